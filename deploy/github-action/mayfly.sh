@@ -17,6 +17,8 @@ fail() {
   text=${text//Standard input/read}
   text=${text//use --passphrase-file or MAYFLY_PASSPHRASE/set the input passphrase}
   text=${text//The command was not started. /}
+  text=${text//--recipient needs --plain/The input recipient needs plain: true}
+  text=${text//With --plain/With plain: true}
   printf '::error title=Mayfly::%s\n' "$(escape "$text")"
   exit 1
 }
@@ -81,17 +83,19 @@ share_file() {
   [ -z "$ttl" ] || options+=("--ttl=$ttl")
   [ -z "$recipient" ] || options+=("--recipient=$recipient")
   [ -z "$memo" ] || options+=("--memo=$memo")
+  [ "$plain" != true ] || options+=(--plain)
   words_file=$(mktemp "${RUNNER_TEMP:-/tmp}/mayfly.XXXXXX")
   # With `+`: an empty list is an unset variable before bash 4.4.
   answer=$("$executable" share --json ${options[@]+"${options[@]}"} <"$1" 2>"$words_file") || answer=
   words=$(cat "$words_file")
   rm "$words_file"
-  [[ $answer =~ \"link\":\"(https?://[^\"[:space:]]+/([0-9a-z]+))\" ]] || fail "${words:-$executable failed.}"
-  local link=${BASH_REMATCH[1]} key=${BASH_REMATCH[2]}
+  [[ $answer =~ \"link\":\"(https?://[^\"[:space:]#]+/([0-9a-z]+)(#([A-Za-z0-9_-]+))?)\" ]] || fail "${words:-$executable failed.}"
+  local link=${BASH_REMATCH[1]} key=${BASH_REMATCH[2]} fragment=${BASH_REMATCH[4]:-}
   [[ $answer =~ \"metadata_key\":\"([0-9a-z]+)\" ]] || fail "$executable gave no metadata key."
   local metadata_key=${BASH_REMATCH[1]}
   mask "$link"
   mask "$key"
+  mask "$fragment"
   mask "$metadata_key"
   printf 'link=%s\nmetadata-key=%s\n' "$link" "$metadata_key" >>"$GITHUB_OUTPUT"
   [ -z "$words" ] || printf '::notice title=Mayfly::%s\n' "$(escape "$words")"
@@ -104,6 +108,7 @@ if [ "${1:-}" = export ]; then
 fi
 
 links=$INPUT_READ file=$INPUT_SHARE_FILE ttl=$INPUT_TTL recipient=$INPUT_RECIPIENT memo=$INPUT_MEMO
+plain=$INPUT_PLAIN
 executable=$INPUT_EXECUTABLE
 # An absent input is an empty variable, and must not hide what the job has set.
 [ -z "$INPUT_SERVER" ] || export MAYFLY_SERVER=$INPUT_SERVER

@@ -202,6 +202,9 @@ export function sentenceOf(
     return 'The link is not whole: the 22 characters after its # are missing, cut or changed. The secret was not consumed.';
   if (error.code === 'not_sealed')
     return `The link is that of an end-to-end secret, and ${server} says that it has a plain one. Nothing was read.`;
+  // The limit of a body says nothing about that of a file.
+  if (error.code === 'too_large' && /^the body /i.test(error.message))
+    return `This is more than ${server} takes${isAnonymous ? ' without an account' : ''}.`;
   if (error.code === 'insecure_address')
     return `${server} is not reached over https, so nothing is shared end to end with it, and nothing was shared. With --plain the server encrypts it, and sees it on its way.`;
   if (error.code === 'idempotency_mismatch')

@@ -16,6 +16,10 @@ import { readRootKeys } from '../ops/root-key-file.ts';
 import { openRootKeys } from '../ops/root-keys.ts';
 import { runCommand } from './run.ts';
 
+const firstInUse =
+  'Secrets wait under root 1: mayfly keys rotate re-wraps them, or says until when they wait. ' +
+  'What was created with an Idempotency-Key keeps its root for 24 hours.\n';
+
 let folder = '';
 let path = '';
 beforeEach(async () => {
@@ -258,13 +262,7 @@ describe('mayfly keys rotate', () => {
     );
     const json = { root: 2, rewrapped: 0, fixed: 1, fixed_until: startOfTime + 86_400, damaged: 1 };
     expect(await keys('rotate --json')).toEqual(printed(json));
-    expect(await keys('retire --yes')).toEqual(
-      said(
-        1,
-        'Secrets wait under root 1: mayfly keys rotate re-wraps them, or says until when they wait. ' +
-          'What was created with an Idempotency-Key keeps its root for 24 hours.\n',
-      ),
-    );
+    expect(await keys('retire --yes')).toEqual(said(1, firstInUse));
   });
 
   it('P12: keeps the check of a root that was put into the file by hand, so that the next start serves', async () => {
@@ -347,11 +345,12 @@ describe('mayfly keys retire', () => {
     const { keys, share } = await installation();
     await share('the value');
     await keys('add');
-    const words =
-      'Secrets wait under root 1: mayfly keys rotate re-wraps them, or says until when they wait. ' +
-      'What was created with an Idempotency-Key keeps its root for 24 hours.\n';
-    expect(await keys('retire --yes')).toEqual(said(1, words));
-    expect(await keys('retire --yes --json')).toEqual({ code: 1, out: '{"error":"in_use"}\n', err: words });
+    expect(await keys('retire --yes')).toEqual(said(1, firstInUse));
+    expect(await keys('retire --yes --json')).toEqual({
+      code: 1,
+      out: '{"error":"in_use"}\n',
+      err: firstInUse,
+    });
     expect(kidsInFile()).toEqual([1, 2]);
   });
 
@@ -361,14 +360,8 @@ describe('mayfly keys retire', () => {
     const late: { readonly secretKey: string }[] = [];
     const meanwhile = async () => late.push(await share('late'));
     const retired = await keys('retire --yes', { fileAgeMs: 0, meanwhile });
-    expect(retired).toEqual(
-      said(
-        1,
-        `${facts()}Waiting up to 4 seconds for servers to take root 2.\n` +
-          'Secrets wait under root 1: mayfly keys rotate re-wraps them, or says until when they wait. ' +
-          'What was created with an Idempotency-Key keeps its root for 24 hours.\n',
-      ),
-    );
+    const waiting = `${facts()}Waiting up to 4 seconds for servers to take root 2.\n`;
+    expect(retired).toEqual(said(1, waiting + firstInUse));
     expect(kidsInFile()).toEqual([1, 2]);
     expect(await Promise.all(late.map(({ secretKey }) => read(secretKey)))).toEqual(['late']);
   });

@@ -40,8 +40,14 @@ describe('the executable, alone in an empty folder, without Node', () => {
     expect((await run(['reveal', link, '--passphrase-file', 'passphrase'])).code).toBe(1);
     const waiting = done(await run(['share'], 'in the backup'));
 
-    const module = await fetch(`${server.origin}/sdk/mayfly.js`);
-    expect([module.status, await module.text()]).toEqual([200, expect.stringContaining('createClient,')]);
+    for (const [name, mark] of [
+      ['mayfly', 'createClient,'],
+      ['sharing', 'AES-GCM'],
+      ['stretch', 'WebAssembly'],
+    ] as const) {
+      const module = await fetch(`${server.origin}/sdk/${name}.js`);
+      expect([module.status, await module.text()]).toEqual([200, expect.stringContaining(mark)]);
+    }
     expect((await fetch(`${server.origin}/`)).status).toBe(200);
 
     const inFolder = (args: readonly string[], dataDir: string) =>

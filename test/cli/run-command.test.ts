@@ -113,7 +113,7 @@ describe('the lines that share --env-file prints', () => {
   });
 
   it('are printed for what was shared before a value that the server refuses', async () => {
-    const text = `A=one\nB=${'x'.repeat(20_000)}\nC=three\n`;
+    const text = `A=one\nB=${'x'.repeat(120_000)}\nC=three\n`;
     const { code, out, err } = await mayfly(['share', '--env-file', '-'], env, text);
     expect(code).toBe(1);
     expect(out).toMatch(/^A=http:\S+\n$/);

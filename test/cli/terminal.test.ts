@@ -92,7 +92,8 @@ describe('at a terminal', () => {
       '00000000',
     );
     terminal.press('C-d');
-    const link = /http:\S+\/secret\/\S+/.exec(await terminal.until(/\/secret\/[0-9a-z]{31}/))?.[0] ?? '';
+    const link =
+      /http:\S+\/secret\/\S+/.exec(await terminal.until(/\/secret\/[0-9a-z]{31}#[\w-]{22}/))?.[0] ?? '';
     terminal.type('clear');
     terminal.press('Enter');
     const own = link.replace('localhost', '127.0.0.1');
@@ -178,8 +179,8 @@ describe('at a terminal', () => {
 
   it('without a clipboard program the terminal’s own is asked for, and the value is printed when it did not arrive', async () => {
     await using terminal = await openShell();
-    await enter(terminal, `cd ${folder}; printf '${value}' > v; mayfly share --quiet < v`, /\/secret\//);
-    const link = /[0-9a-z]{31}/.exec(terminal.screen())?.[0] ?? '';
+    await enter(terminal, `cd ${folder}; printf '${value}' > v; mayfly share --quiet < v`, /#[\w-]{22}$/m);
+    const link = /http:\S+#[\w-]{22}$/m.exec(terminal.screen())?.[0] ?? '';
     await enter(terminal, `clear; mayfly reveal --copy ${link}`, /Has it arrived\? \[Y\/n\] $/m);
     expect(terminal.screen()).not.toContain(value);
     await enter(terminal, 'n', new RegExp(`^${value}$`, 'm'));

@@ -171,6 +171,7 @@ describe('the action shares', () => {
     expect([code, log.trim(), variables]).toEqual([0, '', {}]);
     expect(masked).toContain(link);
     expect(masked).toContain(metadataKey);
+    expect(masked).toContain(link.split('#')[1] ?? 'no end');
     expect(raw.split('\n').filter((line) => line !== '' && !line.startsWith('::add-mask::'))).toEqual([]);
     expect((await client.status(link))?.secretTtlSeconds).toBeWithin(3_500, 3_601);
     expect((await client.reveal(link, { passphrase: 'thyme' })).value).toBe(value);
@@ -183,6 +184,7 @@ describe('the action shares', () => {
     const given = {
       'share-file': file,
       ...account,
+      plain: 'true',
       recipient: 'alan@example.org',
       memo: 'for Al',
       ttl: '90d',
@@ -198,13 +200,20 @@ describe('the action shares', () => {
     expect(await command.commandLines()).not.toContain(account.token);
   }, 30_000);
 
+  it('nothing by mail unless it is plain, and says so in the words of its inputs', async () => {
+    const given = { 'share-file': await fileWith('x'), ...account, recipient: 'alan@example.org' };
+    const { code, errors, outputs } = await run(given);
+    expect([code, outputs]).toEqual([1, {}]);
+    expect(errors.join()).toStartWith('The input recipient needs plain: true: the server can mail only');
+  });
+
   it('nothing that is not there, empty or refused, and says why', async () => {
     const empty = await fileWith('');
-    const large = await fileWith('x'.repeat(10_001));
+    const large = await fileWith('x'.repeat(120_000));
     for (const [file, sentence] of [
       [join(folder, 'none'), 'there is no file'],
       [empty, 'There is nothing to share: standard input is empty.'],
-      [large, 'larger than the limit of 10000 bytes'],
+      [large, 'takes without an account.'],
     ] as const) {
       const { code, errors, outputs } = await run({ 'share-file': file });
       expect([code, errors.length, outputs]).toEqual([1, 1, {}]);

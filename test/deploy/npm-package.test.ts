@@ -106,10 +106,9 @@ describe('npx in an empty folder', () => {
     const env = { MAYFLY_SERVER: `http://127.0.0.1:${port}` };
     const shared = await run('npx', ['--yes', './mayfly.tgz', 'share'], cwd, env, 'open sesame\n');
     expect(shared.code).toBe(0);
-    const key = shared.stdout.trim().split('/').at(-1);
-    const reveal = () => fetch(`${env.MAYFLY_SERVER}/api/v1/secret/${key}`, { method: 'POST' });
-    expect(await (await reveal()).json()).toMatchObject({ value: 'open sesame' });
-    expect((await reveal()).status).toBe(404);
+    const reveal = () => run('npx', ['--yes', './mayfly.tgz', 'reveal', shared.stdout.trim()], cwd, env);
+    expect(await reveal()).toMatchObject({ code: 0, stdout: 'open sesame' });
+    expect((await reveal()).code).toBe(1);
     const body = new URLSearchParams({ secret: 'thyme is needed', passphrase: 'thyme' });
     const made = await fetch(`${env.MAYFLY_SERVER}/api/v1/share`, { method: 'POST', body });
     expect(made.status).toBe(200);

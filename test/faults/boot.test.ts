@@ -10,7 +10,7 @@ import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:f
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { serverRegionProblem } from '../../src/config/conflicts.ts';
-import { type Environment, readConfig } from '../../src/config/read.ts';
+import { type Environment, readConfig, type Settings } from '../../src/config/read.ts';
 import { definitionList } from '../../src/config/settings.ts';
 import { attemptRequest, createV1, type Made, readMade } from '../support/calls.ts';
 import { sendOnce } from '../support/raw-client.ts';
@@ -107,29 +107,25 @@ const wrongSettings: readonly (readonly [
 const anyTextWillDo = new Set(['MAYFLY_DATA_DIR', 'MAYFLY_ROOT_KEYS_FILE']);
 
 type WrongSetting = (typeof wrongSettings)[number];
-
 /** What is said of this variable when these are set. */
 function sentencesOf(env: Environment, name: string): string[] {
   const reading = readConfig(env);
-  const sentences =
-    reading.outcome === 'refused'
-      ? reading.refusals
-      : [
-          ...reading.settings.serverFaults.map(({ sentence }) => sentence),
-          serverRegionProblem(reading.settings) ?? '',
-        ];
+  const faultsOf = (settings: Settings) => [
+    ...settings.serverFaults.map(({ sentence }) => sentence),
+    serverRegionProblem(settings) ?? '',
+  ];
+  const sentences = reading.outcome === 'refused' ? reading.refusals : faultsOf(reading.settings);
   return sentences.filter((sentence) => sentence.includes(name));
 }
 
 /** Whether it is reported beside other wrong settings: conflicts are looked for where each setting is right by itself. */
 function isReportedBesideOthers([env, text, advice, beside = {}]: WrongSetting): boolean {
   const [other, wrong] = env === 'HOST' ? ['PORT', 'x'] : ['HOST', 'x y'];
-  const said = sentencesOf({ ...beside, [env]: text, [other]: wrong }, env);
-  return said.some((sentence) => advice.test(sentence));
+  return sentencesOf({ ...beside, [env]: text, [other]: wrong }, env).some((said) => advice.test(said));
 }
 
-const alone = wrongSettings.filter((wrong) => wrong[3] !== undefined || !isReportedBesideOthers(wrong));
-const shared = wrongSettings.filter((wrong) => !alone.includes(wrong));
+const shared = wrongSettings.filter((wrong) => wrong[3] === undefined && isReportedBesideOthers(wrong));
+const alone = wrongSettings.filter((wrong) => !shared.includes(wrong));
 
 /** Cases for one start each: those that are reported beside others share it, each variable once. */
 function toRounds(): WrongSetting[][] {

@@ -5,15 +5,22 @@
  * where they do not belong (P9, P11, P18), and that the sealed bytes of what is gone are gone too (P10).
  */
 import { Database } from 'bun:sqlite';
-import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import PostalMime from 'postal-mime';
 import { openPostOffice } from '../mail/post-office.ts';
 import { type Canary, findCanaries } from '../support/canary.ts';
 import { type Canaries, type LivedLife, live } from '../support/life.ts';
 import { requestBytes, sendOnce } from '../support/raw-client.ts';
-import { createAccount, makeDataDir, type StartedServer, startServer } from '../support/started-server.ts';
+import {
+  type Credentials,
+  createAccount,
+  freePort,
+  makeDataDir,
+  type StartedServer,
+  startServer,
+} from '../support/started-server.ts';
 
 setDefaultTimeout(90_000);
 
@@ -48,6 +55,7 @@ const allKinds: readonly Kind[] = [
   'memos',
   'idempotencyKeys',
   'sealed',
+  'ends',
 ];
 
 /** Drops empty blocks, which are most of a database and its ballast. */
@@ -154,16 +162,31 @@ interface Lived {
   readonly places: readonly Place[];
 }
 
+let made: { readonly dataDir: string; readonly owner: Credentials };
+beforeAll(async () => {
+  const dataDir = await makeDataDir();
+  const username = `owner.${Math.random().toString(16).slice(2, 12)}@example.org`;
+  made = { dataDir, owner: await createAccount(dataDir, username) };
+});
+afterAll(() => rm(made.dataDir, { recursive: true, force: true }));
+
+async function metricsAt(port: number): Promise<string> {
+  const { body, status } = await sendOnce(port, requestBytes({ method: 'GET', path: '/metrics' }));
+  expect([status, body.includes('mayfly_')]).toEqual([200, true]);
+  return body;
+}
+
 /** Runs one life on a fresh folder and stops the server; returns everything that could hold a trace. */
 async function liveAndStop(dataDir: string, env: Readonly<Record<string, string>>): Promise<Lived> {
-  const owner = await createAccount(dataDir, `owner.${Math.random().toString(16).slice(2, 12)}@example.org`);
-  const temp = await makeDataDir();
+  await cp(made.dataDir, dataDir, { recursive: true });
+  const { owner } = made;
+  const [temp, metricsPort] = [await makeDataDir(), await freePort()];
   try {
     const plans = join(temp, 'plans.json');
     await writeFile(plans, '{"anonymous":{"ttlMinSeconds":1}}');
     await using server = await startServer({
       dataDir,
-      env: { MAYFLY_PLANS_FILE: plans, TMPDIR: temp, ...env },
+      env: { MAYFLY_PLANS_FILE: plans, MAYFLY_INTERNAL_PORT: String(metricsPort), TMPDIR: temp, ...env },
     });
     let before: SealedRow[] = [];
     const life = await live(server.port, owner, {
@@ -172,7 +195,8 @@ async function liveAndStop(dataDir: string, env: Readonly<Record<string, string>
       },
     });
     const files = async () => [...(await filesIn(dataDir, 'data')), ...(await filesIn(temp, 'temp'))];
-    const running = [...(await files()), ...(await processPlaces(server))];
+    const metrics = { name: 'metrics', bytes: Buffer.from(await metricsAt(metricsPort)) };
+    const running = [...(await files()), ...(await processPlaces(server)), metrics];
     await stop(server);
     return { life, before, places: [...running, ...(await files()), ...outputPlaces(server)] };
   } finally {
@@ -189,6 +213,7 @@ function scanAnswers({ answers, canaries }: LivedLife): string[] {
     'recipients',
     'idempotencyKeys',
     'sealed',
+    'ends',
   ]);
   return answers.flatMap(({ status, body, headers }) =>
     findCanaries(`${[...headers].join('\n')}\n${body}`, needles).map(
@@ -299,7 +324,7 @@ test('P10: the sealed bytes of what was read, burned or has expired are in no fi
     const waiting = before.filter((row) => !ended.includes(row));
     const [fleeting] = [...waiting].sort((a, b) => a.expires_at - b.expires_at);
     const kept = waiting.filter((row) => row !== fleeting);
-    expect(ended.length).toBe(7);
+    expect(ended.length).toBe(9);
     expect(await countPieces(dataDir, ended)).toBe(0);
     // Self-test: the secret that still waits is found.
     expect(await countPieces(dataDir, kept)).toBe(kept.flatMap(piecesOf).length);
@@ -328,6 +353,7 @@ describe('the scan, tested on itself', () => {
       memos: ['memo 0f1e2d3c4b5a697887'],
       idempotencyKeys: ['order 00112233445566778899'],
       sealed: ['q'.repeat(43)],
+      ends: ['e'.repeat(22)],
     },
   };
   const place = (text: string, name = 'stdout') => [{ name, bytes: Buffer.from(text) }];

@@ -37,12 +37,11 @@ import { attemptOne, runLoad, settle } from '../support/storm.ts';
 setDefaultTimeout(limitMs(120_000));
 
 const connectionCount = 6;
-const pollMs = 2;
-const pause = (milliseconds = pollMs) => new Promise((resume) => setTimeout(resume, milliseconds));
-/** Between two operations of a connection: hundreds in a second go on in each step of a rotation, most of which wait. */
+/** Between two operations of a connection: hundreds a second go on while a rotation mostly waits. */
 const loadPauseMs = 10;
+const pause = (milliseconds = 2) => new Promise((resume) => setTimeout(resume, milliseconds));
 
-/** Uses a connection of its own and closes it at once: an open reader would block erasure. */
+/** On a connection of its own, closed at once: an open reader would block erasure. */
 function ask<Row>(dataDir: string, sql: string, after: number): Row[] {
   using database = new Database(join(dataDir, 'mayfly.db'), { readonly: true });
   return database.query<Row, [number]>(sql).all(after);
@@ -177,7 +176,6 @@ async function underLoad<T>({ ledger, basic, random, pieces }: Stage, port: numb
     lastAt = now;
     if (answered % 200 === 0) pieces.look();
   };
-  // Not as fast as it can: a rotation mostly waits, and other tests need the processors too.
   const pace = { connectionCount, between: () => pause(loadPauseMs), goesOn: () => !isDone };
   const loading = runLoad({ port, ledger, basic, random, onAnswer, ...pace });
   const [result, { answered }] = await Promise.all([work().finally(() => (isDone = true)), loading]);

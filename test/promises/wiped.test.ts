@@ -70,6 +70,21 @@ describe('a secret’s value and passphrase', () => {
     expect(stretched.map(isWiped)).toEqual([true]);
   });
 
+  it('are wiped by a second look', async () => {
+    const { hasher, stretched } = watchedHasher();
+    const bench = createBench({ deps: { hasher } });
+    const { secretKey } = await bench.share(value, { passphrase });
+    const asking = { ...guess(secretKey, passphrase), look: new Uint8Array(16).fill(7) };
+    for (const event of ['revealed', 'revealed_again']) {
+      stretched.length = 0;
+      const watched = await watchBytes<Ended>(() => bench.service.reveal(asking, anonymous));
+      expect([watched.result.outcome, bench.events.at(-1)?.event]).toEqual(['revealed', event]);
+      expect([watched.countOf(value) > 0, watched.leftOf(value)]).toEqual([true, 0]);
+      expect([watched.countOf(passphrase) > 0, watched.leftOf(passphrase)]).toEqual([true, 0]);
+      expect(stretched.map(isWiped)).toEqual([true]);
+    }
+  });
+
   it('are wiped by a wrong guess', async () => {
     const { hasher, stretched } = watchedHasher();
     const bench = createBench({ deps: { hasher } });

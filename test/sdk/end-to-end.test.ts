@@ -3,8 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, mock, spyOn } fro
 import { createHash } from 'node:crypto';
 import { fromBase64Url, toBase64Url } from '../../sdk/base64url.ts';
 import { MayflyError } from '../../sdk/error.ts';
+import { createClient } from '../../sdk/mayfly.ts';
 import { isFragment, open, prove, type SealedSecret, seal } from '../../sdk/sealing.ts';
 import { stretch } from '../../sdk/stretch.ts';
+import { startServer } from '../support/started-server.ts';
 import vectors from '../vectors/end-to-end.json';
 import { fromWire, type Job, openIndependents, toWire, type WireContent } from './independent.ts';
 
@@ -166,6 +168,13 @@ describe('the programs of the document', () => {
         expect([sealed.v, sealed.passphrase]).toEqual([1, passphrase !== null]);
       }
     }
+  });
+
+  it('share through a server what our client reads', async () => {
+    await using server = await startServer();
+    const origin = `http://127.0.0.1:${server.port}`;
+    const link = await independents.share(origin);
+    expect((await createClient({ server: origin }).reveal(link)).value).toBe('open sesame');
   });
 
   it('self-test: a program that derives another key is found', async () => {

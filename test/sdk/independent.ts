@@ -86,13 +86,14 @@ for (const job of JSON.parse(readFileSync(0, 'utf8')))
 console.log(JSON.stringify(results));
 `;
 
-/** The program that follows a heading of the document. */
-async function printed(language: 'ts' | 'python', heading: string): Promise<string> {
+/** The programs that follow a heading of the document. */
+async function printed(language: 'ts' | 'python', heading: string): Promise<readonly [string, ...string[]]> {
   const text = await Bun.file(join(repositoryRoot, 'docs', 'end-to-end.md')).text();
   const [, section = ''] = text.split(`\n## ${heading}\n`);
-  const [, program] = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(section) ?? [];
+  const found = section.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 'gs'));
+  const [program, ...rest] = Array.from(found, ([, each = '']) => each);
   if (program === undefined) throw new Error(`no program in ${language} under "${heading}"`);
-  return program;
+  return [program, ...rest];
 }
 
 async function runIn(folder: string, command: readonly string[], jobs: readonly Job[]): Promise<Result[]> {
@@ -120,10 +121,18 @@ export interface Independent {
 /** Debian's own, whose packages 'python3-argon2' and 'python3-cryptography' another one in PATH does not have. */
 const python = '/usr/bin/python3';
 
-export async function openIndependents(): Promise<readonly Independent[] & AsyncDisposable> {
+/** `share` runs the request of the document against a server, and returns the link that it prints. */
+type Independents = readonly Independent[] & AsyncDisposable & { share(server: string): Promise<string> };
+
+export async function openIndependents(): Promise<Independents> {
   const folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
-  const ts = await printed('ts', 'In TypeScript, for Node');
-  await Bun.write(join(folder, 'program.py'), await printed('python', 'In Python'));
+  const [ts] = await printed('ts', 'In TypeScript, for Node');
+  const [py, request = ''] = await printed('python', 'In Python');
+  await Bun.write(join(folder, 'program.py'), py);
+  await Bun.write(
+    join(folder, 'share.py'),
+    `import sys\nfrom program import *\nserver = sys.argv[1]\n${request}`,
+  );
   await Bun.write(join(folder, 'driver.py'), pythonDriver);
   await Bun.write(
     join(folder, 'program.mjs'),
@@ -135,5 +144,16 @@ export async function openIndependents(): Promise<readonly Independent[] & Async
     { name: 'Python', run: (jobs) => runIn(folder, [python, 'driver.py'], jobs) },
     { name: 'Node', run: (jobs) => runIn(folder, ['node', 'driver.mjs'], jobs) },
   ];
-  return Object.assign(all, { [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) });
+  return Object.assign(all, {
+    async share(server: string): Promise<string> {
+      const child = Bun.spawn([python, 'share.py', server], { cwd: folder, stderr: 'pipe', timeout: 60_000 });
+      const [link, errors] = [
+        await new Response(child.stdout).text(),
+        await new Response(child.stderr).text(),
+      ];
+      if ((await child.exited) !== 0) throw new Error(errors);
+      return link.trim();
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  });
 }

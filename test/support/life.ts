@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { attemptRequest, type Made, readMade } from './calls.ts';
+import { shareEndToEnd } from './end-to-end-life.ts';
 import {
   ConnectionCut,
   openConnection,
@@ -29,6 +30,8 @@ export interface Canaries {
   readonly idempotencyKeys: readonly string[];
   /** Of an end-to-end secret: its proofs, their hashes and its ciphertext. */
   readonly sealed: readonly (string | Uint8Array)[];
+  /** What follows the # of a link. */
+  readonly ends: readonly string[];
 }
 
 export interface LivedLife {
@@ -325,6 +328,7 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
   const texts = drawTexts();
   const { value, passphrase, wrong, recipient, memo, laterMemo, sealed } = texts;
   const made = await makeAll(session, owner.basic, texts);
+  const endToEnd = await shareEndToEnd(port, owner, (answer) => session.answers.push(answer));
   steps.beforeReading();
   await look(session, made, owner.basic);
   await changeMemos(session, made, texts, owner.basic);
@@ -334,6 +338,7 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
   await sendStrangeHeaders(session, made, owner);
   await sendStrangeBodies(session, texts);
   await pushBrokenFrames(session, made, texts);
+  await endToEnd.read();
   // Answers with a value are kept apart from those that must not show one.
   const readings = openSession(port);
   await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.plain }));
@@ -353,13 +358,13 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
   await session.push(attemptRequest({ door: 'v2.burn', made: made.burned, basic: owner.basic }));
   await session.push(attemptRequest({ door: 'v1.reveal', made: made.plain }));
   await awaitExpiry(session, made);
-  const all = Object.values(made);
+  const all = [...Object.values(made), ...endToEnd.made];
   return {
     mailed: [made.mailed, made.burned],
     answers: session.answers,
     canaries: {
-      values: [value],
-      passphrases: [passphrase, wrong],
+      values: [value, ...endToEnd.values],
+      passphrases: [passphrase, wrong, ...endToEnd.passphrases],
       secretKeys: all.map(({ secretKey }) => secretKey),
       metadataKeys: all.map(({ metadataKey }) => metadataKey),
       tokens: [owner.token],
@@ -368,6 +373,7 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
       memos: [memo, laterMemo],
       idempotencyKeys: [texts.idempotencyKey],
       sealed: [...canariesOf(sealed), texts.nonce, texts.nonce.toString('base64url')],
+      ends: endToEnd.ends,
     },
   };
 }

@@ -35,7 +35,7 @@ export async function openTmux(
     return ran.stdout.toString();
   };
   // The environment of the server, and so of the program, is the one given alone.
-  run('new-session', '-d', '-x', '100', '-y', '40', ...command);
+  run('new-session', '-d', '-x', '140', '-y', '40', ...command);
   const screen = () => run('capture-pane', '-p', '-J');
   return {
     type: (text) => void run('send-keys', '-l', '--', text),

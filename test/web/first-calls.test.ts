@@ -68,7 +68,7 @@ describe('the three calls of the API page', () => {
   it('work when they are pasted into a shell, with the command', async () => {
     await using server = await startServer();
     const [link, status, opened] = paste(await callsOf(server, 'command'));
-    expect(link).toMatch(new RegExp(`^http://localhost:${server.port}/secret/[0-9a-z]{31}$`));
+    expect(link).toMatch(new RegExp(`^http://localhost:${server.port}/secret/[0-9a-z]{31}#[\\w-]{22}$`));
     expect(status).toStartWith('waiting');
     expect(opened).toBe('open sesame');
   });
@@ -78,7 +78,7 @@ describe('the three calls of the API page', () => {
     const calls = await callsOf(server, 'typescript');
     await writeFile(join(folder, 'calls.mjs'), calls.join('\n'));
     const { stdout, stderr } = run('node', ['calls.mjs']);
-    const link = expect.stringMatching(/\/secret\/[0-9a-z]{31}$/);
+    const link = expect.stringMatching(/\/secret\/[0-9a-z]{31}#[\w-]{22}$/);
     expect([stderr, stdout.trim().split('\n') as unknown]).toEqual(['', [link, 'it waits', 'open sesame']]);
   });
 

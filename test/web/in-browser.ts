@@ -26,8 +26,11 @@ export interface SceneOptions extends VisitorOptions {
   readonly limitMs?: number;
 }
 
-/** Launches a browser for the tests of the file that calls it. */
-export function withBrowser() {
+/**
+ * Launches a browser for the tests of the file that calls it.
+ * @param usual the options of every site, but for those that a scene names
+ */
+export function withBrowser(usual: TestAppOptions = {}) {
   let launched: Browser | null = null;
   beforeAll(async () => {
     launched = await launchBrowser();
@@ -42,7 +45,7 @@ export function withBrowser() {
   function itInBrowser(name: string, options: SceneOptions, scenario: (scene: Scene) => Promise<void>): void {
     const { app = {}, limitMs = patienceMs, ...ofVisitor } = options;
     const run = async () => {
-      using site = openSite(app);
+      using site = openSite({ ...usual, ...app });
       await using visitor = await openVisitor(browser(), site, ofVisitor);
       await scenario({ site, visitor, page: visitor.page });
     };

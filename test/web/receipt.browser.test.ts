@@ -17,7 +17,7 @@ import { patienceMs, withBrowser } from './in-browser.ts';
 import { decodeQr } from './qr-code.ts';
 import { words } from './words.ts';
 
-const { browser, itInBrowser } = withBrowser();
+const { browser, itInBrowser } = withBrowser({ endToEnd: 'off' });
 
 /** Opens the secret as its recipient does, from elsewhere. */
 async function openElsewhere({ app }: Site, link: string): Promise<void> {
@@ -163,7 +163,7 @@ describe('handing the link over', () => {
   it(
     'shows no button that would do nothing',
     async () => {
-      using site = openSite();
+      using site = openSite({ endToEnd: 'off' });
       await using plain = await openVisitor(browser(), site);
       await shareIn(plain.page, site.baseUrl);
       expect(await plain.page.isVisible('[data-copy]')).toBe(false);

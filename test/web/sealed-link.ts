@@ -1,6 +1,7 @@
 /** An end-to-end secret that waits, sealed as a client does it. */
 import { type Content, seal } from '../../sdk/sealing.ts';
 import { stretch } from '../../sdk/stretch.ts';
+import type { Caller } from '../../src/core/account.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import type { TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
@@ -19,6 +20,7 @@ export async function makeSealed(
   app: Pick<TestApp, 'service'>,
   content: Content | string,
   passphrase: string | null = null,
+  caller: Caller = { kind: 'anonymous' },
 ): Promise<SealedLink> {
   const whole = typeof content === 'string' ? ({ kind: 'text', text: content } as const) : content;
   const { sealed, fragment } = await seal({ content: whole, passphrase, stretch });
@@ -34,7 +36,7 @@ export async function makeSealed(
       hasPassphrase: sealed.passphrase,
     },
   };
-  const made = await app.service.conceal(input, { kind: 'anonymous' });
+  const made = await app.service.conceal(input, caller);
   if (made.outcome !== 'created') throw new Error(`nothing was made: ${made.outcome}`);
   const { secretKey, metadataKey } = made.receipt;
   if (secretKey === null) throw new Error('what was just made is gone');

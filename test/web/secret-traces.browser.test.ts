@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { chromiumPath, launchArguments, openSite, pressOpen, type Site, type Visitor } from './browser.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
+import { makeSealed } from './sealed-link.ts';
 import { makeWaiting } from './waiting.ts';
 import { words } from './words.ts';
 
@@ -189,6 +190,35 @@ async function filesThatHold(folder: string, text: string): Promise<string[]> {
   }
   return found;
 }
+
+it(
+  'an end-to-end secret comes back from no memory for pages and no restored tab without a press, and is in no file (T26)',
+  async () => {
+    using site = openSite();
+    const profile = await mkdtemp(join(tmpdir(), 'mayfly-profile-'));
+    try {
+      const { link } = await makeSealed(site.app, canary);
+      await using first = await openProfile(profile, true, []);
+      const page = await first.context.newPage();
+      await page.goto(site.baseUrl + link);
+      await page.click('#open');
+      await page.waitForSelector('#done');
+      await page.goto(`${site.baseUrl}/`);
+      await moved(page.goBack());
+      await page.waitForSelector(`h1:text("${words('again.title')}")`);
+      expect(await showsCanary(page)).toBe(false);
+      await first.context.close();
+      await using second = await openProfile(profile, true, ['--restore-last-session']);
+      const restored = await restoredPage(second.context, site);
+      expect(await showsCanary(restored)).toBe(false);
+      await second.context.close();
+      expect(await filesThatHold(profile, canary)).toEqual([]);
+    } finally {
+      await rm(profile, { recursive: true, force: true });
+    }
+  },
+  patienceMs,
+);
 
 describe('what the script does when the page is left', () => {
   itInBrowser(

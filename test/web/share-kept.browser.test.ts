@@ -18,7 +18,7 @@ import { patienceMs, withBrowser } from './in-browser.ts';
 import { signUpAs } from './signed-in.ts';
 import { saying, words } from './words.ts';
 
-const { browser, itInBrowser } = withBrowser();
+const { browser, itInBrowser } = withBrowser({ endToEnd: 'off' });
 
 const long = `${'x'.repeat(99)}\n`.repeat(200);
 const created = ({ app }: Site) => app.events.filter(({ event }) => event === 'concealed');
@@ -242,7 +242,7 @@ describe('a refusal', () => {
         anonymous: { limit: 1, windowSeconds: 600, burst: 1 },
         account: builtInRateLimits.create.account,
       };
-      using site = openSite({ rateLimits: { ...builtInRateLimits, create } });
+      using site = openSite({ endToEnd: 'off', rateLimits: { ...builtInRateLimits, create } });
       await using visitor = await openVisitor(browser(), site, { scripts: true });
       const { page } = visitor;
       await fill(page, site, 'first');
@@ -302,7 +302,7 @@ describe('leaving the form', () => {
       `when the secret is created leaves nothing of it behind in a browser ${hasMemory ? 'with' : 'without'} a memory of pages`,
       async () => {
         await using own = await launchWith(hasMemory);
-        using site = openSite();
+        using site = openSite({ endToEnd: 'off' });
         await using visitor = await openVisitor(own.browser, site, { scripts: true });
         const { page } = visitor;
         await fill(page, site, 'canary');
@@ -323,7 +323,7 @@ describe('leaving the form', () => {
       `and coming back finds what was typed in a browser with a memory of pages, ${scripts ? 'with' : 'without'} scripts`,
       async () => {
         await using own = await launchWith(true);
-        using site = openSite();
+        using site = openSite({ endToEnd: 'off' });
         await using visitor = await openVisitor(own.browser, site, { scripts });
         const { page } = visitor;
         await fill(page, site, 'half a thought');

@@ -4,9 +4,11 @@ import type { Page, Request } from 'playwright-core';
 import { prove, open as unseal } from '../../sdk/sealing.ts';
 import { stretch } from '../../sdk/stretch.ts';
 import type { TestApp } from '../support/app.ts';
-import { headingOf, noticedBy } from './creator.ts';
+import { carry, flawsOf, headingOf, keptBy, nothingKept, noticedBy, sendShare } from './creator.ts';
 import { withBrowser } from './in-browser.ts';
-import { words } from './words.ts';
+import { decodeQr } from './qr-code.ts';
+import { signUpAs } from './signed-in.ts';
+import { saying, words } from './words.ts';
 
 const { itInBrowser } = withBrowser();
 
@@ -18,18 +20,16 @@ const canaries = {
 };
 
 /** Everything that the page sends: addresses, headers and bodies. */
-function recordOf(page: Page): () => Promise<string> {
+function recordOf(page: Page): () => string {
   const requests: Request[] = [];
   page.context().on('request', (request) => requests.push(request));
-  return async () => {
-    const texts = await Promise.all(
-      requests.map(async (request) => {
-        const headers = JSON.stringify(await request.allHeaders().catch(() => request.headers()));
-        return `${request.method()} ${request.url()}\n${headers}\n${request.postData() ?? ''}`;
-      }),
-    );
-    return texts.join('\n');
-  };
+  return () =>
+    requests
+      .map(
+        (each) =>
+          `${each.method()} ${each.url()}\n${JSON.stringify(each.headers())}\n${each.postData() ?? ''}`,
+      )
+      .join('\n');
 }
 
 /** As it is, as a form encodes it, and as base64 at any offset. */
@@ -59,28 +59,272 @@ async function openLink(app: TestApp, link: string, passphrase: string | null) {
   return unseal(record.sealed.ciphertext, key);
 }
 
+const scripts = { scripts: true } as const;
+const stopped = '#unsent h2';
+
+/** Fills in what no request may hold. */
+async function type(page: Page, baseUrl: string): Promise<void> {
+  await page.goto(`${baseUrl}/`);
+  await page.fill('#secret', canaries.value);
+  await page.fill('#passphrase', canaries.passphrase);
+}
+
+async function choose(page: Page, bytes = Buffer.from(canaries.content)): Promise<void> {
+  await page.setInputFiles('#file', { name: canaries.name, mimeType: 'text/plain', buffer: bytes });
+}
+
+async function create(page: Page): Promise<string> {
+  await page.click('#create');
+  await page.waitForSelector('#whole-link:not([hidden])');
+  return page.inputValue('#link');
+}
+
+const statusOf = (page: Page) => page.textContent('#encryption');
+
 describe('with end-to-end encryption', () => {
   itInBrowser(
     'a text and its passphrase leave the browser only sealed, and the link that is shown once opens them',
-    { scripts: true },
+    scripts,
     async ({ site, visitor, page }) => {
       const sent = recordOf(page);
-      await page.goto(`${site.baseUrl}/`);
-      await page.fill('#secret', canaries.value);
-      await page.fill('#passphrase', canaries.passphrase);
-      await page.click('#create');
-      await page.waitForSelector('#whole-link:not([hidden])');
+      await type(page, site.baseUrl);
+      expect(await statusOf(page)).toBe(words('share.byBrowser'));
+      const link = await create(page);
       expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
-      const link = await page.inputValue('#link');
       expect(link).toMatch(/\/secret\/\w+#[\w-]{22}$/);
       const fragment = link.slice(link.indexOf('#') + 1);
       expect(page.url()).not.toContain('#');
-      expect(leaksIn(await sent(), [canaries.value, canaries.passphrase, fragment])).toEqual([]);
+      expect(await flawsOf(page, 'receipt')).toEqual([]);
+      const message = await page.inputValue('#message');
+      const mail = new URL((await page.getAttribute('#mailto', 'href')) ?? '');
+      expect([message, mail.searchParams.get('body')]).toEqual([
+        expect.stringContaining(link),
+        expect.stringContaining(link),
+      ]);
+      expect(decodeQr(await page.locator('.qr').evaluate((svg) => svg.outerHTML))).toBe(link);
+      await page.reload();
+      expect(await page.textContent('#link-gone')).toBe(words('receipt.linkGone'));
+      expect(await page.locator('#link').count()).toBe(0);
+      expect(leaksIn(sent(), [canaries.value, canaries.passphrase, fragment])).toEqual([]);
       expect(await openLink(site.app, link, canaries.passphrase)).toEqual({
         kind: 'text',
         text: canaries.value,
       });
+      expect(await keptBy(page)).toEqual(nothingKept);
       expect(noticedBy(visitor)).toEqual([]);
+    },
+  );
+
+  itInBrowser(
+    'a file leaves the browser only sealed, with its name, and in place of the text beside it',
+    scripts,
+    async ({ site, visitor, page }) => {
+      const sent = recordOf(page);
+      await page.goto(`${site.baseUrl}/`);
+      await page.fill('#secret', canaries.value);
+      await choose(page, Buffer.alloc(100_001));
+      expect(await page.textContent('#stopped')).toMatch(
+        saying('share.fileTooLarge', { limit: '100,000 bytes' }),
+      );
+      await choose(page);
+      expect([await page.textContent('#file-name'), await page.isVisible('#secret')]).toEqual([
+        canaries.name,
+        false,
+      ]);
+      expect(await flawsOf(page, 'file')).toEqual([]);
+      const link = await create(page);
+      const texts = [canaries.value, canaries.name, canaries.content];
+      expect(leaksIn(sent(), texts)).toEqual([]);
+      expect(await openLink(site.app, link, null)).toEqual({
+        kind: 'file',
+        name: canaries.name,
+        type: 'text/plain',
+        bytes: new Uint8Array(Buffer.from(canaries.content)),
+      });
+      expect(noticedBy(visitor)).toEqual([]);
+    },
+  );
+
+  itInBrowser(
+    'a value is generated in the browser, and what was typed before comes back, without the server seeing any',
+    scripts,
+    async ({ site, visitor, page }) => {
+      const sent = recordOf(page);
+      await type(page, site.baseUrl);
+      await page.click('.generate summary');
+      await sendShare(page, '#generate');
+      const characters = await page.inputValue('#secret');
+      expect(characters).toMatch(/^[!-~]{16}$/);
+      expect(await page.textContent('#news')).toMatch(saying('suggest.drawn'));
+      await page.check('[value="words"]');
+      await sendShare(page, '#generate');
+      const passphrase = await page.inputValue('#secret');
+      expect(passphrase).toMatch(/^[a-z]+(-[a-z]+){4,}$/);
+      await page.fill('#suggest-words', '99');
+      await sendShare(page, '#generate');
+      expect(await page.inputValue('#secret')).toBe(passphrase);
+      await sendShare(page, '#take-back');
+      expect([await page.inputValue('#secret'), await page.inputValue('#passphrase')]).toEqual([
+        canaries.value,
+        canaries.passphrase,
+      ]);
+      const texts = [canaries.value, canaries.passphrase, characters, passphrase];
+      expect(leaksIn(sent(), texts)).toEqual([]);
+      expect(noticedBy(visitor)).toEqual([]);
+    },
+  );
+
+  itInBrowser(
+    'a refused form keeps value, passphrase, file and what a generated value took the place of, and can be sent mended',
+    scripts,
+    async ({ site, page }) => {
+      const sent = recordOf(page);
+      await type(page, site.baseUrl);
+      await page.click('.generate summary');
+      await sendShare(page, '#generate');
+      const drawn = await page.inputValue('#secret');
+      await page.click('.labelled > summary');
+      await page.fill('#memo', 'x'.repeat(501));
+      await sendShare(page);
+      expect(await page.getAttribute('#memo', 'aria-invalid')).toBe('true');
+      expect([await page.inputValue('#secret'), await page.inputValue('#passphrase')]).toEqual([
+        drawn,
+        canaries.passphrase,
+      ]);
+      await sendShare(page, '#take-back');
+      expect(await page.inputValue('#secret')).toBe(canaries.value);
+      await page.fill('#memo', 'mine');
+      const link = await create(page);
+      expect(await openLink(site.app, link, canaries.passphrase)).toEqual({
+        kind: 'text',
+        text: canaries.value,
+      });
+      expect(leaksIn(sent(), [canaries.value, canaries.passphrase, drawn])).toEqual([]);
+    },
+  );
+});
+
+/** Stretches every passphrase to the same bytes. */
+const weakWorker = 'onmessage = () => postMessage(new Uint8Array(32))';
+
+/** Each in the page before its own scripts run, or in the network. */
+const failures: readonly [name: string, fail: (page: Page) => Promise<unknown>][] = [
+  [
+    'the browser refuses to encrypt',
+    (page) => page.addInitScript('crypto.subtle.encrypt = () => Promise.reject(new Error())'),
+  ],
+  ['the worker does not load', (page) => page.route(/stretch-worker/, (route) => route.abort())],
+  [
+    'the worker is another file',
+    (page) =>
+      page.route(/stretch-worker/, (route) =>
+        route.fulfill({ contentType: 'text/javascript', body: weakWorker }),
+      ),
+  ],
+  [
+    'the worker may not start',
+    (page) => page.addInitScript('Worker = class { constructor() { throw new Error(); } }'),
+  ],
+  [
+    'the worker dies',
+    (page) => page.addInitScript('Worker.prototype.postMessage = () => { throw new Error(); }'),
+  ],
+];
+
+describe('when it cannot be encrypted', () => {
+  for (const [name, fail] of failures) {
+    itInBrowser(`nothing is sent and nothing typed is lost: ${name}`, scripts, async ({ site, page }) => {
+      await fail(page);
+      const sent = recordOf(page);
+      await type(page, site.baseUrl);
+      await page.click('#create');
+      await page.waitForSelector(stopped);
+      expect(await page.textContent(stopped)).toBe(words('share.unsealedTitle'));
+      expect([await page.inputValue('#secret'), await page.inputValue('#passphrase')]).toEqual([
+        canaries.value,
+        canaries.passphrase,
+      ]);
+      const record = sent();
+      expect(record).not.toContain('POST ');
+      expect(leaksIn(record, [canaries.value, canaries.passphrase])).toEqual([]);
+      // Not even by what sends forms without the script.
+      expect(await page.locator('#share :is(#secret, #passphrase)[name]').count()).toBe(0);
+      expect(site.app.events).toEqual([]);
+    });
+  }
+
+  itInBrowser(
+    'without its script, or where WebCrypto is missing, the page says that the server encrypts, and sends as before',
+    scripts,
+    async ({ site, page }) => {
+      await page.route(/assets\/share/, (route) => route.abort());
+      await type(page, site.baseUrl);
+      expect([await statusOf(page), await page.isVisible('#seal')]).toEqual([words('share.byServer'), false]);
+      await sendShare(page);
+      expect(await page.inputValue('#link')).not.toContain('#');
+      await page.unroute(/assets\/share/);
+      await page.addInitScript('Object.defineProperty(window, "isSecureContext", { value: false })');
+      await type(page, site.baseUrl);
+      expect([await statusOf(page), await page.isVisible('#seal')]).toEqual([
+        words('share.byServerInsecure'),
+        false,
+      ]);
+      await sendShare(page);
+      expect(await page.inputValue('#link')).not.toContain('#');
+    },
+  );
+
+  itInBrowser(
+    'a choice that is off at first is off: the server encrypts until it is ticked; a file is never sent so, a text file fills the field',
+    { scripts: true, app: { endToEnd: 'offered' } },
+    async ({ site, page }) => {
+      await page.goto(`${site.baseUrl}/`);
+      expect([await statusOf(page), await page.isChecked('#seal')]).toEqual([words('share.byServer'), false]);
+      await choose(page, Buffer.from([0, 255]));
+      expect(await page.textContent('#stopped')).toBe(words('share.fileNotText'));
+      await choose(page);
+      expect(await page.inputValue('#secret')).toBe(canaries.content);
+      await page.check('#seal');
+      await choose(page, Buffer.from('bytes'));
+      await page.uncheck('#seal');
+      const sent = recordOf(page);
+      await page.click('#create');
+      expect(await page.textContent('#stopped')).toBe(words('share.fileNeedsSealing'));
+      expect(sent()).toBe('');
+      await page.click('#file-remove');
+      await sendShare(page);
+      expect(await page.inputValue('#link')).not.toContain('#');
+    },
+  );
+
+  itInBrowser('mail by the server turns it off, and the page says why', scripts, async ({ site, page }) => {
+    const { cookie } = await signUpAs(site.app, 'alice@example.org');
+    await carry(page, site.baseUrl, cookie);
+    await page.goto(`${site.baseUrl}/`);
+    await page.fill('#secret', 'v');
+    await page.fill('#recipient', 'bob@example.org');
+    expect(await statusOf(page)).toBe(words('share.byServerMail'));
+    await page.fill('#recipient', '');
+    expect(await statusOf(page)).toBe(words('share.byBrowser'));
+    await page.fill('#recipient', 'bob@example.org');
+    await sendShare(page);
+    await site.app.service.settled();
+    expect(site.app.mails).toHaveLength(1);
+  });
+});
+
+describe('self-test', () => {
+  itInBrowser(
+    'a value that is sent as it was typed is found',
+    { scripts: true, app: { endToEnd: 'off' } },
+    async ({ site, page }) => {
+      const sent = recordOf(page);
+      await type(page, site.baseUrl);
+      await sendShare(page);
+      expect(leaksIn(sent(), [canaries.value, canaries.passphrase, canaries.name])).toEqual([
+        canaries.value,
+        canaries.passphrase,
+      ]);
     },
   );
 });

@@ -16,7 +16,7 @@ import { patienceMs, withBrowser } from './in-browser.ts';
 import { signUpAs } from './signed-in.ts';
 import { saying, words } from './words.ts';
 
-const { itInBrowser } = withBrowser();
+const { itInBrowser } = withBrowser({ endToEnd: 'off' });
 
 for (const scripts of [false, true]) {
   describe(`a person ${scripts ? 'with' : 'without'} scripts`, () => {

@@ -24,3 +24,19 @@ it(
   },
   3 * patienceMs,
 );
+
+it(
+  'so has every state of an end-to-end secret, which keeps its nonce for a minute',
+  async () => {
+    const lights = {
+      lights: bothLights,
+      rules: 'every',
+      scripts: true,
+      timezoneId: 'Europe/Berlin',
+    } as const;
+    const { names, flaws } = await walk(browser(), lights, 'sealed');
+    expect(flaws).toEqual([]);
+    expect(names.length).toBe(8);
+  },
+  patienceMs,
+);

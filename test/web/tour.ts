@@ -32,7 +32,7 @@ const regions: Regions = {
   ],
 };
 const someLabel = 'Side door, for the weekend of the 9th';
-const someValue = 'The door code is 4711.\nCome after six.';
+export const someValue = 'The door code is 4711.\nCome after six.';
 
 /** Presses the button of the form whose address ends like this. */
 async function send(page: Page, ending: string): Promise<void> {
@@ -40,7 +40,7 @@ async function send(page: Page, ending: string): Promise<void> {
 }
 
 /** Presses something that leads to another page, and waits until that page has loaded. */
-async function press(page: Page, selector: string): Promise<void> {
+export async function press(page: Page, selector: string): Promise<void> {
   const loaded = page.waitForEvent('load');
   await page.click(selector);
   await loaded;
@@ -61,7 +61,7 @@ async function sendAsIs(page: Page, ending: string): Promise<void> {
   await send(page, ending);
 }
 
-async function open(page: Page, site: Site, path: string): Promise<void> {
+export async function open(page: Page, site: Site, path: string): Promise<void> {
   await page.goto(site.baseUrl + path);
 }
 

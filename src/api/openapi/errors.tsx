@@ -190,7 +190,8 @@ export const Errors: FC = () => (
       Version 2 answers <code>{'{"success":false,"error":"<code>","message":"…"}'}</code>; version 1{' '}
       <code>{'{"message":"…"}'}</code> with the status below. Decide by the code or the status, not by the
       message. Every answer has an <code>X-Request-Id</code> for the operator. Where the connection breaks
-      during a reveal, the secret may have been read: ask for its status before you retry.
+      during a reveal, the secret may have been read: ask for its status before you retry. A reveal of version
+      2 with <code>look</code> may simply be sent again, within a minute.
     </p>
     <table class="table errors" {...roles.table}>
       <caption class="visually-hidden">Errors</caption>

@@ -3,6 +3,7 @@
  * shown follows from radio buttons, by the style sheet alone; without it all are.
  */
 import type { FC } from 'hono/jsx';
+import { isLoopbackUrl } from '../../core/links.ts';
 import { type ApiInfo, pathOf } from './document.ts';
 
 /** In the order of the buttons. */
@@ -43,6 +44,8 @@ const print = 'console.log';
 function firstCallsOf({ baseUrl, sharingNeedsAccount, revealNeedsContinue }: ApiInfo): readonly FirstCall[] {
   const account = sharingNeedsAccount ? withAccount : withoutAccount;
   const json = "--header 'Content-Type: application/json'";
+  // Nothing is sealed on its way over plain http.
+  const isSealed = baseUrl.startsWith('https:') || isLoopbackUrl(baseUrl);
   const reveal = revealNeedsContinue ? ` \\\n  ${json} \\\n  --data '{"continue":true}'` : ' --request POST';
   return [
     {
@@ -55,12 +58,12 @@ function firstCallsOf({ baseUrl, sharingNeedsAccount, revealNeedsContinue }: Api
           `  sed 's/.*"secret_key":"\\([^"]*\\)".*/\\1/')\n` +
           `echo "${baseUrl}/secret/$key"`,
         command:
-          `${account.command}link=$(echo 'open sesame' | mayfly share --ttl 1h \\\n` +
+          `${account.command}link=$(echo 'open sesame' | mayfly share --ttl 1h${isSealed ? '' : ' --plain'} \\\n` +
           `  --server '${baseUrl}')\necho "$link"`,
         typescript:
           `import { createClient } from ${quotedName};\n\n` +
           `const mayfly = createClient({ server: '${baseUrl}'${account.typescript} });\n` +
-          `const { link } = await mayfly.conceal({ value: 'open sesame', ttlSeconds: 3600 });\n` +
+          `const { link } = await mayfly.conceal({ value: 'open sesame', ttlSeconds: 3600${isSealed ? '' : ', plain: true'} });\n` +
           `${print}(link);`,
       },
     },

@@ -38,6 +38,7 @@ const questions: readonly Titled[] = [
   ['about.firstQuestion', 'about.firstAnswer'],
   ['about.unreadQuestion', 'about.unreadAnswer'],
   ['about.operatorQuestion', 'about.operatorAnswer'],
+  ['about.sealedQuestion', 'about.sealedAnswer'],
   ['about.accountQuestion', 'about.accountAnswer'],
 ];
 
@@ -159,6 +160,8 @@ const Opened: FC = () => (
 );
 
 interface Clause {
+  /** Where a link leads to it. */
+  readonly id?: 'end-to-end';
   readonly icon: IconName;
   readonly title: MessageKey;
   readonly text: MessageKey;
@@ -171,6 +174,7 @@ const promises: readonly Clause[] = [
   { icon: 'eye', title: 'security.looking.title', text: 'security.looking' },
   { icon: 'check', title: 'security.stored.title', text: 'security.stored' },
   { icon: 'key', title: 'security.atRest.title', text: 'security.atRest' },
+  { id: 'end-to-end', icon: 'link', title: 'security.sealed.title', text: 'security.sealed' },
   { icon: 'flame', title: 'security.gone.title', text: 'security.gone' },
   { icon: 'clock', title: 'security.guesses.title', text: 'security.guesses' },
   { icon: 'eye-off', title: 'security.logs.title', text: 'security.logs' },
@@ -182,6 +186,7 @@ const limits: readonly Clause[] = [
   { icon: 'mail', title: 'security.scanners.title', text: 'security.scanners' },
   { icon: 'copy', title: 'security.copies.title', text: 'security.copies' },
   { icon: 'eye', title: 'security.memory.title', text: 'security.memory' },
+  { icon: 'globe', title: 'security.scripts.title', text: 'security.scripts' },
   { icon: 'mail', title: 'security.mail.title', text: 'security.mail' },
   { icon: 'refresh', title: 'security.backups.title', text: 'security.backups' },
 ];
@@ -221,8 +226,8 @@ const Clauses: FC<{ frame: Frame; clauses: readonly Clause[]; kind: string }> = 
   kind,
 }) => (
   <ul class={`clauses ${kind}`}>
-    {clauses.map(({ icon, title, text }) => (
-      <li>
+    {clauses.map(({ id, icon, title, text }) => (
+      <li id={id}>
         <Icon name={icon} />
         <h3>{frame.words.say(title)}</h3>
         <p>{frame.words.say(text)}</p>

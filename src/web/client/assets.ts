@@ -15,6 +15,7 @@ import receipt from '../style/receipt.css' with { type: 'text' };
 import reference from '../style/reference.css' with { type: 'text' };
 import secret from '../style/secret.css' with { type: 'text' };
 import share from '../style/share.css' with { type: 'text' };
+import { scriptTexts } from './scripts.ts';
 /** A file that never changes under its address, which holds a hash of it: caches may keep it for ever. */
 export interface SiteFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -110,8 +111,6 @@ export function createAssets(): Assets {
 const scriptType = 'text/javascript; charset=utf-8';
 
 function packAssets(): Assets {
-  // Loaded only here: from the sources, the scripts are bundled when this module is.
-  const { scriptTexts } = require('./scripts.ts') as typeof import('./scripts.ts');
   const files = new Map<string, SiteFile>();
   const add = (stem: string, extension: string, text: string, file: SiteFile): Asset => {
     const asset = assetOf(stem, extension, text);

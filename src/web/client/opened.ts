@@ -2,6 +2,7 @@
 import type { Content } from '../../../sdk/sealing.ts';
 import { beginCopying } from './copying.ts';
 import { beginCover, blobOf, find } from './shown.ts';
+import { sizeText } from './size.ts';
 
 type FileContent = Extract<Content, { kind: 'file' }>;
 
@@ -27,19 +28,6 @@ function textOf(bytes: Uint8Array): string | null {
   } catch {
     return null;
   }
-}
-
-function sizeText(bytes: number): string {
-  const [amount, unit] =
-    bytes < 1_000
-      ? [bytes, 'byte']
-      : bytes < 1_000_000
-        ? [bytes / 1_000, 'kilobyte']
-        : [bytes / 1_000_000, 'megabyte'];
-  const style = { style: 'unit', unit, unitDisplay: unit === 'byte' ? 'long' : 'short' } as const;
-  return new Intl.NumberFormat(document.documentElement.lang, { ...style, maximumFractionDigits: 1 }).format(
-    amount,
-  );
 }
 
 function say(id: string, count: number): void {

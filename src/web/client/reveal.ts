@@ -50,13 +50,19 @@ form?.addEventListener('submit', (event) => {
 });
 
 /** A link with something after `#` leads to an end-to-end secret, so a server that says otherwise is not believed. */
-if (form !== null && location.hash.length > 1 && document.getElementById(location.hash.slice(1)) === null) {
+function stopIfSealed(): void {
+  if (form === null || location.hash.length < 2 || document.getElementById(location.hash.slice(1)) !== null)
+    return;
   const note = document.createElement('p');
   note.className = 'note alert';
   note.setAttribute('role', 'alert');
   note.textContent = form.dataset.notSealed ?? '';
   form.replaceWith(note);
+  document.getElementById('consequences')?.remove();
 }
+
+stopIfSealed();
+window.addEventListener('hashchange', stopIfSealed);
 
 const save = find('#save', HTMLAnchorElement);
 if (save !== null) {

@@ -1,4 +1,7 @@
-/** What the pages run, as the browser gets it. */
+/**
+ * What the pages run, as the browser gets it. Never imported while requests are served: from the sources, a macro that runs then can
+ * lose what waits for the event loop.
+ */
 import { bundleScripts } from './bundle.ts' with { type: 'macro' };
 
 export const scriptTexts: Readonly<Record<string, string>> = bundleScripts([

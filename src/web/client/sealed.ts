@@ -35,6 +35,7 @@ function say(id: string, text: string): void {
 /** In place of the opener, where there is nothing to press. */
 function stop(name: SealedWord): void {
   sealed.hidden = true;
+  document.getElementById('consequences')?.remove();
   say('notice', word(name));
 }
 
@@ -232,12 +233,15 @@ function begin(): void {
   if (isAgain && kept?.hasPassphrase === false) document.getElementById('passphrase-field')?.remove();
   beginPressing();
   // The person pressed once already, in this tab and within the minute.
-  if (isAgain && kept?.hasPassphrase === false && isReload()) void openNow();
+  if (isAgain && kept?.hasPassphrase === false && isReload() && history.state === null) void openNow();
 }
 
 window.addEventListener('pagehide', forget);
 window.addEventListener('pageshow', (event) => {
-  if (event.persisted) location.reload();
+  if (!event.persisted) return;
+  // Coming back is no wish to see it: that takes a press.
+  history.replaceState('back', '');
+  location.reload();
 });
 
 begin();

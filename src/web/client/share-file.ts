@@ -5,6 +5,7 @@
 import type { Content } from '../../../sdk/sealing.ts';
 import { element, sayWrong, secretField } from './share-parts.ts';
 import { isSealing, limitBytes, sealedFileBytes } from './share-sealing.ts';
+import { sizeText } from './size.ts';
 
 let file: File | null = null;
 let onChange: () => void = () => {};
@@ -31,15 +32,6 @@ export function isFileTooLarge(): boolean {
 }
 
 export const fileTooLargeText = () => said('tooLarge');
-
-function sizeText(bytes: number): string {
-  const { lang } = document.documentElement;
-  const [amount, unit] = bytes < 1_000 ? [bytes, 'byte'] : [bytes / 1_000, 'kilobyte'];
-  const style = { style: 'unit', unit, unitDisplay: amount < 1_000 ? 'long' : 'short' } as const;
-  return new Intl.NumberFormat(lang, { ...style, maximumFractionDigits: bytes < 100_000 ? 1 : 0 }).format(
-    amount,
-  );
-}
 
 /** The file takes the place of the field, whose text stays. */
 export function showFile(): void {

@@ -151,7 +151,6 @@ function sendStandIns(form: HTMLFormElement, pressed: HTMLButtonElement): void {
       if (!answer?.getElementById('share')) return take(request, address);
       try {
         await fill(answer);
-        dropFile();
         show(answer);
       } catch {
         sayNoAnswer(address, 0);

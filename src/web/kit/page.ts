@@ -70,7 +70,7 @@ export interface PageAction {
   /** Which limit its calls count against. */
   readonly limit: LimitClass;
   /** What its body may hold, where that is not the usual cap. */
-  readonly bodyCapBytes?: number;
+  readonly bodyCapBytes?: number | ((caller: Caller) => number);
   /** Takes a file beside the fields of its form, as `multipart/form-data`, and so a larger body. */
   readonly takesFile?: true;
   /** The same for every visitor without a session and a query, but for language and brand: made once and kept. */

@@ -217,8 +217,8 @@ const Sets: FC<GenerateProps> = ({ frame, typed, wrongIn }) => {
               type="checkbox"
               name={`suggest-${set}`}
               value="on"
-              data-characters={characterSets[set]}
               checked={typed.sets.includes(set)}
+              data-characters={characterSets[set]}
               {...invalid}
               autofocus={wrong !== null && at === 0}
             />

@@ -191,7 +191,6 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
       <div class="sheet">
         <div data-for="file">
           <p class="file">
-            <Icon name="download" />
             <bdi id="file-name" />
             <span id="file-size" />
           </p>

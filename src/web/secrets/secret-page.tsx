@@ -155,7 +155,7 @@ export const Consequences: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { 
   const left = duration(secret.secretTtlSeconds);
   const until = secret.createdAt + secret.ttlSeconds;
   return (
-    <>
+    <div id="consequences">
       <h2>{say('secret.next')}</h2>
       <ul class="points">
         {onceFor(frame, 'opened once', () => (
@@ -174,7 +174,7 @@ export const Consequences: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { 
           <p>{say('secret.forYou')}</p>
         </>
       ))}
-    </>
+    </div>
   );
 };
 

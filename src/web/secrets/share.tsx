@@ -4,13 +4,14 @@
  * redirect.
  */
 import type { Settings } from '../../config/read.ts';
-import { planOf } from '../../core/account.ts';
+import { type Caller, planOf } from '../../core/account.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Plan } from '../../core/plans.ts';
 import type { ConcealInput, CreationOutcome } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
+import { creationCapBytesFor } from '../../http/body.ts';
 import { fileOf } from '../client/assets.ts';
 import { problemWords } from '../kit/error-page.tsx';
 import { renderPage } from '../kit/layout.tsx';
@@ -59,7 +60,9 @@ interface ShareDeps {
 }
 
 export function createSharePages(deps: ShareDeps): PageRoute[] {
-  const bodyCapBytes = Math.max(formCapBytes, deps.bodyCapBytes);
+  const { plans } = deps.settings;
+  const bodyCapBytes = (caller: Caller) =>
+    Math.max(formCapBytes, deps.bodyCapBytes, creationCapBytesFor(plans, planOf(plans, caller)));
   const toForm = { limit: 'none', handle: ({ frame }: PageRequest) => seeOther(frame.href('home')) } as const;
   const refuseShare = async (request: PageRequest, problem: PageProblem) =>
     refuse(request, deps, await typedIn(request, deps), problemOfShare(problem, request.frame.words));

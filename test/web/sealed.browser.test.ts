@@ -1,0 +1,350 @@
+/** End-to-end secrets in a browser: opened once by a press, shown again for a minute, and never sent in plain. */
+import { describe, expect, it } from 'bun:test';
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import type { Content } from '../../sdk/sealing.ts';
+import { openSite, openVisitor, type Site, storageEntries, type Visitor } from './browser.ts';
+import { flawsOf } from './creator.ts';
+import { patienceMs, withBrowser } from './in-browser.ts';
+import { gif, jpeg, plainSvg, png, webp } from './pictures.ts';
+import { makeSealed, type SealedLink } from './sealed-link.ts';
+import { signUpAs } from './signed-in.ts';
+import { makeWaiting } from './waiting.ts';
+import { saying, words } from './words.ts';
+
+const canary = 'canary of a value\n that nobody but its reader sees – "ä"';
+const passphrase = 'canary of a pässphrase ';
+const openButton = '#open';
+
+const { browser, itInBrowser } = withBrowser();
+
+/** Everything that a page sends: addresses, headers and bodies. */
+function listenTo(page: Page): { readonly sent: string[]; readonly posts: string[] } {
+  const sent: string[] = [];
+  const posts: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().startsWith('blob:')) return;
+    const body = request.postData() ?? '';
+    sent.push(
+      decodeURIComponent(request.url()),
+      JSON.stringify(request.headers()),
+      body,
+      decodeURIComponent(body.replaceAll('+', ' ')),
+    );
+    if (request.method() === 'POST') posts.push(new URL(request.url()).pathname);
+  });
+  return { sent, posts };
+}
+
+/** Which of the texts is in anything that was sent. */
+const leakedIn = (sent: readonly string[], ...texts: readonly string[]) =>
+  texts.filter((text) => sent.some((each) => each.includes(text)));
+
+const notice = (page: Page) => page.textContent('#notice');
+
+async function press(page: Page): Promise<void> {
+  await page.click(openButton);
+  await page.waitForSelector('#done');
+}
+
+async function isWaiting(site: Site, { path }: Pick<SealedLink, 'path'>): Promise<boolean> {
+  return (await fetch(site.baseUrl + path)).status === 200;
+}
+
+function expectQuiet({ violations, elsewhere }: Visitor): void {
+  expect([violations, elsewhere]).toEqual([[], []]);
+}
+
+describe('a reader of an end-to-end secret', () => {
+  itInBrowser(
+    'opens it, reloads it within the minute and ends that, and nothing but proofs leaves the browser',
+    { scripts: true },
+    async ({ site, visitor, page }) => {
+      const link = await makeSealed(site.app, canary);
+      const { sent, posts } = listenTo(page);
+      await page.goto(site.baseUrl + link.link);
+      expect([await page.title(), posts]).toEqual([`${words('secret.title')} · Mayfly`, []]);
+      expect(await flawsOf(page, 'sealed')).toEqual([]);
+      await press(page);
+      expect(await page.inputValue('#value')).toBe(canary);
+      expect(await page.title()).toBe(`${words('revealed.title')} · Mayfly`);
+      expect(await page.textContent('#once')).toBe(words('revealed.minute'));
+      expect(await page.textContent('#characters')).toBe(
+        words('revealed.characters', { count: [...canary].length }),
+      );
+      expect(await page.textContent('#lines')).toBe(words('revealed.lines', { count: 2 }));
+      expect(await flawsOf(page, 'opened')).toEqual([]);
+      // The one exception to "nothing is stored": a nonce that opens nothing without the fragment.
+      expect(await storageEntries(page)).toEqual(['session: mayfly-look']);
+      const kept = await page.evaluate(() => JSON.stringify(sessionStorage));
+      expect(leakedIn([kept], canary, link.fragment)).toEqual([]);
+      await page.reload();
+      await page.waitForSelector('#done');
+      expect(await page.inputValue('#value')).toBe(canary);
+      expect(new URL(page.url()).hash).toBe(`#${link.fragment}`);
+      await page.click('#done');
+      await page.waitForSelector(`text=${words('done.lead')}`);
+      expect([new URL(page.url()).hash, await storageEntries(page)]).toEqual(['', []]);
+      expect(posts).toEqual(['open', 'open', 'done'].map((name) => `${link.path}/${name}`));
+      expect(leakedIn(sent, canary, link.fragment)).toEqual([]);
+      await page.goto(site.baseUrl + link.link);
+      expect(await page.textContent('h1')).toBe(words('gone.title'));
+      expectQuiet(visitor);
+    },
+  );
+
+  itInBrowser(
+    'gives the passphrase, is told of a wrong one as on any page, and is asked again after a reload',
+    { scripts: true },
+    async ({ site, visitor, page }) => {
+      const link = await makeSealed(site.app, canary, passphrase);
+      const { sent, posts } = listenTo(page);
+      await page.goto(site.baseUrl + link.link);
+      await page.click(openButton);
+      expect(await page.textContent('#passphrase-wrong')).toBe(words('secret.passphraseMissing'));
+      expect(posts).toEqual([]);
+      await page.fill('#passphrase', `${passphrase}!`);
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('#passphrase-wrong:has-text("4")');
+      expect(await page.textContent('#passphrase-wrong')).toMatch(
+        saying('secret.passphraseWrong', { count: 4 }),
+      );
+      expect(await flawsOf(page, 'wrong')).toEqual([]);
+      await page.waitForSelector('#passphrase:focus');
+      expect([await page.inputValue('#passphrase'), page.url()]).toEqual(['', site.baseUrl + link.link]);
+      await page.fill('#passphrase', passphrase);
+      await press(page);
+      expect(await page.inputValue('#value')).toBe(canary);
+      await page.reload();
+      expect(await page.textContent('h1')).toBe(words('again.title'));
+      expect(await flawsOf(page, 'again')).toEqual([]);
+      await page.fill('#passphrase', passphrase);
+      await press(page);
+      expect(await page.inputValue('#value')).toBe(canary);
+      expect(leakedIn(sent, canary, link.fragment, passphrase.trim())).toEqual([]);
+      expectQuiet(visitor);
+    },
+  );
+
+  itInBrowser(
+    'has a minute: then the nonce is removed, the fragment leaves the address, and the page says so',
+    { scripts: true },
+    async ({ site, page }) => {
+      await page.clock.install();
+      const link = await makeSealed(site.app, canary);
+      await page.goto(site.baseUrl + link.link);
+      await press(page);
+      await page.clock.fastForward(59_000);
+      expect(await storageEntries(page)).toEqual(['session: mayfly-look']);
+      await page.clock.fastForward(1_500);
+      expect([await storageEntries(page), page.url()]).toEqual([[], site.baseUrl + link.path]);
+      expect(await page.textContent('#once')).toBe(words('revealed.once'));
+      expect([await page.locator('#done').count(), await page.inputValue('#value')]).toEqual([0, canary]);
+      // Whoever comes back to its address finds nothing, and nothing is asked for.
+      const { posts } = listenTo(page);
+      await page.goto(`${site.baseUrl}${link.path}/again#${link.fragment}`);
+      expect([await notice(page), posts]).toEqual([words('again.over'), []]);
+    },
+  );
+
+  itInBrowser(
+    'loses nothing with an answer that is lost: it is asked for again under the same nonce',
+    { scripts: true },
+    async ({ site, page }) => {
+      const link = await makeSealed(site.app, canary);
+      const bodies: string[] = [];
+      await page.route('**/open', async (route) => {
+        bodies.push(route.request().postData() ?? '');
+        const response = await route.fetch();
+        if (bodies.length === 1) return route.abort('connectionreset');
+        return route.fulfill({ response });
+      });
+      await page.goto(site.baseUrl + link.link);
+      await press(page);
+      expect(await page.inputValue('#value')).toBe(canary);
+      expect([bodies.length, new Set(bodies).size]).toEqual([2, 1]);
+    },
+  );
+
+  itInBrowser('is never opened by a program that presses (P4)', { scripts: true }, async ({ site, page }) => {
+    const link = await makeSealed(site.app, canary);
+    const { posts } = listenTo(page);
+    await page.goto(site.baseUrl + link.link);
+    await page.evaluate(
+      "for (const each of document.querySelectorAll('main *')) if (!(each instanceof HTMLAnchorElement) && !each.closest('a')) each.click?.()",
+    );
+    expect([await notice(page), posts, await isWaiting(site, link)]).toEqual([
+      words('secret.pressYourself'),
+      [],
+      true,
+    ]);
+    await press(page);
+  });
+});
+
+describe('nothing is sent, and nothing consumed', () => {
+  itInBrowser(
+    'when the end of the link is missing or cut, until the whole link is pasted; a full stop behind it does no harm',
+    { scripts: true },
+    async ({ site, visitor, page }) => {
+      const link = await makeSealed(site.app, canary);
+      const { posts } = listenTo(page);
+      for (const end of ['', `#${link.fragment.slice(0, 10)}`, '#main']) {
+        await page.goto('about:blank');
+        await page.goto(site.baseUrl + link.path + end);
+        expect([await notice(page), await page.locator(openButton).isVisible()]).toEqual([
+          words('secret.incompleteLink'),
+          false,
+        ]);
+      }
+      expect(await flawsOf(page, 'cut')).toEqual([]);
+      expect(posts).toEqual([]);
+      await page.evaluate((end) => location.replace(end), `#${link.fragment}.`);
+      await page.waitForSelector(`${openButton}:visible`);
+      await page.click('a.skip', { force: true });
+      await page.selectOption('.language select', 'de');
+      await page.click('.language button');
+      await page.waitForSelector('html[lang="de"]');
+      await press(page);
+      expect(await page.inputValue('#value')).toBe(canary);
+      expectQuiet(visitor);
+    },
+  );
+
+  itInBrowser(
+    'when the worker is blocked, or the script does not come',
+    { scripts: true },
+    async ({ site, page }) => {
+      const link = await makeSealed(site.app, canary, passphrase);
+      const { posts } = listenTo(page);
+      await page.route('**/stretch-worker-*.js', (route) => route.abort());
+      await page.goto(site.baseUrl + link.link);
+      await page.fill('#passphrase', passphrase);
+      await page.click(openButton);
+      await page.waitForSelector('#notice:visible');
+      expect([await notice(page), posts, await isWaiting(site, link)]).toEqual([
+        words('secret.cannotProve'),
+        [],
+        true,
+      ]);
+      await page.route('**/sealed-*.js', (route) => route.abort());
+      await page.goto('about:blank');
+      await page.goto(site.baseUrl + link.link);
+      await page.waitForSelector('#needs-scripts:visible');
+      expect([await page.locator('main form, main [name]').count(), posts]).toEqual([0, []]);
+      expect(await flawsOf(page, 'no scripts')).toEqual([]);
+    },
+  );
+
+  itInBrowser('when there are no scripts: the page says what to do', {}, async ({ site, page }) => {
+    const link = await makeSealed(site.app, canary, passphrase);
+    await page.goto(site.baseUrl + link.link);
+    expect(await page.locator('#needs-scripts').isVisible()).toBe(true);
+    expect(await page.locator('#sealed').isVisible()).toBe(false);
+  });
+
+  itInBrowser(
+    'when a link says end-to-end and the server says plain',
+    { scripts: true },
+    async ({ site, visitor, page }) => {
+      const { secretPath } = await makeWaiting(site.app, { value: 'bait', passphrase: 'p' });
+      const { posts } = listenTo(page);
+      for (const end of ['AAAAAAAAAAAAAAAAAAAAAA', 'cut', '']) {
+        await page.goto('about:blank');
+        await page.goto(`${site.baseUrl}${secretPath}#${end}`);
+        // Or pasted over the address of the page that is shown.
+        if (end === '') await page.evaluate("location.hash = 'AAAAAAAAAAAAAAAAAAAAAA'");
+        await page.waitForSelector('.note.alert');
+        expect(await page.textContent('.note.alert')).toBe(words('secret.notSealed'));
+        expect(await page.locator('main form, main input, main button').count()).toBe(0);
+      }
+      expect(posts).toEqual([]);
+      expect(await flawsOf(page, 'not sealed')).toEqual([]);
+      expectQuiet(visitor);
+    },
+  );
+
+  itInBrowser(
+    'in an answer that is not ciphertext: it is not shown',
+    { scripts: true },
+    async ({ site, page }) => {
+      const link = await makeSealed(site.app, canary);
+      await page.route('**/open', (route) =>
+        route.fulfill({ json: { v: 1, value: 'bait', ciphertext: 'bait' } }),
+      );
+      await page.goto(site.baseUrl + link.link);
+      await page.click(openButton);
+      await page.waitForSelector('#notice:visible');
+      expect(await notice(page)).toBe(words('secret.unreadable'));
+      expect(await page.textContent('main')).not.toContain('bait');
+    },
+  );
+});
+
+const file = (name: string, bytes: Uint8Array, type = ''): Content => ({ kind: 'file', name, type, bytes });
+const utf8 = (text: string) => new TextEncoder().encode(text);
+
+describe('a file', () => {
+  it(
+    'is shown as a picture or a text only if it is one, whatever it is called, and is downloaded as it is',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser(), site, { scripts: true, width: 390 });
+      const { page } = visitor;
+      const open = async (content: Content) => {
+        await page.goto('about:blank');
+        await page.goto(site.baseUrl + (await makeSealed(site.app, content)).link);
+        await press(page);
+      };
+      const hasPicture = () => page.locator('#preview').evaluate((img: HTMLImageElement) => img.src !== '');
+      for (const picture of [png, jpeg, gif, webp]) {
+        await open(file('picture.html', picture, 'text/html'));
+        await page.waitForSelector('#preview:visible');
+        expect(await page.locator('#value').count()).toBe(0);
+      }
+      expect(await flawsOf(page, 'picture')).toEqual([]);
+      for (const [name, bytes] of [
+        ['drawing.png', utf8(plainSvg)],
+        ['page.png', utf8('<script>document.title = "run"</script>')],
+      ] as const) {
+        await open(file(name, bytes, 'image/png'));
+        expect([await hasPicture(), await page.inputValue('#value')]).toEqual([
+          false,
+          new TextDecoder().decode(bytes),
+        ]);
+        expect(await page.title()).not.toContain('run');
+      }
+      expect(await flawsOf(page, 'text file')).toEqual([]);
+      await open(file('../\u202e/evil\u0007.exe', new Uint8Array([0x4d, 0x5a, 0, 1]), 'image/png'));
+      expect([await hasPicture(), await page.locator('#value').count()]).toEqual([false, 0]);
+      expect(await page.textContent('#file-name')).toBe('evil.exe');
+      expect(await flawsOf(page, 'binary')).toEqual([]);
+      expect(await page.locator('#download').getAttribute('download')).toBe('evil.exe');
+      expectQuiet(visitor);
+    },
+    patienceMs,
+  );
+
+  it(
+    'of a megabyte arrives byte for byte, as application/octet-stream under its name',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser(), site, { scripts: true });
+      const { page } = visitor;
+      const { signedIn } = await signUpAs(site.app, 'rosa@example.org');
+      const bytes = Uint8Array.from({ length: 999_900 }, (_, at) => (at * 31) % 251);
+      const content = file('größe.bin', bytes, 'text/html');
+      await page.addInitScript(
+        'const make = URL.createObjectURL; URL.createObjectURL = (blob) => { globalThis.kinds = [...(globalThis.kinds ?? []), blob.type]; return make(blob); }',
+      );
+      await page.goto(site.baseUrl + (await makeSealed(site.app, content, null, signedIn.caller)).link);
+      await press(page);
+      expect(await page.evaluate('globalThis.kinds')).toEqual(['application/octet-stream']);
+      const [download] = await Promise.all([page.waitForEvent('download'), page.click('#download')]);
+      expect(download.suggestedFilename()).toBe('größe.bin');
+      expect(Buffer.compare(await readFile(await download.path()), bytes)).toBe(0);
+      expectQuiet(visitor);
+    },
+    patienceMs,
+  );
+});
