@@ -206,7 +206,7 @@ async function liveAndStop(dataDir: string, env: Readonly<Record<string, string>
 
 /** No answer may hold values, passphrases, tokens or plain addresses; keys are part of the interface. */
 function scanAnswers({ answers, canaries }: LivedLife): string[] {
-  const needles = toNeedles(canaries, [
+  const answered = [
     'values',
     'passphrases',
     'tokens',
@@ -214,7 +214,8 @@ function scanAnswers({ answers, canaries }: LivedLife): string[] {
     'idempotencyKeys',
     'sealed',
     'ends',
-  ]);
+  ] as const;
+  const needles = toNeedles(canaries, answered);
   return answers.flatMap(({ status, body, headers }) =>
     findCanaries(`${[...headers].join('\n')}\n${body}`, needles).map(
       ({ canary, form }) => `an answer ${status}: ${canary}, ${form}`,

@@ -6,7 +6,7 @@ import { saying, words } from './words.ts';
 
 const value = 'The door code is 4711.\n\n  Come after six – "ring" <twice> & wait 😀';
 
-const { browser, itInBrowser } = withBrowser();
+const { browser, itInBrowser } = withBrowser({ endToEnd: 'off' });
 
 /** The console's message about a refused status is not a complaint about the page. */
 function violationsOf(visitor: Visitor): string[] {

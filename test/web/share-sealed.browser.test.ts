@@ -247,6 +247,7 @@ describe('when it cannot be encrypted', () => {
       const record = sent();
       expect(record).not.toContain('POST ');
       expect(leaksIn(record, [canaries.value, canaries.passphrase])).toEqual([]);
+      expect(await flawsOf(page, name)).toEqual([]);
       // Not even by what sends forms without the script.
       expect(await page.locator('#share :is(#secret, #passphrase)[name]').count()).toBe(0);
       expect(site.app.events).toEqual([]);
