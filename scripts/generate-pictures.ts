@@ -12,6 +12,7 @@ import { chromium } from 'playwright-core';
 import { createTestApp, type TestApp } from '../test/support/app.ts';
 import { chromiumPath, launchArguments, type Site } from '../test/web/browser.ts';
 import { walkEverywhere } from '../test/web/tour.ts';
+import { walkSealed } from '../test/web/tour-sealed.ts';
 
 const [folder = 'docs/pictures', locale] = process.argv.slice(2);
 const host = 'secrets.example.com';
@@ -34,7 +35,15 @@ function makeCertificate(): { key: string; cert: string } {
   }
 }
 
-let app: TestApp = createTestApp({ baseUrl: `https://${host}` });
+/** The walk of everything opens links without scripts too, so the server encrypts in it. */
+const plain = { baseUrl: `https://${host}`, endToEnd: 'offered' } as const;
+/** What most people see instead. */
+const sealedStates: Readonly<Record<string, string>> = {
+  'share-sealed': 'share',
+  'receipt-sealed': 'receipt-ready',
+};
+
+let app: TestApp = createTestApp(plain);
 using server = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
@@ -46,7 +55,7 @@ const browser = await chromium.launch({ executablePath: chromiumPath, args: [...
 mkdirSync(folder, { recursive: true });
 for (const colorScheme of ['light', 'dark'] as const) {
   for (const [sizeName, viewport] of Object.entries(sizes)) {
-    app = createTestApp({ baseUrl: `https://${host}` });
+    app = createTestApp(plain);
     const site: Site = { app, baseUrl: `https://${host}`, [Symbol.dispose]: () => {} };
     const language = locale === undefined ? {} : { locale };
     const context = await browser.newContext({
@@ -57,11 +66,14 @@ for (const colorScheme of ['light', 'dark'] as const) {
       ...language,
     });
     const page = await context.newPage();
-    await walkEverywhere(page, site, async (name) => {
+    const take = async (name: string) => {
       if (locale === undefined && !mainStates.has(name)) return;
       const path = join(folder, `${name}-${sizeName}-${colorScheme}.png`);
       await page.screenshot({ path, fullPage: true });
-    });
+    };
+    await walkEverywhere(page, site, take);
+    app = createTestApp({ baseUrl: plain.baseUrl });
+    await walkSealed(page, { ...site, app }, (name) => take(sealedStates[name] ?? name));
     await context.close();
     console.log(`${sizeName}, ${colorScheme}: done`);
   }
