@@ -5,9 +5,9 @@
  */
 import { MayflyError } from '../../../sdk/error.ts';
 import { type Content, isFragment, open, type Proofs, prove } from '../../../sdk/sealing.ts';
-import type { SealedWord } from '../secrets/sealed-page.tsx';
 import { atEndOf, dropLook, type KeptLook, keepLook, keptLook } from './kept-look.ts';
 import { showOpened } from './opened.ts';
+import type { SealedWord } from './sealed-words.ts';
 import { beginPassphrase, endMinute, find, forget, passphraseField } from './shown.ts';
 import { stretchInWorker } from './stretching.ts';
 
