@@ -2,6 +2,9 @@
 import {
   type Account,
   type Adjustment,
+  type BatchItem,
+  type BatchOptions,
+  type BatchResult,
   type CallOptions,
   type ClientOptions,
   type ConcealOptions,
@@ -75,6 +78,10 @@ export async function everything(): Promise<readonly string[]> {
   const whole: Created = await client.conceal(sealed);
   const opened: SharedFile | null = (await client.reveal(whole.link, opening)).file;
   const fragment: string | null = parseLink(whole.link)?.fragment ?? null;
+  const items: readonly BatchItem[] = [{ value: 'x' }, { generate: { length: 12 } }];
+  const together: BatchOptions = { ...call, idempotencyKey: 'k' };
+  const [first]: readonly BatchResult[] = await client.batch(items, together);
+  const made: string = first === undefined || first instanceof MayflyError ? '' : first.link;
   const receipt: Receipt = await client.receipt(created.metadataKey, call);
   const burned: Receipt = await client.burn(created.metadataKey, call);
   const renamed: Receipt = await client.setMemo(created.metadataKey, '', call);
@@ -97,6 +104,7 @@ export async function everything(): Promise<readonly string[]> {
       revealed.value ?? '',
       opened?.name ?? '',
       fragment ?? '',
+      made,
       waiting?.secretKey ?? '',
       burned.state,
       renamed.memo,

@@ -102,7 +102,10 @@ describe('with end-to-end encryption', () => {
         expect.stringContaining(link),
       ]);
       expect(decodeQr(await page.locator('.qr').evaluate((svg) => svg.outerHTML))).toBe(link);
+      const asked = page.waitForEvent('dialog');
+      page.once('dialog', (dialog) => void dialog.accept());
       await page.reload();
+      expect((await asked).type()).toBe('beforeunload');
       expect(await page.textContent('#link-gone')).toBe(words('receipt.linkGone'));
       expect(await page.locator('#link').count()).toBe(0);
       expect(leaksIn(sent(), [canaries.value, canaries.passphrase, fragment])).toEqual([]);

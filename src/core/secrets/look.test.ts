@@ -61,6 +61,16 @@ describe('a second look', () => {
     expect(first.filter((each) => each !== 'v' && each !== 'unknown')).toEqual([]);
   });
 
+  it('P13: is asked for with a key in its one spelling only', async () => {
+    const bench = createBench();
+    const { secretKey } = await bench.share('v');
+    const nonce = newNonce();
+    expect(await read(bench.service, secretKey, nonce)).toBe('v');
+    for (const spelling of ['', secretKey.toUpperCase(), ` ${secretKey}`, secretKey.slice(1)])
+      expect(await read(bench.service, spelling, nonce)).toBe('unknown');
+    expect(await read(bench.service, secretKey, nonce)).toBe('v');
+  });
+
   it('P1: gives a double press one reading, whichever request is quicker', async () => {
     const bench = createBench();
     const { secretKey } = await bench.share('v');

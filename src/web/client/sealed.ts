@@ -7,7 +7,6 @@ import { MayflyError } from '../../../sdk/error.ts';
 import { type Content, isFragment, open, type Proofs, prove } from '../../../sdk/sealing.ts';
 import { atEndOf, dropLook, type KeptLook, keepLook, keptLook } from './kept-look.ts';
 import { showOpened } from './opened.ts';
-import type { SealedWord } from './sealed-words.ts';
 import { beginPassphrase, endMinute, find, forget, passphraseField } from './shown.ts';
 import { stretchInWorker } from './stretching.ts';
 
@@ -22,6 +21,20 @@ let formToken = sealed.dataset.formToken ?? '';
 let isBusy = false;
 /** The secret may have been opened already, for this tab. */
 let mayBeOpened = isAgain;
+
+/** What the page has ready to say, as `data-…`. */
+export type SealedWord =
+  | 'incomplete'
+  | 'insecure'
+  | 'cannotProve'
+  | 'noAnswer'
+  | 'unreadable'
+  | 'over'
+  | 'stretching'
+  | 'opening'
+  | 'passphraseMissing'
+  | 'passphraseWrong'
+  | 'pressYourself';
 
 const word = (name: SealedWord): string => sealed.dataset[name] ?? '';
 

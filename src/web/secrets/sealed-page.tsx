@@ -4,7 +4,7 @@
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { catalogueOf, type MessageKey } from '../../locale/catalogues.ts';
-import type { SealedWord } from '../client/sealed-words.ts';
+import type { SealedWord } from '../client/sealed.ts';
 import { type Frame, Page, workerAttributes } from '../kit/layout.tsx';
 import { Badge, Icon } from '../kit/parts.tsx';
 import { Actions, DoneButton, OnceNote, Save, ValueText } from './revealed-page.tsx';
