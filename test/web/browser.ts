@@ -107,7 +107,7 @@ export async function openVisitor(
   return { page, elsewhere, ...(await listen(page)), [Symbol.asyncDispose]: () => context.close() };
 }
 
-export const openButton = 'form.opening button[type="submit"], button#open';
+export const openButton = ':is(form.opening button[type="submit"], button#open)';
 
 /** Opens the secret as a person does, who without scripts ticks the box first. */
 export async function pressOpen(page: Page): Promise<void> {
