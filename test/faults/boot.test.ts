@@ -96,7 +96,7 @@ const wrongSettings: readonly (readonly [
   ['MAYFLY_DEFAULT_LOCALE', 'no_such_language', /language tag/],
   ['MAYFLY_LOCALES', 'en,,fr', /language tags/],
   ['MAYFLY_LOG_LEVEL', 'loud', /"debug"/],
-  ['MAYFLY_END_TO_END', 'perhaps', /"default", "offered" or "off"/],
+  ['MAYFLY_END_TO_END', 'perhaps', /"default" or "offered"/],
   ['MAYFLY_INTERNAL_PORT', '0', /whole number/],
   ['MAYFLY_INTERNAL_PORT', '12345', /PORT are both 12345/, { PORT: '12345' }],
   ['MAYFLY_INTERNAL_HOST', 'not an address', /IP address/],
