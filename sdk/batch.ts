@@ -6,7 +6,6 @@ import { type CallOptions, withinOneLimit } from './limit.ts';
 import { creationCall, type Prepared, prepareConceal, prepareGenerate } from './preparing.ts';
 import type { Created, Generated, WireBatch } from './records.ts';
 import type { Connection } from './transport.ts';
-import { problemOf } from './v2.ts';
 import { listAt, type Raw, unexpected } from './wire.ts';
 
 export interface BatchOptions extends CallOptions, Pick<CreateOptions, 'idempotencyKey'> {}
@@ -53,7 +52,7 @@ export async function batch(
     if (results.length !== prepared.length) throw unexpected();
     return prepared.map(({ read }, n) => {
       const result = results[n] ?? {};
-      return result.success === true ? read(result) : problemOf(result);
+      return result.success === true ? read(result) : connection.problemOf(result);
     });
   });
 }

@@ -46,7 +46,7 @@ import {
   type Transport,
   type TransportOptions,
 } from './transport.ts';
-import { v2 } from './v2.ts';
+import { problemOf, v2 } from './v2.ts';
 
 export type { BatchItem, BatchOptions, BatchResult } from './batch.ts';
 export type {
@@ -212,6 +212,7 @@ export function createClient(options: ClientOptions): MayflyClient {
     server,
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     hasAccount: options.credentials !== undefined,
+    problemOf,
   };
   const get: Get = (path, own) => call({ method: 'GET', path, isRead: true }, own);
   const post = (path: string, body: Json, own?: CallOptions) => call({ method: 'POST', path, body }, own);

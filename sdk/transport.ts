@@ -52,6 +52,8 @@ export interface Connection {
   readonly server: string;
   readonly timeoutMs: number;
   readonly hasAccount: boolean;
+  /** Why one of a batch was not created. */
+  readonly problemOf: (body: Json) => MayflyError;
 }
 
 /** What differs between the versions of the API. */

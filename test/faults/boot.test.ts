@@ -16,12 +16,11 @@ import { attemptRequest, createV1, type Made, readMade } from '../support/calls.
 import { sendOnce } from '../support/raw-client.ts';
 import { freePort, makeDataDir, runProduct, serveCommand, startServer } from '../support/started-server.ts';
 
-// Longer than the limit on commands, so a start that should have been refused fails with a sentence, not with a time-out.
+// Longer than the limit on commands: a start that should have been refused fails with a sentence.
 setDefaultTimeout(60_000);
 
 /** Something on the machine prevents the start: a port, a folder, a key file. */
 const refusedCode = 1;
-/** A wrong setting or an unknown command. */
 const wrongCode = 2;
 
 const folders: string[] = [];

@@ -53,6 +53,7 @@ const allKinds: readonly Kind[] = [
   'recipients',
   'usernames',
   'memos',
+  'idempotencyKeys',
   'sealed',
   'ends',
 ];
@@ -209,9 +210,19 @@ async function liveAndStop(dataDir: string, env: Readonly<Record<string, string>
   }
 }
 
+const answered = [
+  'values',
+  'passphrases',
+  'tokens',
+  'recipients',
+  'idempotencyKeys',
+  'sealed',
+  'ends',
+] as const;
+
 /** No answer may hold values, passphrases, tokens or plain addresses; keys are part of the interface. */
 function scanAnswers({ answers, canaries }: LivedLife): string[] {
-  const needles = toNeedles(canaries, ['values', 'passphrases', 'tokens', 'recipients', 'sealed', 'ends']);
+  const needles = toNeedles(canaries, answered);
   const texts = answers.map(
     ({ status, body, headers }) => `${status}\n${[...headers].join('\n')}\n${body}\n`,
   );
@@ -326,7 +337,7 @@ test('P10: the sealed bytes of what was read, burned or has expired are in no fi
     const waiting = before.filter((row) => !ended.includes(row));
     const [fleeting] = [...waiting].sort((a, b) => a.expires_at - b.expires_at);
     const kept = waiting.filter((row) => row !== fleeting);
-    expect(ended.length).toBe(8);
+    expect(ended.length).toBe(9);
     expect(await countPieces(dataDir, ended)).toBe(0);
     // Self-test: the secret that still waits is found.
     expect(await countPieces(dataDir, kept)).toBe(kept.flatMap(piecesOf).length);
@@ -353,6 +364,7 @@ describe('the scan, tested on itself', () => {
       recipients: ['jo@example.org'],
       usernames: ['owner@example.org'],
       memos: ['memo 0f1e2d3c4b5a697887'],
+      idempotencyKeys: ['order 00112233445566778899'],
       sealed: ['q'.repeat(43)],
       ends: ['e'.repeat(22)],
     },

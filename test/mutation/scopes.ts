@@ -15,7 +15,7 @@ export const scopes: readonly Scope[] = [
   {
     name: 'core',
     files: [
-      'src/core/secrets/{reveal,access,burn}.ts',
+      'src/core/secrets/{reveal,look,access,burn}.ts',
       'src/core/account.ts',
       'src/core/accounts/{tokens,data-key,sign-up,sessions,passwords}.ts',
     ],
@@ -35,7 +35,7 @@ export const scopes: readonly Scope[] = [
     name: 'embedded store',
     files: ['src/store/sqlite/*.ts', 'src/store/store-time.ts'],
     judges: [
-      'test/stores/{conformance,model,sqlite,mail-rows,memo-rows,deletion,migration}.test.ts',
+      'test/stores/{conformance,model,sqlite,mail-rows,memo-rows,look-rows,deletion,migration}.test.ts',
       'src/store/sqlite/*.test.ts',
     ],
   },

@@ -2,6 +2,9 @@
 import {
   type Account,
   type Adjustment,
+  type BatchItem,
+  type BatchOptions,
+  type BatchResult,
   type CallOptions,
   type ClientOptions,
   type ConcealOptions,
@@ -75,6 +78,10 @@ export async function everything(): Promise<readonly string[]> {
   const whole: Created = await client.conceal(sealed);
   const opened: SharedFile | null = (await client.reveal(whole.link, opening)).file;
   const fragment: string | null = parseLink(whole.link)?.fragment ?? null;
+  const items: readonly BatchItem[] = [{ value: 'x' }, { generate: { length: 12 } }];
+  const together: BatchOptions = { ...call, idempotencyKey: 'k' };
+  const [first]: readonly BatchResult[] = await client.batch(items, together);
+  const made: string = first === undefined || first instanceof MayflyError ? '' : first.link;
   const receipt: Receipt = await client.receipt(created.metadataKey, call);
   const burned: Receipt = await client.burn(created.metadataKey, call);
   const renamed: Receipt = await client.setMemo(created.metadataKey, '', call);
@@ -84,6 +91,10 @@ export async function everything(): Promise<readonly string[]> {
   const several: readonly (WaitingSecret | null)[] = await client.statuses([created.link], call);
   const account: Account = await client.account(call);
   const service: ServiceStatus = await client.serviceStatus(call);
+  const items: readonly BatchItem[] = [{ value: 'x' }, { generate: { length: 20 } }];
+  const once: BatchOptions = { ...call, idempotencyKey: 'order 1' };
+  const results: readonly BatchResult[] = await client.batch(items, once);
+  const links = results.map((each) => (each instanceof MayflyError ? each.code : each.link));
   const locales: Locales = await client.locales(call);
   const version: string = await client.version(call);
   const ttl: Adjustment<number | string, number> | undefined = changed.adjusted.ttlSeconds;
@@ -97,11 +108,13 @@ export async function everything(): Promise<readonly string[]> {
       revealed.value ?? '',
       opened?.name ?? '',
       fragment ?? '',
+      made,
       waiting?.secretKey ?? '',
       burned.state,
       renamed.memo,
       state,
     ],
+    ...links,
     ...[several[0]?.secretKey ?? '', account.plan, service.region ?? '', locales.default, version],
     ...[parsed?.kind ?? 'unknown', String(ttl?.granted.toFixed() ?? ''), ...times.map((at) => at.toJSON())],
   ];

@@ -132,6 +132,34 @@ describe('a fragment', () => {
   });
 });
 
+describe('base64url', () => {
+  it('has one text for each bytes, and everything else is none', () => {
+    for (let length = 0; length < 70; length += 1) {
+      const bytes = Uint8Array.from({ length }, (_, at) => at * 83 + length);
+      const text = toBase64Url(bytes);
+      expect([text, fromBase64Url(text)] as unknown).toEqual([
+        Buffer.from(bytes).toString('base64url'),
+        bytes,
+      ]);
+    }
+    for (const wrong of [
+      'A',
+      'AAAAA',
+      'AB',
+      'AAB',
+      'AA==',
+      'A+',
+      'A/',
+      '!!!!',
+      'AA\n',
+      ' AA',
+      'é',
+      'AAA\u0000',
+    ])
+      expect([wrong, fromBase64Url(wrong)]).toEqual([wrong, null]);
+  });
+});
+
 describe('the name of a file', () => {
   const long = 'ü'.repeat(200);
   const names: readonly (readonly [string, string])[] = [

@@ -5,9 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { CreationId } from '../../src/core/creation-store.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import type { NewRecord } from '../../src/core/secret.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
+import { ownerIn } from './conformance/account-fixtures.ts';
 import {
   clientStays,
   createSettableClock,
@@ -68,6 +70,23 @@ async function fillUp(
 }
 
 describe('a store that has reached its limit', () => {
+  it('reserves no creation, and still finds those it has (P21)', async () => {
+    await using store = await open();
+    const [token] = await store.listTokens(await ownerIn(store));
+    const creation = (id: number) => ({
+      id: new Uint8Array(16).fill(id) as CreationId,
+      tokenId: token?.tokenId ?? 0,
+      wrappedSeed: new Uint8Array(83),
+      bodyMac: new Uint8Array(32),
+    });
+    expect(await store.reserveCreation(creation(1))).toBe('reserved');
+    await fillUp([store]);
+    expect(await outcomeOf(store.reserveCreation(creation(2)))).toBe('storage_full');
+    expect(await store.findCreation(creation(1).id)).toMatchObject({ isDone: false });
+    await store.releaseCreation(creation(1));
+    expect(await store.findCreation(creation(1).id)).toBeNull();
+  });
+
   it('answers "full" when asked for room, until a sweep frees some (P21 P23)', async () => {
     await using store = await open();
     expect(await outcomeOf(store.assertRoom())).toBe('done');

@@ -27,6 +27,7 @@ export interface Canaries {
   readonly usernames: readonly string[];
   /** Only the creator's own answers show them. */
   readonly memos: readonly string[];
+  readonly idempotencyKeys: readonly string[];
   /** Of an end-to-end secret: its proofs, their hashes and its ciphertext. */
   readonly sealed: readonly (string | Uint8Array)[];
   /** What follows the # of a link. */
@@ -87,6 +88,7 @@ interface Texts {
   readonly recipient: string;
   readonly memo: string;
   readonly laterMemo: string;
+  readonly idempotencyKey: string;
   readonly sealed: ClientSecret;
   /** Of an opener, for a second look. */
   readonly nonce: Buffer;
@@ -100,6 +102,7 @@ function drawTexts(): Texts {
     recipient: `recipient.${randomBytes(6).toString('hex')}@example.org`,
     memo: marked('memo'),
     laterMemo: marked('later memo'),
+    idempotencyKey: `order ${randomBytes(9).toString('hex')}`,
     nonce: randomBytes(16),
     sealed: clientSecret({ seed: randomBytes(9).toString('hex'), hasPassphrase: true }),
   };
@@ -121,12 +124,14 @@ interface AllMade {
   readonly kept: Made;
   readonly web: Made;
   readonly sealed: Made;
+  readonly repeated: Made;
 }
 
 /** One secret of each kind, sent in each way: form, JSON, query and page. */
 async function makeAll(session: Session, basic: string, texts: Texts): Promise<AllMade> {
   const { value, passphrase, recipient, memo } = texts;
   const owner = { Authorization: basic };
+  const once = { ...owner, 'Idempotency-Key': texts.idempotencyKey };
   const share = (fields: Record<string, string>, headers = {}) =>
     make(session, {
       method: 'POST',
@@ -153,7 +158,14 @@ async function makeAll(session: Session, basic: string, texts: Texts): Promise<A
     kept: await share({ secret: value, passphrase }, owner),
     web: await makeOnPage(session, value, passphrase),
     sealed: await conceal({ sealed: texts.sealed.wire }, owner),
+    repeated: await makeTwice(() => conceal({ secret: value }, once)),
   };
+}
+
+async function makeTwice(create: () => Promise<Made>): Promise<Made> {
+  const [first, second] = [await create(), await create()];
+  if (first.secretKey !== second.secretKey) throw new Error('equal creations made two secrets');
+  return second;
 }
 
 /** Submits the start page's form; the keys are in the redirect and on the page it leads to. */
@@ -332,6 +344,7 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
   await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.plain }));
   await lookTwice(readings, made, texts);
   await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.mailed }));
+  await expectValue(readings, value, attemptRequest({ door: 'v2.reveal', made: made.repeated }));
   const path = `/api/v2/secret/${made.sealed.secretKey}/reveal`;
   const body = JSON.stringify(sealed.body);
   const opening = requestBytes({ method: 'POST', path, headers: json, body });
@@ -358,6 +371,7 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
       recipients: [recipient],
       usernames: [owner.username],
       memos: [memo, laterMemo],
+      idempotencyKeys: [texts.idempotencyKey],
       sealed: [...canariesOf(sealed), texts.nonce, texts.nonce.toString('base64url')],
       ends: endToEnd.ends,
     },

@@ -107,12 +107,12 @@ export async function openVisitor(
   return { page, elsewhere, ...(await listen(page)), [Symbol.asyncDispose]: () => context.close() };
 }
 
-export const openButton = 'form.opening button[type="submit"]';
+export const openButton = 'form.opening button[type="submit"], button#open';
 
 /** Opens the secret as a person does, who without scripts ticks the box first. */
 export async function pressOpen(page: Page): Promise<void> {
   await page.waitForLoadState('load');
-  const box = page.locator('#open:visible');
+  const box = page.locator('input#open:visible');
   if ((await box.count()) > 0) await box.check();
   await page.click(openButton);
 }

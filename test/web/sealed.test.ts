@@ -40,6 +40,7 @@ describe('the page of an end-to-end secret', () => {
     expect(main).not.toMatch(/ name="/);
     expect(main).toContain(words('secret.sealedBadge'));
     expect(main).toContain('href="/security#end-to-end"');
+    expect((await visit(app, '/security')).html).toContain('<li id="end-to-end">');
   });
 
   it('says without scripts what to do, and what is asked for is hidden until they have taken over', async () => {

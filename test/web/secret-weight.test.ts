@@ -58,3 +58,13 @@ describe('the page of a link', () => {
     });
   }
 });
+
+describe('the share page', () => {
+  for (const locale of supportedLocales) {
+    it(`weighs at most 30 kB, with the script that encrypts and without the worker and the words: ${locale}`, async () => {
+      const { bytes } = await visitBytes(createTestApp(), '/', locale);
+      expect(bytes).toBeLessThanOrEqual(30_000);
+      expect(bytes).toBeGreaterThan(10_000);
+    });
+  }
+});

@@ -211,6 +211,19 @@ describe('what scripts add', () => {
     },
   );
 
+  itInBrowser(
+    'where they fail to load, the box shows after all, and opens',
+    { scripts: true },
+    async ({ site, page }) => {
+      await page.route('**/reveal-*.js', (route) => route.abort());
+      await page.goto(await linkTo(site));
+      expect(await page.locator('#open').isVisible()).toBe(false);
+      await page.waitForSelector('#open:visible');
+      await pressOpen(page);
+      expect(await page.inputValue('#value')).toBe(value);
+    },
+  );
+
   it(
     'pressing again while the answer is on its way shows the value; with scripts it is not even asked for twice',
     async () => {

@@ -102,7 +102,10 @@ describe('with end-to-end encryption', () => {
         expect.stringContaining(link),
       ]);
       expect(decodeQr(await page.locator('.qr').evaluate((svg) => svg.outerHTML))).toBe(link);
+      const asked = page.waitForEvent('dialog');
+      page.once('dialog', (dialog) => void dialog.accept());
       await page.reload();
+      expect((await asked).type()).toBe('beforeunload');
       expect(await page.textContent('#link-gone')).toBe(words('receipt.linkGone'));
       expect(await page.locator('#link').count()).toBe(0);
       expect(leaksIn(sent(), [canaries.value, canaries.passphrase, fragment])).toEqual([]);
@@ -247,6 +250,7 @@ describe('when it cannot be encrypted', () => {
       const record = sent();
       expect(record).not.toContain('POST ');
       expect(leaksIn(record, [canaries.value, canaries.passphrase])).toEqual([]);
+      expect(await flawsOf(page, name)).toEqual([]);
       // Not even by what sends forms without the script.
       expect(await page.locator('#share :is(#secret, #passphrase)[name]').count()).toBe(0);
       expect(site.app.events).toEqual([]);

@@ -6,7 +6,29 @@ import { makeSealed } from './sealed-link.ts';
 import { type Look, open, press, someValue } from './tour.ts';
 import { makeWaiting } from './waiting.ts';
 
+/** What its creator sees. */
+async function walkSealing(page: Page, site: Site, look: Look): Promise<void> {
+  await open(page, site, '/');
+  await look('share-sealed');
+  await page.fill('#secret', someValue);
+  await page.setInputFiles('#file', { name: 'picture.png', mimeType: 'image/png', buffer: Buffer.from(png) });
+  await page.waitForSelector('#attachment:not([hidden])');
+  await look('share-file');
+  await page.uncheck('#seal');
+  await page.click('#create');
+  await look('share-file-refused');
+  await page.check('#seal');
+  await page.fill('#passphrase', 'right');
+  await page.click('#create');
+  await page.waitForSelector('#whole-link:not([hidden])');
+  for (const summary of await page.locator('#whole-link summary').all()) await summary.click();
+  await look('receipt-sealed');
+  await page.reload();
+  await look('receipt-link-gone');
+}
+
 export async function walkSealed(page: Page, site: Site, look: Look): Promise<void> {
+  await walkSealing(page, site, look);
   const text = await makeSealed(site.app, someValue, 'right');
   await open(page, site, text.path);
   await look('sealed-cut');

@@ -36,7 +36,7 @@ it(
     } as const;
     const { names, flaws } = await walk(browser(), lights, 'sealed');
     expect(flaws).toEqual([]);
-    expect(names.length).toBe(8);
+    expect(names.length).toBe(13);
   },
   patienceMs,
 );

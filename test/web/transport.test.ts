@@ -4,20 +4,33 @@ import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { createLinks } from '../../src/core/links.ts';
 import { createHref, type RouteName, routes } from '../../src/web/kit/routes.ts';
 import { createTestApp } from '../support/app.ts';
+import { makeSealed } from './sealed-link.ts';
 import { postForm, share, type Visit, visit } from './visit.ts';
 
-const pagePolicy = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "script-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
+/** @param more rules of pages that seal or open end-to-end secrets */
+const policyWith = (more: { readonly worker?: true; readonly pictures?: true } = {}) =>
+  [
+    "default-src 'none'",
+    "style-src 'self'",
+    "script-src 'self'",
+    "connect-src 'self'",
+    `img-src 'self'${more.pictures ? ' blob:' : ''}`,
+    ...(more.worker ? ["worker-src 'self'"] : []),
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    `trusted-types ${more.worker ? 'mayfly-worker' : "'none'"}`,
+  ].join('; ');
+
+const pagePolicy = policyWith();
+const sealing = policyWith({ worker: true });
+const opening = policyWith({ worker: true, pictures: true });
+/** By the names of the answers. */
+const policies: Readonly<Record<string, string>> = {
+  ...{ home: sealing, head: sealing, refused: sealing },
+  ...{ sealed: opening, again: opening },
+};
 
 const filePolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
@@ -32,6 +45,9 @@ async function everyAnswer(): Promise<Record<string, Visit>> {
     receipt: await visit(app, receiptPath),
     shown: await postForm(app, receiptPath),
     burn: await visit(app, `${receiptPath}/burn`),
+    sealed: await visit(app, (await makeSealed(app, 'x')).path),
+    again: await visit(app, `${secretPath}/again`),
+    done: await visit(app, `${secretPath}/done`),
     asked: await visit(app, secretPath),
     wrong: await postForm(app, secretPath, { passphrase: 'q' }),
     revealed: await postForm(app, secretPath, { passphrase: 'p' }),
@@ -69,9 +85,9 @@ function flawsOf({ headers, html }: Visit, name = ''): string[] {
     'not indexed': headers.get('x-robots-tag') === 'noindex, nofollow, noarchive',
     'a request id': /^[0-9a-f]{20}$/.test(headers.get('x-request-id') ?? ''),
     'nothing by default': policy.startsWith("default-src 'none'; "),
-    'no looser rule': !/unsafe|https?:|\*|data:|blob:/.test(policy),
+    'no looser rule': !/unsafe|https?:|\*|data:|blob:/.test(policy.replace("img-src 'self' blob:", '')),
     'nobody frames it': policy.includes("frame-ancestors 'none'"),
-    'closed as a page or as a file': policy === (isPage ? pagePolicy : filePolicy),
+    'closed as a page or as a file': policy === (isPage ? (policies[name] ?? pagePolicy) : filePolicy),
     'no inline script, style or handler':
       !/<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=|javascript:/i.test(html),
     'scripts with their integrity':
@@ -122,6 +138,9 @@ describe('every answer', () => {
       'receipt 200',
       'shown 200',
       'burn 200',
+      'sealed 200',
+      'again 200',
+      'done 200',
       'asked 200',
       'wrong 422',
       'revealed 200',

@@ -182,8 +182,8 @@ function claimAlone({ records, looks }: WritingConnection, frame: ClaimFrame, no
 function putAlone(connection: WritingConnection, frame: PutFrame): number | null {
   const { db, records } = connection;
   const { deliveryStaleAt, noticeDueAt, memoBox, hold } = frame;
-  const rows = [deliveryStaleAt, noticeDueAt, memoBox, hold];
-  if (rows.some((each) => each !== null)) return putRows(connection, frame);
+  const isOneRow = deliveryStaleAt === null && noticeDueAt === null && memoBox === null && hold === null;
+  if (!isOneRow) return putRows(connection, frame);
   try {
     return records.put(frame);
   } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * The client in `sdk/` as modules of JavaScript: the main one, and two that it loads when it needs them. Imported as a macro: it runs
+ * The client in `sdk/` as modules of JavaScript: the main one, its errors, and two that it loads when it needs them. Imported as a macro: it runs
  * when the file that uses it is transpiled, so that the executable holds the result. The package has the same modules unbundled
  * (`scripts/build-sdk.mjs`).
  */
@@ -7,8 +7,9 @@ import { join } from 'node:path';
 
 /** Each with what it imports, but for what it takes from another: there is one class of errors. */
 const modules = {
-  mayfly: { 'sharing.ts': 'sharing.js' },
-  sharing: { 'stretch.ts': 'stretch.js', 'error.ts': 'mayfly.js' },
+  error: {},
+  mayfly: { 'sharing.ts': 'sharing.js', 'error.ts': 'error.js' },
+  sharing: { 'stretch.ts': 'stretch.js', 'error.ts': 'error.js' },
   stretch: {},
 } as const;
 

@@ -3,7 +3,7 @@
  * own address, which browsers do not send, and is taken out of it before anything is shown; a reload does not have it any more.
  */
 import { isFragment } from '../../../sdk/sealing.ts';
-import { qrPath, quietModules } from '../secrets/qr-path.ts';
+import { qrPath, quietModules } from './qr-path.ts';
 
 const sheet = document.getElementById('whole-link');
 const fragment = location.hash.slice(1);
@@ -33,6 +33,24 @@ function draw(link: string): void {
   svg?.querySelector('path')?.setAttribute('d', path);
 }
 
+let isHandedOver = false;
+
+/** Leaving before the link has gone anywhere would lose it, so that asks first; not once the secret itself is gone. */
+function guard(shown: HTMLElement): void {
+  shown.addEventListener('click', ({ target }) => {
+    const pressed =
+      target instanceof Element ? target.closest('button, a, details:has(#qr) > summary') : null;
+    isHandedOver ||= pressed !== null;
+  });
+  shown.addEventListener('copy', () => {
+    isHandedOver = true;
+  });
+  window.addEventListener('beforeunload', (event) => {
+    const news = document.querySelector('#watch [role="status"]')?.textContent ?? '';
+    if (!isHandedOver && news === '') event.preventDefault();
+  });
+}
+
 /** Nothing of it stays where the page may be shown again from. */
 function forget(): void {
   for (const id of ['link', 'message']) {
@@ -51,6 +69,7 @@ if (isFragment(fragment)) {
     shown.value = link;
     fillMessage(link);
     draw(link);
+    guard(sheet);
     sheet.hidden = false;
     document.getElementById('link-gone')?.remove();
     window.addEventListener('pagehide', forget);

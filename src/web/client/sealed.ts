@@ -5,7 +5,6 @@
  */
 import { MayflyError } from '../../../sdk/error.ts';
 import { type Content, isFragment, open, type Proofs, prove } from '../../../sdk/sealing.ts';
-import type { SealedWord } from '../secrets/sealed-page.tsx';
 import { atEndOf, dropLook, type KeptLook, keepLook, keptLook } from './kept-look.ts';
 import { showOpened } from './opened.ts';
 import { beginPassphrase, endMinute, find, forget, passphraseField } from './shown.ts';
@@ -22,6 +21,20 @@ let formToken = sealed.dataset.formToken ?? '';
 let isBusy = false;
 /** The secret may have been opened already, for this tab. */
 let mayBeOpened = isAgain;
+
+/** What the page has ready to say, as `data-…`. */
+export type SealedWord =
+  | 'incomplete'
+  | 'insecure'
+  | 'cannotProve'
+  | 'noAnswer'
+  | 'unreadable'
+  | 'over'
+  | 'stretching'
+  | 'opening'
+  | 'passphraseMissing'
+  | 'passphraseWrong'
+  | 'pressYourself';
 
 const word = (name: SealedWord): string => sealed.dataset[name] ?? '';
 
@@ -46,8 +59,10 @@ function setAddress(address: string | undefined, end = `#${fragment}`): void {
 function setBusy(isNow: boolean, said: '' | SealedWord): void {
   isBusy = isNow;
   say('working', said === '' ? '' : word(said));
+  const progress = find('#progress', HTMLProgressElement);
+  if (progress !== null) progress.hidden = !isNow;
   const button = find('#open', HTMLButtonElement);
-  if (button !== null) button.ariaDisabled = String(isNow);
+  button?.setAttribute('aria-disabled', String(isNow));
   const field = passphraseField();
   if (field !== null) field.readOnly = isNow;
 }
@@ -106,7 +121,7 @@ function refusePassphrase(text: string): void {
   say('passphrase-wrong', text);
   if (field === null) return;
   field.value = '';
-  field.ariaInvalid = 'true';
+  field.setAttribute('aria-invalid', 'true');
   field.focus();
 }
 
@@ -205,8 +220,11 @@ function keepFragment(): void {
   });
   const language = find('form.language', HTMLFormElement);
   if (language !== null) language.action += location.hash;
-  // Somebody pastes the whole link over a part of it.
-  window.addEventListener('hashchange', () => location.reload());
+  window.addEventListener('hashchange', () => {
+    if (location.hash === '#main') setAddress(location.pathname);
+    // Somebody pastes the whole link over a part of it.
+    else location.reload();
+  });
 }
 
 function isReload(): boolean {

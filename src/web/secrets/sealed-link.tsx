@@ -4,9 +4,9 @@
  */
 import type { FC } from 'hono/jsx';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
+import { quietModules } from '../client/qr-path.ts';
 import type { Frame } from '../kit/layout.tsx';
 import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
-import { quietModules } from './qr-path.ts';
 
 interface SealedLinkProps {
   readonly frame: Frame;

@@ -4,6 +4,7 @@
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { catalogueOf, type MessageKey } from '../../locale/catalogues.ts';
+import type { SealedWord } from '../client/sealed.ts';
 import { type Frame, Page, workerAttributes } from '../kit/layout.tsx';
 import { Badge, Icon } from '../kit/parts.tsx';
 import { Actions, DoneButton, OnceNote, Save, ValueText } from './revealed-page.tsx';
@@ -80,9 +81,7 @@ const refusals = {
   passphraseMissing: 'secret.passphraseMissing',
   passphraseWrong: 'secret.passphraseWrongPlain',
   pressYourself: 'secret.pressYourself',
-} as const satisfies Readonly<Record<string, MessageKey>>;
-
-export type SealedWord = keyof typeof refusals;
+} as const satisfies Readonly<Record<SealedWord, MessageKey>>;
 
 interface OpenerProps {
   readonly frame: Frame;
@@ -117,6 +116,7 @@ const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, ch
       >
         {children}
         <p class="working" id="working" role="status" />
+        <progress id="progress" aria-labelledby="working" hidden />
       </div>
       <Opened frame={frame} />
     </>

@@ -71,8 +71,8 @@ export const SharePage: FC<ShareProps> = (props) => {
           <OwnLabel typed={props.typed.memo} frame={frame} wrong={wrongIn(props)('memo')} />
           <Delivery {...props} />
           <Unsent frame={frame} />
-          <Unsealed {...props} />
-          <Encryption {...props} />
+          <Unsealed frame={frame} plan={props.plan} />
+          <Encryption frame={frame} plan={props.plan} />
           <button type="submit" id="create">
             {say('share.submit')}
           </button>
@@ -202,7 +202,7 @@ const Value: FC<ShareProps> = (props) => {
       >
         {`\n${typed.secret}`}
       </textarea>
-      <Attachment {...props} />
+      <Attachment frame={frame} plan={plan} />
       <News {...props} />
       <Aside {...props} />
       {/* Filled by the script when it holds back a form that the server would refuse. */}

@@ -3,16 +3,21 @@
  * choice and the file are shown by the script (`client/share.ts`) once it has taken the form over.
  */
 import type { FC } from 'hono/jsx';
+import type { Plan } from '../../core/plans.ts';
 import { type Frame, workerAttributes } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
-import type { ShareProps } from './share-page.tsx';
+
+interface SealingProps {
+  readonly frame: Frame;
+  readonly plan: Plan;
+}
 
 export function offersSealing({ settings }: Frame): boolean {
   return settings.endToEnd !== 'off';
 }
 
 /** Absent where the pages do not encrypt. */
-export const Encryption: FC<ShareProps> = ({ frame, plan }) => {
+export const Encryption: FC<SealingProps> = ({ frame, plan }) => {
   const { say } = frame.words;
   if (!offersSealing(frame)) return null;
   const count = plan.maxSealedBytes;
@@ -55,7 +60,7 @@ export const Encryption: FC<ShareProps> = ({ frame, plan }) => {
 };
 
 /** In place of the field of the secret, when there is a file. */
-export const Attachment: FC<ShareProps> = ({ frame, plan }) => {
+export const Attachment: FC<SealingProps> = ({ frame, plan }) => {
   const { say, bytes } = frame.words;
   return (
     <>
@@ -93,7 +98,7 @@ export const Attachment: FC<ShareProps> = ({ frame, plan }) => {
 };
 
 /** The script shows these when nothing was sent, because it could not be encrypted. */
-export const Unsealed: FC<ShareProps> = ({ frame }) => {
+export const Unsealed: FC<SealingProps> = ({ frame }) => {
   const { say } = frame.words;
   return (
     <template
