@@ -91,10 +91,6 @@ export async function everything(): Promise<readonly string[]> {
   const several: readonly (WaitingSecret | null)[] = await client.statuses([created.link], call);
   const account: Account = await client.account(call);
   const service: ServiceStatus = await client.serviceStatus(call);
-  const items: readonly BatchItem[] = [{ value: 'x' }, { generate: { length: 20 } }];
-  const once: BatchOptions = { ...call, idempotencyKey: 'order 1' };
-  const results: readonly BatchResult[] = await client.batch(items, once);
-  const links = results.map((each) => (each instanceof MayflyError ? each.code : each.link));
   const locales: Locales = await client.locales(call);
   const version: string = await client.version(call);
   const ttl: Adjustment<number | string, number> | undefined = changed.adjusted.ttlSeconds;
@@ -114,7 +110,6 @@ export async function everything(): Promise<readonly string[]> {
       renamed.memo,
       state,
     ],
-    ...links,
     ...[several[0]?.secretKey ?? '', account.plan, service.region ?? '', locales.default, version],
     ...[parsed?.kind ?? 'unknown', String(ttl?.granted.toFixed() ?? ''), ...times.map((at) => at.toJSON())],
   ];
