@@ -48,7 +48,7 @@ function wordChoicesOf({ words, choices = {} }: Command): readonly (readonly [nu
 
 /** The words that are files, by place from 0. */
 function fileWordsOf({ words }: Command): readonly number[] {
-  return words.flatMap((word, index) => (word === 'FILE' ? [index] : []));
+  return words.flatMap((word, index) => (/^\[?FILE\]?$/.test(word) ? [index] : []));
 }
 
 const isFile = ({ value }: OptionUsage): boolean => value === 'FILE';

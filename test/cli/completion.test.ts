@@ -84,7 +84,12 @@ describe('bash', () => {
 
 describe('fish', () => {
   it('offers files where a file is named, and nowhere else', () => {
-    for (const typed of ['mayfly restore bac', 'mayfly reveal --out bac', 'mayfly run -- cat bac'])
+    for (const typed of [
+      'mayfly restore bac',
+      'mayfly share bac',
+      'mayfly reveal --out bac',
+      'mayfly run -- cat bac',
+    ])
       expect(fishOffers(typed)).toEqual(['backup one.db']);
     expect(fishOffers('mayfly generate bac')).toEqual([]);
   });

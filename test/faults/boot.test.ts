@@ -16,12 +16,11 @@ import { attemptRequest, createV1, type Made, readMade } from '../support/calls.
 import { sendOnce } from '../support/raw-client.ts';
 import { freePort, makeDataDir, runProduct, serveCommand, startServer } from '../support/started-server.ts';
 
-// Longer than the limit on commands, so a start that should have been refused fails with a sentence, not with a time-out.
+// Longer than the limit on commands: a start that should have been refused fails with a sentence.
 setDefaultTimeout(60_000);
 
 /** Something on the machine prevents the start: a port, a folder, a key file. */
 const refusedCode = 1;
-/** A wrong setting or an unknown command. */
 const wrongCode = 2;
 
 const folders: string[] = [];
@@ -96,6 +95,7 @@ const wrongSettings: readonly (readonly [
   ['MAYFLY_DEFAULT_LOCALE', 'no_such_language', /language tag/],
   ['MAYFLY_LOCALES', 'en,,fr', /language tags/],
   ['MAYFLY_LOG_LEVEL', 'loud', /"debug"/],
+  ['MAYFLY_END_TO_END', 'perhaps', /"default" or "offered"/],
   ['MAYFLY_INTERNAL_PORT', '0', /whole number/],
   ['MAYFLY_INTERNAL_PORT', '12345', /PORT are both 12345/, { PORT: '12345' }],
   ['MAYFLY_INTERNAL_HOST', 'not an address', /IP address/],

@@ -54,7 +54,7 @@ export async function shareEndToEnd(
     async read() {
       await reader.status(text.link);
       await refused(reader, text.link, guess);
-      await refused(reader, `${text.link.slice(0, -22)}${endOf(file)}`, passphrase);
+      await refused(reader, `${file.link.slice(0, -22)}${endOf(text)}`, undefined);
       const opened = await reader.reveal(text.link, { passphrase });
       const received = await reader.reveal(file.link);
       const bytes = new TextDecoder().decode(received.file?.bytes);

@@ -73,6 +73,20 @@ describe('the three calls of the API page', () => {
     expect(opened).toBe('open sesame');
   });
 
+  it('are plain, and say so, where the address is neither https nor this machine', async () => {
+    for (const [address, isPlain] of [
+      ['http://secrets.example.org', true],
+      ['https://secrets.example.org', false],
+    ] as const) {
+      await using server = await startServer({ env: { MAYFLY_BASE_URL: address } });
+      const [[command = ''], [typescript = '']] = [
+        (await callsOf(server, 'command')) as [string],
+        (await callsOf(server, 'typescript')).slice(0, 1) as [string],
+      ];
+      expect([command.includes(' --plain '), typescript.includes('plain: true')]).toEqual([isPlain, isPlain]);
+    }
+  });
+
   it('are a program in TypeScript that Node runs with the package', async () => {
     await using server = await startServer();
     const calls = await callsOf(server, 'typescript');
