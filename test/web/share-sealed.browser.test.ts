@@ -83,7 +83,7 @@ const statusOf = (page: Page) => page.textContent('#encryption');
 
 describe('with end-to-end encryption', () => {
   itInBrowser(
-    'a text and its passphrase leave the browser only sealed, and the link that is shown once opens them',
+    'a text and its passphrase leave the browser only sealed, and the link that is shown once opens them (P9)',
     scripts,
     async ({ site, visitor, page }) => {
       const sent = recordOf(page);
