@@ -45,7 +45,7 @@ const reveals: readonly Door[] = [
     name: 'the secret’s page',
     path: ({ secretPath }) => secretPath,
     headers: form,
-    body: `passphrase=${passphrase}`,
+    body: `open=now&passphrase=${passphrase}`,
   },
 ];
 
