@@ -375,7 +375,7 @@ async function leaveBehindBatch(
   door: Door,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Left> {
-  const plain: Door = { ...door, body: door.headers === json ? '{}' : '' };
+  const plain: Door = { ...door, body: door.body.replace(passphrase, '') };
   const all = await makeAll(scene, {});
   const release = scene.hold();
   const earlier = makeWaiting(scene.app);
