@@ -9,6 +9,7 @@ import type { TimingFigure } from './interleave.ts';
 import { type JobKind, requestsPerTrip } from './jobs.ts';
 import type { MemorySample } from './memory.ts';
 import type { PageFigures } from './pages.ts';
+import type { PhoneFigures } from './phone.ts';
 import type { RouterFigure } from './router.ts';
 import type { StoreFigures } from './store.ts';
 
@@ -53,6 +54,7 @@ export interface Figures {
   readonly load: readonly LoadFigures[] | null;
   readonly router: readonly RouterFigure[] | null;
   readonly pages: readonly PageFigures[] | null;
+  readonly phone: PhoneFigures | null;
   readonly memory: readonly MemorySample[] | null;
   readonly start: StartFigures | null;
   readonly store: StoreFigures | null;

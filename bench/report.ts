@@ -22,6 +22,7 @@ import { requestsPerTrip } from './jobs.ts';
 import { isSlow, passphraseConnections } from './load.ts';
 import type { MemorySample } from './memory.ts';
 import type { PageFigures } from './pages.ts';
+import { type PhoneFigures, slowdown } from './phone.ts';
 import { drawBars } from './picture.ts';
 import type { RouterFigure } from './router.ts';
 import type { Sizes } from './sizes.ts';
@@ -170,6 +171,20 @@ medians of the times.
 ${table(header, rows)}`;
 }
 
+function phoneText({ stretchMilliseconds, steps }: PhoneFigures): string {
+  const header = ['what', 'ms', 'page blocked at most, ms'];
+  const rows = steps.map(({ label, milliseconds, blockedMilliseconds }) => [
+    label,
+    formatNumber(milliseconds, 0),
+    blockedMilliseconds === 0 ? 'less than 50' : formatNumber(blockedMilliseconds, 0),
+  ]);
+  return `End-to-end secrets on a phone's screen in Chromium, whose page has 1/${slowdown} of this machine's processor. Chromium slows no workers, so
+argon2id was also run on the page's own thread: ${formatNumber(stretchMilliseconds, 0)} ms. Times are medians, from the press to the link or the content;
+blocked is the longest task of all runs.
+
+${table(header, rows)}`;
+}
+
 function startText(start: StartFigures): string {
   const rows = Object.entries({
     '`npm start` without npm': start.script,
@@ -199,7 +214,7 @@ ${table(['requests so far', 'resident MiB'], rows, 0)}`;
 
 /** The title and the text of each part that was measured. */
 function partsOf(figures: Figures, isWhole: boolean): (readonly [string, string])[] {
-  const { load, store, router, uniform, pages, start, memory } = figures;
+  const { load, store, router, uniform, pages, phone, start, memory } = figures;
   const parts = [
     ['Against the targets', targetsTable(targets, figures, isWhole)],
     ['Requests', load && loadText(load)],
@@ -208,6 +223,7 @@ function partsOf(figures: Figures, isWhole: boolean): (readonly [string, string]
     ['The router', router && routerText(router)],
     ['Times that must not differ', uniform && uniformText(uniform)],
     ['Pages', pages && pagesText(pages)],
+    ['A slow phone', phone && phoneText(phone)],
     ['Start', start && startText(start)],
     ['Memory', memory && memoryText(memory)],
   ] as const;

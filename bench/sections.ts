@@ -4,6 +4,7 @@ import { startGenerator } from './generators/start.ts';
 import { measureLoad, startBareBun, startBareNode } from './load.ts';
 import { measureMemory } from './memory.ts';
 import { measurePages } from './pages.ts';
+import { measurePhone } from './phone.ts';
 import { measureRouter } from './router.ts';
 import { startService } from './service.ts';
 import type { Sizes } from './sizes.ts';
@@ -46,6 +47,8 @@ async function pages({ folder, sizes }: Setting): Promise<Part> {
   }
 }
 
+const phone = async ({ sizes }: Setting): Promise<Part> => ({ phone: await measurePhone(sizes.phoneRuns) });
+
 async function memory({ folder, sizes }: Setting): Promise<Part> {
   using raw = await startGenerator('raw');
   await using service = await startService({ folder, dataDir: 'memory' });
@@ -65,11 +68,20 @@ const uniform = async ({ sizes }: Setting): Promise<Part> => ({
   uniform: await measureUniform(sizes.uniform),
 });
 
-export const sections = { requests, router, pages, memory, start, store, uniform } as const;
+export const sections = { requests, router, pages, phone, memory, start, store, uniform } as const;
 export type Section = keyof typeof sections;
 
 const nothing: Figures = {
-  ...{ load: null, router: null, pages: null, memory: null, start: null, store: null, uniform: null },
+  ...{
+    load: null,
+    router: null,
+    pages: null,
+    phone: null,
+    memory: null,
+    start: null,
+    store: null,
+    uniform: null,
+  },
 };
 
 export async function measureSections(names: readonly Section[], setting: Setting): Promise<Figures> {

@@ -10,6 +10,8 @@ export interface Sizes {
   readonly router: RouterSize;
   /** Of each page in a browser. */
   readonly pageVisits: number;
+  /** Of each walk on a slow phone. */
+  readonly phoneRuns: number;
   readonly memory: MemorySize;
   readonly starts: number;
   /** Taken once; in a comparison, so many times of each. */
@@ -26,6 +28,7 @@ const quick: Sizes = {
   load: { connections, rounds: 5, tripsPerRound: 3_000, passphraseTrips: 8 },
   router: { connections, rounds: 3, requests: 4_000 },
   pageVisits: 3,
+  phoneRuns: 3,
   memory: { connections, slices: 4, requests: 40_000 },
   starts: 5,
   store: { liveSecrets: 100_000, seconds: 1, runs: 1 },
@@ -36,6 +39,7 @@ const whole: Sizes = {
   load: { connections, rounds: 9, tripsPerRound: 12_000, passphraseTrips: 24 },
   router: { connections, rounds: 9, requests: 8_000 },
   pageVisits: 11,
+  phoneRuns: 9,
   memory: { connections, slices: 10, requests: 100_000 },
   starts: 11,
   store: { liveSecrets: 1_000_000, seconds: 3, runs: 3 },

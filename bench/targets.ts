@@ -226,4 +226,17 @@ export const targets: readonly Target<Figures>[] = [
     digits: 1,
     measure: ofPage(labels.secret, 'transferredBytes', 1000),
   },
+  {
+    ...{ ...atMost, unit: 'ms', digits: 0 },
+    what: 'argon2id on a slow phone',
+    bound: 3_000,
+    measure: ({ phone }) => phone?.stretchMilliseconds ?? null,
+  },
+  {
+    ...{ ...atMost, unit: 'ms', digits: 0 },
+    what: 'an end-to-end page on a slow phone, blocked',
+    bound: 100,
+    measure: ({ phone }) =>
+      phone === null ? null : Math.max(...phone.steps.map(({ blockedMilliseconds }) => blockedMilliseconds)),
+  },
 ];

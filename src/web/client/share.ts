@@ -133,6 +133,8 @@ async function sendSealed(form: HTMLFormElement, pressed: HTMLButtonElement | nu
     sayUnsealed(error);
     return;
   }
+  // A turn of its own, so that the page answers between sealing a large file and handing it over.
+  await new Promise((resume) => setTimeout(resume));
   const address = addressOf(form, null);
   const { body, fragment } = made;
   post({ address, body, pressed, take: (request) => take(request, address, fragment) });
