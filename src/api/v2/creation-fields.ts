@@ -95,6 +95,9 @@ export const concealSealedFields = z
   })
   .meta({ id: 'V2ConcealSealedFields' });
 
+/** Without a secret sealed by the client, whose field may be null. Made once: a schema costs more than a parse. */
+const plainForm = concealFields.extend({ sealed: z.null() });
+
 /** What must not stand beside it is read all the same: the core refuses it. */
 const sealedForm = z.object({
   sealed: sealedFields,
@@ -129,7 +132,7 @@ export function readConcealed(raw: JsonObject, prefix: string) {
   if (!isGiven(raw.sealed)) {
     const fields = parseFields(concealFields, raw, prefix);
     const content = { value: new Sensitive(fields.secret), sealed: null };
-    return { fields, content, schema: concealFields.extend({ sealed: z.null() }), unknown: [] };
+    return { fields, content, schema: plainForm, unknown: [] };
   }
   const fields = parseFields(sealedForm, raw, prefix);
   const content = { value: fields.secret ?? new Sensitive(''), sealed: sealedInputOf(fields.sealed) };
