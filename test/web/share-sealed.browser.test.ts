@@ -285,8 +285,10 @@ describe('when it cannot be encrypted', () => {
       await page.goto(`${site.baseUrl}/`);
       expect([await statusOf(page), await page.isChecked('#seal')]).toEqual([words('share.byServer'), false]);
       await choose(page, Buffer.from([0, 255]));
+      await page.waitForSelector('#stopped:not(:empty)');
       expect(await page.textContent('#stopped')).toBe(words('share.fileNotText'));
       await choose(page);
+      await page.waitForSelector('#secret:valid');
       expect(await page.inputValue('#secret')).toBe(canaries.content);
       await page.check('#seal');
       await choose(page, Buffer.from('bytes'));
