@@ -19,13 +19,12 @@ function bytesIn(text: string): Uint8Array | null {
 
 /** @param length of the decoded bytes; absent: any */
 const base64url = (refusal: string, length?: number) =>
-  z
-    .string(refusal)
-    .refine((given) => {
-      const bytes = bytesIn(given);
-      return bytes !== null && (length === undefined || bytes.length === length);
-    }, refusal)
-    .transform((given) => bytesIn(given) ?? new Uint8Array(0));
+  z.string(refusal).transform((given, context) => {
+    const bytes = bytesIn(given);
+    if (bytes !== null && (length === undefined || bytes.length === length)) return bytes;
+    context.addIssue({ code: 'custom', message: refusal });
+    return z.NEVER;
+  });
 
 const proofExample = 'pVK5Vb3GQHhXjvLFSxkYvSwmtEWUnsWpFGC3_sX0nFA';
 
