@@ -4,7 +4,7 @@
  * can be replaced without the link: for another root (P12) or another expiry.
  *
  *   record  = lp("mayfly/2/secret") lp(secret id) u64 created u64 limit u8 flags lp(owner) lp(share domain)
- *   pad     = u32 length ‖ value ‖ zeros to a multiple of 256
+ *   pad     = u32 length ‖ value ‖ zeros to a multiple of 256; of an end-to-end secret, which its client has padded, no zeros
  *   body    = commitment(32) ‖ AES-256-GCM(k, 0, pad, record)         k‖commitment from link, passphrase and R
  *   ver     = "" | AES-256-GCM(kv, nv, bcrypt hash, record)           kv‖nv from link and R
  *             | AES-256-GCM(kp, np, link hash(32) ‖ proof hash(32), record)    kp‖np from link and R, end-to-end
@@ -91,8 +91,8 @@ export function secretAads(context: SecretContext, expiryLimit: number, kid: num
   return { record: part(outer, 0, outer.length - outerAadBytes), outer };
 }
 
-function pad(value: Uint8Array): Uint8Array {
-  const size = Math.ceil((value.length + 4) / bucketBytes) * bucketBytes;
+function pad(value: Uint8Array, stepBytes: number): Uint8Array {
+  const size = Math.ceil((value.length + 4) / stepBytes) * stepBytes;
   return new FieldWriter(size).field(value).bytes;
 }
 
@@ -108,7 +108,7 @@ export function sealSecret(input: SealInput): Uint8Array {
   const { secretKey, salt, passphrase, context, expiryLimit, root } = input;
   const aads = secretAads(context, expiryLimit, root.kid);
   const keys = deriveInnerKeys(secretKey, passphrase?.key ?? null, salt);
-  const padded = pad(input.value);
+  const padded = pad(input.value, input.proofs === null ? bucketBytes : 1);
   const sealedValue = seal(keys, padded, aads.record);
   padded.fill(0);
   const verifier = sealVerifier(input, aads.record);

@@ -70,10 +70,10 @@ describe('a changed bit', () => {
     expect(acceptedFlips(guarded.row, unwraps(guarded))).toEqual([]);
   });
 
-  it('P3 P9: is refused at each of the 4,112 places of an end-to-end row', () => {
+  it('P3 P9: is refused at each of the 2,320 places of an end-to-end row', () => {
     for (const hasPassphrase of [false, true]) {
       const sealed = sealedSample({ sealed: true, hasPassphrase });
-      expect(sealed.row.length * 8).toBe(4_112);
+      expect(sealed.row.length * 8).toBe(2_320);
       expect(acceptedFlips(sealed.row, unwraps(sealed))).toEqual([]);
     }
   });
@@ -133,7 +133,7 @@ describe('a changed bit', () => {
 describe('a changed bit in the store', () => {
   const kinds = [
     { kind: 'a', places: 3_472, sealed: null },
-    { kind: 'an end-to-end', places: 6_160, sealed: clientSecret() },
+    { kind: 'an end-to-end', places: 4_272, sealed: clientSecret() },
   ];
   it.each(kinds)(
     'P3: loses $kind secret at no place: reported at each place, claimed at none, readable afterwards',

@@ -175,7 +175,8 @@ export function sealRow(input: ReferenceRow2): Buffer {
   const { secretKey, metadataKey, r, r2, limit, kid } = input;
   const aad = aadOf(secretIdOf(secretKey), input.context, limit);
   const inner = innerOf(secretKey, passphraseKeyFor(secretKey, input.passphrase?.text ?? null, r), r);
-  const body = Buffer.concat([inner.subarray(44, 76), gcmSeal(inner, padded(input.value, 256), aad)]);
+  const pad = input.proofHashes === undefined ? padded(input.value, 256) : lp(input.value);
+  const body = Buffer.concat([inner.subarray(44, 76), gcmSeal(inner, pad, aad)]);
   const verifier = (): Buffer => {
     if (input.proofHashes !== undefined) return gcmSeal(proofKeysOf(secretKey, r), input.proofHashes, aad);
     if (input.passphrase === null) return none;

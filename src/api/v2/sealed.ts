@@ -11,10 +11,15 @@ const flawWords = {
   hash: 'sealed.link_hash and sealed.proof_hash must be SHA-256 hashes',
 } as const;
 
+const alphabet = /^[\w-]*$/;
+
 /** `null` for a text that is not the one encoding of its bytes. */
 function bytesIn(text: string): Uint8Array | null {
+  if (!alphabet.test(text)) return null;
   const bytes = Buffer.from(text, 'base64url');
-  return bytes.toString('base64url') === text ? new Uint8Array(bytes) : null;
+  // The last character may have bits that stand for nothing.
+  const tail = bytes.length % 3 === 0 ? '' : bytes.toString('base64url', bytes.length - (bytes.length % 3));
+  return text.length === Math.ceil((bytes.length * 4) / 3) && text.endsWith(tail) ? bytes : null;
 }
 
 /** @param length of the decoded bytes; absent: any */
