@@ -10,13 +10,13 @@
  * this version that has a mail has a row in `deliveries`. Only where these fit is the sealed value looked at.
  */
 import type { Database } from 'bun:sqlite';
-import type { AccountId } from '../../core/account.ts';
 import type { SecretId } from '../../core/keys.ts';
 import { lookRow, lookSeconds, type NewLook, type StoredLook } from '../../core/look-store.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { flagsIn, type LocatedClaim } from './frames.ts';
+import type { LocatedClaim } from './frames.ts';
 import { type Locator, rowAmong } from './locator.ts';
 import type { Deciding } from './protocol.ts';
+import { type SecretRow, secretColumns, toSecret } from './secret-rows.ts';
 
 const { version, answersAt, tagAt, tagBytes } = lookRow;
 
@@ -64,17 +64,9 @@ const takeOne = `
 
 const endOne = `${eraseLook} WHERE ${lookOf('?1', '?2', '?3', '?4')}`;
 
-const columns = `
-  SELECT position, row_version, owner, created_at, expires_at, marks, share_domain, sealed_secret, sweep_at FROM records`;
+const columns = `SELECT ${secretColumns}, sweep_at FROM records`;
 
-interface LookRow {
-  row_version: number;
-  owner: AccountId | null;
-  created_at: UnixSeconds;
-  expires_at: UnixSeconds;
-  marks: number;
-  share_domain: string;
-  sealed_secret: Uint8Array;
+interface LookRow extends SecretRow {
   sweep_at: UnixSeconds;
 }
 
@@ -95,22 +87,8 @@ export function createLookReads(db: Database, locator: Pick<Locator, 'placesOfSe
       const row = rowAmong(locator.placesOfSecret(id), (place) =>
         tag === null ? any.get(place, id, now) : own.get(place, id, tag, hintIn(tag), now),
       );
-      return row === null ? null : toLook(id, row);
+      return row === null ? null : { ...toSecret(id, row), until: row.sweep_at };
     },
-  };
-}
-
-function toLook(secretId: SecretId, row: LookRow): StoredLook {
-  return {
-    secretId,
-    rowVersion: row.row_version,
-    owner: row.owner,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    ...flagsIn(row.marks),
-    shareDomain: row.share_domain,
-    sealedSecret: row.sealed_secret,
-    until: row.sweep_at,
   };
 }
 

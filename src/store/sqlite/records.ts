@@ -41,17 +41,7 @@ import {
 } from './mail.ts';
 import type { Deciding } from './protocol.ts';
 import { createRootUses, namedRoot } from './roots.ts';
-
-interface SecretRow {
-  position: number;
-  row_version: number;
-  owner: AccountId | null;
-  created_at: UnixSeconds;
-  expires_at: UnixSeconds;
-  marks: number;
-  share_domain: string;
-  sealed_secret: Uint8Array;
-}
+import { type SecretRow, secretColumns, toSecret } from './secret-rows.ts';
 
 interface ReceiptRow extends DeliveryColumns {
   position: number;
@@ -79,8 +69,8 @@ interface SealedReceiptRow extends ReceiptRow {
 const states: Readonly<Record<string, StoredState>> = { w: 'waiting', r: 'received', b: 'burned' };
 
 const selectSecret = `
-  SELECT position, row_version, owner, created_at, expires_at, marks, share_domain, sealed_secret
-  FROM records WHERE position = ?1 AND secret_id = ?2 AND state = 'w' AND expires_at > ?3`;
+  SELECT ${secretColumns} FROM records
+  WHERE position = ?1 AND secret_id = ?2 AND state = 'w' AND expires_at > ?3`;
 
 const receiptColumns = `
   r.position, r.state, r.owner, r.created_at, r.expires_at, r.receipt_expires_at, r.ended_at, r.viewed_at, r.marks,
@@ -157,19 +147,6 @@ export function createRecordReads(db: Database, locator: Locator): RecordReads {
         cursor: String(row.position),
       }));
     },
-  };
-}
-
-function toSecret(id: SecretId, row: SecretRow): StoredSecret {
-  return {
-    secretId: id,
-    rowVersion: row.row_version,
-    owner: row.owner,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    ...flagsIn(row.marks),
-    shareDomain: row.share_domain,
-    sealedSecret: row.sealed_secret,
   };
 }
 
