@@ -11,8 +11,9 @@ import type { ScriptName } from '../client/assets.ts';
 import { qrPath, quietModules } from '../client/qr-path.ts';
 import { noticeTexts } from '../kit/field.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
-import { CopyButton, CopyStatus, Dated, Icon, Moment, Split } from '../kit/parts.tsx';
+import { Dated, Icon, Moment, Split } from '../kit/parts.tsx';
 import { type LifetimeOffer, MemoField } from './fields.tsx';
+import { LinkActions } from './link-actions.tsx';
 import { ChangeLifetime, type RefusedLifetime } from './receipt-lifetime.tsx';
 import { type MailRequest, MailSection } from './receipt-mail.tsx';
 import { SealedLinkSheet } from './sealed-link.tsx';
@@ -151,15 +152,7 @@ const ShownLink: FC<LinkProps & { readonly link: string }> = ({ frame, receipt, 
       <p class="hint" id="link-hint">
         {say('receipt.linkHint')}
       </p>
-      <div class="link-actions">
-        <CopyButton target="link" label={say('receipt.copy')} />
-        <button type="button" class="quiet" hidden data-share>
-          <Icon name="share" />
-          {say('receipt.share')}
-        </button>
-      </div>
-      <CopyStatus copied={say('receipt.copied')} failed={say('receipt.notCopied')} />
-      {receipt.hasPassphrase ? <p class="reminder">{say('receipt.passphraseReminder')}</p> : null}
+      <LinkActions frame={frame} receipt={receipt} />
       <details>
         <summary>{say('receipt.qr')}</summary>
         <QrCode text={link} label={say('receipt.qrAlt')} />

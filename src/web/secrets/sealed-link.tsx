@@ -6,7 +6,8 @@ import type { FC } from 'hono/jsx';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import { quietModules } from '../client/qr-path.ts';
 import type { Frame } from '../kit/layout.tsx';
-import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
+import { Icon } from '../kit/parts.tsx';
+import { LinkActions } from './link-actions.tsx';
 
 interface SealedLinkProps {
   readonly frame: Frame;
@@ -44,15 +45,7 @@ const WholeLink: FC<SealedLinkProps> = ({ frame, receipt, link }) => {
       <p class="hint" id="link-hint">
         {say('receipt.wholeLinkHint')}
       </p>
-      <div class="link-actions">
-        <CopyButton target="link" label={say('receipt.copy')} />
-        <button type="button" class="quiet" hidden data-share>
-          <Icon name="share" />
-          {say('receipt.share')}
-        </button>
-      </div>
-      <CopyStatus copied={say('receipt.copied')} failed={say('receipt.notCopied')} />
-      {receipt.hasPassphrase ? <p class="reminder">{say('receipt.passphraseReminder')}</p> : null}
+      <LinkActions frame={frame} receipt={receipt} />
       <Message frame={frame} />
       <details>
         <summary>{say('receipt.qr')}</summary>

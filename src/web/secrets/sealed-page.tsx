@@ -11,8 +11,8 @@ import { Actions, DoneButton, OnceNote, Save, ValueText } from './revealed-page.
 import {
   Consequences,
   Instructions,
-  notForPasswordManagers,
   Origin,
+  PassphraseInput,
   ShareOwn,
   type WaitingSecret,
 } from './secret-page.tsx';
@@ -145,28 +145,10 @@ const Passphrase: FC<{ frame: Frame }> = ({ frame }) => {
   return (
     <div class="field" id="passphrase-field">
       <label for="passphrase">{say('secret.passphrase')}</label>
-      <div class="toggled">
-        <input
-          id="passphrase"
-          {...notForPasswordManagers}
-          type="password"
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
-          dir="auto"
-          aria-describedby="passphrase-wrong passphrase-hint"
-        />
-        <button
-          type="button"
-          class="quiet small"
-          hidden
-          data-toggle="#passphrase"
-          data-other={say('secret.hidePassphrase')}
-        >
-          <Icon name="eye" />
-          <span>{say('secret.showPassphrase')}</span>
-        </button>
-      </div>
+      <PassphraseInput
+        frame={frame}
+        attributes={{ id: 'passphrase', 'aria-describedby': 'passphrase-wrong passphrase-hint' }}
+      />
       <p class="wrong" id="passphrase-wrong" role="alert" />
       <p class="hint" id="passphrase-hint">
         {say('secret.passphraseHint')}

@@ -121,34 +121,47 @@ const PassphraseField: FC<{ frame: Frame; wrong: string | null }> = ({ frame, wr
   };
   return (
     <Field texts={texts}>
-      <div class="toggled">
-        <input
-          {...controlAttributes(texts)}
-          {...notForPasswordManagers}
-          type="password"
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck={false}
-          dir="auto"
-          required
-        />
-        <button
-          type="button"
-          class="quiet small"
-          hidden
-          data-toggle="#passphrase"
-          data-other={say('secret.hidePassphrase')}
-        >
-          <Icon name="eye" />
-          <span>{say('secret.showPassphrase')}</span>
-        </button>
-      </div>
+      <PassphraseInput frame={frame} attributes={{ ...controlAttributes(texts), required: true }} />
     </Field>
   );
 };
 
+interface PassphraseInputProps {
+  readonly frame: Frame;
+  /** With the id `passphrase`. */
+  readonly attributes: Readonly<Record<string, string | boolean | undefined>>;
+}
+
+/** The script shows the button. */
+export const PassphraseInput: FC<PassphraseInputProps> = ({ frame, attributes }) => {
+  const { say } = frame.words;
+  return (
+    <div class="toggled">
+      <input
+        {...attributes}
+        {...notForPasswordManagers}
+        type="password"
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck={false}
+        dir="auto"
+      />
+      <button
+        type="button"
+        class="quiet small"
+        hidden
+        data-toggle="#passphrase"
+        data-other={say('secret.hidePassphrase')}
+      >
+        <Icon name="eye" />
+        <span>{say('secret.showPassphrase')}</span>
+      </button>
+    </div>
+  );
+};
+
 /** This one works once, so saving it is useless. Each password manager has its own attribute. */
-export const notForPasswordManagers = { 'data-1p-ignore': '', 'data-bwignore': '', 'data-lpignore': 'true' };
+const notForPasswordManagers = { 'data-1p-ignore': '', 'data-bwignore': '', 'data-lpignore': 'true' };
 
 export const Consequences: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { secret } }) => {
   const { say, duration } = frame.words;
