@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'bun:test';
 import { getEventListeners } from 'node:events';
 import { createDomainClient } from '../../sdk/domains.ts';
-import { createClient, type Fetch, MayflyError, newLook } from '../../sdk/mayfly.ts';
+import { createClient, type Fetch, newLook } from '../../sdk/mayfly.ts';
 import { createV1Client } from '../../sdk/v1.ts';
+import { failure } from './observed.ts';
 
 const key = 'abcdefghijklmnopqrstuvwxyz01234';
 const server = 'https://x.example';
@@ -12,15 +13,6 @@ const waiting = {
   success: true,
   record: { key, has_passphrase: false, secret_ttl: 60, created: 1_790_000_000 },
 };
-
-async function failure(work: Promise<unknown>): Promise<MayflyError> {
-  const error = await work.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof MayflyError) return error;
-  throw new Error(`no MayflyError: ${String(error)}`);
-}
 
 /** The clients of all entries, with made-up answers; counts their requests. */
 function scripted(answer: (nth: number) => Response | Promise<Response>, retries?: number) {

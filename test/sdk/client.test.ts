@@ -1,7 +1,8 @@
 /** The client against a started server, and against answers that our servers never give. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import { createClient, type MayflyClient, MayflyError, parseLink, type Receipt } from '../../sdk/mayfly.ts';
+import { createClient, type MayflyClient, parseLink, type Receipt } from '../../sdk/mayfly.ts';
 import { createAccount, type StartedServer, startServer } from '../support/started-server.ts';
+import { failure } from './observed.ts';
 
 let server: StartedServer;
 let anonymous: MayflyClient;
@@ -14,16 +15,6 @@ beforeAll(async () => {
   account = createClient({ server: `${address}/`, credentials: { username, token } });
 });
 afterAll(() => server[Symbol.asyncDispose]());
-
-async function failure(work: Promise<unknown>): Promise<MayflyError> {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof MayflyError) return error;
-    throw error;
-  }
-  throw new Error('it did not fail');
-}
 
 describe('the client', () => {
   it('conceals, inspects and reveals a value byte for byte, once (P1)', async () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { createClient, type Fetch, type MayflyClient, MayflyError, type Receipt } from '../../sdk/mayfly.ts';
 import { createAccount, type StartedServer, startServer } from '../support/started-server.ts';
+import { failure } from './observed.ts';
 
 let server: StartedServer;
 let options: { readonly server: string; readonly credentials: { username: string; token: string } };
@@ -13,12 +14,6 @@ beforeAll(async () => {
   client = createClient(options);
 });
 afterAll(() => server[Symbol.asyncDispose]());
-
-async function failure(work: Promise<unknown>): Promise<MayflyError> {
-  const error = await work.catch((thrown: unknown) => thrown);
-  if (error instanceof MayflyError) return error;
-  throw new Error(`no MayflyError: ${String(error)}`);
-}
 
 async function receipts(): Promise<readonly Receipt[]> {
   const all: Receipt[] = [];

@@ -1,19 +1,15 @@
 /** A reveal whose answer is lost: through a connection that is cut after the server has done its part. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import { createClient, type Fetch, type MayflyClient, MayflyError, newLook } from '../../sdk/mayfly.ts';
+import { createClient, type Fetch, type MayflyClient, newLook } from '../../sdk/mayfly.ts';
 import { type CuttingProxy, openCuttingProxy } from '../support/cutting-proxy.ts';
 import { createAccount, type StartedServer, startServer } from '../support/started-server.ts';
+import { failure, recordRequests } from './observed.ts';
 
 let server: StartedServer;
 let proxy: CuttingProxy;
 let origin: string;
 let account: MayflyClient;
-/** Method, path, headers and body of everything that was sent. */
-const sent: string[] = [];
-const recording: Fetch = (url, init) => {
-  sent.push(`${init.method} ${url}\n${JSON.stringify(init.headers)}\n${init.body ?? ''}`);
-  return fetch(url, init);
-};
+const { sent, recording } = recordRequests();
 const sentTo = (path: string) => sent.filter((each) => each.split('\n')[0]?.endsWith(path));
 
 beforeAll(async () => {
@@ -27,15 +23,6 @@ afterAll(async () => {
   await proxy[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
 });
-
-async function failure(work: Promise<unknown>): Promise<MayflyError> {
-  const error = await work.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof MayflyError) return error;
-  throw new Error(`no MayflyError: ${String(error)}`);
-}
 
 describe('an answer that is lost', () => {
   const through = () => createClient({ server: proxy.origin, fetch: recording });

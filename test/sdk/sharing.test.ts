@@ -5,7 +5,7 @@ import {
   createClient,
   type Fetch,
   type MayflyClient,
-  MayflyError,
+  type MayflyError,
   newLook,
   parseLink,
   type SharedFile,
@@ -13,16 +13,12 @@ import {
 import { createV1Client } from '../../sdk/v1.ts';
 import { createAccount, type StartedServer, startServer } from '../support/started-server.ts';
 import vectors from '../vectors/end-to-end.json';
+import { failure, recordRequests } from './observed.ts';
 
 let server: StartedServer;
 let origin: string;
 let account: MayflyClient;
-/** Method, path, headers and body of everything that was sent. */
-const sent: string[] = [];
-const recording: Fetch = (url, init) => {
-  sent.push(`${init.method} ${url}\n${JSON.stringify(init.headers)}\n${init.body ?? ''}`);
-  return fetch(url, init);
-};
+const { sent, recording } = recordRequests();
 
 beforeAll(async () => {
   server = await startServer();
@@ -31,15 +27,6 @@ beforeAll(async () => {
   account = createClient({ server: origin, credentials: { username, token }, fetch: recording });
 });
 afterAll(() => server[Symbol.asyncDispose]());
-
-async function failure(work: Promise<unknown>): Promise<MayflyError> {
-  const error = await work.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof MayflyError) return error;
-  throw new Error(`no MayflyError: ${String(error)}`);
-}
 
 const keyIn = (link: string) => parseLink(link)?.key ?? '';
 const fragmentIn = (link: string) => parseLink(link)?.fragment ?? '';

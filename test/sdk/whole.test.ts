@@ -7,7 +7,6 @@ import {
   createClient,
   type Fetch,
   type MayflyClient,
-  MayflyError,
   newLook,
   type Receipt,
 } from '../../sdk/mayfly.ts';
@@ -16,6 +15,7 @@ import { refusals } from '../../src/api/v2/refusals.ts';
 import { mayfly } from '../cli/command-run.ts';
 import { type NameServer, openNameServer } from '../domains/name-server.ts';
 import { createAccount, repositoryRoot, type StartedServer, startServer } from '../support/started-server.ts';
+import { failure } from './observed.ts';
 
 const target = 'in.mayfly.example.com';
 const domain = 'secrets.example.org';
@@ -59,15 +59,6 @@ function holesIn(value: unknown, path: string): string[] {
   if (value === undefined || (value instanceof Date && Number.isNaN(value.getTime()))) return [path];
   if (typeof value !== 'object' || value === null || value instanceof Date) return [];
   return Object.entries(value).flatMap(([name, each]) => holesIn(each, `${path}.${name}`));
-}
-
-async function failure(work: Promise<unknown>): Promise<MayflyError> {
-  const error = await work.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof MayflyError) return error;
-  throw new Error(`no MayflyError: ${String(error)}`);
 }
 
 type Results = Record<string, unknown>;

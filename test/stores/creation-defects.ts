@@ -24,6 +24,22 @@ function remembering(store: Store) {
   return { reserved, reserveCreation };
 }
 
+/** Finds what was reserved once, whatever became of its row. */
+function neverForgetting(store: Store, as: { readonly isDone: boolean }): Store {
+  const { reserved, reserveCreation } = remembering(store);
+  return {
+    ...store,
+    reserveCreation,
+    async findCreation(id) {
+      const known = reserved.get(id.toHex());
+      const row = await store.findCreation(id);
+      if (row !== null || known === undefined) return row;
+      const { wrappedSeed, bodyMac } = known;
+      return { wrappedSeed, bodyMac, ...as, reservedAt: store.now(), mismatches: 0 };
+    },
+  };
+}
+
 export const creationDefects: readonly SeededDefect[] = [
   {
     defect: 'a creation is looked for, then reserved',
@@ -157,20 +173,7 @@ export const creationDefects: readonly SeededDefect[] = [
   {
     defect: 'a creation is known for longer than 24 hours',
     caughtBy: known24Hours,
-    seed(store) {
-      const { reserved, reserveCreation } = remembering(store);
-      return {
-        ...store,
-        reserveCreation,
-        async findCreation(id) {
-          const known = reserved.get(id.toHex());
-          const row = await store.findCreation(id);
-          if (row !== null || known === undefined) return row;
-          const { wrappedSeed, bodyMac } = known;
-          return { wrappedSeed, bodyMac, isDone: true, reservedAt: store.now(), mismatches: 0 };
-        },
-      };
-    },
+    seed: (store) => neverForgetting(store, { isDone: true }),
   },
   {
     defect: 'a sweep forgets creations that are still known',
@@ -205,20 +208,7 @@ export const creationDefects: readonly SeededDefect[] = [
   {
     defect: 'a creation outlives its token',
     caughtBy: goesWithToken,
-    seed(store) {
-      const { reserved, reserveCreation } = remembering(store);
-      return {
-        ...store,
-        reserveCreation,
-        async findCreation(id) {
-          const known = reserved.get(id.toHex());
-          const row = await store.findCreation(id);
-          if (row !== null || known === undefined) return row;
-          const { wrappedSeed, bodyMac } = known;
-          return { wrappedSeed, bodyMac, isDone: false, reservedAt: store.now(), mismatches: 0 };
-        },
-      };
-    },
+    seed: (store) => neverForgetting(store, { isDone: false }),
   },
   {
     defect: 'a creation is reserved for whatever token it names',
