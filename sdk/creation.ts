@@ -11,7 +11,7 @@ export interface CreateOptions extends CallOptions {
   /**
    * 1–255 characters of ASCII, new for every secret; needs an account. Makes it safe to send the creation again: it is sent up to three
    * times if its answer is lost, and is one secret (see `repeated`). A later call with the same key and options has the same
-   * answer for 24 hours if it is `plain`; one that encrypts does so anew, and is refused as `idempotency_mismatch`.
+   * answer for 24 hours if it is `plain`; one that encrypts does so again, and is refused as `idempotency_mismatch`.
    */
   readonly idempotencyKey?: string;
   /** The recipient must know it. 1–1,024 bytes of UTF-8; every byte counts. */

@@ -199,7 +199,7 @@ function decode(content: Bytes): Content {
 
 /**
  * Draws the fragment, which alone opens what is sealed: it is no parameter, so no two contents share a key. To send again, send the
- * same answer of this function; another content is sealed anew.
+ * same answer of this function; for another content, seal again.
  */
 export async function seal({ content, passphrase, stretch }: SealInput): Promise<{
   sealed: SealedSecret;

@@ -4,7 +4,7 @@
  *
  * The row is reserved first; the record is stored in the step that makes the row done, so before any answer and any mail, and a row
  * that is done never creates again (`creation-store.ts`). What was refused leaves nothing behind. A repetition derives the keys
- * anew from the token, the idempotency key and the row's seed, and sends no mail.
+ * again from the token, the idempotency key and the row's seed, and sends no mail.
  */
 import {
   creationMac,
