@@ -55,7 +55,8 @@ const loaded = new Map<Locale, Catalogue>();
 export function catalogueOf(locale: Locale): Catalogue {
   const known = loaded.get(locale);
   if (known !== undefined) return known;
-  const catalogue = loaders[locale]();
+  // While texts change, a missing one is said in English.
+  const catalogue: Catalogue = { ...en, ...loaders[locale]() };
   loaded.set(locale, catalogue);
   return catalogue;
 }
