@@ -11,6 +11,7 @@ import type { LookStore, NewLook, StoredLook } from '../../../src/core/look-stor
 import type { ClaimOutcome, DueNotice, OwnedCounts, SecretStore } from '../../../src/core/ports.ts';
 import { type OlderRootsBatch, rootKidOf } from '../../../src/core/root-store.ts';
 import {
+  type Burner,
   isWaiting,
   type NewRecord,
   type ReceiptRecord,
@@ -39,6 +40,7 @@ interface MemoryRecord
   memoBox: Uint8Array | null;
   viewedAt: UnixSeconds | null;
   endedAt: UnixSeconds | null;
+  burnedBy: Burner | null;
   delivery: StoredDelivery | null;
   /** `null` also once it was given out or forgotten. */
   noticeDueAt: UnixSeconds | null;
@@ -93,6 +95,7 @@ function toRecord(record: NewRecord, position: number): MemoryRecord {
     state: 'waiting',
     viewedAt: null,
     endedAt: null,
+    burnedBy: null,
     delivery: deliveryStaleAt === null ? null : queuedAtCreation(record.createdAt, deliveryStaleAt),
   };
 }
@@ -234,8 +237,14 @@ function erase(table: RecordTable, record: MemoryRecord, now: UnixSeconds): bool
   return true;
 }
 
+function burnBy(burner: Burner, record: MemoryRecord | null, now: UnixSeconds): UnixSeconds | null {
+  const burnedAt = end(record, 'burned', now);
+  if (record !== null && burnedAt !== null) record.burnedBy = burner;
+  return burnedAt;
+}
+
 type SecretMethods = LookStore &
-  Pick<SecretStore, 'now' | 'put' | 'findSecret' | 'claim' | 'sweep' | 'scrub'>;
+  Pick<SecretStore, 'now' | 'put' | 'findSecret' | 'claim' | 'burnFound' | 'sweep' | 'scrub'>;
 
 function secretMethods(
   table: RecordTable,
@@ -262,6 +271,12 @@ function secretMethods(
       const record = table.ofSecret(secret.secretId);
       if (record?.rowVersion !== secret.rowVersion) return 'gone';
       return end(record, 'received', time.now(), look) === null ? 'gone' : 'won';
+    },
+    async burnFound(secret, isAbandoned) {
+      if (isAbandoned()) return 'abandoned';
+      const record = table.ofSecret(secret.secretId);
+      const waits = record?.state === 'waiting' && record.rowVersion === secret.rowVersion;
+      return waits ? burnBy('recipient', record, time.now()) : null;
     },
     async sweep(limit) {
       let touched = 0;
@@ -297,7 +312,7 @@ function receiptMethods(
     },
     async burn(id, isAbandoned) {
       if (isAbandoned()) return 'abandoned';
-      return end(table.ofReceipt(id, time.now()), 'burned', time.now());
+      return burnBy('creator', table.ofReceipt(id, time.now()), time.now());
     },
     async markViewed(id) {
       const record = table.ofReceipt(id, time.now());
