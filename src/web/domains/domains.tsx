@@ -18,7 +18,7 @@ import {
 import { Item, Items } from '../kit/items.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
-import { Ago, Dated } from '../kit/parts.tsx';
+import { Ago, Dated, Icon } from '../kit/parts.tsx';
 import type { Words } from '../kit/words.ts';
 import { createBrandPages } from './brand.tsx';
 import { createOneDomainPages, type DomainDeps, DomainName, StateBadge } from './domain.tsx';
@@ -82,15 +82,18 @@ const Row: FC<{ frame: Frame; domain: DomainView }> = ({ frame, domain }) => {
   const { name, unicodeName, state, createdAt } = domain;
   return (
     <Item
+      mark={<Icon name="link" />}
       name={
-        <>
-          <a href={href('domain', name)}>
-            <DomainName name={unicodeName} />
-          </a>
-          <StateBadge words={words} state={state} />
-        </>
+        <a href={href('domain', name)}>
+          <DomainName name={unicodeName} />
+        </a>
       }
-      notes={[[<Dated words={words} say="domains.addedAt" at={createdAt} as={Ago} />]]}
+      notes={[
+        [
+          <StateBadge words={words} state={state} />,
+          <Dated words={words} say="domains.addedAt" at={createdAt} as={Ago} />,
+        ],
+      ]}
     />
   );
 };
