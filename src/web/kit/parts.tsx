@@ -160,13 +160,15 @@ interface DatedProps extends MomentProps {
   /** For its other placeholders. */
   readonly params?: MessageParams;
   readonly isShort?: true;
+  /** How the moment is shown, where neither the long nor the short form is right: as `Ago` or `In`. */
+  readonly as?: FC<MomentProps>;
   /** Seconds until then, for a message that also has `{left}`. */
   readonly left?: number;
 }
 
 /** A sentence with a moment in it. */
-export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, isShort, left, id }) => {
-  const Shown = isShort === true ? ShortTime : Moment;
+export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, isShort, as, left, id }) => {
+  const Shown = as ?? (isShort === true ? ShortTime : Moment);
   return (
     <>
       {words
