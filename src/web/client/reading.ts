@@ -83,7 +83,7 @@ const names: Readonly<Record<string, string>> = {
 /** They look like something else or like nothing. */
 const hidden = [
   // Controls, formats, blanks, and letters that are empty.
-  /[^\P{Cc}\t\n\r]|[^\P{Cf}\u200c\u200d\u{e0020}-\u{e007f}]|[^\P{Zs} \u3000]|[\u2028\u2029\u034f]/u,
+  /[^\P{Cc}\t\n\r]|(?!\u200c|\u200d|[\u{e0020}-\u{e007f}])\p{Cf}|[^\P{Zs} \u3000]|[\u2028\u2029]|\u034f/u,
   /[\u115f\u1160\u17b4\u17b5\u3164\uffa0]/u,
   // A joiner, except in an emoji or in a script that needs it: there it shows.
   /(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\p{M}]|[^\P{L}\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])[\u200c\u200d]/u,
