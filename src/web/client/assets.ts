@@ -50,6 +50,7 @@ export type StyleName = keyof typeof extraStyles;
 const scriptNames = [
   'colour',
   'copy',
+  'gone',
   'receipt',
   'reveal',
   'sealed',

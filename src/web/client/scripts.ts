@@ -7,6 +7,7 @@ import { bundleScripts } from './bundle.ts' with { type: 'macro' };
 export const scriptTexts: Readonly<Record<string, string>> = bundleScripts([
   'colour',
   'copy',
+  'gone',
   'receipt',
   'reveal',
   'sealed',

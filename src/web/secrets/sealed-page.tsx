@@ -9,9 +9,10 @@ import { type Frame, Page, workerAttributes } from '../kit/layout.tsx';
 import { Badge, Icon } from '../kit/parts.tsx';
 import { Actions, DoneButton, OnceNote, Save, ValueText } from './revealed-page.tsx';
 import {
+  Arrival,
   Consequences,
+  Expiry,
   Instructions,
-  Origin,
   PassphraseInput,
   ShareOwn,
   type WaitingSecret,
@@ -27,14 +28,14 @@ export const SealedPage: FC<SealedProps> = ({ frame, waiting }) => {
   const { secretKey, hasPassphrase } = waiting.secret;
   return (
     <Page frame={frame} title={say('secret.title')} scripts={['sealed', 'time']}>
-      <h1>{say('secret.title')}</h1>
-      <Origin frame={frame} waiting={waiting} />
-      <Mode frame={frame} />
+      <Arrival frame={frame} waiting={waiting} />
       <Instructions frame={frame} text={frame.domain?.brand.instructionsBefore ?? null} />
       <Opener frame={frame} secretKey={secretKey} kind="first">
         {hasPassphrase ? <Passphrase frame={frame} /> : null}
         <OpenButton>{say('secret.submit')}</OpenButton>
+        <Expiry frame={frame} waiting={waiting} />
       </Opener>
+      <Mode frame={frame} />
       <Consequences frame={frame} waiting={waiting} />
     </Page>
   );
@@ -169,8 +170,7 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
         <span data-for="file">{say('revealed.fileTitle')}</span>
       </h1>
       <OnceNote frame={frame} hasMinute={true} />
-      <Mode frame={frame} />
-      <div class="sheet">
+      <div class="sheet opened">
         <div data-for="file">
           <p class="file">
             <bdi id="file-name" />
@@ -186,7 +186,7 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
           <img class="preview" id="preview" alt={say('revealed.preview')} hidden />
         </div>
         <div data-for="value">
-          <label for="value" data-for="text">
+          <label for="value" class="visually-hidden" data-for="text">
             {say('revealed.label')}
           </label>
           <label for="value" data-for="file">
@@ -202,6 +202,11 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
               </span>
             }
           />
+          <details class="note alert" id="hidden-ones" data-forms={formsOf(frame, 'revealed.hidden')}>
+            <summary />
+            <p>{say('revealed.hiddenHint')}</p>
+            <p class="marked" dir="ltr" data-held />
+          </details>
         </div>
       </div>
       <div class="done">
@@ -214,15 +219,16 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
 };
 
 /** The script counts, and chooses among the language's plural forms. */
-const Counted: FC<{ frame: Frame }> = ({ frame: { words } }) => {
-  const forms = (key: MessageKey) => JSON.stringify(catalogueOf(words.locale)[key]);
-  return (
-    <div class="hint" id="extent">
-      <ul class="extent">
-        <li id="characters" data-forms={forms('revealed.characters')} />
-        <li id="lines" data-forms={forms('revealed.lines')} />
-      </ul>
-      <p id="inexact">{words.say('revealed.inexact')}</p>
-    </div>
-  );
-};
+function formsOf({ words }: Frame, key: MessageKey): string {
+  return JSON.stringify(catalogueOf(words.locale)[key]);
+}
+
+const Counted: FC<{ frame: Frame }> = ({ frame }) => (
+  <div class="hint" id="extent">
+    <ul class="extent">
+      <li id="characters" data-forms={formsOf(frame, 'revealed.characters')} />
+      <li id="lines" data-forms={formsOf(frame, 'revealed.lines')} />
+    </ul>
+    <p id="inexact">{frame.words.say('revealed.inexact')}</p>
+  </div>
+);
