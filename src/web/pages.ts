@@ -22,6 +22,7 @@ import { iconSvg } from './kit/parts.tsx';
 import { basePathOf, createHref } from './kit/routes.ts';
 import { createSessionCookie, createSignInTokens } from './kit/session.ts';
 import { createPagePipeline, type Site } from './pipeline.tsx';
+import { createHereCookie } from './secrets/here-cookie.ts';
 import { createKeepsCookies } from './secrets/look-cookie.ts';
 import { createJustCreated, createReceiptPages } from './secrets/receipt.tsx';
 import { createSecretPages } from './secrets/secret.tsx';
@@ -83,6 +84,7 @@ function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
     ...site,
     ...deps,
     justCreated: createJustCreated(isSecure),
+    here: createHereCookie(isSecure),
     keepsCookies: createKeepsCookies(isSecure),
   };
   return [

@@ -45,7 +45,9 @@ function showText(text: string): void {
   const rows = text.split('\n').reduce((sum, line) => sum + 1 + Math.floor(line.length / 60), 0);
   value.rows = text.includes('\n') ? Math.min(Math.max(rows, 3), 18) : 1;
   count('characters', countGraphemes(text));
-  count('lines', countLines(text));
+  const lines = countLines(text);
+  if (lines === 1) document.getElementById('lines')?.remove();
+  else count('lines', lines);
   drawGlyphs(text);
   nameHidden(text);
   if (!/[^\P{Cc}\n\t]/u.test(text)) document.getElementById('inexact')?.remove();
@@ -88,7 +90,7 @@ export function showOpened(content: Content): void {
   if (save !== null && text !== null)
     save.href = blobOf(new TextEncoder().encode(text), 'text/plain;charset=utf-8');
   beginCover();
-  beginCopying();
   if (text !== null) listPairs(text);
+  beginCopying();
   (find('h1', HTMLElement) ?? main).focus();
 }

@@ -1,5 +1,4 @@
 /** Ways to read a value that a script draws: nothing here is copied or saved, the field `#value` is. */
-import { beginCopying } from './copying.ts';
 import { glyphsOf, markHidden, pairsIn } from './reading.ts';
 import { find } from './shown.ts';
 
@@ -40,7 +39,7 @@ export function nameHidden(text: string): void {
   place.querySelector('.marked')?.replaceChildren(...marks);
 }
 
-/** A button for each value of lines such as `NAME=value`; the whole text is folded below them. */
+/** A button for each value of lines such as `NAME=value`, before `beginCopying`; the whole text is folded below them. */
 export function listPairs(text: string): void {
   const template = find('#pairs', HTMLTemplateElement);
   const reading = document.getElementById('reading');
@@ -69,5 +68,6 @@ export function listPairs(text: string): void {
   whole.append(reading);
   // There the older way of copying needs the field.
   whole.open = !isSecureContext;
-  beginCopying(list);
+  const all = document.querySelector('[data-copy="#value"] span');
+  if (all !== null) all.textContent = template.dataset.all ?? '';
 }

@@ -21,8 +21,8 @@ const minuteMs = 60_000;
 
 beginPassphrase();
 beginCover();
-beginCopying();
 listPairs(valueField()?.value ?? '');
+beginCopying();
 
 const form = find('form.opening', HTMLFormElement);
 /** What a person ticks without scripts. */

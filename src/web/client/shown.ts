@@ -60,7 +60,8 @@ export function forget(): void {
   }
   const passphrase = passphraseField();
   if (passphrase !== null) passphrase.value = '';
-  for (const held of document.querySelectorAll('#save, #download, #preview, #file-name, [data-held]')) held.remove();
+  for (const held of document.querySelectorAll('#save, #download, #preview, #file-name, [data-held]'))
+    held.remove();
   for (const address of blobs) URL.revokeObjectURL(address);
   blobs.clear();
 }

@@ -112,11 +112,12 @@ const heldCopy = { 'data-held': '' };
 /** How long it is, so readers can tell whether they copied all of it. */
 const Extent: FC<Omit<RevealedProps, 'ending'>> = ({ frame, value }) => {
   const { say } = frame.words;
+  const lines = countLines(value);
   return (
     <div class="hint" id="extent">
       <ul class="extent">
         <li>{say('revealed.characters', { count: countGraphemes(value) })}</li>
-        <li>{say('revealed.lines', { count: countLines(value) })}</li>
+        {lines === 1 ? null : <li>{say('revealed.lines', { count: lines })}</li>}
       </ul>
       {holdsControls(value) ? <p>{say('revealed.inexact')}</p> : null}
     </div>
@@ -165,7 +166,7 @@ export const Actions: FC<ActionsProps> = ({ frame, save }) => {
         <p class="hint">{say('revealed.saveNote')}</p>
       </noscript>
       <CopyStatus copied={copied} failed={say('revealed.copyFailed')} />
-      <template id="pairs">
+      <template id="pairs" data-all={say('revealed.copyAll')}>
         <ul class="pairs" {...heldCopy}>
           <li>
             <code class="name" />

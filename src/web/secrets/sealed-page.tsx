@@ -4,15 +4,17 @@
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { catalogueOf, type MessageKey } from '../../locale/catalogues.ts';
-import type { SealedWord } from '../client/sealed.ts';
+import type { SealedKind, SealedWord } from '../client/sealed.ts';
 import { type Frame, Page, workerAttributes } from '../kit/layout.tsx';
-import { Badge, Icon } from '../kit/parts.tsx';
+import { Icon } from '../kit/parts.tsx';
 import { Actions, DoneButton, OnceNote, Save, ValueText } from './revealed-page.tsx';
 import {
   Arrival,
+  Burned,
   Consequences,
   Expiry,
   Instructions,
+  OwnWarning,
   PassphraseInput,
   ShareOwn,
   type WaitingSecret,
@@ -29,13 +31,14 @@ export const SealedPage: FC<SealedProps> = ({ frame, waiting }) => {
   return (
     <Page frame={frame} title={say('secret.title')} scripts={['sealed', 'time']}>
       <Arrival frame={frame} waiting={waiting} />
+      <OwnWarning frame={frame} waiting={waiting} />
       <Instructions frame={frame} text={frame.domain?.brand.instructionsBefore ?? null} />
       <Opener frame={frame} secretKey={secretKey} kind="first">
         {hasPassphrase ? <Passphrase frame={frame} /> : null}
         <OpenButton>{say('secret.submit')}</OpenButton>
         <Expiry frame={frame} waiting={waiting} />
+        <Mode frame={frame} />
       </Opener>
-      <Mode frame={frame} />
       <Consequences frame={frame} waiting={waiting} />
     </Page>
   );
@@ -61,14 +64,32 @@ export const AgainPage: FC<{ frame: Frame; secretKey: string }> = ({ frame, secr
 };
 
 const Mode: FC<{ frame: Frame }> = ({ frame: { words, href } }) => (
-  <p class="mode">
-    <a href={`${href('security')}#end-to-end`}>
-      <Badge kind="good" icon="lock">
-        {words.say('secret.sealedBadge')}
-      </Badge>
-    </a>
+  <p class="hint expiry mode">
+    <Icon name="lock" />
+    <a href={`${href('security')}#end-to-end`}>{words.say('secret.sealedBadge')}</a>
   </p>
 );
+
+/** Burns it unread, in the same way as it is opened: the script proves link and passphrase. */
+export const SealedBurnPage: FC<SealedProps> = ({ frame, waiting }) => {
+  const { say } = frame.words;
+  const { secretKey, hasPassphrase } = waiting.secret;
+  return (
+    <Page frame={frame} title={say('recipientBurn.title')} scripts={['sealed']}>
+      <h1>{say('recipientBurn.title')}</h1>
+      <p class="lead">{say('recipientBurn.lead')}</p>
+      <Opener frame={frame} secretKey={secretKey} kind="burn">
+        {hasPassphrase ? <Passphrase frame={frame} /> : null}
+        <div class="row">
+          <OpenButton kind="alarm">{say('recipientBurn.submit')}</OpenButton>
+          <a class="button quiet" href={frame.href('secret', secretKey)} data-keeps-fragment>
+            {say('secret.back')}
+          </a>
+        </div>
+      </Opener>
+    </Page>
+  );
+};
 
 const refusals = {
   incomplete: 'secret.incompleteLink',
@@ -84,20 +105,31 @@ const refusals = {
   pressYourself: 'secret.pressYourself',
 } as const satisfies Readonly<Record<SealedWord, MessageKey>>;
 
+const burnRefusals: Partial<Record<SealedWord, MessageKey>> = {
+  noAnswer: 'recipientBurn.noAnswer',
+  opening: 'recipientBurn.burning',
+  pressYourself: 'recipientBurn.pressYourself',
+};
+
 interface OpenerProps {
   readonly frame: Frame;
   readonly secretKey: string;
-  readonly kind: 'first' | 'again';
+  readonly kind: SealedKind;
 }
 
-const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, children }) => {
-  const { words, href, formToken } = frame;
-  const said = Object.fromEntries(
-    Object.entries(refusals).map(([name, key]) => [
+function wordsFor({ words }: Frame, kind: SealedKind): Record<string, string> {
+  const keys: Readonly<Record<string, MessageKey>> =
+    kind === 'burn' ? { ...refusals, ...burnRefusals } : refusals;
+  return Object.fromEntries(
+    Object.entries(keys).map(([name, key]) => [
       `data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
       words.say(key),
     ]),
   );
+}
+
+const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, children }) => {
+  const { href, formToken } = frame;
   return (
     <>
       <NeedsScripts frame={frame} />
@@ -108,24 +140,31 @@ const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, ch
         hidden
         data-kind={kind}
         data-path={href('secret', secretKey)}
-        data-open={href('secretOpen', secretKey)}
+        data-open={href(kind === 'burn' ? 'secretBurn' : 'secretOpen', secretKey)}
         data-again={href('secretAgain', secretKey)}
         data-done={href('secretDone', secretKey)}
         data-form-token={formToken}
-        {...said}
+        {...wordsFor(frame, kind)}
         {...workerAttributes(frame)}
       >
         {children}
         <p class="working" id="working" role="status" />
         <progress id="progress" aria-labelledby="working" hidden />
       </div>
-      <Opened frame={frame} />
+      {kind === 'burn' ? <BurnedLater frame={frame} /> : <Opened frame={frame} />}
     </>
   );
 };
 
-const OpenButton: FC<PropsWithChildren> = ({ children }) => (
-  <button type="button" id="open">
+/** What takes the page's place once the secret is burned. */
+const BurnedLater: FC<{ frame: Frame }> = ({ frame }) => (
+  <template id="burned" data-title={`${frame.words.say('recipientBurn.doneTitle')} · ${frame.brand.name}`}>
+    <Burned frame={frame} />
+  </template>
+);
+
+const OpenButton: FC<PropsWithChildren<{ kind?: 'alarm' }>> = ({ kind, children }) => (
+  <button type="button" id="open" class={kind}>
     {children}
   </button>
 );

@@ -6,9 +6,9 @@
 import type { FC } from 'hono/jsx';
 import type { StatusOutcome } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import { Day } from '../kit/day.tsx';
 import { controlAttributes, Field } from '../kit/field.tsx';
 import { type Frame, onceFor, Page, PostForm, sharesHere } from '../kit/layout.tsx';
-import { Day } from '../kit/day.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import { CopyButton, CopyStatus, Dated, Icon, type IconName } from '../kit/parts.tsx';
 import type { Ended } from './here-cookie.ts';
@@ -48,6 +48,7 @@ export const SecretPage: FC<AskProps & { lookField: string | null }> = ({
       scripts={['reveal', 'time']}
     >
       <Arrival frame={frame} waiting={waiting} />
+      <OwnWarning frame={frame} waiting={waiting} />
       <Notice text={refusal.notice} />
       <Instructions frame={frame} text={frame.domain?.brand.instructionsBefore ?? null} />
       <PostForm
@@ -110,21 +111,26 @@ export const SureBox: FC<SureBoxProps> = ({ box: { name, value }, text, wrong })
 
 type ArrivalProps = Omit<AskProps, 'refusal'>;
 
-/** Who shares it, how much of its life is left, and a warning to whoever shared it that opening takes it from the recipient. */
+/** Who shares it, and how much of its life is left. */
 export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }) => {
   const { say } = frame.words;
   return (
-    <>
+    <div class="arrival">
       <Day state="waiting" part={secret.secretTtlSeconds / secret.ttlSeconds} />
       {/* Isolated (U+2068), so the address keeps its order in right-to-left text. */}
       <h1>
-        {sender === null ? say('secret.title') : say('secret.fromAccount', { sender: `\u2068${sender}\u2069` })}
+        {sender === null
+          ? say('secret.title')
+          : say('secret.fromAccount', { sender: `\u2068${sender}\u2069`, site: frame.brand.name })}
       </h1>
       <p class="lead">{say('secret.lead')}</p>
-      {secret.isOwner ? <p class="note alert">{say('secret.own')}</p> : null}
-    </>
+    </div>
   );
 };
+
+/** To whoever shared it: opening takes it from the recipient. */
+export const OwnWarning: FC<ArrivalProps> = ({ frame, waiting: { secret } }) =>
+  secret.isOwner ? <p class="note alert">{frame.words.say('secret.own')}</p> : null;
 
 export const Expiry: FC<ArrivalProps> = ({ frame: { words }, waiting: { secret } }) => {
   const left = words.duration(inOneUnit(secret.secretTtlSeconds));
@@ -145,7 +151,7 @@ function inOneUnit(seconds: number): number {
   return seconds - (seconds % unit);
 }
 
-const PassphraseField: FC<{ frame: Frame; wrong: string | null }> = ({ frame, wrong }) => {
+export const PassphraseField: FC<{ frame: Frame; wrong: string | null }> = ({ frame, wrong }) => {
   const { say } = frame.words;
   const texts = {
     name: 'passphrase',
@@ -224,7 +230,7 @@ export const Consequences: FC<ArrivalProps> = ({ frame, waiting: { sender, secre
         <ul class="points">
           {onceFor(frame, 'opened once', () => (
             <>
-              <li>{say('secret.once', { site: frame.brand.name })}</li>
+              <li>{say('secret.once')}</li>
               <li>{say('secret.ready')}</li>
               <li>{say('secret.forYou')}</li>
             </>
@@ -274,6 +280,16 @@ export const GonePage: FC<GoneProps> = ({ frame, here }) => {
           <Dated words={words} say={hereTexts[here.what]} at={here.at} />
         </p>
       )}
+      {here === null ? <Advice frame={frame} /> : <p>{say('gone.askAgain')}</p>}
+      <ShareOwn frame={frame} />
+    </MessagePage>
+  );
+};
+
+const Advice: FC<{ frame: Frame }> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <>
       <h2>{say('gone.next')}</h2>
       <ul class="points">
         {advice.map((key) => (
@@ -281,8 +297,7 @@ export const GonePage: FC<GoneProps> = ({ frame, here }) => {
         ))}
       </ul>
       <TellSender frame={frame} />
-      <ShareOwn frame={frame} />
-    </MessagePage>
+    </>
   );
 };
 
@@ -308,7 +323,12 @@ const TellSender: FC<{ frame: Frame }> = ({ frame }) => {
           <Icon name="share" />
           <span>{say('gone.tellShare')}</span>
         </button>
-        <CopyButton target="ready-text" label={say('gone.tellCopy')} copied={say('revealed.copied')} class="quiet" />
+        <CopyButton
+          target="ready-text"
+          label={say('gone.tellCopy')}
+          copied={say('revealed.copied')}
+          class="quiet"
+        />
       </div>
       <CopyStatus copied={say('revealed.copied')} failed={say('revealed.copyFailed')} />
     </section>
@@ -322,6 +342,21 @@ export const DonePage: FC<{ frame: Frame }> = ({ frame }) => {
     <MessagePage frame={frame} title={say('done.title')} lead={say('done.lead')}>
       <ShareOwn frame={frame} />
     </MessagePage>
+  );
+};
+
+/** What is said once the recipient has burned it. */
+export const Burned: FC<{ frame: Frame }> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <div class="arrival">
+      <Day state="burned" />
+      <h1 tabindex={-1}>{say('recipientBurn.doneTitle')}</h1>
+      <p class="lead" id="recipient-burned">
+        {say('recipientBurn.doneLead')}
+      </p>
+      <ShareOwn frame={frame} />
+    </div>
   );
 };
 
