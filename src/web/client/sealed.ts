@@ -226,7 +226,7 @@ function onPress(event: Event): void {
 }
 
 function beginPressing(): void {
-  sealed.hidden = false;
+  for (const shown of [sealed, find('.aside', HTMLElement)]) if (shown !== null) shown.hidden = false;
   beginPassphrase();
   document.getElementById('open')?.addEventListener('click', onPress);
   passphraseField()?.addEventListener('keydown', (event) => {

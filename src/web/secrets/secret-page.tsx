@@ -238,7 +238,8 @@ export const Consequences: FC<ArrivalProps> = ({ frame, waiting: { sender, secre
           {sender === null ? null : <li>{say('secret.addressHidden')}</li>}
         </ul>
       </details>
-      <p class="aside">
+      {/* Only its script can burn an end-to-end secret, and shows this. */}
+      <p class="aside" hidden={secret.sealed}>
         <a id="burn-unread" href={frame.href('secretBurn', secret.secretKey)}>
           {say('recipientBurn.link')}
         </a>
@@ -265,7 +266,7 @@ const advice: readonly MessageKey[] = ['gone.cutOff', 'gone.someoneElse', 'gone.
 
 interface GoneProps {
   readonly frame: Frame;
-  /** What this browser itself did with it, as its own cookie says; `null` for everybody else. */
+  /** What this browser itself did with it, as its own cookie says, which somebody else may have put there; usually `null`. */
   readonly here: Ended | null;
 }
 
@@ -280,7 +281,7 @@ export const GonePage: FC<GoneProps> = ({ frame, here }) => {
           <Dated words={words} say={hereTexts[here.what]} at={here.at} />
         </p>
       )}
-      {here === null ? <Advice frame={frame} /> : <p>{say('gone.askAgain')}</p>}
+      <Advice frame={frame} />
       <ShareOwn frame={frame} />
     </MessagePage>
   );
