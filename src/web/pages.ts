@@ -20,6 +20,7 @@ import { createStaticPages, type PageRoute } from './kit/page.ts';
 import { basePathOf, createHref } from './kit/routes.ts';
 import { createSessionCookie, createSignInTokens } from './kit/session.ts';
 import { createPagePipeline, type Site } from './pipeline.tsx';
+import { createHereCookie } from './secrets/here-cookie.ts';
 import { createKeepsCookies } from './secrets/look-cookie.ts';
 import { createJustCreated, createReceiptPages } from './secrets/receipt.tsx';
 import { createSecretPages } from './secrets/secret.tsx';
@@ -82,6 +83,7 @@ function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
     ...site,
     ...deps,
     justCreated: createJustCreated(isSecure),
+    here: createHereCookie(isSecure),
     keepsCookies: createKeepsCookies(isSecure),
   };
   return [

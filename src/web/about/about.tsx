@@ -159,24 +159,24 @@ const Opened: FC = () => (
 
 interface Clause {
   /** Where a link leads to it. */
-  readonly id?: 'end-to-end';
+  readonly id?: 'one-reader' | 'looking' | 'at-rest' | 'end-to-end' | 'pages';
   readonly icon: IconName;
   readonly title: MessageKey;
   readonly text: MessageKey;
 }
 
 const promises: readonly Clause[] = [
-  { icon: 'account', title: 'security.oneReader.title', text: 'security.oneReader' },
+  { id: 'one-reader', icon: 'account', title: 'security.oneReader.title', text: 'security.oneReader' },
   { icon: 'lock', title: 'security.noDoubt.title', text: 'security.noDoubt' },
   { icon: 'shield', title: 'security.noMistake.title', text: 'security.noMistake' },
-  { icon: 'eye', title: 'security.looking.title', text: 'security.looking' },
+  { id: 'looking', icon: 'eye', title: 'security.looking.title', text: 'security.looking' },
   { icon: 'check', title: 'security.stored.title', text: 'security.stored' },
-  { icon: 'key', title: 'security.atRest.title', text: 'security.atRest' },
+  { id: 'at-rest', icon: 'key', title: 'security.atRest.title', text: 'security.atRest' },
   { id: 'end-to-end', icon: 'link', title: 'security.sealed.title', text: 'security.sealed' },
   { icon: 'flame', title: 'security.gone.title', text: 'security.gone' },
   { icon: 'clock', title: 'security.guesses.title', text: 'security.guesses' },
   { icon: 'eye-off', title: 'security.logs.title', text: 'security.logs' },
-  { icon: 'globe', title: 'security.pages.title', text: 'security.pages' },
+  { id: 'pages', icon: 'globe', title: 'security.pages.title', text: 'security.pages' },
 ];
 
 const limits: readonly Clause[] = [

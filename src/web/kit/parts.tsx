@@ -41,6 +41,7 @@ const drawings = {
   undo: 'M8.5 4.5 4 9l4.5 4.5M4 9h10a5.5 5.5 0 0 1 0 11h-3',
   user: `${circle(12, 8, 4)}M4.5 20.5c.6-4 3.5-6.5 7.5-6.5s6.9 2.5 7.5 6.5`,
   x: 'm5.5 5.5 13 13m0-13-13 13',
+  tag: 'M3.5 3.5H12l8.5 8.5-8.5 8.5L3.5 12ZM8 7.9v.1',
 } as const;
 
 export type IconName = keyof typeof drawings;
@@ -159,13 +160,15 @@ interface DatedProps extends MomentProps {
   /** For its other placeholders. */
   readonly params?: MessageParams;
   readonly isShort?: true;
+  /** How the moment is shown, where neither the long nor the short form is right: as `Ago` or `In`. */
+  readonly as?: FC<MomentProps>;
   /** Seconds until then, for a message that also has `{left}`. */
   readonly left?: number;
 }
 
 /** A sentence with a moment in it. */
-export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, isShort, left, id }) => {
-  const Shown = isShort === true ? ShortTime : Moment;
+export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, isShort, as, left, id }) => {
+  const Shown = as ?? (isShort === true ? ShortTime : Moment);
   return (
     <>
       {words

@@ -26,6 +26,8 @@ export const routes = {
   secretAgain: '/secret/:key/again',
   /** Ends the minute in which an opened secret can be shown again. */
   secretDone: '/secret/:key/done',
+  /** Where its recipient burns it unread. */
+  secretBurn: '/secret/:key/burn',
   recent: '/recent',
   signUp: '/sign-up',
   completeSignUp: '/sign-up/:key',
