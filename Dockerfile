@@ -7,6 +7,7 @@ COPY scripts ./scripts
 RUN node scripts/install.mjs
 COPY tsconfig.json bunfig.toml ./
 COPY sdk ./sdk
+COPY docs ./docs
 COPY src ./src
 RUN npm run build
 

@@ -100,6 +100,7 @@ export function buildHere(outfile) {
 const inputs = [
   'src',
   'sdk',
+  'docs',
   'scripts',
   'package.json',
   'package-lock.json',

@@ -9,6 +9,7 @@ import { createBodyReader } from '../http/body.ts';
 import type { Serve } from '../http/pipeline.ts';
 import { RequestProblem } from '../http/problem.ts';
 import { createAboutPages } from './about/about.tsx';
+import { createDocumentPages } from './about/docs.tsx';
 import { createReferencePages, type ReferenceDeps } from './about/reference.tsx';
 import { createStatusPages } from './about/status.tsx';
 import { createAccountPages } from './account/account.tsx';
@@ -95,6 +96,7 @@ function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
     ...createAboutPages(),
     ...createStatusPages(parts),
     ...createReferencePages(parts),
+    ...createDocumentPages(parts),
     ...createLanguagePages(parts),
     ...createSiteFiles(parts),
   ];

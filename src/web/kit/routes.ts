@@ -54,6 +54,8 @@ export const routes = {
   regions: '/regions',
   asset: '/assets/:key',
   apiDocs: '/api/docs',
+  docs: '/docs',
+  doc: '/docs/:key',
   /** The API's client: `mayfly.js`, and the modules that it loads. */
   sdk: '/sdk/:key',
   logo: '/logo/:key',
