@@ -167,6 +167,10 @@ async function walkAround(page: Page, site: Site, look: Look): Promise<void> {
   }
   await open(page, site, '/api/docs#v2-conceal');
   await look('api');
+  for (const name of ['docs', 'docs/command', 'docs/api', 'docs/client', 'docs/ci', 'docs/end-to-end']) {
+    await open(page, site, `/${name}`);
+    await look(name);
+  }
   await open(page, site, '/nope');
   await look('not-found');
 }

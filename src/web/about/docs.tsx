@@ -5,6 +5,7 @@ import type { Links } from '../../core/links.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import { type Frame, Page, renderPage } from '../kit/layout.tsx';
 import { type PageReply, type PageRoute, pageReply } from '../kit/page.ts';
+import { CopyButton, CopyStatus } from '../kit/parts.tsx';
 import type { RouteName } from '../kit/routes.ts';
 import type { Block, Document } from './read-documents.ts';
 
@@ -71,8 +72,10 @@ const Shelf: FC<{ frame: Frame; documents: readonly Document[] }> = ({ frame, do
             </Entry>
           ))}
           <Entry href={href('apiDocs')} title="API reference">
-            Every call, field and error, with examples. Also as an{' '}
-            <a href={`${href('home')}api/v2/openapi.json`}>OpenAPI 3.1 document</a>.
+            Every call, field and error, with examples.
+          </Entry>
+          <Entry href={`${href('home')}api/v2/openapi.json`} title="OpenAPI 3.1 document">
+            Both versions of the API, for your tools.
           </Entry>
         </ul>
         <p class="hint">How to install and run Mayfly is in the documents that come with its source.</p>
@@ -135,13 +138,9 @@ const DocumentPage: FC<DocumentProps> = ({ frame, document, baseUrl }) => {
         </nav>
         <div>
           <Blocks blocks={body} name="code" />
-          {/* Filled by the script that copies. */}
-          <p
-            class="copied"
-            id="copied"
-            role="status"
-            data-copied="Copied."
-            data-failed="The browser did not allow copying. The text is selected: copy it by hand."
+          <CopyStatus
+            copied="Copied."
+            failed="The browser did not allow copying. The text is selected: copy it by hand."
           />
         </div>
       </div>
@@ -154,8 +153,6 @@ const Code: FC<{ id: string; code: string }> = ({ id, code }) => (
     <pre>
       <code id={id}>{code}</code>
     </pre>
-    <button class="quiet small" type="button" hidden data-copy={`#${id}`}>
-      Copy
-    </button>
+    <CopyButton target={id} label="Copy" copied="Copied" class="quiet small" />
   </div>
 );
