@@ -109,6 +109,9 @@ const inputs = [
   'bunfig.toml',
 ];
 
+/** A package for development that the build runs, and nothing of it is in the executable: the one that is installed here. */
+const buildTool = 'node_modules/marked';
+
 /**
  * From a copy of the sources beside the target's own packages, which npm checks against package-lock.json. Nothing else is
  * downloaded. @returns whether it was made
@@ -119,6 +122,7 @@ export async function buildFor({ name, runtime, native, npm, suffix }, outfile) 
     for (const path of inputs) cpSync(join(root, path), join(folder, path), { recursive: true });
     process.stdout.write(`\n== packages for ${name}\n`);
     if (!installFor(folder, npm)) return false;
+    cpSync(join(root, buildTool), join(folder, buildTool), { recursive: true });
     const program = join(folder, 'node_modules', '@oven', runtime, 'bin', `bun${suffix}`);
     const more = [`--target=${runtime}`, `--compile-executable-path=${program}`];
     return await compile(`an executable for ${name}: ${outfile}`, outfile, folder, { native, more });
