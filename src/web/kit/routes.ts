@@ -58,6 +58,8 @@ export const routes = {
   apiDocs: '/api/docs',
   /** Typed by hand: leads to the API page. */
   api: '/api',
+  docs: '/docs',
+  doc: '/docs/:key',
   /** The API's client: `mayfly.js`, and the modules that it loads. */
   sdk: '/sdk/:key',
   logo: '/logo/:key',
