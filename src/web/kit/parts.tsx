@@ -125,19 +125,52 @@ export const CopyStatus: FC<{ copied: string; failed: string }> = ({ copied, fai
 interface MomentProps {
   readonly words: Words;
   readonly at: number;
+  readonly id?: string | undefined;
 }
 
 /** In UTC; `client/time.ts` rewrites every time that pages show this way in the reader's own zone. */
-export const Moment: FC<MomentProps> = ({ words, at }) => (
-  <time datetime={exact(at)} data-moment={hasWeekday(words.locale) ? 'weekday' : 'long'}>
+export const Moment: FC<MomentProps> = ({ words, at, id }) => (
+  <time datetime={exact(at)} data-moment={hasWeekday(words.locale) ? 'weekday' : 'long'} id={id}>
     {words.moment(at)}
   </time>
 );
 
 /** For lists. */
-export const ShortTime: FC<MomentProps & { id?: string }> = ({ words, at, id }) => (
+export const ShortTime: FC<MomentProps> = ({ words, at, id }) => (
   <time datetime={exact(at)} data-moment="short" id={id}>
     {words.shortMoment(at)}
+  </time>
+);
+
+/** Something past, for lists: "2 hours ago" and the short local time in `.exact`; without scripts the short time in UTC. */
+export const Ago: FC<MomentProps> = ({ words, at, id }) => (
+  <time datetime={exact(at)} data-moment="ago" id={id}>
+    {words.shortMoment(at)}
+  </time>
+);
+
+/** Something to come, as `Ago`: "in 7 days", never more than there is. */
+export const In: FC<MomentProps> = ({ words, at, id }) => (
+  <time datetime={exact(at)} data-moment="in" data-about={words.say('time.about')} id={id}>
+    {words.shortMoment(at)}
+  </time>
+);
+
+interface LeftProps extends MomentProps {
+  /** Until `at`. The script counts on from there, whatever the device's clock says. */
+  readonly seconds: number;
+}
+
+/** How long it is until then: "about 7 days", kept up to date with scripts. */
+export const Left: FC<LeftProps> = ({ words, at, seconds, id }) => (
+  <time
+    datetime={exact(at)}
+    data-moment="left"
+    data-left={seconds}
+    data-about={words.say('time.about')}
+    id={id}
+  >
+    {words.roughly(seconds)}
   </time>
 );
 
@@ -147,20 +180,22 @@ interface DatedProps extends MomentProps {
   /** For its other placeholders. */
   readonly params?: MessageParams;
   readonly isShort?: true;
+  /** Seconds until then, for a message that also has `{left}`. */
+  readonly left?: number;
 }
 
-export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, isShort }) => {
-  const [before, ...rest] = words.say(say, params).split('{date}');
-  const time = isShort === true ? <ShortTime words={words} at={at} /> : <Moment words={words} at={at} />;
+/** A sentence with a moment in it. */
+export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, isShort, left, id }) => {
+  const Shown = isShort === true ? ShortTime : Moment;
   return (
     <>
-      {before}
-      {rest.map((after) => (
-        <>
-          {time}
-          {after}
-        </>
-      ))}
+      {words
+        .say(say, params)
+        .split(/(\{date\}|\{left\})/)
+        .map((part) => {
+          if (part === '{date}') return <Shown words={words} at={at} id={id} />;
+          return part === '{left}' ? <Left words={words} at={at} seconds={left ?? 0} /> : part;
+        })}
     </>
   );
 };
