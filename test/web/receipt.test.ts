@@ -3,7 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
 import { formatMoment, translate } from '../../src/locale/translate.ts';
-import { inTime } from '../../src/web/secrets/receipt-life.ts';
+import { clientStays } from '../stores/conformance/check.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
 import { decodeQr } from './qr-code.ts';
@@ -95,6 +95,23 @@ describe('the receipt page', () => {
       }
     });
   }
+
+  it('says by whom it was burned, where that was the recipient (P6)', async () => {
+    const app = createTestApp();
+    const { receiptPath, secretPath } = await share(app, { secret: 'x' });
+    const burned = await app.service.burnByRecipient({
+      secretKey: secretPath.slice('/secret/'.length),
+      passphrase: null,
+      proofs: null,
+      clientPrefix: '203.0.113.0/24',
+      isAbandoned: clientStays,
+    });
+    expect(burned).toEqual({ outcome: 'burned' });
+    const { html } = await visit(app, receiptPath);
+    expect(html).toContain(`<h1>${words('receipt.burnedByRecipient')}</h1>`);
+    expect(html).toContain(`<strong>${words('receipt.burnedByRecipient')}</strong>`);
+    expect(html).not.toContain(words('receipt.burnedTitle'));
+  });
 
   it('shows the obfuscated recipient and what became of the mail, never the address', async () => {
     const app = createTestApp();
@@ -320,23 +337,5 @@ describe('the message that goes with a link', () => {
     await postForm(app, secretPath);
     expect(await textsOf(app, receiptPath, 'en')).toMatchObject({ status: 404, texts: {} });
     expect((await textsOf(app, `/receipt/${'0'.repeat(31)}`, 'en')).status).toBe(404);
-  });
-});
-
-describe('the time that is left', () => {
-  it('is said in one unit, and never as a second less than was asked for', () => {
-    const said = ([7 * 86_400 - 1, 86_400, 36 * 3_600, 3_599, 300, 61, 59, 0] as const).map((seconds) =>
-      inTime('en', seconds),
-    );
-    expect(said).toEqual([
-      'in 7 days',
-      'in 1 day',
-      'in 36 hours',
-      'in 1 hour',
-      'in 5 minutes',
-      'in 1 minute',
-      'in 1 minute',
-      'in 0 seconds',
-    ]);
   });
 });

@@ -168,7 +168,7 @@ for (const scripts of [false, true]) {
         await page.fill('#ttl-amount', '36');
         await page.selectOption('#ttl-unit', 'hours');
         await sendShare(page);
-        expect(await page.textContent('dl')).toMatch(saying('receipt.expires', { left: 'in 36 hours' }));
+        expect(await page.textContent('#lifetime')).toMatch(saying('receipt.expires', { left: '36 hours' }));
       },
     );
   });

@@ -6,7 +6,7 @@ import { noticeTexts } from '../kit/field.tsx';
 import type { Frame } from '../kit/layout.tsx';
 import { CopyButton, Icon, Moment } from '../kit/parts.tsx';
 import { Copied } from './link-actions.tsx';
-import { expiryOf, inTime } from './receipt-life.ts';
+import { expiryOf } from './receipt-life.ts';
 
 interface FactsProps {
   readonly frame: Frame;
@@ -44,13 +44,14 @@ export const Activity: FC<FactsProps> = ({ frame, receipt }) => {
 };
 
 function happened(receipt: ReceiptView): readonly Happened[] {
-  const { createdAt, viewedAt, receivedAt, burnedAt, state } = receipt;
+  const { createdAt, viewedAt, receivedAt, burnedAt, burnedBy, state } = receipt;
+  const burned = burnedBy === 'recipient' ? 'receipt.burnedByRecipient' : 'receipt.burned';
   const expiredAt = state === 'expired' ? expiryOf(receipt) : null;
   const events: readonly (readonly [string, MessageKey, number | null])[] = [
     ['created', 'receipt.created', createdAt],
     ['viewed', 'receipt.viewed', viewedAt],
     ['opened', 'receipt.received', receivedAt],
-    ['burned', 'receipt.burned', burnedAt],
+    ['burned', burned, burnedAt],
     ['expired', 'receipt.expired', expiredAt],
   ];
   return events.filter((event): event is Happened => event[2] !== null);
@@ -109,7 +110,7 @@ interface OwnAddressProps extends FactsProps {
 
 /** Folded and far from the link, so that nobody sends it by mistake. */
 export const OwnAddress: FC<OwnAddressProps> = ({ frame, receipt, ownUrl }) => {
-  const { say, locale } = frame.words;
+  const { say, roughly } = frame.words;
   const isWaiting = receipt.secretKey !== null;
   return (
     <details class="receipt-fold own">
@@ -126,7 +127,7 @@ export const OwnAddress: FC<OwnAddressProps> = ({ frame, receipt, ownUrl }) => {
           class="quiet small"
         />
       </p>
-      <p>{say('receipt.kept', { left: inTime(locale, receipt.metadataTtlSeconds) })}</p>
+      <p>{say('receipt.kept', { left: roughly(receipt.metadataTtlSeconds) })}</p>
       {isWaiting ? null : <Copied frame={frame} />}
     </details>
   );

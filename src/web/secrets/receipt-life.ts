@@ -13,22 +13,6 @@ export function partLeft({ secretTtlSeconds, ttlSeconds }: ReceiptView): number 
   return secretTtlSeconds === null || ttlSeconds === 0 ? 0 : Math.min(1, secretTtlSeconds / ttlSeconds);
 }
 
-const unitSeconds = { day: 86_400, hour: 3_600, minute: 60 } as const;
-/** A page that is looked at right after the creation still says "in 7 days". */
-const toleranceSeconds = 30;
-
-/** `in 7 days`, in the largest unit of which there are two, or exactly one. To be read beside the moment itself. */
-export function inTime(locale: Locale, seconds: number): string {
-  const said = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
-  for (const [unit, length] of Object.entries(unitSeconds)) {
-    const tolerance = unit === 'minute' ? length / 10 : toleranceSeconds;
-    const count = Math.floor((seconds + tolerance) / length);
-    const isExact = Math.abs(seconds - length) <= tolerance;
-    if (count >= 2 || isExact) return said.format(count, unit as keyof typeof unitSeconds);
-  }
-  return said.format(Math.max(0, Math.floor(seconds)), 'second');
-}
-
 /** The ready message to the recipient, who reads it later and elsewhere: so its time is in UTC, which it names. */
 export function linkMessage(locale: Locale, receipt: ReceiptView): MessageParts {
   const until = { date: formatMoment(locale, expiryOf(receipt)) };

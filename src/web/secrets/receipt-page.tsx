@@ -10,11 +10,11 @@ import type { MessageKey } from '../../locale/catalogues.ts';
 import type { ScriptName } from '../client/assets.ts';
 import { Day, type DayState } from '../kit/day.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
-import { Dated, Icon, Moment } from '../kit/parts.tsx';
+import { Ago, Dated, Icon } from '../kit/parts.tsx';
 import { type LifetimeOffer, MemoField } from './fields.tsx';
 import { type ChosenMessage, Copied, LinkActions, Passphrase } from './link-actions.tsx';
 import { Activity, Details, OwnAddress } from './receipt-facts.tsx';
-import { expiryOf, inTime, partLeft } from './receipt-life.ts';
+import { expiryOf, partLeft } from './receipt-life.ts';
 import { ChangeLifetime, type RefusedLifetime } from './receipt-lifetime.tsx';
 import { type MailRequest, MailSection } from './receipt-mail.tsx';
 import { SealedLink } from './sealed-link.tsx';
@@ -54,7 +54,14 @@ const looks: Readonly<Record<ReceiptState, StateLook>> = {
 
 const ready: StateLook = { day: 'waiting', title: 'receipt.readyTitle', lead: 'receipt.readyLead' };
 
+const burnedByRecipient: StateLook = {
+  day: 'burned',
+  title: 'receipt.burnedByRecipient',
+  lead: 'receipt.burnedByRecipientLead',
+};
+
 function lookOf({ receipt, link, justCreated }: ReceiptProps): StateLook {
+  if (receipt.burnedBy === 'recipient') return burnedByRecipient;
   return justCreated && link !== null ? ready : looks[receipt.state];
 }
 
@@ -120,9 +127,8 @@ const Head: FC<ReceiptProps & { readonly look: StateLook }> = ({ frame, receipt,
 const When: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame: { words }, receipt }) => {
   const { receivedAt, burnedAt, secretTtlSeconds } = receipt;
   const expiry = expiryOf(receipt);
-  if (secretTtlSeconds === null) return <Moment words={words} at={receivedAt ?? burnedAt ?? expiry} />;
-  const left = inTime(words.locale, secretTtlSeconds);
-  return <Dated words={words} say="receipt.expires" at={expiry} params={{ left }} />;
+  if (secretTtlSeconds === null) return <Ago words={words} at={receivedAt ?? burnedAt ?? expiry} />;
+  return <Dated words={words} say="receipt.expires" at={expiry} left={secretTtlSeconds} />;
 };
 
 /** The script polls `data-state` and goes to `data-page` once the secret is gone. */
