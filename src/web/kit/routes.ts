@@ -16,6 +16,8 @@ export const routes = {
   lifetime: '/receipt/:key/lifetime',
   /** What a waiting receipt's page asks for to notice a change, as JSON. */
   receiptState: '/receipt/:key/state',
+  /** The texts of the ready message in another language, as JSON. */
+  receiptMessage: '/receipt/:key/message',
   /** The older names of the receipt's addresses. */
   private: '/private/:key',
   privateBurn: '/private/:key/burn',
