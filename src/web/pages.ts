@@ -8,6 +8,7 @@ import type { ApiDeps } from '../http/api.ts';
 import { createBodyReader } from '../http/body.ts';
 import type { Serve } from '../http/pipeline.ts';
 import { createAboutPages } from './about/about.tsx';
+import { createDocumentPages } from './about/docs.tsx';
 import { createReferencePages, type ReferenceDeps } from './about/reference.tsx';
 import { createStatusPages } from './about/status.tsx';
 import { createAccountPages } from './account/account.tsx';
@@ -96,6 +97,7 @@ function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
     ...createAboutPages(),
     ...createStatusPages(parts),
     ...createReferencePages(parts),
+    ...createDocumentPages(parts),
     ...createLanguagePages(parts),
     ...createSiteFiles(parts),
   ];
