@@ -65,27 +65,6 @@ export const Icon: FC<{ name: IconName }> = ({ name }) => (
   </svg>
 );
 
-/** The product's own logo: two wings. */
-const logoPath =
-  'M12 20.5V9m0 2.5C9.8 5.8 6.4 3.6 2.6 3.5c.3 4.6 3.6 8 9.4 8Zm0 0c2.2-5.7 5.6-7.9 9.4-8-.3 4.6-3.6 8-9.4 8Zm0 5c-1.5-2.6-3.7-3.6-6.3-3.5.4 2.7 2.6 4.4 6.3 3.5Zm0 0c1.5-2.6 3.7-3.6 6.3-3.5-.4 2.7-2.6 4.4-6.3 3.5Z';
-
-export const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#2f8a73" stroke-width="1.8" stroke-linejoin="round" stroke-linecap="round"><path d="${logoPath}"/></svg>`;
-
-export const OwnLogo: FC<{ class?: string }> = (attributes) => (
-  <svg
-    {...attributes}
-    viewBox="0 0 24 24"
-    fill="none"
-    stroke="currentColor"
-    stroke-width="1.5"
-    stroke-linejoin="round"
-    stroke-linecap="round"
-    aria-hidden="true"
-  >
-    <path d={logoPath} />
-  </svg>
-);
-
 export type BadgeKind = 'good' | 'waiting' | 'bad' | 'expired' | 'plain';
 
 /** A status. The word says it; colour and icon only repeat it. */
@@ -181,13 +160,15 @@ interface DatedProps extends MomentProps {
   /** For its other placeholders. */
   readonly params?: MessageParams;
   readonly isShort?: true;
+  /** How the moment is shown, where neither the long nor the short form is right: as `Ago` or `In`. */
+  readonly as?: FC<MomentProps>;
   /** Seconds until then, for a message that also has `{left}`. */
   readonly left?: number;
 }
 
 /** A sentence with a moment in it. */
-export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, isShort, left, id }) => {
-  const Shown = isShort === true ? ShortTime : Moment;
+export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, isShort, as, left, id }) => {
+  const Shown = as ?? (isShort === true ? ShortTime : Moment);
   return (
     <>
       {words
