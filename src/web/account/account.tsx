@@ -171,7 +171,7 @@ const Language: FC<{ frame: Frame; isChosen: boolean }> = ({ frame, isChosen }) 
       </p>
       <p class="hint">{words.say('account.languageHint')}</p>
       {isChosen ? (
-        <PostForm frame={frame} action={frame.href('account')}>
+        <PostForm frame={frame} action={frame.href('account')} class="after">
           <button class="quiet small" type="submit" id="follow-browser">
             {words.say('account.languageAsked')}
           </button>
@@ -184,7 +184,7 @@ const Language: FC<{ frame: Frame; isChosen: boolean }> = ({ frame, isChosen }) 
 const NoticesForm: FC<{ frame: Frame; ticked: readonly NoticeKind[] }> = ({ frame, ticked }) => {
   const { say } = frame.words;
   return (
-    <PostForm frame={frame} action={frame.href('notices')}>
+    <PostForm frame={frame} action={frame.href('notices')} class="after">
       <h3>{say('notices.title')}</h3>
       <p class="hint">{say('notices.lead')}</p>
       <NoticeBoxes frame={frame} ticked={ticked} wrong={null} />

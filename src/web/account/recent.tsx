@@ -64,7 +64,7 @@ const RecentPage: FC<RecentProps> = (props) => {
   const isEmpty = receipts.length === 0 && nextCursor === null;
   const isUntouched = isEmpty && state === null && !isLater;
   return (
-    <Page frame={frame} title={say('recent.title')} scripts={['time', 'account']}>
+    <Page frame={frame} title={say('recent.title')} scripts={['time', 'account']} styles={['account']}>
       <PageHead
         frame={frame}
         title={say('recent.title')}
@@ -152,7 +152,7 @@ const Row: FC<RowProps> = (props) => {
       mark={<Day state={filterOf[state]} part={(secretTtlSeconds ?? 0) / ttlSeconds} />}
       name={
         <>
-          <a href={frame.href('receipt', metadataKey)} id={id}>
+          <a class="item-link" href={frame.href('receipt', metadataKey)} id={id}>
             <Name {...props} />
           </a>
           {hasPassphrase ? <PassphraseMark frame={frame} /> : null}
@@ -211,15 +211,16 @@ const Fate: FC<{ words: Words; receipt: ReceiptView }> = ({ words, receipt }) =>
   const { state, createdAt, ttlSeconds, secretTtlSeconds, receivedAt, burnedAt, updatedAt } = receipt;
   const fate = filterOf[state];
   const expiresAt = createdAt + ttlSeconds;
+  const burned = receipt.burnedBy === 'recipient' ? 'recent.burnedByRecipientAt' : 'recent.burnedAt';
   const shown = {
     waiting: <Dated words={words} say="recent.timeLeft" at={expiresAt} left={secretTtlSeconds ?? 0} />,
     opened: <Dated words={words} say="recent.openedAt" at={receivedAt ?? updatedAt} as={Ago} />,
-    burned: <Dated words={words} say="recent.burnedAt" at={burnedAt ?? updatedAt} as={Ago} />,
+    burned: <Dated words={words} say={burned} at={burnedAt ?? updatedAt} as={Ago} />,
     expired: <Dated words={words} say="recent.expiredAt" at={expiresAt} as={Ago} />,
   };
   return (
     <span class={`fate-${fate}`}>
-      {fate === 'waiting' ? <span class="visually-hidden">{words.say('recent.waiting')} </span> : null}
+      {fate === 'waiting' ? <span class="fate-word">{words.say('recent.waiting')} · </span> : null}
       {shown[fate]}
     </span>
   );
@@ -232,21 +233,21 @@ const Actions: FC<RowProps> = ({ frame: { words, href }, receipt, at }) => {
   return (
     <Menu id={`actions-${at}`} label={say('recent.actions')} of={`receipt-${at}`}>
       <li>
-        <a href={href('receipt', metadataKey)}>
+        <a class="menu-link" href={href('receipt', metadataKey)}>
           <Icon name="clock" />
           {say('recent.openReceipt')}
         </a>
       </li>
       {maySendAgain ? (
         <li>
-          <a href={`${href('receipt', metadataKey)}#delivery`}>
+          <a class="menu-link" href={`${href('receipt', metadataKey)}#delivery`}>
             <Icon name="mail" />
             {say('recent.sendAgain')}
           </a>
         </li>
       ) : null}
       <li>
-        <a class="losing" href={href('burn', metadataKey)}>
+        <a class="menu-link losing" href={href('burn', metadataKey)}>
           <Icon name="flame" />
           {say('recent.burn')}
         </a>
