@@ -152,7 +152,7 @@ const Row: FC<RowProps> = (props) => {
       mark={<Day state={filterOf[state]} part={(secretTtlSeconds ?? 0) / ttlSeconds} />}
       name={
         <>
-          <a class="item-link" href={frame.href('receipt', metadataKey)} id={id}>
+          <a class="item-link" href={frame.href('receipt', metadataKey)} id={id} dir="auto">
             <Name {...props} />
           </a>
           {hasPassphrase ? <PassphraseMark frame={frame} /> : null}
@@ -166,8 +166,8 @@ const Row: FC<RowProps> = (props) => {
 
 /** The label, or else who it is for, or else how its link begins: something that tells it from the other rows. */
 const Name: FC<RowProps> = ({ frame: { words }, receipt: { memo, recipient, secretShortkey } }) => {
-  if (memo !== '') return <bdi>{memo}</bdi>;
-  if (recipient !== null) return <bdi>{words.say('recent.to', { recipient: words.code(recipient) })}</bdi>;
+  if (memo !== '') return <>{memo}</>;
+  if (recipient !== null) return <>{words.say('recent.to', { recipient: words.code(recipient) })}</>;
   return (
     <>
       {words.say('recent.untitled')}

@@ -35,7 +35,7 @@ export const Item: FC<ItemProps> = ({ mark = null, name, notes, actions = null }
         <p class="item-notes">
           {facts.map((fact, at) => (
             <>
-              {at === 0 ? null : ' · '}
+              {at === 0 ? null : '\u00a0· '}
               {fact}
             </>
           ))}
