@@ -50,6 +50,7 @@ const scriptNames = [
   'account',
   'colour',
   'copy',
+  'gone',
   'receipt',
   'reveal',
   'sealed',
