@@ -9,7 +9,7 @@ import type { ReceiptView, RecentOutcome } from '../../core/secrets/outcomes.ts'
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { Day } from '../kit/day.tsx';
 import { forAccount, PageHead } from '../kit/form-page.tsx';
-import { Item, Items, Menu } from '../kit/items.tsx';
+import { Actions, Item, Items } from '../kit/items.tsx';
 import { type Frame, Page, renderPage } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
 import { Ago, Dated, Icon } from '../kit/parts.tsx';
@@ -159,7 +159,7 @@ const Row: FC<RowProps> = (props) => {
         </>
       }
       notes={[notesOf(props)]}
-      actions={filterOf[state] === 'waiting' ? <Actions {...props} /> : null}
+      actions={filterOf[state] === 'waiting' ? <RowActions {...props} /> : null}
     />
   );
 };
@@ -226,33 +226,33 @@ const Fate: FC<{ words: Words; receipt: ReceiptView }> = ({ words, receipt }) =>
   );
 };
 
-const Actions: FC<RowProps> = ({ frame: { words, href }, receipt, at }) => {
+const RowActions: FC<RowProps> = ({ frame: { words, href }, receipt, at }) => {
   const { say } = words;
   const { metadataKey, recipient, sealed } = receipt;
   const maySendAgain = recipient !== null && !sealed;
   return (
-    <Menu id={`actions-${at}`} label={say('recent.actions')} of={`receipt-${at}`}>
+    <Actions id={`actions-${at}`} label={say('recent.actions')} of={`receipt-${at}`}>
       <li>
-        <a class="menu-link" href={href('receipt', metadataKey)}>
+        <a class="actions-link" href={href('receipt', metadataKey)}>
           <Icon name="clock" />
           {say('recent.openReceipt')}
         </a>
       </li>
       {maySendAgain ? (
         <li>
-          <a class="menu-link" href={`${href('receipt', metadataKey)}#delivery`}>
+          <a class="actions-link" href={`${href('receipt', metadataKey)}#delivery`}>
             <Icon name="mail" />
             {say('recent.sendAgain')}
           </a>
         </li>
       ) : null}
       <li>
-        <a class="menu-link losing" href={href('burn', metadataKey)}>
+        <a class="actions-link losing" href={href('burn', metadataKey)}>
           <Icon name="flame" />
           {say('recent.burn')}
         </a>
       </li>
-    </Menu>
+    </Actions>
   );
 };
 
