@@ -51,7 +51,6 @@ interface ReceiptRow extends DeliveryColumns {
   created_at: UnixSeconds;
   expires_at: UnixSeconds;
   receipt_expires_at: UnixSeconds;
-  ended_at: UnixSeconds;
   viewed_at: UnixSeconds;
   marks: number;
   secret_id: Uint8Array;
@@ -74,7 +73,7 @@ const selectSecret = `
   WHERE position = ?1 AND secret_id = ?2 AND state = 'w' AND expires_at > ?3`;
 
 const receiptColumns = `
-  r.position, r.state, r.owner, r.created_at, r.expires_at, r.receipt_expires_at, r.ended_at, r.viewed_at, r.marks,
+  r.position, r.state, r.owner, r.created_at, r.expires_at, r.receipt_expires_at, r.viewed_at, r.marks,
   r.secret_id, r.receipt_id, r.share_domain, r.details_box, r.recent_box, ${deliveryColumns}, ${memoColumns}`;
 
 const selectReceipt = `
@@ -227,8 +226,8 @@ const insertRecord = `
   WHERE ?7 >= (SELECT kid FROM root_floor)`;
 
 /**
- * Who burned it, as one of the record's own later times in a column of times, so that the row keeps its size. That column is when the
- * record was made, and nothing reads it (see looks.ts): a burn by nobody whom a receipt names leaves it as it is.
+ * Who burned it, in the same step and without another column: one of the record's own later times in `delivery_at`, where the time of
+ * its creation was, so that the row keeps its size (see looks.ts). Burns by neither of the two, and by earlier versions, leave it.
  */
 const burnerTimes: Readonly<Record<Burner, string>> = {
   creator: 'expires_at',

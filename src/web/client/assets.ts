@@ -48,6 +48,7 @@ const extraStyles = { reference } as const;
 export type StyleName = keyof typeof extraStyles;
 
 const scriptNames = [
+  'account',
   'colour',
   'copy',
   'receipt',

@@ -5,6 +5,7 @@
 import { bundleScripts } from './bundle.ts' with { type: 'macro' };
 
 export const scriptTexts: Readonly<Record<string, string>> = bundleScripts([
+  'account',
   'colour',
   'copy',
   'receipt',

@@ -54,11 +54,22 @@ export const routes = {
   regions: '/regions',
   asset: '/assets/:key',
   apiDocs: '/api/docs',
+  /** Typed by hand: leads to the API page. */
+  api: '/api',
   /** The API's client: `mayfly.js`, and the modules that it loads. */
   sdk: '/sdk/:key',
   logo: '/logo/:key',
   icon: '/icon.svg',
   favicon: '/favicon.ico',
+  manifest: '/manifest.webmanifest',
+  /** The mark as PNG: `app-512.png`. */
+  appIcon: '/icons/:key',
+  /** Asked for by phones when a page is put on the home screen. */
+  touchIcon: '/apple-touch-icon.png',
+  /** RFC 9116. */
+  securityTxt: '/.well-known/security.txt',
+  /** Asked for by password managers (W3C, A Well-Known URL for Changing Passwords). */
+  changePassword: '/.well-known/change-password',
   robots: '/robots.txt',
 } as const;
 
