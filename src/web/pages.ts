@@ -8,6 +8,7 @@ import type { ApiDeps } from '../http/api.ts';
 import { createBodyReader } from '../http/body.ts';
 import type { Serve } from '../http/pipeline.ts';
 import { createAboutPages } from './about/about.tsx';
+import { createDocumentPages } from './about/docs.tsx';
 import { createReferencePages, type ReferenceDeps } from './about/reference.tsx';
 import { createStatusPages } from './about/status.tsx';
 import { createAccountPages } from './account/account.tsx';
@@ -20,6 +21,7 @@ import { createStaticPages, type PageRoute } from './kit/page.ts';
 import { basePathOf, createHref } from './kit/routes.ts';
 import { createSessionCookie, createSignInTokens } from './kit/session.ts';
 import { createPagePipeline, type Site } from './pipeline.tsx';
+import { createHereCookie } from './secrets/here-cookie.ts';
 import { createKeepsCookies } from './secrets/look-cookie.ts';
 import { createJustCreated, createReceiptPages } from './secrets/receipt.tsx';
 import { createSecretPages } from './secrets/secret.tsx';
@@ -82,6 +84,7 @@ function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
     ...site,
     ...deps,
     justCreated: createJustCreated(isSecure),
+    here: createHereCookie(isSecure),
     keepsCookies: createKeepsCookies(isSecure),
   };
   return [
@@ -94,6 +97,7 @@ function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
     ...createAboutPages(),
     ...createStatusPages(parts),
     ...createReferencePages(parts),
+    ...createDocumentPages(parts),
     ...createLanguagePages(parts),
     ...createSiteFiles(parts),
   ];

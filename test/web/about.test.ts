@@ -67,7 +67,7 @@ describe('the pages around the service', () => {
   it('keep the places on /security that other pages link to', async () => {
     const { html } = await visit(createTestApp(), '/security');
     expect(idsIn(html)).toEqual(
-      expect.arrayContaining(['end-to-end', 'one-reader', 'looking', 'at-rest', 'pages']),
+      expect.arrayContaining(['end-to-end', 'once', 'private', 'looking', 'at-rest']),
     );
   });
 

@@ -51,6 +51,7 @@ const scriptNames = [
   'account',
   'colour',
   'copy',
+  'gone',
   'receipt',
   'reveal',
   'sealed',

@@ -8,6 +8,7 @@ export const scriptTexts: Readonly<Record<string, string>> = bundleScripts([
   'account',
   'colour',
   'copy',
+  'gone',
   'receipt',
   'reveal',
   'sealed',

@@ -313,6 +313,7 @@ function footLinks({ words, href, brand }: Frame): (readonly [string, string])[]
   return [
     [href('about'), words.say('frame.about')],
     [href('security'), words.say('frame.security')],
+    [href('docs'), words.say('docs.title')],
     [href('apiDocs'), words.say('frame.api')],
     [href('status'), words.say('frame.status')],
     ...(termsUrl === null ? [] : [[termsUrl, words.say('frame.terms')] as const]),

@@ -16,6 +16,8 @@ export const routes = {
   lifetime: '/receipt/:key/lifetime',
   /** What a waiting receipt's page asks for to notice a change, as JSON. */
   receiptState: '/receipt/:key/state',
+  /** The texts of the ready message in another language, as JSON. */
+  receiptMessage: '/receipt/:key/message',
   /** The older names of the receipt's addresses. */
   private: '/private/:key',
   privateBurn: '/private/:key/burn',
@@ -26,6 +28,8 @@ export const routes = {
   secretAgain: '/secret/:key/again',
   /** Ends the minute in which an opened secret can be shown again. */
   secretDone: '/secret/:key/done',
+  /** Where its recipient burns it unread. */
+  secretBurn: '/secret/:key/burn',
   recent: '/recent',
   signUp: '/sign-up',
   completeSignUp: '/sign-up/:key',
@@ -56,6 +60,8 @@ export const routes = {
   apiDocs: '/api/docs',
   /** Typed by hand: leads to the API page. */
   api: '/api',
+  docs: '/docs',
+  doc: '/docs/:key',
   /** The API's client: `mayfly.js`, and the modules that it loads. */
   sdk: '/sdk/:key',
   logo: '/logo/:key',

@@ -33,6 +33,7 @@ import {
   suggestionBounds,
   toSuggestInput,
 } from './generate.tsx';
+import type { HereCookie } from './here-cookie.ts';
 import type { JustCreated } from './receipt.tsx';
 import {
   drawField,
@@ -66,6 +67,7 @@ interface ShareDeps {
   readonly accounts: Pick<AccountService, 'listShareDomains'>;
   readonly settings: Settings;
   readonly justCreated: JustCreated;
+  readonly here: HereCookie;
 }
 
 export function createSharePages(deps: ShareDeps): PageRoute[] {
@@ -135,7 +137,9 @@ async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> 
     return refuse(request, deps, typed, refusalOf(outcome, frame.words));
   }
   const receipt = frame.href('receipt', outcome.receipt.metadataKey);
-  const cookies = [deps.justCreated.set(receipt)];
+  const { secretKey, ttlSeconds } = outcome.receipt;
+  const link = frame.href('secret', secretKey ?? '');
+  const cookies = [deps.justCreated.set(receipt), deps.here.made(link, ttlSeconds)];
   const isByScript = (await request.form()).text(byScriptField) !== '';
   return isByScript ? createdAt(receipt, cookies) : seeOther(receipt, cookies);
 }
