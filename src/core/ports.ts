@@ -39,6 +39,9 @@ export type IsAbandoned = () => boolean;
  */
 export type ClaimOutcome = 'won' | 'gone' | 'abandoned';
 
+/** When it was burned; `null` when nothing was waiting. */
+export type BurnDecision = UnixSeconds | null | 'abandoned';
+
 /** What a claim is decided by, as `findSecret` gave it. */
 export type ClaimTarget = Pick<StoredSecret, 'secretId' | 'rowVersion' | 'createdAt' | 'expiresAt'>;
 
@@ -72,13 +75,12 @@ export interface SecretStore extends LookStore {
   findSecret(id: SecretId): Promise<StoredSecret | null>;
 
   /**
-   * Takes the secret with this id: in one atomic step the sealed secret is erased and the state
-   * becomes `received` at store time, if and only if it is still waiting, unexpired at store time and at this row version.
-   * Resolves only when that is durable. After a rejection nothing may be released (P2).
+   * Takes the secret with this id: in one atomic step the sealed secret is erased and the state becomes `received` at store time, if
+   * and only if it is still waiting, unexpired at store time and at this row version. Resolves only when that is durable. After a
+   * rejection nothing may be released (P2).
    * In a store where a claim may be undone until it is confirmed, whatever meets one that is not is rejected as
-   * `unavailable`, never answered with `gone`: this, `burn`, `findSecret` and `findReceipt`.
-   * `isAbandoned` is asked after the claim has waited for earlier writes, so that a client that left meanwhile takes
-   * nothing (P3).
+   * `unavailable`, never answered with `gone`: this, `burn`, `burnFound`, `findSecret` and `findReceipt`.
+   * `isAbandoned` is asked after the claim has waited for earlier writes: a client that left meanwhile takes nothing (P3).
    * @param look takes the place of what is erased, for the opener's second look. Rejects as `unavailable`, and takes nothing, when
    *   the secret's expiry or root has changed so that the look does not fit it any more.
    */
@@ -92,15 +94,17 @@ export interface SecretStore extends LookStore {
   findReceipt(id: ReceiptId, manager?: AccountId): Promise<StoredReceipt | null>;
 
   /**
-   * Destroys a waiting secret: one atomic step as in `claim`, with the state `burned`. Exactly one of a burn and a
-   * claim wins (P7). Resolves to its time, or `null` when nothing was waiting. `isAbandoned` as in `claim`. A look at what was read
-   * ends too.
+   * Destroys a waiting secret for its creator: one atomic step as in `claim`, with the state `burned` and who burned it. Exactly one
+   * of a burn and a claim wins (P7). `isAbandoned` as in `claim`. A look at what was read ends too.
    */
-  burn(id: ReceiptId, isAbandoned: IsAbandoned): Promise<UnixSeconds | null | 'abandoned'>;
+  burn(id: ReceiptId, isAbandoned: IsAbandoned): Promise<BurnDecision>;
+
+  /** As `burn`, for the holder of the link and decided by what was found, as a claim is. A look at what was read does not end. */
+  burnFound(target: ClaimTarget, isAbandoned: IsAbandoned): Promise<BurnDecision>;
 
   /**
-   * Destroys what waits by any clock, whoever made it, and ends every look, in the order in which it was stored; each as in `burn`. Looks at `limit`
-   * records at most, those after `after`, which is `next` of the call before, or `null` to begin.
+   * Destroys what waits by any clock, whoever made it, and ends every look, in the order in which it was stored; each as in `burn`,
+   * by nobody whom a receipt names. Looks at `limit` records at most, those after `after`: `next` of the call before, or `null`.
    */
   burnAll(after: string | null, limit: number): Promise<BurnedBatch>;
 

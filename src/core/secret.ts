@@ -17,6 +17,9 @@ import type { UnixSeconds } from './time.ts';
 /** As stored. Expiry is not stored, because it follows from the time. */
 export type StoredState = 'waiting' | 'received' | 'burned';
 
+/** Who burned a secret: its creator or whoever else manages it, or the holder of its link. */
+export type Burner = 'creator' | 'recipient';
+
 /** As the creator sees it. */
 export const receiptStates = ['new', 'viewed', 'received', 'burned', 'expired'] as const;
 export type ReceiptState = (typeof receiptStates)[number];
@@ -122,6 +125,8 @@ export interface ReceiptRecord {
   readonly viewedAt: UnixSeconds | null;
   /** When it was received or burned; `null` while waiting. */
   readonly endedAt: UnixSeconds | null;
+  /** `null` unless it was burned by one of the two: the operator burns, too, and earlier versions did not keep it. */
+  readonly burnedBy: Burner | null;
   readonly hasPassphrase: boolean;
   /** End-to-end: a client has encrypted the value. */
   readonly sealed: boolean;

@@ -241,6 +241,7 @@ export function judgeByStoreTime(records: SecretStore, time: StoreTime): SecretS
       return secret !== null && time.isLive(secret) ? secret : null;
     },
     claim: async (target, ...rest) => (time.isLive(target) ? records.claim(target, ...rest) : 'gone'),
+    burnFound: async (target, ...rest) => (time.isLive(target) ? records.burnFound(target, ...rest) : null),
     async findReceipt(...args) {
       const receipt = await records.findReceipt(...args);
       if (receipt === null) return null;

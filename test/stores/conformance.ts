@@ -6,6 +6,7 @@
 import { accountAccessChecks } from './conformance/account-access.ts';
 import { accountChecks } from './conformance/accounts.ts';
 import { attemptChecks } from './conformance/attempts.ts';
+import { burnChecks } from './conformance/burns.ts';
 import type { ConformanceCheck } from './conformance/check.ts';
 import { claimChecks } from './conformance/claims.ts';
 import { clockChecks } from './conformance/clock.ts';
@@ -28,6 +29,7 @@ import { twoHandleChecks } from './conformance/two-handles.ts';
 export const conformanceChecks: readonly ConformanceCheck[] = [
   ...secretChecks,
   ...claimChecks,
+  ...burnChecks,
   ...lookChecks,
   ...clockChecks,
   ...receiptChecks,

@@ -6,6 +6,7 @@ import type { Store } from '../../src/store/store.ts';
 import { slowClock } from '../support/clocks.ts';
 import { accountDefects } from './account-defects.ts';
 import { attemptDefects } from './attempt-defects.ts';
+import { burnDefects } from './burn-defects.ts';
 import { clockDefects } from './clock-defects.ts';
 import { clientStays, type StoreUnderTest } from './conformance/check.ts';
 import { creationDefects } from './creation-defects.ts';
@@ -404,6 +405,7 @@ const recordDefects: readonly SeededDefect[] = [
 export const seededDefects: readonly SeededDefect[] = [
   ...recordDefects,
   ...lookDefects,
+  ...burnDefects,
   ...attemptDefects,
   ...mailDefects,
   ...memoDefects,

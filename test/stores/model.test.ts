@@ -76,6 +76,9 @@ describe('random histories', () => {
     'a look is found in its 61st second',
     'a look outlives done',
     'a look outlives a burn',
+    'whatever was burned was burned by its creator',
+    'whatever was burned was burned by the recipient',
+    'a burn by the link reports what was read as burned',
   ];
   for (const seeded of seededDefects.filter((each) => caughtByHistories.includes(each.defect))) {
     it(`diverge when ${seeded.defect}`, async () => {

@@ -8,6 +8,7 @@ import type { AccountId } from '../../src/core/account.ts';
 import { lookAnswers, lookRow } from '../../src/core/look-store.ts';
 import type { AttemptLimits } from '../../src/core/ports.ts';
 import type {
+  Burner,
   DeliveryState,
   NewRecord,
   StoredDelivery,
@@ -32,6 +33,7 @@ interface ModelRecord {
   state: StoredState;
   viewedAt: number | null;
   endedAt: number | null;
+  burnedBy: Burner | null;
   delivery: StoredDelivery | null;
   memoBox: Uint8Array | null;
   /** `null` when no notice is left to give out. */
@@ -108,6 +110,7 @@ class History {
       state: 'waiting',
       viewedAt: null,
       endedAt: null,
+      burnedBy: null,
       delivery:
         staleAt === null
           ? null
@@ -136,7 +139,7 @@ class History {
       this.#waits(each) ? 'won' : 'gone',
       'claim',
     );
-    this.#end(each, 'received');
+    this.#end(each, 'reader');
   }
 
   async #claimWithLook(each: ModelRecord): Promise<void> {
@@ -148,7 +151,7 @@ class History {
     const waits = this.#waits(each);
     const outcome = await this.#subject.current.claim(each.lastFound, clientStays, look);
     assert.equal(outcome, waits ? 'won' : 'gone', 'claim with a look');
-    this.#end(each, 'received');
+    this.#end(each, 'reader');
     if (waits) each.look = { opener: { record: each.record, tag, look }, left: lookAnswers - 1 };
   }
 
@@ -185,9 +188,10 @@ class History {
     assert.equal((await lookOf(this.#subject.current, each.look.opener)) !== null, this.#looks(each), 'done');
   }
 
-  #end(each: ModelRecord, state: 'received' | 'burned'): void {
+  #end(each: ModelRecord, by: 'reader' | Burner): void {
     if (!this.#waits(each)) return;
-    each.state = state;
+    each.state = by === 'reader' ? 'received' : 'burned';
+    each.burnedBy = by === 'reader' ? null : by;
     each.endedAt = this.#now;
   }
 
@@ -198,20 +202,30 @@ class History {
       'burn',
     );
     if (each.look !== null) each.look.left = 0;
-    this.#end(each, 'burned');
+    this.#end(each, 'creator');
   }
 
-  /** Two claims and a burn at once: exactly one wins if the secret waits. */
+  async #burnFound(each: ModelRecord): Promise<void> {
+    if (each.lastFound === null) return this.#find(each);
+    const burnedAt = await this.#subject.current.burnFound(each.lastFound, clientStays);
+    assert.equal(burnedAt, this.#waits(each) ? this.#now : null, 'burn by the link');
+    this.#end(each, 'recipient');
+  }
+
+  /** A claim and both burns at once: exactly one wins if the secret waits. */
   async #race(each: ModelRecord): Promise<void> {
     const { lastFound } = each;
     if (lastFound === null) return this.#find(each);
     const store = this.#subject.current;
-    const claims = [store.claim(lastFound, clientStays), store.claim(lastFound, clientStays)];
-    const burned = await store.burn(each.record.receiptId, clientStays);
+    const [claim, byLink, byCreator] = await Promise.all([
+      store.claim(lastFound, clientStays),
+      store.burnFound(lastFound, clientStays),
+      store.burn(each.record.receiptId, clientStays),
+    ]);
     if (each.look !== null) each.look.left = 0;
-    const won = (await Promise.all(claims)).filter((outcome) => outcome === 'won').length;
-    assert.equal(won + (burned === null ? 0 : 1), this.#waits(each) ? 1 : 0, 'race');
-    this.#end(each, won === 1 ? 'received' : 'burned');
+    const winners = [claim === 'won', byLink !== null, byCreator !== null];
+    assert.equal(winners.filter(Boolean).length, this.#waits(each) ? 1 : 0, 'race');
+    this.#end(each, (['reader', 'recipient', 'creator'] as const)[winners.indexOf(true)] ?? 'reader');
   }
 
   async #view(each: ModelRecord): Promise<void> {
@@ -227,8 +241,9 @@ class History {
     const found = await this.#subject.current.findReceipt(each.record.receiptId);
     assert.equal(found !== null, this.#listed(each), 'receipt');
     if (found === null) return;
-    const { state, viewedAt, endedAt } = each;
-    assert.deepEqual([found.state, found.viewedAt, found.endedAt], [state, viewedAt, endedAt]);
+    const { state, viewedAt, endedAt, burnedBy } = each;
+    const told = [found.state, found.viewedAt, found.endedAt, found.burnedBy];
+    assert.deepEqual(told, [state, viewedAt, endedAt, burnedBy]);
     assert.deepEqual(found.sealedSecret, this.#waits(each) ? each.record.sealedSecret : null);
     assert.deepEqual(found.delivery, this.#deliveryOf(each));
     assert.deepEqual(found.memoBox, each.memoBox);
@@ -367,7 +382,8 @@ class History {
     if (kind < 30) return this.#find(each);
     if (kind < 35) return this.#claim(each);
     if (kind < 40) return this.#claimWithLook(each);
-    if (kind < 46) return this.#burn(each);
+    if (kind < 44) return this.#burn(each);
+    if (kind < 46) return this.#burnFound(each);
     if (kind < 50) return this.#race(each);
     if (kind < 54) return this.#view(each);
     if (kind < 57) return this.#setMemo(each);

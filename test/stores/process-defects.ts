@@ -26,6 +26,24 @@ export const processDefects: readonly SeededDefect[] = [
     },
   },
   {
+    defect: 'a burn by the link is kept from others by its own process alone',
+    caughtBy: 'of fifty burns by the link at once exactly one wins, through two handles',
+    seed(store) {
+      const burned = new Set<string>();
+      return {
+        ...store,
+        async burnFound(target) {
+          const id = target.secretId.toHex();
+          if (burned.has(id)) return null;
+          burned.add(id);
+          await turn();
+          await store.burnFound(target, clientStays);
+          return store.now();
+        },
+      };
+    },
+  },
+  {
     defect: 'a look’s answers are counted by their own process alone',
     caughtBy:
       'two further answers are given and not a third, also to many who ask at once, through two handles',

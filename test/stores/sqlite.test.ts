@@ -245,7 +245,7 @@ describe('erasure', () => {
     await store.claim(await found(store, first.secretId), clientStays);
     await store.burn(second.receiptId, clientStays);
     await store.claim(await found(store, fourth.secretId), clientStays);
-    await store.burn(fifth.receiptId, clientStays);
+    await store.burnFound(await found(store, fifth.secretId), clientStays);
     expect(await store.scrub()).toBe(true);
     expect(sizes.map((_, n) => remainsOf(n))).toEqual([false, false, true, false, false, true]);
     wallClock.set(third.expiresAt);
@@ -279,8 +279,8 @@ describe('erasure', () => {
       if (chosen !== undefined) {
         const deed = dice(8);
         if (deed === 0) await store.burn(chosen.receiptId, clientStays);
-        const secret = deed === 1 ? await store.findSecret(chosen.secretId) : null;
-        if (secret !== null) await store.claim(secret, clientStays);
+        const secret = deed === 1 || deed === 4 ? await store.findSecret(chosen.secretId) : null;
+        if (secret !== null) await store[deed === 1 ? 'claim' : 'burnFound'](secret, clientStays);
         if (deed === 2) await store.markViewed(chosen.receiptId);
         if (deed === 3) await store.setDelivery(chosen.receiptId, refused(n));
       }

@@ -95,8 +95,12 @@ function pressAll(scripts: boolean): Look {
     // Without scripts on the page there is nobody to press: forms are sent as they are.
     const posts: Promise<unknown>[] = [];
     page.on('request', (request) => void posts.push(request.response().catch(() => null)));
-    for (const press of scripts ? presses : presses.filter((each) => each.includes('ubmit()'))) {
-      await page.goto(link);
+    const tried = scripts ? presses : presses.filter((each) => each.includes('ubmit()'));
+    // Where it is opened, and where its recipient burns it unread.
+    for (const [address, press] of [link, `${link}/burn`].flatMap((at) =>
+      tried.map((each) => [at, each] as const),
+    )) {
+      await page.goto(address);
       await page.evaluate(
         "for (const field of document.querySelectorAll('[type=password]')) field.value = 'a guess'",
       );

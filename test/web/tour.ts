@@ -239,11 +239,12 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await open(page, site, '/account/tokens');
   await look('tokens-empty');
   await page.fill('#name', 'backup of everything that the archive holds');
+  await page.check('#expiry-date');
   await page.fill('#date', '2000-01-01');
   for (const scope of tokenScopes) await page.uncheck(`#scope-${scope}`);
   await sendAsIs(page, '/account/tokens');
   await look('token-refused');
-  await page.fill('#date', '');
+  await page.check('#expiry');
   await sendAsIs(page, '/account/tokens');
   await look('token-without-scope');
   for (const scope of tokenScopes) await page.check(`#scope-${scope}`);
@@ -256,6 +257,8 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await fillList(site, await page.inputValue('#token'));
   await open(page, site, '/recent');
   await look('recent-of-all-kinds');
+  await page.click('.menu > summary');
+  await look('recent-menu');
   await open(page, site, '/recent?state=burned');
   await look('recent-burned');
   await open(page, site, '/account/tokens');

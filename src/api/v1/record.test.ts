@@ -54,13 +54,20 @@ const waiting: ReceiptView = {
   viewedAt: null,
   receivedAt: null,
   burnedAt: null,
+  burnedBy: null,
   delivery: null,
   notify: [],
   memo: '',
 };
 const gone = { secretKey: null, secretTtlSeconds: null, updatedAt: 1_746_700_010 };
 const received: ReceiptView = { ...waiting, ...gone, state: 'received', receivedAt: 1_746_700_010 };
-const burned: ReceiptView = { ...waiting, ...gone, state: 'burned', burnedAt: 1_746_700_010 };
+const burned: ReceiptView = {
+  ...waiting,
+  ...gone,
+  state: 'burned',
+  burnedAt: 1_746_700_010,
+  burnedBy: 'creator',
+};
 /** Shown on pages, never on the wire. */
 const guessesLeft = { attemptsLeft: 4, moreAfterSeconds: 600 };
 const withRecipient: ReceiptView = { ...waiting, recipient: 'jo*****@e*****.org' };

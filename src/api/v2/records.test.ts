@@ -27,6 +27,7 @@ const waiting: ReceiptView = {
   viewedAt: null,
   receivedAt: null,
   burnedAt: null,
+  burnedBy: null,
   delivery: null,
   notify: [],
   memo: '',

@@ -1,16 +1,17 @@
 /**
- * Burn: destroying an unread secret, in the order find → view → (prove) → burn. A burn that loses to a reveal never reports
- * `burned` for what was read (P7), and nothing is burned for a client that has left (P3).
+ * Burn: destroying an unread secret, by whoever manages it, in the order find → view → (prove) → burn, or by the holder of its link,
+ * in the order prove → burn. A burn that loses to a reveal never reports `burned` for what was read (P7), and nothing is burned for a
+ * client that has left (P3).
  */
 
 import type { Caller } from '../account.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
 import { lookSeconds } from '../look-store.ts';
-import { sendNotice } from '../mail/notices.ts';
+import { type NoticeCore, sendNotice } from '../mail/notices.ts';
 import type { BurnedBatch, SecretStore } from '../ports.ts';
-import { proveAccess, tagOf } from './access.ts';
-import type { BurnInput, BurnOutcome, ReceiptView } from './outcomes.ts';
+import { type AccessCore, proveAccess, tagOf } from './access.ts';
+import type { BurnInput, BurnOutcome, BurnUnreadInput, BurnUnreadOutcome, ReceiptView } from './outcomes.ts';
 import { findManaged, type ManagedReceipt, viewOf } from './receipts.ts';
 
 export async function burn(deps: Core, input: BurnInput, caller: Caller): Promise<BurnOutcome> {
@@ -33,12 +34,36 @@ export async function burn(deps: Core, input: BurnInput, caller: Caller): Promis
   const stored: ManagedReceipt['stored'] = {
     ...managed.stored,
     state: 'burned',
+    burnedBy: 'creator',
     endedAt: burnedAt,
     sealedSecret: null,
     creatorBox: null,
   };
   const after = await viewOf(deps, { ...managed, stored }, caller);
   return { outcome: 'burned', receipt: { ...after, secretShortkey: before.secretShortkey } };
+}
+
+/** Less than the whole core: nothing that makes or opens a secret. */
+type BurnUnreadCore = AccessCore & NoticeCore;
+
+/**
+ * Burns what a reveal of the same input would open, and opens nothing. Whatever a reveal is refused for is refused here, after the same
+ * work and with guesses counted alike (P14, P17).
+ */
+export async function burnByRecipient(
+  deps: BurnUnreadCore,
+  input: BurnUnreadInput,
+): Promise<BurnUnreadOutcome> {
+  const access = await proveAccess(deps, input);
+  if (access.outcome !== 'proven') return access;
+  // Hashing and the look-ups took time.
+  if (input.isAbandoned()) return { outcome: 'abandoned' };
+  const burnedAt = await deps.store.burnFound(access.stored, input.isAbandoned);
+  if (burnedAt === 'abandoned') return { outcome: 'abandoned' };
+  if (burnedAt === null) return { outcome: 'unknown' };
+  deps.events({ event: 'burned', tag: tagOf(access.stored.secretId) });
+  sendNotice(deps, 'burned', access.stored, burnedAt);
+  return { outcome: 'burned' };
 }
 
 const batchRecords = 2_000;

@@ -333,6 +333,7 @@ function freshReceipt(record: NewRecord, now: UnixSeconds): ReceiptRecord {
     state: 'waiting',
     viewedAt: null,
     endedAt: null,
+    burnedBy: null,
     delivery:
       record.deliveryStaleAt === null
         ? null

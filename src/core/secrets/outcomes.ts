@@ -7,7 +7,7 @@ import type { RepeatedRequest } from '../../crypto/creation.ts';
 import type { NoticeKind } from '../account.ts';
 import type { MetadataKey, SecretKey } from '../keys.ts';
 import type { IsAbandoned } from '../ports.ts';
-import type { Delivery, ReceiptState } from '../secret.ts';
+import type { Burner, Delivery, ReceiptState } from '../secret.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { DomainChoice } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';
@@ -78,6 +78,8 @@ export interface ReceiptView {
   readonly viewedAt: UnixSeconds | null;
   readonly receivedAt: UnixSeconds | null;
   readonly burnedAt: UnixSeconds | null;
+  /** `null` unless it was burned, and where nobody kept by whom. */
+  readonly burnedBy: Burner | null;
   readonly delivery: Delivery | null;
   readonly notify: readonly NoticeKind[];
   /** The creator's own label. */
@@ -313,6 +315,14 @@ export type BurnOutcome =
   | WrongPassphrase
   | { readonly outcome: 'attempts_exhausted'; readonly retryAfterSeconds: number }
   | { readonly outcome: 'unknown' };
+
+/** Burning by the link, in place of opening it. */
+export interface BurnUnreadInput extends InspectInput {
+  readonly isAbandoned: IsAbandoned;
+}
+
+/** The refusals are those of a reveal, and none of them changes anything. */
+export type BurnUnreadOutcome = { readonly outcome: 'burned' } | Abandoned | SecretRefusal;
 
 export interface RecentInput {
   /** 1–1,000. */

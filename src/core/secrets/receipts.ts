@@ -365,6 +365,7 @@ export function receiptView(stored: ReceiptRecord, now: UnixSeconds, opened: Ope
     viewedAt: stored.viewedAt,
     receivedAt: state === 'received' ? stored.endedAt : null,
     burnedAt: state === 'burned' ? stored.endedAt : null,
+    burnedBy: stored.burnedBy,
     delivery: delivery === null ? null : { state: delivery.state, at: delivery.at, reply: note.reply },
     notify: stored.notify,
     memo: openMemo(stored, opened.metadataKey),

@@ -10,7 +10,7 @@ import { parseSecretKey, secretIdOf } from '../keys.ts';
 import { sendDueNotices } from '../mail/notices.ts';
 import { obfuscate } from '../mail/recipients.ts';
 import { secretViewOf } from './access.ts';
-import { burn } from './burn.ts';
+import { burn, burnByRecipient } from './burn.ts';
 import { change } from './change.ts';
 import { conceal, generate } from './conceal.ts';
 import { suggest } from './generated-value.ts';
@@ -19,6 +19,7 @@ import { finishLook } from './look.ts';
 import { concealOnce, generateOnce, type TokenCaller } from './once.ts';
 import type {
   BurnInput,
+  BurnUnreadInput,
   ChangeInput,
   ConcealInput,
   DeliverInput,
@@ -68,6 +69,8 @@ export function createService(parts: ServiceParts) {
     /** As `findReceipt`, and the creator has now looked: the answer already says `viewed`. */
     viewReceipt: (input: ReceiptInput, caller: Caller) => viewReceipt(core, input, caller),
     burn: (input: BurnInput, caller: Caller) => burn(core, input, caller),
+    /** Whoever could open it burns it instead; guesses are counted as in a reveal. */
+    burnByRecipient: (input: BurnUnreadInput) => burnByRecipient(core, input),
     /**
      * Sets or removes the memo, also once the secret is gone, and changes the lifetime of a waiting one: `found` with the
      * updated receipt.

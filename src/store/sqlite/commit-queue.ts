@@ -129,7 +129,7 @@ export class CommitQueue {
   }
 
   /** A decision that is not taken for a client that has left meanwhile. */
-  async decideFor<N extends 'burn' | 'takeAnswer'>(
+  async decideFor<N extends 'burn' | 'burnFound' | 'takeAnswer'>(
     isAbandoned: IsAbandoned,
     name: N,
     ...args: DecisionArguments<N>

@@ -88,6 +88,7 @@ function createDecide(db: Database, records: RecordWrites, looks: LookWrites): W
   const sweep = createSweep(db);
   const decisions: Record<keyof Decisions, (now: UnixSeconds, ...args: never[]) => unknown> = {
     burn: records.burn,
+    burnFound: records.burnFound,
     burnAll: records.burnAll,
     markViewed: records.markViewed,
     setExpiry: records.setExpiry,

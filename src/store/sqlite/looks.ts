@@ -6,8 +6,8 @@
  * Each decision is one UPDATE that holds the whole condition, as in `records.ts`. An ended look is zeros (P10).
  *
  * SQLite reads all of a value to see a part of it, which takes long where that has a megabyte. So that another's nonce is refused
- * after the same work as at a secret that is gone (P17), 24 bits of the tag stand in `delivery_at`, which nothing reads: a record of
- * this version that has a mail has a row in `deliveries`. Only where these fit is the sealed value looked at.
+ * after the same work as at a secret that is gone (P17), 24 bits of the tag stand in `delivery_at`, which nothing else reads of what was
+ * received: a record of this version that has a mail has a row in `deliveries`. Only where these fit is the sealed value looked at.
  */
 import type { Database } from 'bun:sqlite';
 import type { SecretId } from '../../core/keys.ts';

@@ -27,6 +27,7 @@ export interface DeliveryColumns {
   /** What the record itself says: `-` for none. */
   delivery: string;
   delivery_at: UnixSeconds;
+  ended_at: UnixSeconds;
   /** `null`, and all that follows, where it was never noted. */
   noted_state: string | null;
   noted_at: UnixSeconds | null;
@@ -36,7 +37,7 @@ export interface DeliveryColumns {
 }
 
 export const deliveryColumns = `
-  r.delivery, r.delivery_at, d.state AS noted_state, d.at AS noted_at, d.stale_at, d.note_box, d.address_box`;
+  r.delivery, r.delivery_at, r.ended_at, d.state AS noted_state, d.at AS noted_at, d.stale_at, d.note_box, d.address_box`;
 
 export const joinDeliveries = 'LEFT JOIN deliveries d ON d.position = r.position';
 
@@ -45,7 +46,8 @@ export function deliveryOf(row: DeliveryColumns): StoredDelivery | null {
   const state = states.get(row.noted_state ?? row.delivery);
   if (state === undefined) return null;
   const { stale_at: staleAt, note_box: noteBox, address_box: addressBox } = row;
-  return { state, at: row.noted_at ?? row.delivery_at, staleAt, noteBox, addressBox };
+  // Of records made by the first versions alone; what ends a record may have put a later time there (see records.ts).
+  return { state, at: row.noted_at ?? Math.min(row.delivery_at, row.ended_at), staleAt, noteBox, addressBox };
 }
 
 /** What the record itself says of its mail at creation. */

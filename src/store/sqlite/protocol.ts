@@ -76,6 +76,7 @@ type Taken<Port> = {
 /** The rarer writes, each taken whole inside its batch's transaction. Puts and claims travel as frames. */
 export interface Decisions extends Taken<Forwarded> {
   burn(at: Located<ReceiptId>): UnixSeconds | null;
+  burnFound(at: Located<SecretId>, rowVersion: number): UnixSeconds | null;
   /** @param earliest what has expired by this has expired by every clock */
   burnAll(after: number, limit: number, earliest: UnixSeconds): { burned: number; next: number | null };
   /** Whether an answer was left. */

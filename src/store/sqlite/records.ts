@@ -14,6 +14,7 @@ import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type { ClaimTarget } from '../../core/ports.ts';
 import { rootKidOf } from '../../core/root-store.ts';
 import {
+  type Burner,
   isWaiting,
   type ListedReceipt,
   type ReceiptRecord,
@@ -50,7 +51,6 @@ interface ReceiptRow extends DeliveryColumns {
   created_at: UnixSeconds;
   expires_at: UnixSeconds;
   receipt_expires_at: UnixSeconds;
-  ended_at: UnixSeconds;
   viewed_at: UnixSeconds;
   marks: number;
   secret_id: Uint8Array;
@@ -73,7 +73,7 @@ const selectSecret = `
   WHERE position = ?1 AND secret_id = ?2 AND state = 'w' AND expires_at > ?3`;
 
 const receiptColumns = `
-  r.position, r.state, r.owner, r.created_at, r.expires_at, r.receipt_expires_at, r.ended_at, r.viewed_at, r.marks,
+  r.position, r.state, r.owner, r.created_at, r.expires_at, r.receipt_expires_at, r.viewed_at, r.marks,
   r.secret_id, r.receipt_id, r.share_domain, r.details_box, r.recent_box, ${deliveryColumns}, ${memoColumns}`;
 
 const selectReceipt = `
@@ -179,6 +179,7 @@ function toReceipt(row: ReceiptRow, now: UnixSeconds): ReceiptRecord {
     // A time that has not come yet is kept as a later one (see 001-records.sql).
     viewedAt: row.viewed_at < row.receipt_expires_at ? row.viewed_at : null,
     endedAt: life.state === 'waiting' ? null : row.ended_at,
+    burnedBy: burnerOf(row),
     ...flagsIn(row.marks),
     shareDomain: row.share_domain,
     detailsBox: row.details_box,
@@ -197,6 +198,7 @@ function toDelivery(row: ReceiptRow, waits: boolean, now: UnixSeconds): StoredDe
 
 export type RecordWrites = Deciding<
   | 'burn'
+  | 'burnFound'
   | 'burnAll'
   | 'markViewed'
   | 'setExpiry'
@@ -223,16 +225,33 @@ const insertRecord = `
   SELECT 'w', 1, ?1, ?2, ?3, ?4, ?3, ?4, ?3, ?5, ?2, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, x'', ?15
   WHERE ?7 >= (SELECT kid FROM root_floor)`;
 
+/**
+ * Who burned it, in the same step and without another column: one of the record's own later times in `delivery_at`, where the time of
+ * its creation was, so that the row keeps its size (see looks.ts). Burns by neither of the two, and by earlier versions, leave it.
+ */
+const burnerTimes: Readonly<Record<Burner, string>> = {
+  creator: 'expires_at',
+  recipient: 'receipt_expires_at',
+};
+
+function burnerOf({ state, delivery_at: at, expires_at, receipt_expires_at }: ReceiptRow): Burner | null {
+  if (state !== 'b') return null;
+  return at === receipt_expires_at ? 'recipient' : at === expires_at ? 'creator' : null;
+}
+
 /** The one way a waiting secret ends before its time, at `?1`; the condition is the caller's. */
-export const endRecord = (state: 'r' | 'b') => `
-  UPDATE records SET state = '${state}', ended_at = ?1,
+export const endRecord = (state: 'r' | 'b', burner: Burner | null = null) => `
+  UPDATE records SET state = '${state}', ended_at = ?1,${burner === null ? '' : ` delivery_at = ${burnerTimes[burner]},`}
     creator_box = zeroblob(length(creator_box)), sealed_secret = zeroblob(length(sealed_secret))`;
 
 const claimRecord = `${endRecord('r')}
   WHERE position = ?2 AND secret_id = ?3 AND row_version = ?4 AND state = 'w' AND expires_at > ?1`;
 
-const burnRecord = `${endRecord('b')}
+const burnRecord = `${endRecord('b', 'creator')}
   WHERE position = ?2 AND receipt_id = ?3 AND state = 'w' AND expires_at > ?1`;
+
+const burnFoundRecord = `${endRecord('b', 'recipient')}
+  WHERE position = ?2 AND secret_id = ?3 AND row_version = ?4 AND state = 'w' AND expires_at > ?1`;
 
 const endLookAtReceipt = `${eraseLook} WHERE position = ?1 AND receipt_id = ?2 AND ${holdsLook}`;
 
@@ -270,6 +289,7 @@ export function createRecordWrites(db: Database): RecordWrites {
   const owner = db.query('SELECT 1 FROM accounts WHERE id = ?1');
   const claim = db.query(claimRecord);
   const burn = db.query(burnRecord);
+  const burnFound = db.query(burnFoundRecord);
   const endLook = db.query(endLookAtReceipt);
   const endLooks = db.query(endLooksInBatch);
   const batch = db.query<{ upto: number | null; looked: number }, [number, number]>(selectBatch);
@@ -326,6 +346,8 @@ export function createRecordWrites(db: Database): RecordWrites {
       endLook.run(position, id);
       return null;
     },
+    burnFound: (now, { position, id }, rowVersion) =>
+      burnFound.run(now, position, id, rowVersion).changes === 1 ? now : null,
     burnAll(now, after, limit, earliest) {
       const { upto = null, looked = 0 } = batch.get(after, limit) ?? {};
       const burned = upto === null ? 0 : Number(burnTogether.run(now, after, upto, earliest).changes);

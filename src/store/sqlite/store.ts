@@ -192,6 +192,14 @@ function recordStore({ db, queue, locator, time, reader }: Parts): Omit<SecretSt
       const at = await locate(id);
       return at === null ? null : queue.decideFor(isAbandoned, 'burn', at);
     },
+    async burnFound(target, isAbandoned) {
+      const { rowVersion } = target;
+      const id = target.secretId.slice() as SecretId;
+      const position = reads.knownPlaceOf(target) ?? (await reader.read(() => locator.ofSecret(id)));
+      return position === null
+        ? null
+        : queue.decideFor(isAbandoned, 'burnFound', { id, position }, rowVersion);
+    },
     async burnAll(after, limit) {
       const { burned, next } = await queue.decide('burnAll', Number(after ?? 0), limit, time.earliest());
       return { burned, next: next === null ? null : String(next) };

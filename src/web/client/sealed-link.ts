@@ -2,11 +2,11 @@
  * The receipt of a secret that was just sealed in this browser: the whole link, once. What opens the secret comes in this page's
  * own address, which browsers do not send, and is taken out of it before anything is shown; a reload does not have it any more.
  */
-import { isFragment } from '../../../sdk/sealing.ts';
+import { readHandover } from './handover.ts';
 import { qrPath, quietModules } from './qr-path.ts';
 
 const sheet = document.getElementById('whole-link');
-const fragment = location.hash.slice(1);
+const { fragment } = readHandover(location.hash);
 
 function field(id: string): HTMLTextAreaElement | null {
   const found = document.getElementById(id);
@@ -61,7 +61,7 @@ function forget(): void {
   document.querySelector('#qr path')?.removeAttribute('d');
 }
 
-if (isFragment(fragment)) {
+if (fragment !== null) {
   history.replaceState(history.state, '', location.pathname + location.search);
   const link = `${sheet?.dataset.link ?? ''}#${fragment}`;
   const shown = field('link');

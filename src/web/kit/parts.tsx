@@ -41,6 +41,7 @@ const drawings = {
   undo: 'M8.5 4.5 4 9l4.5 4.5M4 9h10a5.5 5.5 0 0 1 0 11h-3',
   user: `${circle(12, 8, 4)}M4.5 20.5c.6-4 3.5-6.5 7.5-6.5s6.9 2.5 7.5 6.5`,
   x: 'm5.5 5.5 13 13m0-13-13 13',
+  tag: 'M3.5 3.5H12l8.5 8.5-8.5 8.5L3.5 12ZM8 7.9v.1',
 } as const;
 
 export type IconName = keyof typeof drawings;
@@ -61,27 +62,6 @@ export const Icon: FC<{ name: IconName }> = ({ name }) => (
     aria-hidden="true"
   >
     <path d={drawings[name]} />
-  </svg>
-);
-
-/** The product's own logo: two wings. */
-const logoPath =
-  'M12 20.5V9m0 2.5C9.8 5.8 6.4 3.6 2.6 3.5c.3 4.6 3.6 8 9.4 8Zm0 0c2.2-5.7 5.6-7.9 9.4-8-.3 4.6-3.6 8-9.4 8Zm0 5c-1.5-2.6-3.7-3.6-6.3-3.5.4 2.7 2.6 4.4 6.3 3.5Zm0 0c1.5-2.6 3.7-3.6 6.3-3.5-.4 2.7-2.6 4.4-6.3 3.5Z';
-
-export const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#2f8a73" stroke-width="1.8" stroke-linejoin="round" stroke-linecap="round"><path d="${logoPath}"/></svg>`;
-
-export const OwnLogo: FC<{ class?: string }> = (attributes) => (
-  <svg
-    {...attributes}
-    viewBox="0 0 24 24"
-    fill="none"
-    stroke="currentColor"
-    stroke-width="1.5"
-    stroke-linejoin="round"
-    stroke-linecap="round"
-    aria-hidden="true"
-  >
-    <path d={logoPath} />
   </svg>
 );
 
@@ -125,19 +105,52 @@ export const CopyStatus: FC<{ copied: string; failed: string }> = ({ copied, fai
 interface MomentProps {
   readonly words: Words;
   readonly at: number;
+  readonly id?: string | undefined;
 }
 
 /** In UTC; `client/time.ts` rewrites every time that pages show this way in the reader's own zone. */
-export const Moment: FC<MomentProps> = ({ words, at }) => (
-  <time datetime={exact(at)} data-moment={hasWeekday(words.locale) ? 'weekday' : 'long'}>
+export const Moment: FC<MomentProps> = ({ words, at, id }) => (
+  <time datetime={exact(at)} data-moment={hasWeekday(words.locale) ? 'weekday' : 'long'} id={id}>
     {words.moment(at)}
   </time>
 );
 
 /** For lists. */
-export const ShortTime: FC<MomentProps & { id?: string }> = ({ words, at, id }) => (
+export const ShortTime: FC<MomentProps> = ({ words, at, id }) => (
   <time datetime={exact(at)} data-moment="short" id={id}>
     {words.shortMoment(at)}
+  </time>
+);
+
+/** Something past, for lists: "2 hours ago" and the short local time in `.exact`; without scripts the short time in UTC. */
+export const Ago: FC<MomentProps> = ({ words, at, id }) => (
+  <time datetime={exact(at)} data-moment="ago" id={id}>
+    {words.shortMoment(at)}
+  </time>
+);
+
+/** Something to come, as `Ago`: "in 7 days", never more than there is. */
+export const In: FC<MomentProps> = ({ words, at, id }) => (
+  <time datetime={exact(at)} data-moment="in" data-about={words.say('time.about')} id={id}>
+    {words.shortMoment(at)}
+  </time>
+);
+
+interface LeftProps extends MomentProps {
+  /** Until `at`. The script counts on from there, whatever the device's clock says. */
+  readonly seconds: number;
+}
+
+/** How long it is until then: "about 7 days", kept up to date with scripts. */
+export const Left: FC<LeftProps> = ({ words, at, seconds, id }) => (
+  <time
+    datetime={exact(at)}
+    data-moment="left"
+    data-left={seconds}
+    data-about={words.say('time.about')}
+    id={id}
+  >
+    {words.roughly(seconds)}
   </time>
 );
 
@@ -147,20 +160,24 @@ interface DatedProps extends MomentProps {
   /** For its other placeholders. */
   readonly params?: MessageParams;
   readonly isShort?: true;
+  /** How the moment is shown, where neither the long nor the short form is right: as `Ago` or `In`. */
+  readonly as?: FC<MomentProps>;
+  /** Seconds until then, for a message that also has `{left}`. */
+  readonly left?: number;
 }
 
-export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, isShort }) => {
-  const [before, ...rest] = words.say(say, params).split('{date}');
-  const time = isShort === true ? <ShortTime words={words} at={at} /> : <Moment words={words} at={at} />;
+/** A sentence with a moment in it. */
+export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, isShort, as, left, id }) => {
+  const Shown = as ?? (isShort === true ? ShortTime : Moment);
   return (
     <>
-      {before}
-      {rest.map((after) => (
-        <>
-          {time}
-          {after}
-        </>
-      ))}
+      {words
+        .say(say, params)
+        .split(/(\{date\}|\{left\})/)
+        .map((part) => {
+          if (part === '{date}') return <Shown words={words} at={at} id={id} />;
+          return part === '{left}' ? <Left words={words} at={at} seconds={left ?? 0} /> : part;
+        })}
     </>
   );
 };

@@ -26,6 +26,8 @@ export const routes = {
   secretAgain: '/secret/:key/again',
   /** Ends the minute in which an opened secret can be shown again. */
   secretDone: '/secret/:key/done',
+  /** Where its recipient burns it unread. */
+  secretBurn: '/secret/:key/burn',
   recent: '/recent',
   signUp: '/sign-up',
   completeSignUp: '/sign-up/:key',
@@ -56,11 +58,22 @@ export const routes = {
   apiDocs: '/api/docs',
   docs: '/docs',
   doc: '/docs/:key',
+  /** Typed by hand: leads to the API page. */
+  api: '/api',
   /** The API's client: `mayfly.js`, and the modules that it loads. */
   sdk: '/sdk/:key',
   logo: '/logo/:key',
   icon: '/icon.svg',
   favicon: '/favicon.ico',
+  manifest: '/manifest.webmanifest',
+  /** The mark as PNG: `app-512.png`. */
+  appIcon: '/icons/:key',
+  /** Asked for by phones when a page is put on the home screen. */
+  touchIcon: '/apple-touch-icon.png',
+  /** RFC 9116. */
+  securityTxt: '/.well-known/security.txt',
+  /** Asked for by password managers (W3C, A Well-Known URL for Changing Passwords). */
+  changePassword: '/.well-known/change-password',
   robots: '/robots.txt',
 } as const;
 

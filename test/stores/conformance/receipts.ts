@@ -24,7 +24,7 @@ export const receiptChecks: readonly ConformanceCheck[] = [
     const receipt = await store.findReceipt(record.receiptId);
     assert.ok(receipt !== null);
     const { deliveryStaleAt: staleAt, noticeDueAt: _dueAt, hold: _hold, ...stored } = record;
-    const untouched = { state: 'waiting', viewedAt: null, endedAt: null, creatorBox: null };
+    const untouched = { state: 'waiting', viewedAt: null, endedAt: null, burnedBy: null, creatorBox: null };
     const delivery = { state: 'queued', at: record.createdAt, staleAt, noteBox: null, addressBox: null };
     assert.deepEqual(receipt, { ...stored, ...untouched, delivery });
   }),

@@ -6,6 +6,7 @@ import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { accountChecks } from './accounts.ts';
 import { attemptChecks } from './attempts.ts';
+import { burnChecks } from './burns.ts';
 import { type ConformanceCheck, check, countOf, putNew, throughTwo } from './check.ts';
 import { claimChecks } from './claims.ts';
 import { creationChecks } from './creations.ts';
@@ -64,6 +65,7 @@ const isForTwo = ({ needs }: ConformanceCheck): boolean => needs.every((means) =
 
 export const twoHandleChecks: readonly ConformanceCheck[] = [
   ...claimChecks,
+  ...burnChecks,
   ...lookChecks,
   ...attemptChecks,
   ...rotationChecks,

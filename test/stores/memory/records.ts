@@ -8,9 +8,10 @@ import type { AccountId } from '../../../src/core/account.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { ReceiptId, SecretId } from '../../../src/core/keys.ts';
 import type { LookStore, NewLook, StoredLook } from '../../../src/core/look-store.ts';
-import type { ClaimOutcome, DueNotice, OwnedCounts, SecretStore } from '../../../src/core/ports.ts';
+import type { ClaimOutcome, OwnedCounts, SecretStore } from '../../../src/core/ports.ts';
 import { type OlderRootsBatch, rootKidOf } from '../../../src/core/root-store.ts';
 import {
+  type Burner,
   isWaiting,
   type NewRecord,
   type ReceiptRecord,
@@ -23,6 +24,7 @@ import type { UnixSeconds } from '../../../src/core/time.ts';
 import { deliveryAt } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import { assertFits, lookMethods, type MemoryLook } from './looks.ts';
+import { type IsAccount, takeDueNotices } from './notices.ts';
 import { listUnderOlderRoots, replaceWrapping, rootKidsInUse } from './wrappings.ts';
 
 interface MemoryRecord
@@ -39,6 +41,7 @@ interface MemoryRecord
   memoBox: Uint8Array | null;
   viewedAt: UnixSeconds | null;
   endedAt: UnixSeconds | null;
+  burnedBy: Burner | null;
   delivery: StoredDelivery | null;
   /** `null` also once it was given out or forgotten. */
   noticeDueAt: UnixSeconds | null;
@@ -93,6 +96,7 @@ function toRecord(record: NewRecord, position: number): MemoryRecord {
     state: 'waiting',
     viewedAt: null,
     endedAt: null,
+    burnedBy: null,
     delivery: deliveryStaleAt === null ? null : queuedAtCreation(record.createdAt, deliveryStaleAt),
   };
 }
@@ -234,8 +238,14 @@ function erase(table: RecordTable, record: MemoryRecord, now: UnixSeconds): bool
   return true;
 }
 
+function burnBy(burner: Burner, record: MemoryRecord | null, now: UnixSeconds): UnixSeconds | null {
+  const burnedAt = end(record, 'burned', now);
+  if (record !== null && burnedAt !== null) record.burnedBy = burner;
+  return burnedAt;
+}
+
 type SecretMethods = LookStore &
-  Pick<SecretStore, 'now' | 'put' | 'findSecret' | 'claim' | 'sweep' | 'scrub'>;
+  Pick<SecretStore, 'now' | 'put' | 'findSecret' | 'claim' | 'burnFound' | 'sweep' | 'scrub'>;
 
 function secretMethods(
   table: RecordTable,
@@ -262,6 +272,12 @@ function secretMethods(
       const record = table.ofSecret(secret.secretId);
       if (record?.rowVersion !== secret.rowVersion) return 'gone';
       return end(record, 'received', time.now(), look) === null ? 'gone' : 'won';
+    },
+    async burnFound(secret, isAbandoned) {
+      if (isAbandoned()) return 'abandoned';
+      const record = table.ofSecret(secret.secretId);
+      const waits = record?.state === 'waiting' && record.rowVersion === secret.rowVersion;
+      return waits ? burnBy('recipient', record, time.now()) : null;
     },
     async sweep(limit) {
       let touched = 0;
@@ -297,7 +313,7 @@ function receiptMethods(
     },
     async burn(id, isAbandoned) {
       if (isAbandoned()) return 'abandoned';
-      return end(table.ofReceipt(id, time.now()), 'burned', time.now());
+      return burnBy('creator', table.ofReceipt(id, time.now()), time.now());
     },
     async markViewed(id) {
       const record = table.ofReceipt(id, time.now());
@@ -334,7 +350,7 @@ function receiptMethods(
       const [note, address] = [copyOf(noteBox), copyOf(addressBox)];
       record.delivery = { state, at: time.now(), staleAt, noteBox: note, addressBox: address };
     },
-    takeDueNotices: async (limit) => takeDueNotices(table, isAccount, limit, time.now()),
+    takeDueNotices: async (limit) => takeDueNotices(table.all(), isAccount, limit, time.now()),
     async listReceipts(owner: AccountId, page) {
       const before = page.after === null ? Number.POSITIVE_INFINITY : positionIn(page.after);
       if (before === null) return null;
@@ -349,26 +365,6 @@ function receiptMethods(
         .map((record) => ({ ...withoutSealed(toReceipt(record, now)), cursor: cursorOf(record) }));
     },
   };
-}
-
-/** Notices of waiting secrets are given out; those of gone secrets, or without an account, are only forgotten. */
-function takeDueNotices(
-  table: RecordTable,
-  isAccount: IsAccount,
-  limit: number,
-  now: UnixSeconds,
-): DueNotice[] {
-  const dueAtOf = (record: MemoryRecord): number => record.noticeDueAt ?? Number.POSITIVE_INFINITY;
-  const due = table.all().filter((record) => dueAtOf(record) <= now);
-  const taken: DueNotice[] = [];
-  for (const record of due.sort((a, b) => dueAtOf(a) - dueAtOf(b) || a.position - b.position)) {
-    const { owner, createdAt, expiresAt, shareDomain } = record;
-    const isWanted = isWaiting(record, now) && owner !== null && isAccount(owner);
-    if (isWanted && taken.length >= limit) continue;
-    record.noticeDueAt = null;
-    if (isWanted) taken.push({ owner, createdAt, expiresAt, shareDomain });
-  }
-  return taken;
 }
 
 function endOwned(
@@ -389,9 +385,6 @@ function endOwned(
   const burned = batch.filter((record) => end(record, 'burned', now) !== null).length;
   return { burned, upto: batch.at(-1)?.position ?? after, isLast: batch.length < limit };
 }
-
-/** Whether the account exists now. */
-type IsAccount = (id: AccountId) => boolean;
 
 export function createMemoryRecords(
   time: Pick<StoreTime, 'now' | 'earliest'>,

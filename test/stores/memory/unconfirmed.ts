@@ -62,6 +62,10 @@ export function playUnconfirmed(store: Store): UnconfirmedPlay {
         if (held.size > 0) assertKnown((await store.findReceipt(id))?.secretId);
         return store.burn(id, isAbandoned);
       },
+      async burnFound(target, isAbandoned) {
+        assertKnown(target.secretId);
+        return store.burnFound(target, isAbandoned);
+      },
     },
     holdClaims() {
       isHolding = true;
