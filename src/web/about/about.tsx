@@ -159,14 +159,14 @@ const Opened: FC = () => (
 
 interface Clause {
   /** Where a link leads to it. */
-  readonly id?: 'one-reader' | 'looking' | 'at-rest' | 'end-to-end' | 'pages';
+  readonly id?: 'once' | 'looking' | 'at-rest' | 'end-to-end' | 'private';
   readonly icon: IconName;
   readonly title: MessageKey;
   readonly text: MessageKey;
 }
 
 const promises: readonly Clause[] = [
-  { id: 'one-reader', icon: 'account', title: 'security.oneReader.title', text: 'security.oneReader' },
+  { id: 'once', icon: 'account', title: 'security.oneReader.title', text: 'security.oneReader' },
   { icon: 'lock', title: 'security.noDoubt.title', text: 'security.noDoubt' },
   { icon: 'shield', title: 'security.noMistake.title', text: 'security.noMistake' },
   { id: 'looking', icon: 'eye', title: 'security.looking.title', text: 'security.looking' },
@@ -176,7 +176,7 @@ const promises: readonly Clause[] = [
   { icon: 'flame', title: 'security.gone.title', text: 'security.gone' },
   { icon: 'clock', title: 'security.guesses.title', text: 'security.guesses' },
   { icon: 'eye-off', title: 'security.logs.title', text: 'security.logs' },
-  { id: 'pages', icon: 'globe', title: 'security.pages.title', text: 'security.pages' },
+  { id: 'private', icon: 'globe', title: 'security.pages.title', text: 'security.pages' },
 ];
 
 const limits: readonly Clause[] = [

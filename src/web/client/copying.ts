@@ -1,11 +1,10 @@
 /**
  * Buttons that copy: `<button type="button" hidden data-copy="SELECTOR" data-copied="Copied">` copies the text of the element. The
- * button itself confirms: for two seconds its icon is a check and its `<span>` says `data-copied`. What happened is announced in
- * `#copied`, a status with `data-copied` and `data-failed`, which has the class `failed` while it has to be seen. Nothing is copied
- * without a press, and nothing is ever read.
+ * button itself confirms: for two seconds it is `.is-copied`, and its `<span>` says `data-copied`. What happened is announced in
+ * `#copied`, a status with `data-copied` and `data-failed`, which is seen only while it is `.failed`. Nothing is copied without a
+ * press, and nothing is ever read.
  */
 const shownMs = 2_000;
-const checkPath = 'm4.5 12.5 5 5 10-11';
 
 function select(source: Element): void {
   if (source instanceof HTMLTextAreaElement || source instanceof HTMLInputElement) {
@@ -28,26 +27,23 @@ async function copy(source: Element): Promise<boolean> {
   }
 }
 
-/** Shows that it has copied; pressed again meanwhile, for longer. */
+/** Pressed again meanwhile, it confirms for longer. */
 function confirming(button: HTMLButtonElement): () => void {
   const label = button.querySelector('span');
-  const path = button.querySelector('.icon path');
-  const usual = { text: label?.textContent ?? '', drawing: path?.getAttribute('d') ?? '' };
+  const { copied } = button.dataset;
+  if (label === null || copied === undefined) return () => {};
+  const usual = label.textContent;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const show = ({ text, drawing }: typeof usual) => {
-    if (label !== null) label.textContent = text;
-    path?.setAttribute('d', drawing);
+  const show = (isCopied: boolean) => {
+    label.textContent = isCopied ? copied : usual;
+    button.classList.toggle('is-copied', isCopied);
   };
   return () => {
     clearTimeout(timer);
     // So that what is beside it does not move.
     button.style.minInlineSize = `${button.offsetWidth}px`;
-    button.classList.add('has-copied');
-    show({ text: button.dataset.copied ?? usual.text, drawing: checkPath });
-    timer = setTimeout(() => {
-      button.classList.remove('has-copied');
-      show(usual);
-    }, shownMs);
+    show(true);
+    timer = setTimeout(show, shownMs, false);
   };
 }
 

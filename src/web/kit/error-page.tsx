@@ -52,8 +52,8 @@ export function problemWords(problem: PageProblem, words: Words): ProblemWords {
   return { status, title: words.say(title), page: words.say(page, params), form: words.say(form, params) };
 }
 
-function paramsOf(problem: PageProblem, { duration }: Words): MessageParams {
-  if ('retryAfterSeconds' in problem) return { wait: duration(problem.retryAfterSeconds) };
+function paramsOf(problem: PageProblem, { wait }: Words): MessageParams {
+  if ('retryAfterSeconds' in problem) return { wait: wait(problem.retryAfterSeconds) };
   if ('capBytes' in problem) return { count: problem.capBytes };
   return 'requestId' in problem ? { id: problem.requestId } : {};
 }

@@ -16,6 +16,8 @@ export const routes = {
   lifetime: '/receipt/:key/lifetime',
   /** What a waiting receipt's page asks for to notice a change, as JSON. */
   receiptState: '/receipt/:key/state',
+  /** The texts of the ready message in another language, as JSON. */
+  receiptMessage: '/receipt/:key/message',
   /** The older names of the receipt's addresses. */
   private: '/private/:key',
   privateBurn: '/private/:key/burn',
@@ -56,10 +58,10 @@ export const routes = {
   regions: '/regions',
   asset: '/assets/:key',
   apiDocs: '/api/docs',
-  docs: '/docs',
-  doc: '/docs/:key',
   /** Typed by hand: leads to the API page. */
   api: '/api',
+  docs: '/docs',
+  doc: '/docs/:key',
   /** The API's client: `mayfly.js`, and the modules that it loads. */
   sdk: '/sdk/:key',
   logo: '/logo/:key',

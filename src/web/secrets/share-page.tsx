@@ -52,10 +52,10 @@ export const SharePage: FC<ShareProps> = (props) => {
 
 /** What is said here, by the promise that it links to. */
 const reasons: readonly (readonly [icon: IconName, words: MessageKey, promise: string])[] = [
-  ['eye', 'share.trustOnce', 'one-reader'],
+  ['eye', 'share.trustOnce', 'once'],
   ['lock', 'share.trustStored', 'at-rest'],
   ['message', 'share.trustLooking', 'looking'],
-  ['shield', 'share.trustPages', 'pages'],
+  ['shield', 'share.trustPages', 'private'],
 ];
 
 const Trust: FC<{ frame: Frame }> = ({ frame }) => (
