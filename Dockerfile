@@ -7,6 +7,7 @@ COPY scripts ./scripts
 RUN node scripts/install.mjs
 COPY tsconfig.json bunfig.toml ./
 COPY sdk ./sdk
+COPY docs/api.md docs/ci.md docs/command.md docs/end-to-end.md ./docs/
 COPY src ./src
 RUN npm run build
 

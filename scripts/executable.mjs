@@ -100,6 +100,7 @@ export function buildHere(outfile) {
 const inputs = [
   'src',
   'sdk',
+  'docs',
   'scripts',
   'package.json',
   'package-lock.json',
@@ -107,6 +108,9 @@ const inputs = [
   'tsconfig.json',
   'bunfig.toml',
 ];
+
+/** A package for development that the build runs, and nothing of it is in the executable: the one that is installed here. */
+const buildTool = 'node_modules/marked';
 
 /**
  * From a copy of the sources beside the target's own packages, which npm checks against package-lock.json. Nothing else is
@@ -118,6 +122,7 @@ export async function buildFor({ name, runtime, native, npm, suffix }, outfile) 
     for (const path of inputs) cpSync(join(root, path), join(folder, path), { recursive: true });
     process.stdout.write(`\n== packages for ${name}\n`);
     if (!installFor(folder, npm)) return false;
+    cpSync(join(root, buildTool), join(folder, buildTool), { recursive: true });
     const program = join(folder, 'node_modules', '@oven', runtime, 'bin', `bun${suffix}`);
     const more = [`--target=${runtime}`, `--compile-executable-path=${program}`];
     return await compile(`an executable for ${name}: ${outfile}`, outfile, folder, { native, more });

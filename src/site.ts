@@ -83,7 +83,8 @@ export function createSite(deps: SiteDeps): Fetch {
     ...healthAnswers(deps, basePath),
   ]);
   const pages = createPages({ ...deps, bodyCapBytes, apiReference: versions.apiReference });
-  // A page among the addresses of the API.
+  // Pages among the addresses of the API.
   const reference = { base: createHref(basePath)('apiDocs'), serve: pages };
-  return createFetch([reference, v1, v2, { ...v2, base: `${basePath}/api` }], pages, alone);
+  const root = { base: createHref(basePath)('api'), isAlone: true, serve: pages } as const;
+  return createFetch([reference, root, v1, v2, { ...v2, base: `${basePath}/api` }], pages, alone);
 }

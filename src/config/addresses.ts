@@ -30,6 +30,16 @@ export const baseUrl = kind(
   installation,
 );
 
+/** Where a person can be reached (RFC 9116 §2.5.3); as the URL parser writes it, so it holds no line break. */
+export const contact = kind(
+  'a mailto: or https: address, such as mailto:security@example.org',
+  readBy((text) => {
+    const url = URL.parse(text);
+    if (url?.protocol === 'mailto:') return url.pathname.includes('@') ? url.href : undefined;
+    return parseUrl(text, ['https:'])?.href;
+  }),
+);
+
 /**
  * How mail is encrypted on its way to the server. Unencrypted mail carries live links, so a server that is not on this
  * machine must offer TLS unless the URL says otherwise. STARTTLS is then required and not just used when offered: an

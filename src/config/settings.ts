@@ -8,6 +8,7 @@ import { supportedLocales } from '../locale/catalogues.ts';
 import {
   addressRanges,
   baseUrl,
+  contact,
   dnsServers,
   domainName,
   listenAddress,
@@ -337,6 +338,13 @@ export const definitions = {
     doc: 'The languages offered.',
     kind: locales,
     default: supportedLocales,
+    reader: 'server',
+  }),
+  securityContact: setting({
+    env: 'MAYFLY_SECURITY_CONTACT',
+    doc: 'Where people report a security problem: a mailto: or https: address, published at /.well-known/security.txt (RFC 9116). Without one, there is no such file.',
+    kind: optional(contact),
+    default: null,
     reader: 'server',
   }),
   logLevel: setting({

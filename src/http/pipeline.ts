@@ -371,6 +371,8 @@ export type Fetch = (request: Request, peer?: PeerSource | undefined) => Respons
 export interface Part {
   /** `/api/v1`, without a slash at the end. */
   readonly base: string;
+  /** Only at the path itself. */
+  readonly isAlone?: true;
   readonly serve: Serve;
 }
 
@@ -390,7 +392,9 @@ export function createFetch(
     const path = plainSpelling(address.path);
     const answered = alone.get(path)?.(request) ?? null;
     if (answered !== null) return answered;
-    for (const { base, serve } of parts) if (isBelow(path, base)) return serve(request, peer, address);
+    for (const { base, isAlone, serve } of parts) {
+      if (isAlone === true ? path === base : isBelow(path, base)) return serve(request, peer, address);
+    }
     return rest(request, peer, address);
   };
 }

@@ -7,6 +7,7 @@
  * The result is plain text, to be escaped where it goes into HTML. A parameter is inserted as it is, never searched for placeholders.
  */
 import { type Catalogue, catalogueOf, type Locale, type MessageKey } from './catalogues.ts';
+import { roughly, type Unit, unitSeconds } from './roughly.ts';
 
 /** Values for `{name}` in a text. `count` also chooses the plural form. */
 export type MessageParams = Readonly<Record<string, string | number>>;
@@ -127,10 +128,6 @@ export function formatShortMoment(locale: string, unixSeconds: number): string {
   return shortMomentFormats(locale).format(unixSeconds * 1000);
 }
 
-const unitSeconds = { day: 86_400, hour: 3_600, minute: 60, second: 1 } as const;
-
-type Unit = keyof typeof unitSeconds;
-
 const units = Object.keys(unitSeconds) as Unit[];
 
 const durationFormats = oncePerLocale((locale) => {
@@ -153,4 +150,21 @@ export function formatDuration(locale: string, seconds: number): string {
     if (count > 0 || parts.length === 0) parts.push(counts[unit].format(count));
   }
   return list.format(parts);
+}
+
+/** What is left, in one unit and never more than there is: `about 7 days`, `6 days`, `44 hours`. */
+export function formatRoughly(locale: Locale, seconds: number): string {
+  const { count, unit, isAbout } = roughly(seconds);
+  const { counts } = durationFormats(locale);
+  const time = counts[unit].format(count);
+  return isAbout ? translate(locale, 'time.about', { time }) : time;
+}
+
+/** How long to wait, in one unit and rounded up, so that nobody comes back too early: `10 minutes`. */
+export function formatWait(locale: string, seconds: number): string {
+  const wait = Math.max(1, Math.ceil(seconds));
+  const { counts } = durationFormats(locale);
+  const fits = (unit: Unit) => Math.ceil(wait / unitSeconds[unit]) * unitSeconds[unit] <= (wait * 4) / 3;
+  const unit = units.find(fits) ?? 'second';
+  return counts[unit].format(Math.ceil(wait / unitSeconds[unit]));
 }

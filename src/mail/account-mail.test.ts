@@ -3,6 +3,8 @@ import { describe, expect, it } from 'bun:test';
 import { linksOf, sampleAccountMails } from '../../test/mail/post-office.ts';
 import type { AccountMail } from '../core/mailer.ts';
 import { Sensitive } from '../core/sensitive.ts';
+import type { MessageKey } from '../locale/catalogues.ts';
+import { translate } from '../locale/translate.ts';
 import { renderAccountMail } from './account-mail.tsx';
 
 const subjects: Record<AccountMail['kind'], string> = {
@@ -17,6 +19,8 @@ const subjects: Record<AccountMail['kind'], string> = {
   secret_burned: 'Your secret was burned',
   secret_expiring: 'Your secret expires soon',
 };
+
+const say = (key: MessageKey) => translate('en', key);
 
 function sample(kind: AccountMail['kind']): AccountMail {
   const mail = sampleAccountMails().find((one) => one.kind === kind);
@@ -46,8 +50,8 @@ describe('the mails about an account', () => {
 
     it(`${mail.kind}: says ${'brand' in mail ? 'why it came' : 'that ignoring it is safe'}, and that nobody reads an answer`, () => {
       for (const said of [text, html]) {
-        expect(said).toContain('brand' in mail ? 'because you asked for it' : 'ignore this message');
-        expect(said).toContain('an answer to it reaches nobody');
+        expect(said).toContain('brand' in mail ? say('mail.notice.why') : 'ignore this email');
+        expect(said).toContain(say('mail.automatic'));
       }
     });
 
@@ -70,14 +74,14 @@ describe('the mails about an account', () => {
   it('name the token that was created, on one line that it cannot leave', () => {
     const mail = { ...sample('token_created'), name: 'a\u202eb\nBcc: <i>x</i>' } as AccountMail;
     const { subject, text, html } = renderAccountMail(mail);
-    expect(text).toContain('An API token named “a b Bcc: <i>x</i>” was created');
+    expect(text).toContain('named “a b Bcc: <i>x</i>” was created');
     expect(html).toContain('&lt;i&gt;x&lt;/i&gt;');
     expect(subject).not.toContain('Bcc');
   });
 
   it('say that the API tokens were revoked with the password, only if they were', () => {
     const mail = sample('password_changed');
-    const said = 'Every API token of the account was revoked.';
+    const said = say('mail.passwordChanged.tokens');
     expect(renderAccountMail(mail).text).toContain(said);
     expect(renderAccountMail({ ...mail, tokens: 'keep' } as AccountMail).text).not.toContain(said);
   });
@@ -100,7 +104,7 @@ describe('the mails about an account', () => {
         expect(said).toContain(words);
         expect(said).toMatch(new RegExp(`${label}: Wednesday,? 18 November 2026 at 11:06 UTC`));
         expect(said).toMatch(/Created: Friday,? 6 November 2026 at 21:20 UTC/);
-        expect(said).toContain('Only the time of its creation says which secret it is');
+        expect(said).toContain(say('mail.notice.onlyTime'));
       }
       expect(text.split('\n')[0]).toBe('Example Safe');
       expect(text).toContain('Sent by Example Safe at secrets.example.com.');

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'bun:test';
 import type { MailBrand } from '../core/mailer.ts';
 import { Sensitive } from '../core/sensitive.ts';
+import type { MessageKey } from '../locale/catalogues.ts';
+import { type MessageParams, translate } from '../locale/translate.ts';
 import { renderMail, renderSecretLink, setApart } from './messages.tsx';
 
 const link = 'https://secrets.example.com/secret/0123456789';
@@ -81,6 +83,17 @@ describe('the frame of a mail', () => {
       expect(render('de', 'ann', { ...brand, colour }).html).toContain(';background:#1d5c4d">Auf<');
   });
 
+  it('takes its colours from a sheet for light and dark, and holds none without it but those of the button', () => {
+    const { html } = render('de', 'ann', brand);
+    const [, sheet = ''] = /<style>([^<]*)<\/style>/.exec(html) ?? [];
+    const [light = '', dark = ''] = sheet.split('@media(prefers-color-scheme:dark)');
+    for (const scheme of [light, dark])
+      expect(scheme).toMatch(/body\{background:#[0-9a-f]{6};color:#[0-9a-f]{6}\}/);
+    const inline = [...html.matchAll(/ style="([^"]*)"/g)].map(([, style = '']) => style);
+    const coloured = inline.filter((style) => /(^|;)(color|background)/.test(style));
+    expect(coloured).toEqual([expect.stringContaining('color:#ffffff')]);
+  });
+
   it('keeps a link in one line', () => {
     const broken = renderMail({
       locale: 'de',
@@ -92,6 +105,8 @@ describe('the frame of a mail', () => {
     for (const part of [broken.text, broken.html]) expect(part).toContain(`${link} Bcc: e@example.net`);
   });
 });
+
+const say = (key: MessageKey, params?: MessageParams) => translate('en', key, params);
 
 function renderLink(changes: { from?: string; link?: string; hasPassphrase?: boolean } = {}) {
   return renderSecretLink({
@@ -110,13 +125,13 @@ describe('the mail to a recipient', () => {
     const { subject, text, html } = renderLink({ hasPassphrase: true });
     expect(subject).toBe('ann@example.com sent you a secret');
     for (const said of [text, html.replaceAll(/<\/?span[^>]*>/g, '')]) {
-      expect(said).toContain('ann@example.com has something secret for you');
+      expect(said).toContain(say('mail.intro', { sender: 'ann@example.com' }));
       expect(said).toContain(link);
-      expect(said).toContain('The link opens once');
-      expect(said).toMatch(/until Wednesday,? 18 November 2026 at 11:06 UTC/);
-      expect(said).toContain('You need a passphrase');
+      expect(said).toContain(say('mail.once'));
+      expect(said).toMatch(/Wednesday,? 18 November 2026 at 11:06 UTC/);
+      expect(said).toContain(say('mail.passphrase', { sender: 'ann@example.com' }));
     }
-    expect(renderLink().text).toContain('No passphrase is needed');
+    expect(renderLink().text).toContain(say('mail.noPassphrase'));
   });
 
   it('says which service sent it: its name above, name and host below', () => {

@@ -5,6 +5,7 @@
  * address, a host) stays on one line and cannot change the direction of the text around it. The mail to a recipient holds the
  * link and the sender's name, and never the value, the passphrase or the metadata key.
  */
+import { raw } from 'hono/html';
 import type { FC } from 'hono/jsx';
 import type { MailBrand, SecretLinkMail } from '../core/mailer.ts';
 import { directionOf, toLocale } from '../locale/catalogues.ts';
@@ -70,13 +71,25 @@ function renderText({ locale, brand, body, small }: MailWords): string {
   return directionOf(locale) === 'rtl' ? text : withoutMarks(text);
 }
 
-// Mail programs drop style sheets, so the few rules are inline. Colours are left to the program, which knows whether it is dark;
-// only the button, which needs contrast within itself, sets its own.
-const bodyStyle = 'margin:0;padding:24px;font:16px/1.5 system-ui,-apple-system,Segoe UI,Roboto,sans-serif';
+// Many mail programs drop the style sheet and keep what is inline. So that holds no colours but the button's, which need
+// contrast within themselves only: text and ground are the program's own, dark or light, unless it takes the sheet.
+const styleSheet = [
+  'body{background:#f6f3ec;color:#1d2624}a{color:#1b5a4b}',
+  '.card{background:#fffdf9;border-color:#e0dacd!important}',
+  '.small,.code{color:#535f5b}',
+  '@media(prefers-color-scheme:dark){',
+  'body{background:#121817;color:#e8edea}',
+  '.card{background:#1a2221;border-color:#2d3836!important}',
+  '.small,.code{color:#a6b3ae}a{color:#83d3bb}}',
+].join('');
+const bodyStyle =
+  'margin:0;padding:24px 12px;font:16px/1.5 system-ui,-apple-system,Segoe UI,Roboto,sans-serif';
 const columnStyle = 'max-width:34em;margin:0 auto';
+const cardStyle = 'padding:12px 24px;border:1px solid #9aa39f;border-radius:12px';
+const smallStyle = 'padding:8px 25px;font-size:14px';
 const headingStyle = 'font-size:18px;font-weight:600';
 const buttonStyle =
-  'display:inline-block;padding:12px 20px;border-radius:6px;color:#ffffff;text-decoration:none;font-weight:600';
+  'display:inline-block;padding:12px 24px;border-radius:8px;color:#ffffff;text-decoration:none;font-weight:600';
 const ownColour = '#1d5c4d';
 const linkStyle =
   'overflow-wrap:anywhere;word-break:break-all;font-family:ui-monospace,Menlo,Consolas,monospace;font-size:14px';
@@ -93,30 +106,34 @@ const MailPage: FC<MailWords> = ({ locale, brand, subject, body, small }) => (
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
       <title>{withoutMarks(subject)}</title>
+      <style>{raw(styleSheet)}</style>
     </head>
     <body style={bodyStyle}>
       {/* Repeated, because mail programs take the column out of its document. */}
       <div lang={locale} dir={directionOf(locale)} style={columnStyle}>
-        {brand === null ? null : (
-          <p style={headingStyle}>
-            <Sentence text={setBrandApart(brand).name} />
-          </p>
-        )}
-        {body.map((part) =>
-          typeof part === 'string' ? (
-            <p>
-              <Sentence text={part} />
+        <div class="card" style={cardStyle}>
+          {brand === null ? null : (
+            <p style={headingStyle}>
+              <Sentence text={setBrandApart(brand).name} />
             </p>
-          ) : (
-            <LinkPart link={toPrintable(part.link)} label={part.label} colour={colourOf(brand)} />
-          ),
-        )}
-        <hr />
-        {small.map((text) => (
-          <p style="font-size:14px">
-            <Sentence text={text} />
-          </p>
-        ))}
+          )}
+          {body.map((part) =>
+            typeof part === 'string' ? (
+              <p>
+                <Sentence text={part} />
+              </p>
+            ) : (
+              <LinkPart link={toPrintable(part.link)} label={part.label} colour={colourOf(brand)} />
+            ),
+          )}
+        </div>
+        <div class="small" style={smallStyle}>
+          {small.map((text) => (
+            <p>
+              <Sentence text={text} />
+            </p>
+          ))}
+        </div>
       </div>
     </body>
   </html>
@@ -141,7 +158,7 @@ const LinkPart: FC<MailLink & { colour: string }> = ({ link, label, colour }) =>
         </a>
       </p>
     )}
-    <p style={linkStyle}>
+    <p class="code" style={linkStyle}>
       {label === null ? (
         <a href={link} dir="ltr">
           {link}

@@ -301,10 +301,11 @@ async function handle(visit: Visit, target: PageTarget, staticPages: StaticPages
   const { brand, words, href } = visit.frame;
   const request = pageRequestOf(visit, target);
   // Another spelling of the address (`/%61bout`) would appear in the page.
-  const isPlain = visit.rawQuery === '' && visit.path === href(page.name);
+  const isPlain = visit.rawQuery === '' && visit.path === href(page.name, request.key);
   const isStatic = action.isStatic === true && action === page.get && visit.signedIn === null && isPlain;
   if (!isStatic) return action.handle(request);
-  return staticPages.get({ brand, route: page.name, locale: words.locale }, () => action.handle(request));
+  const route = `${page.name} ${request.key}`;
+  return staticPages.get({ brand, route, locale: words.locale }, () => action.handle(request));
 }
 
 function withNewCookie({ newCookie }: Visit, reply: PageReply): PageReply {

@@ -49,6 +49,7 @@ describe('the executable, alone in an empty folder, without Node', () => {
       expect([module.status, await module.text()]).toEqual([200, expect.stringContaining(mark)]);
     }
     expect((await fetch(`${server.origin}/`)).status).toBe(200);
+    expect(await (await fetch(`${server.origin}/docs/command`)).text()).toContain('<h1>The command</h1>');
 
     const inFolder = (args: readonly string[], dataDir: string) =>
       runExecutable(executable, args, { cwd, env: { MAYFLY_DATA_DIR: dataDir } });

@@ -19,7 +19,16 @@ import { freePort, repositoryRoot, watch } from '../support/started-server.ts';
 
 setDefaultTimeout(120_000);
 
-const copied = ['src', 'sdk', 'scripts', 'package.json', 'package-lock.json', 'tsconfig.json', 'bunfig.toml'];
+const copied = [
+  'src',
+  'sdk',
+  'docs',
+  'scripts',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'bunfig.toml',
+];
 
 /** A checkout of its own, which shares the installed packages. */
 async function makeCheckout(): Promise<string> {

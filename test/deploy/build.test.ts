@@ -24,6 +24,7 @@ setDefaultTimeout(120_000);
 const inputs = [
   'src',
   'sdk',
+  'docs',
   'scripts',
   'package.json',
   'package-lock.json',

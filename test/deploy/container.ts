@@ -7,7 +7,7 @@
 import { expect } from 'bun:test';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { repositoryRoot, watch } from '../support/started-server.ts';
 import type { Copy, Stage } from './dockerfile.ts';
 
@@ -23,7 +23,7 @@ function copyInto(folder: string, { sources, target }: Copy): void {
   for (const source of sources) {
     // As Docker does: a folder's content, a file by its name when the target is a folder.
     const from = join(repositoryRoot, source);
-    const to = target.endsWith('/') ? join(folder, target, source) : join(folder, target);
+    const to = target.endsWith('/') ? join(folder, target, basename(source)) : join(folder, target);
     mkdirSync(dirname(to), { recursive: true });
     cpSync(from, to, { recursive: true });
   }

@@ -59,8 +59,8 @@ describe('a healthy mail server', () => {
     expect(testMail?.words).toMatch(/^taken by the server, which said: 250 /);
     expect(office.arrived.map(({ to }) => to)).toEqual([['jo@example.org']]);
     const { subject, text, html } = await PostalMime.parse(office.arrived[0]?.raw ?? '');
-    expect(subject).toBe('Mail from secrets.example.com works');
-    expect(text).toContain('This is a test message. Whoever runs secrets.example.com');
+    expect(subject).toBe('Email from secrets.example.com works');
+    expect(text).toContain('The people who run secrets.example.com');
     expect(html).not.toContain('href');
   });
 });

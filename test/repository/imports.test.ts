@@ -32,6 +32,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'src/locale',
     'hono/jsx',
     'hono/html',
+    'marked',
     'qr',
     'sdk',
     'zod',

@@ -66,6 +66,8 @@ export interface TestAppOptions {
   /** `en` when absent. */
   readonly defaultLocale?: Locale;
   readonly baseUrl?: string;
+  /** None when absent. */
+  readonly securityContact?: string;
   readonly allowedOrigins?: readonly string[];
   /** Addresses whose `X-Forwarded-For` is trusted; without a socket, calls come from 127.0.0.1. */
   readonly trustedProxies?: readonly string[];
@@ -198,8 +200,10 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     }),
   } as const;
   const serve = createPages({ ...deps, ...pages });
-  const reference = { base: `${new URL(links.baseUrl).pathname.replace(/\/+$/, '')}/api/docs`, serve };
-  const fetch = createFetch([reference, v1, v2, { ...v1, base: '/api' }], serve);
+  const basePath = new URL(links.baseUrl).pathname.replace(/\/+$/, '');
+  const reference = { base: `${basePath}/api/docs`, serve };
+  const root = { base: `${basePath}/api`, isAlone: true, serve } as const;
+  const fetch = createFetch([reference, root, v1, v2, { ...v1, base: '/api' }], serve);
   const handler = standBefore(fetch, options.trustedProxies ?? []);
   return {
     fetch: async (path, init) => handler(new Request(`http://localhost${path}`, init)),
@@ -229,6 +233,7 @@ function settingsFor(options: TestAppOptions, plans: Plans): Settings {
     endToEnd: options.endToEnd ?? 'default',
     anonymousMayCreate: options.anonymousMayCreate ?? true,
     signUpIsOpen: options.signUpIsOpen ?? true,
+    securityContact: options.securityContact ?? null,
     locales: options.locales ?? supportedLocales,
     defaultLocale: options.defaultLocale ?? 'en',
     region: regions?.own ?? null,

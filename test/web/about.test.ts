@@ -64,6 +64,11 @@ describe('the pages around the service', () => {
     expect(html).toContain(`<desc id="picture-text">${say('about.pictureText')}</desc>`);
   });
 
+  it('keep the places on /security that other pages link to', async () => {
+    const { html } = await visit(createTestApp(), '/security');
+    expect(idsIn(html)).toEqual(expect.arrayContaining(['end-to-end', 'once', 'private']));
+  });
+
   it('are linked from the foot of every page, with the API and the status', async () => {
     const app = createTestApp({ baseUrl: 'https://example.com/drop' });
     const { html } = await visit(app, '/drop/nope');

@@ -16,7 +16,7 @@ import {
   wholeToken,
   wrongFields,
 } from './account-visitor.ts';
-import { postForm, sendForm, valueIn, visit } from './visit.ts';
+import { checkedIn, postForm, sendForm, valueIn, visit } from './visit.ts';
 import { saying, words } from './words.ts';
 
 const gets = [
@@ -33,7 +33,7 @@ const gets = [
 
 /** Every POST of an account, filled in so that it would have an effect. */
 const posts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  '/account': { lang: 'en' },
+  '/account': {},
   '/account/notices': { notify: 'chosen', 'notify-read': 'yes' },
   '/account/password': { current: password, next: newPassword },
   '/account/delete': { password, confirm: 'yes' },
@@ -58,10 +58,11 @@ async function stateOf(app: TestApp): Promise<unknown> {
   };
 }
 
-/** An account with a token and two sessions; returns the visitor of the first. */
+/** An account with a language, a token and two sessions; returns the visitor of the first. */
 async function settled(app: TestApp): Promise<AccountVisitor> {
   const visitor = await signUp(app);
   await logIn(app);
+  await visitor.post('/language', { lang: 'en', back: '/account' });
   const token = await createToken(visitor);
   expect(token).toMatch(/^[0-9a-f]{64}$/);
   return visitor;
@@ -128,37 +129,63 @@ describe('a form of an account', () => {
     expect(refused.status).toBe(403);
     expect(refused.html).toContain('role="alert"');
     expect(valueIn(refused.html, 'name')).toBe('My "script"');
-    expect(refused.html).toContain('<option value="90" selected="">');
-    expect(refused.html.match(/ checked=""/g)).toHaveLength(2);
+    expect(checkedIn(refused.html, 'expiry')).toBe('90');
+    expect(refused.html.match(/type="checkbox" value="yes" checked=""/g)).toHaveLength(2);
   });
 });
 
 describe('the account’s page', () => {
-  it('shows the address, the plan and its limits in words', async () => {
+  it('shows first who is logged in, with their plan, and its limits in a sentence', async () => {
     const { html } = await (await signUp(createTestApp())).get('/account');
+    const limits = { size: '10\u00a0kB', sealedSize: '1\u00a0MB', usual: '7 days' };
     for (const text of [
-      address,
       words('account.planBasic'),
-      '10,000 bytes',
-      '1 minute',
-      '7 days',
-      '14 days',
+      words('account.limits', { ...limits, shortest: '1 minute', longest: '14 days' }),
     ]) {
       expect(html).toContain(text);
     }
+    expect(html).toMatch(new RegExp(`<h1>[^<]*</h1><section[^>]*>.*?<bdi>${address}</bdi>`));
   });
 
-  it('keeps a language, and asks the browser again when told so', async () => {
+  it('counts the secrets that are still unopened', async () => {
     const app = createTestApp();
     const visitor = await signUp(app);
-    const kept = await visitor.post('/account', { lang: 'en' });
-    expect([kept.status, kept.headers.get('location')]).toEqual([303, '/account?done=language']);
-    expect(kept.headers.getSetCookie().join()).toContain('mayfly-language=en; Path=/;');
+    expect((await visitor.get('/account')).html).toContain(words('account.waitingNone'));
+    const caller = await app.service.authenticate(address, await createToken(visitor));
+    if (caller === null) throw new Error('the token does not authenticate');
+    const share = () => app.service.conceal({ ...noOptions, value: new Sensitive('x') }, caller);
+    for (let time = 0; time < 2; time++) await share();
+    expect((await visitor.get('/account')).html).toContain(words('account.waiting', { count: 2 }));
+    for (let time = 2; time < 51; time++) await share();
+    expect((await visitor.get('/account')).html).toContain(words('account.waitingMany', { count: 50 }));
+  });
+
+  it('leads to each section of the account, and marks the one that is shown', async () => {
+    const visitor = await signUp(createTestApp());
+    const paths = ['/account', '/account/tokens', '/account/sessions', '/account/password'];
+    for (const path of paths) {
+      const { html } = await visitor.get(path);
+      const nav = /<nav class="sections".*?<\/nav>/.exec(html)?.[0] ?? '';
+      expect([...nav.matchAll(/href="([^"]+)"/g)].map(([, to]) => to ?? '')).toEqual(paths);
+      expect([...nav.matchAll(/href="([^"]+)" aria-current="page"/g)].map(([, to]) => to ?? '')).toEqual([
+        path,
+      ]);
+    }
+  });
+
+  it('asks the browser for the language again when told so, and offers it only where one was chosen', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    const isOffered = async () => (await visitor.get('/account')).html.includes('id="follow-browser"');
+    expect(await isOffered()).toBe(false);
+    await visitor.post('/language', { lang: 'en', back: '/account' });
     expect(await app.store.findAccount(address)).toMatchObject({ locale: 'en' });
-    await visitor.get('/account?done=language');
-    const asked = await visitor.post('/account', { lang: '' });
+    expect(await isOffered()).toBe(true);
+    const asked = await visitor.post('/account');
+    expect([asked.status, asked.headers.get('location')]).toEqual([303, '/account?done=language']);
     expect(asked.headers.getSetCookie().join()).toContain('mayfly-language=; Path=/; Max-Age=0');
     expect(await app.store.findAccount(address)).toMatchObject({ locale: null });
+    expect(await isOffered()).toBe(false);
   });
 
   it('says nothing that its address invents', async () => {

@@ -1,7 +1,9 @@
 /** The pages in a real browser without scripts: what a person does, and what nobody else may notice. */
 import { describe, expect, it } from 'bun:test';
 import { accessibilityFlaws, openSite, openVisitor, pressOpen, type Visitor } from './browser.ts';
+import { openOption } from './creator.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
+import { fitFlaws } from './tour-check.ts';
 import { saying, words } from './words.ts';
 
 const value = 'The door code is 4711.\n\n  Come after six – "ring" <twice> & wait 😀';
@@ -22,6 +24,7 @@ async function shareIn(
 ): Promise<{ link: string; receipt: string }> {
   await page.goto(`${baseUrl}/`);
   await page.fill('#secret', value);
+  await openOption(page, 'passphrase');
   await page.fill('#passphrase', passphrase);
   await page.click('#create');
   return { link: await page.inputValue('#link'), receipt: page.url() };
@@ -54,9 +57,10 @@ describe('a person without scripts', () => {
       for (const visitor of [creator, recipient]) {
         expect([violationsOf(visitor), visitor.elsewhere]).toEqual([[], []]);
         const cookies = await visitor.page.context().cookies();
-        // Of the minute in which the opened page can be reloaded.
-        const kept = visitor === recipient ? ['__Host-mayfly-look'] : [];
-        expect(cookies.map(({ name }) => name)).toEqual(kept);
+        // Of the minute in which the opened page can be reloaded, and of what each browser did.
+        const kept = visitor === recipient ? ['__Host-mayfly-look', 'here'] : ['here'];
+        expect(cookies.map(({ name }) => name).sort()).toEqual(kept);
+        expect(JSON.stringify(cookies.map((cookie) => cookie.value))).not.toContain(link.slice(-31));
       }
     },
     patienceMs,
@@ -146,5 +150,25 @@ describe('what looks at every page and state', () => {
       site[Symbol.dispose]();
     },
     patienceMs,
+  );
+
+  itInBrowser(
+    'self-test: what is too wide, a field with small text and a small target are found; links in sentences may be small',
+    { scripts: true, touch: true, width: 320 },
+    async ({ page }) => {
+      const style = `* { margin: 0; padding: 0; border: 0; font: 16px/1 sans-serif } #wide { inline-size: 20.1rem }
+        #small-text { font-size: 15px } :is(select, textarea, summary, label) { display: block; min-block-size: 44px }
+        #near { position: relative } #near::after { content: ""; position: absolute; inset: -20px }`;
+      const body = `<style>${style}</style><div id="wide">wide</div><p>Read <a href="#" id="in-sentence">more</a> of it.</p>
+        <p><a href="#" id="alone">Back</a> · <a href="#" id="alone-too">On</a></p>
+        <button id="low">Do this and that</button><button id="near">x</button><button disabled id="disabled">x</button>
+        <select id="small-text"><option>one two three</option></select><textarea id="well"></textarea>
+        <label>A long enough label <input type="checkbox" id="labelled"></label>`;
+      await page.setContent(body);
+      const flaws = await fitFlaws(page, true);
+      const ids = flaws.map((flaw) => /id="([a-z-]+)"/.exec(flaw)?.[1] ?? flaw);
+      expect(ids).toEqual(['2 px too wide', 'the text of small-text is 15px', 'alone', 'alone-too', 'low']);
+      expect(await fitFlaws(page, false)).toEqual(flaws.slice(0, 2));
+    },
   );
 });

@@ -72,6 +72,8 @@ export interface VisitorOptions {
   readonly scheme?: Scheme;
   readonly width?: number;
   readonly height?: number;
+  /** A finger in place of a mouse. */
+  readonly touch?: boolean;
   /** Off when absent. The pages work without scripts; axe needs them. */
   readonly scripts?: boolean;
   /** The browser's `Accept-Language`; `en-US` when absent. */
@@ -95,6 +97,7 @@ export async function openVisitor(
     javaScriptEnabled: scripts,
     colorScheme: scheme,
     viewport: { width, height },
+    hasTouch: options.touch ?? false,
     reducedMotion: options.reducedMotion ?? 'reduce',
     ...(options.locale === undefined ? {} : { locale: options.locale }),
     ...(options.timezoneId === undefined ? {} : { timezoneId: options.timezoneId }),
@@ -174,6 +177,67 @@ export async function smallFields(page: Page): Promise<string[]> {
       .filter(({ size }) => Number.parseFloat(size) < 16)
       .map(({ field, size }) => `${field.id || field.outerHTML.slice(0, 60)} is ${size}`),
   );
+}
+
+/** What a fingertip covers, in CSS pixels: WCAG 2.2 calls it the enhanced target size (2.5.5). */
+const fingertipPx = 44;
+
+/**
+ * What can be pressed and is smaller than a fingertip. Links within a sentence may be: their size is that of the line (WCAG
+ * 2.5.5, inline).
+ */
+export async function smallTargets(page: Page): Promise<string[]> {
+  return page.evaluate((leastPx) => {
+    const pressable =
+      'a[href], button, input:not([type="hidden"]), select, textarea, summary, [tabindex="0"]';
+    const half = leastPx / 2 - 0.5;
+    const isLarge = ({ width, height }: DOMRect) => Math.min(width, height) >= leastPx - 0.5;
+
+    function isInSentence(element: Element): boolean {
+      if (getComputedStyle(element).display !== 'inline') return false;
+      let block = element.parentElement;
+      while (block !== null && getComputedStyle(block).display.startsWith('inline'))
+        block = block.parentElement;
+      const copy = block?.cloneNode(true) as Element | undefined;
+      for (const other of copy?.querySelectorAll(pressable) ?? []) other.remove();
+      return /[\p{L}\p{N}]/u.test(copy?.textContent ?? '');
+    }
+
+    /** Its own box can be smaller than where it takes a press: labels and generated boxes count too. */
+    function isHitAround(element: Element): boolean {
+      element.scrollIntoView({ block: 'center', behavior: 'instant' });
+      const { x, y, width, height } = element.getBoundingClientRect();
+      const [middleX, middleY] = [x + width / 2, y + height / 2];
+      const labels: readonly Element[] = [...((element as HTMLInputElement).labels ?? [])];
+      if (labels.some((label) => isLarge(label.getBoundingClientRect()))) return true;
+      const edges = [
+        [-half, 0],
+        [half, 0],
+        [0, -half],
+        [0, half],
+      ] as const;
+      return edges.every(([acrossPx, downPx]) => {
+        const hit = document.elementFromPoint(middleX + acrossPx, middleY + downPx);
+        return [element, ...labels].some((each) => each.contains(hit));
+      });
+    }
+
+    const [left, top] = [scrollX, scrollY];
+    const small = [...document.querySelectorAll(pressable)].filter((element) => {
+      const box = element.getBoundingClientRect();
+      const isShown =
+        element.checkVisibility({ visibilityProperty: true }) && box.width > 4 && box.height > 4;
+      // The skip link, until it has the focus.
+      const isAside = box.right <= 0 || box.bottom + scrollY <= 0;
+      if (!isShown || isAside || element.matches(':disabled') || isLarge(box)) return false;
+      return !isInSentence(element) && !isHitAround(element);
+    });
+    scrollTo({ left, top, behavior: 'instant' });
+    return small.map((element) => {
+      const { width, height } = element.getBoundingClientRect();
+      return `${element.outerHTML.slice(0, 80)} is ${Math.round(width)} × ${Math.round(height)} px`;
+    });
+  }, fingertipPx);
 }
 
 /** How many pixels the page is wider than its window; 0 when it fits. */

@@ -11,9 +11,23 @@ export async function shareIn(
 ): Promise<{ link: string; receipt: string }> {
   await page.goto(`${baseUrl}/`);
   await page.fill('#secret', fields.secret ?? 'the value');
-  await page.fill('#passphrase', fields.passphrase ?? '');
+  if (fields.passphrase !== undefined) {
+    await openOption(page, 'passphrase');
+    await page.fill('#passphrase', fields.passphrase);
+  }
   await page.click('#create');
   return { link: await page.inputValue('#link'), receipt: page.url() };
+}
+
+/** The options of the share form, by the fields they hold. */
+export type OptionName = 'ttl' | 'passphrase' | 'recipient' | 'notify' | 'share-domain' | 'memo';
+
+/** Opens an option of the share form, unless it is open. */
+export async function openOption(page: Page, ...names: readonly OptionName[]): Promise<void> {
+  for (const name of names) {
+    const closed = page.locator(`#option-${name}:not([open]) > summary`);
+    if ((await closed.count()) > 0) await closed.click();
+  }
 }
 
 /**

@@ -16,7 +16,7 @@ async function frameAt(app: TestApp, path: string, headers: Record<string, strin
     marked: /<a href="([^"]*)" aria-current/.exec(part('header'))?.[1] ?? null,
     footer: addresses(part('footer')),
     language: /<html lang="([^"]*)"/.exec(html)?.[1],
-    chosen: /<option value="([^"]*)"[^>]* selected/.exec(html)?.[1],
+    chosen: /<button [^>]*value="([^"]*)"[^>]* aria-current="true"/.exec(html)?.[1],
     html,
   };
 }

@@ -19,6 +19,8 @@ import { words } from './words.ts';
 
 const { browser, itInBrowser } = withBrowser({ endToEnd: 'off' });
 
+const copy = '[data-copy="#link"]';
+
 /** Opens the secret as its recipient does, from elsewhere. */
 async function openElsewhere({ app }: Site, link: string): Promise<void> {
   const secretKey = link.split('/').at(-1) ?? '';
@@ -42,7 +44,8 @@ for (const scripts of [false, true]) {
         const { link, receipt } = await shareIn(page, site.baseUrl);
         expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
         expect(link).toStartWith(`${site.baseUrl}/secret/`);
-        expect((await page.textContent('.own code'))?.trim()).toBe(receipt);
+        expect(await page.textContent('#own-address')).toBe(receipt);
+        expect(await page.isVisible('#own-address')).toBe(false);
         await page.reload();
         expect(await page.locator('#link').count()).toBe(0);
         await page.click(`text="${words('receipt.show')}"`);
@@ -75,21 +78,33 @@ for (const scripts of [false, true]) {
       { scripts },
       async ({ site, visitor, page }) => {
         const { link, receipt } = await shareIn(page, site.baseUrl);
-        await page.click(`text="${words('receipt.burnOffer')}"`);
-        await page.click(`text="${words('burn.keep')}"`);
-        expect(page.url()).toBe(receipt);
-        await page.click(`text="${words('receipt.burnOffer')}"`);
-        await page.focus('main');
+        expect(await page.isVisible('.burn button')).toBe(false);
+        await page.focus('.burn summary');
+        await page.keyboard.press('Enter');
         await page.keyboard.press('Tab');
         await page.keyboard.press('Enter');
-        await page.waitForURL(receipt);
-        expect(await headingOf(page)).toBe(words('receipt.burnedTitle'));
+        await page.waitForSelector('.life-burned');
+        expect([page.url(), await headingOf(page)]).toEqual([receipt, words('receipt.burnedTitle')]);
         expect((await page.goto(link))?.status()).toBe(404);
         expect(noticedBy(visitor)).toEqual([]);
       },
     );
 
-    itInBrowser('finds with "look again" that it was opened', { scripts }, async ({ site, page }) => {
+    itInBrowser(
+      'burns at the address that asks, and may keep it there',
+      { scripts },
+      async ({ site, page }) => {
+        const { receipt } = await shareIn(page, site.baseUrl);
+        await page.goto(`${receipt}/burn`);
+        await page.click(`text="${words('burn.keep')}"`);
+        expect(page.url()).toBe(receipt);
+        await page.goto(`${receipt}/burn`);
+        await page.click(`text="${words('burn.submit')}"`);
+        await page.waitForSelector('.life-burned');
+      },
+    );
+
+    itInBrowser('finds with "refresh" that it was opened', { scripts }, async ({ site, page }) => {
       const { link, receipt } = await shareIn(page, site.baseUrl);
       await openElsewhere(site, link);
       await page.click(`text="${words('receipt.lookAgain')}"`);
@@ -102,7 +117,7 @@ for (const scripts of [false, true]) {
 
 describe('handing the link over', () => {
   itInBrowser(
-    'copies exactly the link at a press, and says so',
+    'copies exactly the link at a press, and the button itself says so',
     { scripts: true },
     async ({ site, visitor, page }) => {
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.baseUrl });
@@ -111,8 +126,9 @@ describe('handing the link over', () => {
       await page.reload();
       await page.click(`text="${words('receipt.show')}"`);
       expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('before');
-      await page.click(`text="${words('receipt.copy')}"`);
-      await page.waitForSelector(`text="${words('receipt.copied')}"`);
+      await page.click(copy);
+      await page.waitForSelector(`${copy}.is-copied:has-text("${words('receipt.copied')}")`);
+      await page.waitForSelector(`#copied:has-text("${words('receipt.copied')}")`, { state: 'attached' });
       expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
       expect(noticedBy(visitor)).toEqual([]);
     },
@@ -124,7 +140,7 @@ describe('handing the link over', () => {
     await tabTo(page, 'link');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await page.waitForSelector(`text="${words('receipt.copied')}"`);
+    await page.waitForSelector(`${copy}.is-copied`);
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
   });
 
@@ -137,14 +153,15 @@ describe('handing the link over', () => {
         document.execCommand = () => false;
       });
       const { link } = await shareIn(page, site.baseUrl);
-      await page.click(`text="${words('receipt.copy')}"`);
-      await page.waitForSelector(`text="${words('receipt.notCopied')}"`);
+      await page.click(copy);
+      await page.waitForSelector(`#copied:visible:has-text("${words('receipt.notCopied')}")`);
+      expect(await page.locator('.is-copied').count()).toBe(0);
       expect(await page.evaluate(() => getSelection()?.toString())).toBe(link);
     },
   );
 
   itInBrowser(
-    'offers the share sheet where there is one, with the link and nothing else',
+    'offers the share sheet where there is one, with the link and the words that go with it',
     { scripts: true },
     async ({ site, page }) => {
       await page.addInitScript(() => {
@@ -155,8 +172,11 @@ describe('handing the link over', () => {
         });
       });
       const { link } = await shareIn(page, site.baseUrl);
-      await page.click(`text="${words('receipt.share')}"`);
-      expect(JSON.parse(await page.title())).toEqual({ url: link });
+      await page.click('[data-share]');
+      const shared = JSON.parse(await page.title());
+      expect([shared.title, shared.url]).toEqual([words('receipt.messageSubject'), link]);
+      expect(shared.text).toContain(words('receipt.messageOnce'));
+      expect(shared.text).not.toContain('/secret/');
     },
   );
 
@@ -271,11 +291,17 @@ describe('every state of the receipt', () => {
       const { receipt } = await shareIn(page, site.baseUrl, { passphrase: 'p' });
       await page.click(`text="${words('receipt.qr')}"`);
       await look('ready');
+      await page.click(`text="${words('receipt.message')}"`);
+      await page.click('.own summary');
+      await look('message');
       await page.goto(receipt);
       await look('waiting');
-      await page.click(`text="${words('receipt.burnOffer')}"`);
+      await page.click('.burn summary');
       await look('burn');
+      await page.goto(`${receipt}/burn`);
+      await look('burn page');
       await page.click(`text="${words('burn.submit')}"`);
+      await page.waitForSelector('.life-burned');
       await look('burned');
       const opened = await shareIn(page, site.baseUrl);
       await openElsewhere(site, opened.link);

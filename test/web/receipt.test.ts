@@ -1,6 +1,9 @@
 /** The creator's pages: every state, and that viewing changes none. */
 import { describe, expect, it } from 'bun:test';
 import { Sensitive } from '../../src/core/sensitive.ts';
+import { supportedLocales } from '../../src/locale/catalogues.ts';
+import { formatMoment, translate } from '../../src/locale/translate.ts';
+import { clientStays } from '../stores/conformance/check.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
 import { decodeQr } from './qr-code.ts';
@@ -93,6 +96,23 @@ describe('the receipt page', () => {
     });
   }
 
+  it('says by whom it was burned, where that was the recipient (P6)', async () => {
+    const app = createTestApp();
+    const { receiptPath, secretPath } = await share(app, { secret: 'x' });
+    const burned = await app.service.burnByRecipient({
+      secretKey: secretPath.slice('/secret/'.length),
+      passphrase: null,
+      proofs: null,
+      clientPrefix: '203.0.113.0/24',
+      isAbandoned: clientStays,
+    });
+    expect(burned).toEqual({ outcome: 'burned' });
+    const { html } = await visit(app, receiptPath);
+    expect(html).toContain(`<h1>${words('receipt.burnedByRecipient')}</h1>`);
+    expect(html).toContain(`<strong>${words('receipt.burnedByRecipient')}</strong>`);
+    expect(html).not.toContain(words('receipt.burnedTitle'));
+  });
+
   it('shows the obfuscated recipient and what became of the mail, never the address', async () => {
     const app = createTestApp();
     const owner = await app.account('ann@example.com');
@@ -117,11 +137,11 @@ describe('the receipt page', () => {
     const { receiptPath, cookie } = await share(app, { secret: 'x' });
     const fresh = { cookie, host: 'evil.example' };
     const { html } = await visit(app, receiptPath, { headers: fresh });
-    const own = html.slice(html.indexOf('<section class="own">'));
+    const own = html.slice(html.indexOf('<details class="receipt-fold own">'));
     expect(own).toContain(words('receipt.ownTitle'));
     expect(own).toContain(`https://mayfly.example${receiptPath}</code>`);
-    expect(own.slice(0, own.indexOf('</section>'))).not.toContain('/secret/');
-    expect(html.indexOf('<section class="own">')).toBeGreaterThan(html.indexOf('id="link"'));
+    expect(own.slice(0, own.indexOf('</details>'))).not.toContain('/secret/');
+    expect(html.length - own.length).toBeGreaterThan(html.indexOf('id="link"'));
     expect(textIn(html, 'link')).not.toContain('/receipt/');
   });
 
@@ -160,7 +180,7 @@ describe('the receipt page', () => {
     app.clock.advance(60);
     await postForm(app, secretPath);
     const { html } = await visit(app, receiptPath);
-    const events = [...html.matchAll(/<li><strong>([^<]*)<\/strong> <time datetime="([^"]*)"/g)];
+    const events = [...html.matchAll(/<li class="\w+"><strong>([^<]*)<\/strong> <time datetime="([^"]*)"/g)];
     expect(events.map(([, what, at]) => [what, at])).toEqual([
       [words('receipt.created'), '2025-05-08T10:26:40.000Z'],
       [words('receipt.viewed'), '2025-05-08T10:27:40.000Z'],
@@ -268,5 +288,54 @@ describe('burning', () => {
     expect((await visit(app, `${receiptPath}/burn`)).headers.get('location')).toBe(receiptPath);
     expect((await postForm(app, `${receiptPath}/burn`)).headers.get('location')).toBe(receiptPath);
     expect(await stateOf(app, receiptPath)).toBe('received');
+  });
+});
+
+describe('the message that goes with a link', () => {
+  const textsOf = async (app: TestApp, receiptPath: string, locale: string) => {
+    const answer = await app.fetch(`${receiptPath}/message?in=${locale}`);
+    return { status: answer.status, cookies: answer.headers.getSetCookie(), texts: await answer.json() };
+  };
+
+  it('says in each offered language how it opens and until when, in UTC, and holds no link', async () => {
+    const app = createTestApp();
+    const { receiptPath, secretPath } = await share(app, { secret: 'x', ttl: '3600' });
+    for (const locale of supportedLocales) {
+      const { status, cookies, texts } = await textsOf(app, receiptPath, locale);
+      const date = formatMoment(locale, app.clock.now() + 3_600);
+      expect([locale, status, cookies]).toEqual([locale, 200, []]);
+      expect(texts).toEqual({
+        subject: translate(locale, 'receipt.messageSubject'),
+        text: [
+          translate(locale, 'receipt.messageIntro'),
+          translate(locale, 'receipt.messageOnce'),
+          translate(locale, 'receipt.messageUntil', { date }),
+        ].join('\n'),
+      });
+      expect(JSON.stringify(texts)).not.toContain(secretPath.slice('/secret/'.length));
+    }
+    expect(await stateOf(app, receiptPath)).toBe('new');
+  });
+
+  it('says that a passphrase comes another way, and only where there is one', async () => {
+    const app = createTestApp();
+    for (const [passphrase, says] of [
+      ['p', true],
+      ['', false],
+    ] as const) {
+      const { receiptPath } = await share(app, { secret: 'x', passphrase });
+      const { texts } = await textsOf(app, receiptPath, 'en');
+      expect(JSON.stringify(texts).includes(words('receipt.messagePassphrase'))).toBe(says);
+    }
+  });
+
+  it('is in the page’s own language where the one asked for is not offered, and there is none once the secret is gone', async () => {
+    const app = createTestApp();
+    const { receiptPath, secretPath } = await share(app, { secret: 'x' });
+    const own = (await textsOf(app, receiptPath, 'en')).texts;
+    expect((await textsOf(app, receiptPath, 'tlh')).texts).toEqual(own);
+    await postForm(app, secretPath);
+    expect(await textsOf(app, receiptPath, 'en')).toMatchObject({ status: 404, texts: {} });
+    expect((await textsOf(app, `/receipt/${'0'.repeat(31)}`, 'en')).status).toBe(404);
   });
 });

@@ -7,7 +7,7 @@ import { clientStays } from '../stores/conformance/check.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
 import { type AccountVisitor, openAccountVisitor, signUp } from './account-visitor.ts';
-import { visit } from './visit.ts';
+import { visit, wordsOf } from './visit.ts';
 import { words } from './words.ts';
 
 async function callerOf(app: TestApp, visitor: AccountVisitor): Promise<AccountCaller> {
@@ -20,15 +20,21 @@ async function callerOf(app: TestApp, visitor: AccountVisitor): Promise<AccountC
 async function conceal(
   app: TestApp,
   caller: AccountCaller,
-  options: { readonly recipient?: string; readonly passphrase?: string; readonly ttlSeconds?: number } = {},
+  options: {
+    readonly recipient?: string;
+    readonly passphrase?: string;
+    readonly memo?: string;
+    readonly ttlSeconds?: number;
+  } = {},
 ): Promise<ReceiptView> {
-  const { recipient, passphrase, ttlSeconds = 3_600 } = options;
+  const { recipient, passphrase, memo, ttlSeconds = 3_600 } = options;
   const made = await app.service.conceal(
     {
       ...noOptions,
       value: new Sensitive('canary value'),
       ttlSeconds,
       recipient: recipient === undefined ? null : new Sensitive(recipient),
+      memo: memo === undefined ? null : new Sensitive(memo),
       passphrase: passphrase === undefined ? null : new Sensitive(passphrase),
     },
     caller,
@@ -39,7 +45,12 @@ async function conceal(
 
 /** The metadata keys in the order in which the page lists them. */
 function listed(html: string): string[] {
-  return [...html.matchAll(/href="\/receipt\/([0-9a-z]{31})"/g)].map(([, key]) => key ?? '');
+  return [...html.matchAll(/href="\/receipt\/([0-9a-z]{31})" id="receipt-/g)].map(([, key]) => key ?? '');
+}
+
+/** What the rows are called. */
+function namesIn(html: string): string[] {
+  return [...html.matchAll(/id="receipt-\d+">(.*?)<\/a>/g)].map(([, name]) => wordsOf(name ?? ''));
 }
 
 function olderIn(html: string): string | null {
@@ -68,18 +79,53 @@ describe('the recent list', () => {
     const { html } = await visitor.get('/recent');
     expect(listed(html)).toEqual([second.metadataKey, first.metadataKey]);
     for (const text of [
-      'jo*****@e*****.org',
-      '59 minutes',
-      '1 hour',
+      words('recent.to', { recipient: 'jo*****@e*****.org' }),
+      'about 1 hour</time>',
       words('recent.waiting'),
       words('recent.withPassphrase'),
-      words('recent.noRecipient'),
     ]) {
       expect(html).toContain(text);
     }
     for (const secret of ['john.doe', 'canary', first.secretKey, second.secretKey]) {
       expect(html).not.toContain(String(secret));
     }
+  });
+
+  it('names each secret by its label, or its recipient, or how its link begins: no two rows sound alike', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    const caller = await callerOf(app, visitor);
+    await conceal(app, caller, { memo: 'Side <door>', recipient: 'john.doe@example.org' });
+    await conceal(app, caller, { recipient: 'john.doe@example.org' });
+    const untitled = [await conceal(app, caller), await conceal(app, caller)];
+    const { html } = await visitor.get('/recent');
+    const code = (receipt: ReceiptView) => words('recent.code', { code: receipt.secretShortkey });
+    expect(namesIn(html)).toEqual([
+      ...untitled.map((receipt) => `${words('recent.untitled')} ${code(receipt)}`).reverse(),
+      words('recent.to', { recipient: 'jo*****@e*****.org' }),
+      'Side &lt;door&gt;',
+    ]);
+  });
+
+  it('offers to burn and to send again only what is still waiting, and to send again only what was mailed', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    const caller = await callerOf(app, visitor);
+    const mailed = await conceal(app, caller, { recipient: 'john.doe@example.org' });
+    const quiet = await conceal(app, caller);
+    const burned = await conceal(app, caller, { recipient: 'john.doe@example.org' });
+    await app.service.burn(
+      { proof: null, metadataKey: burned.metadataKey, authority: 'owner', isAbandoned: clientStays },
+      caller,
+    );
+    const { html } = await visitor.get('/recent');
+    const offered = ({ metadataKey }: ReceiptView) =>
+      ['/burn"', '#delivery"'].map((end) => html.includes(`href="/receipt/${metadataKey}${end}`));
+    expect([mailed, quiet, burned].map(offered)).toEqual([
+      [true, true],
+      [true, false],
+      [false, false],
+    ]);
   });
 
   it('can be narrowed to a state, and says so when there is none of it', async () => {

@@ -56,7 +56,7 @@ describe('GET /api/docs', () => {
     const { html } = await visit(createTestApp(), '/api/docs', { headers: { 'accept-language': 'ar' } });
     expect(html).toStartWith('<!doctype html><html lang="ar" dir="rtl">');
     expect(html).toContain('<div class="reference" lang="en" dir="ltr">');
-    expect(html).toContain('<select name="lang"');
+    expect(html).toContain('name="lang"');
   });
 
   it('is found below a path, with the addresses of the installation', async () => {

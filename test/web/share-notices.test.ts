@@ -4,7 +4,7 @@ import { describe, expect, it } from 'bun:test';
 import { type NoticeKind, noticeKinds } from '../../src/core/account.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { type AccountVisitor, address, signUp } from './account-visitor.ts';
-import { postForm, textIn, type Visit, valueIn, visit } from './visit.ts';
+import { postForm, textIn, type Visit, valueIn, visit, wordsOf } from './visit.ts';
 import { words } from './words.ts';
 
 /** The form's checkboxes, as a browser sends them. */
@@ -148,10 +148,12 @@ describe('the choice for one secret', () => {
     expect(unticked.status).toBe(303);
   });
 
-  it('is unfolded where something is ticked, so that nobody is mailed by surprise', async () => {
+  it('is said in its summary where something is ticked, so that nobody is mailed by surprise', async () => {
     const visitor = await signUp(createTestApp());
-    expect((await visitor.get('/')).html).toContain('<details class="notices">');
+    const summary = async () =>
+      /id="option-notify"><summary>(.*?)<\/summary>/s.exec((await visitor.get('/')).html)?.[1] ?? '';
+    expect(wordsOf(await summary()).trim()).toBe(words('share.notices'));
     await choose(visitor, 'read');
-    expect((await visitor.get('/')).html).toContain('<details class="notices" open="">');
+    expect(wordsOf(await summary())).toBe(`${words('share.notices')} ✓`);
   });
 });

@@ -4,7 +4,16 @@ import type { Page, Request } from 'playwright-core';
 import { prove, open as unseal } from '../../sdk/sealing.ts';
 import { stretch } from '../../sdk/stretch.ts';
 import type { TestApp } from '../support/app.ts';
-import { carry, flawsOf, headingOf, keptBy, nothingKept, noticedBy, sendShare } from './creator.ts';
+import {
+  carry,
+  flawsOf,
+  headingOf,
+  keptBy,
+  nothingKept,
+  noticedBy,
+  openOption,
+  sendShare,
+} from './creator.ts';
 import { withBrowser } from './in-browser.ts';
 import { decodeQr } from './qr-code.ts';
 import { signUpAs } from './signed-in.ts';
@@ -66,6 +75,7 @@ const stopped = '#unsent h2';
 async function type(page: Page, baseUrl: string): Promise<void> {
   await page.goto(`${baseUrl}/`);
   await page.fill('#secret', canaries.value);
+  await openOption(page, 'passphrase');
   await page.fill('#passphrase', canaries.passphrase);
 }
 
@@ -88,7 +98,7 @@ describe('with end-to-end encryption', () => {
     async ({ site, visitor, page }) => {
       const sent = recordOf(page);
       await type(page, site.baseUrl);
-      expect(await statusOf(page)).toBe(words('share.byBrowser'));
+      expect(await statusOf(page)).toBe(words('share.encryptedHere'));
       const link = await create(page);
       expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
       expect(link).toMatch(/\/secret\/\w+#[\w-]{22}$/);
@@ -106,7 +116,7 @@ describe('with end-to-end encryption', () => {
       page.once('dialog', (dialog) => void dialog.accept());
       await page.reload();
       expect((await asked).type()).toBe('beforeunload');
-      expect(await page.textContent('#link-gone')).toBe(words('receipt.linkGone'));
+      expect(await page.textContent('#link-gone')).toContain(words('receipt.linkGone'));
       expect(await page.locator('#link').count()).toBe(0);
       expect(leaksIn(sent(), [canaries.value, canaries.passphrase, fragment])).toEqual([]);
       expect(await openLink(site.app, link, canaries.passphrase)).toEqual({
@@ -154,11 +164,11 @@ describe('with end-to-end encryption', () => {
     async ({ site, visitor, page }) => {
       const sent = recordOf(page);
       await type(page, site.baseUrl);
-      await page.click('.generate summary');
       await sendShare(page, '#generate');
       const characters = await page.inputValue('#secret');
       expect(characters).toMatch(/^[!-~]{16}$/);
       expect(await page.textContent('#news')).toMatch(saying('suggest.drawn'));
+      await page.click('#generator > summary');
       await page.check('[value="words"]');
       await sendShare(page, '#generate');
       const passphrase = await page.inputValue('#secret');
@@ -183,10 +193,9 @@ describe('with end-to-end encryption', () => {
     async ({ site, page }) => {
       const sent = recordOf(page);
       await type(page, site.baseUrl);
-      await page.click('.generate summary');
       await sendShare(page, '#generate');
       const drawn = await page.inputValue('#secret');
-      await page.click('.labelled > summary');
+      await openOption(page, 'memo');
       await page.fill('#memo', 'x'.repeat(501));
       await sendShare(page);
       expect(await page.getAttribute('#memo', 'aria-invalid')).toBe('true');
@@ -263,16 +272,21 @@ describe('when it cannot be encrypted', () => {
     async ({ site, page }) => {
       await page.route(/assets\/share/, (route) => route.abort());
       await type(page, site.baseUrl);
-      expect([await statusOf(page), await page.isVisible('#seal')]).toEqual([words('share.byServer'), false]);
+      expect([await statusOf(page), await page.isVisible('#seal')]).toEqual([
+        words('share.encryptedByServer'),
+        false,
+      ]);
       await sendShare(page);
       expect(await page.inputValue('#link')).not.toContain('#');
       await page.unroute(/assets\/share/);
       await page.addInitScript('Object.defineProperty(window, "isSecureContext", { value: false })');
       await type(page, site.baseUrl);
-      expect([await statusOf(page), await page.isVisible('#seal')]).toEqual([
-        words('share.byServerInsecure'),
-        false,
-      ]);
+      await page.click('#sealing > summary');
+      expect([
+        await statusOf(page),
+        await page.textContent('#encryption-more'),
+        await page.isVisible('#seal'),
+      ]).toEqual([words('share.encryptedByServer'), words('share.insecureMore'), false]);
       await sendShare(page);
       expect(await page.inputValue('#link')).not.toContain('#');
     },
@@ -283,13 +297,17 @@ describe('when it cannot be encrypted', () => {
     { scripts: true, app: { endToEnd: 'offered' } },
     async ({ site, page }) => {
       await page.goto(`${site.baseUrl}/`);
-      expect([await statusOf(page), await page.isChecked('#seal')]).toEqual([words('share.byServer'), false]);
+      expect([await statusOf(page), await page.isChecked('#seal')]).toEqual([
+        words('share.encryptedByServer'),
+        false,
+      ]);
       await choose(page, Buffer.from([0, 255]));
       await page.waitForSelector('#stopped:not(:empty)');
       expect(await page.textContent('#stopped')).toBe(words('share.fileNotText'));
       await choose(page);
       await page.waitForSelector('#secret:valid');
       expect(await page.inputValue('#secret')).toBe(canaries.content);
+      await page.click('#sealing > summary');
       await page.check('#seal');
       await choose(page, Buffer.from('bytes'));
       await page.uncheck('#seal');
@@ -308,10 +326,11 @@ describe('when it cannot be encrypted', () => {
     await carry(page, site.baseUrl, cookie);
     await page.goto(`${site.baseUrl}/`);
     await page.fill('#secret', 'v');
+    await openOption(page, 'recipient');
     await page.fill('#recipient', 'bob@example.org');
-    expect(await statusOf(page)).toBe(words('share.byServerMail'));
+    expect(await statusOf(page)).toBe(words('share.encryptedEmailed'));
     await page.fill('#recipient', '');
-    expect(await statusOf(page)).toBe(words('share.byBrowser'));
+    expect(await statusOf(page)).toBe(words('share.encryptedHere'));
     await page.fill('#recipient', 'bob@example.org');
     await sendShare(page);
     await site.app.service.settled();

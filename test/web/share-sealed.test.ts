@@ -90,8 +90,8 @@ describe('the share page without scripts', () => {
 
   it('says that the server encrypts, unless nothing else is offered', async () => {
     for (const endToEnd of ['default', 'offered'] as const)
-      expect(wordsOf((await shown(endToEnd)).html)).toContain(words('share.byServer'));
-    expect(wordsOf((await shown('off')).html)).not.toContain(words('share.byServer'));
+      expect(wordsOf((await shown(endToEnd)).html)).toContain(words('share.encryptedByServer'));
+    expect(wordsOf((await shown('off')).html)).not.toContain(words('share.encryptedByServer'));
   });
 
   it('allows one worker and one policy for it where it seals, and neither elsewhere', async () => {

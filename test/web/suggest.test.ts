@@ -94,9 +94,7 @@ describe('generating', () => {
 
   it('gives the focus to the value and describes it by what happened', async () => {
     const { html } = await press(characters);
-    expect(html).toMatch(
-      /<textarea id="secret"[^>]*aria-describedby="news secret-hint stopped"[^>]* autofocus=""/,
-    );
+    expect(html).toMatch(/<textarea id="secret"[^>]*aria-describedby="news stopped"[^>]* autofocus=""/);
     expect(html.match(/ autofocus=/g)).toHaveLength(1);
   });
 
@@ -133,7 +131,7 @@ describe('a refused wish to generate', () => {
       expect(answer.html).toContain(`<a href="#${field}">`);
       expect(answer.html).toContain(`id="${field}-wrong"`);
       expect(answer.html).toContain('aria-invalid="true"');
-      expect(answer.html).toContain('<details class="generate" open="">');
+      expect(answer.html).toMatch(/<details class="generate"[^>]* open="">/);
       expect(answer.html.match(/ autofocus=/g)).toHaveLength(1);
     });
   }

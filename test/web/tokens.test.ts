@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { address, createToken, signUp, wholeToken, wrongFields } from './account-visitor.ts';
-import { textIn, valueIn } from './visit.ts';
+import { checkedIn, textIn, valueIn } from './visit.ts';
 import { words } from './words.ts';
 
 async function tokensOf(app: TestApp) {
@@ -18,7 +18,7 @@ describe('an API token', () => {
     const made = await visitor.post('/account/tokens', { ...wholeToken, expiry: '30', date: '' });
     const token = textIn(made.html, 'token') ?? '';
     expect([made.status, token]).toEqual([200, expect.stringMatching(/^[0-9a-f]{64}$/)]);
-    expect(made.html).toMatch(/<button type="button" hidden(="")? data-copy="#token"/);
+    expect(made.html).toMatch(/<button type="button" hidden(="")? data-copy="#token" data-copied=/);
     expect(made.html).toContain(`curl --user ${address} https://mayfly.example/api/v2/private/recent`);
     expect(made.headers.get('cache-control')).toBe('no-store');
     const authorization = `Basic ${Buffer.from(`${address}:${token}`).toString('base64')}`;
@@ -36,16 +36,17 @@ describe('an API token', () => {
     }
   });
 
-  it('expires when its form said: in days, at the end of a day, or never', async () => {
+  it('expires when its form said: in days, at the end of a day, or never; a date counts only where it was chosen', async () => {
     const app = createTestApp();
     const visitor = await signUp(app);
     const now = app.clock.now();
     await createToken(visitor, { expiry: '90' });
-    await createToken(visitor, { expiry: '90', date: '2025-05-08' });
+    await createToken(visitor, { expiry: 'date', date: '2025-05-08' });
+    await createToken(visitor, { expiry: '30', date: '2025-05-08' });
     await createToken(visitor);
     const stored = await tokensOf(app);
     expect(stored.map(({ expiresAt }) => expiresAt).sort()).toEqual(
-      [now + 90 * 86_400, Date.parse('2025-05-09T00:00:00Z') / 1_000, null].sort(),
+      [now + 90 * 86_400, now + 30 * 86_400, Date.parse('2025-05-09T00:00:00Z') / 1_000, null].sort(),
     );
   });
 
@@ -61,9 +62,10 @@ describe('an API token', () => {
     ['without a name', { name: ' ' }, 'name'],
     ['with a name of two lines', { name: 'a\nb' }, 'name'],
     ['without a scope', { 'scope-create': '', 'scope-manage': '', 'scope-read-recent': '' }, 'scope-create'],
-    ['for a day that is over', { date: '2025-05-07' }, 'date'],
-    ['for a day that does not exist', { date: '2026-02-30' }, 'date'],
-    ['for a date that is none', { date: 'soon' }, 'date'],
+    ['for a day that is over', { expiry: 'date', date: '2025-05-07' }, 'date'],
+    ['for a day that does not exist', { expiry: 'date', date: '2026-02-30' }, 'date'],
+    ['for a date that was not given', { expiry: 'date', date: '' }, 'date'],
+    ['for a date that is none', { expiry: 'date', date: 'soon' }, 'date'],
     ['for a time that is not offered', { expiry: '3650' }, 'expiry'],
   ] as const) {
     it(`is not made ${what}: the form comes back with what was typed and the field marked`, async () => {
@@ -75,6 +77,7 @@ describe('an API token', () => {
       expect([refused.status, wrongFields(refused.html)]).toEqual([422, [field]]);
       expect(refused.html).toContain(`<a href="#${field}">`);
       expect(valueIn(refused.html, 'date') ?? '').toBe(typed.date);
+      expect(checkedIn(refused.html, 'expiry')).toBe(field === 'expiry' ? null : typed.expiry);
       expect(await tokensOf(app)).toEqual([]);
     });
   }
@@ -83,14 +86,15 @@ describe('an API token', () => {
     const app = createTestApp();
     const visitor = await signUp(app);
     await visitor.get('/account/tokens');
-    const typed = { ...wholeToken, name: 'My "script"', 'scope-manage': '', expiry: '90', date: '' };
+    const date = '2030-12-31';
+    const typed = { ...wholeToken, name: 'My "script"', 'scope-manage': '', expiry: '90', date };
     for (const guess of ['', 'not the password']) {
       const refused = await visitor.post('/account/tokens', { ...typed, password: guess });
       expect([refused.status, wrongFields(refused.html)]).toEqual([422, ['password']]);
       expect(refused.html).toContain(`<a href="#password">${words('account.ownPasswordWrong')}</a>`);
       expect(valueIn(refused.html, 'name')).toBe('My "script"');
-      expect(refused.html).toContain('<option value="90" selected="">');
-      expect(refused.html.match(/ checked=""/g)).toHaveLength(2);
+      expect([checkedIn(refused.html, 'expiry'), valueIn(refused.html, 'date')]).toEqual(['90', date]);
+      expect(refused.html.match(/type="checkbox" value="yes" checked=""/g)).toHaveLength(2);
       expect(valueIn(refused.html, 'password')).toBeNull();
       expect(refused.html).not.toContain('not the password');
     }

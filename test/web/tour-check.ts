@@ -5,49 +5,88 @@
  */
 import { expect } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
+import { count } from '../support/counts.ts';
 import {
   openSite,
   openVisitor,
   overflowPx,
   rulesOfLanguage,
   smallFields,
+  smallTargets,
   storageEntries,
   type VisitorOptions,
 } from './browser.ts';
-import { flawsOf, inLights, type Light, noticedBy } from './creator.ts';
+import { bothLights, flawsOf, inLights, type Light, noticedBy } from './creator.ts';
 import { walkEverywhere } from './tour.ts';
 import { walkSealed } from './tour-sealed.ts';
 
 export interface Way extends VisitorOptions {
-  readonly lights: readonly Light[];
   /** Every rule of axe, or those that a language can break. Without scripts axe cannot run. */
   readonly rules: 'every' | 'of language' | 'none';
 }
+
+/**
+ * From the narrowest that WCAG asks for (1.4.10) to a wide desktop: all that the style sheets tell apart is between two of them.
+ * What fits is measured in all of them, in every run; it takes milliseconds.
+ */
+const widthsPx = [320, 390, 768, 1_280, 1_600] as const;
+
+const everyLight = (['dark', 'light'] as const).flatMap((scheme) =>
+  widthsPx.map((width): Light => ({ scheme, width })),
+);
+
+/** Where axe looks, which takes a fifth of a second each time. */
+const axeLights: Readonly<Record<Way['rules'], readonly Light[]>> = {
+  every: count({ usual: bothLights, long: everyLight }),
+  'of language': count({ usual: bothLights.slice(0, 1), long: everyLight }),
+  none: [],
+};
 
 /** For its minute, an opened end-to-end secret. */
 const mayKeep = (name: string, entry: string) =>
   ['sealed-opened', 'sealed-again', 'sealed-file'].includes(name) && entry === 'session: mayfly-look';
 
-/** Whether it fits, keeps nothing, and what it tells of times, whatever its light. */
+/** Whether it keeps nothing, and what it tells of times. */
 async function plainFlaws(page: Page, name: string): Promise<string[]> {
   const kept = (await storageEntries(page)).filter((entry) => !mayKeep(name, entry));
-  const small = await smallFields(page);
   const lines = await page.evaluate(() => document.querySelector('main')?.innerText.split('\n') ?? []);
   const inUtc = lines.filter((line) => /\d UTC/.test(line));
   return [
     ...kept.map((entry) => `keeps ${entry}`),
-    ...small.map((field) => `the text of ${field}`),
     ...inUtc.map((text) => `not in the reader’s zone: ${text}`),
   ];
 }
 
-function flawsInLights(page: Page, name: string, { lights, rules }: Way): Promise<string[]> {
-  return inLights(page, lights, async (light) => {
-    const here = `${name} (${light})`;
-    if (rules !== 'none') return flawsOf(page, here, rules === 'every' ? undefined : rulesOfLanguage);
-    const overflow = await overflowPx(page);
-    return overflow > 0 ? [`${here}: ${overflow} px too wide`] : [];
-  });
+/** What does not fit its window, the reader's eye or a fingertip. */
+export async function fitFlaws(page: Page, touch: boolean): Promise<string[]> {
+  const overflow = await overflowPx(page);
+  const fields = await smallFields(page);
+  const targets = touch ? await smallTargets(page) : [];
+  return [
+    ...(overflow > 0 ? [`${overflow} px too wide`] : []),
+    ...fields.map((field) => `the text of ${field}`),
+    ...targets.map((target) => `too small for a finger: ${target}`),
+  ];
+}
+
+/** The same flaw in several widths is told once, with the first. */
+async function flawsInWidths(page: Page, name: string, touch: boolean): Promise<string[]> {
+  const found = new Map<string, string>();
+  for (const width of widthsPx.toReversed()) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const flaw of await fitFlaws(page, touch)) found.set(flaw, `${name} (${width} px): ${flaw}`);
+  }
+  return [...found.values()];
+}
+
+/** Ends in the narrowest width. */
+async function flawsIn(page: Page, name: string, way: Way): Promise<string[]> {
+  await page.waitForLoadState('load');
+  const rules = way.rules === 'every' ? undefined : rulesOfLanguage;
+  const found = await inLights(page, axeLights[way.rules], (light) =>
+    flawsOf(page, `${name} (${light})`, rules),
+  );
+  return [...found, ...(await flawsInWidths(page, name, way.touch === true))];
 }
 
 const walks = { everywhere: walkEverywhere, sealed: walkSealed } as const;
@@ -57,10 +96,9 @@ export async function walk(
   way: Way,
   where: keyof typeof walks = 'everywhere',
 ): Promise<{ names: string[]; flaws: string[] }> {
-  const [first] = way.lights;
   // Sealing is a choice in one walk and the rule in the other.
   using site = openSite({ endToEnd: where === 'everywhere' ? 'offered' : 'default' });
-  await using visitor = await openVisitor(browser, site, { ...way, ...first });
+  await using visitor = await openVisitor(browser, site, { width: widthsPx[0], scheme: 'dark', ...way });
   const { page } = visitor;
   const names: string[] = [];
   const flaws: string[] = [];
@@ -70,7 +108,7 @@ export async function walk(
     const complaints = noticedBy(visitor);
     flaws.push(...complaints.slice(noticed).map((complaint) => `before ${name}: ${complaint}`));
     noticed = complaints.length;
-    flaws.push(...(await flawsInLights(page, name, way)));
+    flaws.push(...(await flawsIn(page, name, way)));
     if (way.scripts === true) flaws.push(...(await plainFlaws(page, name)).map((flaw) => `${name}: ${flaw}`));
     const { lang, dir } = await page.evaluate(() => {
       const { lang, dir } = document.documentElement;

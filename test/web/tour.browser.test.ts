@@ -1,23 +1,18 @@
 /**
- * Every page in every state, on a small dark screen and on a wide light one: usable by everyone, within its policy, with
- * nothing stored or loaded from elsewhere.
+ * Every page in every state, dark and light, in five widths: usable by everyone, within its policy, with nothing stored or
+ * loaded from elsewhere, and under a finger.
  */
 import { expect, it } from 'bun:test';
-import { bothLights } from './creator.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
 import { walk } from './tour-check.ts';
 
 const { browser } = withBrowser();
+const way = { rules: 'every', scripts: true, touch: true, timezoneId: 'Europe/Berlin' } as const;
 
 it(
   'every page in every state has no accessibility flaw, fits, keeps nothing and breaks no rule of its policy',
   async () => {
-    const { names, flaws } = await walk(browser(), {
-      lights: bothLights,
-      rules: 'every',
-      scripts: true,
-      timezoneId: 'Europe/Berlin',
-    });
+    const { names, flaws } = await walk(browser(), way);
     expect(flaws).toEqual([]);
     expect(new Set(names).size).toBe(names.length);
     expect(names.length).toBeGreaterThan(45);
@@ -28,13 +23,7 @@ it(
 it(
   'so has every state of an end-to-end secret, which keeps its nonce for a minute',
   async () => {
-    const lights = {
-      lights: bothLights,
-      rules: 'every',
-      scripts: true,
-      timezoneId: 'Europe/Berlin',
-    } as const;
-    const { names, flaws } = await walk(browser(), lights, 'sealed');
+    const { names, flaws } = await walk(browser(), way, 'sealed');
     expect(flaws).toEqual([]);
     expect(names.length).toBe(13);
   },

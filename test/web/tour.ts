@@ -46,6 +46,18 @@ export async function press(page: Page, selector: string): Promise<void> {
   await loaded;
 }
 
+/** Opens what is folded around an element, from the outside. */
+export async function unfold(page: Page, selector: string): Promise<void> {
+  const folded = page.locator(`details:not([open]):has(${selector}) > summary`);
+  while ((await folded.count()) > 0) await folded.first().click();
+}
+
+/** Fills a field, wherever the page has folded it away. */
+async function fill(page: Page, selector: string, text: string): Promise<void> {
+  await unfold(page, selector);
+  await page.fill(selector, text);
+}
+
 /** Opens a link's secret, or tries to: without scripts its box is ticked first. */
 async function openSecret(page: Page, path: string): Promise<void> {
   const box = page.locator('#open:visible');
@@ -68,7 +80,7 @@ export async function open(page: Page, site: Site, path: string): Promise<void> 
 async function walkSharing(page: Page, site: Site, look: Look): Promise<void> {
   await open(page, site, '/');
   await look('share');
-  await page.click('details:has(#generate) > summary');
+  await unfold(page, '#generate');
   await sendShare(page, '#generate');
   await look('generated');
   await page.fill('#secret', someValue);
@@ -81,41 +93,39 @@ async function walkSharing(page: Page, site: Site, look: Look): Promise<void> {
   await page.waitForSelector('#secret[aria-invalid="true"]');
   await look('share-too-long');
   await page.fill('#secret', someValue);
-  await page.fill('#passphrase', 'p'.repeat(1_025));
+  await fill(page, '#passphrase', 'p'.repeat(1_025));
   await sendShare(page);
   await look('share-refused');
-  await page.fill('#passphrase', 'right');
-  await page.click('.labelled > summary');
-  await page.fill('#memo', 'x'.repeat(501));
+  await fill(page, '#passphrase', 'right');
+  await fill(page, '#memo', 'x'.repeat(501));
   await sendShare(page);
   await look('share-label-refused');
-  await page.fill('#memo', someLabel);
+  await fill(page, '#memo', someLabel);
   await sendShare(page);
   await look('receipt-ready');
   const receipt = page.url();
   const link = await page.inputValue('#link');
   await page.goto(receipt);
   await look('receipt-waiting');
-  await page.click('#label summary');
-  await page.fill('#memo', 'x'.repeat(501));
+  await fill(page, '#memo', 'x'.repeat(501));
   await send(page, '/memo');
   await look('receipt-label-refused');
-  await page.fill('#memo', someLabel);
+  await fill(page, '#memo', someLabel);
   await send(page, '/memo');
-  await page.click('#lifetime summary');
+  await unfold(page, '#ttl');
   await look('receipt-lifetime');
   await page.selectOption('#ttl', 'other');
-  await page.fill('#ttl-amount', '99');
+  await fill(page, '#ttl-amount', '99');
   await send(page, '/lifetime');
   await look('receipt-lifetime-refused');
   await page.goto(`${receipt}/burn`);
   await look('burn');
   await page.goto(link);
   await look('secret');
-  await page.fill('#passphrase', 'wrong');
+  await fill(page, '#passphrase', 'wrong');
   await openSecret(page, new URL(link).pathname);
   await look('secret-wrong');
-  await page.fill('#passphrase', 'right');
+  await fill(page, '#passphrase', 'right');
   await openSecret(page, new URL(link).pathname);
   await look('revealed');
   const cover = page.locator('[data-cover]:visible');
@@ -132,7 +142,7 @@ async function walkEnds(page: Page, site: Site, look: Look): Promise<void> {
   const locked = await makeWaiting(site.app, { passphrase: 'right', ttlSeconds: 3_600 });
   for (let guesses = 0; guesses < 6; guesses += 1) {
     await open(page, site, locked.secretPath);
-    await page.fill('#passphrase', `wrong ${guesses}`);
+    await fill(page, '#passphrase', `wrong ${guesses}`);
     await openSecret(page, locked.secretPath);
   }
   await look('exhausted');
@@ -157,6 +167,10 @@ async function walkAround(page: Page, site: Site, look: Look): Promise<void> {
   }
   await open(page, site, '/api/docs#v2-conceal');
   await look('api');
+  for (const name of ['docs', 'docs/command', 'docs/api', 'docs/client', 'docs/ci', 'docs/end-to-end']) {
+    await open(page, site, `/${name}`);
+    await look(name);
+  }
   await open(page, site, '/nope');
   await look('not-found');
 }
@@ -209,9 +223,8 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await open(page, site, '/');
   await look('share-as-account');
   await page.fill('#secret', someValue);
-  await page.fill('#recipient', 'friend@example.net');
-  await page.click('.labelled > summary');
-  await page.fill('#memo', someLabel);
+  await fill(page, '#recipient', 'friend@example.net');
+  await fill(page, '#memo', someLabel);
   await sendShare(page);
   await site.app.service.settled();
   await page.reload();
@@ -226,11 +239,12 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await open(page, site, '/account/tokens');
   await look('tokens-empty');
   await page.fill('#name', 'backup of everything that the archive holds');
+  await page.check('#expiry-date');
   await page.fill('#date', '2000-01-01');
   for (const scope of tokenScopes) await page.uncheck(`#scope-${scope}`);
   await sendAsIs(page, '/account/tokens');
   await look('token-refused');
-  await page.fill('#date', '');
+  await page.check('#expiry');
   await sendAsIs(page, '/account/tokens');
   await look('token-without-scope');
   for (const scope of tokenScopes) await page.check(`#scope-${scope}`);
@@ -243,6 +257,8 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await fillList(site, await page.inputValue('#token'));
   await open(page, site, '/recent');
   await look('recent-of-all-kinds');
+  await page.click('.menu > summary');
+  await look('recent-menu');
   await open(page, site, '/recent?state=burned');
   await look('recent-burned');
   await open(page, site, '/account/tokens');
@@ -275,16 +291,16 @@ async function walkMails(page: Page, site: Site, look: Look): Promise<void> {
   await open(page, site, '/');
   await look('share-with-notices');
   await page.fill('#secret', someValue);
-  await page.fill('#recipient', 'friend@example.net');
+  await fill(page, '#recipient', 'friend@example.net');
   await sendShare(page);
   await site.app.service.settled();
   await page.reload();
-  await page.click('.mail summary');
+  await unfold(page, '#recipient');
   await look('receipt-mail-form');
-  await page.fill('#recipient', 'no address');
+  await fill(page, '#recipient', 'no address');
   await send(page, '/send-again');
   await look('receipt-mail-wrong');
-  await page.fill('#recipient', 'other@example.net');
+  await fill(page, '#recipient', 'other@example.net');
   await send(page, '/send-again');
   await site.app.service.settled();
   await page.reload();

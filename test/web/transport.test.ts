@@ -15,6 +15,7 @@ const policyWith = (more: { readonly worker?: true; readonly pictures?: true } =
     "script-src 'self'",
     "connect-src 'self'",
     `img-src 'self'${more.pictures ? ' blob:' : ''}`,
+    "manifest-src 'self'",
     ...(more.worker ? ["worker-src 'self'"] : []),
     "form-action 'self'",
     "base-uri 'none'",

@@ -81,6 +81,13 @@ export function chosenIn(html: string, id: string): string | null {
   return found === undefined ? null : unescapeText(found);
 }
 
+/** The value of the chosen radio button with this name. */
+export function checkedIn(html: string, name: string): string | null {
+  return (
+    new RegExp(`<input type="radio"[^>]* name="${name}" value="([^"]*)" checked=""`).exec(html)?.[1] ?? null
+  );
+}
+
 function unescapeText(text: string): string {
   const marks: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
   return text.replace(/&(lt|gt|quot|#39|amp);/g, (_entity, name: string) => marks[name] ?? '');

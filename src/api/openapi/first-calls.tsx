@@ -138,8 +138,8 @@ const Code: FC<{ kind: CallKind; code: string; id: string }> = ({ kind, code, id
     <pre>
       <code id={id}>{code}</code>
     </pre>
-    <button class="quiet small" type="button" hidden data-copy={`#${id}`}>
-      Copy
+    <button class="quiet small" type="button" hidden data-copy={`#${id}`} data-copied="Copied">
+      <span>Copy</span>
     </button>
   </div>
 );

@@ -114,6 +114,9 @@ function answerOf({ document: { responses } }: Operation) {
 
 const Intro: FC<{ info: ApiInfo }> = ({ info }) => (
   <>
+    <p class="up">
+      <a href={pathOf(info, '/docs')}>Docs</a>
+    </p>
     <h1>API</h1>
     <p class="lead">
       Version {info.version}, at <code>{info.baseUrl}</code>.{' '}

@@ -4,6 +4,7 @@
  */
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import { Mark } from '../brand/mark.tsx';
 import { type Frame, Page, renderPage } from '../kit/layout.tsx';
 import { type PageAction, type PageRoute, pageReply } from '../kit/page.ts';
 import { Icon, type IconName } from '../kit/parts.tsx';
@@ -137,15 +138,12 @@ const Sealed: FC = () => (
   </>
 );
 
-/** The logo, flying. */
+/** The mark, flying. */
 const OnItsWay: FC = () => (
   <>
     <path class="way" d="M148 96h50m-8-7 8 7-8 7" />
-    <path class="soft-line" stroke-dasharray="2 8" d="M30 140c16 12 40 14 58 6" />
-    <path
-      class="wing"
-      d="M90 142V72m0 18C82 68 68 59 52 59c1 18 14 31 38 31Zm0 0c8-22 22-31 38-31-1 18-14 31-38 31Zm0 22c-6-11-15-15-26-14 2 11 11 18 26 14Zm0 0c6-11 15-15 26-14-2 11-11 18-26 14Z"
-    />
+    <path class="soft-line" stroke-dasharray="2 8" d="M8 116c8 2 22 0 36-14" />
+    <Mark transform="translate(44 58) scale(3.6)" />
   </>
 );
 
@@ -161,24 +159,24 @@ const Opened: FC = () => (
 
 interface Clause {
   /** Where a link leads to it. */
-  readonly id?: 'end-to-end';
+  readonly id?: 'once' | 'looking' | 'at-rest' | 'end-to-end' | 'private';
   readonly icon: IconName;
   readonly title: MessageKey;
   readonly text: MessageKey;
 }
 
 const promises: readonly Clause[] = [
-  { icon: 'account', title: 'security.oneReader.title', text: 'security.oneReader' },
+  { id: 'once', icon: 'account', title: 'security.oneReader.title', text: 'security.oneReader' },
   { icon: 'lock', title: 'security.noDoubt.title', text: 'security.noDoubt' },
   { icon: 'shield', title: 'security.noMistake.title', text: 'security.noMistake' },
-  { icon: 'eye', title: 'security.looking.title', text: 'security.looking' },
+  { id: 'looking', icon: 'eye', title: 'security.looking.title', text: 'security.looking' },
   { icon: 'check', title: 'security.stored.title', text: 'security.stored' },
-  { icon: 'key', title: 'security.atRest.title', text: 'security.atRest' },
+  { id: 'at-rest', icon: 'key', title: 'security.atRest.title', text: 'security.atRest' },
   { id: 'end-to-end', icon: 'link', title: 'security.sealed.title', text: 'security.sealed' },
   { icon: 'flame', title: 'security.gone.title', text: 'security.gone' },
   { icon: 'clock', title: 'security.guesses.title', text: 'security.guesses' },
   { icon: 'eye-off', title: 'security.logs.title', text: 'security.logs' },
-  { icon: 'globe', title: 'security.pages.title', text: 'security.pages' },
+  { id: 'private', icon: 'globe', title: 'security.pages.title', text: 'security.pages' },
 ];
 
 const limits: readonly Clause[] = [

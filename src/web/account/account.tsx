@@ -1,28 +1,21 @@
-/** The account page: facts, language, notices, and links to the account's other pages. */
+/** The account's first page: who is logged in, language, sharing and its notices, and the way to delete the account. */
 import type { FC } from 'hono/jsx';
-import type { Account, NoticeKind, SignedIn } from '../../core/account.ts';
+import type { Account, AccountCaller, NoticeKind, SignedIn } from '../../core/account.ts';
+import { ServiceError } from '../../core/errors.ts';
 import type { Plan, PlanName } from '../../core/plans.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { mayHaveDomains } from '../domains/domains.tsx';
 import { NoticeBoxes, readNoticeKinds } from '../kit/field.tsx';
-import {
-  type DoneTexts,
-  doneIn,
-  type FormRefusal,
-  forAccount,
-  formReply,
-  LanguageOptions,
-  PageHead,
-} from '../kit/form-page.tsx';
-import { clearLanguageCookie, languageCookie } from '../kit/language.ts';
-import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import { type DoneTexts, doneIn, type FormRefusal, forAccount, formReply } from '../kit/form-page.tsx';
+import { clearLanguageCookie, languageIn } from '../kit/language.ts';
+import { type Frame, PostForm } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
-import { Icon, type IconName } from '../kit/parts.tsx';
-import type { RouteName } from '../kit/routes.ts';
+import { Badge } from '../kit/parts.tsx';
+import type { Words } from '../kit/words.ts';
 import { createDeletePages } from './delete.tsx';
 import type { AccountPageDeps } from './form.tsx';
 import { createForgottenPages, createPasswordPages } from './password.tsx';
-import { createRecentPages } from './recent.tsx';
+import { createRecentPages, waitingStates } from './recent.tsx';
+import { AccountPage, mayHaveDomains } from './sections.tsx';
 import { createLogInPages, createSessionPages } from './sessions.tsx';
 import { createSignUpPages } from './sign-up.tsx';
 import { createTokenPages } from './tokens.tsx';
@@ -33,7 +26,7 @@ export function createAccountPages(deps: AccountPageDeps): PageRoute[] {
       name: 'account',
       get: forAccount((request, signedIn) => showAccount(request, signedIn, deps, null)),
       post: forAccount(
-        (request, signedIn) => setLanguage(request, signedIn, deps),
+        (request, signedIn) => followBrowser(request, signedIn, deps),
         async (request, signedIn, refusal) => showAccount(request, signedIn, deps, refusal),
       ),
     },
@@ -77,109 +70,123 @@ const planNames: Readonly<Record<PlanName, MessageKey>> = {
   identity: 'account.planIdentity',
 };
 
-interface Link {
-  readonly to: RouteName;
-  readonly icon: IconName;
-  readonly label: MessageKey;
-  readonly hint: MessageKey;
-}
-
-const links: readonly Link[] = [
-  { to: 'recent', icon: 'clock', label: 'account.recent', hint: 'account.recentHint' },
-  { to: 'domains', icon: 'link', label: 'account.domainsLink', hint: 'account.domainsHint' },
-  { to: 'tokens', icon: 'key', label: 'account.tokensLink', hint: 'account.tokensHint' },
-  { to: 'sessions', icon: 'globe', label: 'account.sessionsLink', hint: 'account.sessionsHint' },
-  { to: 'password', icon: 'lock', label: 'account.passwordLink', hint: 'account.passwordHint' },
-  { to: 'deleteAccount', icon: 'trash', label: 'account.deleteLink', hint: 'account.deleteHint' },
-];
-
 interface AccountProps {
   readonly frame: Frame;
   readonly account: Account;
   readonly plan: Plan;
   readonly notify: readonly NoticeKind[];
   readonly hasDomains: boolean;
+  /** `null` while the store does not answer. */
+  readonly waiting: Waiting | null;
+  /** Whether a language was chosen, rather than left to the browser. */
+  readonly hasLanguage: boolean;
   readonly done: readonly string[];
   readonly refusal: FormRefusal | null;
 }
 
-const AccountPage: FC<AccountProps> = (props) => {
-  const { frame, account, plan, notify, hasDomains, done, refusal } = props;
+const ProfilePage: FC<AccountProps> = (props) => {
+  const { frame, plan, notify, hasDomains, hasLanguage, done, refusal } = props;
   const { say } = frame.words;
-  const shownLinks = links.filter(({ to }) => to !== 'domains' || hasDomains);
   return (
-    <Page frame={frame} title={say('account.title')}>
-      <PageHead {...{ frame, done, refusal }} title={say('account.title')} />
-      <Facts frame={frame} account={account} plan={plan} />
-      <LanguageForm frame={frame} chosen={account.locale} />
-      <NoticesForm frame={frame} ticked={notify} />
-      <h2 class="large">{say('account.accessTitle')}</h2>
-      <ul class="ways">
-        {shownLinks.map(({ to, icon, label, hint }) => (
-          <li>
-            <Icon name={icon} />
-            <div>
-              <a href={frame.href(to)}>{say(label)}</a>
-              <p>{say(hint)}</p>
-            </div>
-          </li>
-        ))}
-      </ul>
-    </Page>
+    <AccountPage {...{ frame, hasDomains, done, refusal }} section="account" title={say('account.title')}>
+      <Owner {...props} />
+      <Language frame={frame} isChosen={hasLanguage} />
+      <section class="sheet">
+        <h2>{say('account.sharing')}</h2>
+        <p>{limitsIn(frame.words, plan)}</p>
+        <NoticesForm frame={frame} ticked={notify} />
+      </section>
+      <section class="danger">
+        <div>
+          <h2>{say('account.deleteSection')}</h2>
+          <p>{say('account.deleteHint')}</p>
+        </div>
+        <a class="button quiet small" href={frame.href('deleteAccount')}>
+          {say('account.deleteLink')}
+        </a>
+      </section>
+    </AccountPage>
   );
 };
 
-const Facts: FC<Pick<AccountProps, 'frame' | 'account' | 'plan'>> = ({ frame, account, plan }) => {
-  const { say, duration, bytes } = frame.words;
-  const facts: readonly (readonly [MessageKey, string])[] = [
-    ['account.address', account.username],
-    ['account.plan', say(planNames[account.plan])],
-    ['account.largest', bytes(plan.maxValueBytes)],
-    ['account.largestSealed', bytes(plan.maxSealedBytes)],
-    ['account.shortest', duration(plan.ttlMinSeconds)],
-    ['account.usual', duration(plan.ttlDefaultSeconds)],
-    ['account.longest', duration(plan.ttlMaxSeconds)],
-  ];
+const Owner: FC<AccountProps> = ({ frame, account, waiting }) => {
+  const { words, href } = frame;
   return (
-    <dl>
-      {facts.map(([term, text]) => (
-        <>
-          <dt>{say(term)}</dt>
-          <dd>
-            <bdi>{text}</bdi>
-          </dd>
-        </>
-      ))}
-    </dl>
-  );
-};
-
-const LanguageForm: FC<{ frame: Frame; chosen: string | null }> = ({ frame, chosen }) => {
-  const { say } = frame.words;
-  return (
-    <PostForm frame={frame} action={frame.href('account')} class="sheet">
-      <div class="field">
-        <label for="lang">{say('account.language')}</label>
-        <select id="lang" name="lang" autocomplete="off" aria-describedby="lang-hint">
-          <LanguageOptions frame={frame} chosen={chosen ?? ''} />
-        </select>
-        <p class="hint" id="lang-hint">
-          {say('account.languageHint')}
+    <section class="sheet owner">
+      <span class="initial" aria-hidden="true">
+        {[...account.username][0]?.toLocaleUpperCase(words.locale)}
+      </span>
+      <div>
+        <p class="owner-name">
+          <bdi>{account.username}</bdi>
+        </p>
+        <p>
+          <Badge kind="plain">{words.say(planNames[account.plan])}</Badge>
+          {waiting === null ? null : (
+            <a href={`${href('recent')}?state=waiting`}>{waitingIn(words, waiting)}</a>
+          )}
         </p>
       </div>
-      <button class="quiet" type="submit">
-        {say('account.languageSubmit')}
-      </button>
-    </PostForm>
+    </section>
+  );
+};
+
+/** How many secrets are unopened, as far as they were counted. */
+interface Waiting {
+  readonly count: number;
+  readonly isMore: boolean;
+}
+
+function waitingIn({ say }: Words, { count, isMore }: Waiting): string {
+  if (isMore) return say('account.waitingMany', { count });
+  return count === 0 ? say('account.waitingNone') : say('account.waiting', { count });
+}
+
+function limitsIn({ say, duration, locale }: Words, plan: Plan): string {
+  return say('account.limits', {
+    size: sizeIn(locale, plan.maxValueBytes),
+    sealedSize: sizeIn(locale, plan.maxSealedBytes),
+    shortest: duration(plan.ttlMinSeconds),
+    longest: duration(plan.ttlMaxSeconds),
+    usual: duration(plan.ttlDefaultSeconds),
+  });
+}
+
+/** `10 kB`, on one line. */
+function sizeIn(locale: string, bytes: number): string {
+  const [unit, size] =
+    bytes < 1_000_000 ? (['kilobyte', 1_000] as const) : (['megabyte', 1_000_000] as const);
+  return new Intl.NumberFormat(locale, { style: 'unit', unit }).format(bytes / size).replace(' ', '\u00a0');
+}
+
+/** A language is chosen in the foot of every page; only here can the choice be taken back. */
+const Language: FC<{ frame: Frame; isChosen: boolean }> = ({ frame, isChosen }) => {
+  const { words } = frame;
+  if (frame.settings.locales.length < 2) return null;
+  return (
+    <section class="sheet">
+      <h2>{words.say('account.language')}</h2>
+      <p>
+        <bdi>{words.languageName(words.locale)}</bdi>
+      </p>
+      <p class="hint">{words.say('account.languageHint')}</p>
+      {isChosen ? (
+        <PostForm frame={frame} action={frame.href('account')}>
+          <button class="quiet small" type="submit" id="follow-browser">
+            {words.say('account.languageAsked')}
+          </button>
+        </PostForm>
+      ) : null}
+    </section>
   );
 };
 
 const NoticesForm: FC<{ frame: Frame; ticked: readonly NoticeKind[] }> = ({ frame, ticked }) => {
   const { say } = frame.words;
   return (
-    <PostForm frame={frame} action={frame.href('notices')} class="sheet">
-      <h2>{say('notices.title')}</h2>
-      <p>{say('notices.lead')}</p>
+    <PostForm frame={frame} action={frame.href('notices')}>
+      <h3>{say('notices.title')}</h3>
+      <p class="hint">{say('notices.lead')}</p>
       <NoticeBoxes frame={frame} ticked={ticked} wrong={null} />
       <button class="quiet" type="submit">
         {say('notices.submit')}
@@ -191,7 +198,7 @@ const NoticesForm: FC<{ frame: Frame; ticked: readonly NoticeKind[] }> = ({ fram
 async function showAccount(
   request: PageRequest,
   { caller }: SignedIn,
-  { settings, domains }: AccountPageDeps,
+  { settings, domains, service }: AccountPageDeps,
   refusal: FormRefusal | null,
   notify: readonly NoticeKind[] = caller.account.notify,
 ): Promise<PageReply> {
@@ -199,21 +206,37 @@ async function showAccount(
   const { account } = caller;
   const plan = settings.plans[account.plan];
   const hasDomains = await mayHaveDomains(domains, caller);
-  const done = doneIn(request, doneTexts);
-  return formReply(<AccountPage {...{ frame, account, plan, notify, hasDomains, done, refusal }} />, refusal);
+  const waiting = await countWaiting(service, caller);
+  const hasLanguage = account.locale !== null || languageIn(request.cookies) !== '';
+  const shown = { frame, account, plan, notify, hasDomains, waiting, hasLanguage };
+  return formReply(<ProfilePage {...shown} {...{ refusal }} done={doneIn(request, doneTexts)} />, refusal);
 }
 
-/** Anything but an offered language follows the browser again, so the cookie goes too. */
-async function setLanguage(
-  request: PageRequest,
+const countedMax = 50;
+
+/** Without the store, a refused form comes back without the count rather than being lost. */
+async function countWaiting(
+  service: AccountPageDeps['service'],
+  caller: AccountCaller,
+): Promise<Waiting | null> {
+  const input = { limit: countedMax, cursor: null, states: waitingStates };
+  try {
+    const found = await service.recent(input, caller);
+    if (found.outcome !== 'listed') return null;
+    return { count: found.receipts.length, isMore: found.nextCursor !== null };
+  } catch (error) {
+    if (error instanceof ServiceError) return null;
+    throw error;
+  }
+}
+
+async function followBrowser(
+  { frame }: PageRequest,
   signedIn: SignedIn,
   deps: AccountPageDeps,
 ): Promise<PageReply> {
-  const asked = (await request.form()).text('lang');
-  const locale = deps.settings.locales.find((tag) => tag === asked) ?? null;
-  await deps.accounts.setLocale(signedIn, locale);
-  const cookie = locale === null ? clearLanguageCookie(deps) : languageCookie(locale, deps);
-  return seeOther(`${request.frame.href('account')}?done=language`, [cookie]);
+  await deps.accounts.setLocale(signedIn, null);
+  return seeOther(`${frame.href('account')}?done=language`, [clearLanguageCookie(deps)]);
 }
 
 async function setNotices(

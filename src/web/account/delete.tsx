@@ -5,63 +5,69 @@
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
 import { Sensitive } from '../../core/sensitive.ts';
-import {
-  FormPage,
-  type FormRefusal,
-  forAccount,
-  formReply,
-  refuseField,
-  TickBox,
-} from '../kit/form-page.tsx';
-import { type Frame, renderPage } from '../kit/layout.tsx';
+import { type FormRefusal, forAccount, formReply, refuseField, TickBox } from '../kit/form-page.tsx';
+import { type Frame, PostForm, renderPage } from '../kit/layout.tsx';
 import { ConfirmRow, MessagePage } from '../kit/message-page.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
 import { type AccountPageDeps, countGuess, OwnPassword } from './form.tsx';
+import { AccountPage, mayHaveDomains } from './sections.tsx';
 
 export function createDeletePages(deps: AccountPageDeps): PageRoute[] {
   return [
     {
       name: 'deleteAccount',
-      get: forAccount((request, signedIn) => showForm(request, signedIn, false, null)),
+      get: forAccount((request, signedIn) =>
+        showForm(request, signedIn, deps, { isTicked: false, refusal: null }),
+      ),
       post: forAccount(
         (request, signedIn) => deleteAccount(request, signedIn, deps),
-        async (request, signedIn, refusal) =>
-          showForm(request, signedIn, isConfirmed((await request.form()).text('confirm')), refusal),
+        async (request, signedIn, refusal) => {
+          const isTicked = isConfirmed((await request.form()).text('confirm'));
+          return showForm(request, signedIn, deps, { isTicked, refusal });
+        },
       ),
     },
   ];
 }
 
-interface DeleteAccountProps {
-  readonly frame: Frame;
-  readonly username: string;
+interface Attempt {
   readonly isTicked: boolean;
   readonly refusal: FormRefusal | null;
 }
 
-const DeleteAccountPage: FC<DeleteAccountProps> = ({ frame, username, isTicked, refusal }) => {
+interface DeleteAccountProps extends Attempt {
+  readonly frame: Frame;
+  readonly username: string;
+  readonly hasDomains: boolean;
+}
+
+const DeleteAccountPage: FC<DeleteAccountProps> = ({ frame, username, hasDomains, isTicked, refusal }) => {
   const { say } = frame.words;
   return (
-    <FormPage
-      {...{ frame, refusal }}
+    <AccountPage
+      {...{ frame, hasDomains, refusal }}
+      section="account"
+      isBelow
       title={say('account.deleteTitle')}
-      before={<WhatHappens frame={frame} />}
-      action={frame.href('deleteAccount')}
+      scripts={['account']}
     >
-      <OwnPassword {...{ frame, username, refusal }} name="password" label={say('account.ownPassword')} />
-      <div class="field">
-        <TickBox
-          name="confirm"
-          label={say('account.deleteConfirm')}
-          isTicked={isTicked}
-          wrong={refusal?.wrong.confirm ?? null}
+      <WhatHappens frame={frame} />
+      <PostForm frame={frame} action={frame.href('deleteAccount')} class="sheet">
+        <OwnPassword {...{ frame, username, refusal }} name="password" label={say('account.ownPassword')} />
+        <div class="field">
+          <TickBox
+            name="confirm"
+            label={say('account.deleteConfirm')}
+            isTicked={isTicked}
+            wrong={refusal?.wrong.confirm ?? null}
+          />
+        </div>
+        <ConfirmRow
+          submit={say('account.deleteSubmit')}
+          keep={[frame.href('account'), say('account.deleteKeep')]}
         />
-      </div>
-      <ConfirmRow
-        submit={say('account.deleteSubmit')}
-        keep={[frame.href('account'), say('account.deleteKeep')]}
-      />
-    </FormPage>
+      </PostForm>
+    </AccountPage>
   );
 };
 
@@ -94,26 +100,30 @@ function isConfirmed(box: string): boolean {
   return box === 'yes';
 }
 
-function showForm(
+async function showForm(
   { frame }: PageRequest,
   { caller }: SignedIn,
-  isTicked: boolean,
-  refusal: FormRefusal | null,
-): PageReply {
+  { domains }: AccountPageDeps,
+  attempt: Attempt,
+): Promise<PageReply> {
   const { username } = caller.account;
-  return formReply(<DeleteAccountPage {...{ frame, username, isTicked, refusal }} />, refusal);
+  const hasDomains = await mayHaveDomains(domains, caller);
+  const page = <DeleteAccountPage {...{ frame, username, hasDomains }} {...attempt} />;
+  return formReply(page, attempt.refusal);
 }
 
 async function deleteAccount(
   request: PageRequest,
   signedIn: SignedIn,
-  { accounts, limiter, sessionCookie }: AccountPageDeps,
+  deps: AccountPageDeps,
 ): Promise<PageReply> {
+  const { accounts, limiter, sessionCookie } = deps;
   const { frame, clientPrefix } = request;
   const { say, locale } = frame.words;
   const form = await request.form();
   if (!isConfirmed(form.text('confirm'))) {
-    return showForm(request, signedIn, false, refuseField('confirm', say('account.deleteUnconfirmed')));
+    const refusal = refuseField('confirm', say('account.deleteUnconfirmed'));
+    return showForm(request, signedIn, deps, { isTicked: false, refusal });
   }
   const password = new Sensitive(form.text('password'));
   const outcome = await countGuess(limiter, {
@@ -123,7 +133,8 @@ async function deleteAccount(
     isWrong: ({ outcome }) => outcome === 'wrong_password',
   });
   if (outcome.outcome === 'wrong_password') {
-    return showForm(request, signedIn, true, refuseField('password', say('account.ownPasswordWrong')));
+    const refusal = refuseField('password', say('account.ownPasswordWrong'));
+    return showForm(request, signedIn, deps, { isTicked: true, refusal });
   }
   const signedOut = { ...frame, visitor: null, formToken: '' };
   const page = <AccountDeletedPage frame={signedOut} burned={outcome.burned} />;

@@ -41,11 +41,12 @@ export const NewPasswordField: FC<NewPasswordProps> = ({ frame, ...field }) => (
     {...field}
     type="password"
     autocomplete="new-password"
+    words={frame.words}
     hint={frame.words.say('password.rules', { count: passwordLength.min })}
   />
 );
 
-/** For the person and for password managers: the account that the password belongs to. */
+/** For the person and for password managers: whose password it is, where nothing else on the page says so. */
 export const UsernameField: FC<{ frame: Frame; username: string }> = ({ frame, username }) => (
   <div class="field">
     <label for="username">{frame.words.say('password.username')}</label>
@@ -62,11 +63,11 @@ interface OwnPasswordProps {
   readonly refusal: FormRefusal | null;
 }
 
-/** Asks for the account's current password. */
+/** Asks for the account's current password. The page says whose it is; the field says so to password managers. */
 export const OwnPassword: FC<OwnPasswordProps> = ({ frame, username, ...field }) => (
   <>
-    <UsernameField frame={frame} username={username} />
-    <TextField {...field} type="password" autocomplete="current-password" />
+    <input type="email" autocomplete="username" value={username} readonly hidden />
+    <TextField {...field} type="password" autocomplete="current-password" words={frame.words} />
   </>
 );
 

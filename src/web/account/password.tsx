@@ -10,7 +10,6 @@ import type { FC } from 'hono/jsx';
 import type { SignedIn, TokenFate } from '../../core/account.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import {
-  BackToAccount,
   FormPage,
   type FormRefusal,
   forAccount,
@@ -18,7 +17,7 @@ import {
   refuseField,
   TextField,
 } from '../kit/form-page.tsx';
-import { type Frame, renderPage } from '../kit/layout.tsx';
+import { type Frame, PostForm, renderPage } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
 import { browserLabel } from './browser-label.ts';
@@ -34,13 +33,17 @@ import {
   signInPost,
   UsernameField,
 } from './form.tsx';
+import { AccountPage, mayHaveDomains } from './sections.tsx';
 
 export function createPasswordPages(deps: AccountPageDeps): PageRoute[] {
   return [
     {
       name: 'password',
-      get: forAccount((request, signedIn) => showForm(request, signedIn, null)),
-      post: forAccount((request, signedIn) => change(request, signedIn, deps), showForm),
+      get: forAccount((request, signedIn) => showForm(request, signedIn, deps, null)),
+      post: forAccount(
+        (request, signedIn) => change(request, signedIn, deps),
+        (request, signedIn, refusal) => showForm(request, signedIn, deps, refusal),
+      ),
     },
   ];
 }
@@ -48,36 +51,41 @@ export function createPasswordPages(deps: AccountPageDeps): PageRoute[] {
 interface PasswordProps {
   readonly frame: Frame;
   readonly username: string;
+  readonly hasDomains: boolean;
   readonly tokens: TokenFate;
   readonly refusal: FormRefusal | null;
 }
 
-const PasswordPage: FC<PasswordProps> = ({ frame, username, tokens, refusal }) => {
+const PasswordPage: FC<PasswordProps> = ({ frame, username, hasDomains, tokens, refusal }) => {
   const { say } = frame.words;
   return (
-    <FormPage
-      {...{ frame, refusal }}
+    <AccountPage
+      {...{ frame, hasDomains, refusal }}
+      section="password"
       title={say('password.title')}
       lead={say('password.lead')}
-      action={frame.href('password')}
-      submit={say('password.submit')}
-      after={<BackToAccount frame={frame} />}
+      scripts={['account']}
     >
-      <OwnPassword {...{ frame, username, refusal }} name="current" label={say('password.current')} />
-      <NewPasswordField frame={frame} name="next" label={say('password.next')} refusal={refusal} />
-      <RevokeTokensBox frame={frame} hint={say('password.revokeHint')} tokens={tokens} />
-    </FormPage>
+      <PostForm frame={frame} action={frame.href('password')} class="sheet">
+        <OwnPassword {...{ frame, username, refusal }} name="current" label={say('password.current')} />
+        <NewPasswordField frame={frame} name="next" label={say('password.next')} refusal={refusal} />
+        <RevokeTokensBox frame={frame} hint={say('password.revokeHint')} tokens={tokens} />
+        <button type="submit">{say('password.submit')}</button>
+      </PostForm>
+    </AccountPage>
   );
 };
 
 async function showForm(
   { frame, form }: PageRequest,
   { caller }: SignedIn,
+  { domains }: AccountPageDeps,
   refusal: FormRefusal | null,
 ): Promise<PageReply> {
   const { username } = caller.account;
+  const hasDomains = await mayHaveDomains(domains, caller);
   const tokens = refusal === null ? 'keep' : readTokenFate(await form());
-  return formReply(<PasswordPage {...{ frame, username, tokens, refusal }} />, refusal);
+  return formReply(<PasswordPage {...{ frame, username, hasDomains, tokens, refusal }} />, refusal);
 }
 
 async function change(request: PageRequest, signedIn: SignedIn, deps: AccountPageDeps): Promise<PageReply> {
@@ -99,9 +107,9 @@ async function change(request: PageRequest, signedIn: SignedIn, deps: AccountPag
       return seeOther(`${frame.href('account')}?done=${done}`);
     }
     case 'wrong_password':
-      return showForm(request, signedIn, refuseField('current', words.say('password.wrong')));
+      return showForm(request, signedIn, deps, refuseField('current', words.say('password.wrong')));
     default:
-      return showForm(request, signedIn, refusalOfPassword(outcome, 'next', words));
+      return showForm(request, signedIn, deps, refusalOfPassword(outcome, 'next', words));
   }
 }
 

@@ -2,15 +2,18 @@
  * What an account has shared, newest first: its own receipts only, without values, keys of secrets or plain
  * recipients (P16).
  */
-import type { FC } from 'hono/jsx';
+import type { Child, FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
-import type { ReceiptState } from '../../core/secret.ts';
+import type { DeliveryState, ReceiptState } from '../../core/secret.ts';
 import type { ReceiptView, RecentOutcome } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import { Day } from '../kit/day.tsx';
 import { forAccount, PageHead } from '../kit/form-page.tsx';
+import { Item, Items, Menu } from '../kit/items.tsx';
 import { type Frame, Page, renderPage } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
-import { Badge, type BadgeKind, type IconName, ShortTime, Table } from '../kit/parts.tsx';
+import { Ago, Dated, Icon } from '../kit/parts.tsx';
+import type { Words } from '../kit/words.ts';
 import type { AccountPageDeps } from './form.tsx';
 
 const pageLength = 50;
@@ -23,18 +26,11 @@ export function createRecentPages(deps: AccountPageDeps): PageRoute[] {
 const recentStates = ['waiting', 'opened', 'burned', 'expired'] as const;
 type RecentState = (typeof recentStates)[number];
 
-interface Filter {
-  readonly label: MessageKey;
-  readonly none: MessageKey;
-  readonly kind: BadgeKind;
-  readonly icon: IconName;
-}
-
-const filters: Readonly<Record<RecentState, Filter>> = {
-  waiting: { label: 'recent.waiting', none: 'recent.noneWaiting', kind: 'waiting', icon: 'clock' },
-  opened: { label: 'recent.opened', none: 'recent.noneOpened', kind: 'good', icon: 'check' },
-  burned: { label: 'recent.burned', none: 'recent.noneBurned', kind: 'bad', icon: 'flame' },
-  expired: { label: 'recent.expired', none: 'recent.noneExpired', kind: 'plain', icon: 'x' },
+const filters: Readonly<Record<RecentState, Readonly<Record<'label' | 'none', MessageKey>>>> = {
+  waiting: { label: 'recent.waiting', none: 'recent.noneWaiting' },
+  opened: { label: 'recent.opened', none: 'recent.noneOpened' },
+  burned: { label: 'recent.burned', none: 'recent.noneBurned' },
+  expired: { label: 'recent.expired', none: 'recent.noneExpired' },
 };
 
 const filterOf: Readonly<Record<ReceiptState, RecentState>> = {
@@ -44,6 +40,8 @@ const filterOf: Readonly<Record<ReceiptState, RecentState>> = {
   burned: 'burned',
   expired: 'expired',
 };
+
+export const waitingStates = statesIn('waiting');
 
 function statesIn(filter: RecentState): ReceiptState[] {
   return (Object.keys(filterOf) as ReceiptState[]).filter((state) => filterOf[state] === filter);
@@ -66,21 +64,22 @@ const RecentPage: FC<RecentProps> = (props) => {
   const isEmpty = receipts.length === 0 && nextCursor === null;
   const isUntouched = isEmpty && state === null && !isLater;
   return (
-    <Page frame={frame} title={say('recent.title')} scripts={['time']}>
-      <div class="wide">
-        <PageHead
-          frame={frame}
-          title={say('recent.title')}
-          lead={say('recent.lead')}
-          done={cursorIsBad ? [say('recent.badCursor')] : []}
-        />
-        {isUntouched ? null : <FilterNav frame={frame} state={state} />}
-        {isEmpty ? <Nothing {...props} /> : null}
-        {receipts.length === 0 ? null : <List frame={frame} receipts={receipts} />}
-        <Paging {...props} />
-        {isUntouched ? null : <p class="hint">{say('recent.kept')}</p>}
-        <p class="hint">{say('recent.shorter')}</p>
-      </div>
+    <Page frame={frame} title={say('recent.title')} scripts={['time', 'account']}>
+      <PageHead
+        frame={frame}
+        title={say('recent.title')}
+        lead={say('recent.lead')}
+        done={cursorIsBad ? [say('recent.badCursor')] : []}
+      />
+      {isUntouched ? null : <FilterNav frame={frame} state={state} />}
+      {isEmpty ? <Nothing {...props} /> : null}
+      {receipts.length === 0 ? null : <List frame={frame} receipts={receipts} />}
+      <Paging {...props} />
+      <details class="missing">
+        <summary>{say('recent.missing')}</summary>
+        <p>{say('recent.kept')}</p>
+        <p>{say('recent.shorter')}</p>
+      </details>
     </Page>
   );
 };
@@ -116,7 +115,8 @@ const Nothing: FC<RecentProps> = ({ frame, state, isLater }) => {
     );
   }
   return (
-    <div class="sheet">
+    <div class="sheet nothing">
+      <Day state="waiting" part={0.7} />
       <h2>{say('recent.emptyTitle')}</h2>
       <p>{say('recent.empty')}</p>
       <p>
@@ -128,59 +128,138 @@ const Nothing: FC<RecentProps> = ({ frame, state, isLater }) => {
   );
 };
 
-const List: FC<Pick<RecentProps, 'frame' | 'receipts'>> = ({ frame, receipts }) => {
-  const { say } = frame.words;
+const List: FC<Pick<RecentProps, 'frame' | 'receipts'>> = ({ frame, receipts }) => (
+  <Items label={frame.words.say('recent.title')} isDense>
+    {receipts.map((receipt, at) => (
+      <Row frame={frame} receipt={receipt} at={at} />
+    ))}
+  </Items>
+);
+
+interface RowProps {
+  readonly frame: Frame;
+  readonly receipt: ReceiptView;
+  /** Its place in the list, for the ids. */
+  readonly at: number;
+}
+
+const Row: FC<RowProps> = (props) => {
+  const { frame, receipt, at } = props;
+  const { state, secretTtlSeconds, ttlSeconds, hasPassphrase, metadataKey } = receipt;
+  const id = `receipt-${at}`;
   return (
-    <Table
-      caption={say('recent.title')}
-      captionIsHidden
-      columns={[
-        say('recent.created'),
-        say('recent.state'),
-        say('recent.recipient'),
-        say('recent.left'),
-        say('recent.passphrase'),
-        '',
-      ]}
-      rows={receipts.map((receipt, at) => rowOf(frame, receipt, at))}
+    <Item
+      mark={<Day state={filterOf[state]} part={(secretTtlSeconds ?? 0) / ttlSeconds} />}
+      name={
+        <>
+          <a href={frame.href('receipt', metadataKey)} id={id}>
+            <Name {...props} />
+          </a>
+          {hasPassphrase ? <PassphraseMark frame={frame} /> : null}
+        </>
+      }
+      notes={[notesOf(props)]}
+      actions={filterOf[state] === 'waiting' ? <Actions {...props} /> : null}
     />
   );
 };
 
-function rowOf({ words, href }: Frame, receipt: ReceiptView, at: number) {
-  const { say, duration } = words;
-  const look = filters[filterOf[receipt.state]];
-  const { recipient, secretTtlSeconds, hasPassphrase, metadataKey, memo } = receipt;
-  return [
+/** The label, or else who it is for, or else how its link begins: something that tells it from the other rows. */
+const Name: FC<RowProps> = ({ frame: { words }, receipt: { memo, recipient, secretShortkey } }) => {
+  if (memo !== '') return <bdi>{memo}</bdi>;
+  if (recipient !== null) return <bdi>{words.say('recent.to', { recipient: words.code(recipient) })}</bdi>;
+  return (
     <>
-      <ShortTime words={words} at={receipt.createdAt} id={`created-${at}`} />
-      {memo === '' ? null : (
-        <bdi class="row-label" id={`label-${at}`}>
-          {memo}
-        </bdi>
+      {words.say('recent.untitled')}
+      {secretShortkey === '' ? null : (
+        <>
+          {' '}
+          <span class="item-aside">{words.say('recent.code', { code: words.code(secretShortkey) })}</span>
+        </>
       )}
-    </>,
-    <Badge kind={look.kind} icon={look.icon}>
-      {say(look.label)}
-    </Badge>,
-    recipient === null ? say('recent.noRecipient') : <bdi>{recipient}</bdi>,
-    secretTtlSeconds === null ? say('recent.noneLeft') : duration(secretTtlSeconds),
-    say(hasPassphrase ? 'recent.withPassphrase' : 'recent.withoutPassphrase'),
-    <a
-      href={href('receipt', metadataKey)}
-      id={`receipt-${at}`}
-      aria-labelledby={`receipt-${at} created-${at}${memo === '' ? '' : ` label-${at}`}`}
-    >
-      {say('recent.openReceipt')}
-    </a>,
+    </>
+  );
+};
+
+const PassphraseMark: FC<Pick<RowProps, 'frame'>> = ({ frame: { words } }) => (
+  <span class="item-aside">
+    <Icon name="lock" />
+    <span class="visually-hidden">{words.say('recent.withPassphrase')}</span>
+  </span>
+);
+
+const undelivered: ReadonlySet<DeliveryState> = new Set(['refused', 'given_up', 'not_sent']);
+
+/** What became of it comes first: a narrow screen cuts off the end. */
+function notesOf({ frame: { words }, receipt }: RowProps): Child[] {
+  const { say } = words;
+  const { memo, recipient, state, delivery } = receipt;
+  const isWaiting = filterOf[state] === 'waiting';
+  const isUndelivered = isWaiting && delivery !== null && undelivered.has(delivery.state);
+  return [
+    <Fate words={words} receipt={receipt} />,
+    ...(isUndelivered ? [<span class="fate-burned">{say('recent.notDelivered')}</span>] : []),
+    ...(isWaiting ? [<Ago words={words} at={receipt.createdAt} />] : []),
+    ...(memo === '' || recipient === null
+      ? []
+      : [<bdi>{say('recent.to', { recipient: words.code(recipient) })}</bdi>]),
   ];
 }
+
+/** What became of it, and when. */
+const Fate: FC<{ words: Words; receipt: ReceiptView }> = ({ words, receipt }) => {
+  const { state, createdAt, ttlSeconds, secretTtlSeconds, receivedAt, burnedAt, updatedAt } = receipt;
+  const fate = filterOf[state];
+  const expiresAt = createdAt + ttlSeconds;
+  const shown = {
+    waiting: <Dated words={words} say="recent.timeLeft" at={expiresAt} left={secretTtlSeconds ?? 0} />,
+    opened: <Dated words={words} say="recent.openedAt" at={receivedAt ?? updatedAt} as={Ago} />,
+    burned: <Dated words={words} say="recent.burnedAt" at={burnedAt ?? updatedAt} as={Ago} />,
+    expired: <Dated words={words} say="recent.expiredAt" at={expiresAt} as={Ago} />,
+  };
+  return (
+    <span class={`fate-${fate}`}>
+      {fate === 'waiting' ? <span class="visually-hidden">{words.say('recent.waiting')} </span> : null}
+      {shown[fate]}
+    </span>
+  );
+};
+
+const Actions: FC<RowProps> = ({ frame: { words, href }, receipt, at }) => {
+  const { say } = words;
+  const { metadataKey, recipient, sealed } = receipt;
+  const maySendAgain = recipient !== null && !sealed;
+  return (
+    <Menu id={`actions-${at}`} label={say('recent.actions')} of={`receipt-${at}`}>
+      <li>
+        <a href={href('receipt', metadataKey)}>
+          <Icon name="clock" />
+          {say('recent.openReceipt')}
+        </a>
+      </li>
+      {maySendAgain ? (
+        <li>
+          <a href={`${href('receipt', metadataKey)}#delivery`}>
+            <Icon name="mail" />
+            {say('recent.sendAgain')}
+          </a>
+        </li>
+      ) : null}
+      <li>
+        <a class="losing" href={href('burn', metadataKey)}>
+          <Icon name="flame" />
+          {say('recent.burn')}
+        </a>
+      </li>
+    </Menu>
+  );
+};
 
 const Paging: FC<RecentProps> = ({ frame, state, nextCursor, isLater }) => {
   const { say } = frame.words;
   if (nextCursor === null && !isLater) return null;
   return (
-    <div class="row">
+    <div class="row paging">
       {isLater ? (
         <a class="button quiet" href={addressOf(frame, state, null)}>
           {say('recent.newest')}

@@ -10,18 +10,17 @@ import type { SignedIn, StoredSession } from '../../core/account.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { renderErrorPage } from '../kit/error-page.tsx';
 import {
-  BackToAccount,
   type DoneTexts,
   doneIn,
   FormPage,
   type FormRefusal,
   forAccount,
   formReply,
-  PageHead,
   refuseForm,
   TextField,
 } from '../kit/form-page.tsx';
-import { type Frame, Page, PostForm, renderPage } from '../kit/layout.tsx';
+import { Item, Items } from '../kit/items.tsx';
+import { type Frame, PostForm, renderPage } from '../kit/layout.tsx';
 import {
   type PageProblem,
   type PageReply,
@@ -30,10 +29,11 @@ import {
   pageReply,
   seeOther,
 } from '../kit/page.ts';
-import { Badge, ShortTime, Table } from '../kit/parts.tsx';
+import { Ago, Badge, Dated, Icon, In } from '../kit/parts.tsx';
 import type { Words } from '../kit/words.ts';
 import { browserLabel, parseBrowserLabel } from './browser-label.ts';
 import { type AccountPageDeps, countGuess, signInPost } from './form.tsx';
+import { AccountPage, mayHaveDomains } from './sections.tsx';
 
 export function createLogInPages(deps: AccountPageDeps): PageRoute[] {
   return [
@@ -90,6 +90,7 @@ const LogInPage: FC<LogInProps> = ({ frame, email, refusal, done }) => {
         label={say('logIn.password')}
         type="password"
         autocomplete="current-password"
+        words={words}
         refusal={refusal}
       />
     </FormPage>
@@ -99,7 +100,7 @@ const LogInPage: FC<LogInProps> = ({ frame, email, refusal, done }) => {
 const OtherWays: FC<{ frame: Frame }> = ({ frame: { words, href, settings } }) => (
   <>
     <p>
-      {words.say('logIn.forgottenHint')} <a href={href('forgotten')}>{words.say('logIn.forgotten')}</a>
+      <a href={href('forgotten')}>{words.say('logIn.forgotten')}</a>
     </p>
     {settings.signUpIsOpen ? (
       <p>
@@ -175,61 +176,72 @@ interface SessionsProps {
   /** This one first. */
   readonly sessions: readonly StoredSession[];
   readonly thisSessionId: number;
+  readonly hasDomains: boolean;
   readonly done: readonly string[];
 }
 
-const SessionsPage: FC<SessionsProps> = ({ frame, sessions, thisSessionId, done }) => {
+const SessionsPage: FC<SessionsProps> = ({ frame, sessions, thisSessionId, hasDomains, done }) => {
   const { say } = frame.words;
   return (
-    <Page frame={frame} title={say('sessions.title')} scripts={['time']}>
-      <PageHead {...{ frame, done }} title={say('sessions.title')} lead={say('sessions.lead')} />
-      <div class="wide">
-        <Table
-          caption={say('sessions.title')}
-          captionIsHidden
-          columns={[
-            say('sessions.browser'),
-            say('sessions.began'),
-            say('sessions.used'),
-            say('sessions.ends'),
-            '',
-          ]}
-          rows={sessions.map((session) => rowOf(frame, session, session.sessionId === thisSessionId))}
-        />
-      </div>
-      {sessions.length === 1 ? <p>{say('sessions.onlyThis')}</p> : null}
-      <p class="hint">{say('sessions.endsHint')}</p>
-      <BackToAccount frame={frame} />
-    </Page>
+    <AccountPage
+      {...{ frame, hasDomains, done }}
+      section="sessions"
+      title={say('sessions.title')}
+      lead={say('sessions.lead')}
+      scripts={['time']}
+    >
+      <Items label={say('sessions.title')}>
+        {sessions.map((session) => (
+          <Row frame={frame} session={session} isThis={session.sessionId === thisSessionId} />
+        ))}
+      </Items>
+      <p class="hint">{say(sessions.length === 1 ? 'sessions.onlyThis' : 'sessions.endsHint')}</p>
+    </AccountPage>
   );
 };
 
-function rowOf(frame: Frame, session: StoredSession, isThis: boolean) {
+interface RowProps {
+  readonly frame: Frame;
+  readonly session: StoredSession;
+  readonly isThis: boolean;
+}
+
+const Row: FC<RowProps> = ({ frame, session, isThis }) => {
   const { words, href } = frame;
   const { sessionId, createdAt, lastUsedAt, expiresAt } = session;
-  return [
-    <bdi id={`browser-${sessionId}`}>{browserIn(session.label, words)}</bdi>,
-    <ShortTime words={words} at={createdAt} />,
-    <ShortTime words={words} at={lastUsedAt} />,
-    <ShortTime words={words} at={expiresAt} />,
-    isThis ? (
-      <Badge kind="good" icon="check">
-        {words.say('sessions.this')}
-      </Badge>
-    ) : (
-      <PostForm frame={frame} action={href('endSession', String(sessionId))}>
-        <button
-          class="quiet small"
-          type="submit"
-          id={`end-${sessionId}`}
-          aria-labelledby={`end-${sessionId} browser-${sessionId}`}
-        >
-          {words.say('sessions.end')}
-        </button>
-      </PostForm>
-    ),
-  ];
-}
+  return (
+    <Item
+      mark={<Icon name="globe" />}
+      name={
+        <>
+          <bdi id={`browser-${sessionId}`}>{browserIn(session.label, words)}</bdi>
+          {isThis ? <Badge kind="good">{words.say('sessions.this')}</Badge> : null}
+        </>
+      }
+      notes={[
+        [<Dated words={words} say="sessions.usedAt" at={lastUsedAt} as={Ago} />],
+        [
+          <Dated words={words} say="sessions.beganAt" at={createdAt} as={Ago} />,
+          <Dated words={words} say="sessions.endsAt" at={expiresAt} as={In} />,
+        ],
+      ]}
+      actions={
+        isThis ? null : (
+          <PostForm frame={frame} action={href('endSession', String(sessionId))}>
+            <button
+              class="quiet small"
+              type="submit"
+              id={`end-${sessionId}`}
+              aria-labelledby={`end-${sessionId} browser-${sessionId}`}
+            >
+              {words.say('sessions.end')}
+            </button>
+          </PostForm>
+        )
+      }
+    />
+  );
+};
 
 function browserIn(label: string, { say }: Words): string {
   const { browser, system } = parseBrowserLabel(label);
@@ -242,14 +254,15 @@ function browserIn(label: string, { say }: Words): string {
 async function showSessions(
   request: PageRequest,
   signedIn: SignedIn,
-  { accounts }: AccountPageDeps,
+  { accounts, domains }: AccountPageDeps,
 ): Promise<PageReply> {
   const all = await accounts.listSessions(signedIn);
   const isThis = ({ sessionId }: { readonly sessionId: number }) => sessionId === signedIn.sessionId;
   const sessions = [...all.filter(isThis), ...all.filter((session) => !isThis(session))];
   const { frame } = request;
   const done = doneIn(request, endedTexts);
-  const page = <SessionsPage {...{ frame, sessions, done }} thisSessionId={signedIn.sessionId} />;
+  const hasDomains = await mayHaveDomains(domains, signedIn.caller);
+  const page = <SessionsPage {...{ frame, sessions, hasDomains, done }} thisSessionId={signedIn.sessionId} />;
   return pageReply(200, renderPage(page));
 }
 

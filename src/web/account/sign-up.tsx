@@ -159,7 +159,7 @@ const SignUpExistsPage: FC<FrameProps> = ({ frame: { words, href }, frame }) => 
     lead={words.say('signUp.exists')}
     ways={[
       [href('logIn'), words.say('logIn.title')],
-      [href('forgotten'), words.say('logIn.forgotten')],
+      [href('forgotten'), words.say('forgotten.title')],
     ]}
   />
 );

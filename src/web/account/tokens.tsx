@@ -9,27 +9,26 @@ import type { NewTokenOutcome } from '../../core/accounts/tokens.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { controlAttributes, Field } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
 import {
-  BackToAccount,
   type DoneTexts,
   doneIn,
   type FormRefusal,
   forAccount,
   formReply,
-  PageHead,
   refuseField,
   refuseForm,
   TextField,
   TickBox,
 } from '../kit/form-page.tsx';
-import { type Frame, Page, PostForm, renderPage } from '../kit/layout.tsx';
+import { Item, Items } from '../kit/items.tsx';
+import { type Frame, PostForm, renderPage } from '../kit/layout.tsx';
 import { ConfirmPage } from '../kit/message-page.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
-import { Badge, CopyButton, CopyStatus, Dated, ShortTime, Table } from '../kit/parts.tsx';
+import { Ago, Badge, CopyButton, CopyStatus, Dated, Icon, In } from '../kit/parts.tsx';
 import type { Words } from '../kit/words.ts';
 import { type AccountPageDeps, countGuess, OwnPassword } from './form.tsx';
+import { AccountPage, mayHaveDomains } from './sections.tsx';
 
 export function createTokenPages(deps: AccountPageDeps): PageRoute[] {
   return [
@@ -53,13 +52,14 @@ export function createTokenPages(deps: AccountPageDeps): PageRoute[] {
 interface TypedToken {
   readonly name: string;
   readonly scopes: readonly TokenScope[];
-  /** In days; `''` for ever. */
+  /** In days; `''` for ever, `date` for the date below. */
   readonly expiry: string;
-  /** `2030-12-31`, or `''`. */
+  /** `2030-12-31`, or `''`; counts only when it is chosen. */
   readonly date: string;
 }
 
 const tokenLifetimesDays = [30, 90, 365] as const;
+const customDate = 'date';
 
 const daySeconds = 86_400;
 
@@ -79,12 +79,12 @@ type TokenExpiry =
   | { readonly outcome: 'invalid_choice' }
   | { readonly outcome: 'invalid_date' };
 
-/** A date overrides the choice. Anything else is refused, so no token works longer than its maker meant. */
+/** Anything that is not offered is refused, so no token works longer than its maker meant. */
 function parseTokenExpiry(
   { expiry, date }: Pick<TypedToken, 'expiry' | 'date'>,
   now: UnixSeconds,
 ): TokenExpiry {
-  if (date.trim() !== '') return untilEndOf(date.trim(), now);
+  if (expiry === customDate) return untilEndOf(date.trim(), now);
   if (expiry === '') return { outcome: 'valid', expiresAt: null };
   const days = tokenLifetimesDays.find((choice) => String(choice) === expiry);
   if (days === undefined) return { outcome: 'invalid_choice' };
@@ -108,76 +108,76 @@ interface TokensProps {
   readonly frame: Frame;
   readonly tokens: readonly StoredToken[];
   readonly username: string;
+  readonly hasDomains: boolean;
   readonly now: UnixSeconds;
   readonly typed: TypedToken;
   readonly refusal: FormRefusal | null;
   readonly done: readonly string[];
 }
 
-const TokensPage: FC<TokensProps> = ({ frame, tokens, username, now, typed, refusal, done }) => {
+const TokensPage: FC<TokensProps> = (props) => {
+  const { frame, tokens, hasDomains, now, done, refusal } = props;
   const { say } = frame.words;
   return (
-    <Page frame={frame} title={say('tokens.title')} scripts={['time']}>
-      <PageHead {...{ frame, done, refusal }} title={say('tokens.title')} lead={say('tokens.lead')} />
-      <div class="wide">
-        <h2 class="large">{say('tokens.listTitle')}</h2>
-        {tokens.length === 0 ? (
-          <p>{say('tokens.none')}</p>
-        ) : (
-          <Table
-            caption={say('tokens.listTitle')}
-            captionIsHidden
-            columns={[
-              say('tokens.name'),
-              say('tokens.may'),
-              say('tokens.created'),
-              say('tokens.expires'),
-              say('tokens.used'),
-              '',
-            ]}
-            rows={tokens.map((token) => rowOf(frame, token, now))}
-          />
-        )}
-      </div>
-      <NewTokenForm frame={frame} username={username} typed={typed} refusal={refusal} />
-      <BackToAccount frame={frame} />
-    </Page>
+    <AccountPage
+      {...{ frame, hasDomains, done, refusal }}
+      section="tokens"
+      title={say('tokens.title')}
+      lead={say('tokens.lead')}
+      scripts={['time', 'account']}
+    >
+      {tokens.length === 0 ? (
+        <p>{say('tokens.none')}</p>
+      ) : (
+        <Items label={say('tokens.listTitle')}>
+          {tokens.map((token) => (
+            <Row frame={frame} token={token} now={now} />
+          ))}
+        </Items>
+      )}
+      <NewTokenForm {...props} />
+    </AccountPage>
   );
 };
 
-function rowOf({ words, href }: Frame, token: StoredToken, now: UnixSeconds) {
+const Row: FC<{ frame: Frame; token: StoredToken; now: UnixSeconds }> = ({ frame, token, now }) => {
+  const { words, href } = frame;
   const { tokenId, name, createdAt, expiresAt, lastUsedAt } = token;
-  return [
-    <bdi id={`name-${tokenId}`}>{name}</bdi>,
-    <Scopes words={words} scopes={token.scopes} />,
-    <ShortTime words={words} at={createdAt} />,
-    <Expiry words={words} at={expiresAt} now={now} />,
-    lastUsedAt === null ? words.say('tokens.unused') : <ShortTime words={words} at={lastUsedAt} />,
-    <a
-      class="button quiet small"
-      id={`revoke-${tokenId}`}
-      aria-labelledby={`revoke-${tokenId} name-${tokenId}`}
-      href={href('revokeToken', String(tokenId))}
-    >
-      {words.say('tokens.revoke')}
-    </a>,
-  ];
-}
-
-const Scopes: FC<{ words: Words; scopes: readonly TokenScope[] }> = ({ words, scopes }) => (
-  <ul class="plain">
-    {scopes.map((scope) => (
-      <li>{words.say(scopeTexts[scope].label)}</li>
-    ))}
-  </ul>
-);
+  const used =
+    lastUsedAt === null ? (
+      words.say('tokens.unused')
+    ) : (
+      <Dated words={words} say="tokens.usedAt" at={lastUsedAt} as={Ago} />
+    );
+  return (
+    <Item
+      mark={<Icon name="key" />}
+      name={<bdi id={`name-${tokenId}`}>{name}</bdi>}
+      notes={[
+        token.scopes.map((scope) => words.say(scopeTexts[scope].label)),
+        [<Expiry words={words} at={expiresAt} now={now} />, used],
+        [<Dated words={words} say="tokens.createdAt" at={createdAt} as={Ago} />],
+      ]}
+      actions={
+        <a
+          class="button quiet small"
+          id={`revoke-${tokenId}`}
+          aria-labelledby={`revoke-${tokenId} name-${tokenId}`}
+          href={href('revokeToken', String(tokenId))}
+        >
+          {words.say('tokens.revoke')}
+        </a>
+      }
+    />
+  );
+};
 
 const Expiry: FC<{ words: Words; at: UnixSeconds | null; now: UnixSeconds }> = ({ words, at, now }) => {
   if (at === null) return <>{words.say('tokens.expiresNever')}</>;
-  if (at > now) return <ShortTime words={words} at={at} />;
+  if (at > now) return <Dated words={words} say="tokens.expiresAt" at={at} as={In} />;
   return (
-    <Badge kind="bad">
-      <Dated words={words} say="tokens.expired" at={at} isShort />
+    <Badge kind="expired">
+      <Dated words={words} say="tokens.expired" at={at} as={Ago} />
     </Badge>
   );
 };
@@ -221,19 +221,7 @@ const NewTokenForm: FC<NewTokenProps> = ({ frame, username, typed, refusal }) =>
           />
         ))}
       </fieldset>
-      <div class="pair">
-        <ExpiryField frame={frame} typed={typed} refusal={refusal} />
-        <TextField
-          name="date"
-          label={say('tokens.date')}
-          hint={say('tokens.dateHint')}
-          type="date"
-          autocomplete="off"
-          value={typed.date}
-          refusal={refusal}
-          isOptional
-        />
-      </div>
+      <ExpiryField frame={frame} typed={typed} refusal={refusal} />
       <OwnPassword
         {...{ frame, username, refusal }}
         name="password"
@@ -245,46 +233,87 @@ const NewTokenForm: FC<NewTokenProps> = ({ frame, username, typed, refusal }) =>
   );
 };
 
+/** One choice; the field of the date shows while it is chosen, and keeps what was typed either way. */
 const ExpiryField: FC<Omit<NewTokenProps, 'username'>> = ({ frame, typed, refusal }) => {
   const { say } = frame.words;
-  const texts = { name: 'expiry', label: say('tokens.expiry'), wrong: refusal?.wrong.expiry ?? null };
+  const wrong = refusal?.wrong.expiry ?? null;
+  const described = wrong === null ? {} : { 'aria-describedby': 'expiry-wrong' };
   return (
-    <Field texts={texts}>
-      <select {...controlAttributes(texts)} autocomplete="off">
-        <option value="" selected={typed.expiry === ''}>
-          {say('tokens.expiryForEver')}
-        </option>
-        {tokenLifetimesDays.map((days) => (
-          <option value={days} selected={typed.expiry === String(days)}>
-            {say('tokens.expiryDays', { count: days })}
-          </option>
-        ))}
-      </select>
-    </Field>
+    <fieldset class="choices" {...described}>
+      <legend>{say('tokens.expiry')}</legend>
+      {expiryChoices(say).map(([value, label]) => (
+        <>
+          <input
+            type="radio"
+            id={value === '' ? 'expiry' : `expiry-${value}`}
+            name="expiry"
+            value={value}
+            checked={typed.expiry === value}
+            autocomplete="off"
+          />
+          <label for={value === '' ? 'expiry' : `expiry-${value}`}>{label}</label>
+        </>
+      ))}
+      {wrong === null ? null : (
+        <p class="wrong" id="expiry-wrong">
+          {wrong}
+        </p>
+      )}
+      <div class="choice-date">
+        <TextField
+          name="date"
+          label={say('tokens.date')}
+          hint={say('tokens.dateHint')}
+          type="date"
+          autocomplete="off"
+          value={typed.date}
+          refusal={refusal}
+          isOptional
+        />
+      </div>
+    </fieldset>
   );
 };
+
+function expiryChoices(say: Words['say']): (readonly [value: string, label: string])[] {
+  return [
+    ['', say('tokens.expiryForEver')],
+    ...tokenLifetimesDays.map((days) => {
+      const label = days === 365 ? say('tokens.expiryYear') : say('tokens.expiryDays', { count: days });
+      return [String(days), label] as const;
+    }),
+    [customDate, say('tokens.expiryDate')],
+  ];
+}
 
 interface TokenReadyProps {
   readonly frame: Frame;
   readonly made: Extract<NewTokenOutcome, { outcome: 'created' }>;
   readonly username: string;
   readonly baseUrl: string;
+  readonly hasDomains: boolean;
 }
 
-const TokenReadyPage: FC<TokenReadyProps> = ({ frame, made, username, baseUrl }) => {
+const TokenReadyPage: FC<TokenReadyProps> = ({ frame, made, username, baseUrl, hasDomains }) => {
   const { say } = frame.words;
   const path = made.stored.scopes.includes('read-recent') ? '/api/v2/private/recent' : '/api/v2/authcheck';
   return (
-    <Page frame={frame} title={say('tokens.readyTitle')} scripts={['copy']}>
-      <PageHead frame={frame} title={say('tokens.readyTitle')} lead={say('tokens.readyLead')} />
+    <AccountPage
+      {...{ frame, hasDomains }}
+      section="tokens"
+      isBelow
+      title={say('tokens.readyTitle')}
+      lead={say('tokens.readyLead')}
+      scripts={['copy']}
+    >
       <div class="sheet">
-        <div class="field">
-          <label for="token">{say('tokens.readyLabel')}</label>
-          <textarea id="token" class="link code" readonly rows={2} spellcheck={false} autocomplete="off">
+        <label for="token">{say('tokens.readyLabel')}</label>
+        <div class="welded">
+          <textarea id="token" class="link code" readonly rows={1} spellcheck={false} autocomplete="off">
             {`\n${made.token.expose()}`}
           </textarea>
+          <CopyButton target="token" label={say('tokens.copy')} copied={say('tokens.copied')} />
         </div>
-        <CopyButton target="token" label={say('tokens.copy')} />
         <CopyStatus copied={say('tokens.copied')} failed={say('tokens.notCopied')} />
       </div>
       <h2>{say('tokens.tryTitle')}</h2>
@@ -296,7 +325,7 @@ const TokenReadyPage: FC<TokenReadyProps> = ({ frame, made, username, baseUrl })
       <p>
         <a href={frame.href('tokens')}>{say('tokens.back')}</a>
       </p>
-    </Page>
+    </AccountPage>
   );
 };
 
@@ -322,7 +351,7 @@ const RevokeTokenPage: FC<{ frame: Frame; token: StoredToken }> = ({ frame, toke
 async function showTokens(
   request: PageRequest,
   signedIn: SignedIn,
-  { accounts, clock }: AccountPageDeps,
+  { accounts, domains, clock }: AccountPageDeps,
   typed: TypedToken,
   refusal: FormRefusal | null,
 ): Promise<PageReply> {
@@ -330,8 +359,9 @@ async function showTokens(
   const { frame } = request;
   const done = doneIn(request, doneTexts);
   const { username } = signedIn.caller.account;
-  const now = clock();
-  return formReply(<TokensPage {...{ frame, tokens, username, now, typed, refusal, done }} />, refusal);
+  const hasDomains = await mayHaveDomains(domains, signedIn.caller);
+  const shown = { frame, tokens, username, hasDomains, typed, refusal, done };
+  return formReply(<TokensPage {...shown} now={clock()} />, refusal);
 }
 
 async function create(request: PageRequest, signedIn: SignedIn, deps: AccountPageDeps): Promise<PageReply> {
@@ -354,7 +384,8 @@ async function create(request: PageRequest, signedIn: SignedIn, deps: AccountPag
   });
   if (made.outcome !== 'created') return again(refusalOf(made, frame.words));
   const { baseUrl } = deps.links;
-  const page = <TokenReadyPage frame={frame} made={made} username={username} baseUrl={baseUrl} />;
+  const hasDomains = await mayHaveDomains(deps.domains, signedIn.caller);
+  const page = <TokenReadyPage {...{ frame, made, username, baseUrl, hasDomains }} />;
   return pageReply(200, renderPage(page));
 }
 

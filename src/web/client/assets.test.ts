@@ -17,16 +17,19 @@ const mark = (front: string, ...grounds: string[]): Pair[] =>
 
 /** Every colour on each of its backgrounds: text (WCAG 1.4.3), and borders of controls and marks (1.4.11). */
 const pairs: readonly Pair[] = [
-  ...text('ink', 'paper', 'sheet', 'leaf-soft', 'alarm-soft', 'sun-soft'),
-  ...text('soft', 'paper', 'sheet', 'leaf-soft', 'alarm-soft', 'sun-soft'),
-  ...text('leaf', 'paper', 'sheet', 'leaf-soft'),
+  ...text('ink', 'paper', 'sheet', 'field', 'leaf-soft', 'alarm-soft', 'sun-soft', 'night-soft'),
+  ...text('soft', 'paper', 'sheet', 'field', 'leaf-soft', 'alarm-soft', 'sun-soft', 'night-soft'),
+  ...text('leaf', 'paper', 'sheet', 'field', 'leaf-soft'),
   ...text('leaf-hover', 'paper', 'sheet'),
   ...text('alarm', 'paper', 'sheet', 'alarm-soft'),
   ...text('sun', 'paper', 'sheet', 'sun-soft'),
+  ...text('night', 'paper', 'sheet', 'night-soft'),
   ...text('on-leaf', 'leaf', 'leaf-hover'),
   ...text('on-alarm', 'alarm'),
   ...text('paper', 'ink'),
-  ...mark('line', 'paper', 'sheet'),
+  ...mark('line', 'paper', 'sheet', 'field'),
+  ...mark('alarm', 'field'),
+  ...mark('amber', 'paper', 'sheet', 'sun-soft'),
 ];
 
 function flawsOf(palette: Palette): string[] {
@@ -56,7 +59,7 @@ describe('the colours', () => {
   it('are at least 7 : 1 for whoever wants more contrast', () => {
     for (const scheme of ['light', 'dark'] satisfies Scheme[]) {
       const palette = paletteOf(scheme, true);
-      const least = ['ink', 'soft', 'leaf', 'alarm', 'sun'].map((name) =>
+      const least = ['ink', 'soft', 'leaf', 'alarm', 'sun', 'night'].map((name) =>
         contrast(palette[name] ?? '', palette.paper ?? ''),
       );
       expect(Math.min(...least)).toBeGreaterThanOrEqual(7);
@@ -79,12 +82,16 @@ describe('the colours', () => {
       'ink on sun-soft',
       'soft on paper',
       'soft on sheet',
+      'soft on field',
       'soft on leaf-soft',
       'soft on alarm-soft',
       'soft on sun-soft',
+      'soft on night-soft',
       'sun on sun-soft',
       'line on paper',
       'line on sheet',
+      'line on field',
+      'amber on sun-soft',
     ]);
   });
 });

@@ -48,8 +48,10 @@ const extraStyles = { reference } as const;
 export type StyleName = keyof typeof extraStyles;
 
 const scriptNames = [
+  'account',
   'colour',
   'copy',
+  'gone',
   'receipt',
   'reveal',
   'sealed',

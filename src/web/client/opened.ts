@@ -1,6 +1,8 @@
 /** Shows what was decrypted: text as text, a file by name and size, with a preview only of what is safe to show. */
 import type { Content } from '../../../sdk/sealing.ts';
 import { beginCopying } from './copying.ts';
+import { countGraphemes, countLines } from './reading.ts';
+import { drawGlyphs, listPairs, nameHidden, sayCount } from './reading-view.ts';
 import { beginCover, blobOf, find } from './shown.ts';
 import { sizeText } from './size.ts';
 
@@ -30,13 +32,9 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-function say(id: string, count: number): void {
+function count(id: string, counted: number): void {
   const place = document.getElementById(id);
-  if (place === null) return;
-  const { lang } = document.documentElement;
-  const forms = JSON.parse(place.dataset.forms ?? '{}') as Readonly<Record<string, string>>;
-  const text = forms[new Intl.PluralRules(lang).select(count)] ?? forms.other ?? '';
-  place.textContent = text.replace('{count}', new Intl.NumberFormat(lang).format(count));
+  sayCount(place, place?.dataset.forms, counted);
 }
 
 function showText(text: string): void {
@@ -45,9 +43,13 @@ function showText(text: string): void {
   value.value = text;
   // For browsers that do not size a field by its content.
   const rows = text.split('\n').reduce((sum, line) => sum + 1 + Math.floor(line.length / 60), 0);
-  value.rows = Math.min(Math.max(rows, 3), 18);
-  say('characters', [...text].length);
-  say('lines', text.split(/\r\n|\r|\n/).length);
+  value.rows = text.includes('\n') ? Math.min(Math.max(rows, 3), 18) : 1;
+  count('characters', countGraphemes(text));
+  const lines = countLines(text);
+  if (lines === 1) document.getElementById('lines')?.remove();
+  else count('lines', lines);
+  drawGlyphs(text);
+  nameHidden(text);
   if (!/[^\P{Cc}\n\t]/u.test(text)) document.getElementById('inexact')?.remove();
 }
 
@@ -88,6 +90,7 @@ export function showOpened(content: Content): void {
   if (save !== null && text !== null)
     save.href = blobOf(new TextEncoder().encode(text), 'text/plain;charset=utf-8');
   beginCover();
+  if (text !== null) listPairs(text);
   beginCopying();
   (find('h1', HTMLElement) ?? main).focus();
 }

@@ -1,8 +1,11 @@
 /**
- * A waiting receipt with scripts: notices when the secret is gone or its mail has news, and shares the link with other
- * apps. Polling changes nothing and happens only while the page is visible. The page is replaced by its own address,
- * which shows no link, only once the link is dead; news of the mail touch neither the link nor anything being typed.
+ * A waiting receipt with scripts: shows the passphrase that was handed over, notices when the secret is gone or its mail has news,
+ * and helps to hand the link over. Polling changes nothing and happens only while the page is visible. The page is replaced by its
+ * own address, which shows no link, only once the link is dead; news of the mail touch neither the link nor anything being typed.
  */
+import { showPassphrase, takeHandover } from './handed.ts';
+import { beginMessage, beginSharing } from './shown-message.ts';
+
 interface Answer {
   readonly state?: unknown;
   readonly delivery?: { readonly state: string; readonly at: number } | null;
@@ -90,7 +93,7 @@ function load(address: string): Promise<Document> {
 }
 
 if (watcher !== null) {
-  const hint = watcher.querySelector<HTMLElement>('[data-hint]');
+  const hint = document.querySelector<HTMLElement>('[data-hint]');
   if (hint !== null) hint.hidden = false;
   document.addEventListener('visibilitychange', () => {
     clearTimeout(timer);
@@ -99,14 +102,9 @@ if (watcher !== null) {
   plan();
 }
 
-const share = document.querySelector<HTMLButtonElement>('button[data-share]');
-const link = document.getElementById('link');
-if (share !== null && link instanceof HTMLTextAreaElement && typeof navigator.share === 'function') {
-  share.hidden = false;
-  share.addEventListener('click', () => {
-    // Closing the sheet without choosing is no error.
-    navigator.share({ url: link.value }).catch(() => {});
-  });
-}
+showPassphrase(takeHandover().passphrase);
+beginMessage();
+beginSharing();
 
-export {};
+const link = document.getElementById('link');
+if (link instanceof HTMLTextAreaElement) link.addEventListener('click', () => link.select());

@@ -4,15 +4,29 @@
  * and a page restored from the browser's memory asks the server again. Nothing is stored, and nothing is copied without a
  * press.
  */
-import { beginCover, beginPassphrase, blobOf, endMinute, find, forget, passphraseField } from './shown.ts';
+import { beginCopying } from './copying.ts';
+import { listPairs } from './reading-view.ts';
+import {
+  beginCover,
+  beginPassphrase,
+  blobOf,
+  endMinute,
+  find,
+  forget,
+  passphraseField,
+  valueField,
+} from './shown.ts';
 
 const minuteMs = 60_000;
 
 beginPassphrase();
 beginCover();
+listPairs(valueField()?.value ?? '');
+beginCopying();
 
 const form = find('form.opening', HTMLFormElement);
-const box = find('#open', HTMLInputElement);
+/** What a person ticks without scripts. */
+const box = find('.sure input', HTMLInputElement);
 let isPressed = false;
 let isSent = false;
 

@@ -5,8 +5,10 @@
 import { bundleScripts } from './bundle.ts' with { type: 'macro' };
 
 export const scriptTexts: Readonly<Record<string, string>> = bundleScripts([
+  'account',
   'colour',
   'copy',
+  'gone',
   'receipt',
   'reveal',
   'sealed',

@@ -1,27 +1,16 @@
 /**
- * The receipt of a secret that was just sealed in this browser: the whole link, once. What opens the secret comes in this page's
- * own address, which browsers do not send, and is taken out of it before anything is shown; a reload does not have it any more.
+ * The receipt of a secret that was just sealed in this browser: the whole link, once. The half that opens the secret comes in this
+ * page's own address, which browsers do not send, and is taken out of it before anything is shown.
  */
-import { isFragment } from '../../../sdk/sealing.ts';
+import { onLeaving, showPassphrase, takeHandover } from './handed.ts';
 import { qrPath, quietModules } from './qr-path.ts';
+import { showMessage } from './shown-message.ts';
 
 const sheet = document.getElementById('whole-link');
-const fragment = location.hash.slice(1);
 
 function field(id: string): HTMLTextAreaElement | null {
   const found = document.getElementById(id);
   return found instanceof HTMLTextAreaElement ? found : null;
-}
-
-function fillMessage(link: string): void {
-  const message = field('message');
-  const mail = document.getElementById('mailto');
-  if (message === null || !(mail instanceof HTMLAnchorElement)) return;
-  const { before = '', after = '' } = message.dataset;
-  message.value = `${before}\n\n${link}\n\n${after}`;
-  const parts = { subject: mail.dataset.subject ?? '', body: message.value.replaceAll('\n', '\r\n') };
-  const query = Object.entries(parts).map(([name, text]) => `${name}=${encodeURIComponent(text)}`);
-  mail.href = `mailto:?${query.join('&')}`;
 }
 
 function draw(link: string): void {
@@ -40,10 +29,10 @@ function guard(shown: HTMLElement): void {
   shown.addEventListener('click', ({ target }) => {
     const pressed =
       target instanceof Element ? target.closest('button, a, details:has(#qr) > summary') : null;
-    isHandedOver ||= pressed !== null;
+    isHandedOver ||= pressed !== null && pressed.closest('#passphrase-chip') === null;
   });
-  shown.addEventListener('copy', () => {
-    isHandedOver = true;
+  shown.addEventListener('copy', ({ target }) => {
+    isHandedOver ||= !(target instanceof Element && target.closest('#passphrase-chip') !== null);
   });
   window.addEventListener('beforeunload', (event) => {
     const news = document.querySelector('#watch [role="status"]')?.textContent ?? '';
@@ -51,7 +40,6 @@ function guard(shown: HTMLElement): void {
   });
 }
 
-/** Nothing of it stays where the page may be shown again from. */
 function forget(): void {
   for (const id of ['link', 'message']) {
     const shown = field(id);
@@ -61,20 +49,15 @@ function forget(): void {
   document.querySelector('#qr path')?.removeAttribute('d');
 }
 
-if (isFragment(fragment)) {
-  history.replaceState(history.state, '', location.pathname + location.search);
-  const link = `${sheet?.dataset.link ?? ''}#${fragment}`;
-  const shown = field('link');
-  if (sheet !== null && shown !== null) {
-    shown.value = link;
-    fillMessage(link);
-    draw(link);
-    guard(sheet);
-    sheet.hidden = false;
-    document.getElementById('link-gone')?.remove();
-    window.addEventListener('pagehide', forget);
-    window.addEventListener('pageshow', ({ persisted }) => {
-      if (persisted) location.reload();
-    });
-  }
+const { fragment, passphrase } = takeHandover();
+const shown = field('link');
+if (fragment !== null && sheet !== null && shown !== null) {
+  shown.value = `${sheet.dataset.link ?? ''}#${fragment}`;
+  showMessage();
+  draw(shown.value);
+  guard(sheet);
+  sheet.hidden = false;
+  document.getElementById('link-gone')?.remove();
+  onLeaving(forget);
 }
+showPassphrase(passphrase);

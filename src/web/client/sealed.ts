@@ -13,6 +13,7 @@ import { stretchInWorker } from './stretching.ts';
 const sealed = document.getElementById('sealed') ?? document.createElement('div');
 const { path = '', kind } = sealed.dataset;
 const isAgain = kind === 'again';
+const isBurn = kind === 'burn';
 /** Programs put a full stop or a bracket after a link. */
 const fragment = location.hash.slice(1).replace(/[^\w-]+$/, '');
 const tries = 3;
@@ -21,6 +22,9 @@ let formToken = sealed.dataset.formToken ?? '';
 let isBusy = false;
 /** The secret may have been opened already, for this tab. */
 let mayBeOpened = isAgain;
+
+/** `burn`: it burns what it could open. */
+export type SealedKind = 'first' | 'again' | 'burn';
 
 /** What the page has ready to say, as `data-…`. */
 export type SealedWord =
@@ -68,6 +72,7 @@ function setBusy(isNow: boolean, said: '' | SealedWord): void {
 }
 
 interface Answer {
+  readonly burned?: unknown;
   readonly v?: unknown;
   readonly ciphertext?: unknown;
   readonly say?: unknown;
@@ -78,9 +83,10 @@ interface Answer {
 /** `null`: no answer. What was asked for may have been opened, and is asked for again in the same way. */
 async function ask(
   { linkProof, proof }: Proofs,
-  look: string,
+  look: string | null,
 ): Promise<{ ok: boolean; answer: Answer } | null> {
-  const body = new URLSearchParams({ 'link-proof': linkProof, proof, look });
+  const body = new URLSearchParams({ 'link-proof': linkProof, proof });
+  if (look !== null) body.set('look', look);
   if (formToken !== '') body.set('form-token', formToken);
   for (let attempt = 0; attempt < tries; attempt += 1) {
     try {
@@ -130,7 +136,7 @@ function refused({ say: text, at, formToken: token }: Answer): void {
     leave();
     return;
   }
-  if (!mayBeOpened) {
+  if (!mayBeOpened && !isBurn) {
     dropLook();
     setAddress(path);
   }
@@ -161,6 +167,7 @@ async function openNow(): Promise<void> {
   const proofs = await proveTyped();
   if (proofs === null) return setBusy(false, '');
   setBusy(true, 'opening');
+  if (isBurn) return burn(proofs);
   const look = keptLook(path) ?? keepLook(path, field !== null);
   setAddress(sealed.dataset.again);
   const got = await ask(proofs, look.look);
@@ -172,6 +179,21 @@ async function openNow(): Promise<void> {
     v === 1 && typeof ciphertext === 'string' ? await open(ciphertext, proofs.key).catch(() => null) : null;
   if (content === null) stop('unreadable');
   else show(content, look);
+}
+
+async function burn(proofs: Proofs): Promise<void> {
+  const got = await ask(proofs, null);
+  setBusy(false, '');
+  if (got === null) return say('notice', word('noAnswer'));
+  if (!got.ok || got.answer.burned !== true) return refused(got.answer);
+  forget();
+  setAddress(path, '');
+  const template = find('#burned', HTMLTemplateElement);
+  const main = document.getElementById('main');
+  if (template === null || main === null) return;
+  main.replaceChildren(document.importNode(template.content, true));
+  document.title = template.dataset.title ?? document.title;
+  find('h1', HTMLElement)?.focus();
 }
 
 function show(content: Content, look: KeptLook): void {
@@ -204,7 +226,7 @@ function onPress(event: Event): void {
 }
 
 function beginPressing(): void {
-  sealed.hidden = false;
+  for (const shown of [sealed, find('.aside', HTMLElement)]) if (shown !== null) shown.hidden = false;
   beginPassphrase();
   document.getElementById('open')?.addEventListener('click', onPress);
   passphraseField()?.addEventListener('keydown', (event) => {
@@ -220,6 +242,9 @@ function keepFragment(): void {
   });
   const language = find('form.language', HTMLFormElement);
   if (language !== null) language.action += location.hash;
+  // To burn it takes what opens it.
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('#burn-unread, [data-keeps-fragment]'))
+    link.href += location.hash;
   window.addEventListener('hashchange', () => {
     if (location.hash === '#main') setAddress(location.pathname);
     // Somebody pastes the whole link over a part of it.

@@ -1,6 +1,6 @@
 /**
- * Generating while the secret is encrypted in this browser: the value is drawn here, as `core/secrets/generated-value.ts` draws
- * it, and neither it nor anything typed is sent. The server only makes the page, of a form with stand-ins in place of texts.
+ * Values are drawn in this browser, as `core/secrets/generated-value.ts` draws them, and neither they nor anything typed is
+ * sent. The server only makes the page, of a form with stand-ins in place of texts.
  */
 import { element, namedTexts } from './share-parts.ts';
 
@@ -23,7 +23,7 @@ function drawCharacters(length: number, sets: readonly string[]): string {
 }
 
 async function drawWords(count: number): Promise<string> {
-  const { words = '' } = element('sealing', HTMLDivElement)?.dataset ?? {};
+  const { words = '' } = element('generate', HTMLButtonElement)?.dataset ?? {};
   const response = await fetch(words);
   const list = (await response.text()).trim().split('\n');
   // Fail rather than draw from half a list.
@@ -31,65 +31,87 @@ async function drawWords(count: number): Promise<string> {
   return Array.from({ length: count }, () => list[below(list.length)] ?? '').join('-');
 }
 
+/** As `generate.tsx` has it: 64 bits. */
+const passphraseWords = 5;
+
 /** Of a form that the server has found nothing wrong with. */
-function drawFor(form: FormData): string | Promise<string> {
+function drawFor(field: Field, form: FormData): string | Promise<string> {
+  if (field === 'passphrase') return drawWords(passphraseWords);
   if (form.get('suggest-style') === 'words') return drawWords(Number(form.get('suggest-words')));
   const boxes = document.querySelectorAll<HTMLInputElement>('#share input[data-characters]:checked');
   const sets = [...boxes].map((box) => box.dataset.characters ?? '');
   return drawCharacters(Number(form.get('suggest-length')), sets);
 }
 
-interface Texts {
-  readonly secret: string;
+/** The fields that values are drawn into, each with what its other texts are named after. */
+const prefixes = { secret: '', passphrase: 'passphrase-' } as const;
+type Field = keyof typeof prefixes;
+const fields = Object.keys(prefixes) as Field[];
+
+export const fieldNamed = (name: string): Field => (name === 'passphrase' ? name : 'secret');
+
+/** As `share-form.ts` of the server has it. */
+interface Drawable {
+  readonly text: string;
   readonly drawn: string;
-  readonly passphrase: string;
   /** Newest last. */
   readonly aside: readonly string[];
 }
 
+type Texts = Readonly<Record<Field, Drawable>>;
+
 function textsNow(): Texts {
   const texts = new Map(namedTexts());
-  const of = (name: string) => texts.get(name) ?? '';
-  const aside = [...texts].filter(([name]) => name.startsWith('aside-')).map(([, text]) => text);
-  return { secret: of('secret'), drawn: of('drawn'), passphrase: of('passphrase'), aside };
+  const of = (field: Field): Drawable => {
+    const [drawn, aside] = [`${prefixes[field]}drawn`, `${prefixes[field]}aside-`];
+    const kept = [...texts].filter(([name]) => name.startsWith(aside)).map(([, text]) => text);
+    return { text: texts.get(field) ?? '', drawn: texts.get(drawn) ?? '', aside: kept };
+  };
+  return { secret: of('secret'), passphrase: of('passphrase') };
 }
 
-/** As `share-form.ts` of the server does it. */
-function own({ secret, drawn }: Texts): readonly string[] {
-  return secret === '' || secret === drawn ? [] : [secret];
+function own({ text, drawn }: Drawable): readonly string[] {
+  return text === '' || text === drawn ? [] : [text];
 }
 
-function takenBack(texts: Texts): Texts {
-  const newest = texts.aside.at(-1) ?? texts.secret;
-  return { ...texts, secret: newest, drawn: '', aside: [...own(texts), ...texts.aside.slice(0, -1)] };
+function takenBack(typed: Drawable): Drawable {
+  const newest = typed.aside.at(-1) ?? typed.text;
+  return { text: newest, drawn: '', aside: [...own(typed), ...typed.aside.slice(0, -1)] };
+}
+
+function drawnOver(typed: Drawable, value: string): Drawable {
+  return { text: value, drawn: value, aside: [...typed.aside, ...own(typed)] };
 }
 
 /** What the server needs to know of the texts: which there are, and whether the value is still the drawn one. */
-function standIns({ secret, drawn, aside }: Texts): [string, string][] {
-  const isDrawn = drawn !== '' && secret === drawn;
-  return [
-    ['secret', secret === '' ? '' : isDrawn ? 'drawn' : 'typed'],
-    ['drawn', drawn === '' ? '' : 'drawn'],
-    ...aside.map((_text, at): [string, string] => [`aside-${at}`, 'typed']),
-  ];
+function standIns(texts: Texts): [string, string][] {
+  return fields.flatMap((field) => {
+    const { text, drawn, aside } = texts[field];
+    const isDrawn = drawn !== '' && text === drawn;
+    return [
+      [field, text === '' ? '' : isDrawn ? 'drawn' : 'typed'],
+      [`${prefixes[field]}drawn`, drawn === '' ? '' : 'drawn'],
+      ...aside.map((_text, at): [string, string] => [`${prefixes[field]}aside-${at}`, 'typed']),
+    ];
+  });
 }
 
-function fill(answer: Document, { secret, drawn, passphrase, aside }: Texts): void {
+function fill(answer: Document, texts: Texts): void {
   const set = (name: string, text: string) => {
     const field = answer.querySelector<HTMLInputElement | HTMLTextAreaElement>(`#share [name="${name}"]`);
     if (field !== null) Object.assign(field, { value: text, defaultValue: text });
   };
-  set('secret', secret);
-  set('drawn', drawn);
-  set('passphrase', passphrase);
-  aside.forEach((text, at) => {
-    set(`aside-${at}`, text);
-  });
+  for (const field of fields) {
+    const { text, drawn, aside } = texts[field];
+    set(field, text);
+    set(`${prefixes[field]}drawn`, drawn);
+    for (const [at, kept] of aside.entries()) set(`${prefixes[field]}aside-${at}`, kept);
+  }
 }
 
 /** For a form whose secret is sent sealed: a refusal then comes back with a place for each text. */
 export function standInsBeside(): [string, string][] {
-  return standIns(textsNow()).filter(([name]) => name !== 'secret');
+  return standIns(textsNow()).filter(([name]) => name !== 'secret' && name !== 'passphrase');
 }
 
 /** Puts the texts of this page into a form that the server answered without them. */
@@ -103,21 +125,25 @@ export interface Drawing {
   readonly fill: (answer: Document) => Promise<void>;
 }
 
+interface Wish {
+  readonly field: Field;
+  readonly isTakingBack: boolean;
+}
+
 /** @param body what the form holds beside the texts */
-export function drawing(form: HTMLFormElement, body: URLSearchParams, isTakingBack: boolean): Drawing {
+export function drawing(form: HTMLFormElement, body: URLSearchParams, wish: Wish): Drawing {
+  const { field, isTakingBack } = wish;
   const texts = textsNow();
-  const fields = new FormData(form);
+  const sent = new FormData(form);
   for (const [name, text] of standIns(texts)) body.append(name, text);
   return {
     body,
     async fill(answer) {
-      const hasNews = answer.getElementById('news') !== null;
-      if (!hasNews) fill(answer, texts);
-      else if (isTakingBack) fill(answer, takenBack(texts));
-      else {
-        const value = await drawFor(fields);
-        fill(answer, { ...texts, secret: value, drawn: value, aside: [...texts.aside, ...own(texts)] });
-      }
+      const isRefused = answer.querySelector('.news') === null;
+      const typed = texts[field];
+      if (isRefused) fill(answer, texts);
+      else if (isTakingBack) fill(answer, { ...texts, [field]: takenBack(typed) });
+      else fill(answer, { ...texts, [field]: drawnOver(typed, await drawFor(field, sent)) });
     },
   };
 }

@@ -33,16 +33,22 @@ export function isFileTooLarge(): boolean {
 
 export const fileTooLargeText = () => said('tooLarge');
 
+/** There is nothing to drop a file from where only fingers point. */
+const canDrop = matchMedia('(hover: hover) and (pointer: fine)');
+
 /** The file takes the place of the field, whose text stays. */
 export function showFile(): void {
   const shown = element('attachment', HTMLDivElement);
   const field = secretField();
-  const pick = element('file-pick', HTMLParagraphElement);
+  const pick = element('file-pick', HTMLSpanElement);
   if (shown === null || field === null || pick === null) return;
   shown.hidden = file === null;
   field.hidden = file !== null;
   field.required = file === null;
   pick.hidden = file !== null || !isSealing();
+  field.dataset.plain ??= field.placeholder;
+  const takesFile = canDrop.matches && isSealing();
+  field.placeholder = (takesFile ? field.dataset.orFile : field.dataset.plain) ?? '';
   if (file === null) return;
   document.getElementById('file-name')?.replaceChildren(file.name);
   document.getElementById('file-size')?.replaceChildren(sizeText(file.size));

@@ -12,10 +12,12 @@ const nameOf = (field: HTMLInputElement | HTMLTextAreaElement) => field.dataset.
 
 type TypedField = HTMLInputElement | HTMLTextAreaElement;
 
-/** What only the reader of the secret may see: the value, the passphrase, and texts that generated values took the place of. */
+/** What only the reader of the secret may see: the value, the passphrase, and texts that drawn values took the place of. */
 export function contentFields(): TypedField[] {
   const fields = document.querySelectorAll<TypedField>('#share :is(input, textarea)');
-  return [...fields].filter((field) => /^(?:secret|passphrase|drawn|aside-\d+)$/.test(nameOf(field)));
+  return [...fields].filter((field) =>
+    /^(?:secret|passphrase|(?:passphrase-)?(?:drawn|aside-\d+))$/.test(nameOf(field)),
+  );
 }
 
 /** From here on no form that is sent by anything but the script can hold them. */

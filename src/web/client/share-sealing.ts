@@ -7,7 +7,7 @@ import { standInsBeside } from './share-draw.ts';
 import { bodyWithout, element, say, secretField, takeNames } from './share-parts.ts';
 import { stretchInWorker } from './stretching.ts';
 
-const place = () => element('sealing', HTMLDivElement);
+const place = () => element('sealing', HTMLDetailsElement);
 const choice = () => element('seal', HTMLInputElement);
 
 /** Kept when a refused form replaces the page; `null`: as the page starts. */
@@ -42,17 +42,27 @@ function stateNow(hasFile: boolean): 'insecure' | 'sealed' | 'file' | 'mail' | '
   return mails() ? 'mail' : 'server';
 }
 
+let told: ReturnType<typeof stateNow> | null = null;
+
 /** To call after each change. */
 export function tellEncryption(hasFile: boolean): void {
   const said = document.getElementById('encryption');
-  if (said === null) return;
+  const more = document.getElementById('encryption-more');
+  if (said === null || more === null) return;
   const state = stateNow(hasFile);
-  said.parentElement?.setAttribute('data-state', state);
-  say('encryption', said.dataset[state]);
-  const hint = document.getElementById('secret-hint');
-  if (hint === null) return;
-  hint.dataset.plain ??= hint.textContent ?? '';
-  say('secret-hint', isSealing() ? place()?.dataset.limitSaid : hint.dataset.plain);
+  const summary = said.closest('summary');
+  const isNews = told !== null && told !== state;
+  summary?.setAttribute('data-state', state);
+  say('encryption', said.dataset[state] ?? said.dataset.server);
+  say('encryption-more', more.dataset[state]);
+  if (isNews) say('encryption-spoken', summary?.textContent ?? '');
+  told = state;
+}
+
+/** The choice, where it is to be seen: what is wrong can be put right there. */
+export function openEncryption(): void {
+  const shown = place();
+  if (shown !== null) shown.open = true;
 }
 
 /** @param onChange whenever the choice changes */

@@ -1,10 +1,13 @@
 /**
- * The share form with scripts: a live byte count, a shortcut, and a form that stays until the answer arrives, so
+ * The share form with scripts: options that say what is chosen, how much room is left, a shortcut, and a form that stays until the answer arrives, so
  * nothing typed is lost. A press sends once, however often it is repeated. Once the secret is created, what was typed
  * is gone from this page, even if the browser restores it; nothing is stored. Leaving with something typed asks first.
  */
 
-import { drawing, keepTexts } from './share-draw.ts';
+import { toHandover } from './handover.ts';
+import { keepOpen, openAround, tellChips } from './share-chips.ts';
+import { bytesIn, tellRoom } from './share-count.ts';
+import { drawing, fieldNamed, keepTexts } from './share-draw.ts';
 import {
   beginFile,
   contentNow,
@@ -29,6 +32,7 @@ import {
   beginSealing,
   isSealing,
   limitBytes,
+  openEncryption,
   type SealedForm,
   sealForm,
   tellEncryption,
@@ -37,30 +41,13 @@ import {
 
 const button = (id: 'create' | 'generate') => element(id, HTMLButtonElement);
 
-const encoder = new TextEncoder();
-let wasOver = false;
 let isSending = false;
 let isCreated = false;
 
-function usedBytes(): number {
-  return encoder.encode(secretField()?.value).length;
-}
+const usedBytes = () => bytesIn(secretField()?.value ?? '');
 
 function count(): void {
-  const counter = element('counter', HTMLParagraphElement);
-  const spoken = element('counter-spoken', HTMLParagraphElement);
-  if (counter === null || spoken === null) return;
-  const numbers = new Intl.NumberFormat(document.documentElement.lang);
-  const [used, limit] = [usedBytes(), limitBytes()];
-  const isOver = used > limit;
-  const text = (isOver ? counter.dataset.over : counter.dataset.within) ?? '';
-  counter.textContent = text
-    .replace('{used}', numbers.format(used))
-    .replace('{limit}', numbers.format(limit));
-  counter.classList.toggle('over', isOver);
-  counter.hidden = hasFile();
-  if (isOver !== wasOver) spoken.textContent = counter.textContent;
-  wasOver = isOver;
+  tellRoom(hasFile() ? null : (secretField()?.value ?? ''), limitBytes());
 }
 
 /** Explains at the field why the form is not sent, as the server would after receiving all of it. */
@@ -140,10 +127,11 @@ async function sendSealed(form: HTMLFormElement, pressed: HTMLButtonElement | nu
   post({ address, body, pressed, take: (request) => take(request, address, fragment) });
 }
 
-/** Generates, or puts a text back, without showing the server any. */
+/** Draws a value, or puts a text back, without showing the server any. */
 function sendStandIns(form: HTMLFormElement, pressed: HTMLButtonElement): void {
   const address = addressOf(form, pressed);
-  const { body, fill } = drawing(form, withPressed(bodyWithout(form), pressed), pressed.id === 'take-back');
+  const wish = { field: fieldNamed(pressed.value), isTakingBack: pressed.name === 'take-back' };
+  const { body, fill } = drawing(form, withPressed(bodyWithout(form), pressed), wish);
   post({
     address,
     body,
@@ -183,7 +171,7 @@ function take(request: XMLHttpRequest, address: string, fragment?: string): void
   const { status, responseXML: answer } = request;
   const created = status === 201 ? request.getResponseHeader('location') : null;
   const [title, lead] = [answer?.querySelector('main h1'), answer?.querySelector('main .lead')];
-  if (created !== null) goOn(fragment === undefined ? created : `${created}#${fragment}`);
+  if (created !== null) goOn(created, fragment);
   else if (answer?.getElementById('share')) {
     if (fragment !== undefined) keepTexts(answer);
     show(answer);
@@ -199,14 +187,17 @@ function typedFields() {
   return [...contentFields(), ...(label === null ? [] : [label])];
 }
 
-function goOn(address: string): void {
+/** To the receipt, with what only this browser knows. */
+function goOn(receipt: string, fragment: string | null = null): void {
+  const passphrase = element('passphrase', HTMLInputElement)?.value || null;
+  const handover = toHandover({ fragment, passphrase });
   isCreated = true;
   for (const field of typedFields()) {
     field.value = '';
     field.defaultValue = '';
   }
   dropFile();
-  location.assign(address);
+  location.assign(handover === '' ? receipt : `${receipt}#${handover}`);
 }
 
 /** Shows the form that the server returned, with everything typed and the refusal. */
@@ -214,6 +205,7 @@ function show(answer: Document): void {
   const { lang, dir } = answer.documentElement;
   if (lang !== document.documentElement.lang) Object.assign(document.documentElement, { lang, dir });
   document.title = answer.title;
+  keepOpen(answer);
   document.body.replaceWith(document.adoptNode(answer.body));
   begin();
   document.querySelector<HTMLElement>('[autofocus]')?.focus();
@@ -229,7 +221,9 @@ function sayUnsealed(error: unknown): void {
   if (code !== 'invalid_field') note('unsealed-note');
   else if (isPassphrase) {
     sayRefused(reason ?? '', '');
-    document.getElementById('passphrase')?.focus();
+    const field = document.getElementById('passphrase');
+    openAround(field);
+    field?.focus();
   } else stop(reason ?? '');
 }
 
@@ -256,11 +250,11 @@ function sayNoAnswer(address: string, status: number): void {
 function renew(): void {
   tellEncryption(hasFile());
   showFile();
+  tellChips();
   count();
 }
 
 function begin(): void {
-  wasOver = false;
   beginSealing(() => {
     sayWrong('');
     renew();
@@ -273,6 +267,7 @@ function begin(): void {
 
 document.addEventListener('input', ({ target }) => {
   if (target instanceof HTMLInputElement && target.id === 'recipient') renew();
+  tellChips();
   if (!(target instanceof HTMLTextAreaElement) || target.id !== 'secret') return;
   count();
   admit();
@@ -297,18 +292,21 @@ document.addEventListener('submit', (event) => {
   event.preventDefault();
   if (isSending) return;
   const pressed = submitter instanceof HTMLButtonElement ? submitter : null;
-  if (pressed?.hasAttribute('formaction') === true) {
-    if (isSealing()) sendStandIns(form, pressed);
-    else sendPlain(form, pressed);
-  } else create(form, pressed);
+  if (pressed?.hasAttribute('formaction') === true) sendStandIns(form, pressed);
+  else create(form, pressed);
 });
 
 function create(form: HTMLFormElement, pressed: HTMLButtonElement | null): void {
-  if (hasFile() && !isSealing()) stop(document.getElementById('encryption')?.textContent ?? '');
+  if (hasFile() && !isSealing()) stopFile();
   else if (hasFile() ? isFileTooLarge() : usedBytes() > limitBytes())
     stop(hasFile() ? fileTooLargeText() : tooLargeText());
   else if (isSealing()) void sendSealed(form, pressed);
   else sendPlain(form, pressed);
+}
+
+function stopFile(): void {
+  openEncryption();
+  stop(document.getElementById('encryption-more')?.dataset.file ?? '');
 }
 
 window.addEventListener('beforeunload', (event) => {
@@ -324,3 +322,6 @@ window.addEventListener('pageshow', ({ persisted }) => {
 });
 
 begin();
+// Where it opens no keyboard over the page.
+if (matchMedia('(hover: hover) and (pointer: fine)').matches && document.activeElement === document.body)
+  secretField()?.focus({ preventScroll: true });

@@ -4,7 +4,7 @@ export function find<Kind extends HTMLElement>(selector: string, kind: new () =>
   return found instanceof kind ? found : null;
 }
 
-/** A button that swaps its label at each press. */
+/** A button that swaps its icon and label at each press. */
 function onToggle(button: HTMLButtonElement | null, toggle: () => void): void {
   const label = button?.querySelector('span') ?? null;
   if (button === null || label === null) return;
@@ -13,12 +13,13 @@ function onToggle(button: HTMLButtonElement | null, toggle: () => void): void {
     const said = label.textContent ?? '';
     label.textContent = button.dataset.other ?? '';
     button.dataset.other = said;
+    for (const icon of button.querySelectorAll('i')) icon.hidden = !icon.hidden;
     toggle();
   });
 }
 
 export const passphraseField = () => find('#passphrase', HTMLInputElement);
-const valueField = () => find('#value', HTMLTextAreaElement);
+export const valueField = () => find('#value', HTMLTextAreaElement);
 
 export function beginPassphrase(): void {
   const field = passphraseField();
@@ -29,12 +30,13 @@ export function beginPassphrase(): void {
 
 export function beginCover(): void {
   const value = valueField();
+  const card = value?.closest('.opened');
   onToggle(find('[data-cover]', HTMLButtonElement), () => {
-    value?.classList.toggle('covered');
+    card?.classList.toggle('covered');
   });
   // Browsers would copy the dots of covered text.
   value?.addEventListener('copy', (event) => {
-    if (!value.classList.contains('covered')) return;
+    if (!card?.classList.contains('covered')) return;
     event.clipboardData?.setData('text/plain', value.value.slice(value.selectionStart, value.selectionEnd));
     event.preventDefault();
   });
@@ -49,7 +51,7 @@ export function blobOf(bytes: Uint8Array<ArrayBuffer>, type: string): string {
   return address;
 }
 
-/** Takes value, file and passphrase out of the page. */
+/** Takes value, file and passphrase out of the page, with everything that repeats them. */
 export function forget(): void {
   const value = valueField();
   if (value !== null) {
@@ -58,7 +60,8 @@ export function forget(): void {
   }
   const passphrase = passphraseField();
   if (passphrase !== null) passphrase.value = '';
-  for (const selector of ['#save', '#download', '#preview']) document.querySelector(selector)?.remove();
+  for (const held of document.querySelectorAll('#save, #download, #preview, #file-name, [data-held]'))
+    held.remove();
   for (const address of blobs) URL.revokeObjectURL(address);
   blobs.clear();
 }

@@ -1,8 +1,13 @@
 /**
- * Shows every `<time data-moment>`, also those added later, in the reader's own zone; UTC stays in its title. The forms
- * are those of `locale/times.ts`, so readers in UTC see the same with and without scripts.
+ * Shows every `<time data-moment>`, also those added later, in the reader's own zone. The forms are those of
+ * `locale/translate.ts`, so readers in UTC see the same with and without scripts. The full time is in the title; a relative
+ * one is followed by the short time, because a phone shows no titles. Relative times are kept up to date while visible.
  */
+import { approximate, type Rough, roughly, type Unit, unitSeconds } from '../../locale/roughly.ts';
+
 const { lang } = document.documentElement;
+// Plain `en` would use the American order of day and month.
+const dateLocale = lang === 'en' ? 'en-GB' : lang;
 
 const parts = {
   day: 'numeric',
@@ -13,26 +18,122 @@ const parts = {
   timeZoneName: 'short',
 } as const;
 
+const full = { ...parts, weekday: 'long', month: 'long' } as const;
+
 const forms: Readonly<Record<string, Intl.DateTimeFormatOptions>> = {
-  weekday: { ...parts, weekday: 'long', month: 'long' },
+  weekday: full,
   long: { ...parts, month: 'long' },
   short: { ...parts, month: 'short' },
 };
 
-function sayTimes(within: ParentNode): void {
-  for (const time of within.querySelectorAll<HTMLTimeElement>('time[data-moment]:not([title])')) {
-    time.title = time.textContent ?? '';
-    const locale = lang === 'en' ? 'en-GB' : lang;
-    time.textContent = new Date(time.dateTime).toLocaleString(locale, forms[time.dataset.moment ?? '']);
+const relativeTimes = new Intl.RelativeTimeFormat(lang);
+
+/** Of the elements with `data-left`, counted by this device from when they were first seen. */
+const ends = new WeakMap<HTMLTimeElement, number>();
+
+function secondsTo(time: HTMLTimeElement): number {
+  return ((ends.get(time) ?? Date.parse(time.dateTime)) - Date.now()) / 1_000;
+}
+
+function left({ count, unit, isAbout }: Rough, about: string): string {
+  const format = new Intl.NumberFormat(lang, { style: 'unit', unit, unitDisplay: 'long' });
+  const value = format.format(count);
+  return isAbout ? about.replace('{time}', value) : value;
+}
+
+function ahead({ count, unit, isAbout }: Rough, about: string): string {
+  const said = relativeTimes.formatToParts(count, unit);
+  return isAbout ? approximate(about, said) : relativeTimes.format(count, unit);
+}
+
+const pastUnits: readonly (readonly [Unit | 'month' | 'year', number])[] = [
+  ['year', 365 * unitSeconds.day],
+  ['month', 30 * unitSeconds.day],
+  ['day', unitSeconds.day],
+  ['hour', unitSeconds.hour],
+  ['minute', unitSeconds.minute],
+];
+
+/** Rounded down; "now" in the first minute, or where this device's clock is slow. */
+function ago(seconds: number): string {
+  const [unit, size] = pastUnits.find(([, each]) => seconds >= each) ?? ['second', seconds];
+  if (unit === 'second') return new Intl.RelativeTimeFormat(lang, { numeric: 'auto' }).format(0, unit);
+  return relativeTimes.format(-Math.floor(seconds / size), unit);
+}
+
+function relativeText(time: HTMLTimeElement): string {
+  const { moment, about = '' } = time.dataset;
+  const seconds = secondsTo(time);
+  if (moment === 'left') return left(roughly(seconds), about);
+  return moment === 'in' && seconds > 0 ? ahead(roughly(seconds), about) : ago(-seconds);
+}
+
+function exactText(date: Date): string {
+  const { timeZoneName: _, year, ...short } = { ...parts, month: 'short' } as const;
+  const isThisYear = date.getFullYear() === new Date().getFullYear();
+  return date.toLocaleString(dateLocale, isThisYear ? short : { ...short, year });
+}
+
+function showRelative(time: HTMLTimeElement, date: Date): void {
+  const { moment, left: leftSeconds } = time.dataset;
+  time.title = date.toLocaleString(dateLocale, full);
+  if (leftSeconds !== undefined) ends.set(time, Date.now() + Number(leftSeconds) * 1_000);
+  time.replaceChildren(relativeText(time));
+  if (moment === 'left') return;
+  const exact = document.createElement('span');
+  exact.className = 'exact';
+  exact.textContent = exactText(date);
+  time.append(' ', exact);
+}
+
+function showMoment(time: HTMLTimeElement): void {
+  const date = new Date(time.dateTime);
+  const form = forms[time.dataset.moment ?? ''];
+  if (form === undefined) {
+    showRelative(time, date);
+    return;
   }
+  time.title = time.textContent ?? '';
+  time.textContent = date.toLocaleString(dateLocale, form);
+}
+
+const unseen = 'time[data-moment]:not([title])';
+
+function showTimes(within: ParentNode): void {
+  for (const time of within.querySelectorAll<HTMLTimeElement>(unseen)) showMoment(time);
 }
 
 new MutationObserver((changes) => {
   for (const { addedNodes } of changes) {
-    for (const node of addedNodes) if (node instanceof Element) sayTimes(node);
+    for (const node of addedNodes) {
+      if (node instanceof HTMLTimeElement && node.matches(unseen)) showMoment(node);
+      else if (node instanceof Element) showTimes(node);
+    }
   }
 }).observe(document.body, { childList: true, subtree: true });
 
-sayTimes(document);
+const relative = 'time[title]:is([data-moment="ago"], [data-moment="in"], [data-moment="left"])';
 
-export {};
+/** Whether its seconds are shown. */
+function isUrgent({ dataset }: HTMLTimeElement, seconds: number): boolean {
+  return dataset.moment !== 'ago' && seconds > 0 && roughly(seconds).unit === 'second';
+}
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Each minute, or each second where seconds are shown. */
+function refresh(): void {
+  clearTimeout(timer);
+  if (document.visibilityState !== 'visible') return;
+  let pauseMs = 60_000;
+  for (const time of document.querySelectorAll<HTMLTimeElement>(relative)) {
+    const text = relativeText(time);
+    if (time.firstChild !== null && time.firstChild.nodeValue !== text) time.firstChild.nodeValue = text;
+    if (isUrgent(time, secondsTo(time))) pauseMs = 1_000;
+  }
+  timer = setTimeout(refresh, pauseMs);
+}
+
+showTimes(document);
+refresh();
+document.addEventListener('visibilitychange', refresh);

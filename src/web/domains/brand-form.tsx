@@ -110,6 +110,7 @@ export const BrandForm: FC<BrandFormProps> = (props) => {
       {/* Enter presses a form's first button: it must save, not take a colour. */}
       {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: no key or screen reader reaches it; the real one is below */}
       <button class="visually-hidden" type="submit" tabindex={-1} aria-hidden="true" />
+      <h2 class="large">{say('domainBrand.mainTitle')}</h2>
       <TextField
         name="name"
         label={say('domainBrand.name')}
@@ -121,6 +122,7 @@ export const BrandForm: FC<BrandFormProps> = (props) => {
         refusal={refusal}
       />
       <Colours {...props} />
+      <h2 class="large">{say('domainBrand.notesTitle')}</h2>
       <Instructions
         {...props}
         which="instructionsBefore"
@@ -133,6 +135,7 @@ export const BrandForm: FC<BrandFormProps> = (props) => {
         label="domainBrand.after"
         hint="domainBrand.afterHint"
       />
+      <h2 class="large">{say('domainBrand.visitorsTitle')}</h2>
       <Language {...props} />
       <div class="field">
         <label class="check">

@@ -8,18 +8,17 @@ import { ServiceError } from '../../core/errors.ts';
 import type { BrandProblem, LogoProblem } from '../../core/share-domain.ts';
 import type { DomainView, LogoOutcome } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import { AccountFrame } from '../account/sections.tsx';
 import { maxLogoBytes } from '../brand/logo.ts';
 import {
-  DoneNote,
   type DoneTexts,
   doneIn,
   type FormRefusal,
   forAccount,
   formReply,
-  RefusalSummary,
+  PageHead,
   refuseField,
 } from '../kit/form-page.tsx';
-import { Page } from '../kit/layout.tsx';
 import { type PageAction, type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
 import type { Words } from '../kit/words.ts';
 import {
@@ -94,13 +93,24 @@ const BrandPage: FC<BrandPageProps> = (props) => {
   const { frame, name, domain, refusal, done } = props;
   const { say } = frame.words;
   return (
-    <Page frame={frame} title={say('domainBrand.title')} scripts={['colour']}>
-      <h1>{say('domainBrand.title')}</h1>
-      {domain === null ? null : (
-        <p class="lead">{say('domainBrand.lead', { domain: `\u2068${domain.unicodeName}\u2069` })}</p>
-      )}
-      <DoneNote done={done} />
-      <RefusalSummary frame={frame} refusal={refusal} />
+    <AccountFrame
+      frame={frame}
+      section="domains"
+      isBelow
+      hasDomains
+      title={say('domainBrand.title')}
+      scripts={['colour']}
+    >
+      <p class="back">
+        <a href={frame.href('domain', name)}>{say('domainBrand.back')}</a>
+      </p>
+      <PageHead
+        {...{ frame, done, refusal }}
+        title={say('domainBrand.title')}
+        {...(domain === null
+          ? {}
+          : { lead: say('domainBrand.lead', { domain: `\u2068${domain.unicodeName}\u2069` }) })}
+      />
       <BrandForm {...props} />
       <DomainLogoForm
         frame={frame}
@@ -108,10 +118,7 @@ const BrandPage: FC<BrandPageProps> = (props) => {
         logoName={domain?.logoName ?? null}
         wrong={refusal?.wrong.logo ?? null}
       />
-      <p>
-        <a href={frame.href('domain', name)}>{say('domainBrand.back')}</a>
-      </p>
-    </Page>
+    </AccountFrame>
   );
 };
 

@@ -8,6 +8,7 @@ import type { SignedIn } from '../../core/account.ts';
 import type { DomainFinding, DomainState } from '../../core/share-domain.ts';
 import type { DomainService, DomainView } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import { AccountFrame } from '../account/sections.tsx';
 import {
   DoneNote,
   type FormRefusal,
@@ -16,7 +17,7 @@ import {
   RefusalSummary,
   refuseForm,
 } from '../kit/form-page.tsx';
-import { type Frame, Page, PostForm, renderPage } from '../kit/layout.tsx';
+import { type Frame, PostForm, renderPage } from '../kit/layout.tsx';
 import { ConfirmPage } from '../kit/message-page.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
 import { Badge, type BadgeKind, CopyStatus, Dated, Icon, type IconName } from '../kit/parts.tsx';
@@ -101,7 +102,17 @@ const DomainPage: FC<DomainProps> = ({ frame, domain, refusal, done }) => {
   const { say } = words;
   const { state, txtRecord } = domain;
   return (
-    <Page frame={frame} title={domain.unicodeName} scripts={['copy', 'time']}>
+    <AccountFrame
+      frame={frame}
+      section="domains"
+      isBelow
+      hasDomains
+      title={domain.unicodeName}
+      scripts={['copy', 'time']}
+    >
+      <p class="back">
+        <a href={href('domains')}>{say('domain.back')}</a>
+      </p>
       <h1>
         <DomainName name={domain.unicodeName} />
       </h1>
@@ -115,11 +126,13 @@ const DomainPage: FC<DomainProps> = ({ frame, domain, refusal, done }) => {
       {state === 'verified' ? <Use frame={frame} domain={domain} /> : null}
       <Records frame={frame} domain={domain} />
       <Spellings frame={frame} domain={domain} />
-      <p class="onward">
-        <a href={href('domains')}>{say('domain.back')}</a>
-        <a href={href('removeDomain', domain.name)}>{say('domain.remove')}</a>
+      <p class="removal">
+        <a class="button quiet small" href={href('removeDomain', domain.name)}>
+          <Icon name="trash" />
+          {say('domain.remove')}
+        </a>
       </p>
-    </Page>
+    </AccountFrame>
   );
 };
 
@@ -394,20 +407,22 @@ const RecordPart: FC<PartProps> = ({ frame, id, label, text }) => (
     <label for={id} id={`${id}-label`}>
       {label}
     </label>
-    <div class="toggled">
+    <div class="welded">
       {/* Wraps rather than scrolls: all of it must be visible. */}
       <textarea id={id} class="link code" rows={1} readonly spellcheck={false} autocomplete="off">
         {`\n${text}`}
       </textarea>
       <button
         type="button"
-        class="quiet small"
+        class="quiet"
         hidden
         id={`${id}-copy`}
         aria-labelledby={`${id}-copy ${id}-label`}
         data-copy={`#${id}`}
+        data-copied={frame.words.say('domain.copied')}
       >
         <Icon name="copy" />
+        <Icon name="check" />
         <span>{frame.words.say('domain.copy')}</span>
       </button>
     </div>

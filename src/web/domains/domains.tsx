@@ -1,25 +1,24 @@
 /** An account's share domains: the list, and a form to add one if the plan allows. */
 import type { FC } from 'hono/jsx';
-import type { AccountCaller, SignedIn } from '../../core/account.ts';
-import { ServiceError } from '../../core/errors.ts';
+import type { SignedIn } from '../../core/account.ts';
 import type { DomainNameProblem } from '../../core/share-domain.ts';
-import type { AddDomainOutcome, DomainService, DomainView } from '../../core/share-domains/service.ts';
+import type { AddDomainOutcome, DomainView } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import { AccountPage, domainsOrNone } from '../account/sections.tsx';
 import {
-  BackToAccount,
   type DoneTexts,
   doneIn,
   type FormRefusal,
   forAccount,
   formReply,
-  PageHead,
   refuseField,
   refuseForm,
   TextField,
 } from '../kit/form-page.tsx';
-import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import { Item, Items } from '../kit/items.tsx';
+import { type Frame, PostForm } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
-import { ShortTime, Table } from '../kit/parts.tsx';
+import { Ago, Dated, Icon } from '../kit/parts.tsx';
 import type { Words } from '../kit/words.ts';
 import { createBrandPages } from './brand.tsx';
 import { createOneDomainPages, type DomainDeps, DomainName, StateBadge } from './domain.tsx';
@@ -56,33 +55,48 @@ const DomainsPage: FC<DomainsProps> = (props) => {
   const { frame, domains, max, refusal, done } = props;
   const { say } = frame.words;
   return (
-    <Page frame={frame} title={say('domains.title')} scripts={['time']}>
-      <PageHead {...{ frame, done, refusal }} title={say('domains.title')} lead={say('domains.lead')} />
+    <AccountPage
+      {...{ frame, done, refusal }}
+      section="domains"
+      hasDomains
+      title={say('domains.title')}
+      lead={say('domains.lead')}
+      scripts={['time']}
+    >
       {domains.length === 0 ? (
         <p>{say(max === 0 ? 'domains.planRequired' : 'domains.none')}</p>
       ) : (
-        <Table
-          caption={say('domains.listTitle')}
-          captionIsHidden
-          columns={[say('domains.name'), say('domains.state'), say('domains.added')]}
-          rows={domains.map((domain) => rowOf(frame, domain))}
-        />
+        <Items label={say('domains.listTitle')}>
+          {domains.map((domain) => (
+            <Row frame={frame} domain={domain} />
+          ))}
+        </Items>
       )}
       <AddForm {...props} />
-      <BackToAccount frame={frame} />
-    </Page>
+    </AccountPage>
   );
 };
 
-function rowOf({ words, href }: Frame, { name, unicodeName, state, createdAt }: DomainView) {
-  return [
-    <a href={href('domain', name)}>
-      <DomainName name={unicodeName} />
-    </a>,
-    <StateBadge words={words} state={state} />,
-    <ShortTime words={words} at={createdAt} />,
-  ];
-}
+const Row: FC<{ frame: Frame; domain: DomainView }> = ({ frame, domain }) => {
+  const { words, href } = frame;
+  const { name, unicodeName, state, createdAt } = domain;
+  return (
+    <Item
+      mark={<Icon name="link" />}
+      name={
+        <a href={href('domain', name)}>
+          <DomainName name={unicodeName} />
+        </a>
+      }
+      notes={[
+        [
+          <StateBadge words={words} state={state} />,
+          <Dated words={words} say="domains.addedAt" at={createdAt} as={Ago} />,
+        ],
+      ]}
+    />
+  );
+};
 
 const AddForm: FC<DomainsProps> = ({ frame, domains, max, typed, refusal }) => {
   const { say } = frame.words;
@@ -105,24 +119,6 @@ const AddForm: FC<DomainsProps> = ({ frame, domains, max, typed, refusal }) => {
   );
 };
 
-/** Whether the account has share domains or may have some. Without the store, only its plan says so. */
-export async function mayHaveDomains(
-  domains: Pick<DomainService, 'list' | 'maxDomains'>,
-  caller: AccountCaller,
-): Promise<boolean> {
-  return domains.maxDomains(caller) > 0 || (await listOrNone(domains, caller)).length > 0;
-}
-
-/** Without the store, a refused form comes back without the list rather than being lost. */
-async function listOrNone(domains: Pick<DomainService, 'list'>, caller: AccountCaller) {
-  try {
-    return await domains.list(caller);
-  } catch (error) {
-    if (error instanceof ServiceError) return [];
-    throw error;
-  }
-}
-
 async function showDomains(
   request: PageRequest,
   { caller }: SignedIn,
@@ -130,7 +126,7 @@ async function showDomains(
   typed: string,
   refusal: FormRefusal | null,
 ): Promise<PageReply> {
-  const list = refusal === null ? await domains.list(caller) : await listOrNone(domains, caller);
+  const list = refusal === null ? await domains.list(caller) : await domainsOrNone(domains, caller);
   const max = domains.maxDomains(caller);
   const done = doneIn(request, doneTexts);
   const { frame } = request;

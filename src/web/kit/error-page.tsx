@@ -4,6 +4,7 @@
  */
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { MessageParams } from '../../locale/translate.ts';
+import type { DayState } from './day.tsx';
 import { type Frame, renderPage } from './layout.tsx';
 import { MessagePage, type Way } from './message-page.tsx';
 import type { PageProblem } from './page.ts';
@@ -51,8 +52,8 @@ export function problemWords(problem: PageProblem, words: Words): ProblemWords {
   return { status, title: words.say(title), page: words.say(page, params), form: words.say(form, params) };
 }
 
-function paramsOf(problem: PageProblem, { duration }: Words): MessageParams {
-  if ('retryAfterSeconds' in problem) return { wait: duration(problem.retryAfterSeconds) };
+function paramsOf(problem: PageProblem, { wait }: Words): MessageParams {
+  if ('retryAfterSeconds' in problem) return { wait: wait(problem.retryAfterSeconds) };
   if ('capBytes' in problem) return { count: problem.capBytes };
   return 'requestId' in problem ? { id: problem.requestId } : {};
 }
@@ -85,5 +86,12 @@ function waysFrom({ href, here, visitor, words }: Frame, { problem }: PageProble
 export function renderErrorPage(frame: Frame, problem: PageProblem): { status: number; markup: string } {
   const { status, title, page } = problemWords(problem, frame.words);
   const ways = waysFrom(frame, problem);
-  return { status, markup: renderPage(<MessagePage {...{ frame, title, ways }} lead={page} />) };
+  const day = dayOf(status);
+  return { status, markup: renderPage(<MessagePage {...{ frame, title, ways, ...day }} lead={page} />) };
+}
+
+/** What is not here looks like what is over, and what passes like what waits. */
+function dayOf(status: number): { readonly day?: DayState } {
+  if (status === 404) return { day: 'expired' };
+  return status === 429 || status === 503 ? { day: 'waiting' } : {};
 }

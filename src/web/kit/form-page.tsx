@@ -16,6 +16,7 @@ import {
   pageReply,
   seeOther,
 } from './page.ts';
+import { Icon } from './parts.tsx';
 import type { Words } from './words.ts';
 
 export interface FormRefusal {
@@ -118,7 +119,7 @@ export interface FormPageProps extends PageHeadProps {
 export const FormPage: FC<PropsWithChildren<FormPageProps>> = (props) => {
   const { action, submit, isSignIn = false, before, after, children, ...head } = props;
   return (
-    <Page frame={head.frame} title={head.title}>
+    <Page frame={head.frame} title={head.title} scripts={['account']}>
       <div class="narrow">
         <PageHead {...head} />
         {before}
@@ -161,12 +162,6 @@ export const DoneNote: FC<{ done: readonly string[] }> = ({ done }) =>
     </div>
   );
 
-export const BackToAccount: FC<{ frame: Frame }> = ({ frame }) => (
-  <p>
-    <a href={frame.href('account')}>{frame.words.say('account.back')}</a>
-  </p>
-);
-
 export interface TextFieldProps {
   readonly name: string;
   readonly label: string;
@@ -177,25 +172,48 @@ export interface TextFieldProps {
   readonly autocomplete: 'username' | 'email' | 'current-password' | 'new-password' | 'off';
   readonly value?: string;
   readonly isOptional?: boolean;
+  /** Of a password that can be shown as it is typed. */
+  readonly words?: Words;
 }
 
 export const TextField: FC<TextFieldProps> = (props) => {
-  const { refusal, type, autocomplete, value, isOptional, ...given } = props;
+  const { refusal, type, autocomplete, value, isOptional, words, ...given } = props;
   const texts = { ...given, wrong: refusal?.wrong[given.name] ?? null };
+  const input = (
+    <input
+      {...controlAttributes(texts)}
+      type={type}
+      autocomplete={autocomplete}
+      autocapitalize="off"
+      spellcheck={false}
+      required={isOptional !== true}
+      value={value}
+    />
+  );
   return (
     <Field texts={texts}>
-      <input
-        {...controlAttributes(texts)}
-        type={type}
-        autocomplete={autocomplete}
-        autocapitalize="off"
-        spellcheck={false}
-        required={isOptional !== true}
-        value={value}
-      />
+      {words === undefined ? input : <Showable words={words} name={given.name} input={input} />}
     </Field>
   );
 };
+
+/** `client/account.ts` shows the button, which swaps its two labels at each press. */
+const Showable: FC<{ words: Words; name: string; input: Child }> = ({ words, name, input }) => (
+  <div class="showable">
+    {input}
+    <button
+      type="button"
+      class="quiet"
+      hidden
+      data-shows={`#${name}`}
+      data-other={words.say('password.hide')}
+      aria-label={words.say('password.show')}
+    >
+      <Icon name="eye" />
+      <Icon name="eye-off" />
+    </button>
+  </div>
+);
 
 export interface TickBoxProps {
   readonly name: string;

@@ -42,7 +42,10 @@ interface LanguageDeps {
   readonly origin: string;
 }
 
-/** The choice in the foot of every page: kept by the account and the browser, and back to where it was made. */
+/**
+ * The choice in the foot of every page: kept by the account and the browser, and back to where it was made. The empty choice
+ * has the browser asked again.
+ */
 export function createLanguagePages(deps: LanguageDeps): PageRoute[] {
   return [
     {
@@ -56,10 +59,11 @@ export function createLanguagePages(deps: LanguageDeps): PageRoute[] {
 async function setLanguage(request: PageRequest, deps: LanguageDeps): Promise<PageReply> {
   const form = await request.form();
   const back = pathWithin(form.text('back'), deps) ?? request.frame.href('home');
-  const locale = deps.settings.locales.find((tag) => tag === form.text('lang'));
-  if (locale === undefined) return seeOther(back);
+  const asked = form.text('lang');
+  const locale = deps.settings.locales.find((tag) => tag === asked) ?? null;
+  if (locale === null && asked !== '') return seeOther(back);
   if (request.signedIn !== null) await deps.accounts.setLocale(request.signedIn, locale);
-  return seeOther(back, [languageCookie(locale, deps)]);
+  return seeOther(back, [locale === null ? clearLanguageCookie(deps) : languageCookie(locale, deps)]);
 }
 
 /** The path when it leads to a page of this site and nowhere else; otherwise `null`. */

@@ -9,8 +9,10 @@ import type { Settings } from '../../config/read.ts';
 import type { BrandedDomain } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { Brand } from '../brand/brand.ts';
+import { paletteOf, type Scheme } from '../brand/colours.ts';
+import { OwnLogo } from '../brand/mark.tsx';
 import type { Assets, ScriptName, StyleName } from '../client/assets.ts';
-import { Icon, OwnLogo } from './parts.tsx';
+import { Icon } from './parts.tsx';
 import type { Href, RouteName } from './routes.ts';
 import { formTokenField } from './session.ts';
 import type { Words } from './words.ts';
@@ -64,6 +66,7 @@ function policyFor({ styleText }: Brand, kind: PolicyKind): string {
     "script-src 'self'",
     "connect-src 'self'",
     `img-src 'self'${kind === 'opening' ? ' blob:' : ''}`,
+    "manifest-src 'self'",
     ...(usesWorker ? ["worker-src 'self'"] : []),
     "form-action 'self'",
     "base-uri 'none'",
@@ -118,6 +121,9 @@ export const Page: FC<PropsWithChildren<PageProps>> = ({
         {onceFor(frame, `look ${scripts} ${styles}`, () => (
           <Look frame={frame} scripts={scripts} styles={styles} />
         ))}
+        {isAt(frame, 'home') && frame.domain === null ? (
+          <link rel="manifest" href={frame.href('manifest')} />
+        ) : null}
       </head>
       <body class={brand.logo === null ? undefined : 'branded'}>
         {headerOf(frame)}
@@ -130,10 +136,20 @@ export const Page: FC<PropsWithChildren<PageProps>> = ({
   );
 };
 
+const papers = { light: paletteOf('light').paper, dark: paletteOf('dark').paper } as const;
+
+/** The colour of the browser around the page. As text, because of two elements with one name JSX keeps the first. */
+function themeOf({ colours }: Brand): string {
+  const meta = (scheme: Scheme) =>
+    `<meta name="theme-color" media="(prefers-color-scheme: ${scheme})" content="${colours[scheme] ?? papers[scheme]}"/>`;
+  return meta('light') + meta('dark');
+}
+
 const Look: FC<Required<Pick<PageProps, 'frame' | 'scripts' | 'styles'>>> = ({ frame, scripts, styles }) => {
   const { href, brand, assets } = frame;
   return (
     <>
+      {raw(themeOf(brand))}
       {brand.logo === null ? (
         <link rel="icon" href={href('icon')} type="image/svg+xml" />
       ) : (
@@ -202,14 +218,32 @@ const Header: FC<{ frame: Frame }> = ({ frame }) => {
           {brand.logo === null ? <OwnLogo /> : <img src={href('logo', brand.logo.name)} alt="" />}
           {brand.name}
         </a>
-        {sharesHere(frame) ? (
-          <nav class="site-nav" aria-label={words.say('frame.nav')}>
-            <NavLink frame={frame} to="home" say="frame.share" />
-            {frame.domain === null ? <AccountLinks frame={frame} /> : null}
-          </nav>
-        ) : null}
+        {sharesHere(frame) ? <Navigation frame={frame} /> : null}
       </header>
     </>
+  );
+};
+
+/** On a narrow screen behind one button, which is native and so opens without scripts. */
+const Navigation: FC<{ frame: Frame }> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <nav class="site-nav" aria-label={say('frame.nav')}>
+      {frame.domain === null ? (
+        <details class="site-menu">
+          <summary>
+            <Icon name="user" />
+            <span class="visually-hidden">{say('frame.menu')}</span>
+          </summary>
+          <div>
+            <NavLink frame={frame} to="home" say="frame.share" />
+            <AccountLinks frame={frame} />
+          </div>
+        </details>
+      ) : (
+        <NavLink frame={frame} to="home" say="frame.share" />
+      )}
+    </nav>
   );
 };
 
@@ -279,6 +313,7 @@ function footLinks({ words, href, brand }: Frame): (readonly [string, string])[]
   return [
     [href('about'), words.say('frame.about')],
     [href('security'), words.say('frame.security')],
+    [href('docs'), words.say('docs.title')],
     [href('apiDocs'), words.say('frame.api')],
     [href('status'), words.say('frame.status')],
     ...(termsUrl === null ? [] : [[termsUrl, words.say('frame.terms')] as const]),
@@ -287,34 +322,56 @@ function footLinks({ words, href, brand }: Frame): (readonly [string, string])[]
   ];
 }
 
+/**
+ * A menu of buttons, not a list that sends itself: it works without scripts, and no key press changes the page before its
+ * reader means it to (WCAG 3.2.2). A logged-in person may also have the browser decide again.
+ */
 const LanguageChoice: FC<{ frame: Frame }> = ({ frame }) => {
-  const { words, here } = frame;
-  const { locales } = frame.settings;
-  if (here === null || locales.length < 2) return null;
+  const { words, here, visitor } = frame;
+  if (here === null || frame.settings.locales.length < 2) return null;
   return (
     <PostForm frame={frame} action={frame.href('language')} class="language">
       <input type="hidden" name="back" value={here} />
-      {onceFor(frame, 'languages', () => (
-        <>
-          <label>
+      {onceFor(frame, `languages ${visitor === null}`, () => (
+        <details class="chip">
+          <summary>
             <Icon name="globe" />
             <span class="visually-hidden">{words.say('frame.language')}</span>
-            <select name="lang" autocomplete="off">
-              {locales.map((locale) => (
-                <option value={locale} lang={locale} selected={locale === words.locale}>
-                  {words.languageName(locale)}
-                </option>
-              ))}
-            </select>
-          </label>
-          <button class="quiet" type="submit">
-            {words.say('frame.languageSubmit')}
-          </button>
-        </>
+            {words.languageName(words.locale)}
+          </summary>
+          <ul>
+            {frame.settings.locales.map((locale) => (
+              <LanguageButton locale={locale} isChosen={locale === words.locale}>
+                {words.languageName(locale)}
+              </LanguageButton>
+            ))}
+            {visitor === null ? null : (
+              <LanguageButton locale="">{words.say('frame.languageOfBrowser')}</LanguageButton>
+            )}
+          </ul>
+        </details>
       ))}
     </PostForm>
   );
 };
+
+const LanguageButton: FC<PropsWithChildren<{ locale: string; isChosen?: boolean }>> = ({
+  locale,
+  isChosen,
+  children,
+}) => (
+  <li>
+    <button
+      type="submit"
+      name="lang"
+      value={locale}
+      lang={locale || undefined}
+      aria-current={isChosen === true ? 'true' : undefined}
+    >
+      {children}
+    </button>
+  </li>
+);
 
 interface PostFormProps {
   readonly frame: Frame;

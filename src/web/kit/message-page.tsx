@@ -1,11 +1,14 @@
 /** Pages that say one thing: what happened and where to go next, or a question before something is lost. */
 import type { FC, PropsWithChildren } from 'hono/jsx';
+import { Day, type DayState } from './day.tsx';
 import { type Frame, Page, type PageProps, PostForm } from './layout.tsx';
 
 /** A link and its label. */
 export type Way = readonly [address: string, label: string];
 
 export interface MessagePageProps extends PageProps {
+  /** Above the title: what became of the secret, or of the page. */
+  readonly day?: DayState;
   readonly lead: string;
   /** Further paragraphs. */
   readonly also?: readonly string[];
@@ -16,9 +19,10 @@ export interface MessagePageProps extends PageProps {
 }
 
 export const MessagePage: FC<PropsWithChildren<MessagePageProps>> = (props) => {
-  const { lead, also = [], ways = [], link, children, ...page } = props;
+  const { day, lead, also = [], ways = [], link, children, ...page } = props;
   return (
     <Page {...page}>
+      {day === undefined ? null : <Day state={day} part={0.5} />}
       <h1>{page.title}</h1>
       <p class="lead">{lead}</p>
       {also.map((text) => (

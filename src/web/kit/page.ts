@@ -245,13 +245,13 @@ function fileResponse(file: SiteFile, acceptsPacked: boolean, requestId: string)
 export interface StaticPages {
   /** The kept reply; otherwise that of `make`, kept when it is a page with status 200. */
   get(
-    at: { readonly brand: Brand; readonly route: RouteName; readonly locale: Locale },
+    at: { readonly brand: Brand; readonly route: string; readonly locale: Locale },
     make: () => PageReply | Promise<PageReply>,
   ): Promise<PageReply>;
 }
 
-/** About 8 MB: three pages in each language for a dozen brands. Bounded, because share domains bring brands without end. */
-const maxKept = 512;
+/** About 8 MB: every page in each language, for two brands. Bounded, because share domains bring brands without end. */
+const maxKept = 256;
 
 export function createStaticPages(): StaticPages {
   const kept = new Map<string, PageReply>();

@@ -1,4 +1,4 @@
-/** The small parts of pages: icons, badges, copy buttons, times, columns and tables. */
+/** The small parts of pages: icons, badges, copy buttons, times and tables. */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { hasWeekday, type MessageParams } from '../../locale/translate.ts';
@@ -7,31 +7,41 @@ import type { Words } from './words.ts';
 const circle = (x: number, y: number, radius: number) =>
   `M${x - radius} ${y}a${radius} ${radius} 0 1 0 ${2 * radius} 0a${radius} ${radius} 0 1 0 ${-2 * radius} 0Z`;
 
-/** Drawn on a grid of 24 with lines of 1.75. */
+/** Drawn on a grid of 24, with lines of 1.75 from the style sheet. */
 const drawings = {
   account: `${circle(12, 8, 4)}M4.5 20.5c.6-4 3.5-6.5 7.5-6.5s6.9 2.5 7.5 6.5`,
   alert: `M12 3.5 2.5 20h19ZM12 10v4.5M12 17.2v.1`,
   arrow: 'M4 12h16m-6-6 6 6-6 6',
   check: 'm4.5 12.5 5 5 10-11',
+  chevron: 'm6 9.5 6 6 6-6',
   clock: `${circle(12, 12, 8.5)}M12 7v5.3l3.5 2`,
   copy: 'M8.5 8.5v-5h12v12h-5M3.5 8.5h12v12h-12Z',
+  dice: 'M4 6a2 2 0 0 1 2-2h12a2 2 0 0 1 2 2v12a2 2 0 0 1-2 2H6a2 2 0 0 1-2-2ZM8.5 8.5h.01M15.5 8.5h.01M12 12h.01M8.5 15.5h.01M15.5 15.5h.01',
   download: 'M12 3.5v11.5m-4.5-4.5 4.5 4.5 4.5-4.5M4 20.5h16',
   eye: `M2.5 12c2.3-4 5.5-6 9.5-6s7.2 2 9.5 6c-2.3 4-5.5 6-9.5 6s-7.2-2-9.5-6Z${circle(12, 12, 2.75)}`,
   'eye-off':
     'M4 4l16 16M9.5 6.3c.8-.2 1.6-.3 2.5-.3 4 0 7.2 2 9.5 6-.8 1.4-1.7 2.5-2.7 3.4M6.3 8c-1.5 1-2.7 2.3-3.8 4 2.3 4 5.5 6 9.5 6 1.5 0 2.9-.3 4.2-.9',
+  file: 'M13.5 3H6v18h12V7.5ZM13.5 3v4.5H18',
   flame:
     'M12 21c4 0 6.5-2.7 6.5-6.3 0-3-1.5-4.7-2.7-6.2-.3 1.5-1 2.5-2.1 3C14.2 8 13 5 10.5 3c.2 3-1 4.5-2.5 6.3-1.3 1.5-2.5 3-2.5 5.4C5.5 18.3 8 21 12 21Z',
   globe: `${circle(12, 12, 8.5)}M3.5 12h17M12 3.5c-2.3 2.4-3.5 5.2-3.5 8.5s1.2 6.1 3.5 8.5c2.3-2.4 3.5-5.2 3.5-8.5S14.3 5.9 12 3.5Z`,
+  info: `${circle(12, 12, 8.5)}M12 11v5.5M12 7.6v.1`,
   key: `${circle(8, 15.5, 4)}M10.9 12.6 19.5 4l1 1M15.5 8l3 3`,
   link: 'M10 14.5c-1.5-1.5-1.5-3.8 0-5.3l3.5-3.5c1.5-1.5 3.9-1.5 5.3 0s1.5 3.9 0 5.3l-1.3 1.3M14 9.5c1.5 1.5 1.5 3.8 0 5.3l-3.5 3.5c-1.5 1.5-3.9 1.5-5.3 0s-1.5-3.9 0-5.3l1.3-1.3',
   lock: 'M5 10.5h14v10H5ZM8 10.5V7.5a4 4 0 0 1 8 0v3M12 14.5v2.5',
   mail: 'M3 5.5h18v13H3ZM3.5 6.5l8.5 7 8.5-7',
+  message: 'M4 4.5h16v12h-9l-4.5 4v-4H4Z',
+  moon: 'M19.5 14.5A8 8 0 1 1 9.5 4.5a6.5 6.5 0 0 0 10 10Z',
   plus: 'M12 4.5v15M4.5 12h15',
+  qr: 'M4 4h6v6H4ZM14 4h6v6h-6ZM4 14h6v6H4ZM14 14h2.5v2.5M20 14v.1M14 20v-.1M20 17.5V20h-2.5',
   refresh: 'M19.5 5v5h-5M4.5 19v-5h5M19 10A7.5 7.5 0 0 0 5.5 8M5 14a7.5 7.5 0 0 0 13.5 2',
   share: `${circle(6, 12, 2.5)}${circle(17.5, 5.5, 2.5)}${circle(17.5, 18.5, 2.5)}M8.2 10.7l7.1-4M8.2 13.3l7.1 4`,
   shield: 'M12 3 4.5 6v5.5c0 4.5 3 7.6 7.5 9.5 4.5-1.9 7.5-5 7.5-9.5V6ZM8.5 12l2.5 2.5 4.5-5',
   trash: 'M4 6.5h16M9 6V3.5h6V6M6 6.5l1 14h10l1-14M10 10.5v6M14 10.5v6',
+  undo: 'M8.5 4.5 4 9l4.5 4.5M4 9h10a5.5 5.5 0 0 1 0 11h-3',
+  user: `${circle(12, 8, 4)}M4.5 20.5c.6-4 3.5-6.5 7.5-6.5s6.9 2.5 7.5 6.5`,
   x: 'm5.5 5.5 13 13m0-13-13 13',
+  tag: 'M3.5 3.5H12l8.5 8.5-8.5 8.5L3.5 12ZM8 7.9v.1',
 } as const;
 
 export type IconName = keyof typeof drawings;
@@ -41,42 +51,12 @@ const pointing: ReadonlySet<IconName> = new Set(['arrow']);
 
 /** Only accompanies words, so it is hidden from screen readers. */
 export const Icon: FC<{ name: IconName }> = ({ name }) => (
-  <svg
-    class={pointing.has(name) ? 'icon pointing' : 'icon'}
-    viewBox="0 0 24 24"
-    fill="none"
-    stroke="currentColor"
-    stroke-width="1.75"
-    stroke-linejoin="round"
-    stroke-linecap="round"
-    aria-hidden="true"
-  >
+  <svg class={pointing.has(name) ? 'icon pointing' : 'icon'} viewBox="0 0 24 24" aria-hidden="true">
     <path d={drawings[name]} />
   </svg>
 );
 
-/** The product's own logo: two wings. */
-const logoPath =
-  'M12 20.5V9m0 2.5C9.8 5.8 6.4 3.6 2.6 3.5c.3 4.6 3.6 8 9.4 8Zm0 0c2.2-5.7 5.6-7.9 9.4-8-.3 4.6-3.6 8-9.4 8Zm0 5c-1.5-2.6-3.7-3.6-6.3-3.5.4 2.7 2.6 4.4 6.3 3.5Zm0 0c1.5-2.6 3.7-3.6 6.3-3.5-.4 2.7-2.6 4.4-6.3 3.5Z';
-
-export const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#2f8a73" stroke-width="1.8" stroke-linejoin="round" stroke-linecap="round"><path d="${logoPath}"/></svg>`;
-
-export const OwnLogo: FC<{ class?: string }> = (attributes) => (
-  <svg
-    {...attributes}
-    viewBox="0 0 24 24"
-    fill="none"
-    stroke="currentColor"
-    stroke-width="1.5"
-    stroke-linejoin="round"
-    stroke-linecap="round"
-    aria-hidden="true"
-  >
-    <path d={logoPath} />
-  </svg>
-);
-
-export type BadgeKind = 'good' | 'waiting' | 'bad' | 'plain';
+export type BadgeKind = 'good' | 'waiting' | 'bad' | 'expired' | 'plain';
 
 /** A status. The word says it; colour and icon only repeat it. */
 export const Badge: FC<PropsWithChildren<{ kind: BadgeKind; icon?: IconName }>> = ({
@@ -90,10 +70,20 @@ export const Badge: FC<PropsWithChildren<{ kind: BadgeKind; icon?: IconName }>> 
   </span>
 );
 
-/** Copies the field with the id `target`. Hidden without scripts, when the field can still be copied by hand. */
-export const CopyButton: FC<{ target: string; label: string }> = ({ target, label }) => (
-  <button type="button" hidden data-copy={`#${target}`}>
+interface CopyButtonProps {
+  /** The id of the field or element to copy. */
+  readonly target: string;
+  readonly label: string;
+  /** What the button says for a moment after it has copied; its status is announced as well. */
+  readonly copied?: string;
+  readonly class?: string;
+}
+
+/** Hidden without scripts, when the text can still be copied by hand. Its second icon shows while it has `.is-copied`. */
+export const CopyButton: FC<CopyButtonProps> = ({ target, label, copied, ...attributes }) => (
+  <button type="button" hidden data-copy={`#${target}`} data-copied={copied} {...attributes}>
     <Icon name="copy" />
+    {copied === undefined ? null : <Icon name="check" />}
     <span>{label}</span>
   </button>
 );
@@ -106,19 +96,52 @@ export const CopyStatus: FC<{ copied: string; failed: string }> = ({ copied, fai
 interface MomentProps {
   readonly words: Words;
   readonly at: number;
+  readonly id?: string | undefined;
 }
 
 /** In UTC; `client/time.ts` rewrites every time that pages show this way in the reader's own zone. */
-export const Moment: FC<MomentProps> = ({ words, at }) => (
-  <time datetime={exact(at)} data-moment={hasWeekday(words.locale) ? 'weekday' : 'long'}>
+export const Moment: FC<MomentProps> = ({ words, at, id }) => (
+  <time datetime={exact(at)} data-moment={hasWeekday(words.locale) ? 'weekday' : 'long'} id={id}>
     {words.moment(at)}
   </time>
 );
 
 /** For lists. */
-export const ShortTime: FC<MomentProps & { id?: string }> = ({ words, at, id }) => (
+export const ShortTime: FC<MomentProps> = ({ words, at, id }) => (
   <time datetime={exact(at)} data-moment="short" id={id}>
     {words.shortMoment(at)}
+  </time>
+);
+
+/** Something past, for lists: "2 hours ago" and the short local time in `.exact`; without scripts the short time in UTC. */
+export const Ago: FC<MomentProps> = ({ words, at, id }) => (
+  <time datetime={exact(at)} data-moment="ago" id={id}>
+    {words.shortMoment(at)}
+  </time>
+);
+
+/** Something to come, as `Ago`: "in 7 days", never more than there is. */
+export const In: FC<MomentProps> = ({ words, at, id }) => (
+  <time datetime={exact(at)} data-moment="in" data-about={words.say('time.about')} id={id}>
+    {words.shortMoment(at)}
+  </time>
+);
+
+interface LeftProps extends MomentProps {
+  /** Until `at`. The script counts on from there, whatever the device's clock says. */
+  readonly seconds: number;
+}
+
+/** How long it is until then: "about 7 days", kept up to date with scripts. */
+export const Left: FC<LeftProps> = ({ words, at, seconds, id }) => (
+  <time
+    datetime={exact(at)}
+    data-moment="left"
+    data-left={seconds}
+    data-about={words.say('time.about')}
+    id={id}
+  >
+    {words.roughly(seconds)}
   </time>
 );
 
@@ -128,20 +151,24 @@ interface DatedProps extends MomentProps {
   /** For its other placeholders. */
   readonly params?: MessageParams;
   readonly isShort?: true;
+  /** How the moment is shown, where neither the long nor the short form is right: as `Ago` or `In`. */
+  readonly as?: FC<MomentProps>;
+  /** Seconds until then, for a message that also has `{left}`. */
+  readonly left?: number;
 }
 
-export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, isShort }) => {
-  const [before, ...rest] = words.say(say, params).split('{date}');
-  const time = isShort === true ? <ShortTime words={words} at={at} /> : <Moment words={words} at={at} />;
+/** A sentence with a moment in it. */
+export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, isShort, as, left, id }) => {
+  const Shown = as ?? (isShort === true ? ShortTime : Moment);
   return (
     <>
-      {before}
-      {rest.map((after) => (
-        <>
-          {time}
-          {after}
-        </>
-      ))}
+      {words
+        .say(say, params)
+        .split(/(\{date\}|\{left\})/)
+        .map((part) => {
+          if (part === '{date}') return <Shown words={words} at={at} id={id} />;
+          return part === '{left}' ? <Left words={words} at={at} seconds={left ?? 0} /> : part;
+        })}
     </>
   );
 };
@@ -150,18 +177,12 @@ function exact(unixSeconds: number): string {
   return new Date(unixSeconds * 1000).toISOString();
 }
 
-/**
- * Two columns where there is room, one below the other elsewhere. Must be a direct child of a page. Reading and
- * keyboard order is that of the narrow page.
- */
+/** What a page is about, and below it what to do there. */
 export const Split: FC<PropsWithChildren<{ intro: ReturnType<FC> }>> = ({ intro, children }) => (
-  <div class="split">
-    <div>
-      {intro}
-      <OwnLogo class="wings" />
-    </div>
-    <div>{children}</div>
-  </div>
+  <>
+    {intro}
+    {children}
+  </>
 );
 
 type Cell = ReturnType<FC> | string;

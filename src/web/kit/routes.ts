@@ -16,6 +16,8 @@ export const routes = {
   lifetime: '/receipt/:key/lifetime',
   /** What a waiting receipt's page asks for to notice a change, as JSON. */
   receiptState: '/receipt/:key/state',
+  /** The texts of the ready message in another language, as JSON. */
+  receiptMessage: '/receipt/:key/message',
   /** The older names of the receipt's addresses. */
   private: '/private/:key',
   privateBurn: '/private/:key/burn',
@@ -26,6 +28,8 @@ export const routes = {
   secretAgain: '/secret/:key/again',
   /** Ends the minute in which an opened secret can be shown again. */
   secretDone: '/secret/:key/done',
+  /** Where its recipient burns it unread. */
+  secretBurn: '/secret/:key/burn',
   recent: '/recent',
   signUp: '/sign-up',
   completeSignUp: '/sign-up/:key',
@@ -54,11 +58,24 @@ export const routes = {
   regions: '/regions',
   asset: '/assets/:key',
   apiDocs: '/api/docs',
+  /** Typed by hand: leads to the API page. */
+  api: '/api',
+  docs: '/docs',
+  doc: '/docs/:key',
   /** The API's client: `mayfly.js`, and the modules that it loads. */
   sdk: '/sdk/:key',
   logo: '/logo/:key',
   icon: '/icon.svg',
   favicon: '/favicon.ico',
+  manifest: '/manifest.webmanifest',
+  /** The mark as PNG: `app-512.png`. */
+  appIcon: '/icons/:key',
+  /** Asked for by phones when a page is put on the home screen. */
+  touchIcon: '/apple-touch-icon.png',
+  /** RFC 9116. */
+  securityTxt: '/.well-known/security.txt',
+  /** Asked for by password managers (W3C, A Well-Known URL for Changing Passwords). */
+  changePassword: '/.well-known/change-password',
   robots: '/robots.txt',
 } as const;
 

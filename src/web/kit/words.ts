@@ -6,7 +6,9 @@ import {
   formatList,
   formatMoment,
   formatNumber,
+  formatRoughly,
   formatShortMoment,
+  formatWait,
   languageName,
   type MessageParams,
   translate,
@@ -23,6 +25,10 @@ export interface Words {
   shortMoment(unixSeconds: number): string;
   /** Rounded down, in at most two units: `6 days, 23 hours`. */
   duration(seconds: number): string;
+  /** What is left, in one unit and never more than there is: `about 7 days`, `6 days`. */
+  roughly(seconds: number): string;
+  /** How long to wait, in one unit and rounded up: `10 minutes`. */
+  wait(seconds: number): string;
   /** `5,000`. */
   number(value: number): string;
   /** `5,000 bytes`. */
@@ -44,6 +50,8 @@ export function wordsIn(locale: Locale): Words {
     moment: (unixSeconds) => formatMoment(locale, unixSeconds),
     shortMoment: (unixSeconds) => formatShortMoment(locale, unixSeconds),
     duration: (seconds) => formatDuration(locale, seconds),
+    roughly: (seconds) => formatRoughly(locale, seconds),
+    wait: (seconds) => formatWait(locale, seconds),
     number: (value) => formatNumber(locale, value),
     bytes: (count) => formatBytes(locale, count),
     list: (items) => formatList(locale, items),

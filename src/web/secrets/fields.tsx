@@ -22,7 +22,6 @@ export const MemoField: FC<MemoFieldProps> = ({ frame, typed, wrong }) => {
   const texts: FieldTexts = {
     name: 'memo',
     label: say('memo.label'),
-    note: say('share.optional'),
     hint: say('memo.hint'),
     wrong,
   };

@@ -1,5 +1,5 @@
 /**
- * The part of the share form that generates a value. It belongs to the one form, so generating loses nothing typed
+ * The part of the share form that draws a value. It belongs to the one form, so generating loses nothing typed
  * beside it; the browser validates none of its fields, because creating must work while it is folded away.
  */
 import type { FC } from 'hono/jsx';
@@ -20,6 +20,9 @@ export interface TypedSuggestion {
   readonly sets: readonly CharacterSet[];
   readonly wordCount: string;
 }
+
+/** What a passphrase is drawn as: 64 bits, which is enough where every guess costs an attempt, and easy to read out. */
+export const drawnPassphrase = { style: 'words', count: 5 } as const satisfies SuggestInput;
 
 /** `first` is what the form starts with: enough for a lasting password. */
 export const suggestionBounds = {
@@ -116,8 +119,6 @@ export function strengthText(bits: number, { say }: Frame['words']): string {
 interface GenerateProps {
   readonly frame: Frame;
   readonly typed: TypedSuggestion;
-  readonly isOpen: boolean;
-  readonly hasDrawn: boolean;
   readonly wrongIn: (field: GenerateField) => string | null;
 }
 
@@ -133,14 +134,27 @@ const setWords: Readonly<Record<CharacterSet, MessageKey>> = {
   symbols: 'suggest.symbols',
 };
 
-export const Generate: FC<GenerateProps> = (props) => {
-  const { frame, isOpen, hasDrawn, wrongIn } = props;
-  const { say } = frame.words;
-  const isWrong = fields.some((field) => wrongIn(field) !== null);
-  return (
-    <details class="generate" open={isOpen || isWrong}>
-      <summary>{say('suggest.title')}</summary>
-      <p class="hint">{say('suggest.lead')}</p>
+/** Draws a value in place, in whatever way is chosen in the options beside it. */
+export const Generate: FC<{ frame: Frame; hasDrawn: boolean }> = ({ frame, hasDrawn }) => (
+  <button
+    class="tool"
+    type="submit"
+    id="generate"
+    formaction={frame.href('suggest')}
+    formnovalidate
+    data-words={frame.href('words')}
+  >
+    <Icon name="dice" />
+    {frame.words.say(hasDrawn ? 'suggest.again' : 'suggest.submit')}
+  </button>
+);
+
+export const GenerateOptions: FC<GenerateProps> = (props) => (
+  <details class="generate" id="generator" open={fields.some((field) => props.wrongIn(field) !== null)}>
+    <summary class="tool">
+      <span class="visually-hidden">{props.frame.words.say('suggest.options')}</span>
+    </summary>
+    <div class="options">
       <Style {...props} />
       <div class="of-characters">
         <Length {...props} />
@@ -149,13 +163,9 @@ export const Generate: FC<GenerateProps> = (props) => {
       <div class="of-words">
         <WordCount {...props} />
       </div>
-      <button class="quiet" type="submit" id="generate" formaction={frame.href('suggest')} formnovalidate>
-        <Icon name="refresh" />
-        {say(hasDrawn ? 'suggest.again' : 'suggest.submit')}
-      </button>
-    </details>
-  );
-};
+    </div>
+  </details>
+);
 
 const Style: FC<GenerateProps> = ({ frame, typed }) => (
   <fieldset class="style">

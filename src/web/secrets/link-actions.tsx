@@ -1,28 +1,207 @@
-/** What a creator does with a link, plain or sealed: copy it, share it, and tell the passphrase in another way. */
+/**
+ * What a creator does with a link, plain or sealed: copy it, share it, show its QR code, send it with a ready message, and send
+ * the passphrase in another way. Where only the browser knows the link, its script fills it in.
+ */
 import type { FC } from 'hono/jsx';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
-import type { Frame } from '../kit/layout.tsx';
+import type { Locale } from '../../locale/catalogues.ts';
+import { mailtoAddress, withLink } from '../client/link-message.ts';
+import { qrPath, quietModules } from '../client/qr-path.ts';
+import { type Frame, PostForm } from '../kit/layout.tsx';
 import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
+import { linkMessage } from './receipt-life.ts';
 
-interface LinkActionsProps {
-  readonly frame: Frame;
-  readonly receipt: Pick<ReceiptView, 'hasPassphrase'>;
+/** In which language the ready message is. */
+export interface ChosenMessage {
+  readonly locale: Locale;
+  /** Shown at once, because its language was just chosen. */
+  readonly isOpen: boolean;
 }
 
-/** Of the field with the id `link`. */
-export const LinkActions: FC<LinkActionsProps> = ({ frame, receipt }) => {
-  const { say } = frame.words;
+export interface LinkActionsProps {
+  readonly frame: Frame;
+  readonly receipt: ReceiptView;
+  /** `null` where the browser fills it in. */
+  readonly link: string | null;
+  readonly message: ChosenMessage;
+}
+
+export const LinkActions: FC<LinkActionsProps> = (props) => {
+  const { say } = props.frame.words;
+  const { link, receipt } = props;
   return (
     <>
-      <div class="link-actions">
-        <CopyButton target="link" label={say('receipt.copy')} />
+      <label for="link">{say('receipt.link')}</label>
+      <div class="welded">
+        <textarea
+          id="link"
+          class="link"
+          rows={1}
+          readonly
+          autocomplete="off"
+          spellcheck={false}
+          aria-describedby="link-hint"
+        >
+          {link}
+        </textarea>
+        <CopyButton target="link" label={say('receipt.copy')} copied={say('receipt.copied')} />
+      </div>
+      <p class="hint" id="link-hint">
+        {say(receipt.sealed ? 'receipt.wholeLinkHint' : 'receipt.linkHint')}
+      </p>
+      <div class="handing">
         <button type="button" class="quiet" hidden data-share>
           <Icon name="share" />
           {say('receipt.share')}
         </button>
+        <details name="way">
+          <summary class="button quiet">
+            <Icon name="qr" />
+            {say('receipt.qr')}
+          </summary>
+          <div class="panel">
+            <QrCode text={link} label={say('receipt.qrAlt')} />
+            <p class="hint">{say('receipt.qrHint')}</p>
+          </div>
+        </details>
+        <EmailLink {...props} />
+        <Message {...props} />
       </div>
-      <CopyStatus copied={say('receipt.copied')} failed={say('receipt.notCopied')} />
-      {receipt.hasPassphrase ? <p class="reminder">{say('receipt.passphraseReminder')}</p> : null}
+    </>
+  );
+};
+
+/** Of every copy button of the page. */
+export const Copied: FC<{ frame: Frame }> = ({ frame: { words } }) => (
+  <CopyStatus copied={words.say('receipt.copied')} failed={words.say('receipt.notCopied')} />
+);
+
+/** Dark on light in every colour scheme, with the quiet zone that readers need. */
+const QrCode: FC<{ text: string | null; label: string }> = ({ text, label }) => {
+  if (text === null) {
+    return (
+      <svg id="qr" class="qr" role="img" aria-label={label} shape-rendering="crispEdges">
+        <rect x={-quietModules} y={-quietModules} fill="#fff" />
+        <path fill="#000" />
+      </svg>
+    );
+  }
+  const { path, modules } = qrPath(text);
+  const side = modules + 2 * quietModules;
+  return (
+    <svg
+      id="qr"
+      class="qr"
+      role="img"
+      aria-label={label}
+      viewBox={`${-quietModules} ${-quietModules} ${side} ${side}`}
+      shape-rendering="crispEdges"
+    >
+      <rect x={-quietModules} y={-quietModules} width={side} height={side} fill="#fff" />
+      <path d={path} fill="#000" />
+    </svg>
+  );
+};
+
+/** In the creator's own mail program. */
+const EmailLink: FC<LinkActionsProps> = ({ frame, receipt, link, message }) => {
+  const parts = linkMessage(message.locale, receipt);
+  return (
+    <a class="button quiet" id="mailto" href={link === null ? 'mailto:' : mailtoAddress(parts, link)}>
+      <Icon name="mail" />
+      {frame.words.say('receipt.email')}
+    </a>
+  );
+};
+
+/** The script asks `data-texts` for the texts in another language. */
+const Message: FC<LinkActionsProps> = (props) => {
+  const { frame, receipt, link, message } = props;
+  const { words, href } = frame;
+  const { subject, text } = linkMessage(message.locale, receipt);
+  return (
+    <details name="way" open={message.isOpen}>
+      <summary class="button quiet">
+        <Icon name="message" />
+        {words.say('receipt.message')}
+      </summary>
+      <div class="panel">
+        <MessageLanguage {...props} />
+        <textarea
+          id="message"
+          rows={8}
+          readonly
+          autocomplete="off"
+          spellcheck={false}
+          lang={message.locale}
+          dir="auto"
+          aria-label={words.say('receipt.messageLabel')}
+          data-subject={subject}
+          data-text={text}
+          data-texts={href('receiptMessage', receipt.metadataKey)}
+        >
+          {link === null ? null : withLink({ subject, text }, link)}
+        </textarea>
+        <CopyButton
+          target="message"
+          label={words.say('receipt.messageCopy')}
+          copied={words.say('receipt.copied')}
+          class="quiet"
+        />
+      </div>
+    </details>
+  );
+};
+
+/** In the form of a message's language. */
+export const messageLanguageField = 'message-language';
+
+/** Without scripts, choosing shows the link again, with the message in that language. Absent where only one is offered. */
+const MessageLanguage: FC<LinkActionsProps> = ({ frame, receipt, message }) => {
+  const { words, href, settings } = frame;
+  if (settings.locales.length < 2) return null;
+  return (
+    <PostForm frame={frame} class="language-of" action={href('receipt', receipt.metadataKey)}>
+      <label for={messageLanguageField}>{words.say('receipt.messageLanguage')}</label>
+      <select id={messageLanguageField} name={messageLanguageField} autocomplete="off">
+        {settings.locales.map((tag) => (
+          <option value={tag} lang={tag} selected={tag === message.locale}>
+            {words.languageName(tag)}
+          </option>
+        ))}
+      </select>
+      <button type="submit" class="quiet">
+        {words.say('receipt.messageChoose')}
+      </button>
+    </PostForm>
+  );
+};
+
+/** The script shows the passphrase that the form has handed to this page; the server does not have it. */
+export const Passphrase: FC<{ frame: Frame }> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <>
+      <div id="passphrase-chip" class="passphrase-chip" hidden>
+        <p class="passphrase-name">
+          <Icon name="key" />
+          {say('receipt.passphrase')}
+        </p>
+        <div class="welded">
+          <code id="passphrase-value" class="code" dir="auto" translate="no" />
+          <CopyButton
+            target="passphrase-value"
+            label={say('receipt.copy')}
+            copied={say('receipt.copied')}
+            class="quiet"
+          />
+        </div>
+        <p class="hint">{say('receipt.passphraseOnce')}</p>
+      </div>
+      <p class="reminder" id="passphrase-reminder">
+        <Icon name="key" />
+        <span>{say('receipt.passphraseReminder')}</span>
+      </p>
     </>
   );
 };

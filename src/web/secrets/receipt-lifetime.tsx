@@ -48,26 +48,31 @@ export const ChangeLifetime: FC<ChangeLifetimeProps> = ({ frame, metadataKey, of
   const typed = refused?.typed ?? { choice: offer.preset, amount: '', unit: 'hours' };
   const wrong = refused?.isAboutAmount === true ? refused.message : null;
   return (
-    <details open={refused !== null}>
-      <summary>{words.say('lifetime.change')}</summary>
-      {refused === null || refused.isAboutAmount ? null : (
-        <p class="note alert" role="alert" tabindex={-1} autofocus>
-          {refused.message}
-        </p>
-      )}
-      <PostForm frame={frame} action={href('lifetime', metadataKey)} autocomplete="off">
-        <Lifetime
-          frame={frame}
-          offer={offer}
-          typed={typed}
-          wrong={wrong}
-          note={words.say('lifetime.fromNow')}
-        />
-        <button class="quiet" type="submit">
-          <Icon name="clock" />
-          {words.say('lifetime.save')}
-        </button>
-      </PostForm>
+    <details id="change-lifetime" class="chip" name="change" open={refused !== null}>
+      <summary>
+        <Icon name="clock" />
+        {words.say('lifetime.change')}
+      </summary>
+      <div class="panel">
+        {refused === null || refused.isAboutAmount ? null : (
+          <p class="note alert" role="alert" tabindex={-1} autofocus>
+            {refused.message}
+          </p>
+        )}
+        <PostForm frame={frame} action={href('lifetime', metadataKey)} autocomplete="off">
+          <Lifetime
+            frame={frame}
+            offer={offer}
+            typed={typed}
+            wrong={wrong}
+            note={words.say('lifetime.fromNow')}
+          />
+          <button class="quiet" type="submit">
+            <Icon name="clock" />
+            {words.say('lifetime.save')}
+          </button>
+        </PostForm>
+      </div>
     </details>
   );
 };

@@ -213,22 +213,27 @@ const Reply: FC<{ frame: Frame; reply: string }> = ({ frame, reply }) => (
 
 const failed: ReadonlySet<DeliveryState> = new Set(['refused', 'given_up', 'not_sent']);
 
-/** Open where there is something to do: the last mail failed or the last request was refused. */
+/** Not offered to those who would be refused. Open where there is something to do: the last mail failed or the last request was refused. */
 const SendMail: FC<MailProps> = (props) => {
   const { frame, receipt, asked } = props;
   const { custid, delivery, recipient } = receipt;
-  const mayChoose = mayChooseRecipient(frame, receipt);
-  const hasField = mayChoose || (asked?.typed.recipient ?? '') !== '';
+  const hasField = mayChooseRecipient(frame, receipt) || (asked?.typed.recipient ?? '') !== '';
   // Every mail names its sender, so only an account's secret can be mailed.
   const hasForm = hasField || (recipient !== null && custid !== anonymousCustid);
-  if (!hasForm && frame.domain !== null) return null;
+  if (!hasForm) return null;
   const isOpen = (delivery !== null && failed.has(delivery.state)) || (asked?.refusal ?? null) !== null;
   return (
-    <details open={isOpen}>
-      <summary>{frame.words.say(summaryOf(recipient !== null, hasField))}</summary>
-      {hasForm ? <SendForm {...props} hasField={hasField} /> : null}
-      {mayChoose ? null : <WhatItTakes frame={frame} />}
-    </details>
+    <div class="chips">
+      <details class="chip" open={isOpen}>
+        <summary>
+          <Icon name="mail" />
+          {frame.words.say(summaryOf(recipient !== null, hasField))}
+        </summary>
+        <div class="panel">
+          <SendForm {...props} hasField={hasField} />
+        </div>
+      </details>
+    </div>
   );
 };
 
@@ -269,16 +274,6 @@ const Address: FC<MailProps> = ({ frame, receipt, asked }) => {
     wrong: refusal?.field === 'recipient' ? refusal.message : null,
   };
   return <RecipientField texts={texts} typed={asked?.typed.recipient ?? ''} />;
-};
-
-const WhatItTakes: FC<{ frame: Frame }> = ({ frame }) => {
-  const { words, visitor } = frame;
-  return (
-    <>
-      <p>{words.say(visitor === null ? 'receipt.mailNeedsAccount' : 'receipt.mailNeedsMaker')}</p>
-      {visitor === null ? <WayToLogIn frame={frame} /> : null}
-    </>
-  );
 };
 
 /** In another tab, because only this address leads back here. Share domains have no log-in. */

@@ -13,6 +13,7 @@ import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
 import { problemWords, renderErrorPage } from '../kit/error-page.tsx';
+import { offeredLanguage } from '../kit/language.ts';
 import { renderPage } from '../kit/layout.tsx';
 import {
   movedTo,
@@ -27,6 +28,8 @@ import {
 import type { RouteName } from '../kit/routes.ts';
 import { cookieIn } from '../kit/session.ts';
 import { askedLifetime, type LifetimeOffer, readLifetime } from './fields.tsx';
+import { messageLanguageField } from './link-actions.tsx';
+import { linkMessage } from './receipt-life.ts';
 import { offerLater } from './receipt-lifetime.tsx';
 import { type MailRequest, mailRefusal, readMail } from './receipt-mail.tsx';
 import { BurnPage, ReceiptPage, type ReceiptProps } from './receipt-page.tsx';
@@ -77,6 +80,7 @@ export function createReceiptPages(deps: ReceiptDeps): PageRoute[] {
     { name: 'receipt', get: action(showReceipt), post: action(showLink) },
     { name: 'burn', get: action(askToBurn), post: action(burn) },
     { name: 'receiptState', get: action(sendState) },
+    { name: 'receiptMessage', get: action(sendMessage) },
     older('private', 'receipt'),
     older('privateBurn', 'burn'),
     {
@@ -157,7 +161,9 @@ function receiptReply(
   const { frame } = request;
   const ownUrl = deps.links.receiptUrl(shown.receipt.metadataKey);
   const offer = offerFor(request, deps, shown.receipt);
-  const props = { link: null, justCreated: false, mail: null, memo: null, lifetime: null, offer, ...shown };
+  const message = { locale: frame.words.locale, isOpen: false };
+  const none = { link: null, justCreated: false, mail: null, memo: null, lifetime: null };
+  const props = { ...none, message, offer, ...shown };
   return pageReply(status, renderPage(<ReceiptPage frame={frame} ownUrl={ownUrl} {...props} />));
 }
 
@@ -214,7 +220,19 @@ async function showLink(request: PageRequest, deps: ReceiptDeps): Promise<PageRe
   const { receipt } = found;
   // Of an end-to-end secret the server has half a link, which opens nothing.
   const link = receipt.sealed ? null : linkOf(receipt, deps.links);
-  return receiptReply(200, request, deps, { receipt, link });
+  const chosen = offeredLanguage(request.frame.settings, (await request.form()).text(messageLanguageField));
+  const message = { locale: chosen ?? request.frame.words.locale, isOpen: chosen !== null };
+  return receiptReply(200, request, deps, { receipt, link, message });
+}
+
+/** Asked for by the page in the language `in`, which is the recipient's and leaves the reader's own as it is. */
+async function sendMessage(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
+  const found = await find(request, deps);
+  if (found.outcome === 'unknown' || found.receipt.secretKey === null)
+    return { status: 404, content: { kind: 'json', value: {} } };
+  const { settings, words } = request.frame;
+  const locale = offeredLanguage(settings, request.query.get('in')) ?? words.locale;
+  return { status: 200, content: { kind: 'json', value: linkMessage(locale, found.receipt) } };
 }
 
 /** Polled by the page every few seconds, so it carries no cookie and no key. */

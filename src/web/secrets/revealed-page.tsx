@@ -3,10 +3,11 @@
  * Only a reload by its opener shows it again, for a minute, and the button that ends this opens nothing.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
+import { countGraphemes, countLines, glyphsOf, markHidden } from '../client/reading.ts';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
 import { lookFieldName } from './look-cookie.ts';
-import { Instructions, ShareOwn } from './secret-page.tsx';
+import { Instructions, ShareOwn, SwapButton } from './secret-page.tsx';
 
 /** What ends a second look. */
 export interface Ending {
@@ -25,14 +26,17 @@ interface RevealedProps {
 export const RevealedPage: FC<RevealedProps> = ({ frame, value, ending }) => {
   const { say } = frame.words;
   return (
-    <Page frame={frame} title={say('revealed.title')} scripts={['copy', 'reveal']}>
+    <Page frame={frame} title={say('revealed.title')} scripts={['reveal']}>
       <h1>{say('revealed.title')}</h1>
       <OnceNote frame={frame} hasMinute={ending !== null} />
-      <div class="sheet">
-        <label for="value">{say('revealed.label')}</label>
+      <div class="sheet opened">
+        <label for="value" class="visually-hidden">
+          {say('revealed.label')}
+        </label>
         <ValueText value={value} />
         <Extent frame={frame} value={value} />
         <Actions frame={frame} save={<SaveValue frame={frame} value={value} />} />
+        <HiddenOnes frame={frame} value={value} />
       </div>
       {ending === null ? null : (
         <PostForm frame={frame} class="done" action={frame.href('secretDone', ending.secretKey)}>
@@ -49,11 +53,11 @@ export const RevealedPage: FC<RevealedProps> = ({ frame, value, ending }) => {
 /** When the minute is over, the script says the other. */
 export const OnceNote: FC<{ frame: Frame; hasMinute: boolean }> = ({ frame: { words }, hasMinute }) =>
   hasMinute ? (
-    <p class="note" id="once" data-over={words.say('revealed.once')}>
+    <p class="lead" id="once" data-over={words.say('revealed.once')}>
       {words.say('revealed.minute')}
     </p>
   ) : (
-    <p class="note" id="once">
+    <p class="lead" id="once">
       {words.say('revealed.once')}
     </p>
   );
@@ -71,37 +75,68 @@ export const DoneButton: FC<{ frame: Frame; type: 'submit' | 'button' }> = ({ fr
 );
 
 /**
+ * The field is what is copied, saved and read aloud. Over a short line, its letters, digits and symbols are drawn so that they can be
+ * told apart, and its own text shows only where it is selected.
+ *
  * Parsers drop a line break right after the tag (HTML §13.1.2.5), so one precedes the value. `autocomplete` keeps the
  * browser from restoring it with a tab.
  */
-export const ValueText: FC<{ value: string }> = ({ value }) => (
-  <textarea
-    id="value"
-    class="value"
-    rows={rowsFor(value)}
-    readonly
-    autofocus
-    autocomplete="off"
-    spellcheck={false}
-    translate="no"
-    dir="auto"
-    aria-describedby="once extent"
-  >
-    {`\n${value}`}
-  </textarea>
-);
+export const ValueText: FC<{ value: string }> = ({ value }) => {
+  const glyphs = glyphsOf(value);
+  return (
+    <div id="reading" class={glyphs.length === 0 ? 'reading' : 'reading drawn'}>
+      <div class="glyphs" aria-hidden="true" translate="no" {...heldCopy}>
+        {glyphs.map(({ kind, text }) => (kind === 'letter' ? text : <span class={kind}>{text}</span>))}
+      </div>
+      <textarea
+        id="value"
+        class="value"
+        rows={glyphs.length === 0 ? rowsFor(value) : 1}
+        readonly
+        autofocus
+        autocomplete="off"
+        spellcheck={false}
+        translate="no"
+        dir="auto"
+        aria-describedby="once extent"
+      >
+        {`\n${value}`}
+      </textarea>
+    </div>
+  );
+};
+
+/** On elements that repeat the value or a part of it, for `forget` in `client/shown.ts`. */
+const heldCopy = { 'data-held': '' };
 
 /** How long it is, so readers can tell whether they copied all of it. */
 const Extent: FC<Omit<RevealedProps, 'ending'>> = ({ frame, value }) => {
   const { say } = frame.words;
+  const lines = countLines(value);
   return (
     <div class="hint" id="extent">
       <ul class="extent">
-        <li>{say('revealed.characters', { count: [...value].length })}</li>
-        <li>{say('revealed.lines', { count: value.split(/\r\n|\r|\n/).length })}</li>
+        <li>{say('revealed.characters', { count: countGraphemes(value) })}</li>
+        {lines === 1 ? null : <li>{say('revealed.lines', { count: lines })}</li>}
       </ul>
       {holdsControls(value) ? <p>{say('revealed.inexact')}</p> : null}
     </div>
+  );
+};
+
+const HiddenOnes: FC<Omit<RevealedProps, 'ending'>> = ({ frame: { words }, value }) => {
+  const { count, parts } = markHidden(value);
+  if (count === 0) return null;
+  return (
+    <details class="note alert" id="hidden-ones">
+      <summary>{words.say('revealed.hidden', { count })}</summary>
+      <p>{words.say('revealed.hiddenHint')}</p>
+      <p class="marked" dir="ltr" {...heldCopy}>
+        {parts.map(({ name, text }) =>
+          name === null ? <bdi>{text}</bdi> : <mark translate="no">{name}</mark>,
+        )}
+      </p>
+    </details>
   );
 };
 
@@ -110,24 +145,49 @@ interface ActionsProps {
   readonly save: ReturnType<FC>;
 }
 
-/** The script shows the buttons that need it. */
+/** The script shows the buttons that need it, and draws the list of values from its template. */
 export const Actions: FC<ActionsProps> = ({ frame, save }) => {
   const { say } = frame.words;
+  const copied = say('revealed.copied');
   return (
     <>
-      <div class="row">
-        <CopyButton target="value" label={say('revealed.copy')} />
-        <button type="button" class="quiet" hidden data-cover="#value" data-other={say('revealed.show')}>
-          <Icon name="eye-off" />
-          <span>{say('revealed.hide')}</span>
-        </button>
+      <div class="actions">
+        <CopyButton target="value" label={say('revealed.copy')} copied={copied} />
+        <SwapButton
+          kind="quiet"
+          icons={['eye-off', 'eye']}
+          labels={[say('revealed.hide'), say('revealed.show')]}
+          attributes={{ 'data-cover': '#value' }}
+        />
         {save}
       </div>
       {/* The link's address is the value itself; the script replaces it with a blob address. */}
       <noscript>
         <p class="hint">{say('revealed.saveNote')}</p>
       </noscript>
-      <CopyStatus copied={say('revealed.copied')} failed={say('revealed.copyFailed')} />
+      <CopyStatus copied={copied} failed={say('revealed.copyFailed')} />
+      <template id="pairs" data-all={say('revealed.copyAll')}>
+        <ul class="pairs" {...heldCopy}>
+          <li>
+            <code class="name" />
+            <code class="pair" />
+            <button
+              type="button"
+              class="quiet small"
+              data-copy=".pair"
+              data-copied={copied}
+              data-label={say('revealed.copyOne')}
+            >
+              <Icon name="copy" />
+              <Icon name="check" />
+              <span>{say('revealed.copy')}</span>
+            </button>
+          </li>
+        </ul>
+        <details class="whole">
+          <summary>{say('revealed.whole')}</summary>
+        </details>
+      </template>
     </>
   );
 };

@@ -4,14 +4,17 @@
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { catalogueOf, type MessageKey } from '../../locale/catalogues.ts';
-import type { SealedWord } from '../client/sealed.ts';
+import type { SealedKind, SealedWord } from '../client/sealed.ts';
 import { type Frame, Page, workerAttributes } from '../kit/layout.tsx';
-import { Badge, Icon } from '../kit/parts.tsx';
+import { Icon } from '../kit/parts.tsx';
 import { Actions, DoneButton, OnceNote, Save, ValueText } from './revealed-page.tsx';
 import {
+  Arrival,
+  Burned,
   Consequences,
+  Expiry,
   Instructions,
-  Origin,
+  OwnWarning,
   PassphraseInput,
   ShareOwn,
   type WaitingSecret,
@@ -27,13 +30,14 @@ export const SealedPage: FC<SealedProps> = ({ frame, waiting }) => {
   const { secretKey, hasPassphrase } = waiting.secret;
   return (
     <Page frame={frame} title={say('secret.title')} scripts={['sealed', 'time']}>
-      <h1>{say('secret.title')}</h1>
-      <Origin frame={frame} waiting={waiting} />
-      <Mode frame={frame} />
+      <Arrival frame={frame} waiting={waiting} />
+      <OwnWarning frame={frame} waiting={waiting} />
       <Instructions frame={frame} text={frame.domain?.brand.instructionsBefore ?? null} />
       <Opener frame={frame} secretKey={secretKey} kind="first">
         {hasPassphrase ? <Passphrase frame={frame} /> : null}
         <OpenButton>{say('secret.submit')}</OpenButton>
+        <Expiry frame={frame} waiting={waiting} />
+        <Mode frame={frame} />
       </Opener>
       <Consequences frame={frame} waiting={waiting} />
     </Page>
@@ -60,14 +64,32 @@ export const AgainPage: FC<{ frame: Frame; secretKey: string }> = ({ frame, secr
 };
 
 const Mode: FC<{ frame: Frame }> = ({ frame: { words, href } }) => (
-  <p class="mode">
-    <a href={`${href('security')}#end-to-end`}>
-      <Badge kind="good" icon="lock">
-        {words.say('secret.sealedBadge')}
-      </Badge>
-    </a>
+  <p class="hint expiry mode">
+    <Icon name="lock" />
+    <a href={`${href('security')}#end-to-end`}>{words.say('secret.sealedBadge')}</a>
   </p>
 );
+
+/** Burns it unread, in the same way as it is opened: the script proves link and passphrase. */
+export const SealedBurnPage: FC<SealedProps> = ({ frame, waiting }) => {
+  const { say } = frame.words;
+  const { secretKey, hasPassphrase } = waiting.secret;
+  return (
+    <Page frame={frame} title={say('recipientBurn.title')} scripts={['sealed']}>
+      <h1>{say('recipientBurn.title')}</h1>
+      <p class="lead">{say('recipientBurn.lead')}</p>
+      <Opener frame={frame} secretKey={secretKey} kind="burn">
+        {hasPassphrase ? <Passphrase frame={frame} /> : null}
+        <div class="row">
+          <OpenButton kind="alarm">{say('recipientBurn.submit')}</OpenButton>
+          <a class="button quiet" href={frame.href('secret', secretKey)} data-keeps-fragment>
+            {say('secret.back')}
+          </a>
+        </div>
+      </Opener>
+    </Page>
+  );
+};
 
 const refusals = {
   incomplete: 'secret.incompleteLink',
@@ -83,20 +105,31 @@ const refusals = {
   pressYourself: 'secret.pressYourself',
 } as const satisfies Readonly<Record<SealedWord, MessageKey>>;
 
+const burnRefusals: Partial<Record<SealedWord, MessageKey>> = {
+  noAnswer: 'recipientBurn.noAnswer',
+  opening: 'recipientBurn.burning',
+  pressYourself: 'recipientBurn.pressYourself',
+};
+
 interface OpenerProps {
   readonly frame: Frame;
   readonly secretKey: string;
-  readonly kind: 'first' | 'again';
+  readonly kind: SealedKind;
 }
 
-const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, children }) => {
-  const { words, href, formToken } = frame;
-  const said = Object.fromEntries(
-    Object.entries(refusals).map(([name, key]) => [
+function wordsFor({ words }: Frame, kind: SealedKind): Record<string, string> {
+  const keys: Readonly<Record<string, MessageKey>> =
+    kind === 'burn' ? { ...refusals, ...burnRefusals } : refusals;
+  return Object.fromEntries(
+    Object.entries(keys).map(([name, key]) => [
       `data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
       words.say(key),
     ]),
   );
+}
+
+const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, children }) => {
+  const { href, formToken } = frame;
   return (
     <>
       <NeedsScripts frame={frame} />
@@ -107,24 +140,31 @@ const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, ch
         hidden
         data-kind={kind}
         data-path={href('secret', secretKey)}
-        data-open={href('secretOpen', secretKey)}
+        data-open={href(kind === 'burn' ? 'secretBurn' : 'secretOpen', secretKey)}
         data-again={href('secretAgain', secretKey)}
         data-done={href('secretDone', secretKey)}
         data-form-token={formToken}
-        {...said}
+        {...wordsFor(frame, kind)}
         {...workerAttributes(frame)}
       >
         {children}
         <p class="working" id="working" role="status" />
         <progress id="progress" aria-labelledby="working" hidden />
       </div>
-      <Opened frame={frame} />
+      {kind === 'burn' ? <BurnedLater frame={frame} /> : <Opened frame={frame} />}
     </>
   );
 };
 
-const OpenButton: FC<PropsWithChildren> = ({ children }) => (
-  <button type="button" id="open">
+/** What takes the page's place once the secret is burned. */
+const BurnedLater: FC<{ frame: Frame }> = ({ frame }) => (
+  <template id="burned" data-title={`${frame.words.say('recipientBurn.doneTitle')} · ${frame.brand.name}`}>
+    <Burned frame={frame} />
+  </template>
+);
+
+const OpenButton: FC<PropsWithChildren<{ kind?: 'alarm' }>> = ({ kind, children }) => (
+  <button type="button" id="open" class={kind}>
     {children}
   </button>
 );
@@ -169,8 +209,7 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
         <span data-for="file">{say('revealed.fileTitle')}</span>
       </h1>
       <OnceNote frame={frame} hasMinute={true} />
-      <Mode frame={frame} />
-      <div class="sheet">
+      <div class="sheet opened">
         <div data-for="file">
           <p class="file">
             <bdi id="file-name" />
@@ -186,7 +225,7 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
           <img class="preview" id="preview" alt={say('revealed.preview')} hidden />
         </div>
         <div data-for="value">
-          <label for="value" data-for="text">
+          <label for="value" class="visually-hidden" data-for="text">
             {say('revealed.label')}
           </label>
           <label for="value" data-for="file">
@@ -202,6 +241,11 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
               </span>
             }
           />
+          <details class="note alert" id="hidden-ones" data-forms={formsOf(frame, 'revealed.hidden')}>
+            <summary />
+            <p>{say('revealed.hiddenHint')}</p>
+            <p class="marked" dir="ltr" data-held />
+          </details>
         </div>
       </div>
       <div class="done">
@@ -214,15 +258,16 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
 };
 
 /** The script counts, and chooses among the language's plural forms. */
-const Counted: FC<{ frame: Frame }> = ({ frame: { words } }) => {
-  const forms = (key: MessageKey) => JSON.stringify(catalogueOf(words.locale)[key]);
-  return (
-    <div class="hint" id="extent">
-      <ul class="extent">
-        <li id="characters" data-forms={forms('revealed.characters')} />
-        <li id="lines" data-forms={forms('revealed.lines')} />
-      </ul>
-      <p id="inexact">{words.say('revealed.inexact')}</p>
-    </div>
-  );
-};
+function formsOf({ words }: Frame, key: MessageKey): string {
+  return JSON.stringify(catalogueOf(words.locale)[key]);
+}
+
+const Counted: FC<{ frame: Frame }> = ({ frame }) => (
+  <div class="hint" id="extent">
+    <ul class="extent">
+      <li id="characters" data-forms={formsOf(frame, 'revealed.characters')} />
+      <li id="lines" data-forms={formsOf(frame, 'revealed.lines')} />
+    </ul>
+    <p id="inexact">{frame.words.say('revealed.inexact')}</p>
+  </div>
+);

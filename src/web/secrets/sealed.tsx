@@ -3,10 +3,12 @@
  * and the passphrase, neither of which the server ever has; a plain secret is refused here, so nothing is ever downgraded.
  */
 
+import type { Proofs } from '../../core/secrets/end-to-end.ts';
 import { lookForm, nonceIn } from '../../core/secrets/look.ts';
-import type { RevealOutcome } from '../../core/secrets/outcomes.ts';
+import type { SecretRefusal } from '../../core/secrets/outcomes.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
 import { problemWords } from '../kit/error-page.tsx';
+import type { Form } from '../kit/form.ts';
 import { renderPage } from '../kit/layout.tsx';
 import {
   type PageProblem,
@@ -15,8 +17,9 @@ import {
   type PageRoute,
   pageReply,
 } from '../kit/page.ts';
+import type { Words } from '../kit/words.ts';
 import { AgainPage } from './sealed-page.tsx';
-import { laterOf, type SecretDeps, wrongPassphraseText } from './secret-refusals.ts';
+import { exhaustedText, laterOf, type SecretDeps, wrongPassphraseText } from './secret-refusals.tsx';
 
 /** What the script reads of a refusal. */
 export interface SealedRefusal {
@@ -30,7 +33,7 @@ export function createSealedPages(deps: SecretDeps): PageRoute[] {
   return [
     {
       name: 'secretOpen',
-      post: { limit: 'manage', handle: (request) => openSealed(request, deps), refuse },
+      post: { limit: 'manage', handle: (request) => openSealed(request, deps), refuse: refuseScript },
     },
     {
       name: 'secretAgain',
@@ -50,26 +53,36 @@ export function opening(reply: PageReply): PageReply {
 
 const proofForm = /^[A-Za-z0-9_-]{43}$/;
 
+/** `null` unless both are whole. */
+export function proofsIn(form: Form): Proofs | null {
+  const [linkProof, proof] = [form.text('link-proof'), form.text('proof')];
+  if (!proofForm.test(linkProof) || !proofForm.test(proof)) return null;
+  const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'));
+  return { linkProof: bytes(linkProof), proof: bytes(proof) };
+}
+
 async function openSealed(request: PageRequest, deps: SecretDeps): Promise<PageReply> {
   const { frame, key, clientPrefix, isAbandoned, caller } = request;
   const form = await request.form();
-  const [linkProof, proof, nonce] = [form.text('link-proof'), form.text('proof'), form.text('look')];
-  const isWhole = proofForm.test(linkProof) && proofForm.test(proof) && lookForm.test(nonce);
-  if (!isWhole) return refused(422, { at: 'page', say: frame.words.say('secret.incompleteLink') });
-  const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'));
-  const proofs = { linkProof: bytes(linkProof), proof: bytes(proof) };
+  const [proofs, nonce] = [proofsIn(form), form.text('look')];
+  if (proofs === null || !lookForm.test(nonce))
+    return refusedInWords(frame.words, { outcome: 'incomplete_link' });
   const input = { secretKey: key, passphrase: null, proofs, look: nonceIn(nonce), clientPrefix, isAbandoned };
-  return answer(request, await deps.service.reveal(input, caller));
+  const outcome = await deps.service.reveal(input, caller);
+  if (outcome.outcome !== 'revealed') return refusedInWords(frame.words, outcome);
+  if (outcome.content.kind !== 'sealed') throw new Error('proofs released a value');
+  const ciphertext = Buffer.from(outcome.content.ciphertext).toString('base64url');
+  const opened = deps.here.ended(frame.href('secret', key), { what: 'opened', at: deps.clock() });
+  return { ...json(200, { v: 1, ciphertext }), cookies: [opened] };
 }
 
-function answer({ frame: { words } }: PageRequest, outcome: RevealOutcome): PageReply {
+/** For the script, which says it where the person is. */
+export function refusedInWords(
+  words: Words,
+  refusal: SecretRefusal | { readonly outcome: 'abandoned' },
+): PageReply {
   const { say } = words;
-  switch (outcome.outcome) {
-    case 'revealed': {
-      if (outcome.content.kind !== 'sealed') throw new Error('proofs released a value');
-      const ciphertext = Buffer.from(outcome.content.ciphertext).toString('base64url');
-      return json(200, { v: 1, ciphertext });
-    }
+  switch (refusal.outcome) {
     case 'abandoned':
       throw new RequestProblem(clientLeft);
     case 'unknown':
@@ -80,18 +93,17 @@ function answer({ frame: { words } }: PageRequest, outcome: RevealOutcome): Page
     case 'incomplete_link':
       return refused(422, { at: 'page', say: say('secret.incompleteLink') });
     case 'passphrase_wrong':
-      return refused(422, { at: 'passphrase', say: wrongPassphraseText(words, outcome) });
+      return refused(422, { at: 'passphrase', say: wrongPassphraseText(words, refusal) });
     case 'attempts_exhausted': {
-      const { retryAfterSeconds } = outcome;
-      const left = words.duration(retryAfterSeconds);
-      const text = `${say('secret.exhausted', { left })} ${say('secret.exhaustedAdvice')}`;
+      const { retryAfterSeconds } = refusal;
+      const text = `${exhaustedText(words, retryAfterSeconds)} ${say('secret.exhaustedAdvice')}`;
       return refused(429, { at: 'page', say: text }, { 'retry-after': String(retryAfterSeconds) });
     }
   }
 }
 
 /** What was refused around the handler: nothing was opened and nothing counted. */
-async function refuse({ frame }: PageRequest, problem: PageProblem): Promise<PageReply> {
+export async function refuseScript({ frame }: PageRequest, problem: PageProblem): Promise<PageReply> {
   const { status } = problemWords(problem, frame.words);
   if (problem.problem === 'stale_form')
     return refused(status, { at: 'page', say: frame.words.say('secret.stale'), formToken: frame.formToken });
@@ -102,6 +114,6 @@ function refused(status: number, refusal: SealedRefusal, headers: PageReply['hea
   return { ...json(status, refusal), headers };
 }
 
-function json(status: number, value: unknown): PageReply {
+export function json(status: number, value: unknown): PageReply {
   return { status, content: { kind: 'json', value } };
 }

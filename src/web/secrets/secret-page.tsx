@@ -6,10 +6,12 @@
 import type { FC } from 'hono/jsx';
 import type { StatusOutcome } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import { Day } from '../kit/day.tsx';
 import { controlAttributes, Field } from '../kit/field.tsx';
 import { type Frame, onceFor, Page, PostForm, sharesHere } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
-import { Dated, Icon } from '../kit/parts.tsx';
+import { CopyButton, CopyStatus, Dated, Icon, type IconName } from '../kit/parts.tsx';
+import type { Ended } from './here-cookie.ts';
 import { lookFieldName } from './look-cookie.ts';
 
 export type WaitingSecret = Extract<StatusOutcome, { outcome: 'waiting' }>;
@@ -37,6 +39,7 @@ export const SecretPage: FC<AskProps & { lookField: string | null }> = ({
   lookField,
 }) => {
   const { say } = frame.words;
+  const { secretKey, hasPassphrase } = waiting.secret;
   const wasRefused = Object.values(refusal).some((text) => text !== null);
   return (
     <Page
@@ -44,31 +47,35 @@ export const SecretPage: FC<AskProps & { lookField: string | null }> = ({
       title={say(wasRefused ? 'secret.refusedTitle' : 'secret.title')}
       scripts={['reveal', 'time']}
     >
-      <h1>{say('secret.title')}</h1>
-      <Origin frame={frame} waiting={waiting} />
-      {refusal.notice === null ? null : (
-        <p class="note alert" tabindex={-1} autofocus>
-          {refusal.notice}
-        </p>
-      )}
+      <Arrival frame={frame} waiting={waiting} />
+      <OwnWarning frame={frame} waiting={waiting} />
+      <Notice text={refusal.notice} />
       <Instructions frame={frame} text={frame.domain?.brand.instructionsBefore ?? null} />
       <PostForm
         frame={frame}
         class="sheet opening"
         data-not-sealed={say('secret.notSealed')}
-        action={frame.href('secret', waiting.secret.secretKey)}
+        action={frame.href('secret', secretKey)}
         autocomplete="off"
       >
-        {waiting.secret.hasPassphrase ? <PassphraseField frame={frame} wrong={refusal.passphrase} /> : null}
+        {hasPassphrase ? <PassphraseField frame={frame} wrong={refusal.passphrase} /> : null}
         {lookField === null ? null : <input type="hidden" name={lookFieldName} value={lookField} />}
-        <OpenBox frame={frame} wrong={refusal.box} />
+        <SureBox box={openBox} text={say('secret.sure')} wrong={refusal.box} />
         <button type="submit">{say('secret.submit')}</button>
         <p class="wrong" id="by-program" role="status" data-text={say('secret.pressYourself')} />
+        <Expiry frame={frame} waiting={waiting} />
       </PostForm>
       <Consequences frame={frame} waiting={waiting} />
     </Page>
   );
 };
+
+export const Notice: FC<{ text: string | null }> = ({ text }) =>
+  text === null ? null : (
+    <p class="note alert" tabindex={-1} autofocus>
+      {text}
+    </p>
+  );
 
 /**
  * What a form must carry to open: scanners send forms with what they hold, and only a person ticks a box. With scripts the
@@ -76,42 +83,70 @@ export const SecretPage: FC<AskProps & { lookField: string | null }> = ({
  */
 export const openBox = { name: 'open', value: 'now' } as const;
 
-const OpenBox: FC<{ frame: Frame; wrong: string | null }> = ({ frame, wrong }) => (
+interface SureBoxProps {
+  readonly box: { readonly name: string; readonly value: string };
+  readonly text: string;
+  readonly wrong: string | null;
+}
+
+export const SureBox: FC<SureBoxProps> = ({ box: { name, value }, text, wrong }) => (
   <div class="field sure">
     <label class="check">
       <input
-        {...controlAttributes({ name: openBox.name, label: '', wrong })}
+        {...controlAttributes({ name, label: '', wrong })}
         type="checkbox"
-        value={openBox.value}
+        value={value}
         required
         autocomplete="off"
       />
-      <span>{frame.words.say('secret.sure')}</span>
+      <span>{text}</span>
     </label>
     {wrong === null ? null : (
-      <p class="wrong" id={`${openBox.name}-wrong`}>
+      <p class="wrong" id={`${name}-wrong`}>
         {wrong}
       </p>
     )}
   </div>
 );
 
-/** Who shares it, and a warning to its own creator that opening it takes it from the recipient. */
-export const Origin: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { sender, secret } }) => {
+type ArrivalProps = Omit<AskProps, 'refusal'>;
+
+/** Who shares it, and how much of its life is left. */
+export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }) => {
   const { say } = frame.words;
-  const site = frame.brand.name;
-  if (sender === null) return <p class="lead">{say('secret.fromSomeone', { site })}</p>;
   return (
-    <>
+    <div class="arrival">
+      <Day state="waiting" part={secret.secretTtlSeconds / secret.ttlSeconds} />
       {/* Isolated (U+2068), so the address keeps its order in right-to-left text. */}
-      <p class="lead">{say('secret.fromAccount', { sender: `\u2068${sender}\u2069`, site })}</p>
-      <p class="hint">{say('secret.addressHidden')}</p>
-      {secret.isOwner ? <p class="note alert">{say('secret.own')}</p> : null}
-    </>
+      <h1>
+        {sender === null
+          ? say('secret.title')
+          : say('secret.fromAccount', { sender: `\u2068${sender}\u2069`, site: frame.brand.name })}
+      </h1>
+      <p class="lead">{say('secret.lead')}</p>
+    </div>
   );
 };
 
-const PassphraseField: FC<{ frame: Frame; wrong: string | null }> = ({ frame, wrong }) => {
+/** To whoever shared it: opening takes it from the recipient. */
+export const OwnWarning: FC<ArrivalProps> = ({ frame, waiting: { secret } }) =>
+  secret.isOwner ? <p class="note alert">{frame.words.say('secret.own')}</p> : null;
+
+export const Expiry: FC<ArrivalProps> = ({ frame: { words }, waiting: { secret } }) => (
+  <p class="hint expiry">
+    <Icon name="clock" />
+    <span>
+      <Dated
+        words={words}
+        say="secret.until"
+        at={secret.createdAt + secret.ttlSeconds}
+        left={secret.secretTtlSeconds}
+      />
+    </span>
+  </p>
+);
+
+export const PassphraseField: FC<{ frame: Frame; wrong: string | null }> = ({ frame, wrong }) => {
   const { say } = frame.words;
   const texts = {
     name: 'passphrase',
@@ -132,7 +167,7 @@ interface PassphraseInputProps {
   readonly attributes: Readonly<Record<string, string | boolean | undefined>>;
 }
 
-/** The script shows the button. */
+/** The script shows the button inside it. */
 export const PassphraseInput: FC<PassphraseInputProps> = ({ frame, attributes }) => {
   const { say } = frame.words;
   return (
@@ -146,47 +181,64 @@ export const PassphraseInput: FC<PassphraseInputProps> = ({ frame, attributes })
         spellcheck={false}
         dir="auto"
       />
-      <button
-        type="button"
-        class="quiet small"
-        hidden
-        data-toggle="#passphrase"
-        data-other={say('secret.hidePassphrase')}
-      >
-        <Icon name="eye" />
-        <span>{say('secret.showPassphrase')}</span>
-      </button>
+      <SwapButton
+        kind="eye"
+        icons={['eye', 'eye-off']}
+        labels={[say('secret.showPassphrase'), say('secret.hidePassphrase')]}
+        attributes={{ 'data-toggle': '#passphrase' }}
+      />
     </div>
   );
 };
 
+interface SwapButtonProps {
+  readonly kind: 'eye' | 'quiet';
+  /** Now, and once it has been pressed. */
+  readonly icons: readonly [IconName, IconName];
+  readonly labels: readonly [string, string];
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** The script shows it, and swaps its icon and label at each press. */
+export const SwapButton: FC<SwapButtonProps> = ({ kind, icons, labels, attributes }) => (
+  <button type="button" class={kind} hidden data-other={labels[1]} {...attributes}>
+    <i>
+      <Icon name={icons[0]} />
+    </i>
+    <i hidden>
+      <Icon name={icons[1]} />
+    </i>
+    <span class={kind === 'eye' ? 'visually-hidden' : undefined}>{labels[0]}</span>
+  </button>
+);
+
 /** This one works once, so saving it is useless. Each password manager has its own attribute. */
 const notForPasswordManagers = { 'data-1p-ignore': '', 'data-bwignore': '', 'data-lpignore': 'true' };
 
-export const Consequences: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { secret } }) => {
-  const { say, duration } = frame.words;
-  const left = duration(secret.secretTtlSeconds);
-  const until = secret.createdAt + secret.ttlSeconds;
+/** What opening does, for those who ask, and the way out for those who did not expect it. */
+export const Consequences: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }) => {
+  const { say } = frame.words;
   return (
     <div id="consequences">
-      <h2>{say('secret.next')}</h2>
-      <ul class="points">
-        {onceFor(frame, 'opened once', () => (
-          <>
-            <li>{say('secret.once')}</li>
-            <li>{say('secret.ready')}</li>
-          </>
-        ))}
-        <li>
-          <Dated words={frame.words} say="secret.until" at={until} params={{ left }} />
-        </li>
-      </ul>
-      {onceFor(frame, 'for the reader alone', () => (
-        <>
-          <h2>{say('secret.forYouTitle')}</h2>
-          <p>{say('secret.forYou')}</p>
-        </>
-      ))}
+      <details>
+        <summary>{say('secret.next')}</summary>
+        <ul class="points">
+          {onceFor(frame, 'opened once', () => (
+            <>
+              <li>{say('secret.once')}</li>
+              <li>{say('secret.ready')}</li>
+              <li>{say('secret.forYou')}</li>
+            </>
+          ))}
+          {sender === null ? null : <li>{say('secret.addressHidden')}</li>}
+        </ul>
+      </details>
+      {/* Only its script can burn an end-to-end secret, and shows this. */}
+      <p class="aside" hidden={secret.sealed}>
+        <a id="burn-unread" href={frame.href('secretBurn', secret.secretKey)}>
+          {say('recipientBurn.link')}
+        </a>
+      </p>
     </div>
   );
 };
@@ -205,21 +257,77 @@ export const Instructions: FC<{ frame: Frame; text: string | null }> = ({ frame,
   );
 };
 
-const advice: readonly MessageKey[] = ['gone.askAgain', 'gone.someoneElse', 'gone.cutOff'];
+const advice: readonly MessageKey[] = ['gone.cutOff', 'gone.someoneElse', 'gone.askAgain'];
 
-export const GonePage: FC<{ frame: Frame }> = ({ frame }) => {
+interface GoneProps {
+  readonly frame: Frame;
+  /** What this browser itself did with it, as its own cookie says, which somebody else may have put there; usually `null`. */
+  readonly here: Ended | null;
+}
+
+/** The same for everybody who does not know more than the page (P17). */
+export const GonePage: FC<GoneProps> = ({ frame, here }) => {
+  const { words } = frame;
+  const { say } = words;
+  return (
+    <MessagePage frame={frame} title={say('gone.title')} lead={say('gone.lead')} scripts={['gone', 'time']}>
+      {here === null ? null : (
+        <p class="note" id="here">
+          <Dated words={words} say={hereTexts[here.what]} at={here.at} />
+        </p>
+      )}
+      <Advice frame={frame} />
+      <ShareOwn frame={frame} />
+    </MessagePage>
+  );
+};
+
+const Advice: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.words;
   return (
-    <MessagePage frame={frame} title={say('gone.title')} lead={say('gone.lead')}>
+    <>
       <h2>{say('gone.next')}</h2>
       <ul class="points">
         {advice.map((key) => (
           <li>{say(key)}</li>
         ))}
       </ul>
-      <p>{say('gone.seen')}</p>
-      <ShareOwn frame={frame} />
-    </MessagePage>
+      <TellSender frame={frame} />
+    </>
+  );
+};
+
+const hereTexts = { opened: 'gone.openedHere', burned: 'gone.burnedHere' } as const satisfies Readonly<
+  Record<Ended['what'], MessageKey>
+>;
+
+/** A text ready to send, which names neither link nor key: what is asked for may be read by others. */
+const TellSender: FC<{ frame: Frame }> = ({ frame }) => {
+  const { say } = frame.words;
+  const text = say('gone.tellText', { site: frame.brand.name });
+  const mail = new URLSearchParams({ subject: say('gone.tellSubject'), body: text });
+  return (
+    <section class="sheet" aria-labelledby="tell">
+      <h2 id="tell">{say('gone.tell')}</h2>
+      <blockquote id="ready-text">{text}</blockquote>
+      <div class="row">
+        <a class="button" id="tell-mail" href={`mailto:?${mail.toString().replaceAll('+', '%20')}`}>
+          <Icon name="mail" />
+          {say('gone.tellMail')}
+        </a>
+        <button type="button" class="quiet" hidden data-share-text="#ready-text">
+          <Icon name="share" />
+          <span>{say('gone.tellShare')}</span>
+        </button>
+        <CopyButton
+          target="ready-text"
+          label={say('gone.tellCopy')}
+          copied={say('revealed.copied')}
+          class="quiet"
+        />
+      </div>
+      <CopyStatus copied={say('revealed.copied')} failed={say('revealed.copyFailed')} />
+    </section>
   );
 };
 
@@ -233,6 +341,21 @@ export const DonePage: FC<{ frame: Frame }> = ({ frame }) => {
   );
 };
 
+/** What is said once the recipient has burned it. */
+export const Burned: FC<{ frame: Frame }> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <div class="arrival">
+      <Day state="burned" />
+      <h1 tabindex={-1}>{say('recipientBurn.doneTitle')}</h1>
+      <p class="lead" id="recipient-burned">
+        {say('recipientBurn.doneLead')}
+      </p>
+      <ShareOwn frame={frame} />
+    </div>
+  );
+};
+
 export const ShareOwn: FC<{ frame: Frame }> = ({ frame }) =>
   sharesHere(frame) ? (
     <p>
@@ -243,26 +366,13 @@ export const ShareOwn: FC<{ frame: Frame }> = ({ frame }) =>
 export interface Delay {
   readonly title: string;
   readonly lead: string;
-  /** When the next try is possible; `null` if the page should not say. */
-  readonly until: number | null;
+  /** What to do meanwhile; `null` if there is nothing. */
+  readonly advice: string | null;
 }
 
 export const DelayedPage: FC<{ frame: Frame; delay: Delay; secretKey: string }> = (props) => {
   const { frame, delay, secretKey } = props;
-  const { title, lead, until } = delay;
+  const { title, lead, advice: also } = delay;
   const link = [frame.href('secret', secretKey), frame.words.say('secret.back')] as const;
-  return (
-    <MessagePage {...{ frame, title, lead, link }} scripts={['time']}>
-      {until === null ? null : <NextTry frame={frame} at={until} />}
-    </MessagePage>
-  );
+  return <MessagePage {...{ frame, title, lead, link }} also={also === null ? [] : [also]} />;
 };
-
-const NextTry: FC<{ frame: Frame; at: number }> = ({ frame: { words }, at }) => (
-  <>
-    <p>
-      <Dated words={words} say="secret.exhaustedUntil" at={at} />
-    </p>
-    <p>{words.say('secret.exhaustedAdvice')}</p>
-  </>
-);

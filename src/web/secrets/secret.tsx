@@ -7,9 +7,7 @@
  */
 import { textOf } from '../../core/secrets/reveal.ts';
 import { Sensitive } from '../../core/sensitive.ts';
-import { clientLeft, RequestProblem } from '../../http/problem.ts';
-import { problemWords } from '../kit/error-page.tsx';
-import { type Frame, renderPage } from '../kit/layout.tsx';
+import { renderPage } from '../kit/layout.tsx';
 import {
   type PageProblem,
   type PageReply,
@@ -19,22 +17,16 @@ import {
   seeOther,
 } from '../kit/page.ts';
 import { drawLook, lookFieldName, lookOf } from './look-cookie.ts';
-import { type Ending, RevealedPage } from './revealed-page.tsx';
+import { createBurnPages } from './recipient-burn.tsx';
+import { RevealedPage } from './revealed-page.tsx';
 import { createSealedPages, opening } from './sealed.tsx';
 import { SealedPage } from './sealed-page.tsx';
-import {
-  type AskRefusal,
-  type Delay,
-  DelayedPage,
-  DonePage,
-  GonePage,
-  openBox,
-  SecretPage,
-} from './secret-page.tsx';
-import { laterOf, type SecretDeps, wrongPassphraseText } from './secret-refusals.ts';
+import { type AskRefusal, DonePage, openBox, SecretPage, type WaitingSecret } from './secret-page.tsx';
+import { goneReply, keepAsking, refusedReply, type SecretDeps } from './secret-refusals.tsx';
 
 export function createSecretPages(deps: SecretDeps): PageRoute[] {
-  const refuse = (request: PageRequest, problem: PageProblem) => keepAsking(request, deps, problem);
+  const refuse = (request: PageRequest, problem: PageProblem) =>
+    keepAsking(request, problem, (...refusal) => ask(request, deps, ...refusal));
   return [
     {
       name: 'secret',
@@ -47,7 +39,14 @@ export function createSecretPages(deps: SecretDeps): PageRoute[] {
       post: { limit: 'manage', handle: (request) => finish(request, deps) },
     },
     ...createSealedPages(deps),
+    ...createBurnPages(deps),
   ];
+}
+
+/** An account's own secrets are known; otherwise the browser that made it knows. */
+function asSeenHere(waiting: WaitingSecret, { cookies }: PageRequest, { here }: SecretDeps): WaitingSecret {
+  const { secret } = waiting;
+  return { ...waiting, secret: { ...secret, isOwner: secret.isOwner || here.isMadeHere(cookies) } };
 }
 
 async function ask(
@@ -56,8 +55,9 @@ async function ask(
   status: number,
   refusal: Partial<AskRefusal> = {},
 ): Promise<PageReply> {
-  const waiting = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
-  if (waiting.outcome === 'unknown') return gone(request);
+  const found = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
+  if (found.outcome === 'unknown') return goneReply(request, deps);
+  const waiting = asSeenHere(found, request, deps);
   if (waiting.secret.sealed)
     return opening(pageReply(status, renderPage(<SealedPage frame={request.frame} waiting={waiting} />)));
   const look = deps.keepsCookies(request.host) ? drawLook(request.cookies) : null;
@@ -81,27 +81,12 @@ async function open(request: PageRequest, deps: SecretDeps): Promise<PageReply> 
   const look = lookOf(request.cookies, field);
   const input = { secretKey: key, passphrase, proofs: null, look, clientPrefix, isAbandoned };
   const outcome = await deps.service.reveal(input, caller);
-  switch (outcome.outcome) {
-    case 'revealed':
-      return revealed(frame, textOf(outcome.content), look === null ? null : { secretKey: key, field });
-    case 'abandoned':
-      throw new RequestProblem(clientLeft);
-    case 'unknown':
-    case 'not_sealed':
-      return gone(request);
-    case 'incomplete_link':
-      return ask(request, deps, 422);
-    case 'passphrase_missing':
-      return ask(request, deps, 422, { passphrase: frame.words.say('secret.passphraseMissing') });
-    case 'passphrase_wrong':
-      return ask(request, deps, 422, { passphrase: wrongPassphraseText(frame.words, outcome) });
-    case 'attempts_exhausted':
-      return exhausted(request, deps, outcome.retryAfterSeconds);
-  }
-}
-
-function revealed(frame: Frame, value: string, ending: Ending | null): PageReply {
-  return pageReply(200, renderPage(<RevealedPage {...{ frame, value, ending }} />));
+  if (outcome.outcome !== 'revealed')
+    return refusedReply(request, deps, outcome, (...refusal) => ask(request, deps, ...refusal));
+  const ending = look === null ? null : { secretKey: key, field };
+  const page = <RevealedPage frame={frame} value={textOf(outcome.content)} ending={ending} />;
+  const opened = deps.here.ended(frame.href('secret', key), { what: 'opened', at: deps.clock() });
+  return { ...pageReply(200, renderPage(page)), cookies: [opened] };
 }
 
 /** Whether there was something to end stays unsaid (P17). */
@@ -109,48 +94,4 @@ async function finish(request: PageRequest, { service }: SecretDeps): Promise<Pa
   const look = lookOf(request.cookies, (await request.form()).text(lookFieldName));
   if (look !== null) await service.finishLook({ secretKey: request.key, look });
   return seeOther(request.frame.href('secretDone', request.key));
-}
-
-function gone({ frame }: PageRequest): PageReply {
-  return pageReply(404, renderPage(<GonePage frame={frame} />));
-}
-
-/** Says when the next guess is possible, unless the secret expires before that. */
-async function exhausted(
-  request: PageRequest,
-  deps: SecretDeps,
-  retryAfterSeconds: number,
-): Promise<PageReply> {
-  const waiting = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
-  if (waiting.outcome === 'unknown') return gone(request);
-  const { say, duration } = request.frame.words;
-  const title = say('secret.exhaustedTitle');
-  const left = duration(retryAfterSeconds);
-  const delay =
-    retryAfterSeconds < waiting.secret.secretTtlSeconds
-      ? { title, lead: say('secret.exhausted', { left }), until: deps.clock() + retryAfterSeconds }
-      : { title, lead: say('secret.exhaustedForGood'), until: null };
-  return delayed(request, 429, delay, { 'retry-after': String(retryAfterSeconds) });
-}
-
-function delayed(
-  { frame, key }: PageRequest,
-  status: number,
-  delay: Delay,
-  headers: PageReply['headers'] = {},
-): PageReply {
-  return pageReply(status, renderPage(<DelayedPage frame={frame} delay={delay} secretKey={key} />), headers);
-}
-
-/**
- * After a refusal before anything was opened or counted, asks again where that costs no more than the refusal: over a
- * rate limit nothing is looked up (P21), and without a store nothing can be.
- */
-async function keepAsking(request: PageRequest, deps: SecretDeps, problem: PageProblem): Promise<PageReply> {
-  const { status } = problemWords(problem, request.frame.words);
-  const { say } = request.frame.words;
-  if (problem.problem === 'stale_form') return ask(request, deps, status, { notice: say('secret.stale') });
-  const later = laterOf(request.frame.words, problem);
-  if (problem.problem === 'rate_limited') return delayed(request, status, later);
-  return ask(request, deps, status, { notice: later.lead }).catch(() => delayed(request, status, later));
 }

@@ -1,7 +1,7 @@
 /**
  * What was typed into the share form. Reading loses nothing: whatever was sent comes back in its field, even if it
- * makes no sense. What was typed before a value was generated over it stays in hidden fields of the form; only an
- * unchanged generated value is ever dropped.
+ * makes no sense. What was typed before a value was drawn over it stays in hidden fields of the form; only an unchanged
+ * drawn value is ever dropped.
  */
 import type { NoticeKind } from '../../core/account.ts';
 import type { Plan } from '../../core/plans.ts';
@@ -24,13 +24,18 @@ export type ShareField =
   | 'notify'
   | GenerateField;
 
-export interface TypedShare {
-  readonly secret: string;
-  /** What was last generated into the field of the secret. */
+/** A field into which a value can be drawn. */
+export interface Drawable {
+  readonly text: string;
+  /** What was last drawn into it. */
   readonly drawn: string;
   /** What was typed there before, newest last. */
   readonly aside: readonly string[];
-  readonly passphrase: string;
+}
+
+export type DrawableField = 'secret' | 'passphrase';
+
+export interface TypedShare extends Readonly<Record<DrawableField, Drawable>> {
   readonly memo: string;
   readonly lifetime: TypedLifetime;
   readonly recipient: string;
@@ -42,13 +47,20 @@ export interface TypedShare {
   readonly suggestion: TypedSuggestion;
 }
 
+const nothingDrawn: Drawable = { text: '', drawn: '', aside: [] };
+
+/** What was just drawn or put back. */
+export interface ShareNews {
+  readonly field: DrawableField;
+  /** Entropy of what was drawn; `null` if a typed text was put back. */
+  readonly bits: number | null;
+}
+
 /** @param notify the account's own choice */
 export function emptyShare(plan: Plan, { words }: Frame, notify: readonly NoticeKind[]): TypedShare {
   return {
-    secret: '',
-    drawn: '',
-    aside: [],
-    passphrase: '',
+    secret: nothingDrawn,
+    passphrase: nothingDrawn,
     memo: '',
     lifetime: { choice: plan.ttlDefaultSeconds, amount: '', unit: 'hours' },
     recipient: '',
@@ -61,10 +73,8 @@ export function emptyShare(plan: Plan, { words }: Frame, notify: readonly Notice
 
 export function readShare(form: Form, empty: TypedShare, plan: Plan, frame: Frame): TypedShare {
   return {
-    secret: form.text('secret'),
-    drawn: form.text(drawnField),
-    aside: readAside(form),
-    passphrase: form.text('passphrase'),
+    secret: readDrawable(form, 'secret'),
+    passphrase: readDrawable(form, 'passphrase'),
     memo: form.text('memo'),
     lifetime: readLifetime(form, offerOf(plan)),
     recipient: form.text('recipient'),
@@ -75,35 +85,47 @@ export function readShare(form: Form, empty: TypedShare, plan: Plan, frame: Fram
   };
 }
 
-export const drawnField = 'drawn';
-/** The button that puts the newest text back. */
+/** Names the field that a value is drawn into; absent for the secret. */
+export const drawField = 'draw';
+/** Of the button that puts the newest text back, with the name of its field. */
 export const takeBackField = 'take-back';
 
-export function asideField(at: number): string {
-  return `aside-${at}`;
+const asidePrefix: Readonly<Record<DrawableField, string>> = { secret: '', passphrase: 'passphrase-' };
+
+export function drawnName(field: DrawableField): string {
+  return `${asidePrefix[field]}drawn`;
 }
 
-function readAside(form: Form): readonly string[] {
+export function asideName(field: DrawableField, at: number): string {
+  return `${asidePrefix[field]}aside-${at}`;
+}
+
+function readDrawable(form: Form, field: DrawableField): Drawable {
   const aside: string[] = [];
-  for (let text = form.text(asideField(0)); text !== ''; text = form.text(asideField(aside.length)))
-    aside.push(text);
-  return aside;
+  const next = () => form.text(asideName(field, aside.length));
+  for (let text = next(); text !== ''; text = next()) aside.push(text);
+  return { text: form.text(field), drawn: form.text(drawnName(field)), aside };
 }
 
-export function drawOver(typed: TypedShare, value: string): TypedShare {
-  return { ...typed, secret: value, drawn: value, aside: [...typed.aside, ...ownText(typed)] };
+/** Which field the press of a button was about. */
+export function fieldNamed(name: string): DrawableField {
+  return name === 'passphrase' ? name : 'secret';
+}
+
+export function drawOver(typed: Drawable, value: string): Drawable {
+  return { text: value, drawn: value, aside: [...typed.aside, ...ownText(typed)] };
 }
 
 /** Puts the newest text back in the field and what was typed there last in line, so that each gets its turn. */
-export function takeBack(typed: TypedShare): TypedShare {
+export function takeBack(typed: Drawable): Drawable {
   const newest = typed.aside.at(-1);
   if (newest === undefined) return typed;
-  return { ...typed, secret: newest, drawn: '', aside: [...ownText(typed), ...typed.aside.slice(0, -1)] };
+  return { text: newest, drawn: '', aside: [...ownText(typed), ...typed.aside.slice(0, -1)] };
 }
 
-/** The content of the field if it was typed, not generated. */
-function ownText({ secret, drawn }: TypedShare): readonly string[] {
-  return secret === '' || secret === drawn ? [] : [secret];
+/** The content of the field if it was typed, not drawn. */
+function ownText({ text, drawn }: Drawable): readonly string[] {
+  return text === '' || text === drawn ? [] : [text];
 }
 
 /**

@@ -16,46 +16,62 @@ export function offersSealing({ settings }: Frame): boolean {
   return settings.endToEnd !== 'off';
 }
 
-/** Absent where the pages do not encrypt. */
+/** Short beside the button, and all of it on demand. Absent where the pages do not encrypt. */
 export const Encryption: FC<SealingProps> = ({ frame, plan }) => {
   const { say } = frame.words;
   if (!offersSealing(frame)) return null;
   const count = plan.maxSealedBytes;
   return (
-    <div
-      class="sealing"
-      id="sealing"
-      data-limit={count}
-      data-limit-said={say('share.limit', { count })}
-      data-too-large={say('share.tooLarge', { count })}
-      data-words={frame.href('words')}
-      {...workerAttributes(frame)}
-    >
-      {/* Without a name: it is for the script alone. */}
-      <label class="check" hidden>
-        <input
-          type="checkbox"
-          id="seal"
-          checked={frame.settings.endToEnd === 'default'}
-          aria-describedby="encryption"
-        />
-        <span>{say('share.seal')}</span>
-      </label>
-      <p class="encryption" data-state="server">
-        <Icon name="lock" />
-        <span
-          id="encryption"
-          role="status"
-          data-server={say('share.byServer')}
-          data-sealed={say('share.byBrowser')}
-          data-mail={say('share.byServerMail')}
-          data-insecure={say('share.byServerInsecure')}
-          data-file={say('share.fileNeedsSealing')}
-        >
-          {say('share.byServer')}
-        </span>
-      </p>
-    </div>
+    <>
+      <details
+        class="sealing"
+        id="sealing"
+        data-limit={count}
+        data-too-large={say('share.tooLarge', { count })}
+        {...workerAttributes(frame)}
+      >
+        <summary data-state="server">
+          <Icon name="lock" />
+          <span
+            id="encryption"
+            data-server={say('share.encryptedByServer')}
+            data-sealed={say('share.encryptedHere')}
+            data-mail={say('share.encryptedEmailed')}
+          >
+            {say('share.encryptedByServer')}
+          </span>
+        </summary>
+        <div class="panel">
+          {/* Without a name: it is for the script alone. */}
+          <label class="check" hidden>
+            <input
+              type="checkbox"
+              id="seal"
+              checked={frame.settings.endToEnd === 'default'}
+              aria-describedby="encryption-more"
+            />
+            <span>{say('share.seal')}</span>
+          </label>
+          <p
+            id="encryption-more"
+            data-server={say('share.serverMore')}
+            data-sealed={say('share.browserMore')}
+            data-mail={say('share.emailedMore')}
+            data-insecure={say('share.insecureMore')}
+            data-file={say('share.fileNeedsSealing')}
+          >
+            {say('share.serverMore')}
+          </p>
+          <p>
+            <a href={`${frame.href('security')}#end-to-end`} target="_blank" rel="noopener">
+              {say('share.sealingMore')}
+            </a>
+          </p>
+        </div>
+      </details>
+      {/* Heard when it changes, also while the rest is folded away. */}
+      <p class="visually-hidden" id="encryption-spoken" role="status" />
+    </>
   );
 };
 
@@ -63,42 +79,41 @@ export const Encryption: FC<SealingProps> = ({ frame, plan }) => {
 export const Attachment: FC<SealingProps> = ({ frame, plan }) => {
   const { say, bytes } = frame.words;
   return (
-    <>
-      <div
-        id="attachment"
-        hidden
-        data-too-large={say('share.fileTooLarge', { limit: bytes(plan.maxSealedBytes) })}
-        data-one={say('share.fileOne')}
-        data-not-text={say('share.fileNotText')}
-      >
-        <p class="file">
-          <bdi id="file-name" />
-          <span id="file-size" />
-          <button type="button" class="quiet small" id="file-remove">
-            <Icon name="x" />
-            {say('share.fileRemove')}
-          </button>
-        </p>
-        <p class="hint" id="file-instead" hidden>
-          {say('share.fileInstead')}
-        </p>
-      </div>
-      <p class="pick" id="file-pick" hidden>
-        <button type="button" class="quiet small" id="file-button" aria-describedby="file-hint">
-          <Icon name="plus" />
-          {say('share.file')}
+    <div
+      id="attachment"
+      hidden
+      data-too-large={say('share.fileTooLarge', { limit: bytes(plan.maxSealedBytes) })}
+      data-one={say('share.fileOne')}
+      data-not-text={say('share.fileNotText')}
+    >
+      <p class="file">
+        <Icon name="file" />
+        <bdi id="file-name" />
+        <span id="file-size" />
+        <button type="button" class="quiet small" id="file-remove">
+          <Icon name="x" />
+          {say('share.fileRemove')}
         </button>
-        <span class="hint" id="file-hint">
-          {say('share.fileHint')}
-        </span>
-        <input type="file" id="file" hidden aria-label={say('share.file')} />
       </p>
-    </>
+      <p class="hint" id="file-instead" hidden>
+        {say('share.fileInstead')}
+      </p>
+    </div>
   );
 };
 
+export const FilePick: FC<Pick<SealingProps, 'frame'>> = ({ frame: { words } }) => (
+  <span id="file-pick" hidden>
+    <button type="button" class="tool" id="file-button">
+      <Icon name="file" />
+      {words.say('share.file')}
+    </button>
+    <input type="file" id="file" hidden aria-label={words.say('share.file')} />
+  </span>
+);
+
 /** The script shows these when nothing was sent, because it could not be encrypted. */
-export const Unsealed: FC<SealingProps> = ({ frame }) => {
+export const Unsealed: FC<Pick<SealingProps, 'frame'>> = ({ frame }) => {
   const { say } = frame.words;
   return (
     <template

@@ -1,5 +1,5 @@
 /**
- * Sharing: the start page and its two POSTs, one that creates and one that generates a value into the form. Every
+ * Sharing: the start page and its two POSTs, one that creates and one that draws a value into the form. Every
  * refusal returns the form with everything typed and stores nothing; a value is never in an address, a cookie or a
  * redirect.
  */
@@ -26,11 +26,20 @@ import {
 } from '../kit/page.ts';
 import type { Words } from '../kit/words.ts';
 import { askedLifetime, offerOf } from './fields.tsx';
-import { type GenerateField, strengthBits, suggestionBounds, toSuggestInput } from './generate.tsx';
+import {
+  drawnPassphrase,
+  type GenerateField,
+  strengthBits,
+  suggestionBounds,
+  toSuggestInput,
+} from './generate.tsx';
+import type { HereCookie } from './here-cookie.ts';
 import type { JustCreated } from './receipt.tsx';
 import {
+  drawField,
   drawOver,
   emptyShare,
+  fieldNamed,
   readSealed,
   readShare,
   type ShareField,
@@ -38,7 +47,8 @@ import {
   takeBack,
   takeBackField,
 } from './share-form.ts';
-import { SharePage, type ShareProps, type ShareRefusal, SharingClosedPage } from './share-page.tsx';
+import { SharePage, SharingClosedPage } from './share-page.tsx';
+import type { ShareProps, ShareRefusal } from './share-refusal.tsx';
 import { offersSealing } from './share-sealing.tsx';
 
 /** Set by the script, which follows to the receipt itself. */
@@ -57,6 +67,7 @@ interface ShareDeps {
   readonly accounts: Pick<AccountService, 'listShareDomains'>;
   readonly settings: Settings;
   readonly justCreated: JustCreated;
+  readonly here: HereCookie;
 }
 
 export function createSharePages(deps: ShareDeps): PageRoute[] {
@@ -110,7 +121,7 @@ async function showForm(request: PageRequest, deps: ShareDeps): Promise<PageRepl
   if (!mayCreate(request, deps))
     return pageReply(200, renderPage(<SharingClosedPage frame={request.frame} />));
   const typed = untouched(request, deps);
-  return formReply(200, request, deps, { typed, refusal: null, drawnBits: null });
+  return formReply(200, request, deps, { typed, refusal: null, news: null });
 }
 
 async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
@@ -126,7 +137,9 @@ async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> 
     return refuse(request, deps, typed, refusalOf(outcome, frame.words));
   }
   const receipt = frame.href('receipt', outcome.receipt.metadataKey);
-  const cookies = [deps.justCreated.set(receipt)];
+  const { secretKey, ttlSeconds } = outcome.receipt;
+  const link = frame.href('secret', secretKey ?? '');
+  const cookies = [deps.justCreated.set(receipt), deps.here.made(link, ttlSeconds)];
   const isByScript = (await request.form()).text(byScriptField) !== '';
   return isByScript ? createdAt(receipt, cookies) : seeOther(receipt, cookies);
 }
@@ -138,9 +151,9 @@ function toConcealInput(
 ): ConcealInput {
   const { passphrase, memo, recipient, shareDomain, locale, notify } = typed;
   return {
-    value: new Sensitive(typed.secret),
+    value: new Sensitive(typed.secret.text),
     sealed: null,
-    passphrase: new Sensitive(passphrase),
+    passphrase: new Sensitive(passphrase.text),
     clientPrefix,
     memo: new Sensitive(memo),
     recipient: recipient === '' ? null : new Sensitive(recipient),
@@ -153,21 +166,25 @@ function toConcealInput(
   };
 }
 
-/** Generates a value, or puts a typed text back. Answers with the form: a redirect would have to store the value. */
+/** Draws a value, or puts a typed text back. Answers with the form: a redirect would have to store the value. */
 async function suggest(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
   const typed = await typedIn(request, deps);
+  const form = await request.form();
   const { words } = request.frame;
-  if ((await request.form()).text(takeBackField) !== '') {
-    const back = { typed: takeBack(typed), refusal: null, drawnBits: null, isTakenBack: true } as const;
-    return formReply(200, request, deps, back);
+  if (form.text(takeBackField) !== '') {
+    const field = fieldNamed(form.text(takeBackField));
+    const back = { ...typed, [field]: takeBack(typed[field]) };
+    return formReply(200, request, deps, { typed: back, refusal: null, news: { field, bits: null } });
   }
   if (!mayCreate(request, deps)) {
     return refuse(request, deps, typed, refusalOf({ outcome: 'account_required' }, words));
   }
-  const input = toSuggestInput(typed.suggestion);
+  const field = fieldNamed(form.text(drawField));
+  const input = field === 'passphrase' ? drawnPassphrase : toSuggestInput(typed.suggestion);
   if ('wrong' in input) return refuse(request, deps, typed, wrongSuggestion(input.wrong, words));
-  const drawn = drawOver(typed, (await deps.service.suggest(input)).expose());
-  return formReply(200, request, deps, { typed: drawn, refusal: null, drawnBits: strengthBits(input) });
+  const drawn = drawOver(typed[field], (await deps.service.suggest(input)).expose());
+  const news = { field, bits: strengthBits(input) };
+  return formReply(200, request, deps, { typed: { ...typed, [field]: drawn }, refusal: null, news });
 }
 
 /** The same for everybody: which words are drawn is the browser's secret. */
@@ -183,14 +200,14 @@ function refuse(
   typed: TypedShare,
   { status, headers, ...refusal }: Refusal,
 ): Promise<PageReply> {
-  return formReply(status, request, deps, { typed, refusal, drawnBits: null }, headers);
+  return formReply(status, request, deps, { typed, refusal, news: null }, headers);
 }
 
 async function formReply(
   status: number,
   request: PageRequest,
   deps: ShareDeps,
-  props: Pick<ShareProps, 'typed' | 'refusal' | 'drawnBits' | 'isTakenBack'>,
+  props: Pick<ShareProps, 'typed' | 'refusal' | 'news'>,
   headers: PageReply['headers'] = {},
 ): Promise<PageReply> {
   const { frame } = request;

@@ -1,0 +1,158 @@
+/** The documents for the people who use this installation, in the frame of the site. They are in English whatever the visitor's language. */
+import { raw } from 'hono/html';
+import type { FC, PropsWithChildren } from 'hono/jsx';
+import type { Links } from '../../core/links.ts';
+import { RequestProblem } from '../../http/problem.ts';
+import { type Frame, Page, renderPage } from '../kit/layout.tsx';
+import { type PageReply, type PageRoute, pageReply } from '../kit/page.ts';
+import { CopyButton, CopyStatus } from '../kit/parts.tsx';
+import type { RouteName } from '../kit/routes.ts';
+import type { Block, Document } from './read-documents.ts';
+
+export interface DocumentDeps {
+  readonly links: Pick<Links, 'baseUrl'>;
+}
+
+export function createDocumentPages({ links: { baseUrl } }: DocumentDeps): PageRoute[] {
+  const shared = { needsNoSession: true } as const;
+  return [
+    {
+      ...shared,
+      name: 'docs',
+      get: {
+        limit: 'none',
+        isStatic: true,
+        handle: async ({ frame }) => {
+          const { documents } = await import('./documents.ts');
+          return replyAt(frame, 'docs', '', (plain) => <Shelf frame={plain} documents={documents} />);
+        },
+      },
+    },
+    {
+      ...shared,
+      name: 'doc',
+      get: {
+        limit: 'none',
+        isStatic: true,
+        handle: async ({ frame, key }) => {
+          const { documents } = await import('./documents.ts');
+          const document = documents.find((each) => each.key === key);
+          if (document === undefined) throw new RequestProblem({ problem: 'not_found' });
+          return replyAt(frame, 'doc', key, (plain) => (
+            <DocumentPage frame={plain} document={document} baseUrl={baseUrl} />
+          ));
+        },
+      },
+    },
+  ];
+}
+
+/** Its address alone: what a query brings is not repeated, so nothing that is sent is, and the page may be compressed. */
+function replyAt(
+  frame: Frame,
+  name: RouteName,
+  key: string,
+  render: (plain: Frame) => ReturnType<FC>,
+): PageReply {
+  const page = render({ ...frame, here: frame.href(name, key) });
+  return { ...pageReply(200, renderPage(page)), repeatsNothing: true };
+}
+
+const Shelf: FC<{ frame: Frame; documents: readonly Document[] }> = ({ frame, documents }) => {
+  const { href, words } = frame;
+  return (
+    <Page frame={frame} title={words.say('docs.title')} styles={['reference']}>
+      <div class="documents" lang="en" dir="ltr">
+        <h1>Docs</h1>
+        <p class="lead">For everyone who shares from a program, a terminal or a pipeline.</p>
+        <ul class="shelf">
+          {documents.map(({ key, title, tells }) => (
+            <Entry href={href('doc', key)} title={title}>
+              {tells}
+            </Entry>
+          ))}
+          <Entry href={href('apiDocs')} title="API reference">
+            Every call, field and error, with examples.
+          </Entry>
+          <Entry href={`${href('home')}api/v2/openapi.json`} title="OpenAPI 3.1 document">
+            Both versions of the API, for your tools.
+          </Entry>
+        </ul>
+        <p class="hint">How to install and run Mayfly is in the documents that come with its source.</p>
+      </div>
+    </Page>
+  );
+};
+
+const Entry: FC<PropsWithChildren<{ href: string; title: string }>> = ({ href, title, children }) => (
+  <li>
+    <h2>
+      <a href={href}>{title}</a>
+    </h2>
+    <p>{children}</p>
+  </li>
+);
+
+/** Of the servers that the documents name as examples, this one takes the place. */
+const exampleServers = /https:\/\/secrets\.example\.org|http:\/\/localhost:3000/g;
+
+interface DocumentProps {
+  readonly frame: Frame;
+  readonly document: Document;
+  readonly baseUrl: string;
+}
+
+const DocumentPage: FC<DocumentProps> = ({ frame, document, baseUrl }) => {
+  const { title, intro, body, sections } = document;
+  const { href } = frame;
+  const basePath = href('home').slice(0, -1);
+  const Blocks: FC<{ blocks: readonly Block[]; name: string }> = ({ blocks, name }) => (
+    <>
+      {blocks.map((block, at) =>
+        block.kind === 'code' ? (
+          <Code id={`${name}-${at + 1}`} code={block.code.replace(exampleServers, baseUrl)} />
+        ) : (
+          raw(block.markup.replaceAll('href="@/', `href="${basePath}/`))
+        ),
+      )}
+    </>
+  );
+  return (
+    <Page frame={frame} title={title} scripts={['copy']} styles={['reference']}>
+      <div class="reference document" lang="en" dir="ltr">
+        <div>
+          <p class="up">
+            <a href={href('docs')}>Docs</a>
+          </p>
+          <h1>{title}</h1>
+          <Blocks blocks={intro} name="intro" />
+        </div>
+        <nav class="contents" aria-label="On this page">
+          <ul>
+            {sections.map(({ id, title: name }) => (
+              <li>
+                <a href={`#${id}`}>{name}</a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div>
+          <Blocks blocks={body} name="code" />
+          <CopyStatus
+            copied="Copied."
+            failed="The browser did not allow copying. The text is selected: copy it by hand."
+          />
+        </div>
+      </div>
+    </Page>
+  );
+};
+
+const Code: FC<{ id: string; code: string }> = ({ id, code }) => (
+  <div class="call">
+    <pre>
+      <code id={id}>{code}</code>
+    </pre>
+    <CopyButton target={id} label="Copy" copied="Copied" class="quiet small" />
+  </div>
+);

@@ -1,0 +1,143 @@
+/**
+ * The documents for the people who use an installation, read from their Markdown into parts of pages. Imported as a macro: it runs when
+ * the file that uses it is transpiled, so that the executable holds the result and no reader of Markdown.
+ */
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { Marked, type Token, type Tokens } from 'marked';
+
+const root = join(import.meta.dir, '..', '..', '..');
+
+/** In the order of their list. The key is the end of the page's address. */
+const shelf = [
+  { key: 'command', file: 'docs/command.md', tells: 'Share, read and burn from a terminal or a script.' },
+  { key: 'api', file: 'docs/api.md', tells: 'The HTTP API in curl, TypeScript, Python and Go.' },
+  { key: 'client', file: 'sdk/README.md', tells: 'The TypeScript client for Node, Bun, Deno and browsers.' },
+  { key: 'ci', file: 'docs/ci.md', tells: 'Secrets in GitHub Actions and GitLab CI/CD.' },
+  {
+    key: 'end-to-end',
+    file: 'docs/end-to-end.md',
+    tells: 'What end-to-end encryption protects from, the protocol, and test vectors.',
+  },
+] as const;
+
+/** What the site serves in place of a file: below its base path. */
+const served: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(shelf.map(({ key, file }) => [file, `docs/${key}`])),
+  'docs/openapi/mayfly.json': 'api/v2/openapi.json',
+  'SECURITY.md': 'security',
+  '/api/docs': 'api/docs',
+};
+
+/** In markup, an address that begins with `@/` is one of the site, below its base path. */
+export type Block =
+  | { readonly kind: 'markup'; readonly markup: string }
+  | { readonly kind: 'code'; readonly code: string };
+
+export interface Document {
+  readonly key: string;
+  readonly title: string;
+  readonly tells: string;
+  readonly intro: readonly Block[];
+  readonly sections: readonly { readonly id: string; readonly title: string }[];
+  readonly body: readonly Block[];
+}
+
+/** Of a heading, as GitHub makes them. */
+function idOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replace(/<[^>]*>|&[a-z0-9#]+;/g, '')
+    .replace(/[^\p{L}\p{N}\- _]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+function escapeMarkup(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+/** Where the site serves what a document names by its path, `null` for what is in the source only. */
+function addressOf(target: string, file: string): string | null {
+  const [path = '', anchor] = target.split('#');
+  const named = path.startsWith('/') ? path : relative(root, join(root, file, '..', path));
+  const place = served[named];
+  return place === undefined ? null : `@/${place}${anchor === undefined ? '' : `#${anchor}`}`;
+}
+
+function createReader(file: string): Marked {
+  const marked = new Marked({ gfm: true });
+  marked.use({
+    renderer: {
+      heading({ tokens, depth, text }) {
+        const attributes = depth === 2 ? ' class="large"' : '';
+        return `<h${depth} id="${idOf(text)}"${attributes}>${this.parser.parseInline(tokens)}</h${depth}>`;
+      },
+      codespan({ text }) {
+        const code = `<code>${escapeMarkup(text)}</code>`;
+        const place = served[text];
+        return place === undefined ? code : `<a href="@/${place}">${code}</a>`;
+      },
+      link({ href, tokens }) {
+        const text = this.parser.parseInline(tokens);
+        if (/^(?:#|https?:|mailto:)/.test(href)) return `<a href="${escapeMarkup(href)}">${text}</a>`;
+        const address = addressOf(href, file);
+        if (address !== null) return `<a href="${escapeMarkup(address)}">${text}</a>`;
+        const path = relative(root, join(root, file, '..', href));
+        const named = text === path ? '' : ` <code>${escapeMarkup(path)}</code>`;
+        return `${text === path ? `<code>${escapeMarkup(path)}</code>` : text}${named} in the source`;
+      },
+      table(table) {
+        return tableMarkup(table, (tokens) => this.parser.parseInline(tokens));
+      },
+    },
+  });
+  return marked;
+}
+
+/** As the tables of all pages: each row a card on a phone, and a table to screen readers nevertheless. */
+function tableMarkup({ header, rows }: Tokens.Table, inline: (tokens: Token[]) => string): string {
+  const titles = header.map(({ tokens }) => inline(tokens));
+  const labels = header.map(({ text }) => escapeMarkup(text.replaceAll('`', '')));
+  const head = titles.map((title) => `<th role="columnheader" scope="col">${title}</th>`).join('');
+  const cellOf = ({ tokens }: Tokens.TableCell, at: number) =>
+    at === 0
+      ? `<th role="rowheader" scope="row">${inline(tokens)}</th>`
+      : `<td role="cell" data-label="${labels[at]}">${inline(tokens)}</td>`;
+  const lines = rows.map((cells) => `<tr role="row">${cells.map(cellOf).join('')}</tr>`).join('');
+  return `<table class="table" role="table"><thead role="rowgroup"><tr role="row">${head}</tr></thead><tbody role="rowgroup">${lines}</tbody></table>`;
+}
+
+function blocksOf(tokens: readonly Token[], reader: Marked): readonly Block[] {
+  const blocks: Block[] = [];
+  for (const token of tokens) {
+    if (token.type === 'code') blocks.push({ kind: 'code', code: (token as Tokens.Code).text });
+    else if (token.type !== 'space') blocks.push({ kind: 'markup', markup: reader.parser([token]) });
+  }
+  return blocks;
+}
+
+/** @throws if a document does not begin with its title */
+export function readDocuments(): readonly Document[] {
+  return shelf.map(({ key, file, tells }) => {
+    const reader = createReader(file);
+    const tokens = reader.lexer(readFileSync(join(root, file), 'utf8'));
+    const isHeading = (depth: number) => (token: Token) =>
+      token.type === 'heading' && (token as Tokens.Heading).depth === depth;
+    const [first] = tokens;
+    if (first === undefined || !isHeading(1)(first)) throw new Error(`${file} has no title`);
+    const headings = tokens.filter(isHeading(2)) as Tokens.Heading[];
+    const start = headings[0] === undefined ? tokens.length : tokens.indexOf(headings[0]);
+    return {
+      key,
+      title: (first as Tokens.Heading).text,
+      tells,
+      intro: blocksOf(tokens.slice(1, start), reader),
+      sections: headings.map(({ text }) => ({ id: idOf(text), title: text.replaceAll('`', '') })),
+      body: blocksOf(tokens.slice(start), reader),
+    };
+  });
+}

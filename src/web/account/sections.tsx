@@ -1,0 +1,95 @@
+/** What the pages of an account share: its sections, the current one marked. */
+import type { FC, PropsWithChildren } from 'hono/jsx';
+import type { AccountCaller } from '../../core/account.ts';
+import { ServiceError } from '../../core/errors.ts';
+import type { DomainService, DomainView } from '../../core/share-domains/service.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import type { ScriptName } from '../client/assets.ts';
+import { PageHead, type PageHeadProps } from '../kit/form-page.tsx';
+import { type Frame, Page } from '../kit/layout.tsx';
+import { Icon, type IconName } from '../kit/parts.tsx';
+
+const sections = {
+  account: { icon: 'user', label: 'account.profile' },
+  tokens: { icon: 'key', label: 'account.tokensLink' },
+  sessions: { icon: 'globe', label: 'account.sessionsLink' },
+  domains: { icon: 'link', label: 'account.domainsLink' },
+  password: { icon: 'lock', label: 'account.passwordLink' },
+} as const satisfies Readonly<Record<string, { icon: IconName; label: MessageKey }>>;
+
+export type Section = keyof typeof sections;
+
+interface SectionProps {
+  readonly frame: Frame;
+  readonly section: Section;
+  /** Whether this is a page below that of the section. */
+  readonly isBelow?: boolean;
+  readonly hasDomains: boolean;
+}
+
+interface AccountPageProps extends SectionProps, PageHeadProps {
+  readonly scripts?: readonly ScriptName[];
+}
+
+/** A page of the account: the sections, and beside or below them its own part. */
+export const AccountPage: FC<PropsWithChildren<AccountPageProps>> = (props) => {
+  const { section, isBelow = false, hasDomains, scripts = [], children, ...head } = props;
+  return (
+    <AccountFrame {...{ frame: head.frame, section, isBelow, hasDomains, scripts }} title={head.title}>
+      <PageHead {...head} />
+      {children}
+    </AccountFrame>
+  );
+};
+
+interface AccountFrameProps extends SectionProps {
+  readonly title: string;
+  readonly scripts: readonly ScriptName[];
+}
+
+export const AccountFrame: FC<PropsWithChildren<AccountFrameProps>> = ({
+  title,
+  scripts,
+  children,
+  ...place
+}) => (
+  <Page frame={place.frame} title={title} scripts={scripts}>
+    <div class="account">
+      <SectionNav {...place} />
+      <div class="account-part">{children}</div>
+    </div>
+  </Page>
+);
+
+const SectionNav: FC<SectionProps> = ({ frame: { words, href }, section, isBelow, hasDomains }) => (
+  <nav class="sections" aria-label={words.say('account.nav')}>
+    {(Object.keys(sections) as Section[])
+      .filter((name) => name !== 'domains' || hasDomains)
+      .map((name) => (
+        <a href={href(name)} aria-current={name === section ? (isBelow ? 'true' : 'page') : undefined}>
+          <Icon name={sections[name].icon} />
+          {words.say(sections[name].label)}
+        </a>
+      ))}
+  </nav>
+);
+
+type Domains = Pick<DomainService, 'list' | 'maxDomains'>;
+
+/** Whether the account has share domains or may have some. Without the store, only its plan says so. */
+export async function mayHaveDomains(domains: Domains, caller: AccountCaller): Promise<boolean> {
+  return domains.maxDomains(caller) > 0 || (await domainsOrNone(domains, caller)).length > 0;
+}
+
+/** Without the store, a refused form comes back without the list rather than being lost. */
+export async function domainsOrNone(
+  domains: Pick<Domains, 'list'>,
+  caller: AccountCaller,
+): Promise<readonly DomainView[]> {
+  try {
+    return await domains.list(caller);
+  } catch (error) {
+    if (error instanceof ServiceError) return [];
+    throw error;
+  }
+}

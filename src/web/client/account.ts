@@ -1,0 +1,41 @@
+/**
+ * What scripts add to the pages of an account: `button[data-shows="SELECTOR"]` shows a password as it is typed, and a menu closes with
+ * Escape and with a press elsewhere.
+ */
+function beginShowing(button: HTMLButtonElement): void {
+  const field = document.querySelector(button.dataset.shows ?? '');
+  if (!(field instanceof HTMLInputElement)) return;
+  button.hidden = false;
+  const turn = () => {
+    const { ariaLabel } = button;
+    button.ariaLabel = button.dataset.other ?? '';
+    button.dataset.other = ariaLabel ?? '';
+    field.type = field.type === 'text' ? 'password' : 'text';
+  };
+  button.addEventListener('click', turn);
+  // Browsers would keep what was typed into a visible field for their suggestions.
+  field.form?.addEventListener('submit', () => {
+    if (field.type === 'text') turn();
+  });
+}
+
+for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-shows]')) beginShowing(button);
+
+function closeMenus(isKept: (menu: HTMLDetailsElement) => boolean): void {
+  for (const menu of document.querySelectorAll<HTMLDetailsElement>('details.menu[open]')) {
+    if (!isKept(menu)) menu.open = false;
+  }
+}
+
+document.addEventListener('click', ({ target }) => {
+  closeMenus((menu) => target instanceof Node && menu.contains(target));
+});
+
+document.addEventListener('keydown', ({ key }) => {
+  if (key !== 'Escape') return;
+  const open = document.querySelector('details.menu[open]');
+  if (open?.contains(document.activeElement) === true) open.querySelector('summary')?.focus();
+  closeMenus(() => false);
+});
+
+export {};

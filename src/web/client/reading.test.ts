@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'bun:test';
+import { countGraphemes, countLines, glyphsOf, markHidden, pairsIn } from './reading.ts';
+
+const namesIn = (text: string) =>
+  markHidden(text)
+    .parts.map(({ name }) => name)
+    .filter((name) => name !== null);
+
+describe('the length of a text', () => {
+  it('is what a reader counts, in every script', () => {
+    const lengths = ['', 'abc', 'é', 'e\u0301', '👨‍👩‍👧‍👦', '🏴󠁧󠁢󠁥󠁮󠁧󠁿', 'नि', 'a\r\nb'].map(countGraphemes);
+    expect(lengths).toEqual([0, 3, 1, 1, 1, 1, 1, 3]);
+  });
+
+  it('counts lines with every kind of break', () => {
+    expect(['', 'a', 'a\n', 'a\r\nb\rc'].map(countLines)).toEqual([1, 1, 2, 3]);
+  });
+});
+
+describe('the kinds of characters in a line', () => {
+  it('come in runs that together are the line', () => {
+    const runs = glyphsOf('l1I0-O ß');
+    expect(runs.map(({ text }) => text).join('')).toBe('l1I0-O ß');
+    expect(runs.map(({ kind, text }) => `${kind} ${text}`)).toEqual([
+      'letter l',
+      'digit 1',
+      'letter I',
+      'digit 0',
+      'symbol -',
+      'letter O ß',
+    ]);
+  });
+
+  it('are left out where they would change how the line is laid out', () => {
+    for (const text of ['', 'a\nb', 'x'.repeat(81), 'שלום', 'a\u202eb', 'e\u0301', '日本', 'a\tb']) {
+      expect(glyphsOf(text)).toEqual([]);
+    }
+  });
+});
+
+describe('characters that do not show', () => {
+  it('are counted and named', () => {
+    expect(markHidden('a\u00a0b\u200bc\u202e').count).toBe(3);
+    expect(namesIn('a\u00a0b\u200bc\u202ed\u2062\u0007')).toEqual([
+      'NBSP',
+      'ZWSP',
+      'RLO',
+      'U+2062',
+      'U+0007',
+    ]);
+    expect(namesIn('pay\u200dpal')).toEqual(['ZWJ']);
+  });
+
+  it('are blanks only at the ends of a single line', () => {
+    expect([namesIn(' a b '), namesIn('a b'), namesIn(' a\n b \n')]).toEqual([['SPACE', 'SPACE'], [], []]);
+  });
+
+  it('are none where they are part of what shows', () => {
+    for (const text of ['👨‍👩‍👧‍👦', '❤️', '🏴󠁧󠁢󠁥󠁮󠁧󠁿', 'می‌خواهم', 'क्‍ष', '　', 'a\tb\r\nc', 'é', 'e\u0301'])
+      expect([text, markHidden(text)]).toEqual([text, { count: 0, parts: [] }]);
+  });
+
+  it('are shown with what is beside them, however long the text', () => {
+    const { count, parts } = markHidden(
+      `${'x'.repeat(99)}\u200b${'y'.repeat(50_000)}${'\u200b'.repeat(500)}`,
+    );
+    expect(count).toBe(501);
+    expect(parts.length).toBeLessThan(110);
+    expect(parts.map(({ text }) => text).join('').length).toBeLessThan(400);
+  });
+});
+
+describe('values by name', () => {
+  it('are found in lines of an environment file, without quotes', () => {
+    const file = '# of the shop\nexport A_1=one two\n\nB = "a=\\"b"\r\nC=\'c\'\nD=\n';
+    expect(pairsIn(file).map(({ name, value }) => [name, value])).toEqual([
+      ['A_1', 'one two'],
+      ['B', 'a=\\"b'],
+      ['C', 'c'],
+      ['D', ''],
+    ]);
+  });
+
+  it('are none in a single line, in prose and in a sum', () => {
+    for (const text of ['A=1', 'A=1\nand then', 'a b=1\nc=2', '1=1\n2=2', ''])
+      expect(pairsIn(text)).toEqual([]);
+  });
+});

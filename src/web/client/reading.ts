@@ -1,0 +1,155 @@
+/**
+ * What helps a person to read a text exactly: its length as they count it, the kinds of its characters, the ones that do not show, and
+ * the values in it. Pure, because the server does it for a plain page and the script for an end-to-end one.
+ */
+
+/** What a reader counts as one: an emoji with its skin tone, a letter with its accent (UAX 29). Older browsers count code points. */
+export function countGraphemes(text: string): number {
+  const isKnown = typeof Intl.Segmenter === 'function';
+  const counted = isKnown ? new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text) : text;
+  let count = 0;
+  for (const _ of counted) count += 1;
+  return count;
+}
+
+export function countLines(text: string): number {
+  return text.split(/\r\n|\r|\n/).length;
+}
+
+export type GlyphKind = 'letter' | 'digit' | 'symbol';
+
+export interface Glyphs {
+  readonly kind: GlyphKind;
+  readonly text: string;
+}
+
+const longestGlyphs = 80;
+
+function kindOf(character: string): GlyphKind {
+  if (/\p{Nd}/u.test(character)) return 'digit';
+  return /[\p{L}\p{M}\p{Zs}]/u.test(character) ? 'letter' : 'symbol';
+}
+
+/**
+ * Runs of characters of one kind, so that 1, l and I can be told apart. Empty for a text that is not a short line, or that is read in
+ * another direction, or with characters that join.
+ */
+export function glyphsOf(text: string): readonly Glyphs[] {
+  if (!/^[\x20-\x7e\u00a1-\u024f\u0370-\u03ff\u0400-\u052f]+$/.test(text) || text.length > longestGlyphs)
+    return [];
+  const runs: { kind: GlyphKind; text: string }[] = [];
+  for (const character of text) {
+    const kind = kindOf(character);
+    const last = runs.at(-1);
+    if (last?.kind === kind) last.text += character;
+    else runs.push({ kind, text: character });
+  }
+  return runs;
+}
+
+export interface Marked {
+  /** The name of one that does not show, such as `NBSP` or `U+2062`; `null` for a text as it is. */
+  readonly name: string | null;
+  readonly text: string;
+}
+
+/** The abbreviations of the Unicode Standard. */
+const names: Readonly<Record<string, string>> = {
+  '\t': 'TAB',
+  ' ': 'SPACE',
+  '\u00a0': 'NBSP',
+  '\u00ad': 'SHY',
+  '\u034f': 'CGJ',
+  '\u061c': 'ALM',
+  '\u200b': 'ZWSP',
+  '\u200c': 'ZWNJ',
+  '\u200d': 'ZWJ',
+  '\u200e': 'LRM',
+  '\u200f': 'RLM',
+  '\u202a': 'LRE',
+  '\u202b': 'RLE',
+  '\u202c': 'PDF',
+  '\u202d': 'LRO',
+  '\u202e': 'RLO',
+  '\u202f': 'NNBSP',
+  '\u2060': 'WJ',
+  '\u2066': 'LRI',
+  '\u2067': 'RLI',
+  '\u2068': 'FSI',
+  '\u2069': 'PDI',
+  '\ufeff': 'BOM',
+};
+
+/** They look like something else or like nothing. */
+const hidden = [
+  // Controls, formats, blanks, and letters that are empty.
+  /[^\P{Cc}\t\n\r]|(?!\u200c|\u200d|[\u{e0020}-\u{e007f}])\p{Cf}|[^\P{Zs} \u3000]|[\u2028\u2029]|\u034f/u,
+  /[\u115f\u1160\u17b4\u17b5\u3164\uffa0]/u,
+  // A joiner, except in an emoji or in a script that needs it: there it shows.
+  /(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\p{M}]|[^\P{L}\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])[\u200c\u200d]/u,
+].map(({ source }) => source);
+const hiddenInText = new RegExp(hidden.join('|'), 'gu');
+const hiddenInLine = new RegExp([...hidden, '^[ \\t]+', '(?<![ \\t])[ \\t]+$'].join('|'), 'gu');
+
+function nameOf(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
+  return names[character] ?? `U+${code.padStart(4, '0')}`;
+}
+
+const shownBeside = 24;
+
+/** Only what is beside something that does not show. */
+function shorten(text: string, isFirst: boolean, isLast: boolean): string {
+  const characters = [...text];
+  if (characters.length <= 2 * shownBeside + 1) return text;
+  const [start, end] = [
+    isFirst ? '' : characters.slice(0, shownBeside).join(''),
+    isLast ? '' : characters.slice(-shownBeside).join(''),
+  ];
+  return `${start} … ${end}`;
+}
+
+/** The text with those that do not show by name, as far as it is near one of them. */
+export function markHidden(text: string): { readonly count: number; readonly parts: readonly Marked[] } {
+  const found = text.matchAll(/[\n\r]/.test(text) ? hiddenInText : hiddenInLine);
+  const parts: Marked[] = [];
+  let count = 0;
+  let at = 0;
+  for (const match of found) {
+    const before = text.slice(at, match.index);
+    if (count < mostMarked) parts.push({ name: null, text: shorten(before, at === 0, false) });
+    for (const character of match[0]) {
+      if (count < mostMarked) parts.push({ name: nameOf(character), text: character });
+      count += 1;
+    }
+    at = match.index + match[0].length;
+  }
+  parts.push({ name: null, text: shorten(text.slice(at), at === 0, true) });
+  return { count, parts: count === 0 ? [] : parts.filter((part) => part.text !== '') };
+}
+
+const mostMarked = 100;
+
+export interface Pair {
+  readonly name: string;
+  readonly value: string;
+}
+
+const pairLine = /^(?:export[ \t]+)?([A-Za-z_][\w.-]*)[ \t]*=[ \t]*(.*)$/;
+
+function unquote(text: string): string {
+  const quoted = /^(["'])(.*)\1$/.exec(text);
+  return quoted?.[2] ?? text;
+}
+
+/** Lines such as `NAME=value` as environment files have them; empty if there are fewer than two, or any other line but comments. */
+export function pairsIn(text: string): readonly Pair[] {
+  const lines = text.split(/\r\n|\r|\n/).filter((line) => !/^\s*(?:#.*)?$/.test(line));
+  const pairs: Pair[] = [];
+  for (const line of lines) {
+    const [, name, value] = pairLine.exec(line.trim()) ?? [];
+    if (name === undefined || value === undefined) return [];
+    pairs.push({ name, value: unquote(value) });
+  }
+  return pairs.length < 2 ? [] : pairs;
+}

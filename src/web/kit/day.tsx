@@ -1,0 +1,82 @@
+/**
+ * The life of a secret, drawn as one day: while it waits, the sun goes from sunrise to sunset and a mayfly is up. Opened,
+ * burned and expired each look different at a glance. Only accompanies words.
+ */
+import type { FC } from 'hono/jsx';
+import { Mark } from '../brand/mark.tsx';
+
+export type DayState = 'waiting' | 'opened' | 'burned' | 'expired';
+
+interface DayProps {
+  readonly state: DayState;
+  /** Of the life that is left while it waits, 0 to 1. */
+  readonly part?: number;
+}
+
+const [centre, horizon, radius] = [100, 96, 80];
+
+/** @param part of the day that is left: 1 at sunrise, 0 at sunset */
+function pointAt(part: number): { readonly x: number; readonly y: number } {
+  const angle = Math.PI * part;
+  return { x: rounded(centre + radius * Math.cos(angle)), y: rounded(horizon - radius * Math.sin(angle)) };
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** Never a half of the circle or more, so that there is one such arc. */
+function arc(from: number, to: number): string {
+  const [start, end] = [pointAt(from), pointAt(to)];
+  return `M${start.x} ${start.y}A${radius} ${radius} 0 0 1 ${end.x} ${end.y}`;
+}
+
+const wholeArc = arc(1, 0);
+
+export const Day: FC<DayProps> = ({ state, part = 1 }) => (
+  <svg class={`day day-${state}`} viewBox="0 0 200 114" aria-hidden="true">
+    <path class="ground" d="M4 96H196" />
+    {state === 'waiting' ? <Waiting part={Math.min(1, Math.max(0, part))} /> : endings[state]}
+  </svg>
+);
+
+const Waiting: FC<{ part: number }> = ({ part }) => {
+  const { x, y } = pointAt(part);
+  return (
+    <>
+      <path class="past" d={arc(1, part)} />
+      <path d={arc(part, 0)} />
+      <circle class="glow" cx={x} cy={y} r="15" />
+      <circle class="full" cx={x} cy={y} r="7" />
+      <Mark transform="translate(67 44) scale(2.6)" />
+    </>
+  );
+};
+
+const endings = {
+  opened: (
+    <>
+      <path d={wholeArc} />
+      <circle class="glow" cx="100" cy="58" r="24" />
+      <path d="m89 58 8 8 15-16" stroke-width="4.5" />
+    </>
+  ),
+  burned: (
+    <>
+      <path class="past" d={wholeArc} />
+      <circle class="glow" cx="100" cy="86" r="22" />
+      <path
+        class="full"
+        stroke="none"
+        d="M100 94c7 0 11-4.7 11-11 0-5.2-2.6-8.2-4.7-10.8-.5 2.6-1.7 4.4-3.7 5.2 1.2-6-.9-11.2-5.2-14.7.3 5.2-1.7 7.8-4.3 11-2.2 2.6-4.1 5.2-4.1 9.3 0 6.3 4 11 11 11Z"
+      />
+    </>
+  ),
+  expired: (
+    <>
+      <path class="past" d={wholeArc} />
+      <path class="full" stroke="none" d="M113 70A22 22 0 1 1 89 40a18 18 0 0 0 24 30Z" />
+      <path d="M122 38v.1M138 58v.1M62 52v.1M76 30v.1" />
+    </>
+  ),
+} as const;

@@ -1,0 +1,68 @@
+/** Lists of an account's things: each row says what it is, a few short facts, and what can be done with it. */
+import type { Child, FC, PropsWithChildren } from 'hono/jsx';
+
+// Explicit, because Safari drops the semantics of a list without marks. Spread, because the linter calls the role redundant.
+const list = { role: 'list' } as const;
+
+interface ItemsProps {
+  readonly label: string;
+  /** Cuts off names and notes rather than letting a row grow. */
+  readonly isDense?: boolean;
+}
+
+export const Items: FC<PropsWithChildren<ItemsProps>> = ({ label, isDense = false, children }) => (
+  <ul class={isDense ? 'items dense' : 'items'} aria-label={label} {...list}>
+    {children}
+  </ul>
+);
+
+interface ItemProps {
+  /** A picture that repeats what the words say. */
+  readonly mark?: Child;
+  /** A link in it covers the whole row. */
+  readonly name: Child;
+  /** In one line each. */
+  readonly notes: readonly (readonly Child[])[];
+  readonly actions?: Child;
+}
+
+export const Item: FC<ItemProps> = ({ mark = null, name, notes, actions = null }) => (
+  <li class="item">
+    {mark === null ? null : <span class="item-mark">{mark}</span>}
+    <div class="item-text">
+      <p class="item-name">{name}</p>
+      {notes.map((facts) => (
+        <p class="item-notes">
+          {facts.map((fact, at) => (
+            <>
+              {at === 0 ? null : ' · '}
+              {fact}
+            </>
+          ))}
+        </p>
+      ))}
+    </div>
+    {actions === null ? null : <div class="item-actions">{actions}</div>}
+  </li>
+);
+
+interface MenuProps {
+  readonly id: string;
+  readonly label: string;
+  /** The id of the element that names what the actions are for. */
+  readonly of: string;
+}
+
+/** Links in its children. `client/account.ts` also closes it with Escape and with a press elsewhere. */
+export const Menu: FC<PropsWithChildren<MenuProps>> = ({ id, label, of, children }) => (
+  <details class="menu" name="menu">
+    <summary id={id} aria-label={label} aria-labelledby={`${id} ${of}`}>
+      <svg class="icon" viewBox="0 0 24 24" fill="currentColor" aria-hidden="true">
+        <path d="M5 10a2 2 0 1 0 0 4 2 2 0 0 0 0-4Zm7 0a2 2 0 1 0 0 4 2 2 0 0 0 0-4Zm7 0a2 2 0 1 0 0 4 2 2 0 0 0 0-4Z" />
+      </svg>
+    </summary>
+    <ul class="menu-list" {...list}>
+      {children}
+    </ul>
+  </details>
+);

@@ -1,0 +1,28 @@
+/** The life of a secret in the words of its receipt. */
+import type { ReceiptView } from '../../core/secrets/outcomes.ts';
+import type { Locale, MessageKey } from '../../locale/catalogues.ts';
+import { formatMoment, translate } from '../../locale/translate.ts';
+import type { MessageParts } from '../client/link-message.ts';
+
+export function expiryOf({ createdAt, ttlSeconds }: Pick<ReceiptView, 'createdAt' | 'ttlSeconds'>): number {
+  return createdAt + ttlSeconds;
+}
+
+/** The part of the granted life that is left, 0 to 1. */
+export function partLeft({ secretTtlSeconds, ttlSeconds }: ReceiptView): number {
+  return secretTtlSeconds === null || ttlSeconds === 0 ? 0 : Math.min(1, secretTtlSeconds / ttlSeconds);
+}
+
+/** The ready message to the recipient, who reads it later and elsewhere: so its time is in UTC, which it names. */
+export function linkMessage(locale: Locale, receipt: ReceiptView): MessageParts {
+  const until = { date: formatMoment(locale, expiryOf(receipt)) };
+  const lines: readonly (readonly [MessageKey, typeof until] | readonly [MessageKey])[] = [
+    ['receipt.messageIntro'],
+    ['receipt.messageOnce'],
+    ['receipt.messageUntil', until],
+    ...(receipt.hasPassphrase ? ([['receipt.messagePassphrase']] as const) : []),
+    ...(receipt.sealed ? ([['receipt.messageSealed']] as const) : []),
+  ];
+  const text = lines.map(([key, params]) => translate(locale, key, params)).join('\n');
+  return { subject: translate(locale, 'receipt.messageSubject'), text };
+}

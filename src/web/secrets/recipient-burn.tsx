@@ -1,0 +1,138 @@
+/**
+ * Whoever could open a secret may burn it unread instead: a GET asks, a POST burns. It needs what opening needs, the passphrase and a
+ * person's own tick or press, so that no scanner burns and nobody else can (P4, P16); every refusal is that of opening (P14, P17).
+ */
+import type { FC } from 'hono/jsx';
+import { Sensitive } from '../../core/sensitive.ts';
+import type { Form } from '../kit/form.ts';
+import { type Frame, Page, PostForm, renderPage } from '../kit/layout.tsx';
+import {
+  type PageProblem,
+  type PageReply,
+  type PageRequest,
+  type PageRoute,
+  pageReply,
+} from '../kit/page.ts';
+import { json, opening, proofsIn, refusedInWords, refuseScript } from './sealed.tsx';
+import { SealedBurnPage } from './sealed-page.tsx';
+import {
+  type AskRefusal,
+  Burned,
+  Notice,
+  PassphraseField,
+  SureBox,
+  type WaitingSecret,
+} from './secret-page.tsx';
+import { goneReply, keepAsking, refusedReply, type SecretDeps } from './secret-refusals.tsx';
+
+/** As `openBox`. */
+export const burnBox = { name: 'burn', value: 'now' } as const;
+
+export function createBurnPages(deps: SecretDeps): PageRoute[] {
+  const refuse = async (request: PageRequest, problem: PageProblem) => {
+    const isScript = isByScript(await request.form());
+    if (isScript) return refuseScript(request, problem);
+    return keepAsking(request, problem, (...refusal) => ask(request, deps, ...refusal));
+  };
+  return [
+    {
+      name: 'secretBurn',
+      get: {
+        limit: 'manage',
+        handle: (request) => ask(request, deps, 200),
+        refuse: (request, problem) =>
+          keepAsking(request, problem, (...refusal) => ask(request, deps, ...refusal)),
+      },
+      post: { limit: 'manage', handle: (request) => burn(request, deps), refuse },
+    },
+  ];
+}
+
+/** The script of an end-to-end secret sends proofs, a form never does. */
+function isByScript(form: Form): boolean {
+  return form.text('proof') !== '';
+}
+
+async function ask(
+  request: PageRequest,
+  deps: SecretDeps,
+  status: number,
+  refusal: Partial<AskRefusal> = {},
+): Promise<PageReply> {
+  const waiting = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
+  if (waiting.outcome === 'unknown') return goneReply(request, deps);
+  const { frame } = request;
+  if (waiting.secret.sealed)
+    return opening(pageReply(status, renderPage(<SealedBurnPage frame={frame} waiting={waiting} />)));
+  const refused = { passphrase: null, box: null, notice: null, ...refusal };
+  return pageReply(status, renderPage(<BurnUnreadPage frame={frame} waiting={waiting} refusal={refused} />));
+}
+
+interface BurnUnreadProps {
+  readonly frame: Frame;
+  readonly waiting: WaitingSecret;
+  readonly refusal: AskRefusal;
+}
+
+const BurnUnreadPage: FC<BurnUnreadProps> = ({ frame, waiting: { secret }, refusal }) => {
+  const { say } = frame.words;
+  return (
+    <Page frame={frame} title={say('recipientBurn.title')} scripts={['reveal']}>
+      <h1>{say('recipientBurn.title')}</h1>
+      <p class="lead">{say('recipientBurn.lead')}</p>
+      <Notice text={refusal.notice} />
+      <PostForm
+        frame={frame}
+        class="sheet opening"
+        data-not-sealed={say('secret.notSealed')}
+        action={frame.href('secretBurn', secret.secretKey)}
+        autocomplete="off"
+      >
+        {secret.hasPassphrase ? <PassphraseField frame={frame} wrong={refusal.passphrase} /> : null}
+        <SureBox box={burnBox} text={say('recipientBurn.sure')} wrong={refusal.box} />
+        <div class="row">
+          <button class="alarm" type="submit">
+            {say('recipientBurn.submit')}
+          </button>
+          <a class="button quiet" href={frame.href('secret', secret.secretKey)}>
+            {say('secret.back')}
+          </a>
+        </div>
+        <p class="wrong" id="by-program" role="status" data-text={say('recipientBurn.pressYourself')} />
+      </PostForm>
+    </Page>
+  );
+};
+
+async function burn(request: PageRequest, deps: SecretDeps): Promise<PageReply> {
+  const { frame, key, clientPrefix, isAbandoned } = request;
+  const form = await request.form();
+  const isScript = isByScript(form);
+  if (!isScript && form.text(burnBox.name) !== burnBox.value)
+    return ask(request, deps, 422, { box: frame.words.say('recipientBurn.sureMissing') });
+  const proofs = isScript ? proofsIn(form) : null;
+  if (isScript && proofs === null) return refusedInWords(frame.words, { outcome: 'incomplete_link' });
+  const passphrase = isScript ? null : new Sensitive(form.text('passphrase'));
+  const outcome = await deps.service.burnByRecipient({
+    secretKey: key,
+    passphrase,
+    proofs,
+    clientPrefix,
+    isAbandoned,
+  });
+  if (outcome.outcome !== 'burned')
+    return isScript
+      ? refusedInWords(frame.words, outcome)
+      : refusedReply(request, deps, outcome, (...refusal) => ask(request, deps, ...refusal));
+  const burned = deps.here.ended(frame.href('secret', key), { what: 'burned', at: deps.clock() });
+  return { ...(isScript ? json(200, { burned: true }) : burnedReply(frame)), cookies: [burned] };
+}
+
+function burnedReply(frame: Frame): PageReply {
+  const page = (
+    <Page frame={frame} title={frame.words.say('recipientBurn.doneTitle')}>
+      <Burned frame={frame} />
+    </Page>
+  );
+  return pageReply(200, renderPage(page));
+}

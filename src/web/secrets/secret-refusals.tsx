@@ -1,0 +1,114 @@
+/** Why a link does not open or burn now, as a page and in words, whoever asks: a form or the script of an end-to-end secret. */
+import type { SecretRefusal, WrongPassphrase } from '../../core/secrets/outcomes.ts';
+import type { SecretService } from '../../core/secrets/service.ts';
+import type { Clock } from '../../core/time.ts';
+import { clientLeft, RequestProblem } from '../../http/problem.ts';
+import { problemWords } from '../kit/error-page.tsx';
+import { renderPage } from '../kit/layout.tsx';
+import { type PageProblem, type PageReply, type PageRequest, pageReply } from '../kit/page.ts';
+import type { Words } from '../kit/words.ts';
+import type { HereCookie } from './here-cookie.ts';
+import { type AskRefusal, type Delay, DelayedPage, GonePage } from './secret-page.tsx';
+
+export interface SecretDeps {
+  readonly service: Pick<SecretService, 'secretStatus' | 'reveal' | 'finishLook' | 'burnByRecipient'>;
+  readonly clock: Clock;
+  /** Whether a browser keeps the cookie of the second look from this host. */
+  readonly keepsCookies: (host: string) => boolean;
+  readonly here: HereCookie;
+}
+
+/** The page that was refused, again. */
+export type AskAgain = (status: number, refusal?: Partial<AskRefusal>) => Promise<PageReply>;
+
+export function refusedReply(
+  request: PageRequest,
+  deps: SecretDeps,
+  refusal: SecretRefusal | { readonly outcome: 'abandoned' },
+  ask: AskAgain,
+): PageReply | Promise<PageReply> {
+  const { words } = request.frame;
+  switch (refusal.outcome) {
+    case 'abandoned':
+      throw new RequestProblem(clientLeft);
+    case 'unknown':
+    case 'not_sealed':
+      return goneReply(request, deps);
+    case 'incomplete_link':
+      return ask(422);
+    case 'passphrase_missing':
+      return ask(422, { passphrase: words.say('secret.passphraseMissing') });
+    case 'passphrase_wrong':
+      return ask(422, { passphrase: wrongPassphraseText(words, refusal) });
+    case 'attempts_exhausted':
+      return exhausted(request, deps, refusal.retryAfterSeconds);
+  }
+}
+
+export function goneReply({ frame, cookies }: PageRequest, { here }: SecretDeps): PageReply {
+  return pageReply(404, renderPage(<GonePage frame={frame} here={here.endedHere(cookies)} />));
+}
+
+/** Says when the next guess is possible, unless the secret expires before that. */
+async function exhausted(
+  request: PageRequest,
+  deps: SecretDeps,
+  retryAfterSeconds: number,
+): Promise<PageReply> {
+  const waiting = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
+  if (waiting.outcome === 'unknown') return goneReply(request, deps);
+  const { words } = request.frame;
+  const { say } = words;
+  const title = say('secret.exhaustedTitle');
+  const delay =
+    retryAfterSeconds < waiting.secret.secretTtlSeconds
+      ? { title, lead: exhaustedText(words, retryAfterSeconds), advice: say('secret.exhaustedAdvice') }
+      : { title, lead: say('secret.exhaustedForGood'), advice: null };
+  return delayed(request, 429, delay, { 'retry-after': String(retryAfterSeconds) });
+}
+
+export function exhaustedText({ say, wait }: Words, retryAfterSeconds: number): string {
+  return say('secret.exhausted', { wait: wait(retryAfterSeconds) });
+}
+
+function delayed(
+  { frame, key }: PageRequest,
+  status: number,
+  delay: Delay,
+  headers: PageReply['headers'] = {},
+): PageReply {
+  return pageReply(status, renderPage(<DelayedPage frame={frame} delay={delay} secretKey={key} />), headers);
+}
+
+/**
+ * After a refusal before anything was opened or counted, asks again where that costs no more than the refusal: over a
+ * rate limit nothing is looked up (P21), and without a store nothing can be.
+ */
+export async function keepAsking(
+  request: PageRequest,
+  problem: PageProblem,
+  ask: AskAgain,
+): Promise<PageReply> {
+  const { words } = request.frame;
+  const { status } = problemWords(problem, words);
+  if (problem.problem === 'stale_form') return ask(status, { notice: words.say('secret.stale') });
+  const later = laterOf(words, problem);
+  if (problem.problem === 'rate_limited') return delayed(request, status, later);
+  return ask(status, { notice: later.lead }).catch(() => delayed(request, status, later));
+}
+
+export function wrongPassphraseText(
+  { say, wait: waitFor }: Words,
+  { attemptsLeft, moreAfterSeconds }: WrongPassphrase,
+): string {
+  if (attemptsLeft === null) return say('secret.passphraseWrongPlain');
+  const wait = waitFor(moreAfterSeconds);
+  if (attemptsLeft === 0) return say('secret.passphraseWrongLast', { wait });
+  return say('secret.passphraseWrong', { count: attemptsLeft, wait });
+}
+
+export function laterOf(words: Words, problem: PageProblem): Delay {
+  const wait = words.wait('retryAfterSeconds' in problem ? problem.retryAfterSeconds : 0);
+  const lead = problem.problem === 'rate_limited' ? 'secret.rate' : 'secret.unavailable';
+  return { title: words.say('secret.laterTitle'), lead: words.say(lead, { wait }), advice: null };
+}

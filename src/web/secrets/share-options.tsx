@@ -1,0 +1,233 @@
+/**
+ * Everything that may be chosen for a secret, folded away in one row. Each summary says what is chosen: as the form was last
+ * sent, and with scripts (`client/share-chips.ts`) as it is now.
+ */
+import type { FC, PropsWithChildren } from 'hono/jsx';
+import { controlAttributes, Field, type FieldTexts, NoticeBoxes } from '../kit/field.tsx';
+import { Icon, type IconName } from '../kit/parts.tsx';
+import { askedLifetime, Lifetime, MailLanguageField, MemoField, offerOf, RecipientField } from './fields.tsx';
+import { drawField } from './share-form.ts';
+import { type ShareProps, wrongIn } from './share-refusal.tsx';
+import { News } from './share-value.tsx';
+
+export const Options: FC<ShareProps> = (props) => {
+  const { frame, typed, domains } = props;
+  const hasAccount = frame.visitor !== null;
+  return (
+    <div class="chips">
+      <Expiry {...props} />
+      <Passphrase {...props} />
+      {/* Without an account only for text typed before the session ended. */}
+      {hasAccount || typed.recipient !== '' ? <Recipient {...props} /> : null}
+      {hasAccount || typed.notify.length > 0 ? <Notices {...props} /> : null}
+      {domains.length > 0 || typed.shareDomain !== '' ? <Domain {...props} /> : null}
+      <Label {...props} />
+    </div>
+  );
+};
+
+interface OptionProps {
+  readonly name: string;
+  readonly icon: IconName;
+  readonly title: string;
+  /** What is chosen; `''` for nothing. It takes the place of the title, unless it is only `done`. */
+  readonly chosen: string;
+  readonly isOpen: boolean;
+  readonly class?: string;
+}
+
+/** Says that something is chosen without saying what. */
+const done = '✓';
+
+const Option: FC<PropsWithChildren<OptionProps>> = ({
+  name,
+  icon,
+  title,
+  chosen,
+  isOpen,
+  children,
+  ...rest
+}) => {
+  const classes = [
+    'chip',
+    ...(chosen === '' ? [] : ['set']),
+    ...(rest.class === undefined ? [] : [rest.class]),
+  ];
+  return (
+    <details class={classes.join(' ')} id={`option-${name}`} open={isOpen}>
+      <summary>
+        <Icon name={icon} />
+        <span class="title">{title}</span> <bdi class="chosen">{chosen}</bdi>
+      </summary>
+      <div class="panel">{children}</div>
+    </details>
+  );
+};
+
+const Expiry: FC<ShareProps> = (props) => {
+  const { frame, plan, typed } = props;
+  const { words } = frame;
+  const offer = offerOf(plan);
+  const wrong = wrongIn(props)('ttl-amount');
+  const asked = askedLifetime(typed.lifetime, offer, words);
+  const chosen =
+    'wrong' in asked
+      ? words.say('share.ttlOther')
+      : words.say('share.expires', { time: words.duration(asked.seconds) });
+  return (
+    <details class="chip" id="option-ttl" open={wrong !== null}>
+      <summary>
+        <Icon name="clock" />
+        <span class="chosen" data-said={words.say('share.expires')} data-other={words.say('share.ttlOther')}>
+          {chosen}
+        </span>
+      </summary>
+      <div class="panel">
+        <Lifetime frame={frame} offer={offer} typed={typed.lifetime} wrong={wrong} />
+      </div>
+    </details>
+  );
+};
+
+const Passphrase: FC<ShareProps> = (props) => {
+  const { frame, typed, news } = props;
+  const { say } = frame.words;
+  const hasNews = news?.field === 'passphrase';
+  const texts: FieldTexts = {
+    name: 'passphrase',
+    label: say('share.passphrase'),
+    hint: say('share.passphraseHint'),
+    wrong: wrongIn(props)('passphrase'),
+  };
+  const attributes = controlAttributes(texts);
+  const described = attributes['aria-describedby'] ?? '';
+  const { text } = typed.passphrase;
+  return (
+    <Option
+      name="passphrase"
+      icon="key"
+      title={texts.label}
+      chosen={text === '' ? '' : done}
+      isOpen={hasNews || texts.wrong !== null}
+    >
+      <Field texts={texts}>
+        <div class="with-button">
+          <input
+            {...attributes}
+            aria-describedby={hasNews ? `passphrase-news ${described}` : described}
+            autofocus={hasNews || texts.wrong !== null}
+            type="text"
+            autocomplete="off"
+            spellcheck={false}
+            autocapitalize="off"
+            dir="auto"
+            value={text}
+          />
+          <button
+            class="quiet small"
+            type="submit"
+            id="draw-passphrase"
+            name={drawField}
+            value="passphrase"
+            formaction={frame.href('suggest')}
+            formnovalidate
+          >
+            <Icon name="dice" />
+            {say('share.passphraseDraw')}
+          </button>
+        </div>
+        <News frame={frame} typed={typed} news={news} field="passphrase" />
+      </Field>
+    </Option>
+  );
+};
+
+const Label: FC<ShareProps> = (props) => {
+  const { frame, typed } = props;
+  const wrong = wrongIn(props)('memo');
+  return (
+    <Option
+      name="memo"
+      class="labelled"
+      icon="tag"
+      title={frame.words.say('memo.label')}
+      chosen={typed.memo.trim()}
+      isOpen={wrong !== null}
+    >
+      <MemoField frame={frame} typed={typed.memo} wrong={wrong} />
+    </Option>
+  );
+};
+
+const Recipient: FC<ShareProps> = (props) => {
+  const { frame, typed } = props;
+  const { say } = frame.words;
+  const texts: FieldTexts = {
+    name: 'recipient',
+    label: say('share.recipient'),
+    hint: say('share.recipientHint'),
+    wrong: wrongIn(props)('recipient'),
+  };
+  return (
+    <Option
+      name="recipient"
+      icon="user"
+      title={say('share.for')}
+      chosen={typed.recipient.trim()}
+      isOpen={texts.wrong !== null}
+    >
+      <div class="pair">
+        <RecipientField texts={texts} typed={typed.recipient} />
+        <MailLanguageField frame={frame} chosen={typed.locale} />
+      </div>
+    </Option>
+  );
+};
+
+const Domain: FC<ShareProps> = (props) => {
+  const { frame, domains, typed } = props;
+  const { say } = frame.words;
+  const texts: FieldTexts = {
+    name: 'share-domain',
+    label: say('share.domainField'),
+    wrong: wrongIn(props)('share-domain'),
+  };
+  const offered = typed.shareDomain === '' || domains.includes(typed.shareDomain) ? [] : [typed.shareDomain];
+  return (
+    <Option
+      name="share-domain"
+      icon="globe"
+      title={say('share.domain')}
+      chosen={typed.shareDomain}
+      isOpen={texts.wrong !== null}
+    >
+      <Field texts={texts}>
+        <select {...controlAttributes(texts)}>
+          <option value="">{say('share.domainOwn')}</option>
+          {[...domains, ...offered].map((domain) => (
+            <option value={domain} selected={domain === typed.shareDomain}>
+              {domain}
+            </option>
+          ))}
+        </select>
+      </Field>
+    </Option>
+  );
+};
+
+const Notices: FC<ShareProps> = (props) => {
+  const { frame, typed } = props;
+  const wrong = wrongIn(props)('notify');
+  return (
+    <Option
+      name="notify"
+      class="notices"
+      icon="mail"
+      title={frame.words.say('share.notices')}
+      chosen={typed.notify.length > 0 ? done : ''}
+      isOpen={wrong !== null}
+    >
+      <NoticeBoxes frame={frame} ticked={typed.notify} wrong={wrong} isTitled />
+    </Option>
+  );
+};

@@ -1,0 +1,168 @@
+/**
+ * The field of the secret, with what fills it: typing, a file, or a value drawn at random. Nothing is said of a limit before
+ * most of it is used.
+ */
+import type { FC } from 'hono/jsx';
+import { catalogueOf, type MessageKey } from '../../locale/catalogues.ts';
+import { controlAttributes } from '../kit/field.tsx';
+import type { Frame } from '../kit/layout.tsx';
+import { Icon } from '../kit/parts.tsx';
+import { Generate, GenerateOptions, strengthText } from './generate.tsx';
+import {
+  asideName,
+  type Drawable,
+  type DrawableField,
+  drawnName,
+  type ShareNews,
+  type TypedShare,
+  takeBackField,
+} from './share-form.ts';
+import { type ShareProps, wrongIn } from './share-refusal.tsx';
+import { Attachment, FilePick } from './share-sealing.tsx';
+
+export const Value: FC<ShareProps> = (props) => {
+  const { frame, plan, typed, news } = props;
+  const { say } = frame.words;
+  const wrong = wrongIn(props)('secret');
+  return (
+    <div class="field">
+      <label class="visually-hidden" for="secret">
+        {say('share.value')}
+      </label>
+      <div class="composer">
+        <Text {...props} />
+        <Attachment frame={frame} plan={plan} />
+        <div class="tools">
+          <FilePick frame={frame} />
+          <Generate frame={frame} hasDrawn={news?.field === 'secret' && news.bits !== null} />
+          <GenerateOptions frame={frame} typed={typed.suggestion} wrongIn={wrongIn(props)} />
+          <Counter frame={frame} />
+        </div>
+      </div>
+      <News {...props} field="secret" />
+      {wrong === null ? null : (
+        <p class="wrong" id="secret-wrong">
+          {wrong}
+        </p>
+      )}
+      {/* Filled by the script when it holds back a form that the server would refuse. */}
+      <p
+        class="wrong"
+        id="stopped"
+        role="alert"
+        data-too-large={say('share.tooLarge', { count: plan.maxValueBytes })}
+      />
+    </div>
+  );
+};
+
+const Text: FC<ShareProps> = (props) => {
+  const { frame, plan, typed, news } = props;
+  const { say } = frame.words;
+  const wrong = wrongIn(props)('secret');
+  const attributes = controlAttributes({ name: 'secret', label: '', wrong });
+  const hasNews = news?.field === 'secret';
+  const described = [hasNews ? 'news' : '', attributes['aria-describedby'] ?? '', 'stopped'];
+  return (
+    // Parsers drop a line break right after the tag (HTML §13.1.2.5), so one precedes the value.
+    <textarea
+      {...attributes}
+      aria-describedby={described.filter((id) => id !== '').join(' ')}
+      autofocus={hasNews || wrong !== null}
+      rows={5}
+      required
+      autocomplete="off"
+      spellcheck={false}
+      autocapitalize="off"
+      dir="auto"
+      placeholder={say('share.placeholder')}
+      data-or-file={say('share.placeholderFile')}
+      data-limit={plan.maxValueBytes}
+    >
+      {`\n${typed.secret.text}`}
+    </textarea>
+  );
+};
+
+/** All plural forms of a text, for the script, as JSON. */
+function formsOf({ words }: Frame, key: MessageKey): string {
+  return JSON.stringify(catalogueOf(words.locale)[key]);
+}
+
+/** Filled by the script near the limit; announced when that is near and when it is passed, not at every key. */
+const Counter: FC<{ frame: Frame }> = ({ frame }) => (
+  <>
+    <p
+      class="counter"
+      id="counter"
+      hidden
+      data-left={formsOf(frame, 'share.left')}
+      data-about={formsOf(frame, 'share.leftAbout')}
+      data-over={formsOf(frame, 'share.tooLongBy')}
+    />
+    <p class="visually-hidden" id="counter-spoken" role="status" />
+  </>
+);
+
+function newsText({ field, bits }: ShareNews, words: Frame['words']): string {
+  if (bits === null) return words.say(field === 'secret' ? 'suggest.takenBack' : 'share.passphraseBack');
+  if (field === 'passphrase') return words.say('share.passphraseDrawn', { count: bits });
+  return `${words.say('suggest.drawn')} ${strengthText(bits, words)}`;
+}
+
+const newsId: Readonly<Record<DrawableField, string>> = { secret: 'news', passphrase: 'passphrase-news' };
+const takeBackId: Readonly<Record<DrawableField, string>> = {
+  secret: 'take-back',
+  passphrase: 'take-back-passphrase',
+};
+
+interface NewsProps {
+  readonly frame: Frame;
+  readonly typed: TypedShare;
+  readonly news: ShareNews | null;
+  readonly field: DrawableField;
+}
+
+/** What was just put into a field, and the way back to what was typed there before. */
+export const News: FC<NewsProps> = ({ frame, typed, news, field }) => (
+  <>
+    {news?.field === field ? (
+      <p class="news" id={newsId[field]} role="status">
+        {newsText(news, frame.words)}
+      </p>
+    ) : null}
+    <Aside frame={frame} typed={typed[field]} field={field} />
+  </>
+);
+
+interface AsideProps {
+  readonly frame: Frame;
+  readonly typed: Drawable;
+  readonly field: DrawableField;
+}
+
+const Aside: FC<AsideProps> = ({ frame, typed: { drawn, aside }, field }) => (
+  <>
+    {drawn === '' ? null : <input type="hidden" name={drawnName(field)} value={drawn} />}
+    {aside.map((text, at) => (
+      <input type="hidden" name={asideName(field, at)} value={text} />
+    ))}
+    {aside.length === 0 ? null : (
+      <p class="aside">
+        {frame.words.say('suggest.aside')}
+        <button
+          class="quiet small"
+          type="submit"
+          id={takeBackId[field]}
+          name={takeBackField}
+          value={field}
+          formaction={frame.href('suggest')}
+          formnovalidate
+        >
+          <Icon name="undo" />
+          {frame.words.say('suggest.takeBack')}
+        </button>
+      </p>
+    )}
+  </>
+);

@@ -1,0 +1,163 @@
+/** What browsers, crawlers and other programs ask for by themselves, at addresses that they know. */
+import type { Settings } from '../config/read.ts';
+import type { DomainService } from '../core/share-domains/service.ts';
+import type { Clock } from '../core/time.ts';
+import { RequestProblem } from '../http/problem.ts';
+import type { Brands } from './brand/brand.ts';
+import { paletteOf } from './brand/colours.ts';
+import { appIcons } from './brand/icons/read.ts' with { type: 'macro' };
+import { iconSvg } from './brand/mark.tsx';
+import type { Assets, SiteFile } from './client/assets.ts';
+import type { Frame } from './kit/layout.tsx';
+import {
+  movedTo,
+  type PageAction,
+  type PageReply,
+  type PageRequest,
+  type PageRoute,
+  seeOther,
+} from './kit/page.ts';
+import type { Href } from './kit/routes.ts';
+
+/** No robot is invited to an address that holds a key. */
+const closedToRobots = ['/secret/', '/receipt/', '/private/', '/sign-up/', '/reset/', '/account', '/api/'];
+
+interface SiteFilesDeps {
+  readonly basePath: string;
+  readonly origin: string;
+  readonly href: Href;
+  readonly settings: Pick<Settings, 'securityContact' | 'defaultLocale'>;
+  readonly assets: Assets;
+  readonly brands: Brands;
+  readonly domains: Pick<DomainService, 'findLogo'>;
+  /** The wall clock. */
+  readonly clock: Clock;
+}
+
+// Their addresses hold no hash, because browsers and programs know them.
+const forADay = { 'cache-control': 'public, max-age=86400' };
+const forAnHour = { 'cache-control': 'public, max-age=3600' };
+
+export function createSiteFiles(deps: SiteFilesDeps): PageRoute[] {
+  const { basePath, assets, brands, domains, href } = deps;
+  const robots = ['User-agent: *', ...closedToRobots.map((path) => `Disallow: ${basePath}${path}`), ''].join(
+    '\n',
+  );
+  const findLogo = async (name: string) => brands.findLogo(name) ?? (await logoOfDomain(domains, name));
+  const icon = { kind: 'text', text: iconSvg, type: 'image/svg+xml; charset=utf-8' } as const;
+  return [
+    { name: 'asset', isFile: true, get: fileNamed(assets.find) },
+    { name: 'sdk', isFile: true, get: sdk },
+    { name: 'logo', isFile: true, get: fileNamed(findLogo) },
+    { name: 'icon', isFile: true, get: constant(icon, forADay) },
+    { name: 'robots', isFile: true, get: constant({ kind: 'text', text: robots, type: plainText }) },
+    { name: 'favicon', isFile: true, get: constant({ kind: 'none' }, forADay) },
+    { name: 'appIcon', isFile: true, get: fileNamed(findAppIcon, forADay) },
+    { name: 'touchIcon', get: { limit: 'none', handle: touchIcon } },
+    { name: 'manifest', get: { limit: 'none', handle: manifest } },
+    { name: 'securityTxt', isFile: true, get: { limit: 'none', handle: () => securityTxt(deps) } },
+    {
+      name: 'changePassword',
+      onSiteOnly: true,
+      get: { limit: 'none', handle: () => seeOther(href('password')) },
+    },
+    { name: 'api', isFile: true, get: { limit: 'none', handle: () => movedTo(href('apiDocs')) } },
+  ];
+}
+
+const plainText = 'text/plain; charset=utf-8';
+
+/** From the sources, the client is bundled when one of its files is first asked for. */
+const sdk = fileNamed(async (name) => (await import('./client/sdk.ts')).findSdkFile(name), forAnHour);
+
+const icons: Readonly<Record<string, string>> = appIcons();
+
+function findAppIcon(name: string): SiteFile | null {
+  const text = icons[name];
+  if (text === undefined) return null;
+  return { bytes: new Uint8Array(Buffer.from(text, 'base64')), gzipped: null, type: 'image/png' };
+}
+
+/** Where another logo is shown, a phone makes its own picture of the page rather than use our mark. */
+function touchIcon({ frame }: PageRequest): PageReply {
+  const file = frame.brand.logo === null ? findAppIcon('app-180.png') : null;
+  if (file === null) throw new RequestProblem({ problem: 'not_found' });
+  return { status: 200, content: { kind: 'file', file }, headers: forADay };
+}
+
+/** W3C Web Application Manifest. It opens in the browser: the address of a page is how a link is told from another. */
+function manifest({ frame }: PageRequest): PageReply {
+  const { brand, href, domain, words } = frame;
+  if (domain !== null) throw new RequestProblem({ problem: 'not_found' });
+  const value = {
+    name: brand.name,
+    short_name: brand.name,
+    lang: words.locale,
+    dir: words.direction,
+    id: href('home'),
+    start_url: href('home'),
+    scope: href('home'),
+    display: 'browser',
+    theme_color: brand.colours.light ?? paper,
+    background_color: paper,
+    icons: iconsOf(frame),
+  };
+  const text = JSON.stringify(value);
+  return { status: 200, content: { kind: 'text', text, type: 'application/manifest+json; charset=utf-8' } };
+}
+
+const { paper } = paletteOf('light');
+
+function iconsOf({ brand: { logo }, href }: Frame) {
+  if (logo !== null) return [{ src: href('logo', logo.name), type: logo.type, sizes: 'any' }];
+  const png = { src: href('appIcon', 'app-512.png'), type: 'image/png', sizes: '512x512' };
+  return [
+    { src: href('icon'), type: 'image/svg+xml', sizes: 'any' },
+    { ...png, purpose: 'any' },
+    { ...png, purpose: 'maskable' },
+  ];
+}
+
+/** Less than a year, as RFC 9116 §2.5.5 recommends; counted from each day, so an installation that runs never goes stale. */
+const validDays = 180;
+const daySeconds = 86_400;
+
+function securityTxt({ settings, origin, href, clock }: SiteFilesDeps): PageReply {
+  const { securityContact, defaultLocale } = settings;
+  if (securityContact === null) throw new RequestProblem({ problem: 'not_found' });
+  const expires = (Math.floor(clock() / daySeconds) + validDays) * daySeconds;
+  const lines = [
+    `Contact: ${securityContact}`,
+    `Expires: ${new Date(expires * 1000).toISOString()}`,
+    `Preferred-Languages: ${[...new Set(['en', defaultLocale])].join(', ')}`,
+    `Canonical: ${origin}${href('securityTxt')}`,
+    `Policy: ${origin}${href('security')}`,
+    '',
+  ];
+  const content = { kind: 'text', text: lines.join('\n'), type: plainText } as const;
+  return { status: 200, content, headers: forADay };
+}
+
+function constant(content: PageReply['content'], headers: PageReply['headers'] = {}): PageAction {
+  const status = content.kind === 'none' ? 204 : 200;
+  return { limit: 'none', handle: () => ({ status, content, headers }) };
+}
+
+async function logoOfDomain(domains: SiteFilesDeps['domains'], name: string): Promise<SiteFile | null> {
+  const logo = await domains.findLogo(name);
+  return logo === null ? null : { bytes: new Uint8Array(logo.bytes), gzipped: null, type: logo.type };
+}
+
+function fileNamed(
+  find: (name: string) => SiteFile | null | Promise<SiteFile | null>,
+  headers: PageReply['headers'] = {},
+): PageAction {
+  return {
+    limit: 'none',
+    handle: async ({ key }) => {
+      const file = await find(key);
+      if (file === null) throw new RequestProblem({ problem: 'not_found' });
+      return { status: 200, content: { kind: 'file', file }, headers };
+    },
+  };
+}
