@@ -28,8 +28,10 @@ async function stopAt(page: Page): Promise<Stop | null> {
     if (element === null || element === document.body || element === document.documentElement) return null;
     const hasMark = (each: Element | null) =>
       each !== null &&
-      getComputedStyle(each).outlineStyle !== 'none' &&
-      Number.parseFloat(getComputedStyle(each).outlineWidth) >= 2;
+      [null, '::after'].some((part) => {
+        const { outlineStyle, outlineWidth } = getComputedStyle(each, part);
+        return outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2;
+      });
     const { x, y, width, height } = element.getBoundingClientRect();
     const points = [0.5, 0.1, 0.9].flatMap((down) =>
       [0.5, 0.1, 0.9].map((across) => [across, down] as const),
