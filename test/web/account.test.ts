@@ -33,7 +33,6 @@ const gets = [
 
 /** Every POST of an account, filled in so that it would have an effect. */
 const posts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  '/account': {},
   '/account/notices': { notify: 'chosen', 'notify-read': 'yes' },
   '/account/password': { current: password, next: newPassword },
   '/account/delete': { password, confirm: 'yes' },
@@ -58,11 +57,10 @@ async function stateOf(app: TestApp): Promise<unknown> {
   };
 }
 
-/** An account with a language, a token and two sessions; returns the visitor of the first. */
+/** An account with a token and two sessions; returns the visitor of the first. */
 async function settled(app: TestApp): Promise<AccountVisitor> {
   const visitor = await signUp(app);
   await logIn(app);
-  await visitor.post('/language', { lang: 'en', back: '/account' });
   const token = await createToken(visitor);
   expect(token).toMatch(/^[0-9a-f]{64}$/);
   return visitor;
@@ -173,19 +171,12 @@ describe('the account’s page', () => {
     }
   });
 
-  it('asks the browser for the language again when told so, and offers it only where one was chosen', async () => {
-    const app = createTestApp();
-    const visitor = await signUp(app);
-    const isOffered = async () => (await visitor.get('/account')).html.includes('id="follow-browser"');
-    expect(await isOffered()).toBe(false);
-    await visitor.post('/language', { lang: 'en', back: '/account' });
-    expect(await app.store.findAccount(address)).toMatchObject({ locale: 'en' });
-    expect(await isOffered()).toBe(true);
-    const asked = await visitor.post('/account');
-    expect([asked.status, asked.headers.get('location')]).toEqual([303, '/account?done=language']);
-    expect(asked.headers.getSetCookie().join()).toContain('mayfly-language=; Path=/; Max-Age=0');
-    expect(await app.store.findAccount(address)).toMatchObject({ locale: null });
-    expect(await isOffered()).toBe(false);
+  it('names the language, and leaves choosing it to the one menu in the foot', async () => {
+    const { html } = await (await signUp(createTestApp())).get('/account');
+    const main = html.slice(html.indexOf('<main'), html.indexOf('</main>'));
+    expect(main).toContain(words('account.languageHint'));
+    expect(main).not.toContain('name="lang"');
+    expect(html.slice(html.indexOf('</main>'))).toContain('name="lang"');
   });
 
   it('says nothing that its address invents', async () => {

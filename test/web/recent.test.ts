@@ -50,7 +50,7 @@ function listed(html: string): string[] {
 
 /** What the rows are called. */
 function namesIn(html: string): string[] {
-  return [...html.matchAll(/id="receipt-\d+">(.*?)<\/a>/g)].map(([, name]) => wordsOf(name ?? ''));
+  return [...html.matchAll(/id="receipt-\d+"[^>]*>(.*?)<\/a>/g)].map(([, name]) => wordsOf(name ?? ''));
 }
 
 function olderIn(html: string): string | null {

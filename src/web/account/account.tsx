@@ -6,7 +6,6 @@ import type { Plan, PlanName } from '../../core/plans.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { NoticeBoxes, readNoticeKinds } from '../kit/field.tsx';
 import { type DoneTexts, doneIn, type FormRefusal, forAccount, formReply } from '../kit/form-page.tsx';
-import { clearLanguageCookie, languageIn } from '../kit/language.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
 import { Badge } from '../kit/parts.tsx';
@@ -25,10 +24,6 @@ export function createAccountPages(deps: AccountPageDeps): PageRoute[] {
     {
       name: 'account',
       get: forAccount((request, signedIn) => showAccount(request, signedIn, deps, null)),
-      post: forAccount(
-        (request, signedIn) => followBrowser(request, signedIn, deps),
-        async (request, signedIn, refusal) => showAccount(request, signedIn, deps, refusal),
-      ),
     },
     {
       name: 'notices',
@@ -60,7 +55,6 @@ const doneTexts: DoneTexts = {
   'reset-kept-tokens': ['account.resetKept', 'account.tokensRevoked'],
   'reset-lost': ['account.resetLost'],
   'reset-lost-tokens': ['account.resetLost', 'account.tokensRevoked'],
-  language: ['account.languageSaved'],
   notices: ['notices.saved'],
 };
 
@@ -78,19 +72,17 @@ interface AccountProps {
   readonly hasDomains: boolean;
   /** `null` while the store does not answer. */
   readonly waiting: Waiting | null;
-  /** Whether a language was chosen, rather than left to the browser. */
-  readonly hasLanguage: boolean;
   readonly done: readonly string[];
   readonly refusal: FormRefusal | null;
 }
 
 const ProfilePage: FC<AccountProps> = (props) => {
-  const { frame, plan, notify, hasDomains, hasLanguage, done, refusal } = props;
+  const { frame, plan, notify, hasDomains, done, refusal } = props;
   const { say } = frame.words;
   return (
     <AccountPage {...{ frame, hasDomains, done, refusal }} section="account" title={say('account.title')}>
       <Owner {...props} />
-      <Language frame={frame} isChosen={hasLanguage} />
+      <Language frame={frame} />
       <section class="sheet">
         <h2>{say('account.sharing')}</h2>
         <p>{limitsIn(frame.words, plan)}</p>
@@ -159,32 +151,19 @@ function sizeIn(locale: string, bytes: number): string {
   return new Intl.NumberFormat(locale, { style: 'unit', unit }).format(bytes / size).replace(' ', '\u00a0');
 }
 
-/** A language is chosen in the foot of every page; only here can the choice be taken back. */
-const Language: FC<{ frame: Frame; isChosen: boolean }> = ({ frame, isChosen }) => {
-  const { words } = frame;
-  if (frame.settings.locales.length < 2) return null;
-  return (
+const Language: FC<{ frame: Frame }> = ({ frame: { words, settings } }) =>
+  settings.locales.length < 2 ? null : (
     <section class="sheet">
       <h2>{words.say('account.language')}</h2>
-      <p>
-        <bdi>{words.languageName(words.locale)}</bdi>
-      </p>
+      <p>{words.languageName(words.locale)}</p>
       <p class="hint">{words.say('account.languageHint')}</p>
-      {isChosen ? (
-        <PostForm frame={frame} action={frame.href('account')}>
-          <button class="quiet small" type="submit" id="follow-browser">
-            {words.say('account.languageAsked')}
-          </button>
-        </PostForm>
-      ) : null}
     </section>
   );
-};
 
 const NoticesForm: FC<{ frame: Frame; ticked: readonly NoticeKind[] }> = ({ frame, ticked }) => {
   const { say } = frame.words;
   return (
-    <PostForm frame={frame} action={frame.href('notices')}>
+    <PostForm frame={frame} action={frame.href('notices')} class="after">
       <h3>{say('notices.title')}</h3>
       <p class="hint">{say('notices.lead')}</p>
       <NoticeBoxes frame={frame} ticked={ticked} wrong={null} />
@@ -207,9 +186,8 @@ async function showAccount(
   const plan = settings.plans[account.plan];
   const hasDomains = await mayHaveDomains(domains, caller);
   const waiting = await countWaiting(service, caller);
-  const hasLanguage = account.locale !== null || languageIn(request.cookies) !== '';
-  const shown = { frame, account, plan, notify, hasDomains, waiting, hasLanguage };
-  return formReply(<ProfilePage {...shown} {...{ refusal }} done={doneIn(request, doneTexts)} />, refusal);
+  const shown = { frame, account, plan, notify, hasDomains, waiting, refusal };
+  return formReply(<ProfilePage {...shown} done={doneIn(request, doneTexts)} />, refusal);
 }
 
 const countedMax = 50;
@@ -228,15 +206,6 @@ async function countWaiting(
     if (error instanceof ServiceError) return null;
     throw error;
   }
-}
-
-async function followBrowser(
-  { frame }: PageRequest,
-  signedIn: SignedIn,
-  deps: AccountPageDeps,
-): Promise<PageReply> {
-  await deps.accounts.setLocale(signedIn, null);
-  return seeOther(`${frame.href('account')}?done=language`, [clearLanguageCookie(deps)]);
 }
 
 async function setNotices(

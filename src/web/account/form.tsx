@@ -11,13 +11,12 @@ import type { Clock } from '../../core/time.ts';
 import type { LimitedCall, RateLimiter } from '../../http/rate-limit.ts';
 import type { Form } from '../kit/form.ts';
 import { type FormRefusal, refusalOfProblem, refuseField, TextField, TickBox } from '../kit/form-page.tsx';
-import type { CookieSite } from '../kit/language.ts';
 import type { Frame } from '../kit/layout.tsx';
 import { type PageAction, type PageReply, type PageRequest, seeOther, takeShared } from '../kit/page.ts';
 import type { SessionCookie } from '../kit/session.ts';
 import type { Words } from '../kit/words.ts';
 
-export interface AccountPageDeps extends CookieSite {
+export interface AccountPageDeps {
   readonly accounts: AccountService;
   readonly domains: DomainService;
   readonly service: Pick<SecretService, 'recent'>;

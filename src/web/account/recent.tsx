@@ -9,7 +9,7 @@ import type { ReceiptView, RecentOutcome } from '../../core/secrets/outcomes.ts'
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { Day } from '../kit/day.tsx';
 import { forAccount, PageHead } from '../kit/form-page.tsx';
-import { Item, Items, Menu } from '../kit/items.tsx';
+import { Actions, Item, Items } from '../kit/items.tsx';
 import { type Frame, Page, renderPage } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
 import { Ago, Dated, Icon } from '../kit/parts.tsx';
@@ -64,7 +64,7 @@ const RecentPage: FC<RecentProps> = (props) => {
   const isEmpty = receipts.length === 0 && nextCursor === null;
   const isUntouched = isEmpty && state === null && !isLater;
   return (
-    <Page frame={frame} title={say('recent.title')} scripts={['time', 'account']}>
+    <Page frame={frame} title={say('recent.title')} scripts={['time', 'account']} styles={['account']}>
       <PageHead
         frame={frame}
         title={say('recent.title')}
@@ -152,22 +152,22 @@ const Row: FC<RowProps> = (props) => {
       mark={<Day state={filterOf[state]} part={(secretTtlSeconds ?? 0) / ttlSeconds} />}
       name={
         <>
-          <a href={frame.href('receipt', metadataKey)} id={id}>
+          <a class="item-link" href={frame.href('receipt', metadataKey)} id={id} dir="auto">
             <Name {...props} />
           </a>
           {hasPassphrase ? <PassphraseMark frame={frame} /> : null}
         </>
       }
       notes={[notesOf(props)]}
-      actions={filterOf[state] === 'waiting' ? <Actions {...props} /> : null}
+      actions={filterOf[state] === 'waiting' ? <RowActions {...props} /> : null}
     />
   );
 };
 
 /** The label, or else who it is for, or else how its link begins: something that tells it from the other rows. */
 const Name: FC<RowProps> = ({ frame: { words }, receipt: { memo, recipient, secretShortkey } }) => {
-  if (memo !== '') return <bdi>{memo}</bdi>;
-  if (recipient !== null) return <bdi>{words.say('recent.to', { recipient: words.code(recipient) })}</bdi>;
+  if (memo !== '') return <>{memo}</>;
+  if (recipient !== null) return <>{words.say('recent.to', { recipient: words.code(recipient) })}</>;
   return (
     <>
       {words.say('recent.untitled')}
@@ -211,47 +211,48 @@ const Fate: FC<{ words: Words; receipt: ReceiptView }> = ({ words, receipt }) =>
   const { state, createdAt, ttlSeconds, secretTtlSeconds, receivedAt, burnedAt, updatedAt } = receipt;
   const fate = filterOf[state];
   const expiresAt = createdAt + ttlSeconds;
+  const burned = receipt.burnedBy === 'recipient' ? 'recent.burnedByRecipientAt' : 'recent.burnedAt';
   const shown = {
     waiting: <Dated words={words} say="recent.timeLeft" at={expiresAt} left={secretTtlSeconds ?? 0} />,
     opened: <Dated words={words} say="recent.openedAt" at={receivedAt ?? updatedAt} as={Ago} />,
-    burned: <Dated words={words} say="recent.burnedAt" at={burnedAt ?? updatedAt} as={Ago} />,
+    burned: <Dated words={words} say={burned} at={burnedAt ?? updatedAt} as={Ago} />,
     expired: <Dated words={words} say="recent.expiredAt" at={expiresAt} as={Ago} />,
   };
   return (
     <span class={`fate-${fate}`}>
-      {fate === 'waiting' ? <span class="visually-hidden">{words.say('recent.waiting')} </span> : null}
+      {fate === 'waiting' ? <span class="fate-word">{words.say('recent.waiting')} · </span> : null}
       {shown[fate]}
     </span>
   );
 };
 
-const Actions: FC<RowProps> = ({ frame: { words, href }, receipt, at }) => {
+const RowActions: FC<RowProps> = ({ frame: { words, href }, receipt, at }) => {
   const { say } = words;
   const { metadataKey, recipient, sealed } = receipt;
   const maySendAgain = recipient !== null && !sealed;
   return (
-    <Menu id={`actions-${at}`} label={say('recent.actions')} of={`receipt-${at}`}>
+    <Actions id={`actions-${at}`} label={say('recent.actions')} of={`receipt-${at}`}>
       <li>
-        <a href={href('receipt', metadataKey)}>
+        <a class="actions-link" href={href('receipt', metadataKey)}>
           <Icon name="clock" />
           {say('recent.openReceipt')}
         </a>
       </li>
       {maySendAgain ? (
         <li>
-          <a href={`${href('receipt', metadataKey)}#delivery`}>
+          <a class="actions-link" href={`${href('receipt', metadataKey)}#delivery`}>
             <Icon name="mail" />
             {say('recent.sendAgain')}
           </a>
         </li>
       ) : null}
       <li>
-        <a class="losing" href={href('burn', metadataKey)}>
+        <a class="actions-link losing" href={href('burn', metadataKey)}>
           <Icon name="flame" />
           {say('recent.burn')}
         </a>
       </li>
-    </Menu>
+    </Actions>
   );
 };
 

@@ -53,7 +53,7 @@ export const AccountFrame: FC<PropsWithChildren<AccountFrameProps>> = ({
   children,
   ...place
 }) => (
-  <Page frame={place.frame} title={title} scripts={scripts}>
+  <Page frame={place.frame} title={title} scripts={scripts} styles={['account']}>
     <div class="account">
       <SectionNav {...place} />
       <div class="account-part">{children}</div>

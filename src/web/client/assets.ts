@@ -10,6 +10,7 @@ import account from '../style/account.css' with { type: 'text' };
 import base from '../style/base.css' with { type: 'text' };
 import domains from '../style/domains.css' with { type: 'text' };
 import frame from '../style/frame.css' with { type: 'text' };
+import items from '../style/items.css' with { type: 'text' };
 import print from '../style/print.css' with { type: 'text' };
 import receipt from '../style/receipt.css' with { type: 'text' };
 import reference from '../style/reference.css' with { type: 'text' };
@@ -39,12 +40,10 @@ function pack(css: string): string {
  * System fonts only, and nothing is loaded from it. Text contrast is at least 4.5 : 1 and that of borders and focus marks
  * 3 : 1 in every colour scheme (WCAG 2.2 AA).
  */
-export const styleText = [base, frame, share, receipt, secret, account, domains, about, print]
-  .map(pack)
-  .join('');
+export const styleText = [base, frame, share, receipt, secret, domains, about, print].map(pack).join('');
 
 /** Sheets of single pages that would weigh on the others. */
-const extraStyles = { reference } as const;
+const extraStyles = { account: items + account, reference } as const;
 export type StyleName = keyof typeof extraStyles;
 
 const scriptNames = [
@@ -127,7 +126,10 @@ function packAssets(): Assets {
     return add(name, 'js', text, { ...fileOf(text, scriptType), ...file });
   };
   const style = addStyle('style', styleText);
-  const extra = { reference: addStyle('reference', pack(extraStyles.reference)) };
+  const extra = {
+    account: addStyle('account', pack(extraStyles.account)),
+    reference: addStyle('reference', pack(extraStyles.reference)),
+  };
   const scripts = new Map<string, Asset>(scriptNames.map((name) => [name, addScript(name)]));
   const worker = addScript('stretch-worker', { policy: workerPolicy });
   return {

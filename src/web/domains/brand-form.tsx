@@ -122,7 +122,7 @@ export const BrandForm: FC<BrandFormProps> = (props) => {
         refusal={refusal}
       />
       <Colours {...props} />
-      <h2 class="large">{say('domainBrand.notesTitle')}</h2>
+      <h2 class="large part">{say('domainBrand.notesTitle')}</h2>
       <Instructions
         {...props}
         which="instructionsBefore"
@@ -135,7 +135,7 @@ export const BrandForm: FC<BrandFormProps> = (props) => {
         label="domainBrand.after"
         hint="domainBrand.afterHint"
       />
-      <h2 class="large">{say('domainBrand.visitorsTitle')}</h2>
+      <h2 class="large part">{say('domainBrand.visitorsTitle')}</h2>
       <Language {...props} />
       <div class="field">
         <label class="check">

@@ -84,7 +84,7 @@ const Row: FC<{ frame: Frame; domain: DomainView }> = ({ frame, domain }) => {
     <Item
       mark={<Icon name="link" />}
       name={
-        <a href={href('domain', name)}>
+        <a class="item-link" href={href('domain', name)}>
           <DomainName name={unicodeName} />
         </a>
       }

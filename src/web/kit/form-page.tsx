@@ -119,7 +119,7 @@ export interface FormPageProps extends PageHeadProps {
 export const FormPage: FC<PropsWithChildren<FormPageProps>> = (props) => {
   const { action, submit, isSignIn = false, before, after, children, ...head } = props;
   return (
-    <Page frame={head.frame} title={head.title} scripts={['account']}>
+    <Page frame={head.frame} title={head.title} scripts={['account']} styles={['account']}>
       <div class="narrow">
         <PageHead {...head} />
         {before}

@@ -35,7 +35,7 @@ export const Item: FC<ItemProps> = ({ mark = null, name, notes, actions = null }
         <p class="item-notes">
           {facts.map((fact, at) => (
             <>
-              {at === 0 ? null : ' · '}
+              {at === 0 ? null : '\u00a0· '}
               {fact}
             </>
           ))}
@@ -46,7 +46,7 @@ export const Item: FC<ItemProps> = ({ mark = null, name, notes, actions = null }
   </li>
 );
 
-interface MenuProps {
+interface ActionsProps {
   readonly id: string;
   readonly label: string;
   /** The id of the element that names what the actions are for. */
@@ -54,14 +54,14 @@ interface MenuProps {
 }
 
 /** Links in its children. `client/account.ts` also closes it with Escape and with a press elsewhere. */
-export const Menu: FC<PropsWithChildren<MenuProps>> = ({ id, label, of, children }) => (
-  <details class="menu" name="menu">
+export const Actions: FC<PropsWithChildren<ActionsProps>> = ({ id, label, of, children }) => (
+  <details class="actions" name="actions">
     <summary id={id} aria-label={label} aria-labelledby={`${id} ${of}`}>
       <svg class="icon" viewBox="0 0 24 24" fill="currentColor" aria-hidden="true">
         <path d="M5 10a2 2 0 1 0 0 4 2 2 0 0 0 0-4Zm7 0a2 2 0 1 0 0 4 2 2 0 0 0 0-4Zm7 0a2 2 0 1 0 0 4 2 2 0 0 0 0-4Z" />
       </svg>
     </summary>
-    <ul class="menu-list" {...list}>
+    <ul class="actions-list" {...list}>
       {children}
     </ul>
   </details>
