@@ -46,7 +46,6 @@ it(
     await phone.page.goto(`${site.baseUrl}/`);
     await phone.page.fill('#secret', canaries.text);
     await openOption(phone.page, 'passphrase');
-    await openOption(phone.page, 'passphrase');
     await phone.page.fill('#passphrase', canaries.passphrase);
     await desktop.page.goto(await share());
     await desktop.page.fill('#passphrase', canaries.passphrase);
