@@ -8,6 +8,7 @@ import type { Browser, Page } from 'playwright-core';
 import { builtInPlans } from '../src/core/plans.ts';
 import { repositoryRoot } from '../test/support/started-server.ts';
 import { launchBrowser, openSite, openVisitor } from '../test/web/browser.ts';
+import { openOption } from '../test/web/creator.ts';
 import { median } from './figures.ts';
 
 export interface PhoneFigures {
@@ -122,7 +123,10 @@ async function walk(
   };
   await page.goto(`${site.baseUrl}/`);
   await fill(page);
-  if (passphrase !== null) await page.fill('#passphrase', passphrase);
+  if (passphrase !== null) {
+    await openOption(page, 'passphrase');
+    await page.fill('#passphrase', passphrase);
+  }
   const shared = await step('share', '#create', '#whole-link:not([hidden])');
   await page.goto(await page.inputValue('#link'));
   if (passphrase !== null) await page.fill('#passphrase', passphrase);

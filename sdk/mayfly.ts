@@ -63,6 +63,7 @@ export { newLook } from './look.ts';
 export type { ReceiptState } from './receipt-state.ts';
 export type {
   Adjustment,
+  Burner,
   Created,
   Delivery,
   DeliveryState,
@@ -127,6 +128,11 @@ export interface MayflyClient {
   statuses(secrets: readonly string[], options?: CallOptions): Promise<readonly (WaitingSecret | null)[]>;
   /** The creator's view. Needs an account. */
   receipt(metadata: string, options?: CallOptions): Promise<Receipt>;
+  /**
+   * Destroys an unread secret by its link, in place of `reveal`: it takes the same passphrase, and returns nothing of it. The creator
+   * sees that the recipient burned it. Rejects as `reveal` does, and with `unknown_secret` if there is nothing to burn.
+   */
+  burnUnread(secret: string, options?: PassphraseOption): Promise<void>;
   /** Destroys an unread secret. Rejects with `already_gone` if there is none. Needs an account. */
   burn(metadata: string, options?: CallOptions): Promise<Receipt>;
   /**
@@ -233,6 +239,7 @@ export function createClient(options: ClientOptions): MayflyClient {
     },
     receipt: async (metadata, own) =>
       toReceiptAnswer(await get(`/private/${keyOf(metadata, 'secret')}`, own)),
+    burnUnread: async (secret, own = {}) => (await sharing()).burnUnread(connection, secret, own),
     burn: async (metadata, own) =>
       toReceiptAnswer(await post(`/private/${keyOf(metadata, 'secret')}/burn`, { continue: true }, own)),
     setMemo: async (metadata, memo, own) => toReceiptAnswer(await change(metadata, { memo }, own)),

@@ -44,6 +44,11 @@ export interface Delivery {
   readonly reply: string | null;
 }
 
+const burners = ['creator', 'recipient'] as const;
+
+/** Who burned a secret: whoever manages it, or whoever has its link. */
+export type Burner = (typeof burners)[number];
+
 const noticeKinds = ['read', 'burned', 'expiring'] as const;
 
 /** The notices an account can get about its secrets. */
@@ -69,6 +74,8 @@ export interface Receipt {
   readonly createdAt: Date;
   readonly receivedAt: Date | null;
   readonly burnedAt: Date | null;
+  /** `null` unless it was burned by one of the two: an operator burns, too, and earlier servers do not say. */
+  readonly burnedBy: Burner | null;
   /** The last mail's recipient, obfuscated. */
   readonly recipient: string | null;
   /** `null` if nothing was mailed. */
@@ -159,6 +166,7 @@ export interface WireReceipt {
   readonly created: number;
   readonly received: number | null;
   readonly burned: number | null;
+  readonly burned_by: '' | Burner;
   readonly recipients: string;
   readonly delivery: WireDelivery | null;
   readonly notify: readonly NoticeKind[];
@@ -289,6 +297,7 @@ export function toReceipt(record: Raw<WireReceipt>): Receipt {
     createdAt: timeAt(record, 'created'),
     receivedAt: optionalTime(record, 'received'),
     burnedAt: optionalTime(record, 'burned'),
+    burnedBy: burners.find((each) => each === record.burned_by) ?? null,
     recipient: optionalText(record, 'recipients'),
     delivery: deliveryOf(record),
     notify: noticesOf(record),

@@ -2,7 +2,7 @@
  * Shares and reads, end to end (docs/end-to-end.md) unless it is plain. The client loads this module with the first secret that it
  * shares or reads.
  */
-import type { ConcealOptions, GenerateOptions, RevealOptions } from './creation.ts';
+import type { ConcealOptions, GenerateOptions, PassphraseOption, RevealOptions } from './creation.ts';
 import { MayflyError } from './error.ts';
 import { given, type Json } from './json.ts';
 import { type CallOptions, pause, withinOneLimit } from './limit.ts';
@@ -71,7 +71,7 @@ async function needsPassphrase(
   if (!waiting.isSealed)
     throw new MayflyError(
       'not_sealed',
-      'The link is that of an end-to-end secret, and the server says that it has a plain one. Nothing was read.',
+      'The link is that of an end-to-end secret, and the server says that it has a plain one. Nothing was read or burned.',
     );
   if (waiting.hasPassphrase && passphrase === undefined)
     throw new MayflyError('incorrect_passphrase', 'This secret has a passphrase.');
@@ -136,18 +136,39 @@ export async function done(
   await call({ method: 'POST', path, body: { look } }, own);
 }
 
+function openerOf(
+  connection: Connection,
+  secret: string,
+  options: RevealOptions,
+  own: CallOptions,
+): Opener | Promise<Opener> {
+  const { key, fragment } = partsOf(secret, 'receipt');
+  return fragment === null ? plainOpener(options) : sealedOpener(connection, key, fragment, options, own);
+}
+
+export async function burnUnread(
+  connection: Connection,
+  secret: string,
+  options: PassphraseOption,
+): Promise<void> {
+  const path = `/secret/${partsOf(secret, 'receipt').key}/burn`;
+  await withinOneLimit(connection.timeoutMs, options, async (own) => {
+    const { fields } = await openerOf(connection, secret, options, own);
+    await connection.call({ method: 'POST', path, body: { continue: true, ...fields } }, own);
+  });
+}
+
 export async function reveal(
   connection: Connection,
   secret: string,
   options: RevealOptions,
 ): Promise<Revealed> {
-  const { key, fragment } = partsOf(secret, 'receipt');
+  const { key } = partsOf(secret, 'receipt');
   const { look: kept, strictlyOnce = false } = options;
   if (kept !== undefined && (strictlyOnce || !isFragment(kept)))
     throw invalid('look', 'look must come from newLook(), and does not go with strictlyOnce.');
   return withinOneLimit(connection.timeoutMs, options, async (own) => {
-    const opener =
-      fragment === null ? plainOpener(options) : await sealedOpener(connection, key, fragment, options, own);
+    const opener = await openerOf(connection, secret, options, own);
     const drawn = kept === undefined && !strictlyOnce ? newLook() : undefined;
     const body = given({ continue: true, ...opener.fields, look: kept ?? drawn });
     const ask = () => connection.call({ method: 'POST', path: `/secret/${key}/reveal`, body }, own);

@@ -1,7 +1,8 @@
-/** Commands for people with an account: `mayfly burn|deliver|memo|ttl|recent`, and how a receipt is printed. */
-import type { Delivery, Receipt, Remarks } from '../../sdk/mayfly.ts';
-import { parseTtl, readLink, serverOption, withClient } from './client.ts';
+/** Commands for receipts: `mayfly burn|deliver|memo|ttl|recent`, and how a receipt is printed. */
+import { type Delivery, type MayflyClient, parseLink, type Receipt, type Remarks } from '../../sdk/mayfly.ts';
+import { parseTtl, passphraseOptions, readLink, readPassphrase, serverOption, withClient } from './client.ts';
 import { type Command, type ExitCode, type Input, printResult, UsageError, type World } from './command.ts';
+import { passphraseFor } from './second-look.ts';
 import { durationWords, timeOf } from './terminal.ts';
 
 function secondsOf(time: Date | null): number | null {
@@ -17,6 +18,7 @@ function jsonOf(receipt: Receipt) {
     created: secondsOf(receipt.createdAt),
     received: secondsOf(receipt.receivedAt),
     burned: secondsOf(receipt.burnedAt),
+    burned_by: receipt.burnedBy,
     recipient: receipt.recipient,
     delivery: deliveryJsonOf(receipt.delivery),
     notify: receipt.notify,
@@ -73,8 +75,9 @@ export const stateWords: Readonly<Record<Receipt['state'], string>> = {
 };
 
 function stateLineOf(receipt: Receipt): string {
-  const { state, secretTtlSeconds } = receipt;
-  return secretTtlSeconds === null ? stateWords[state] : waitingWords(receipt, secretTtlSeconds);
+  const { state, burnedBy, secretTtlSeconds } = receipt;
+  if (secretTtlSeconds !== null) return waitingWords(receipt, secretTtlSeconds);
+  return burnedBy === 'recipient' ? 'burned by the recipient' : stateWords[state];
 }
 
 function memoLinesOf({ memo }: Receipt): string[] {
@@ -117,12 +120,29 @@ function lineOf(receipt: Receipt): string {
   return [metadataKey, stateWords[state], created, recipient ?? '', plain(memo)].join('\t').trimEnd();
 }
 
+/** With its own link instead of the metadata key, by whoever could read it, and with the passphrase that this takes. */
+async function burnUnread(client: MayflyClient, link: string, input: Input, world: World): Promise<object> {
+  const given = await readPassphrase(input, world);
+  const passphrase = await passphraseFor(client, link, given, { isRepeated: false }, world);
+  await client.burnUnread(link, passphrase === undefined ? {} : { passphrase });
+  return { secret_key: parseLink(link)?.key, state: 'burned' };
+}
+
+async function burnManaged(client: MayflyClient, link: string, { flags, texts }: Input): Promise<object> {
+  if (flags.has('passphrase') || texts['passphrase-file'] !== undefined)
+    throw new UsageError("A passphrase goes with a secret's link. With a metadata key none is needed.");
+  return jsonOf(await client.burn(link));
+}
+
 async function runBurn(input: Input, world: World): Promise<ExitCode> {
-  const link = await readLink(input, world, 'receipt');
+  const link = await readLink(input, world);
   return withClient(input, world, link, async (client) => {
-    const receipt = await client.burn(link);
+    const isByLink = parseLink(link)?.kind === 'secret';
+    const burned = await (isByLink
+      ? burnUnread(client, link, input, world)
+      : burnManaged(client, link, input));
     if (!input.json) world.terminal.err('Burned: nobody can read it any more.\n');
-    printResult(world, input, jsonOf(receipt), []);
+    printResult(world, input, burned, []);
     return 0;
   });
 }
@@ -211,10 +231,11 @@ async function runRecent(input: Input, world: World): Promise<ExitCode> {
 export const receiptCommands: readonly Command[] = [
   {
     path: ['burn'],
-    summary: 'destroy an unread secret by its metadata key',
-    words: ['[METADATA_KEY]'],
-    options: serverOption,
+    summary: 'destroy an unread secret, by its metadata key or its link',
+    words: ['[LINK]'],
+    options: { ...passphraseOptions, ...serverOption },
     example: 'mayfly burn 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj',
+    examples: ['mayfly burn https://secrets.example.org/secret/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd'],
     run: runBurn,
   },
   {

@@ -56,7 +56,7 @@ export async function passphraseFor(
   client: MayflyClient,
   link: string,
   given: string | undefined,
-  look: SecondLook,
+  look: Pick<SecondLook, 'isRepeated'>,
   world: World,
 ): Promise<string | undefined> {
   const waiting = await client.status(link);

@@ -18,7 +18,8 @@ import type { UnixSeconds } from './time.ts';
 export type StoredState = 'waiting' | 'received' | 'burned';
 
 /** Who burned a secret: its creator or whoever else manages it, or the holder of its link. */
-export type Burner = 'creator' | 'recipient';
+export const burners = ['creator', 'recipient'] as const;
+export type Burner = (typeof burners)[number];
 
 /** As the creator sees it. */
 export const receiptStates = ['new', 'viewed', 'received', 'burned', 'expired'] as const;

@@ -49,6 +49,21 @@ const reveals: readonly Door[] = [
   },
 ];
 
+const burnsByLink: readonly Door[] = [
+  {
+    name: 'v2',
+    path: ({ secretKey }) => `/api/v2/secret/${secretKey}/burn`,
+    headers: json,
+    body: JSON.stringify({ passphrase }),
+  },
+];
+
+/** What the link and its passphrase are enough for, and the store's decision about each. */
+const byLink = [
+  ...reveals.map((door) => [`a reveal through ${door.name}`, door, 'claim'] as const),
+  ...burnsByLink.map((door) => [`a burn by the link through ${door.name}`, door, 'burnFound'] as const),
+];
+
 const v1Burn: Door = {
   name: 'v1',
   path: ({ metadataKey }) => `/api/v1/private/${metadataKey}/burn`,
@@ -231,7 +246,7 @@ function heldAtHasher(options: TestAppOptions = {}): Scene {
   return openScene(barrier, { ...options, hasher });
 }
 
-describe.each(reveals.map((door) => [door.name, door] as const))('a reveal through %s', (_name, door) => {
+describe.each(byLink)('%s', (_name, door, decision) => {
   it('keeps a secret whose reader left while the passphrase was hashed (P3)', async () => {
     const scene = heldAtHasher();
     expect(await leaveAtBarrier(scene, door, await makeAll(scene))).toEqual(allOfThem);
@@ -245,8 +260,8 @@ describe.each(reveals.map((door) => [door.name, door] as const))('a reveal throu
     },
   );
 
-  it('keeps a secret whose reader left while its claim waited for another batch (P3)', async () => {
-    const scene = await openSqliteScene('claim');
+  it('keeps a secret whose reader left while the decision waited for another batch (P3)', async () => {
+    const scene = await openSqliteScene(decision);
     expect(await leaveBehindBatch(scene, door)).toEqual(allOfThem);
   });
 
@@ -344,7 +359,7 @@ interface SqliteScene extends Scene {
 }
 
 /** A scene over the embedded store. Its barrier only counts the requests that asked for the decision; it holds none. */
-async function openSqliteScene(decision: 'claim' | 'burn'): Promise<SqliteScene> {
+async function openSqliteScene(decision: 'claim' | 'burn' | 'burnFound'): Promise<SqliteScene> {
   const subject = await openSqliteSubject();
   ends.push(() => subject.close());
   const barrier = new Barrier();

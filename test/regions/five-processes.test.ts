@@ -72,7 +72,10 @@ describe('through every host', () => {
           value: `read through ${port}`,
         });
         expect(readAttempt(reveal, await sendOnce(port, attemptRequest(reveal)))).toEqual({ is: 'lost' });
-        expect(readAttempt(burn, await sendOnce(port, attemptRequest(burn)))).toEqual({ is: 'burned' });
+        expect(readAttempt(burn, await sendOnce(port, attemptRequest(burn)))).toEqual({
+          is: 'burned',
+          by: 'creator',
+        });
         expect(readReceiptState(await sendOnce(port, receiptRequest(read, basic)))).toBe('received');
         expect(readReceiptState(await sendOnce(port, receiptRequest(burned, basic)))).toBe('burned');
       }

@@ -5,6 +5,7 @@ import {
   type BatchItem,
   type BatchOptions,
   type BatchResult,
+  type Burner,
   type CallOptions,
   type ClientOptions,
   type ConcealOptions,
@@ -83,7 +84,9 @@ export async function everything(): Promise<readonly string[]> {
   const [first]: readonly BatchResult[] = await client.batch(items, together);
   const made: string = first === undefined || first instanceof MayflyError ? '' : first.link;
   const receipt: Receipt = await client.receipt(created.metadataKey, call);
+  await client.burnUnread(generated.link, proof);
   const burned: Receipt = await client.burn(created.metadataKey, call);
+  const burner: Burner | null = burned.burnedBy;
   const renamed: Receipt = await client.setMemo(created.metadataKey, '', call);
   const changed: Receipt & Remarks = await client.setTtl(created.metadataKey, 60, call);
   const mailed: Receipt & Remarks = await client.deliver(created.metadataKey, again);
@@ -107,6 +110,7 @@ export async function everything(): Promise<readonly string[]> {
       made,
       waiting?.secretKey ?? '',
       burned.state,
+      burner ?? '',
       renamed.memo,
       state,
     ],

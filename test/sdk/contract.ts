@@ -43,6 +43,7 @@ import type { FieldsOf, numberAt, textAt } from '../../sdk/wire.ts';
 import type { Forms } from '../../src/api/v1/operations.ts';
 import type * as v1 from '../../src/api/v1/record.ts';
 import type * as batches from '../../src/api/v2/batch.ts';
+import type * as burns from '../../src/api/v2/burn-unread.ts';
 import type * as creation from '../../src/api/v2/creation.ts';
 import type * as fields from '../../src/api/v2/creation-fields.ts';
 import type * as domains from '../../src/api/v2/domain-records.ts';
@@ -109,6 +110,7 @@ export type Answers = AllTrue<
 export type ClosedSets = AllTrue<
   [
     Same<MetadataRecord['state'], WireReceipt['state']>,
+    Same<MetadataRecord['burned_by'], WireReceipt['burned_by']>,
     Same<MetadataRecord['notify'][number], WireReceipt['notify'][number]>,
     Same<NonNullable<MetadataRecord['delivery']>['state'], WireDelivery['state']>,
     Same<SecretRecord['state'], WireSecret['state']>,
@@ -175,6 +177,10 @@ export type Requests = AllTrue<
       { continue: true; passphrase: string; link_proof: string; proof: string; look: string }
     >,
     Takes<typeof reveals.revealDoneBody, { look: string }>,
+    Takes<
+      typeof burns.burnUnreadBody,
+      { continue: true; passphrase: string; link_proof: string; proof: string }
+    >,
     Takes<typeof secrets.statusesBody, { identifiers: string }>,
     Takes<typeof receipts.burnBody, { continue: true }>,
     Takes<typeof receipts.changeBody, { memo: string; ttl: number }>,
@@ -221,7 +227,7 @@ export type Readers = AllTrue<
   [
     Same<
       FieldsOf<WireReceipt, string>,
-      'key' | 'share_url' | 'state' | 'recipients' | 'share_domain' | 'memo'
+      'key' | 'share_url' | 'state' | 'burned_by' | 'recipients' | 'share_domain' | 'memo'
     >,
     Same<FieldsOf<WireReceipt, number>, 'secret_ttl' | 'metadata_ttl' | 'created'>,
     Same<Parameters<typeof textAt<WireReceipt>>[1], FieldsOf<WireReceipt, string>>,

@@ -117,6 +117,41 @@ describe('what is shared end to end', () => {
   });
 });
 
+describe('a burn by the link', () => {
+  for (const plain of [false, true])
+    it(`takes what a reveal takes, and the receipt says who it was: ${plain ? 'plain' : 'sealed'} (P16)`, async () => {
+      const { link, metadataKey } = await account.conceal({
+        value: 'open sesame',
+        passphrase: 'thyme',
+        plain,
+      });
+      const anonymous = createClient({ server: origin, fetch: recording });
+      expect(await account.receipt(metadataKey)).toMatchObject({ state: 'new', burnedBy: null });
+      for (const options of [{}, { passphrase: 'Thyme' }])
+        expect((await failure(anonymous.burnUnread(link, options))).code).toBe('incorrect_passphrase');
+      sent.length = 0;
+      expect(await anonymous.burnUnread(link, { passphrase: 'thyme' })).toBeUndefined();
+      if (!plain)
+        expect(sent.filter((each) => /thyme/.test(each) || each.includes(fragmentIn(link)))).toEqual([]);
+      const receipt = await account.receipt(metadataKey);
+      expect(receipt).toMatchObject({ state: 'burned', burnedBy: 'recipient', burnedAt: expect.any(Date) });
+      for (const gone of [
+        anonymous.burnUnread(link, { passphrase: 'thyme' }),
+        anonymous.reveal(link, { passphrase: 'thyme' }),
+      ])
+        expect((await failure(gone)).code).toBe('unknown_secret');
+    });
+
+  it('burns nothing with half a link, nor with the key that manages it', async () => {
+    const { link, metadataKey, secretKey } = await account.conceal({ value: 'x' });
+    expect((await failure(account.burnUnread(secretKey))).code).toBe('incomplete_link');
+    expect((await failure(account.burnUnread(link.slice(0, -1)))).code).toBe('incomplete_link');
+    expect((await failure(account.burnUnread(metadataKey))).code).toBe('unknown_secret');
+    expect((await failure(account.burnUnread(`${origin}/receipt/${metadataKey}`))).code).toBe('invalid_key');
+    expect((await account.burn(metadataKey)).burnedBy).toBe('creator');
+  });
+});
+
 describe('what cannot be shared end to end', () => {
   const refusal = async (address: string, options: ConcealOptions) => {
     let calls = 0;

@@ -102,6 +102,9 @@ async function callMain(options: Parameters<typeof createClient>[0], results: Re
   const burned = (await client.conceal({ value: 'x', shareDomain: domain })).metadataKey;
   results.burn = await client.burn(burned);
   expect((await failure(client.burn(burned))).code).toBe('already_gone');
+  const unread = await client.conceal({ value: 'x', passphrase: 'thyme', shareDomain: domain });
+  results.burnUnread = (await client.burnUnread(unread.link, { passphrase: 'thyme' })) ?? null;
+  expect(await client.receipt(unread.metadataKey)).toMatchObject({ burnedBy: 'recipient' });
   results.account = await client.account();
   results.serviceStatus = await client.serviceStatus();
   results.version = await client.version();
@@ -174,7 +177,7 @@ async function callOlder(options: Parameters<typeof createClient>[0], results: R
   expect(results.burn).toMatchObject({ state: 'burned', secretKey: null, secretTtlSeconds: null });
   expect((await failure(client.burn(other.metadataKey))).code).toBe('unknown_secret');
   results.recent = await client.recent();
-  expect(results.recent).toHaveLength(11);
+  expect(results.recent).toHaveLength(12);
   await client.checkCredentials();
   results.serviceStatus = await client.serviceStatus();
 }
@@ -221,6 +224,7 @@ const leftOut: Readonly<Record<string, string>> = {
   'GET /v2/guest/secret/*': 'a client without credentials is a guest',
   'POST /v2/guest/secret/*/reveal': 'a client without credentials is a guest',
   'POST /v2/guest/secret/*/reveal/done': 'a client without credentials is a guest',
+  'POST /v2/guest/secret/*/burn': 'a client without credentials is a guest',
   'GET /v2/domains/*/brand': 'each domain has its brand',
   'GET /v2/openapi.json': 'the document itself',
 };

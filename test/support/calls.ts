@@ -4,6 +4,7 @@
  * An answer that is not exactly what the contract says for a winner or a loser is `strange`, so a test cannot mistake a
  * half-right answer for a right one.
  */
+import type { Burner } from '../../src/core/secret.ts';
 import { type RawAnswer, requestBytes } from './raw-client.ts';
 
 export interface Made {
@@ -54,7 +55,8 @@ export function readMade(answer: RawAnswer): Made | null {
 }
 
 /** One attempt to end a secret. */
-export type Door = 'v1.reveal' | 'v2.reveal' | 'v1.burn' | 'v2.burn';
+export const doors = ['v1.reveal', 'v2.reveal', 'v1.burn', 'v2.burn', 'v2.link.burn'] as const;
+export type Door = (typeof doors)[number];
 
 export interface Attempt {
   readonly door: Door;
@@ -96,12 +98,19 @@ export function attemptRequest({ door, made, basic, passphrase }: Attempt): Buff
         headers: { ...json, ...credentials },
         body: '{}',
       });
+    case 'v2.link.burn':
+      return requestBytes({
+        method: 'POST',
+        path: `/api/v2/secret/${made.secretKey}/burn`,
+        headers: { ...json, ...credentials },
+        body: JSON.stringify(passphrase === undefined ? {} : { passphrase }),
+      });
   }
 }
 
 export type Reading =
   | { readonly is: 'released'; readonly value: string }
-  | { readonly is: 'burned' }
+  | { readonly is: 'burned'; readonly by: Burner }
   /** Exactly the answer for a gone or unknown secret. */
   | { readonly is: 'lost' }
   /** 503: nothing was consumed. */
@@ -123,15 +132,23 @@ function readRevealV1(answer: RawAnswer, key: string): Reading {
     : { is: 'strange', answer };
 }
 
+function isUnknownV2({ status, body: text }: RawAnswer, key: string): boolean {
+  const body = JSON.parse(text);
+  return (
+    status === 404 && body.error === 'unknown_secret' && body.secret_key === key && body.success === false
+  );
+}
+
+function readBurnByLink(answer: RawAnswer, key: string): Reading {
+  if (isUnknownV2(answer, key)) return { is: 'lost' };
+  const { record } = JSON.parse(answer.body);
+  const isBurned = answer.status === 200 && record?.state === 'burned' && record?.key === key;
+  return isBurned ? { is: 'burned', by: 'recipient' } : { is: 'strange', answer };
+}
+
 function readRevealV2(answer: RawAnswer, key: string): Reading {
   const body = JSON.parse(answer.body);
-  if (
-    answer.status === 404 &&
-    body.error === 'unknown_secret' &&
-    body.secret_key === key &&
-    body.success === false
-  )
-    return { is: 'lost' };
+  if (isUnknownV2(answer, key)) return { is: 'lost' };
   const value = body.record?.secret_value;
   if (answer.status === 200 && body.success === true && typeof value === 'string')
     return { is: 'released', value };
@@ -142,7 +159,7 @@ function readBurnV1(answer: RawAnswer, key: string): Reading {
   if (isUnknownV1(answer, key)) return { is: 'lost' };
   const body = JSON.parse(answer.body);
   const isBurned = body.status === 'burned' && body.state?.state === 'burned' && body.metadata_key === key;
-  return answer.status === 200 && isBurned ? { is: 'burned' } : { is: 'strange', answer };
+  return answer.status === 200 && isBurned ? { is: 'burned', by: 'creator' } : { is: 'strange', answer };
 }
 
 function readBurnV2(answer: RawAnswer, key: string): Reading {
@@ -151,7 +168,7 @@ function readBurnV2(answer: RawAnswer, key: string): Reading {
   if (answer.status === 409 && body.error === 'already_gone' && record?.is_destroyed === true)
     return { is: 'lost' };
   const isBurned = record?.state === 'burned' && record?.is_burned === true && record?.key === key;
-  return answer.status === 200 && isBurned ? { is: 'burned' } : { is: 'strange', answer };
+  return answer.status === 200 && isBurned ? { is: 'burned', by: 'creator' } : { is: 'strange', answer };
 }
 
 export function readAttempt({ door, made }: Attempt, answer: RawAnswer): Reading {
@@ -166,6 +183,8 @@ export function readAttempt({ door, made }: Attempt, answer: RawAnswer): Reading
       return readBurnV1(answer, made.metadataKey);
     case 'v2.burn':
       return readBurnV2(answer, made.metadataKey);
+    case 'v2.link.burn':
+      return readBurnByLink(answer, made.secretKey);
   }
 }
 
@@ -183,4 +202,15 @@ export function readReceiptState(answer: RawAnswer): string {
   if (answer.status === 404) return 'missing';
   if (answer.status !== 200) return `answer ${answer.status}`;
   return String(JSON.parse(answer.body).state);
+}
+
+/** The record that says who burned. */
+export function recordRequest(made: Made, basic: string): Buffer {
+  const path = `/api/v2/private/${made.metadataKey}`;
+  return requestBytes({ method: 'GET', path, headers: withBasic(basic) });
+}
+
+/** `creator`, `recipient` or nobody, as the record says it. */
+export function readBurner(answer: RawAnswer): Burner | null {
+  return JSON.parse(answer.body).record?.burned_by || null;
 }

@@ -26,6 +26,8 @@ interface ToyRecord {
   value: string | null;
   state: string;
   /** Not kept on disk. */
+  burnedBy?: string;
+  /** Not kept on disk. */
   passphrase?: string;
   attempts?: number;
 }
@@ -67,12 +69,14 @@ function create(value: string, passphrase?: string): ToyRecord {
 }
 
 /** Returns the value once; `null` when it is gone. */
-async function consume(key: string, state: 'received' | 'burned'): Promise<string | null> {
+async function consume(key: string, end: 'reader' | 'creator' | 'recipient'): Promise<string | null> {
   const record = bySecretKey.get(key);
   const value = record?.value ?? null;
   if (record === undefined || value === null) return null;
   if (defect === 'read-then-delete') await turn();
   record.value = null;
+  const state = end === 'reader' ? 'received' : 'burned';
+  record.burnedBy = end === 'reader' ? '' : end;
   if (defect === 'stale-receipt') later(() => Object.assign(record, { state }));
   else record.state = state;
   if (defect === 'release-first') later(() => store(record));
@@ -112,16 +116,19 @@ async function answer(request: Request): Promise<Response> {
       version === 'v1' ? new URLSearchParams(text).get('passphrase') : JSON.parse(text).passphrase;
     const refusal = await refuseGuess(key, passphrase ?? undefined);
     if (refusal !== null) return refusal;
-    const value = await consume(key, 'received');
+    const value = await consume(key, verb === 'burn' ? 'recipient' : 'reader');
     if (version === 'v1') return value === null ? gone(key) : Response.json({ secret_key: key, value });
     return value === null
       ? Response.json({ success: false, error: 'unknown_secret', secret_key: key }, { status: 404 })
-      : Response.json({ success: true, record: { secret_value: value } });
+      : Response.json({
+          success: true,
+          record: verb === 'burn' ? { key, state: 'burned' } : { secret_value: value },
+        });
   }
   const record = byMetadataKey.get(key);
   if (record === undefined) return gone(key);
-  if (verb !== 'burn') return Response.json({ state: record.state });
-  const value = await consume(record.secret_key, 'burned');
+  if (verb !== 'burn') return Response.json({ state: record.state, record: { burned_by: record.burnedBy } });
+  const value = await consume(record.secret_key, 'creator');
   if (version === 'v1')
     return value === null
       ? gone(key)

@@ -66,6 +66,7 @@ type Call = (
 
 async function tellVersion2(call: Call, later: Teller['later']): Promise<void> {
   const { metadata, secret } = (await call('v2.conceal')).record;
+  const unwanted = (await call('v2.generate')).record.secret;
   const drawn = (await call('v2.generate')).record;
   await call('v2.batch');
   await later();
@@ -80,13 +81,15 @@ async function tellVersion2(call: Call, later: Teller['later']): Promise<void> {
   await call('v2.recent');
   await call('v2.reveal', secret.key);
   await call('v2.revealDone', secret.key);
+  await call('v2.burnUnread', unwanted.key);
   await call('v2.burn', metadata.key, { refusal: { status: 409, code: 'already_gone' } });
   for (const name of ['status', 'version', 'locales', 'authcheck']) await call(`v2.${name}`);
   const { key } = (await call('v2.guest.conceal')).record.secret;
-  await call('v2.guest.generate');
+  const guests = (await call('v2.guest.generate')).record.secret;
   await call('v2.guest.inspect', key);
   await call('v2.guest.reveal', key);
   await call('v2.guest.revealDone', key);
+  await call('v2.guest.burnUnread', guests.key);
 }
 
 async function tellDomains(call: Call): Promise<void> {

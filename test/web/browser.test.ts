@@ -1,6 +1,7 @@
 /** The pages in a real browser without scripts: what a person does, and what nobody else may notice. */
 import { describe, expect, it } from 'bun:test';
 import { accessibilityFlaws, openSite, openVisitor, pressOpen, type Visitor } from './browser.ts';
+import { openOption } from './creator.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
 import { fitFlaws } from './tour-check.ts';
 import { saying, words } from './words.ts';
@@ -23,6 +24,7 @@ async function shareIn(
 ): Promise<{ link: string; receipt: string }> {
   await page.goto(`${baseUrl}/`);
   await page.fill('#secret', value);
+  await openOption(page, 'passphrase');
   await page.fill('#passphrase', passphrase);
   await page.click('#create');
   return { link: await page.inputValue('#link'), receipt: page.url() };

@@ -3,7 +3,7 @@ import { expect, it } from 'bun:test';
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { openSite, openVisitor } from './browser.ts';
-import { carry, noticedBy } from './creator.ts';
+import { carry, noticedBy, openOption } from './creator.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
 import { signUpAs } from './signed-in.ts';
 
@@ -45,6 +45,7 @@ it(
 
     await phone.page.goto(`${site.baseUrl}/`);
     await phone.page.fill('#secret', canaries.text);
+    await openOption(phone.page, 'passphrase');
     await phone.page.fill('#passphrase', canaries.passphrase);
     await desktop.page.goto(await share());
     await desktop.page.fill('#passphrase', canaries.passphrase);

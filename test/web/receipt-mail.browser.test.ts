@@ -15,6 +15,7 @@ import {
   focusOf,
   headingOf,
   noticedBy,
+  openOption,
   tabTo,
 } from './creator.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
@@ -68,6 +69,7 @@ for (const scripts of [false, true]) {
         await carry(page, site.baseUrl, cookie);
         await page.goto(`${site.baseUrl}/`);
         await page.fill('#secret', 'x');
+        await openOption(page, 'recipient');
         await page.fill('#recipient', recipient);
         await page.click('#create');
         await page.waitForSelector('#link');

@@ -67,7 +67,7 @@ describe('a recipient who does not want a secret', () => {
       await burnForm(app, secretPath, { ...ticked, passphrase: 'x' });
     const locked = await burnForm(app, secretPath, { ...ticked, passphrase: 'right' });
     expect([locked.status, locked.headers.get('retry-after')]).toEqual([429, '600']);
-    expect(locked.html).toContain(words('secret.exhausted', { left: '10 minutes' }));
+    expect(locked.html).toContain(words('secret.exhausted', { wait: '10 minutes' }));
     expect((await visit(app, secretPath)).status).toBe(200);
   });
 

@@ -106,7 +106,7 @@ for (const scripts of [false, true]) {
           await pressOpen(page);
         }
         expect(await heading(page)).toBe(words('secret.exhaustedTitle'));
-        expect(await page.textContent('main')).toContain(words('secret.exhausted', { left: '10 minutes' }));
+        expect(await page.textContent('main')).toContain(words('secret.exhausted', { wait: '10 minutes' }));
         site.app.clock.advance(600);
         await page.click(`text=${words('secret.back')}`);
         await page.fill('#passphrase', 'right');

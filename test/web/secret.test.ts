@@ -248,7 +248,7 @@ describe('a passphrase that does not open', () => {
     await exhaust(app, secretPath);
     const locked = await postForm(app, secretPath, { passphrase: 'right' });
     expect([locked.status, locked.headers.get('retry-after')]).toEqual([429, '600']);
-    expect(locked.html).toContain(words('secret.exhausted', { left: '10 minutes' }));
+    expect(locked.html).toContain(words('secret.exhausted', { wait: '10 minutes' }));
     expect(locked.html).toContain(words('secret.exhaustedAdvice'));
     expect(locked.html).toContain(`<a href="${secretPath}">${words('secret.back')}</a>`);
     expect((await visit(app, secretPath)).status).toBe(200);

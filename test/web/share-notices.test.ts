@@ -152,8 +152,8 @@ describe('the choice for one secret', () => {
     const visitor = await signUp(createTestApp());
     const summary = async () =>
       /id="option-notify"><summary>(.*?)<\/summary>/s.exec((await visitor.get('/')).html)?.[1] ?? '';
-    expect(wordsOf(await summary())).toBe(words('share.notices'));
+    expect(wordsOf(await summary()).trim()).toBe(words('share.notices'));
     await choose(visitor, 'read');
-    expect(wordsOf(await summary())).toBe(`${words('share.notices')}✓`);
+    expect(wordsOf(await summary())).toBe(`${words('share.notices')} ✓`);
   });
 });

@@ -1,6 +1,7 @@
 /** The walk through the pages of end-to-end secrets. They open with scripts only, so it is one of its own. */
 import type { Page } from 'playwright-core';
 import type { Site } from './browser.ts';
+import { openOption } from './creator.ts';
 import { png } from './pictures.ts';
 import { makeSealed } from './sealed-link.ts';
 import { type Look, open, press, someValue } from './tour.ts';
@@ -14,10 +15,12 @@ async function walkSealing(page: Page, site: Site, look: Look): Promise<void> {
   await page.setInputFiles('#file', { name: 'picture.png', mimeType: 'image/png', buffer: Buffer.from(png) });
   await page.waitForSelector('#attachment:not([hidden])');
   await look('share-file');
+  await page.click('#sealing > summary');
   await page.uncheck('#seal');
   await page.click('#create');
   await look('share-file-refused');
   await page.check('#seal');
+  await openOption(page, 'passphrase');
   await page.fill('#passphrase', 'right');
   await page.click('#create');
   await page.waitForSelector('#whole-link:not([hidden])');

@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { type Caller, noticeKinds } from '../../core/account.ts';
 import type { SecretKey } from '../../core/keys.ts';
 import type { Links } from '../../core/links.ts';
-import { deliveryStates, receiptStates } from '../../core/secret.ts';
+import { burners, deliveryStates, receiptStates } from '../../core/secret.ts';
 import type { ReceiptView, SecretView } from '../../core/secrets/outcomes.ts';
 import { key, seconds, time } from '../fields.ts';
 import { sealedContent } from './sealed.ts';
@@ -77,6 +77,11 @@ export const metadataRecord = z
     received: timeOrNull,
     revealed: timeOrNull,
     burned: timeOrNull,
+    burned_by: z.enum(['', ...burners]).meta({
+      description:
+        '`creator`: whoever manages it, with its metadata key. `recipient`: whoever has its link. Empty while it is not burned, and ' +
+        'where neither of them burned it: with its account, with everything else, by a restore, or under an earlier version.',
+    }),
     recipients: text.meta({ description: 'The obfuscated address; empty when there is none.' }),
     shortkey: text,
     shortid: text,
@@ -186,6 +191,7 @@ function historyOf(receipt: ReceiptView) {
     received: receivedAt,
     revealed: receivedAt,
     burned: receipt.burnedAt,
+    burned_by: receipt.burnedBy ?? ('' as const),
     is_viewed: isViewed,
     is_previewed: isViewed,
     is_received: state === 'received',

@@ -1,11 +1,9 @@
 /** API v2: reading a secret, which consumes it (P1), and the end of its second look. */
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
-import type { Proofs } from '../../core/secrets/end-to-end.ts';
 import { lookForm, nonceIn } from '../../core/secrets/look.ts';
 import type { RevealOutcome } from '../../core/secrets/outcomes.ts';
 import type { Exchange } from '../../http/operation.ts';
-import { sensitiveText } from '../fields.ts';
 import type { Dialect } from './dialect.ts';
 import { define, definition, forGuests, jsonBody, ok } from './operation.ts';
 import {
@@ -16,9 +14,18 @@ import {
   success,
   unsealedSecretRecord,
 } from './records.ts';
-import { encodeSealed, proofFields, proofsIn } from './sealed.ts';
-import { answerInspected, flag, inspectAnswer, lookDetails, params, refuseSecret } from './secrets.ts';
-import { encodeIgnored, ignored, invalidFields, keyOf, proceed, readFields } from './wire.ts';
+import { encodeSealed } from './sealed.ts';
+import {
+  accessFields,
+  accessIn,
+  answerInspected,
+  flag,
+  inspectAnswer,
+  lookDetails,
+  params,
+  refuseSecret,
+} from './secrets.ts';
+import { encodeIgnored, ignored, keyOf, proceed, readFields } from './wire.ts';
 
 const notLook = 'Must be 16 random bytes as base64url: 22 characters';
 
@@ -32,10 +39,7 @@ const look = (description: string) =>
 
 export const revealBody = z
   .object({
-    passphrase: sensitiveText({
-      description: 'Needed when the secret was made with one. Never sent for an end-to-end secret.',
-    }),
-    ...proofFields,
+    ...accessFields,
     continue: proceed('false only checks: nothing is consumed and no value is returned.'),
     look: look(
       'A nonce that the caller draws for this secret: 16 random bytes as base64url, 22 characters. With the same one the answer ' +
@@ -98,8 +102,8 @@ const revealing = definition({
   async decode(exchange: Exchange, dialect: Dialect) {
     const { fields, ignored: paths } = await readFields(exchange, revealBody, dialect);
     const { clientPrefix, isAbandoned } = exchange;
-    const { passphrase, look: nonce = null } = fields;
-    const given = { passphrase, proofs: readProofs(fields), look: nonce };
+    const { look: nonce = null } = fields;
+    const given = { ...accessIn(fields), look: nonce };
     const input = { secretKey: keyOf(exchange), clientPrefix, isAbandoned, ...given };
     return { input, checkOnly: !(fields.continue ?? !dialect.revealNeedsContinue), ignored: paths };
   },
@@ -111,18 +115,6 @@ const revealing = definition({
     return ok(encodeRevealed(outcome, caller, paths));
   },
 });
-
-/** Both proofs, or none; and a passphrase would show the server what it must not have. */
-function readProofs(fields: z.output<typeof revealBody>): Proofs | null {
-  const proofs = proofsIn(fields);
-  if (proofs === 'half') {
-    const field = fields.proof == null ? 'proof' : 'link_proof';
-    throw invalidFields({ field, message: 'Must be given with the other proof' });
-  }
-  if (proofs !== null && fields.passphrase !== null)
-    throw invalidFields({ field: 'passphrase', message: 'Must not be sent beside proofs' });
-  return proofs;
-}
 
 type Revealed = Extract<RevealOutcome, { outcome: 'revealed' }>;
 

@@ -12,12 +12,13 @@ import type {
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Exchange, Reply } from '../../http/operation.ts';
 import { clientLeft } from '../../http/problem.ts';
-import { illFormed } from '../fields.ts';
+import { illFormed, sensitiveText } from '../fields.ts';
 import { answerFrom, type Table } from '../version.ts';
 import type { Dialect } from './dialect.ts';
 import { define, definition, forGuests, jsonBody, ok } from './operation.ts';
 import { custid, custidOf, encodeSecret, remaining, secretRecord, success } from './records.ts';
 import { encodeProblem, refuse, refuseAttempts } from './refusals.ts';
+import { proofFields, proofsIn } from './sealed.ts';
 import {
   encodeIgnored,
   ignored,
@@ -45,6 +46,29 @@ const secretTable: Table<SecretRefusal | Abandoned, 'outcome', [secretKey: strin
 
 export function refuseSecret(refusal: SecretRefusal | Abandoned, secretKey: string): Reply {
   return answerFrom(secretTable, 'outcome', refusal, secretKey);
+}
+
+/** What opens a secret, or burns it by its link. */
+export const accessFields = {
+  passphrase: sensitiveText({
+    description: 'Needed when the secret was made with one. Never sent for an end-to-end secret.',
+  }),
+  ...proofFields,
+};
+
+/** Both proofs, or none; and a passphrase would show the server what it must not have. */
+export function accessIn(
+  fields: z.output<z.ZodObject<typeof accessFields>>,
+): Pick<InspectInput, 'passphrase' | 'proofs'> {
+  const { passphrase } = fields;
+  const proofs = proofsIn(fields);
+  if (proofs === 'half') {
+    const field = fields.proof == null ? 'proof' : 'link_proof';
+    throw invalidFields({ field, message: 'Must be given with the other proof' });
+  }
+  if (proofs !== null && passphrase !== null)
+    throw invalidFields({ field: 'passphrase', message: 'Must not be sent beside proofs' });
+  return { passphrase, proofs };
 }
 
 export const lookDetails = { continue: flag, is_owner: flag, show_secret: flag, correct_passphrase: flag };

@@ -6,6 +6,7 @@ import type { ApiSurface } from '../../http/api.ts';
 import { seconds, time } from '../fields.ts';
 import { bind, type DialectName } from '../version.ts';
 import { batch } from './batch.ts';
+import { burnUnread, guestBurnUnread } from './burn-unread.ts';
 import { conceal, generate, guestConceal, guestGenerate } from './creation.ts';
 import { dialectOf } from './dialect.ts';
 import { domainOperations } from './domains.ts';
@@ -195,6 +196,7 @@ const v2Operations: readonly V2Operation[] = [
   secretStatuses,
   reveal,
   revealDone,
+  burnUnread,
   recent,
   receipt,
   change,
@@ -209,6 +211,7 @@ const v2Operations: readonly V2Operation[] = [
   guestInspect,
   guestReveal,
   guestRevealDone,
+  guestBurnUnread,
   ...domainOperations,
 ];
 

@@ -130,6 +130,10 @@ const burns =
     );
     return 'receipt' in burned ? `${burned.outcome}, ${burned.receipt.state}` : burned.outcome;
   };
+const burnsByLink =
+  ({ bench, secretKey, passphrase }: Made) =>
+  async () =>
+    `by link: ${(await bench.service.burnByRecipient(guess(secretKey, passphrase))).outcome}`;
 const looks =
   ({ bench, metadataKey }: Made) =>
   async () => {
@@ -144,6 +148,11 @@ const expires =
     bench.advance(60);
     return 'time passed';
   };
+
+async function receiptAfter({ bench }: Run, metadataKey: string) {
+  const found = await bench.service.findReceipt({ metadataKey, authority: 'holder' }, anonymous);
+  return found.outcome === 'found' ? found.receipt : null;
+}
 
 async function stateAfter({ bench }: Run, metadataKey: string): Promise<string> {
   const found = await bench.service.findReceipt({ metadataKey, authority: 'holder' }, anonymous);
@@ -204,6 +213,40 @@ describe('in every order of their steps', () => {
     expect(orders).toBeGreaterThanOrEqual(20);
   });
 
+  it('P7: of a reveal and a burn by the link exactly one wins, and the receipt says which and who', async () => {
+    const race = scenario([reveals, burnsByLink], { bothWays: true });
+    const seen = new Set<string>();
+    const orders = await everyOrder(race, async (run) => {
+      const told = run.outcomes.join(' | ');
+      expect(['revealed | by link: unknown', 'unknown | by link: burned']).toContain(told);
+      seen.add(told);
+      const wasRead = told.startsWith('revealed');
+      expect(await receiptAfter(run, race.metadataKeyOf())).toMatchObject({
+        state: wasRead ? 'received' : 'burned',
+        burnedBy: wasRead ? null : 'recipient',
+      });
+    });
+    expect(seen.size).toBe(2);
+    expect(orders).toBeGreaterThanOrEqual(20);
+  });
+
+  it('P7: of a reveal and burns of both kinds exactly one wins, and the receipt says which and who', async () => {
+    const race = scenario([reveals, burns, burnsByLink]);
+    const seen = new Set<string>();
+    await everyOrder(race, async (run) => {
+      const [revealed, burned, byLink] = run.outcomes;
+      const winners = [
+        revealed === 'revealed' ? 'received, null' : [],
+        burned === 'burned, burned' ? 'burned, creator' : [],
+        byLink === 'by link: burned' ? 'burned, recipient' : [],
+      ].flat();
+      const receipt = await receiptAfter(run, race.metadataKeyOf());
+      expect(winners).toEqual([`${receipt?.state}, ${receipt?.burnedBy}`]);
+      seen.add(winners.join());
+    });
+    expect([...seen].toSorted()).toEqual(['burned, creator', 'burned, recipient', 'received, null']);
+  });
+
   it('P7: of two burns exactly one burns', async () => {
     await everyOrder(scenario([burns, burns], { bothWays: true }), ({ outcomes }) =>
       expect(outcomes.toSorted()).toEqual(['already_gone, burned', 'burned, burned']),
@@ -258,6 +301,11 @@ describe('a client that leaves', () => {
         bench.service.reveal({ ...guess(secretKey, passphrase), isAbandoned }, anonymous),
     ],
     [
+      'a burn by the link',
+      ({ bench, secretKey, passphrase }, isAbandoned) =>
+        bench.service.burnByRecipient({ ...guess(secretKey, passphrase), isAbandoned }),
+    ],
+    [
       'a burn with the passphrase',
       ({ bench, metadataKey, passphrase }, isAbandoned) => {
         const { clientPrefix, passphrase: given = null } = guess('', passphrase);
@@ -305,24 +353,29 @@ function noting(store: Store, decisions: string[]): Store {
       decisions.push('burn');
       return store.burn(id, clientStays);
     },
+    burnFound(secret) {
+      decisions.push('burn by the link');
+      return store.burnFound(secret, clientStays);
+    },
   };
 }
 
 describe('in orders drawn at random', () => {
-  /** How many of three readers and a burner, all with the passphrase, won. */
+  /** How many of two readers and burners of both kinds, with the passphrase, won. */
   async function winners(scheduler: fc.Scheduler, defect?: Scenario['defect']): Promise<number> {
     let closed = false;
     const gate: Gate = () => (closed ? scheduler.schedule(Promise.resolve()) : Promise.resolve());
     const bench = createBench({ wrap: (store) => gated(defect?.(store, gate) ?? store, gate, true) });
     const subject = await made(bench, 'right');
     closed = true;
-    const callers = [reveals, reveals, reveals, burns].map((caller) => caller(subject)());
+    const callers = [reveals, reveals, burnsByLink, burns].map((caller) => caller(subject)());
     const outcomes = await scheduler.waitFor(Promise.all(callers));
     closed = false;
-    return outcomes.filter((outcome) => outcome === 'revealed' || outcome === 'burned, burned').length;
+    return outcomes.filter((outcome) => ['revealed', 'burned, burned', 'by link: burned'].includes(outcome))
+      .length;
   }
 
-  it('P1 P7: of three reveals and a burn exactly one wins (1,000 orders)', async () => {
+  it('P1 P7: of two reveals and two burns exactly one wins (1,000 orders)', async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), async (scheduler) => expect(await winners(scheduler)).toBe(1)),
       { numRuns: 1000 },

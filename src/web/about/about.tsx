@@ -142,7 +142,7 @@ const Sealed: FC = () => (
 const OnItsWay: FC = () => (
   <>
     <path class="way" d="M148 96h50m-8-7 8 7-8 7" />
-    <path class="soft-line" stroke-dasharray="2 8" d="M26 150c20 8 40 6 56-6" />
+    <path class="soft-line" stroke-dasharray="2 8" d="M8 116c8 2 22 0 36-14" />
     <Mark transform="translate(44 58) scale(3.6)" />
   </>
 );

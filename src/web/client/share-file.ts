@@ -46,7 +46,9 @@ export function showFile(): void {
   field.hidden = file !== null;
   field.required = file === null;
   pick.hidden = file !== null || !isSealing();
-  if (canDrop.matches) field.placeholder = field.dataset.orFile ?? '';
+  field.dataset.plain ??= field.placeholder;
+  const takesFile = canDrop.matches && isSealing();
+  field.placeholder = (takesFile ? field.dataset.orFile : field.dataset.plain) ?? '';
   if (file === null) return;
   document.getElementById('file-name')?.replaceChildren(file.name);
   document.getElementById('file-size')?.replaceChildren(sizeText(file.size));

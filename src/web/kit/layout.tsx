@@ -230,7 +230,7 @@ const Navigation: FC<{ frame: Frame }> = ({ frame }) => {
   return (
     <nav class="site-nav" aria-label={say('frame.nav')}>
       {frame.domain === null ? (
-        <details class="menu">
+        <details class="site-menu">
           <summary>
             <Icon name="user" />
             <span class="visually-hidden">{say('frame.menu')}</span>

@@ -7,7 +7,7 @@ import type { Words } from './words.ts';
 const circle = (x: number, y: number, radius: number) =>
   `M${x - radius} ${y}a${radius} ${radius} 0 1 0 ${2 * radius} 0a${radius} ${radius} 0 1 0 ${-2 * radius} 0Z`;
 
-/** Drawn on a grid of 24 with lines of 1.75. */
+/** Drawn on a grid of 24, with lines of 1.75 from the style sheet. */
 const drawings = {
   account: `${circle(12, 8, 4)}M4.5 20.5c.6-4 3.5-6.5 7.5-6.5s6.9 2.5 7.5 6.5`,
   alert: `M12 3.5 2.5 20h19ZM12 10v4.5M12 17.2v.1`,
@@ -51,16 +51,7 @@ const pointing: ReadonlySet<IconName> = new Set(['arrow']);
 
 /** Only accompanies words, so it is hidden from screen readers. */
 export const Icon: FC<{ name: IconName }> = ({ name }) => (
-  <svg
-    class={pointing.has(name) ? 'icon pointing' : 'icon'}
-    viewBox="0 0 24 24"
-    fill="none"
-    stroke="currentColor"
-    stroke-width="1.75"
-    stroke-linejoin="round"
-    stroke-linecap="round"
-    aria-hidden="true"
-  >
+  <svg class={pointing.has(name) ? 'icon pointing' : 'icon'} viewBox="0 0 24 24" aria-hidden="true">
     <path d={drawings[name]} />
   </svg>
 );

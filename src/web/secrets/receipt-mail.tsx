@@ -223,13 +223,17 @@ const SendMail: FC<MailProps> = (props) => {
   if (!hasForm) return null;
   const isOpen = (delivery !== null && failed.has(delivery.state)) || (asked?.refusal ?? null) !== null;
   return (
-    <details open={isOpen}>
-      <summary>
-        <Icon name="mail" />
-        {frame.words.say(summaryOf(recipient !== null, hasField))}
-      </summary>
-      <SendForm {...props} hasField={hasField} />
-    </details>
+    <div class="chips">
+      <details class="chip" open={isOpen}>
+        <summary>
+          <Icon name="mail" />
+          {frame.words.say(summaryOf(recipient !== null, hasField))}
+        </summary>
+        <div class="panel">
+          <SendForm {...props} hasField={hasField} />
+        </div>
+      </details>
+    </div>
   );
 };
 

@@ -82,8 +82,8 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
             </div>
           ) : null}
         </div>
-        <Changes {...props} />
         {receipt.sealed ? null : <MailSection frame={frame} receipt={receipt} asked={props.mail} />}
+        <Changes {...props} />
         <Activity frame={frame} receipt={receipt} />
         <Details frame={frame} receipt={receipt} />
         <OwnAddress frame={frame} receipt={receipt} ownUrl={props.ownUrl} />

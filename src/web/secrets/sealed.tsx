@@ -19,7 +19,7 @@ import {
 } from '../kit/page.ts';
 import type { Words } from '../kit/words.ts';
 import { AgainPage } from './sealed-page.tsx';
-import { laterOf, type SecretDeps, wrongPassphraseText } from './secret-refusals.tsx';
+import { exhaustedText, laterOf, type SecretDeps, wrongPassphraseText } from './secret-refusals.tsx';
 
 /** What the script reads of a refusal. */
 export interface SealedRefusal {
@@ -96,8 +96,7 @@ export function refusedInWords(
       return refused(422, { at: 'passphrase', say: wrongPassphraseText(words, refusal) });
     case 'attempts_exhausted': {
       const { retryAfterSeconds } = refusal;
-      const left = words.duration(retryAfterSeconds);
-      const text = `${say('secret.exhausted', { left })} ${say('secret.exhaustedAdvice')}`;
+      const text = `${exhaustedText(words, retryAfterSeconds)} ${say('secret.exhaustedAdvice')}`;
       return refused(429, { at: 'page', say: text }, { 'retry-after': String(retryAfterSeconds) });
     }
   }

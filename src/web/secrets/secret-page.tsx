@@ -132,24 +132,19 @@ export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }
 export const OwnWarning: FC<ArrivalProps> = ({ frame, waiting: { secret } }) =>
   secret.isOwner ? <p class="note alert">{frame.words.say('secret.own')}</p> : null;
 
-export const Expiry: FC<ArrivalProps> = ({ frame: { words }, waiting: { secret } }) => {
-  const left = words.duration(inOneUnit(secret.secretTtlSeconds));
-  const until = secret.createdAt + secret.ttlSeconds;
-  return (
-    <p class="hint expiry">
-      <Icon name="clock" />
-      <span>
-        <Dated words={words} say="secret.until" at={until} params={{ left }} />
-      </span>
-    </p>
-  );
-};
-
-/** Rounded down to days, hours or minutes: nobody plans by the second unit. */
-function inOneUnit(seconds: number): number {
-  const unit = [86_400, 3_600, 60].find((size) => seconds >= 2 * size) ?? 1;
-  return seconds - (seconds % unit);
-}
+export const Expiry: FC<ArrivalProps> = ({ frame: { words }, waiting: { secret } }) => (
+  <p class="hint expiry">
+    <Icon name="clock" />
+    <span>
+      <Dated
+        words={words}
+        say="secret.until"
+        at={secret.createdAt + secret.ttlSeconds}
+        left={secret.secretTtlSeconds}
+      />
+    </span>
+  </p>
+);
 
 export const PassphraseField: FC<{ frame: Frame; wrong: string | null }> = ({ frame, wrong }) => {
   const { say } = frame.words;

@@ -57,14 +57,18 @@ async function exhausted(
 ): Promise<PageReply> {
   const waiting = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
   if (waiting.outcome === 'unknown') return goneReply(request, deps);
-  const { say, duration } = request.frame.words;
+  const { words } = request.frame;
+  const { say } = words;
   const title = say('secret.exhaustedTitle');
-  const left = duration(retryAfterSeconds);
   const delay =
     retryAfterSeconds < waiting.secret.secretTtlSeconds
-      ? { title, lead: say('secret.exhausted', { left }), advice: say('secret.exhaustedAdvice') }
+      ? { title, lead: exhaustedText(words, retryAfterSeconds), advice: say('secret.exhaustedAdvice') }
       : { title, lead: say('secret.exhaustedForGood'), advice: null };
   return delayed(request, 429, delay, { 'retry-after': String(retryAfterSeconds) });
+}
+
+export function exhaustedText({ say, wait }: Words, retryAfterSeconds: number): string {
+  return say('secret.exhausted', { wait: wait(retryAfterSeconds) });
 }
 
 function delayed(
@@ -94,17 +98,17 @@ export async function keepAsking(
 }
 
 export function wrongPassphraseText(
-  { say, duration }: Words,
+  { say, wait: waitFor }: Words,
   { attemptsLeft, moreAfterSeconds }: WrongPassphrase,
 ): string {
   if (attemptsLeft === null) return say('secret.passphraseWrongPlain');
-  const wait = duration(moreAfterSeconds);
+  const wait = waitFor(moreAfterSeconds);
   if (attemptsLeft === 0) return say('secret.passphraseWrongLast', { wait });
   return say('secret.passphraseWrong', { count: attemptsLeft, wait });
 }
 
 export function laterOf(words: Words, problem: PageProblem): Delay {
-  const wait = words.duration('retryAfterSeconds' in problem ? problem.retryAfterSeconds : 0);
+  const wait = words.wait('retryAfterSeconds' in problem ? problem.retryAfterSeconds : 0);
   const lead = problem.problem === 'rate_limited' ? 'secret.rate' : 'secret.unavailable';
   return { title: words.say('secret.laterTitle'), lead: words.say(lead, { wait }), advice: null };
 }

@@ -57,8 +57,7 @@ const Option: FC<PropsWithChildren<OptionProps>> = ({
     <details class={classes.join(' ')} id={`option-${name}`} open={isOpen}>
       <summary>
         <Icon name={icon} />
-        <span class="title">{title}</span>
-        <bdi class="chosen">{chosen}</bdi>
+        <span class="title">{title}</span> <bdi class="chosen">{chosen}</bdi>
       </summary>
       <div class="panel">{children}</div>
     </details>

@@ -1,0 +1,244 @@
+/** The start page: what is seen at once, the row of options, and a passphrase that is drawn. */
+import { describe, expect } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { readHandover } from '../../src/web/client/handover.ts';
+import { carry, focusOf, noticedBy, openOption, sendShare } from './creator.ts';
+import { withBrowser } from './in-browser.ts';
+import { signUpAs } from './signed-in.ts';
+import { saying, words } from './words.ts';
+
+const { itInBrowser } = withBrowser();
+
+const screens = [
+  { name: 'phone', width: 390, height: 844 },
+  { name: 'small desktop', width: 1_280, height: 600 },
+] as const;
+
+/** Edges of elements on the screen, in CSS pixels from its top. */
+function edgesOf(page: Page, selector: string): Promise<{ top: number; bottom: number }[]> {
+  return page
+    .locator(selector)
+    .evaluateAll((found) =>
+      found.map((each) => each.getBoundingClientRect()).map(({ top, bottom }) => ({ top, bottom })),
+    );
+}
+
+async function cutOff(page: Page, height: number): Promise<string[]> {
+  const wanted = ['h1', '#secret', '#generate', '#share .chip > summary', '#sealing > summary', '#create'];
+  const found: string[] = [];
+  for (const selector of wanted) {
+    const edges = await edgesOf(page, selector);
+    if (edges.length === 0) found.push(`${selector}: not there`);
+    for (const { top, bottom } of edges)
+      if (top < 0 || bottom > height) found.push(`${selector}: ${top} to ${bottom}`);
+  }
+  return found;
+}
+
+describe('the first screen', () => {
+  for (const { name, width, height } of screens) {
+    for (const locale of ['en', 'de', 'ar'] as const) {
+      itInBrowser(
+        `holds the title, the field, every option and the button without scrolling: ${name}, ${locale}`,
+        { scripts: true, width, height, locale },
+        async ({ site, page }) => {
+          await page.goto(`${site.baseUrl}/`);
+          expect(await page.getAttribute('html', 'lang')).toBe(locale);
+          expect(await cutOff(page, height)).toEqual([]);
+        },
+      );
+    }
+  }
+
+  itInBrowser(
+    'holds them for an account with share domains too, and without scripts',
+    { width: 390, height: 844 },
+    async ({ site, page }) => {
+      const { cookie, signedIn } = await signUpAs(site.app, 'ann@example.com');
+      const { id: accountId } = signedIn.caller.account;
+      const domain = { accountId, name: 'secrets.ann.example', challenge: null, createdAt: 0 };
+      await site.app.store.addDomain({ ...domain, state: 'verified' }, 1);
+      await carry(page, site.baseUrl, cookie);
+      await page.goto(`${site.baseUrl}/`);
+      expect(await page.locator('#share .chip').count()).toBe(6);
+      expect(await cutOff(page, 844)).toEqual([]);
+      // Self-test: a shorter screen is noticed.
+      expect((await cutOff(page, 400)).length).toBeGreaterThan(1);
+    },
+  );
+
+  itInBrowser(
+    'gives the field the focus where there is a mouse, so that typing begins at once',
+    { scripts: true },
+    async ({ site, page }) => {
+      await page.goto(`${site.baseUrl}/`);
+      expect(await focusOf(page)).toBe('secret');
+      expect(await page.getAttribute('#secret', 'placeholder')).toBe(words('share.placeholderFile'));
+    },
+  );
+
+  itInBrowser(
+    'leaves the focus alone on a touch screen, where a keyboard would cover the page',
+    { scripts: true, width: 390 },
+    async ({ site, page }) => {
+      await page.addInitScript(() => {
+        window.matchMedia = () => ({ matches: false }) as MediaQueryList;
+      });
+      await page.goto(`${site.baseUrl}/`);
+      await page.waitForSelector('#file-button:visible');
+      expect(await page.locator('#secret:focus').count()).toBe(0);
+      expect(await page.getAttribute('#secret', 'placeholder')).toBe(words('share.placeholder'));
+    },
+  );
+
+  itInBrowser('says why to trust it, each reason with its promise', {}, async ({ site, page }) => {
+    await page.goto(`${site.baseUrl}/`);
+    const addresses = await page
+      .locator('.trust a, #sealing a')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
+    expect(addresses).toHaveLength(5);
+    for (const address of addresses) {
+      await page.goto(site.baseUrl + address);
+      expect([address, await page.locator(`[id="${address.split('#')[1]}"] h3`).count()]).toEqual([
+        address,
+        1,
+      ]);
+    }
+  });
+});
+
+const chip = (page: Page, name: string) => page.innerText(`#option-${name} > summary`);
+
+describe('an option', () => {
+  itInBrowser(
+    'says what is chosen, as soon as it is, and is its plain self again when nothing is',
+    { scripts: true, locale: 'en' },
+    async ({ site, page }) => {
+      const { cookie } = await signUpAs(site.app, 'ann@example.com');
+      await carry(page, site.baseUrl, cookie);
+      await page.goto(`${site.baseUrl}/`);
+      await openOption(page, 'ttl', 'passphrase', 'recipient', 'notify', 'memo');
+      expect(await chip(page, 'ttl')).toBe(words('share.expires', { time: '7 days' }));
+      await page.selectOption('#ttl', '3600');
+      expect(await chip(page, 'ttl')).toBe(words('share.expires', { time: '1 hour' }));
+      await page.selectOption('#ttl', 'other');
+      expect(await chip(page, 'ttl')).toBe(words('share.ttlOther'));
+      await page.fill('#ttl-amount', '36');
+      expect(await chip(page, 'ttl')).toBe(words('share.expires', { time: '36 hours' }));
+      await page.fill('#passphrase', ' ');
+      expect(await chip(page, 'passphrase')).toContain('✓');
+      await page.fill('#passphrase', '');
+      expect(await chip(page, 'passphrase')).toBe(words('share.passphrase'));
+      await page.fill('#memo', 'Side door');
+      expect(await chip(page, 'memo')).toContain('Side door');
+      await page.fill('#recipient', 'bob@example.org');
+      expect(await chip(page, 'recipient')).toContain('bob@example.org');
+      await page.check('#notify-read');
+      expect(await chip(page, 'notify')).toContain('✓');
+      expect(await page.locator('#share .chip.set').count()).toBe(3);
+    },
+  );
+
+  itInBrowser(
+    'says it without scripts too, once the form has been sent, and opens where something is wrong',
+    { locale: 'en' },
+    async ({ site, page }) => {
+      await page.goto(`${site.baseUrl}/`);
+      await page.fill('#secret', 'x');
+      await openOption(page, 'ttl', 'passphrase', 'memo');
+      await page.selectOption('#ttl', '3600');
+      await page.fill('#passphrase', 'p');
+      await page.fill('#memo', 'x'.repeat(501));
+      await sendShare(page);
+      expect([await chip(page, 'ttl'), await focusOf(page)]).toEqual([
+        words('share.expires', { time: '1 hour' }),
+        'memo',
+      ]);
+      expect(await chip(page, 'passphrase')).toContain('✓');
+      expect(await page.locator('#share .chip[open]').count()).toBe(1);
+      await page.click('#refused a');
+      expect(await focusOf(page)).toBe('memo');
+      await page.fill('#memo', 'mine');
+      await sendShare(page);
+      await page.waitForSelector('#link');
+    },
+  );
+
+  itInBrowser(
+    'that is open stays open when a value is drawn, with scripts',
+    { scripts: true },
+    async ({ site, page }) => {
+      await page.goto(`${site.baseUrl}/`);
+      await openOption(page, 'memo');
+      await sendShare(page, '#generate');
+      expect(await page.locator('#option-memo[open]').count()).toBe(1);
+    },
+  );
+});
+
+for (const scripts of [true, false]) {
+  describe(`a drawn passphrase, ${scripts ? 'with' : 'without'} scripts`, () => {
+    itInBrowser(
+      'is shown, says its strength, can be undone, and takes nothing typed with it',
+      { scripts },
+      async ({ site, visitor, page }) => {
+        const bodies: string[] = [];
+        page.on('request', (request) => bodies.push(request.postData() ?? ''));
+        await page.goto(`${site.baseUrl}/`);
+        await page.fill('#secret', 'canary-of-a-value');
+        await openOption(page, 'passphrase', 'memo');
+        await page.fill('#passphrase', 'canary-of-my-own');
+        await page.fill('#memo', 'kept');
+        await sendShare(page, '#draw-passphrase');
+        const drawn = await page.inputValue('#passphrase');
+        expect(drawn.split('-').length).toBeGreaterThanOrEqual(5);
+        expect(await page.textContent('#passphrase-news')).toMatch(
+          saying('share.passphraseDrawn', { count: 64 }),
+        );
+        expect([await focusOf(page), await page.isVisible('#passphrase')]).toEqual(['passphrase', true]);
+        await sendShare(page, '#draw-passphrase');
+        expect(await page.inputValue('#passphrase')).not.toBe(drawn);
+        await sendShare(page, '#generate');
+        await sendShare(page, '#take-back');
+        await openOption(page, 'passphrase');
+        await sendShare(page, '#take-back-passphrase');
+        expect([
+          await page.inputValue('#secret'),
+          await page.inputValue('#passphrase'),
+          await page.inputValue('#memo'),
+          await page.textContent('#passphrase-news'),
+        ]).toEqual(['canary-of-a-value', 'canary-of-my-own', 'kept', words('share.passphraseBack')]);
+        expect(site.app.events).toEqual([]);
+        // With scripts it is drawn in the browser, and nothing typed is sent.
+        expect(bodies.some((body) => body.includes('canary'))).toBe(!scripts);
+        expect(noticedBy(visitor)).toEqual([]);
+      },
+    );
+  });
+}
+
+describe('the passphrase', () => {
+  for (const endToEnd of ['default', 'off'] as const) {
+    itInBrowser(
+      `is handed to the receipt in the part of the address that is not sent, and stays nowhere here: end to end ${endToEnd}`,
+      { scripts: true, app: { endToEnd } },
+      async ({ site, page }) => {
+        const arrived = Promise.withResolvers<string>();
+        page.on('framenavigated', (frame) => {
+          if (frame.url().includes('/receipt/')) arrived.resolve(new URL(frame.url()).hash);
+        });
+        await page.goto(`${site.baseUrl}/`);
+        await page.fill('#secret', 'x');
+        await openOption(page, 'passphrase');
+        await page.fill('#passphrase', ' 合言葉 ');
+        await page.click('#create');
+        const { fragment, passphrase } = readHandover(await arrived.promise);
+        expect([fragment === null, passphrase]).toEqual([endToEnd === 'off', ' 合言葉 ']);
+        await page.waitForSelector('#link', { state: 'attached' });
+        await page.goBack();
+        await openOption(page, 'passphrase');
+        expect(await page.inputValue('#passphrase')).toBe('');
+      },
+    );
+  }
+});
