@@ -7,6 +7,7 @@ import { clientStays } from '../stores/conformance/check.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
 import { type AccountVisitor, openAccountVisitor, signUp } from './account-visitor.ts';
+import { mailSecret, taken } from './mailed.ts';
 import { visit, wordsOf } from './visit.ts';
 import { saying, words } from './words.ts';
 
@@ -140,6 +141,17 @@ describe('the recent list', () => {
       isAbandoned: clientStays,
     });
     expect((await visitor.get('/recent')).html).toMatch(saying('recent.burnedByRecipientAt'));
+  });
+
+  it('says where a link did not arrive by mail, and nothing where it was accepted', async () => {
+    for (const [says, isSaid] of [
+      [{ state: 'refused', reply: '550 5.1.1 No such user here' }, true],
+      [taken, false],
+    ] as const) {
+      const { app, headers } = await mailSecret({ says });
+      const { html } = await visit(app, '/recent', { headers });
+      expect(html.includes(words('recent.notDelivered'))).toBe(isSaid);
+    }
   });
 
   it('can be narrowed to a state, and says so when there is none of it', async () => {
