@@ -66,7 +66,9 @@ describe('the pages around the service', () => {
 
   it('keep the places on /security that other pages link to', async () => {
     const { html } = await visit(createTestApp(), '/security');
-    expect(idsIn(html)).toEqual(expect.arrayContaining(['end-to-end', 'once', 'private']));
+    expect(idsIn(html)).toEqual(
+      expect.arrayContaining(['end-to-end', 'once', 'private', 'looking', 'at-rest']),
+    );
   });
 
   it('are linked from the foot of every page, with the API and the status', async () => {

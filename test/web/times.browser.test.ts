@@ -12,8 +12,13 @@ import { words } from './words.ts';
 
 const { browser, itInBrowser } = withBrowser();
 
-/** Every time on the page, as shown. Scripts have run once the page is loaded. */
-const timesOn = (page: Page) => page.locator('main time').allTextContents();
+/** Every moment on the page, as shown, once each. Scripts have run once the page is loaded. */
+async function momentsOn(page: Page): Promise<string[]> {
+  const shown = page.locator(
+    'main time:is([data-moment="weekday"], [data-moment="long"], [data-moment="short"])',
+  );
+  return [...new Set(await shown.allTextContents())];
+}
 
 const readers = [
   {
@@ -44,7 +49,7 @@ for (const { timezoneId, scripts, created, until } of readers) {
       async ({ site, visitor, page }) => {
         const { secretPath } = await makeWaiting(site.app, { ttlSeconds: 7_200 });
         await page.goto(site.baseUrl + secretPath);
-        const [date = '', left = ''] = await timesOn(page);
+        const [date = '', left = ''] = await page.locator('main time').allTextContents();
         expect(date).toBe(`Thursday, 8 May 2025 at ${until}`);
         expect(left).toMatch(/^(?:about )?2 hours$/);
         expect(await page.textContent('.expiry')).toBe(words('secret.until', { date, left }));
@@ -58,7 +63,7 @@ for (const { timezoneId, scripts, created, until } of readers) {
       async ({ site, page }) => {
         const { metadataKey } = await makeWaiting(site.app, { ttlSeconds: 7_200 });
         await page.goto(`${site.baseUrl}/receipt/${metadataKey}`);
-        expect(await timesOn(page)).toEqual([`Thursday, 8 May 2025 at ${until}`, created]);
+        expect(await momentsOn(page)).toEqual([`Thursday, 8 May 2025 at ${until}`, created]);
       },
     );
 
@@ -74,7 +79,7 @@ for (const { timezoneId, scripts, created, until } of readers) {
           await page.waitForLoadState('load');
         }
         expect(await page.textContent('main')).toContain(words('secret.exhausted', { wait: '10 minutes' }));
-        expect(await timesOn(page)).toEqual([]);
+        expect(await momentsOn(page)).toEqual([]);
       },
     );
 
@@ -82,11 +87,21 @@ for (const { timezoneId, scripts, created, until } of readers) {
       await logIn(page, site);
       for (const path of ['/recent', '/account/sessions', '/account/domains', '/status']) {
         await page.goto(site.baseUrl + path);
-        const zones = (await timesOn(page)).map((time) => time.split(' ').at(-1));
-        expect({ path, zones: [...new Set(zones)] }).toEqual({ path, zones: [created.split(' ').at(-1)] });
+        const zones = await zonesOn(page);
+        expect({ path, zones }).toEqual({ path, zones: [created.split(' ').at(-1) ?? ''] });
       }
     });
   });
+}
+
+/** Of every time on the page but those of how much is left: with scripts a relative one has it in its title. */
+async function zonesOn(page: Page): Promise<string[]> {
+  const texts = await page
+    .locator('main time:not([data-moment="left"])')
+    .evaluateAll((times) =>
+      times.map((time) => (time.children.length === 0 ? time.textContent : time.getAttribute('title'))),
+    );
+  return [...new Set(texts.map((text) => text?.split(' ').at(-1) ?? ''))];
 }
 
 /** Logs in as someone who has shared something and has a domain. */
@@ -110,7 +125,7 @@ it(
       const said: unknown[] = [];
       for (const locale of supportedLocales) {
         await visitor.page.goto(`${site.baseUrl}${path}?lang=${locale}`);
-        said.push([locale, await timesOn(visitor.page)]);
+        said.push([locale, await timesIn(visitor.page)]);
       }
       return said;
     };
@@ -122,6 +137,15 @@ it(
   },
   2 * patienceMs,
 );
+
+/** Every time on the page; of a relative one the time after it, which leaves out the zone. */
+const timesIn = (page: Page) =>
+  page.locator('main time').evaluateAll((times) =>
+    times.map((time) => {
+      const exact = time.querySelector('.exact')?.textContent ?? time.textContent ?? '';
+      return time.getAttribute('data-moment') === 'ago' ? exact.replace(/ UTC/, '') : exact;
+    }),
+  );
 
 itInBrowser(
   'the time in UTC stays available, for comparing it with someone else’s',

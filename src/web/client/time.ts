@@ -32,7 +32,7 @@ const relativeTimes = new Intl.RelativeTimeFormat(lang);
 const ends = new WeakMap<HTMLTimeElement, number>();
 
 function secondsTo(time: HTMLTimeElement): number {
-  return ((ends.get(time) ?? Date.parse(time.dateTime)) - Date.now()) / 1_000;
+  return Math.round(((ends.get(time) ?? Date.parse(time.dateTime)) - Date.now()) / 1_000);
 }
 
 function left({ count, unit, isAbout }: Rough, about: string): string {
