@@ -115,13 +115,16 @@ async function walkSharing(page: Page, site: Site, look: Look): Promise<void> {
   await unfold(page, '#ttl');
   await look('receipt-lifetime');
   await page.selectOption('#ttl', 'other');
-  await fill(page, '#ttl-amount', '99');
+  await fill(page, '#ttl-amount', '9999');
   await send(page, '/lifetime');
   await look('receipt-lifetime-refused');
   await page.goto(`${receipt}/burn`);
   await look('burn');
   await page.goto(link);
   await look('secret');
+  await press(page, '#burn-unread');
+  await look('secret-burn');
+  await page.goto(link);
   await fill(page, '#passphrase', 'wrong');
   await openSecret(page, new URL(link).pathname);
   await look('secret-wrong');
