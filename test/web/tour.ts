@@ -115,13 +115,16 @@ async function walkSharing(page: Page, site: Site, look: Look): Promise<void> {
   await unfold(page, '#ttl');
   await look('receipt-lifetime');
   await page.selectOption('#ttl', 'other');
-  await fill(page, '#ttl-amount', '99');
+  await fill(page, '#ttl-amount', '9999');
   await send(page, '/lifetime');
   await look('receipt-lifetime-refused');
   await page.goto(`${receipt}/burn`);
   await look('burn');
   await page.goto(link);
   await look('secret');
+  await press(page, '#burn-unread');
+  await look('secret-burn');
+  await page.goto(link);
   await fill(page, '#passphrase', 'wrong');
   await openSecret(page, new URL(link).pathname);
   await look('secret-wrong');
@@ -257,7 +260,7 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await fillList(site, await page.inputValue('#token'));
   await open(page, site, '/recent');
   await look('recent-of-all-kinds');
-  await page.click('.actions > summary');
+  await page.click('.more > summary');
   await look('recent-menu');
   await open(page, site, '/recent?state=burned');
   await look('recent-burned');
