@@ -45,7 +45,6 @@ export interface Delivery {
 }
 
 const burners = ['creator', 'recipient'] as const;
-
 /** Who burned a secret: whoever manages it, or whoever has its link. */
 export type Burner = (typeof burners)[number];
 
@@ -74,7 +73,7 @@ export interface Receipt {
   readonly createdAt: Date;
   readonly receivedAt: Date | null;
   readonly burnedAt: Date | null;
-  /** `null` unless it was burned by one of the two: an operator burns, too, and earlier servers do not say. */
+  /** `null` also where neither did, as when an operator burned everything. */
   readonly burnedBy: Burner | null;
   /** The last mail's recipient, obfuscated. */
   readonly recipient: string | null;

@@ -1,7 +1,7 @@
 /** What happened, for logs and counters; never a key, a value or an address (P18). */
 import type { AccountId } from './account.ts';
 import type { AccountMail } from './mailer.ts';
-import type { DeliveryState } from './secret.ts';
+import type { Burner, DeliveryState } from './secret.ts';
 import type { StoredDomain } from './share-domain.ts';
 
 /** A tag is the first 8 hex digits of a secret id. */
@@ -16,7 +16,7 @@ export type ServiceEvent =
   /** The same answer to the same opener, once more. */
   | { readonly event: 'revealed_again'; readonly tag: string }
   | { readonly event: 'reveal_forfeited'; readonly tag: string }
-  | { readonly event: 'burned'; readonly tag: string }
+  | { readonly event: 'burned'; readonly tag: string; readonly by: Burner }
   | { readonly event: 'lifetime_changed'; readonly tag: string }
   | { readonly event: 'passphrase_refused'; readonly tag: string }
   | { readonly event: 'attempts_exhausted'; readonly tag: string }

@@ -18,12 +18,14 @@ describe('a path of the API', () => {
     [`/api/v2/secret/${key}/status`, 'v2'],
     [`/api/v2/secret/${key}/reveal`, 'v2'],
     [`/api/v2/secret/${key}/reveal/done`, 'v2'],
+    [`/api/v2/secret/${key}/burn`, 'v2'],
     [`/api/v2/private/${key}`, 'v2'],
     [`/api/v2/private/${key}/burn`, 'v2'],
     [`/api/v2/receipt/${key}/deliver`, 'v2'],
     [`/api/v2/guest/secret/${key}`, 'v2'],
     [`/api/v2/guest/secret/${key}/reveal`, 'v2'],
     [`/api/v2/guest/secret/${key}/reveal/done`, 'v2'],
+    [`/api/v2/guest/secret/${key}/burn`, 'v2'],
   ] as const)('%s names its key', (path, version) => {
     expect(destinationOf(path)).toEqual({ kind: 'api', version, key });
     expect(labelIn(key)).toBe(eu);

@@ -106,6 +106,18 @@ describe('sharing and reading with the command', () => {
     expect((await mayfly(['recent'], account)).out).toContain(`${key}\tburned\t`);
   });
 
+  it('burn needs no account with the link, and the receipt says that the recipient did it', async () => {
+    const { metadata_key: key, link } = JSON.parse(
+      (await mayfly(['share', '--json'], account, 'not wanted')).out,
+    );
+    const burned = await mayfly(['burn', '--json', link], anonymous);
+    expect(JSON.parse(burned.out)).toEqual({ secret_key: expect.any(String), state: 'burned' });
+    expect((await mayfly(['burn', link], anonymous)).err).toContain('There is no such secret');
+    const status = await mayfly(['status', key], account);
+    expect([status.code, status.out]).toEqual([1, 'burned by the recipient\n']);
+    expect((await mayfly(['recent'], account)).out).toContain(`${key}\tburned\t`);
+  });
+
   it('share says who is told and mailed; status tells what became of the mail; deliver sends it elsewhere', async () => {
     const options = ['--plain', '--recipient', 'alan@example.org', '--notify', 'read,expiring', '--json'];
     const shared = await mayfly(['share', ...options], account, 'to mail');

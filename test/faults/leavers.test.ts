@@ -56,6 +56,12 @@ const burnsByLink: readonly Door[] = [
     headers: json,
     body: JSON.stringify({ passphrase }),
   },
+  {
+    name: 'the secret’s page',
+    path: ({ secretPath }) => `${secretPath}/burn`,
+    headers: form,
+    body: `burn=now&passphrase=${passphrase}`,
+  },
 ];
 
 /** What the link and its passphrase are enough for, and the store's decision about each. */

@@ -9,6 +9,7 @@ import { clientStays, newRecord } from '../stores/conformance/check.ts';
 import { steadyClock } from '../support/clocks.ts';
 import { createDice } from '../support/run-seed.ts';
 import {
+  burnerOf,
   hasLook,
   idsOf,
   type LedgerLine,
@@ -64,8 +65,14 @@ async function run(): Promise<void> {
   }
 
   async function burn(n: number): Promise<void> {
+    const { receiptId, secretId } = idsOf(n);
+    const isByLink = burnerOf(n) === 'recipient';
+    const secret = isByLink ? await store.findSecret(secretId) : null;
+    if (isByLink && secret === null) return;
     note({ began: 'burn', n });
-    if ((await store.burn(idsOf(n).receiptId, clientStays)) !== null) note({ promised: 'burn', n });
+    const burning =
+      secret === null ? store.burn(receiptId, clientStays) : store.burnFound(secret, clientStays);
+    if ((await burning) !== null) note({ promised: 'burn', n });
   }
 
   let stored = 0;

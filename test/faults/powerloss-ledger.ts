@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { ReceiptId, SecretId } from '../../src/core/keys.ts';
 import { lookAnswers, lookRow, lookSeconds, type NewLook } from '../../src/core/look-store.ts';
+import type { Burner } from '../../src/core/secret.ts';
 
 export type Deed = 'put' | 'claim' | 'burn' | 'answer 1' | 'answer 2' | 'done';
 
@@ -29,6 +30,9 @@ export function sealedOf(n: number): Uint8Array {
   const block = bytesOf(`sealed ${n}`);
   return new Uint8Array(Buffer.concat(Array.from({ length: n % 7 === 0 ? 300 : 20 }, () => block)));
 }
+
+/** Who burns a secret, if somebody does. */
+export const burnerOf = (n: number): Burner => (n % 3 === 0 ? 'recipient' : 'creator');
 
 /** Every other secret is claimed with a look. */
 export const hasLook = (n: number): boolean => n % 2 === 1;

@@ -15,6 +15,7 @@ import { steadyClock } from '../support/clocks.ts';
 import { count, limitMs } from '../support/counts.ts';
 import { announceSeed, createDice } from '../support/run-seed.ts';
 import {
+  burnerOf,
   type Deed,
   hasLook,
   idsOf,
@@ -117,8 +118,9 @@ async function inspect(store: SqliteStore, n: number, known: Knowledge, damage: 
   const secret = await store.findSecret(secretId);
   const ended = known.promised.has('claim') ? 'received' : known.promised.has('burn') ? 'burned' : null;
   if (ended !== null) {
-    const state = (await store.findReceipt(receiptId))?.state;
+    const { state, burnedBy } = (await store.findReceipt(receiptId)) ?? {};
     if (secret !== null || state !== ended) damage.doubled += 1;
+    if (ended === 'burned' && burnedBy !== burnerOf(n)) damage.doubled += 1;
     if (ended === 'received' && hasLook(n)) await inspectLook(store, n, known, damage);
     return;
   }

@@ -70,6 +70,20 @@ describe('a secret’s value and passphrase', () => {
     expect(stretched.map(isWiped)).toEqual([true]);
   });
 
+  it('are wiped by a burn by the link, which does not even open the value', async () => {
+    const { hasher, stretched } = watchedHasher();
+    const bench = createBench({ deps: { hasher } });
+    const { secretKey } = await bench.share(value, { passphrase });
+    stretched.length = 0;
+    const watched = await watchBytes<Ended>(() =>
+      bench.service.burnByRecipient(guess(secretKey, passphrase)),
+    );
+    expect(watched.result.outcome).toBe('burned');
+    expect(watched.countOf(value)).toBe(0);
+    expect([watched.countOf(passphrase) > 0, watched.leftOf(passphrase)]).toEqual([true, 0]);
+    expect(stretched.map(isWiped)).toEqual([true]);
+  });
+
   it('are wiped by a second look', async () => {
     const { hasher, stretched } = watchedHasher();
     const bench = createBench({ deps: { hasher } });

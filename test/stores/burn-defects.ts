@@ -175,6 +175,15 @@ export const burnDefects: readonly SeededDefect[] = [
     }),
   },
   {
+    defect: 'a burn by the link takes what has expired by one clock for gone',
+    caughtBy:
+      'what has expired by one clock only is neither released nor called gone, and its creator can burn it',
+    seed: (store) => ({
+      ...store,
+      burnFound: (target, isAbandoned) => store.burnFound(target, isAbandoned).catch(() => null),
+    }),
+  },
+  {
     defect: 'a burn by the link does not ask whether its client has left',
     caughtBy: 'a burn by the link whose client has left burns nothing',
     seed: (store) => ({ ...store, burnFound: (target) => store.burnFound(target, clientStays) }),

@@ -45,7 +45,8 @@ export const clockDefects: readonly SeededDefect[] = [
   },
   {
     defect: 'what has expired by the wall clock alone is released',
-    caughtBy: 'what has expired by one clock only is neither released nor called gone, and can be burned',
+    caughtBy:
+      'what has expired by one clock only is neither released nor called gone, and its creator can burn it',
     seed: unjudged(() => ({})),
   },
   {

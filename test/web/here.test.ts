@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { makeSealed } from './sealed-link.ts';
-import { postForm, visit, wordsOf } from './visit.ts';
+import { postForm, textIn, visit, wordsOf } from './visit.ts';
 import { makeWaiting } from './waiting.ts';
 import { words } from './words.ts';
 
@@ -10,11 +10,15 @@ const dated = { date: 'Thursday, 8 May 2025 at 10:26 UTC' };
 
 const hereIn = (headers: Headers) => headers.getSetCookie().filter((line) => line.startsWith('here='));
 
-/** Shares as a visitor without an account; the link is read from the cookie's own path. */
+/** Shares as a visitor without an account, and follows to the receipt for the link. */
 async function shareHere(app: TestApp, fields: Readonly<Record<string, string>> = {}) {
   const { headers } = await postForm(app, '/share', { secret: 'canary', ttl: '3600', ...fields });
-  const [line = ''] = hereIn(headers);
-  return { line, cookie: line.split(';')[0] ?? '', path: /Path=([^;]*)/.exec(line)?.[1] ?? '' };
+  const [just = '', line = ''] = headers.getSetCookie();
+  const receipt = await visit(app, headers.get('location') ?? '', {
+    headers: { cookie: just.split(';')[0] ?? '' },
+  });
+  const path = new URL(textIn(receipt.html, 'link') ?? '').pathname;
+  return { line, cookie: line.split(';')[0] ?? '', path };
 }
 
 describe('who shares without an account', () => {
@@ -24,12 +28,19 @@ describe('who shares without an account', () => {
     const own = await visit(app, path, { headers: { cookie } });
     expect([own.status, own.html.includes(words('secret.own'))]).toEqual([200, true]);
     expect((await visit(app, path)).html).not.toContain(words('secret.own'));
+    const other = await makeWaiting(app);
+    expect((await visit(app, other.secretPath, { headers: { cookie } })).html).not.toContain(
+      words('secret.own'),
+    );
   });
 
-  it('gets a cookie of that one address, for no script and no other site, at most as long as the secret', async () => {
+  it('gets a cookie that names no key, for no script and no other site, at most as long as the secret (P18)', async () => {
     const { line, path } = await shareHere(createTestApp());
     expect(path).toMatch(/^\/secret\/[0-9a-z]{31}$/);
-    expect(line).toBe(`here=made; Path=${path}; Max-Age=3600; HttpOnly; SameSite=Strict; Secure`);
+    expect(line).toMatch(
+      /^made-[\w-]{16}=1; Path=\/secret; Max-Age=3600; HttpOnly; SameSite=Strict; Secure$/,
+    );
+    expect(line).not.toContain(path.slice('/secret/'.length));
     const plain = createTestApp({ baseUrl: 'http://localhost:3000' });
     expect((await shareHere(plain)).line).not.toContain('Secure');
   });

@@ -86,8 +86,17 @@ describe('the first screen', () => {
       });
       await page.goto(`${site.baseUrl}/`);
       await page.waitForSelector('#file-button:visible');
+      await openOption(page, 'passphrase');
       expect(await page.locator('#secret:focus').count()).toBe(0);
       expect(await page.getAttribute('#secret', 'placeholder')).toBe(words('share.placeholder'));
+      await sendShare(page, '#generate');
+      await page.waitForSelector('.news:not(:empty)');
+      expect([await focusOf(page), await page.inputValue('#secret')]).toEqual([
+        'generate',
+        expect.stringMatching(/^[!-~]{16}$/),
+      ]);
+      await sendShare(page, '#draw-passphrase');
+      expect(await focusOf(page)).toBe('draw-passphrase');
     },
   );
 

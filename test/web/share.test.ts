@@ -18,7 +18,7 @@ describe('sharing', () => {
     const location = created.headers.get('location') ?? '';
     expect(created.status).toBe(303);
     expect(location).toMatch(/^\/receipt\/[0-9a-z]{31}$/);
-    expect(created.headers.get('set-cookie')).toBe(
+    expect(created.headers.getSetCookie()[0]).toBe(
       `just-created=1; Path=${location}; Max-Age=60; HttpOnly; SameSite=Strict; Secure`,
     );
     const first = await visit(app, location, { headers: { cookie: 'x=y; just-created=1' } });

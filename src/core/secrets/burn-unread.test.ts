@@ -32,7 +32,7 @@ describe('a burn by the recipient', () => {
       secretKey: null,
     });
     expect(await bench.service.reveal(guess(secretKey), anonymous)).toEqual({ outcome: 'unknown' });
-    expect(bench.events.map(({ event }) => event)).toEqual(['concealed', 'burned']);
+    expect(bench.events).toMatchObject([{ event: 'concealed' }, { event: 'burned', by: 'recipient' }]);
   });
 
   it('P6: is told apart from a burn by the creator', async () => {

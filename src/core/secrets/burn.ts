@@ -29,7 +29,7 @@ export async function burn(deps: Core, input: BurnInput, caller: Caller): Promis
   const burnedAt = await deps.store.burn(managed.stored.receiptId, input.isAbandoned);
   if (burnedAt === 'abandoned') return { outcome: 'abandoned' };
   if (burnedAt === null) return alreadyGone(deps, input, caller, before);
-  deps.events({ event: 'burned', tag: tagOf(managed.stored.secretId) });
+  deps.events({ event: 'burned', tag: tagOf(managed.stored.secretId), by: 'creator' });
   sendNotice(deps, 'burned', managed.stored, burnedAt);
   const stored: ManagedReceipt['stored'] = {
     ...managed.stored,
@@ -61,7 +61,7 @@ export async function burnByRecipient(
   const burnedAt = await deps.store.burnFound(access.stored, input.isAbandoned);
   if (burnedAt === 'abandoned') return { outcome: 'abandoned' };
   if (burnedAt === null) return { outcome: 'unknown' };
-  deps.events({ event: 'burned', tag: tagOf(access.stored.secretId) });
+  deps.events({ event: 'burned', tag: tagOf(access.stored.secretId), by: 'recipient' });
   sendNotice(deps, 'burned', access.stored, burnedAt);
   return { outcome: 'burned' };
 }

@@ -48,12 +48,22 @@ describe('a record of version 1', () => {
     expect(await bench.service.reveal(guess(secretKey), anonymous)).toEqual({ outcome: 'unknown' });
   });
 
+  it('P16: is burned by its link', async () => {
+    const { bench, caller, metadataKey, secretKey } = await oldRecord();
+    expect(await bench.service.burnByRecipient(guess(secretKey))).toEqual({ outcome: 'burned' });
+    const receipt = found(await bench.service.findReceipt(asOwner(metadataKey), caller));
+    expect(receipt).toMatchObject({ secretKey: null, state: 'burned', burnedBy: 'recipient' });
+  });
+
   it('P3: is reported under another root, and not claimed', async () => {
     const { bench, secretKey } = await oldRecord();
     const ring = createKeyRing([{ kid: bench.deps.ring.current.kid, key: new Uint8Array(32) }]);
     const service = createService({ ...bench.deps, ring });
-    const reveal = service.reveal(guess(secretKey), anonymous);
-    await expect(reveal).rejects.toMatchObject({ name: 'ServiceError', code: 'damaged' });
+    for (const ask of [
+      () => service.reveal(guess(secretKey), anonymous),
+      () => service.burnByRecipient(guess(secretKey)),
+    ])
+      await expect(ask()).rejects.toMatchObject({ name: 'ServiceError', code: 'damaged' });
     expect((await bench.service.reveal(guess(secretKey), anonymous)).outcome).toBe('revealed');
   });
 });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { contrast, mix, type Palette, paletteOf, type Scheme } from '../brand/colours.ts';
 import base from '../style/base.css' with { type: 'text' };
+import print from '../style/print.css' with { type: 'text' };
 import { styleText } from './assets.ts';
 
 interface Pair {
@@ -69,6 +70,12 @@ describe('the colours', () => {
   it('are all compared, but for the hair line that only decorates', () => {
     const compared = new Set(pairs.flatMap(({ front, ground }) => [front, ground]));
     expect([...coloursUsed(styleText)].filter((name) => !compared.has(name))).toEqual(['hair']);
+  });
+
+  it('are black and white on paper, whatever the scheme of the screen', () => {
+    const printed = paletteOf('light', false, print);
+    expect(Object.keys(printed).sort()).toEqual(Object.keys(paletteOf('light')).sort());
+    expect(flawsOf(printed)).toEqual([]);
   });
 
   it('self-test: paler words, a paler border and a lost colour are each found', () => {

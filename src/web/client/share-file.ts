@@ -3,7 +3,7 @@
  * encrypt, the text of a text file goes into the field instead.
  */
 import type { Content } from '../../../sdk/sealing.ts';
-import { element, sayWrong, secretField } from './share-parts.ts';
+import { element, hasMouse, sayWrong, secretField } from './share-parts.ts';
 import { isSealing, limitBytes, sealedFileBytes } from './share-sealing.ts';
 import { sizeText } from './size.ts';
 
@@ -33,9 +33,6 @@ export function isFileTooLarge(): boolean {
 
 export const fileTooLargeText = () => said('tooLarge');
 
-/** There is nothing to drop a file from where only fingers point. */
-const canDrop = matchMedia('(hover: hover) and (pointer: fine)');
-
 /** The file takes the place of the field, whose text stays. */
 export function showFile(): void {
   const shown = element('attachment', HTMLDivElement);
@@ -47,7 +44,7 @@ export function showFile(): void {
   field.required = file === null;
   pick.hidden = file !== null || !isSealing();
   field.dataset.plain ??= field.placeholder;
-  const takesFile = canDrop.matches && isSealing();
+  const takesFile = hasMouse() && isSealing();
   field.placeholder = (takesFile ? field.dataset.orFile : field.dataset.plain) ?? '';
   if (file === null) return;
   document.getElementById('file-name')?.replaceChildren(file.name);

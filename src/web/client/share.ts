@@ -21,6 +21,7 @@ import {
   bodyWithout,
   contentFields,
   element,
+  hasMouse,
   namedTexts,
   note,
   say,
@@ -141,7 +142,7 @@ function sendStandIns(form: HTMLFormElement, pressed: HTMLButtonElement): void {
       if (!answer?.getElementById('share')) return take(request, address);
       try {
         await fill(answer);
-        show(answer);
+        show(answer, pressed.id);
       } catch {
         sayNoAnswer(address, 0);
       }
@@ -200,15 +201,29 @@ function goOn(receipt: string, fragment: string | null = null): void {
   location.assign(handover === '' ? receipt : `${receipt}#${handover}`);
 }
 
-/** Shows the form that the server returned, with everything typed and the refusal. */
-function show(answer: Document): void {
+/**
+ * Shows the form that the server returned, with everything typed and the refusal.
+ * @param pressed the id of the button that drew a value
+ */
+function show(answer: Document, pressed: string | null = null): void {
   const { lang, dir } = answer.documentElement;
   if (lang !== document.documentElement.lang) Object.assign(document.documentElement, { lang, dir });
   document.title = answer.title;
   keepOpen(answer);
   document.body.replaceWith(document.adoptNode(answer.body));
   begin();
-  document.querySelector<HTMLElement>('[autofocus]')?.focus();
+  const wanted = document.querySelector<HTMLElement>('[autofocus]');
+  if (hasMouse() || pressed === null || !announce()) wanted?.focus();
+  else (document.getElementById(pressed) ?? button('generate'))?.focus();
+}
+
+/** Says what is new, which a reader hears only once it changes; `false` if nothing is. */
+function announce(): boolean {
+  const news = document.querySelector('.news');
+  const text = news?.textContent ?? '';
+  news?.replaceChildren();
+  requestAnimationFrame(() => news?.replaceChildren(text));
+  return news !== null;
 }
 
 /** What can be mended is said at its field; everything else in a note. */
@@ -322,6 +337,4 @@ window.addEventListener('pageshow', ({ persisted }) => {
 });
 
 begin();
-// Where it opens no keyboard over the page.
-if (matchMedia('(hover: hover) and (pointer: fine)').matches && document.activeElement === document.body)
-  secretField()?.focus({ preventScroll: true });
+if (hasMouse() && document.activeElement === document.body) secretField()?.focus({ preventScroll: true });

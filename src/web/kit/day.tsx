@@ -58,7 +58,7 @@ const endings = {
     <>
       <path d={wholeArc} />
       <circle class="glow" cx="100" cy="58" r="24" />
-      <path d="m89 58 8 8 15-16" stroke-width="4.5" />
+      <path class="tick" d="m89 58 8 8 15-16" />
     </>
   ),
   burned: (
@@ -76,7 +76,7 @@ const endings = {
     <>
       <path class="past" d={wholeArc} />
       <path class="full" stroke="none" d="M113 70A22 22 0 1 1 89 40a18 18 0 0 0 24 30Z" />
-      <path d="M122 38v.1M138 58v.1M62 52v.1M76 30v.1" />
+      <path class="star" d="M122 38v.1M138 58v.1M62 52v.1M76 30v.1" />
     </>
   ),
 } as const;

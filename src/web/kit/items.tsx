@@ -57,8 +57,8 @@ interface ActionsProps {
 export const Actions: FC<PropsWithChildren<ActionsProps>> = ({ id, label, of, children }) => (
   <details class="actions" name="actions">
     <summary id={id} aria-label={label} aria-labelledby={`${id} ${of}`}>
-      <svg class="icon" viewBox="0 0 24 24" fill="currentColor" aria-hidden="true">
-        <path d="M5 10a2 2 0 1 0 0 4 2 2 0 0 0 0-4Zm7 0a2 2 0 1 0 0 4 2 2 0 0 0 0-4Zm7 0a2 2 0 1 0 0 4 2 2 0 0 0 0-4Z" />
+      <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+        <path d="M5 12h.01M12 12h.01M19 12h.01" />
       </svg>
     </summary>
     <ul class="actions-list" {...list}>

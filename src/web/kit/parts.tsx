@@ -1,4 +1,4 @@
-/** The small parts of pages: icons, badges, copy buttons, times and tables. */
+/** The small parts of pages: icons, badges, copy buttons and times. */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { hasWeekday, type MessageParams } from '../../locale/translate.ts';
@@ -176,75 +176,3 @@ export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, isShort, as
 function exact(unixSeconds: number): string {
   return new Date(unixSeconds * 1000).toISOString();
 }
-
-/** What a page is about, and below it what to do there. */
-export const Split: FC<PropsWithChildren<{ intro: ReturnType<FC> }>> = ({ intro, children }) => (
-  <>
-    {intro}
-    {children}
-  </>
-);
-
-type Cell = ReturnType<FC> | string;
-
-interface TableProps {
-  readonly caption: string;
-  /** Leaves the caption to screen readers, where a heading says the same. */
-  readonly captionIsHidden?: boolean;
-  /** `''` for a column of buttons. */
-  readonly columns: readonly string[];
-  /** One cell per column; the first is the row's heading. */
-  readonly rows: readonly (readonly Cell[])[];
-}
-
-// Explicit, because some browsers drop table semantics when the style sheet shows rows as cards. Spread, because the linter
-// calls the attributes redundant.
-const roles = {
-  table: { role: 'table' },
-  rowgroup: { role: 'rowgroup' },
-  row: { role: 'row' },
-  cell: { role: 'cell' },
-  columnheader: { role: 'columnheader' },
-  rowheader: { role: 'rowheader' },
-} as const;
-
-export const Table: FC<TableProps> = ({ caption, captionIsHidden = false, columns, rows }) => (
-  <table class="table" {...roles.table}>
-    <caption class={captionIsHidden ? 'visually-hidden' : undefined}>{caption}</caption>
-    <thead {...roles.rowgroup}>
-      <tr {...roles.row}>
-        {columns.map((column) =>
-          column === '' ? (
-            <td {...roles.cell} />
-          ) : (
-            <th {...roles.columnheader} scope="col">
-              {column}
-            </th>
-          ),
-        )}
-      </tr>
-    </thead>
-    <tbody {...roles.rowgroup}>
-      {rows.map((cells) => (
-        <tr {...roles.row}>
-          {cells.map((cell, at) => (
-            <TableCell cell={cell} label={columns[at] ?? ''} isFirst={at === 0} />
-          ))}
-        </tr>
-      ))}
-    </tbody>
-  </table>
-);
-
-const TableCell: FC<{ cell: Cell; label: string; isFirst: boolean }> = ({ cell, label, isFirst }) => {
-  const labelled = label === '' ? {} : { 'data-label': label };
-  return isFirst ? (
-    <th {...roles.rowheader} scope="row" {...labelled}>
-      {cell}
-    </th>
-  ) : (
-    <td {...roles.cell} {...labelled}>
-      {cell}
-    </td>
-  );
-};

@@ -2,8 +2,11 @@
  * What this browser itself has done with a secret: made it, opened it or burned it. So its page can warn whoever made it without an
  * account, and say later "you opened it here", which the server says to nobody else (P17): it only repeats what the browser sends.
  *
- * The cookie belongs to the path of that one secret, holds no key and no value, and no script reads it.
+ * No script reads it, and it holds no value. While a secret waits, its key is the link: the cookie of whoever made it has a hash of
+ * the key in its name, and neither its value nor its path has the key (P18). Later the key opens nothing, and the cookie belongs to
+ * the path of that one secret.
  */
+import { createHash } from 'node:crypto';
 import { cookieIn } from '../kit/session.ts';
 
 export interface Ended {
@@ -15,7 +18,7 @@ export interface HereCookie {
   /** For the answer to the creation, as long as the secret may wait. */
   made(secretPath: string, ttlSeconds: number): string;
   ended(secretPath: string, ended: Ended): string;
-  isMadeHere(cookies: string): boolean;
+  isMadeHere(cookies: string, secretPath: string): boolean;
   endedHere(cookies: string): Ended | null;
 }
 
@@ -23,15 +26,26 @@ const name = 'here';
 const endedSeconds = 7 * 86_400;
 const endedForm = /^(opened|burned)-(\d{10})$/;
 
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
+}
+
+/** 96 bits of a key that has 160: nobody gets from one to the other. */
+function madeName(secretPath: string): string {
+  const digest = createHash('sha256').update(`mayfly/here ${secretPath}`).digest('base64url');
+  return `made-${digest.slice(0, 16)}`;
+}
+
 /** @param isSecure whether the site is served over https. */
 export function createHereCookie(isSecure: boolean): HereCookie {
   const rules = `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
   const set = (value: string, path: string, seconds: number) =>
     `${name}=${value}; Path=${path}; Max-Age=${seconds}; ${rules}`;
   return {
-    made: (path, ttlSeconds) => set('made', path, ttlSeconds),
+    made: (path, ttlSeconds) =>
+      `${madeName(path)}=1; Path=${folderOf(path)}; Max-Age=${ttlSeconds}; ${rules}`,
     ended: (path, { what, at }) => set(`${what}-${at}`, path, endedSeconds),
-    isMadeHere: (cookies) => cookieIn(cookies, name) === 'made',
+    isMadeHere: (cookies, path) => cookieIn(cookies, madeName(path)) === '1',
     endedHere(cookies) {
       const [, what, at] = endedForm.exec(cookieIn(cookies, name)) ?? [];
       return what === 'opened' || what === 'burned' ? { what, at: Number(at) } : null;

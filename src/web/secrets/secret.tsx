@@ -44,9 +44,14 @@ export function createSecretPages(deps: SecretDeps): PageRoute[] {
 }
 
 /** An account's own secrets are known; otherwise the browser that made it knows. */
-function asSeenHere(waiting: WaitingSecret, { cookies }: PageRequest, { here }: SecretDeps): WaitingSecret {
+function asSeenHere(
+  waiting: WaitingSecret,
+  { cookies, frame, key }: PageRequest,
+  { here }: SecretDeps,
+): WaitingSecret {
   const { secret } = waiting;
-  return { ...waiting, secret: { ...secret, isOwner: secret.isOwner || here.isMadeHere(cookies) } };
+  const isOwner = secret.isOwner || here.isMadeHere(cookies, frame.href('secret', key));
+  return { ...waiting, secret: { ...secret, isOwner } };
 }
 
 async function ask(

@@ -109,7 +109,7 @@ export const clockChecks: readonly ConformanceCheck[] = [
 
   check(
     'P8',
-    'what has expired by one clock only is neither released nor called gone, and can be burned',
+    'what has expired by one clock only is neither released nor called gone, and its creator can burn it',
     async ({ store, wallClock }) => {
       const [kept, burned] = [await putNew(store), await putNew(store)];
       const secret = await found(store, kept.secretId);
@@ -117,6 +117,7 @@ export const clockChecks: readonly ConformanceCheck[] = [
       const refusal = await refusalOf(store.findSecret(kept.secretId));
       assert.ok(refusal.retryAfterSeconds >= 1);
       await refusalOf(store.claim(secret, clientStays));
+      await refusalOf(store.burnFound(secret, clientStays));
       assert.notEqual(await store.burn(burned.receiptId, clientStays), null);
       wallClock.jump(-30 * daySeconds);
       assert.equal(await store.claim(await found(store, kept.secretId), clientStays), 'won');
