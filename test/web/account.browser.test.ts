@@ -210,3 +210,68 @@ describe('the keyboard alone', () => {
     },
   );
 });
+
+for (const scripts of [false, true]) {
+  describe(`the form of a token, ${scripts ? 'with' : 'without'} scripts`, () => {
+    itInBrowser('asks for a date only where one is chosen', { scripts }, async ({ site, page }) => {
+      await signUp(page, site);
+      await page.goto(`${site.baseUrl}/account/tokens`);
+      const isAsked = () => page.isVisible('#date');
+      expect(await isAsked()).toBe(false);
+      await page.check('#expiry-date');
+      expect(await isAsked()).toBe(true);
+      await page.fill('#date', '2030-12-31');
+      await page.check('#expiry-90');
+      expect([await isAsked(), await page.inputValue('#date')]).toEqual([false, '2030-12-31']);
+    });
+  });
+}
+
+describe('with scripts', () => {
+  itInBrowser(
+    'a password can be shown, and is hidden again when it is sent',
+    { scripts: true },
+    async ({ site, page }) => {
+      await signUp(page, site);
+      await page.goto(`${site.baseUrl}/account/password`);
+      const toggle = page.locator('[data-shows="#current"]');
+      const typeOf = () => page.getAttribute('#current', 'type');
+      await page.fill('#current', 'not the password');
+      expect([await typeOf(), await toggle.getAttribute('aria-label')]).toEqual([
+        'password',
+        words('password.show'),
+      ]);
+      await toggle.click();
+      expect([await typeOf(), await toggle.getAttribute('aria-label')]).toEqual([
+        'text',
+        words('password.hide'),
+      ]);
+      await page.evaluate(() => {
+        const form = document.querySelector<HTMLFormElement>('main form');
+        form?.addEventListener('submit', (event) => event.preventDefault());
+        form?.dispatchEvent(new SubmitEvent('submit', { cancelable: true }));
+      });
+      expect(await typeOf()).toBe('password');
+    },
+  );
+
+  itInBrowser(
+    'the actions of a row close with Escape, and with a press elsewhere',
+    { scripts: true },
+    async ({ site, page }) => {
+      await signUp(page, site);
+      const token = await makeToken(page, site);
+      await callApi(site.baseUrl, token, '/api/v2/secret/conceal', concealed);
+      await page.goto(`${site.baseUrl}/recent`);
+      const isOpen = () => page.isVisible('.more-list');
+      await page.click('#actions-0');
+      expect(await isOpen()).toBe(true);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Escape');
+      expect([await isOpen(), await focused(page)]).toEqual([false, 'actions-0']);
+      await page.click('#actions-0');
+      await page.click('h1');
+      expect(await isOpen()).toBe(false);
+    },
+  );
+});

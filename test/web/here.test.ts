@@ -27,6 +27,8 @@ describe('who shares without an account', () => {
     const { cookie, path } = await shareHere(app);
     const own = await visit(app, path, { headers: { cookie } });
     expect([own.status, own.html.includes(words('secret.own'))]).toEqual([200, true]);
+    // Burning it there would say that the recipient did.
+    expect(own.html).not.toContain('id="burn-unread"');
     expect((await visit(app, path)).html).not.toContain(words('secret.own'));
     const other = await makeWaiting(app);
     expect((await visit(app, other.secretPath, { headers: { cookie } })).html).not.toContain(

@@ -218,7 +218,7 @@ describe('a recipient who did not expect a secret', () => {
       expect((await fetch(site.baseUrl + link.path)).status).toBe(404);
       expect(posts.filter((body) => body.includes(link.fragment) || body.includes('right'))).toEqual([]);
       expect(await storageEntries(page)).toEqual([]);
-      await page.goto(site.baseUrl + link.link);
+      await page.goto(site.baseUrl + link.path);
       expect(await page.locator('#here').count()).toBe(1);
       expectQuiet(visitor);
     },

@@ -153,7 +153,9 @@ describe('the mail on the receipt', () => {
 
   it('unfolds the form where a mail did not get through, and only there', async () => {
     for (const end of ends) {
-      const isOpen = (await lookAt(await mailSecret({ says: end }))).includes('<details open="">');
+      const isOpen = (await lookAt(await mailSecret({ says: end }))).includes(
+        '<details class="chip" open="">',
+      );
       expect([end.state, isOpen]).toEqual([end.state, end.state !== 'accepted']);
     }
   });

@@ -7,8 +7,9 @@ import { clientStays } from '../stores/conformance/check.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
 import { type AccountVisitor, openAccountVisitor, signUp } from './account-visitor.ts';
+import { mailSecret, taken } from './mailed.ts';
 import { visit, wordsOf } from './visit.ts';
-import { words } from './words.ts';
+import { saying, words } from './words.ts';
 
 async function callerOf(app: TestApp, visitor: AccountVisitor): Promise<AccountCaller> {
   const token = /__Host-mayfly=([0-9a-f]{64})/.exec(visitor.cookie())?.[1] ?? '';
@@ -126,6 +127,31 @@ describe('the recent list', () => {
       [true, false],
       [false, false],
     ]);
+  });
+
+  it('says when it was the recipient who burned a secret', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    const { secretKey } = await conceal(app, await callerOf(app, visitor));
+    await app.service.burnByRecipient({
+      passphrase: null,
+      proofs: null,
+      secretKey: String(secretKey),
+      clientPrefix: '192.0.2.0/24',
+      isAbandoned: clientStays,
+    });
+    expect((await visitor.get('/recent')).html).toMatch(saying('recent.burnedByRecipientAt'));
+  });
+
+  it('says where a link did not arrive by mail, and nothing where it was accepted', async () => {
+    for (const [says, isSaid] of [
+      [{ state: 'refused', reply: '550 5.1.1 No such user here' }, true],
+      [taken, false],
+    ] as const) {
+      const { app, headers } = await mailSecret({ says });
+      const { html } = await visit(app, '/recent', { headers });
+      expect(html.includes(words('recent.notDelivered'))).toBe(isSaid);
+    }
   });
 
   it('can be narrowed to a state, and says so when there is none of it', async () => {

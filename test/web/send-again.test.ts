@@ -102,7 +102,7 @@ describe('sending it to another address', () => {
       expect([answer.status, sentTo(mailed)]).toEqual([422, [recipient]]);
       expect(typedIn(answer)).toEqual({ ...elsewhere, recipient: wrong });
       expect(answer.html).toContain('id="recipient-wrong"');
-      expect(answer.html).toContain('<details open="">');
+      expect(answer.html).toContain('<details class="chip" open="">');
     }
   });
 

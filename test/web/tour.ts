@@ -258,7 +258,7 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await fillList(site, await page.inputValue('#token'));
   await open(page, site, '/recent');
   await look('recent-of-all-kinds');
-  await page.click('.actions > summary');
+  await page.click('.more > summary');
   await look('recent-menu');
   await open(page, site, '/recent?state=burned');
   await look('recent-burned');

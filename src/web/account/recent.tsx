@@ -1,6 +1,6 @@
 /**
- * What an account has shared, newest first: its own receipts only, without values, keys of secrets or plain
- * recipients (P16).
+ * What an account has shared, newest first: its own receipts only, without values or plain recipients, and with no more of a
+ * secret's key than the six characters that every receipt keeps (P16).
  */
 import type { Child, FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
@@ -233,21 +233,21 @@ const RowActions: FC<RowProps> = ({ frame: { words, href }, receipt, at }) => {
   return (
     <Actions id={`actions-${at}`} label={say('recent.actions')} of={`receipt-${at}`}>
       <li>
-        <a class="actions-link" href={href('receipt', metadataKey)}>
+        <a class="more-link" href={href('receipt', metadataKey)}>
           <Icon name="clock" />
           {say('recent.openReceipt')}
         </a>
       </li>
       {maySendAgain ? (
         <li>
-          <a class="actions-link" href={`${href('receipt', metadataKey)}#delivery`}>
+          <a class="more-link" href={`${href('receipt', metadataKey)}#delivery`}>
             <Icon name="mail" />
             {say('recent.sendAgain')}
           </a>
         </li>
       ) : null}
       <li>
-        <a class="actions-link losing" href={href('burn', metadataKey)}>
+        <a class="more-link losing" href={href('burn', metadataKey)}>
           <Icon name="flame" />
           {say('recent.burn')}
         </a>

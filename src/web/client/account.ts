@@ -22,7 +22,7 @@ function beginShowing(button: HTMLButtonElement): void {
 for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-shows]')) beginShowing(button);
 
 function closeMenus(isKept: (menu: HTMLDetailsElement) => boolean): void {
-  for (const menu of document.querySelectorAll<HTMLDetailsElement>('details.actions[open]')) {
+  for (const menu of document.querySelectorAll<HTMLDetailsElement>('details.more[open]')) {
     if (!isKept(menu)) menu.open = false;
   }
 }
@@ -33,7 +33,7 @@ document.addEventListener('click', ({ target }) => {
 
 document.addEventListener('keydown', ({ key }) => {
   if (key !== 'Escape') return;
-  const open = document.querySelector('details.actions[open]');
+  const open = document.querySelector('details.more[open]');
   if (open?.contains(document.activeElement) === true) open.querySelector('summary')?.focus();
   closeMenus(() => false);
 });

@@ -55,13 +55,13 @@ interface ActionsProps {
 
 /** Links in its children. `client/account.ts` also closes it with Escape and with a press elsewhere. */
 export const Actions: FC<PropsWithChildren<ActionsProps>> = ({ id, label, of, children }) => (
-  <details class="actions" name="actions">
+  <details class="more" name="more">
     <summary id={id} aria-label={label} aria-labelledby={`${id} ${of}`}>
-      <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+      <svg class="icon dots" viewBox="0 0 24 24" aria-hidden="true">
         <path d="M5 12h.01M12 12h.01M19 12h.01" />
       </svg>
     </summary>
-    <ul class="actions-list" {...list}>
+    <ul class="more-list" {...list}>
       {children}
     </ul>
   </details>

@@ -32,7 +32,7 @@ export const LinkActions: FC<LinkActionsProps> = (props) => {
   return (
     <>
       <label for="link">{say('receipt.link')}</label>
-      <div class="welded">
+      <div class="link-row">
         <textarea
           id="link"
           class="link"
@@ -187,7 +187,7 @@ export const Passphrase: FC<{ frame: Frame }> = ({ frame }) => {
           <Icon name="key" />
           {say('receipt.passphrase')}
         </p>
-        <div class="welded">
+        <div class="link-row">
           <code id="passphrase-value" class="code" dir="auto" translate="no" />
           <CopyButton
             target="passphrase-value"

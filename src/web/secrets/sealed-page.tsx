@@ -211,7 +211,8 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
       <OnceNote frame={frame} hasMinute={true} />
       <div class="sheet opened">
         <div data-for="file">
-          <p class="file">
+          <p class="came">
+            <Icon name="file" />
             <bdi id="file-name" />
             <span id="file-size" />
           </p>

@@ -233,12 +233,14 @@ export const Consequences: FC<ArrivalProps> = ({ frame, waiting: { sender, secre
           {sender === null ? null : <li>{say('secret.addressHidden')}</li>}
         </ul>
       </details>
-      {/* Only its script can burn an end-to-end secret, and shows this. */}
-      <p class="aside" hidden={secret.sealed}>
-        <a id="burn-unread" href={frame.href('secretBurn', secret.secretKey)}>
-          {say('recipientBurn.link')}
-        </a>
-      </p>
+      {/* Only its script can burn an end-to-end secret, and shows this. Whoever shared it burns it on the receipt. */}
+      {secret.isOwner ? null : (
+        <p class="aside" hidden={secret.sealed}>
+          <a id="burn-unread" href={frame.href('secretBurn', secret.secretKey)}>
+            {say('recipientBurn.link')}
+          </a>
+        </p>
+      )}
     </div>
   );
 };
@@ -335,7 +337,7 @@ const TellSender: FC<{ frame: Frame }> = ({ frame }) => {
 export const DonePage: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.words;
   return (
-    <MessagePage frame={frame} title={say('done.title')} lead={say('done.lead')}>
+    <MessagePage frame={frame} day="opened" title={say('done.title')} lead={say('done.lead')}>
       <ShareOwn frame={frame} />
     </MessagePage>
   );

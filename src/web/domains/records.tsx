@@ -1,0 +1,167 @@
+/** The DNS records of a share domain, step by step, each with a button that copies it. */
+import type { FC } from 'hono/jsx';
+import type { DomainView } from '../../core/share-domains/service.ts';
+import { type Frame, PostForm } from '../kit/layout.tsx';
+import { Badge, CopyStatus, Icon } from '../kit/parts.tsx';
+
+interface RecordsProps {
+  readonly frame: Frame;
+  readonly domain: DomainView;
+}
+
+export const DomainRecords: FC<RecordsProps> = ({ frame, domain }) => {
+  const { say } = frame.words;
+  const { state, finding } = domain;
+  const isProven = state === 'verified' || state === 'pending' || finding === 'not_pointing';
+  const leadsHere = state === 'verified';
+  return (
+    <div class="sheet records">
+      <p>{say('domain.stepsLead')}</p>
+      <ol>
+        <li>
+          <h3>{say('domain.txtTitle')}</h3>
+          {isProven ? <Found frame={frame} /> : null}
+          <p>{say('domain.txtText')}</p>
+          <TxtRecord frame={frame} domain={domain} />
+        </li>
+        <li>
+          <h3>{say('domain.pointTitle')}</h3>
+          {leadsHere ? <Found frame={frame} /> : null}
+          {domain.subdomain === '' ? (
+            <AddressRecords frame={frame} domain={domain} />
+          ) : (
+            <AliasRecord frame={frame} domain={domain} />
+          )}
+        </li>
+        <li>
+          <h3>{say('domain.checkTitle')}</h3>
+          <p>{say('domain.checkText')}</p>
+          <PostForm frame={frame} action={frame.href('verifyDomain', domain.name)}>
+            <button type="submit" id="check">
+              <Icon name="refresh" />
+              {say('domain.check')}
+            </button>
+          </PostForm>
+        </li>
+      </ol>
+      <CopyStatus copied={say('domain.copied')} failed={say('domain.notCopied')} />
+    </div>
+  );
+};
+
+const Found: FC<{ frame: Frame }> = ({ frame }) => (
+  <p>
+    <Badge kind="good" icon="check">
+      {frame.words.say('domain.found')}
+    </Badge>
+  </p>
+);
+
+const TxtRecord: FC<RecordsProps> = ({ frame, domain }) => {
+  const { say } = frame.words;
+  if (domain.txtRecord === null) return null;
+  const { host, value } = domain.txtRecord;
+  return (
+    <>
+      <RecordPart frame={frame} id="txt-name" label={say('domain.recordName', { type: 'TXT' })} text={host} />
+      <RecordPart
+        frame={frame}
+        id="txt-value"
+        label={say('domain.recordValue', { type: 'TXT' })}
+        text={value}
+      />
+      <p class="hint">{say('domain.shortName', { name: ltr(shortNameOf(host, domain)) })}</p>
+    </>
+  );
+};
+
+/** For a subdomain: one record that follows the target wherever it moves. */
+const AliasRecord: FC<RecordsProps> = ({ frame, domain }) => {
+  const { say } = frame.words;
+  const { name, target } = domain;
+  return (
+    <>
+      <p>{say('domain.aliasText')}</p>
+      <RecordPart
+        frame={frame}
+        id="cname-name"
+        label={say('domain.recordName', { type: 'CNAME' })}
+        text={name}
+      />
+      <RecordPart
+        frame={frame}
+        id="cname-value"
+        label={say('domain.recordValue', { type: 'CNAME' })}
+        text={target.host}
+      />
+      <p class="hint">{say('domain.shortName', { name: ltr(shortNameOf(name, domain)) })}</p>
+    </>
+  );
+};
+
+/** For a registered name itself, which cannot have a CNAME (RFC 1912 §2.4). */
+const AddressRecords: FC<RecordsProps> = ({ frame, domain }) => {
+  const { say } = frame.words;
+  const { name, target } = domain;
+  if (target.addresses.length === 0)
+    return <p>{say('domain.addressUnknown', { domain: ltr(name), host: ltr(target.host) })}</p>;
+  return (
+    <>
+      <p>{say('domain.addressText', { domain: ltr(name) })}</p>
+      {target.addresses.map((address, at) => (
+        <RecordPart
+          frame={frame}
+          id={`address-${at + 1}`}
+          label={say('domain.recordValue', { type: address.includes(':') ? 'AAAA' : 'A' })}
+          text={address}
+        />
+      ))}
+      <p class="hint">{say('domain.addressAlias', { host: ltr(target.host) })}</p>
+    </>
+  );
+};
+
+interface PartProps {
+  readonly frame: Frame;
+  readonly id: string;
+  readonly label: string;
+  readonly text: string;
+}
+
+const RecordPart: FC<PartProps> = ({ frame, id, label, text }) => (
+  <div class="field">
+    <label for={id} id={`${id}-label`}>
+      {label}
+    </label>
+    <div class="welded">
+      {/* Wraps rather than scrolls: all of it must be visible. */}
+      <textarea id={id} class="link code" rows={1} readonly spellcheck={false} autocomplete="off">
+        {`\n${text}`}
+      </textarea>
+      <button
+        type="button"
+        class="quiet"
+        hidden
+        id={`${id}-copy`}
+        aria-labelledby={`${id}-copy ${id}-label`}
+        data-copy={`#${id}`}
+        data-copied={frame.words.say('domain.copied')}
+      >
+        <Icon name="copy" />
+        <Icon name="check" />
+        <span>{frame.words.say('domain.copy')}</span>
+      </button>
+    </div>
+  </div>
+);
+
+/** For DNS control panels that append the registered name themselves. */
+function shortNameOf(host: string, { baseDomain }: DomainView): string {
+  const end = `.${baseDomain}`;
+  return host.endsWith(end) ? host.slice(0, -end.length) : host;
+}
+
+/** Isolated, so that a name keeps its order in right-to-left text. */
+function ltr(text: string): string {
+  return `\u2066${text}\u2069`;
+}
