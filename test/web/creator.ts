@@ -35,9 +35,14 @@ export async function openOption(page: Page, ...names: readonly OptionName[]): P
  * reloaded.
  */
 export async function sendShare(page: Page, press = '#create'): Promise<void> {
+  const isSelector = /^[#.[]/.test(press);
+  await goOn(page, () => (isSelector ? page.click(press) : page.keyboard.press(press)));
+}
+
+/** Does what leads to another page, or to this one anew, and waits until that has loaded. */
+export async function goOn(page: Page, act: () => Promise<void>): Promise<void> {
   await page.locator('body').evaluate((body) => body.setAttribute('data-before', ''));
-  if (/^[#.[]/.test(press)) await page.click(press);
-  else await page.keyboard.press(press);
+  await act();
   await page.waitForSelector('body:not([data-before])');
   await page.waitForLoadState('load');
 }

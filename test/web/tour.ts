@@ -14,7 +14,7 @@ import { clientStays } from '../stores/conformance/check.ts';
 import { giveDomain } from '../support/own-domain.ts';
 import { mailedTicket, newPassword, password } from './account-visitor.ts';
 import { openSite, type Site } from './browser.ts';
-import { sendShare } from './creator.ts';
+import { goOn, sendShare } from './creator.ts';
 import { allowDomains } from './domain-owner.ts';
 import { png } from './pictures.ts';
 import { makeWaiting } from './waiting.ts';
@@ -40,9 +40,7 @@ async function send(page: Page, ending: string): Promise<void> {
 
 /** Presses something that leads to another page, and waits until that page has loaded. */
 export async function press(page: Page, selector: string): Promise<void> {
-  const loaded = page.waitForEvent('load');
-  await page.click(selector);
-  await loaded;
+  await goOn(page, () => page.click(selector));
 }
 
 /** Opens what is folded around an element, from the outside. */
@@ -121,9 +119,6 @@ async function walkSharing(page: Page, site: Site, look: Look): Promise<void> {
   await look('burn');
   await page.goto(link);
   await look('secret');
-  await press(page, '#burn-unread');
-  await look('secret-burn');
-  await page.goto(link);
   await fill(page, '#passphrase', 'wrong');
   await openSecret(page, new URL(link).pathname);
   await look('secret-wrong');
@@ -148,6 +143,9 @@ async function walkEnds(page: Page, site: Site, look: Look): Promise<void> {
     await openSecret(page, locked.secretPath);
   }
   await look('exhausted');
+  const unread = await makeWaiting(site.app, { passphrase: 'right' });
+  await open(page, site, `${unread.secretPath}/burn`);
+  await look('secret-burn');
   const long = await makeWaiting(site.app, { value: `${'W'.repeat(200)}\n${someValue}` });
   await open(page, site, long.secretPath);
   await openSecret(page, long.secretPath);
