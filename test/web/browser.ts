@@ -190,7 +190,6 @@ export async function smallTargets(page: Page): Promise<string[]> {
   return page.evaluate((leastPx) => {
     const pressable =
       'a[href], button, input:not([type="hidden"]), select, textarea, summary, [tabindex="0"]';
-    const half = leastPx / 2 - 0.5;
     const isLarge = ({ width, height }: DOMRect) => Math.min(width, height) >= leastPx - 0.5;
 
     function isInSentence(element: Element): boolean {
@@ -210,16 +209,16 @@ export async function smallTargets(page: Page): Promise<string[]> {
       const [middleX, middleY] = [x + width / 2, y + height / 2];
       const labels: readonly Element[] = [...((element as HTMLInputElement).labels ?? [])];
       if (labels.some((label) => isLarge(label.getBoundingClientRect()))) return true;
-      const edges = [
-        [-half, 0],
-        [half, 0],
-        [0, -half],
-        [0, half],
-      ] as const;
-      return edges.every(([acrossPx, downPx]) => {
-        const hit = document.elementFromPoint(middleX + acrossPx, middleY + downPx);
-        return [element, ...labels].some((each) => each.contains(hit));
-      });
+      /** How far a press still reaches it, from its middle. */
+      const reachPx = (across: number, down: number): number => {
+        for (let px = 1; px < leastPx; px += 1) {
+          const hit = document.elementFromPoint(middleX + across * px, middleY + down * px);
+          if (![element, ...labels].some((each) => each.contains(hit))) return px;
+        }
+        return leastPx;
+      };
+      const least = leastPx - 1;
+      return reachPx(-1, 0) + reachPx(1, 0) >= least && reachPx(0, -1) + reachPx(0, 1) >= least;
     }
 
     const [left, top] = [scrollX, scrollY];
