@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import { parseSmtpUrl } from './addresses.ts';
+import { contact, parseSmtpUrl } from './addresses.ts';
 
 /** The settings as text, the password included, which otherwise refuses to print. */
 function settingsOf(url: string) {
@@ -67,5 +67,29 @@ describe('the mail server’s URL', () => {
       expect({ url, refused: 'error' in parsed }).toEqual({ url, refused: true });
       expect(JSON.stringify(parsed)).not.toContain('hunter2');
     }
+  });
+});
+
+describe('the contact for security problems', () => {
+  const parsed = (text: string) => contact.parse(text, () => '');
+
+  it('is an address of mail or of an https page', () => {
+    for (const text of ['mailto:security@example.org', 'https://example.org/report?x=1'])
+      expect(parsed(text)).toEqual({ value: text });
+  });
+
+  it('is nothing else, and holds no second line of the file', () => {
+    for (const text of [
+      'security@example.org',
+      'mailto:nobody',
+      'http://example.org/',
+      'javascript:alert(1)',
+      'https:///',
+      'tel:+1-201-555-0123',
+    ])
+      expect([text, parsed(text)]).toEqual([text, expect.objectContaining({ problem: expect.any(String) })]);
+    expect(parsed('https://example.org/a\nPolicy: https://evil.example/')).not.toEqual(
+      expect.objectContaining({ value: expect.stringContaining('\n') }),
+    );
   });
 });

@@ -35,7 +35,7 @@ export const scopes: readonly Scope[] = [
     name: 'embedded store',
     files: ['src/store/sqlite/*.ts', 'src/store/store-time.ts'],
     judges: [
-      'test/stores/{conformance,model,sqlite,mail-rows,memo-rows,look-rows,deletion,migration}.test.ts',
+      'test/stores/{conformance,model,sqlite,mail-rows,memo-rows,look-rows,burn-rows,deletion,migration}.test.ts',
       'src/store/sqlite/*.test.ts',
     ],
   },

@@ -10,6 +10,7 @@ export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, stri
   de: {
     '(optional)': sameWord,
     Browser: loanWord,
+    Details: sameWord,
     Domain: loanWord,
     Domains: loanWord,
     Logo: sameWord,

@@ -40,11 +40,18 @@ describe('who shares without an account', () => {
     const { line, path } = await shareHere(createTestApp());
     expect(path).toMatch(/^\/secret\/[0-9a-z]{31}$/);
     expect(line).toMatch(
-      /^made-[\w-]{16}=1; Path=\/secret; Max-Age=3600; HttpOnly; SameSite=Strict; Secure$/,
+      /^made-[0-9a-f]=[0-9a-f]{24}; Path=\/secret; Max-Age=3600; HttpOnly; SameSite=Strict; Secure$/,
     );
     expect(line).not.toContain(path.slice('/secret/'.length));
     const plain = createTestApp({ baseUrl: 'http://localhost:3000' });
     expect((await shareHere(plain)).line).not.toContain('Secure');
+  });
+
+  it('keeps sixteen cookies at most, however many links it makes', async () => {
+    const app = createTestApp();
+    const names = new Set<string | undefined>();
+    for (let links = 0; links < 200; links += 1) names.add((await shareHere(app)).line.split('=')[0]);
+    expect(names.size).toBe(16);
   });
 });
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { openSite, openVisitor, pressOpen, type Site, storageEntries, type Visitor } from './browser.ts';
-import { flawsOf } from './creator.ts';
+import { flawsInBothLights } from './creator.ts';
 import { withBrowser } from './in-browser.ts';
 import { makeSealed } from './sealed-link.ts';
 import { makeWaiting } from './waiting.ts';
@@ -67,7 +67,7 @@ for (const kind of kinds) {
         expect([await clipboard(page), await page.inputValue('#value')]).toEqual([line, line]);
         await page.click('[data-cover]');
         expect(await drawn.isVisible()).toBe(false);
-        expect(await flawsOf(page, 'a line')).toEqual([]);
+        expect(await flawsInBothLights(page, 'a line')).toEqual([]);
         expectQuiet(visitor);
       },
     );
@@ -95,7 +95,7 @@ for (const kind of kinds) {
         expect([await clipboard(page), await page.inputValue('#value')]).toEqual([environment, environment]);
         await page.click('.whole > summary');
         expect(await page.locator('#value').isVisible()).toBe(true);
-        expect(await flawsOf(page, 'an environment file')).toEqual([]);
+        expect(await flawsInBothLights(page, 'an environment file')).toEqual([]);
         expectQuiet(visitor);
       },
     );
@@ -110,7 +110,7 @@ for (const kind of kinds) {
         await summary.click();
         expect(await page.locator('.marked').textContent()).toBe('payZWSPpal.com/RLOgpj.exeNBSPnow');
         expect(await page.inputValue('#value')).toBe(hidden);
-        expect(await flawsOf(page, 'hidden characters')).toEqual([]);
+        expect(await flawsInBothLights(page, 'hidden characters')).toEqual([]);
         await openValue(page, site, kind, 'nothing of that kind');
         expect(await page.locator('#hidden-ones').count()).toBe(0);
         expectQuiet(visitor);
@@ -199,7 +199,7 @@ describe('a recipient who did not expect a secret', () => {
       await page.goto(site.baseUrl + link.link);
       await page.click('#burn-unread');
       await page.waitForSelector('#open.alarm');
-      expect(await flawsOf(page, 'burn end to end')).toEqual([]);
+      expect(await flawsInBothLights(page, 'burn end to end')).toEqual([]);
       await page.click('[data-keeps-fragment]');
       await page.waitForSelector('#burn-unread');
       await page.click('#burn-unread');
@@ -235,11 +235,17 @@ describe('a recipient who did not expect a secret', () => {
         await page.keyboard.press('Enter');
         await page.waitForSelector('#burn, .opening .alarm');
         await page.waitForLoadState('load');
+        const flaws = scripts ? await flawsInBothLights(page, 'burn') : [];
         await page.fill('#passphrase', 'right');
         if (!scripts) await page.check('#burn');
         await page.keyboard.press('Enter');
         await page.waitForSelector('#recipient-burned');
+        if (scripts) flaws.push(...(await flawsInBothLights(page, 'burned')));
         expect((await fetch(site.baseUrl + secretPath)).status).toBe(404);
+        await page.goto(site.baseUrl + secretPath);
+        expect(await page.locator('#here').count()).toBe(1);
+        if (scripts) flaws.push(...(await flawsInBothLights(page, 'burned here')));
+        expect(flaws).toEqual([]);
         expectQuiet(visitor);
       },
     );

@@ -181,7 +181,7 @@ for (const scripts of [false, true]) {
         await page.fill('#ttl-amount', '36');
         await page.selectOption('#ttl-unit', 'hours');
         await sendShare(page);
-        expect(await page.textContent('#lifetime')).toMatch(saying('receipt.expires', { left: '36 hours' }));
+        expect(await page.textContent('#lifetime')).toContain('36 hours');
       },
     );
   });

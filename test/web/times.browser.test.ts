@@ -142,7 +142,8 @@ it(
 const timesIn = (page: Page) =>
   page.locator('main time').evaluateAll((times) =>
     times.map((time) => {
-      const exact = time.querySelector('.exact')?.textContent ?? time.textContent ?? '';
+      const exact =
+        time.querySelector('.exact')?.textContent.replace(/^\(|\)$/g, '') ?? time.textContent ?? '';
       return time.getAttribute('data-moment') === 'ago' ? exact.replace(/ UTC/, '') : exact;
     }),
   );

@@ -1,7 +1,6 @@
 /**
- * A walk through every page in every state, in a real browser.
- *
- * It navigates by ids and addresses, never by texts, so it works in every language.
+ * A walk through every page in every state, in a real browser. It navigates by ids and addresses, never by texts, so it works in
+ * every language.
  */
 import type { Page } from 'playwright-core';
 import { builtInRateLimits } from '../../src/config/json-files.ts';

@@ -40,8 +40,8 @@ function confirming(button: HTMLButtonElement): () => void {
   };
   return () => {
     clearTimeout(timer);
-    // So that what is beside it does not move.
-    button.style.minInlineSize = `${button.offsetWidth}px`;
+    // So that what is beside it does not move, nor the page widen on a phone that is turned.
+    button.style.minInlineSize = `min(100%, ${button.offsetWidth}px)`;
     show(true);
     timer = setTimeout(show, shownMs, false);
   };

@@ -5,8 +5,7 @@ export function element<Kind extends HTMLElement>(id: string, kind: new () => Ki
 }
 
 /** Elsewhere a field with the focus opens a keyboard over the page, and there is nothing to drop a file from. */
-const mouse = matchMedia('(hover: hover) and (pointer: fine)');
-export const hasMouse = (): boolean => mouse.matches;
+export const hasMouse = (): boolean => matchMedia('(hover: hover) and (pointer: fine)').matches;
 
 export const shareForm = () => element('share', HTMLFormElement);
 export const secretField = () => element('secret', HTMLTextAreaElement);

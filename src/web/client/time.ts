@@ -82,7 +82,7 @@ function showRelative(time: HTMLTimeElement, date: Date): void {
   if (moment === 'left') return;
   const exact = document.createElement('span');
   exact.className = 'exact';
-  exact.textContent = exactText(date);
+  exact.textContent = `(${exactText(date)})`;
   time.append(' ', exact);
 }
 

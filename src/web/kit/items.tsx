@@ -57,7 +57,7 @@ interface ActionsProps {
 export const Actions: FC<PropsWithChildren<ActionsProps>> = ({ id, label, of, children }) => (
   <details class="more" name="more">
     <summary id={id} aria-label={label} aria-labelledby={`${id} ${of}`}>
-      <svg class="icon dots" viewBox="0 0 24 24" aria-hidden="true">
+      <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
         <path d="M5 12h.01M12 12h.01M19 12h.01" />
       </svg>
     </summary>

@@ -2,9 +2,9 @@
  * What this browser itself has done with a secret: made it, opened it or burned it. So its page can warn whoever made it without an
  * account, and say later "you opened it here", which the server says to nobody else (P17): it only repeats what the browser sends.
  *
- * No script reads it, and it holds no value. While a secret waits, its key is the link: the cookie of whoever made it has a hash of
- * the key in its name, and neither its value nor its path has the key (P18). Later the key opens nothing, and the cookie belongs to
- * the path of that one secret.
+ * No script reads it, and it holds no value. While a secret waits, its key is the link: the cookie of the browser that made it holds a
+ * hash of the key, and its path does not name the key (P18). Later the key opens nothing, and the cookie belongs to the path of that
+ * one secret.
  */
 import { createHash } from 'node:crypto';
 import { cookieIn } from '../kit/session.ts';
@@ -30,10 +30,13 @@ function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
 }
 
-/** 96 bits of a key that has 160: nobody gets from one to the other. */
-function madeName(secretPath: string): string {
-  const digest = createHash('sha256').update(`mayfly/here ${secretPath}`).digest('base64url');
-  return `made-${digest.slice(0, 16)}`;
+/**
+ * One of sixteen, so that a browser that makes many links sends few: a newer link takes an older one's place. 96 bits of a key that
+ * has 160: nobody gets from one to the other.
+ */
+function madeCookie(secretPath: string): { readonly name: string; readonly value: string } {
+  const digest = createHash('sha256').update(`mayfly/here ${secretPath}`).digest('hex');
+  return { name: `made-${digest.slice(0, 1)}`, value: digest.slice(1, 25) };
 }
 
 /** @param isSecure whether the site is served over https. */
@@ -42,10 +45,15 @@ export function createHereCookie(isSecure: boolean): HereCookie {
   const set = (value: string, path: string, seconds: number) =>
     `${name}=${value}; Path=${path}; Max-Age=${seconds}; ${rules}`;
   return {
-    made: (path, ttlSeconds) =>
-      `${madeName(path)}=1; Path=${folderOf(path)}; Max-Age=${ttlSeconds}; ${rules}`,
+    made(path, ttlSeconds) {
+      const made = madeCookie(path);
+      return `${made.name}=${made.value}; Path=${folderOf(path)}; Max-Age=${ttlSeconds}; ${rules}`;
+    },
     ended: (path, { what, at }) => set(`${what}-${at}`, path, endedSeconds),
-    isMadeHere: (cookies, path) => cookieIn(cookies, madeName(path)) === '1',
+    isMadeHere(cookies, path) {
+      const made = madeCookie(path);
+      return cookieIn(cookies, made.name) === made.value;
+    },
     endedHere(cookies) {
       const [, what, at] = endedForm.exec(cookieIn(cookies, name)) ?? [];
       return what === 'opened' || what === 'burned' ? { what, at: Number(at) } : null;

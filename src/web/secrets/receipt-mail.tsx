@@ -54,7 +54,7 @@ export function mailRefusal(
   receipt: ReceiptView,
   typed: TypedMail,
 ): MailRefusal & { readonly status: number; readonly headers: Readonly<Record<string, string>> } {
-  const { say, duration } = frame.words;
+  const { say, wait } = frame.words;
   const whole = (status: number, message: string) => {
     return { status, headers: {}, message, field: null, needsLogIn: false };
   };
@@ -80,7 +80,7 @@ export function mailRefusal(
     case 'too_many_mails': {
       const { retryAfterSeconds } = refused;
       const headers = { 'retry-after': String(retryAfterSeconds) };
-      const message = say('receipt.mailTooMany', { wait: duration(retryAfterSeconds) });
+      const message = say('receipt.mailTooMany', { wait: wait(retryAfterSeconds) });
       return { ...whole(429, message), headers };
     }
   }

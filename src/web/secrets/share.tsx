@@ -237,7 +237,7 @@ function stored(status: number, field: ShareField | null, message: string, say: 
   return { status, field, message, consolation: say('share.refused'), needsLogIn: false };
 }
 
-function refusalOf(refused: Refused, { say, duration }: Words): Refusal {
+function refusalOf(refused: Refused, { say, wait }: Words): Refusal {
   const at = (status: number, field: ShareField | null, message: string) =>
     stored(status, field, message, say);
   switch (refused.outcome) {
@@ -268,8 +268,8 @@ function refusalOf(refused: Refused, { say, duration }: Words): Refusal {
     case 'too_many_mails': {
       const { retryAfterSeconds } = refused;
       const headers = { 'retry-after': String(retryAfterSeconds) };
-      const wait = duration(retryAfterSeconds);
-      return { ...at(429, 'recipient', say('share.tooManyMails', { wait })), headers };
+      const message = say('share.tooManyMails', { wait: wait(retryAfterSeconds) });
+      return { ...at(429, 'recipient', message), headers };
     }
     case 'account_required':
       return { ...at(403, null, say('share.closedKept')), needsLogIn: true };
