@@ -213,7 +213,10 @@ export async function smallTargets(page: Page): Promise<string[]> {
       const reachPx = (across: number, down: number): number => {
         for (let px = 1; px < leastPx; px += 1) {
           const hit = document.elementFromPoint(middleX + across * px, middleY + down * px);
-          if (![element, ...labels].some((each) => each.contains(hit))) return px;
+          // A menu that is open lies over what it does not belong to.
+          const menu = hit?.closest('details[open]') ?? null;
+          const isUnder = menu !== null && !menu.contains(element);
+          if (!isUnder && ![element, ...labels].some((each) => each.contains(hit))) return px;
         }
         return leastPx;
       };
