@@ -8,6 +8,7 @@ const loanWord = 'the English word is the usual one';
 export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '*': { Basic: 'the name of a plan', Identity: 'the name of a plan' },
   de: {
+    'Link {code}…': sameWord,
     '(optional)': sameWord,
     Browser: loanWord,
     Details: sameWord,
@@ -22,6 +23,9 @@ export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, stri
     Version: sameWord,
   },
   fr: {
+    Menu: sameWord,
+    Message: sameWord,
+    Actions: sameWord,
     'secret.txt': sameWord,
     Logo: sameWord,
     Questions: sameWord,
@@ -33,6 +37,9 @@ export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, stri
   },
   es: { No: sameWord, Plan: sameWord },
   it: {
+    'Link {code}…': loanWord,
+    Menu: sameWord,
+    Database: loanWord,
     Account: loanWord,
     Browser: loanWord,
     Logo: sameWord,
@@ -42,6 +49,10 @@ export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, stri
   },
   'pt-BR': { Status: loanWord, '{sender} via {name}': sameWord },
   nl: {
+    'Link {code}…': sameWord,
+    Menu: sameWord,
+    Details: sameWord,
+    Database: loanWord,
     Account: loanWord,
     Browser: loanWord,
     Label: sameWord,
@@ -50,6 +61,8 @@ export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, stri
     '{sender} via {name}': sameWord,
   },
   pl: {
+    'Link {code}…': loanWord,
+    Menu: sameWord,
     Logo: sameWord,
     Plan: sameWord,
     Region: sameWord,
