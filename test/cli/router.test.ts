@@ -104,7 +104,7 @@ describe('mayfly router', () => {
     expect([page.status, page.headers.get('retry-after')]).toEqual([503, '5']);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(page.body).toContain('The region us, which keeps what this link leads to');
+    expect(page.body).toContain('This link belongs to the region us');
     expect(page.body).not.toContain('<script');
     expect(page.body).not.toContain(key);
     expect((await ask('/')).body).toContain('None of our regions can be reached');
