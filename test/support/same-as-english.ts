@@ -47,7 +47,12 @@ export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, stri
     Passphrase: loanWord,
     Password: loanWord,
   },
-  'pt-BR': { Status: loanWord, '{sender} via {name}': sameWord },
+  'pt-BR': {
+    'Link {code}…': loanWord,
+    Menu: sameWord,
+    Status: loanWord,
+    '{sender} via {name}': sameWord,
+  },
   nl: {
     'Link {code}…': sameWord,
     Menu: sameWord,
@@ -70,6 +75,7 @@ export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, stri
     Status: sameWord,
   },
   sv: {
+    Menu: sameWord,
     Plan: sameWord,
     Region: sameWord,
     'Region: {region}.': sameWord,
