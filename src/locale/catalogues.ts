@@ -55,8 +55,7 @@ const loaded = new Map<Locale, Catalogue>();
 export function catalogueOf(locale: Locale): Catalogue {
   const known = loaded.get(locale);
   if (known !== undefined) return known;
-  // While texts change, a missing one is said in English.
-  const catalogue: Catalogue = { ...en, ...loaders[locale]() };
+  const catalogue = loaders[locale]();
   loaded.set(locale, catalogue);
   return catalogue;
 }
