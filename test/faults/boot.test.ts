@@ -90,6 +90,7 @@ const wrongSettings: readonly (readonly [
   ['MAYFLY_PLANS_FILE', '/no/such/plans.json', /cannot be read/],
   ['MAYFLY_RATE_LIMITS', 'sometimes', /"on", "off"/],
   ['MAYFLY_RATE_LIMITS', '/no/such/limits.json', /limits\.json/],
+  ['MAYFLY_SECURITY_CONTACT', 'security at example.org', /mailto:/],
   ['MAYFLY_TRUSTED_PROXIES', '10.0.0.0/99', /10\.0\.0\.0\/8/],
   ['MAYFLY_ALLOWED_ORIGINS', 'app.example.org', /https:\/\/app\.example\.org/],
   ['MAYFLY_DEFAULT_LOCALE', 'no_such_language', /language tag/],

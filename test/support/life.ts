@@ -120,6 +120,7 @@ interface AllMade {
   readonly guarded: Made;
   readonly plain: Made;
   readonly burned: Made;
+  readonly unwanted: Made;
   readonly fleeting: Made;
   readonly kept: Made;
   readonly web: Made;
@@ -154,6 +155,7 @@ async function makeAll(session: Session, basic: string, texts: Texts): Promise<A
       path: `/api/v1/share?${new URLSearchParams({ secret: value, ttl: '3600' })}`,
     }),
     burned: await conceal({ secret: value, recipient, memo }, owner),
+    unwanted: await conceal({ secret: value, passphrase }, owner),
     fleeting: await share({ secret: value, ttl: '1' }),
     kept: await share({ secret: value, passphrase }, owner),
     web: await makeOnPage(session, value, passphrase),
@@ -173,7 +175,8 @@ async function makeOnPage(session: Session, secret: string, passphrase: string):
   const body = new URLSearchParams({ secret, passphrase, ttl: '3600' }).toString();
   const answer = await session.ask({ method: 'POST', path: '/share', headers: form, body });
   const receiptPath = answer.headers.get('location') ?? '';
-  const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const cookies = (answer.headers.get('set-cookie') ?? '').split('\n');
+  const cookie = cookies.map((line) => line.split(';')[0]).join('; ');
   const page = await session.ask({ method: 'GET', path: receiptPath, headers: { Cookie: cookie } });
   const secretKey = /\/secret\/([0-9a-z]{31})/.exec(page.body)?.[1];
   const metadataKey = /\/receipt\/([0-9a-z]{31})/.exec(receiptPath)?.[1];
@@ -356,6 +359,7 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
     body: new URLSearchParams({ open: 'now', passphrase }).toString(),
   });
   await session.push(attemptRequest({ door: 'v2.burn', made: made.burned, basic: owner.basic }));
+  await burnUnread(session, made, texts);
   await session.push(attemptRequest({ door: 'v1.reveal', made: made.plain }));
   await awaitExpiry(session, made);
   const all = [...Object.values(made), ...endToEnd.made];
@@ -376,6 +380,17 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
       ends: endToEnd.ends,
     },
   };
+}
+
+/** By its recipient: on the page with a wrong passphrase, through the API with the right one. */
+async function burnUnread(session: Session, { unwanted }: AllMade, { passphrase, wrong }: Texts) {
+  const path = `/secret/${unwanted.secretKey}/burn`;
+  const guess = new URLSearchParams({ burn: 'now', open: 'now', passphrase: wrong }).toString();
+  await session.ask({ method: 'GET', path });
+  await session.ask({ method: 'POST', path, headers: form, body: guess });
+  const body = JSON.stringify({ passphrase });
+  const burned = await session.ask({ method: 'POST', path: `/api/v2${path}`, headers: json, body });
+  if (burned.status !== 200) throw new Error(`a burn by the recipient answered ${burned.status}`);
 }
 
 /** Reads with a nonce, once more with the same, and once with another's. */

@@ -47,6 +47,7 @@ export function requestBytes({ method, path, headers = {}, body }: RawRequest): 
 
 interface Head {
   readonly status: number;
+  /** By lower-case name; of a repeated one, a line each. */
   readonly headers: ReadonlyMap<string, string>;
   /** Where the body starts. */
   readonly bodyAt: number;
@@ -59,7 +60,10 @@ function parseHead(bytes: Buffer): Head | null {
   const headers = new Map<string, string>();
   for (const line of lines) {
     const colon = line.indexOf(':');
-    headers.set(line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim());
+    const name = line.slice(0, colon).toLowerCase();
+    const earlier = headers.get(name);
+    const value = line.slice(colon + 1).trim();
+    headers.set(name, earlier === undefined ? value : `${earlier}\n${value}`);
   }
   return { status: Number(first.slice(9, 12)), headers, bodyAt: end + 4 };
 }
