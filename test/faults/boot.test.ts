@@ -1,6 +1,4 @@
 /**
- * Starts that must be refused.
- *
  * Proves that a wrong setting, a wrong key file, an unusable folder or a foreign database stops the start with a sentence
  * that says what is wrong, where it was set and what to do (P12, P25), and that no sentence shows a secret (P18).
  */

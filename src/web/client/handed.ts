@@ -1,10 +1,9 @@
-/** What the share form has handed to this page. It is out of the address before anything is shown, so a reload does not have it. */
+/** What the share form has handed to this page. It is out of the history before anything is shown, so a reload does not have it. */
 import { type Handover, readHandover } from './handover.ts';
 
 export function takeHandover(): Handover {
-  const handed = readHandover(location.hash);
-  if (handed.fragment !== null || handed.passphrase !== null)
-    history.replaceState(history.state, '', location.pathname + location.search);
+  const handed = readHandover(history.state);
+  if (handed.fragment !== null || handed.passphrase !== null) history.replaceState(null, '');
   return handed;
 }
 

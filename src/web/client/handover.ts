@@ -1,8 +1,8 @@
 /**
- * What the share form hands to the receipt in the page's own address, after `#`, which browsers do not send: the half of the link
- * that only this browser knows, and the passphrase, to be shown once. The receipt takes both out of the address at once.
+ * What the share form hands to the receipt: the half of the link that only this browser knows, and the passphrase, to be shown once. It
+ * goes with the receipt's entry in the history of this tab (`history.state`, HTML §7.4), so it is in no address, no list of visited
+ * pages and no request. The receipt takes it out at once.
  */
-import { fromBase64Url, toBase64Url } from '../../../sdk/base64url.ts';
 import { isFragment } from '../../../sdk/sealing.ts';
 
 export interface Handover {
@@ -12,28 +12,21 @@ export interface Handover {
   readonly passphrase: string | null;
 }
 
-const nothing: Handover = { fragment: null, passphrase: null };
-
-/** `F`, `F.P` or `.P`, without `#`: F is the fragment, P the passphrase in UTF-8 as base64url. `''` if there is nothing to hand over. */
-export function toHandover({ fragment, passphrase }: Handover): string {
-  const half = fragment ?? '';
-  return passphrase === null ? half : `${half}.${toBase64Url(new TextEncoder().encode(passphrase))}`;
+/**
+ * To the page at this address of the same site, which takes this page's place: browsers take two entries that a script made of one page
+ * for the same page for ever, so a way back would change the address alone.
+ */
+export function handOver(handover: Handover, address: string): void {
+  history.replaceState({ handover }, '', address);
+  location.reload();
 }
 
-/** @param hash as in `location.hash`. A damaged passphrase does not take the link's half with it. */
-export function readHandover(hash: string): Handover {
-  const [half = '', coded = '', ...rest] = hash.replace(/^#/, '').split('.');
-  const isOurs = (half === '' || isFragment(half)) && rest.length === 0;
-  return isOurs ? { fragment: half || null, passphrase: textOf(coded) } : nothing;
-}
-
-/** `null` unless it is UTF-8, as base64url. */
-function textOf(coded: string): string | null {
-  const bytes = fromBase64Url(coded);
-  if (bytes === null || bytes.length === 0) return null;
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
+/** @param state as in `history.state`. What is damaged does not take the rest with it. */
+export function readHandover(state: unknown): Handover {
+  const { handover } = Object(state) as { readonly handover?: unknown };
+  const { fragment, passphrase } = Object(handover) as { readonly [Key in keyof Handover]?: unknown };
+  return {
+    fragment: typeof fragment === 'string' && isFragment(fragment) ? fragment : null,
+    passphrase: typeof passphrase === 'string' && passphrase !== '' ? passphrase : null,
+  };
 }

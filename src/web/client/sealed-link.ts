@@ -1,6 +1,6 @@
 /**
- * The receipt of a secret that was just sealed in this browser: the whole link, once. The half that opens the secret comes in this
- * page's own address, which browsers do not send, and is taken out of it before anything is shown.
+ * The receipt of a secret that was just sealed in this browser: the whole link, once. The half that opens the secret comes from the
+ * share form, in this tab's history, and is taken out of it before anything is shown.
  */
 import { onLeaving, showPassphrase, takeHandover } from './handed.ts';
 import { qrPath, quietModules } from './qr-path.ts';

@@ -4,7 +4,7 @@
  * is gone from this page, even if the browser restores it; nothing is stored. Leaving with something typed asks first.
  */
 
-import { toHandover } from './handover.ts';
+import { handOver } from './handover.ts';
 import { keepOpen, openAround, tellChips } from './share-chips.ts';
 import { bytesIn, tellRoom } from './share-count.ts';
 import { drawing, fieldNamed, keepTexts } from './share-draw.ts';
@@ -191,14 +191,13 @@ function typedFields() {
 /** To the receipt, with what only this browser knows. */
 function goOn(receipt: string, fragment: string | null = null): void {
   const passphrase = element('passphrase', HTMLInputElement)?.value || null;
-  const handover = toHandover({ fragment, passphrase });
   isCreated = true;
   for (const field of typedFields()) {
     field.value = '';
     field.defaultValue = '';
   }
   dropFile();
-  location.assign(handover === '' ? receipt : `${receipt}#${handover}`);
+  handOver({ fragment, passphrase }, receipt);
 }
 
 /**
@@ -331,7 +330,6 @@ window.addEventListener('beforeunload', (event) => {
 // Restored from the back/forward cache.
 window.addEventListener('pageshow', ({ persisted }) => {
   if (!persisted) return;
-  if (isCreated) location.replace(location.pathname + location.search);
   setSending(false, null);
   count();
 });

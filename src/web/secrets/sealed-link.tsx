@@ -1,6 +1,6 @@
 /**
  * The link of an end-to-end secret, of which the server knows the half that opens nothing. The script (`client/sealed-link.ts`)
- * adds the other half, which is in this page's own address right after the creation, and takes it out of the address.
+ * adds the other half, which the share form has handed to this page right after the creation (`client/handover.ts`).
  */
 import type { FC } from 'hono/jsx';
 import { LinkActions, type LinkActionsProps } from './link-actions.tsx';
