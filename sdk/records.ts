@@ -45,7 +45,7 @@ export interface Delivery {
 }
 
 const burners = ['creator', 'recipient'] as const;
-/** Who burned a secret: whoever manages it, or whoever has its link. */
+/** Who burned a secret: the holder of its metadata key, or of its link. */
 export type Burner = (typeof burners)[number];
 
 const noticeKinds = ['read', 'burned', 'expiring'] as const;

@@ -120,7 +120,7 @@ function lineOf(receipt: Receipt): string {
   return [metadataKey, stateWords[state], created, recipient ?? '', plain(memo)].join('\t').trimEnd();
 }
 
-/** With its own link instead of the metadata key, by whoever could read it, and with the passphrase that this takes. */
+/** With its own link instead of the metadata key, by anyone who could read it, with the passphrase that this takes. */
 async function burnUnread(client: MayflyClient, link: string, input: Input, world: World): Promise<object> {
   const given = await readPassphrase(input, world);
   const passphrase = await passphraseFor(client, link, given, { isRepeated: false }, world);

@@ -103,7 +103,7 @@ export interface SecretStore extends LookStore {
   burnFound(target: ClaimTarget, isAbandoned: IsAbandoned): Promise<BurnDecision>;
 
   /**
-   * Destroys what waits by any clock, whoever made it, and ends every look, in the order in which it was stored; each as in `burn`,
+   * Destroys what waits by any clock, of every creator, and ends every look, in the order in which it was stored; each as in `burn`,
    * by nobody whom a receipt names. Looks at `limit` records at most, those after `after`: `next` of the call before, or `null`.
    */
   burnAll(after: string | null, limit: number): Promise<BurnedBatch>;

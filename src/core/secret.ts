@@ -17,7 +17,7 @@ import type { UnixSeconds } from './time.ts';
 /** As stored. Expiry is not stored, because it follows from the time. */
 export type StoredState = 'waiting' | 'received' | 'burned';
 
-/** Who burned a secret: its creator or whoever else manages it, or the holder of its link. */
+/** Who burned a secret: the holder of its metadata key, or of its link. */
 export const burners = ['creator', 'recipient'] as const;
 export type Burner = (typeof burners)[number];
 

@@ -63,7 +63,7 @@ describe('the frame of a mail', () => {
 
   const brand = { name: 'Example Safe', host: 'secrets.example.com', colour: '#7a0019' };
 
-  it('is headed by the name of whoever sent it, and its button has their colour with white on it', () => {
+  it('is headed by the name of its sender, and its button has their colour with white on it', () => {
     const { text, html } = render('de', 'ann', brand);
     expect(text.split('\n').slice(0, 2)).toEqual(['Example Safe', '']);
     expect(html).toMatch(

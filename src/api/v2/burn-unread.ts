@@ -1,4 +1,4 @@
-/** API v2: burning a secret by its link, in place of reading it. Whoever may do that may read it, and learns nothing of it here. */
+/** API v2: burning a secret by its link, in place of reading it. Only those who could read it can, and they learn nothing of it here. */
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
 import type { Exchange } from '../../http/operation.ts';

@@ -79,7 +79,7 @@ export const metadataRecord = z
     burned: timeOrNull,
     burned_by: z.enum(['', ...burners]).meta({
       description:
-        '`creator`: whoever manages it, with its metadata key. `recipient`: whoever has its link. Empty while it is not burned, and ' +
+        '`creator`: with its metadata key. `recipient`: with its link. Empty while it is not burned, and ' +
         'where neither of them burned it: with its account, with everything else, by a restore, or under an earlier version.',
     }),
     recipients: text.meta({ description: 'The obfuscated address; empty when there is none.' }),

@@ -1,7 +1,7 @@
 /**
- * Burn: destroying an unread secret, by whoever manages it, in the order find → view → (prove) → burn, or by the holder of its link,
- * in the order prove → burn. A burn that loses to a reveal never reports `burned` for what was read (P7), and nothing is burned for a
- * client that has left (P3).
+ * Burn: destroying an unread secret, with its metadata key in the order find → view → (prove) → burn, or with its link in the order
+ * prove → burn. A burn that loses to a reveal never reports `burned` for what was read (P7), and nothing is burned for a client that has
+ * left (P3).
  */
 
 import type { Caller } from '../account.ts';

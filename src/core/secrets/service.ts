@@ -69,7 +69,7 @@ export function createService(parts: ServiceParts) {
     /** As `findReceipt`, and the creator has now looked: the answer already says `viewed`. */
     viewReceipt: (input: ReceiptInput, caller: Caller) => viewReceipt(core, input, caller),
     burn: (input: BurnInput, caller: Caller) => burn(core, input, caller),
-    /** Whoever could open it burns it instead; guesses are counted as in a reveal. */
+    /** Burns what the same input would open; guesses are counted as in a reveal. */
     burnByRecipient: (input: BurnUnreadInput) => burnByRecipient(core, input),
     /**
      * Sets or removes the memo, also once the secret is gone, and changes the lifetime of a waiting one: `found` with the

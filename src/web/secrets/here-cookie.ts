@@ -1,6 +1,6 @@
 /**
- * What this browser itself has done with a secret: made it, opened it or burned it. So its page can warn whoever made it without an
- * account, and say later "you opened it here", which the server says to nobody else (P17): it only repeats what the browser sends.
+ * What this browser itself has done with a secret: made it, opened it or burned it. So its page can warn someone who made it without
+ * an account, and say later "you opened it here", which the server says to nobody else (P17): it only repeats what the browser sends.
  *
  * No script reads it, and it holds no value. While a secret waits, its key is the link: the cookie of the browser that made it holds a
  * hash of the key, and its path does not name the key (P18). Later the key opens nothing, and the cookie belongs to the path of that

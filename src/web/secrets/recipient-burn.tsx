@@ -1,5 +1,5 @@
 /**
- * Whoever could open a secret may burn it unread instead: a GET asks, a POST burns. It needs what opening needs, the passphrase and a
+ * Anyone who could open a secret may burn it unread instead: a GET asks, a POST burns. It needs what opening needs, the passphrase and a
  * person's own tick or press, so that no scanner burns and nobody else can (P4, P16); every refusal is that of opening (P14, P17).
  */
 import type { FC } from 'hono/jsx';

@@ -128,7 +128,7 @@ export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }
   );
 };
 
-/** To whoever shared it: opening takes it from the recipient. */
+/** To the person who shared it: opening takes it from the recipient. */
 export const OwnWarning: FC<ArrivalProps> = ({ frame, waiting: { secret } }) =>
   secret.isOwner ? <p class="note alert">{frame.words.say('secret.own')}</p> : null;
 
@@ -233,7 +233,7 @@ export const Consequences: FC<ArrivalProps> = ({ frame, waiting: { sender, secre
           {sender === null ? null : <li>{say('secret.addressHidden')}</li>}
         </ul>
       </details>
-      {/* Only its script can burn an end-to-end secret, and shows this. Whoever shared it burns it on the receipt. */}
+      {/* Only its script can burn an end-to-end secret, and shows this. Its creator burns it on the receipt. */}
       {secret.isOwner ? null : (
         <p class="aside" hidden={secret.sealed}>
           <a id="burn-unread" href={frame.href('secretBurn', secret.secretKey)}>

@@ -1,4 +1,4 @@
-/** Why a link does not open or burn now, as a page and in words, whoever asks: a form or the script of an end-to-end secret. */
+/** Why a link does not open or burn now, as a page for a form and in words for the script of an end-to-end secret. */
 import type { SecretRefusal, WrongPassphrase } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import type { Clock } from '../../core/time.ts';
