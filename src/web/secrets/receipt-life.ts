@@ -1,4 +1,4 @@
-/** The life of a secret in the words of its receipt. */
+/** The life of a secret, and the message that goes with its link. */
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import { formatMoment, translate } from '../../locale/translate.ts';
@@ -9,7 +9,10 @@ export function expiryOf({ createdAt, ttlSeconds }: Pick<ReceiptView, 'createdAt
 }
 
 /** The part of the granted life that is left, 0 to 1. */
-export function partLeft({ secretTtlSeconds, ttlSeconds }: ReceiptView): number {
+export function partLeft({
+  secretTtlSeconds,
+  ttlSeconds,
+}: Pick<ReceiptView, 'secretTtlSeconds' | 'ttlSeconds'>): number {
   return secretTtlSeconds === null || ttlSeconds === 0 ? 0 : Math.min(1, secretTtlSeconds / ttlSeconds);
 }
 

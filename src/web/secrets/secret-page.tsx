@@ -13,6 +13,7 @@ import { MessagePage } from '../kit/message-page.tsx';
 import { CopyButton, CopyStatus, Dated, Icon, type IconName } from '../kit/parts.tsx';
 import type { Ended } from './here-cookie.ts';
 import { lookFieldName } from './look-cookie.ts';
+import { expiryOf, partLeft } from './receipt-life.ts';
 
 export type WaitingSecret = Extract<StatusOutcome, { outcome: 'waiting' }>;
 
@@ -116,7 +117,7 @@ export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }
   const { say } = frame.words;
   return (
     <div class="arrival">
-      <Day state="waiting" part={secret.secretTtlSeconds / secret.ttlSeconds} />
+      <Day state="waiting" part={partLeft(secret)} />
       {/* Isolated (U+2068), so the address keeps its order in right-to-left text. */}
       <h1>
         {sender === null
@@ -136,12 +137,7 @@ export const Expiry: FC<ArrivalProps> = ({ frame: { words }, waiting: { secret }
   <p class="hint expiry">
     <Icon name="clock" />
     <span>
-      <Dated
-        words={words}
-        say="secret.until"
-        at={secret.createdAt + secret.ttlSeconds}
-        left={secret.secretTtlSeconds}
-      />
+      <Dated words={words} say="secret.until" at={expiryOf(secret)} left={secret.secretTtlSeconds} />
     </span>
   </p>
 );
