@@ -1,5 +1,6 @@
 /** The ready message on a receipt, with the link that is shown there, in the language that its reader understands. */
 import { type MessageParts, mailtoAddress, withLink } from './link-message.ts';
+import { offerSharing } from './sharing.ts';
 
 function message(): HTMLTextAreaElement | null {
   const found = document.getElementById('message');
@@ -50,15 +51,10 @@ export function beginMessage(): void {
   menu.addEventListener('change', () => void change(menu, field));
 }
 
-/** With the share sheet of the system, where there is one. */
 export function beginSharing(): void {
-  const button = document.querySelector<HTMLButtonElement>('button[data-share]');
-  if (button === null || typeof navigator.share !== 'function') return;
-  button.hidden = false;
-  button.addEventListener('click', () => {
+  offerSharing(document.querySelector<HTMLButtonElement>('button[data-share]'), () => {
     const field = message();
     const { subject: title, text } = field === null ? { subject: '', text: '' } : partsIn(field);
-    // Closing the sheet without choosing is no error.
-    navigator.share({ title, text, url: shownLink() }).catch(() => {});
+    return { title, text, url: shownLink() };
   });
 }
