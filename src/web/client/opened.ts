@@ -3,7 +3,7 @@ import type { Content } from '../../../sdk/sealing.ts';
 import { beginCopying } from './copying.ts';
 import { countGraphemes, countLines } from './reading.ts';
 import { drawGlyphs, listPairs, nameHidden, sayCount } from './reading-view.ts';
-import { beginCover, blobOf, find } from './shown.ts';
+import { beginCover, blobOf, find, showInstead } from './shown.ts';
 import { sizeText } from './size.ts';
 
 type FileContent = Extract<Content, { kind: 'file' }>;
@@ -73,11 +73,8 @@ function showFile({ name, bytes: given }: FileContent): void {
 
 /** In place of the page; its elements are those of the template. */
 export function showOpened(content: Content): void {
-  const template = find('#opened', HTMLTemplateElement);
-  const main = document.getElementById('main');
-  if (template === null || main === null) return;
-  main.replaceChildren(document.importNode(template.content, true));
-  document.title = template.dataset.title ?? document.title;
+  const main = showInstead('#opened');
+  if (main === null) return;
   // Another language would be another page.
   document.querySelector('form.language')?.remove();
   const text = content.kind === 'text' ? content.text : textOf(content.bytes);

@@ -7,7 +7,7 @@ import { MayflyError } from '../../../sdk/error.ts';
 import { type Content, isFragment, open, type Proofs, prove } from '../../../sdk/sealing.ts';
 import { atEndOf, dropLook, type KeptLook, keepLook, keptLook } from './kept-look.ts';
 import { showOpened } from './opened.ts';
-import { beginPassphrase, endMinute, find, forget, passphraseField } from './shown.ts';
+import { beginPassphrase, endMinute, find, forget, passphraseField, showInstead } from './shown.ts';
 import { stretchInWorker } from './stretching.ts';
 
 const sealed = document.getElementById('sealed') ?? document.createElement('div');
@@ -188,12 +188,7 @@ async function burn(proofs: Proofs): Promise<void> {
   if (!got.ok || got.answer.burned !== true) return refused(got.answer);
   forget();
   setAddress(path, '');
-  const template = find('#burned', HTMLTemplateElement);
-  const main = document.getElementById('main');
-  if (template === null || main === null) return;
-  main.replaceChildren(document.importNode(template.content, true));
-  document.title = template.dataset.title ?? document.title;
-  find('h1', HTMLElement)?.focus();
+  showInstead('#burned')?.querySelector('h1')?.focus();
 }
 
 function show(content: Content, look: KeptLook): void {
