@@ -11,7 +11,7 @@ export function withLink({ text }: MessageParts, link: string): string {
 }
 
 /** Opens in the reader's own mail program (RFC 6068: line breaks are CR LF). */
-export function mailtoAddress(parts: MessageParts, link: string): string {
-  const body = withLink(parts, link).replaceAll('\n', '\r\n');
-  return `mailto:?subject=${encodeURIComponent(parts.subject)}&body=${encodeURIComponent(body)}`;
+export function mailtoAddress(subject: string, body: string): string {
+  const lines = body.replaceAll('\n', '\r\n');
+  return `mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(lines)}`;
 }

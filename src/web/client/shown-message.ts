@@ -22,7 +22,7 @@ export function showMessage(): void {
   if (field === null) return;
   const parts = partsIn(field);
   field.value = withLink(parts, shownLink());
-  document.getElementById('mailto')?.setAttribute('href', mailtoAddress(parts, shownLink()));
+  document.getElementById('mailto')?.setAttribute('href', mailtoAddress(parts.subject, field.value));
 }
 
 /** The texts of other languages are asked for when they are chosen. One that does not arrive leaves everything as it is. */

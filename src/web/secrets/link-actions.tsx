@@ -5,7 +5,7 @@
 import type { FC } from 'hono/jsx';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { Locale } from '../../locale/catalogues.ts';
-import { mailtoAddress, withLink } from '../client/link-message.ts';
+import { type MessageParts, mailtoAddress, withLink } from '../client/link-message.ts';
 import { qrPath, quietModules } from '../client/qr-path.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
@@ -27,8 +27,10 @@ export interface LinkActionsProps {
 }
 
 export const LinkActions: FC<LinkActionsProps> = (props) => {
-  const { say } = props.frame.words;
-  const { link, receipt } = props;
+  const { frame, link, receipt, message } = props;
+  const { say } = frame.words;
+  const parts = linkMessage(message.locale, receipt);
+  const text = link === null ? null : withLink(parts, link);
   return (
     <>
       <label for="link">{say('receipt.link')}</label>
@@ -64,8 +66,16 @@ export const LinkActions: FC<LinkActionsProps> = (props) => {
             <p class="hint">{say('receipt.qrHint')}</p>
           </div>
         </details>
-        <EmailLink {...props} />
-        <Message {...props} />
+        {/* In the creator's own mail program. */}
+        <a
+          class="button quiet"
+          id="mailto"
+          href={text === null ? 'mailto:' : mailtoAddress(parts.subject, text)}
+        >
+          <Icon name="mail" />
+          {say('receipt.email')}
+        </a>
+        <Message {...props} parts={parts} text={text} />
       </div>
     </>
   );
@@ -103,22 +113,16 @@ const QrCode: FC<{ text: string | null; label: string }> = ({ text, label }) => 
   );
 };
 
-/** In the creator's own mail program. */
-const EmailLink: FC<LinkActionsProps> = ({ frame, receipt, link, message }) => {
-  const parts = linkMessage(message.locale, receipt);
-  return (
-    <a class="button quiet" id="mailto" href={link === null ? 'mailto:' : mailtoAddress(parts, link)}>
-      <Icon name="mail" />
-      {frame.words.say('receipt.email')}
-    </a>
-  );
-};
+interface MessageProps extends LinkActionsProps {
+  readonly parts: MessageParts;
+  /** With the link; `null` where the browser fills it in. */
+  readonly text: string | null;
+}
 
 /** The script asks `data-texts` for the texts in another language. */
-const Message: FC<LinkActionsProps> = (props) => {
-  const { frame, receipt, link, message } = props;
+const Message: FC<MessageProps> = (props) => {
+  const { frame, receipt, message, parts, text } = props;
   const { words, href } = frame;
-  const { subject, text } = linkMessage(message.locale, receipt);
   return (
     <details name="way" open={message.isOpen}>
       <summary class="button quiet">
@@ -136,11 +140,11 @@ const Message: FC<LinkActionsProps> = (props) => {
           lang={message.locale}
           dir="auto"
           aria-label={words.say('receipt.messageLabel')}
-          data-subject={subject}
-          data-text={text}
+          data-subject={parts.subject}
+          data-text={parts.text}
           data-texts={href('receiptMessage', receipt.metadataKey)}
         >
-          {link === null ? null : withLink({ subject, text }, link)}
+          {text}
         </textarea>
         <CopyButton
           target="message"

@@ -6,6 +6,7 @@
 import type { FC } from 'hono/jsx';
 import type { StatusOutcome } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import { mailtoAddress } from '../client/link-message.ts';
 import { Day } from '../kit/day.tsx';
 import { controlAttributes, Field } from '../kit/field.tsx';
 import { type Frame, onceFor, Page, PostForm, sharesHere } from '../kit/layout.tsx';
@@ -303,13 +304,12 @@ const hereTexts = { opened: 'gone.openedHere', burned: 'gone.burnedHere' } as co
 const TellSender: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.words;
   const text = say('gone.tellText', { site: frame.brand.name });
-  const mail = new URLSearchParams({ subject: say('gone.tellSubject'), body: text });
   return (
     <section class="sheet" aria-labelledby="tell">
       <h2 id="tell">{say('gone.tell')}</h2>
       <blockquote id="ready-text">{text}</blockquote>
       <div class="row">
-        <a class="button" id="tell-mail" href={`mailto:?${mail.toString().replaceAll('+', '%20')}`}>
+        <a class="button" id="tell-mail" href={mailtoAddress(say('gone.tellSubject'), text)}>
           <Icon name="mail" />
           {say('gone.tellMail')}
         </a>
