@@ -19,6 +19,7 @@ import {
   type AskRefusal,
   Burned,
   Notice,
+  notRefused,
   PassphraseField,
   SureBox,
   type WaitingSecret,
@@ -64,8 +65,8 @@ async function ask(
   const { frame } = request;
   if (waiting.secret.sealed)
     return opening(pageReply(status, renderPage(<SealedBurnPage frame={frame} waiting={waiting} />)));
-  const refused = { passphrase: null, box: null, notice: null, ...refusal };
-  return pageReply(status, renderPage(<BurnUnreadPage frame={frame} waiting={waiting} refusal={refused} />));
+  const props = { frame, waiting, refusal: { ...notRefused, ...refusal } };
+  return pageReply(status, renderPage(<BurnUnreadPage {...props} />));
 }
 
 interface BurnUnreadProps {

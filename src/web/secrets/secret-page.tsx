@@ -28,6 +28,8 @@ export interface AskRefusal {
   readonly notice: string | null;
 }
 
+export const notRefused: AskRefusal = { passphrase: null, box: null, notice: null };
+
 interface AskProps {
   readonly frame: Frame;
   readonly waiting: WaitingSecret;

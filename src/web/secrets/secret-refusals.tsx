@@ -98,13 +98,12 @@ export async function keepAsking(
 }
 
 export function wrongPassphraseText(
-  { say, wait: waitFor }: Words,
+  { say, wait }: Words,
   { attemptsLeft, moreAfterSeconds }: WrongPassphrase,
 ): string {
   if (attemptsLeft === null) return say('secret.passphraseWrongPlain');
-  const wait = waitFor(moreAfterSeconds);
-  if (attemptsLeft === 0) return say('secret.passphraseWrongLast', { wait });
-  return say('secret.passphraseWrong', { count: attemptsLeft, wait });
+  if (attemptsLeft === 0) return say('secret.passphraseWrongLast', { wait: wait(moreAfterSeconds) });
+  return say('secret.passphraseWrong', { count: attemptsLeft });
 }
 
 export function laterOf(words: Words, problem: PageProblem): Delay {

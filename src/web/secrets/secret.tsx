@@ -21,7 +21,14 @@ import { createBurnPages } from './recipient-burn.tsx';
 import { RevealedPage } from './revealed-page.tsx';
 import { createSealedPages, opening } from './sealed.tsx';
 import { SealedPage } from './sealed-page.tsx';
-import { type AskRefusal, DonePage, openBox, SecretPage, type WaitingSecret } from './secret-page.tsx';
+import {
+  type AskRefusal,
+  DonePage,
+  notRefused,
+  openBox,
+  SecretPage,
+  type WaitingSecret,
+} from './secret-page.tsx';
 import { goneReply, keepAsking, refusedReply, type SecretDeps } from './secret-refusals.tsx';
 
 export function createSecretPages(deps: SecretDeps): PageRoute[] {
@@ -69,7 +76,7 @@ async function ask(
   const props = {
     frame: request.frame,
     waiting,
-    refusal: { passphrase: null, box: null, notice: null, ...refusal },
+    refusal: { ...notRefused, ...refusal },
     lookField: look?.field ?? null,
   };
   const reply = pageReply(status, renderPage(<SecretPage {...props} />));
