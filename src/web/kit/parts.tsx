@@ -75,7 +75,7 @@ interface CopyButtonProps {
   readonly target: string;
   readonly label: string;
   /** What the button says for a moment after it has copied; its status is announced as well. */
-  readonly copied?: string;
+  readonly copied: string;
   readonly class?: string;
 }
 
@@ -83,12 +83,12 @@ interface CopyButtonProps {
 export const CopyButton: FC<CopyButtonProps> = ({ target, label, copied, ...attributes }) => (
   <button type="button" hidden data-copy={`#${target}`} data-copied={copied} {...attributes}>
     <Icon name="copy" />
-    {copied === undefined ? null : <Icon name="check" />}
+    <Icon name="check" />
     <span>{label}</span>
   </button>
 );
 
-/** Filled by `client/copy.ts`; one per page, after the button. */
+/** Filled by `client/copying.ts`; one per page, after the buttons. */
 export const CopyStatus: FC<{ copied: string; failed: string }> = ({ copied, failed }) => (
   <p class="copied" id="copied" role="status" data-copied={copied} data-failed={failed} />
 );
