@@ -58,7 +58,7 @@ export const burnDefects: readonly SeededDefect[] = [
     }),
   },
   {
-    defect: 'who burned is overwritten by whoever burns next',
+    defect: 'who burned is overwritten by a later burn',
     caughtBy: takenOnce,
     seed(store) {
       const last = new Map<string, Burner>();
@@ -147,7 +147,7 @@ export const burnDefects: readonly SeededDefect[] = [
   },
   {
     defect: 'a burn by the link ignores the version that was found',
-    caughtBy: 'a burn by the link is decided by the id and version that were found, whoever carries them',
+    caughtBy: 'a burn by the link is decided by the id and version that were found, even in a copy',
     seed: (store) => ({
       ...store,
       burnFound: (target) => store.burnFound({ ...target, rowVersion: 1 }, clientStays),
@@ -155,7 +155,7 @@ export const burnDefects: readonly SeededDefect[] = [
   },
   {
     defect: 'a burn by the link keeps no copy of the id',
-    caughtBy: 'a burn by the link is decided by the id and version that were found, whoever carries them',
+    caughtBy: 'a burn by the link is decided by the id and version that were found, even in a copy',
     seed: (store) => ({
       ...store,
       async burnFound(target, isAbandoned) {

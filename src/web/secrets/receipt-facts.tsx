@@ -15,7 +15,7 @@ interface FactsProps {
 
 type Happened = readonly [kind: string, what: MessageKey, at: number];
 
-/** In its order. While it waits, a link shows the page anew; its script does so by itself. */
+/** Oldest first. While the secret waits, a link reloads the page; with scripts it updates by itself. */
 export const Activity: FC<FactsProps> = ({ frame, receipt }) => {
   const { words, href } = frame;
   return (

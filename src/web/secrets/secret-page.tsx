@@ -341,7 +341,7 @@ export const DonePage: FC<{ frame: Frame }> = ({ frame }) => {
   );
 };
 
-/** What is said once the recipient has burned it. */
+/** Shown after the recipient has burned it. */
 export const Burned: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.words;
   return (

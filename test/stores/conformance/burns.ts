@@ -104,7 +104,7 @@ const decisionChecks: readonly ConformanceCheck[] = [
 
   check(
     'P7',
-    'a burn by the link is decided by the id and version that were found, whoever carries them',
+    'a burn by the link is decided by the id and version that were found, even in a copy',
     async ({ store }) => {
       const [record, other] = [await putNew(store), await putNew(store)];
       const { rowVersion, createdAt, expiresAt } = await found(store, record.secretId);
