@@ -94,8 +94,8 @@ describe('at a terminal', () => {
     terminal.press('C-d');
     const link =
       /http:\S+\/secret\/\S+/.exec(await terminal.until(/\/secret\/[0-9a-z]{31}#[\w-]{22}/))?.[0] ?? '';
-    terminal.type('clear');
-    terminal.press('Enter');
+    // Else the first question, still on the screen, would be taken for the next.
+    await enter(terminal, 'clear; echo cleared', /^cleared$/m);
     const own = link.replace('localhost', '127.0.0.1');
     await enter(terminal, `mayfly reveal ${own}`, /^Passphrase: $/m);
     const pid = commandOf(`reveal ${own}`);
