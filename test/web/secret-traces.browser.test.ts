@@ -5,7 +5,7 @@ import { describe, expect, it } from 'bun:test';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type BrowserContext, chromium, errors, type Page } from 'playwright-core';
 import { chromiumPath, launchArguments, openSite, pressOpen, type Site, type Visitor } from './browser.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
 import { makeSealed } from './sealed-link.ts';
@@ -133,19 +133,29 @@ for (const scripts of [false, true]) {
   });
 }
 
+/** A tab that is being restored as the debugger attaches may never answer it (seen once in a hundred starts). */
+const launchPatienceMs = 25_000;
+
 /** A browser with a profile on disk and, as people have it, with the back-forward cache. */
 async function openProfile(
   profile: string,
   scripts: boolean,
   more: readonly string[],
+  launches = 3,
 ): Promise<{ context: BrowserContext } & AsyncDisposable> {
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: chromiumPath,
-    args: [...launchArguments, ...more],
-    ignoreDefaultArgs: ['--disable-back-forward-cache'],
-    javaScriptEnabled: scripts,
-  });
-  return { context, [Symbol.asyncDispose]: () => context.close() };
+  try {
+    const context = await chromium.launchPersistentContext(profile, {
+      executablePath: chromiumPath,
+      args: [...launchArguments, ...more],
+      ignoreDefaultArgs: ['--disable-back-forward-cache'],
+      javaScriptEnabled: scripts,
+      timeout: launchPatienceMs,
+    });
+    return { context, [Symbol.asyncDispose]: () => context.close() };
+  } catch (error) {
+    if (launches === 1 || !(error instanceof errors.TimeoutError)) throw error;
+    return openProfile(profile, scripts, more, launches - 1);
+  }
 }
 
 async function saveAndForget(page: Page): Promise<void> {
