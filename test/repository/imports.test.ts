@@ -9,7 +9,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'src/config': ['src/core', 'src/crypto', 'src/locale', 'zod', 'node:*'],
   'src/core': ['src/crypto', 'node:crypto', 'node:url'],
   'src/locale': [],
-  'src/store': ['src/core', 'bun:sqlite', 'node:*'],
+  'src/store': ['src/core', 'bun:sqlite', 'pg', 'node:*'],
   'src/mail': ['src/config', 'src/core', 'src/locale', 'hono/jsx', 'hono/html', 'nodemailer', 'node:*'],
   'src/ops': [
     'src/config',

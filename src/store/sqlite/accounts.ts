@@ -17,7 +17,7 @@ import {
 import type { PlanName } from '../../core/plans.ts';
 import type { NewAccount, NewToken, OwnedCounts } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { chosenBy, maskOf } from './frames.ts';
+import { chosenBy, maskOf } from '../marks.ts';
 import { eraseLook, holdsLook } from './looks.ts';
 import { eraseMemoAt } from './mail.ts';
 import type { Deciding } from './protocol.ts';

@@ -10,6 +10,7 @@ import type { SecretId } from '../../core/keys.ts';
 import type { NewLook } from '../../core/look-store.ts';
 import type { NewRecord } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { chosenBy, maskOf } from '../marks.ts';
 
 const putFrame = 1;
 const claimFrame = 2;
@@ -247,32 +248,3 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
     yield kind === putFrame ? readPut() : readClaim(kind);
   }
 }
-
-/** Choices from a closed list as bits of one number: bit n is entry n, so the list may only grow at its end. */
-export function maskOf<Entry>(list: readonly Entry[], chosen: readonly Entry[]): number {
-  return list.reduce((mask, entry, bit) => (chosen.includes(entry) ? mask | (1 << bit) : mask), 0);
-}
-
-export function chosenBy<Entry>(list: readonly Entry[], mask: number): Entry[] {
-  return list.filter((_, bit) => (mask & (1 << bit)) !== 0);
-}
-
-/** What is known of a record at its creation and never changes. */
-export interface RecordFlags {
-  readonly hasPassphrase: boolean;
-  readonly sealed: boolean;
-  readonly notify: readonly NoticeKind[];
-}
-
-/** Above the notices, with room for two more of them; SQLite still keeps the number in one byte. */
-const sealedBit = 1 << 6;
-
-/** Bit 0: it has a passphrase; bit n + 1: entry n of `noticeKinds`; bit 6: it is end-to-end. */
-export const bitsOf = ({ hasPassphrase, sealed, notify }: RecordFlags): number =>
-  (hasPassphrase ? 1 : 0) | (maskOf(noticeKinds, notify) << 1) | (sealed ? sealedBit : 0);
-
-export const flagsIn = (bits: number): RecordFlags => ({
-  hasPassphrase: (bits & 1) === 1,
-  sealed: (bits & sealedBit) !== 0,
-  notify: chosenBy(noticeKinds, bits >> 1),
-});

@@ -24,8 +24,9 @@ import {
   type StoredState,
 } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { bitsOf, flagsIn } from '../marks.ts';
 import { deliveryAt } from '../store.ts';
-import { bitsOf, flagsIn, type LocatedClaim, type PutFrame } from './frames.ts';
+import type { LocatedClaim, PutFrame } from './frames.ts';
 import { hintOf, type Locator, rowAmong } from './locator.ts';
 import { eraseLook, holdsLook } from './looks.ts';
 import {

@@ -3,7 +3,7 @@ import type { AccountId } from '../../core/account.ts';
 import type { SecretId } from '../../core/keys.ts';
 import type { StoredSecret } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { flagsIn } from './frames.ts';
+import { flagsIn } from '../marks.ts';
 
 export interface SecretRow {
   position: number;

@@ -1,0 +1,28 @@
+/** A statement by a name that follows from its text, so that two clients of one pooler never mean different ones by it. */
+import { createHash } from 'node:crypto';
+
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+export function statement(text: string): Statement {
+  return { text, name: `mayfly_${createHash('sha256').update(text).digest('hex').slice(0, 16)}` };
+}
+
+/**
+ * Out of the first two parameters of a decision: this node's store time, and how often it knows the time to have been set. Never
+ * behind what another node has kept; a node that missed a setting is judged by what was set.
+ */
+const clock = `
+  clock AS (
+    SELECT CASE WHEN times_set = $2::bigint THEN greatest($1::bigint, seconds) ELSE seconds END AS now FROM store_time)`;
+
+/**
+ * A statement that decides: its text finds the time that it decides by in `clock.now`, and its own parameters begin at `$3`. It may
+ * begin with a WITH of its own.
+ */
+export function decision(text: string): Statement {
+  const [, ownTables] = /^\s*WITH\s+([^]*)$/.exec(text) ?? [];
+  return statement(ownTables === undefined ? `WITH ${clock}\n${text}` : `WITH ${clock},\n${ownTables}`);
+}
