@@ -23,6 +23,6 @@ const clock = `
  * begin with a WITH of its own.
  */
 export function decision(text: string): Statement {
-  const [, ownTables] = /^\s*WITH\s+([^]*)$/.exec(text) ?? [];
+  const [, ownTables] = /^\s*WITH\s+(.*)$/s.exec(text) ?? [];
   return statement(ownTables === undefined ? `WITH ${clock}\n${text}` : `WITH ${clock},\n${ownTables}`);
 }
