@@ -21,7 +21,7 @@ const versions = '/usr/lib/postgresql';
 const user = 'postgres';
 
 /** Where Debian puts the newest version's programs. */
-function programs(): string {
+export function postgresPrograms(): string {
   const newest = readdirSync(versions)
     .filter((name) => existsSync(join(versions, name, 'bin/postgres')))
     .sort((a, b) => Number(b) - Number(a))[0];
@@ -36,7 +36,7 @@ export function asServer(path: string, args: readonly string[]): [string, string
 }
 
 export function runPostgresProgram(program: string, args: readonly string[]): string {
-  const [command, all] = asServer(join(programs(), program), args);
+  const [command, all] = asServer(join(postgresPrograms(), program), args);
   return execFileSync(command, all, { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' }).toString();
 }
 
@@ -111,7 +111,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
 /** Starts a server's programs and resolves when it accepts connections. */
 async function launch(folder: string): Promise<{ child: ChildProcess; exited: Promise<void> }> {
-  const [command, args] = asServer(join(programs(), 'postgres'), ['-D', join(folder, 'data')]);
+  const [command, args] = asServer(join(postgresPrograms(), 'postgres'), ['-D', join(folder, 'data')]);
   const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: '/' });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let log = '';
@@ -135,7 +135,7 @@ const pollMs = 10;
 const limitMs = 30_000;
 
 /** Polls until it is so. */
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const startMs = performance.now();
   while (!(await isSo())) {
     if (performance.now() - startMs > limitMs) throw new Error(`waited in vain: ${what}`);
@@ -221,7 +221,7 @@ const synchronous = { synchronous_standby_names: `'FIRST 1 (${standbyName})'` };
 async function copyServer(primary: PostgresServer): Promise<string> {
   const folder = makePostgresFolder();
   const data = join(folder, 'data');
-  const [command, args] = asServer(join(programs(), 'pg_basebackup'), [
+  const [command, args] = asServer(join(postgresPrograms(), 'pg_basebackup'), [
     ...['-D', data, '-h', '127.0.0.1', '-p', String(primary.port), '-U', 'mayfly'],
     ...['--checkpoint=fast', '--no-sync', '--wal-method=stream'],
   ]);
