@@ -10,6 +10,8 @@ import pg from 'pg';
 import { z } from 'zod';
 import { asServer, freePort, makePostgresFolder, postgresPrograms, until } from '../support/postgres.ts';
 import { repositoryRoot } from '../support/started-server.ts';
+import { startCaddy } from './caddy.ts';
+import { visit } from './curl.ts';
 
 setDefaultTimeout(120_000);
 
@@ -183,5 +185,50 @@ describe('the compose file for PostgreSQL', () => {
     expect(new Set(names)).toEqual(new Set(Object.keys(compose.volumes)));
     const example = readFileSync(join(folder, 'env.example'), 'utf8');
     for (const name of Object.keys(passwords)) expect(example).toContain(`\n${name}=\n`);
+  });
+});
+
+describe('Caddy in front of several nodes', () => {
+  /** A node that is ready or not, and dies over every POST. */
+  function openNode(isReady: boolean) {
+    const asked: string[] = [];
+    const server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch(request) {
+        const { pathname } = new URL(request.url);
+        asked.push(`${request.method} ${pathname}`);
+        if (request.method === 'POST') {
+          void server.stop(true);
+          return new Promise<Response>(() => {});
+        }
+        return new Response(null, { status: pathname === '/readyz' && !isReady ? 503 : 200 });
+      },
+    });
+    const countOf = (line: string) => asked.filter((each) => each === line).length;
+    return { port: server.port ?? 0, countOf, [Symbol.asyncDispose]: () => server.stop(true) };
+  }
+
+  it('sends none to a node that is not ready, and no request twice (P1)', async () => {
+    const balancing = compose.services.caddy?.environment.MAYFLY_BALANCING ?? '';
+    await using ready = openNode(true);
+    await using waiting = openNode(false);
+    await using caddy = await startCaddy({
+      upstreamPort: waiting.port,
+      others: {
+        ports: [ready.port],
+        balancing: balancing.replace('health_interval 2s', 'health_interval 50ms'),
+      },
+      internalPort: 1,
+    });
+    await until('two checks of each', async () =>
+      [ready, waiting].every((node) => node.countOf('GET /readyz') > 1),
+    );
+    const at = { host: 'localhost', port: caddy.httpsPort, authority: caddy.authority };
+    for (let sent = 0; sent < 20; sent += 1)
+      expect(await visit({ ...at, path: '/x' })).toMatchObject({ status: 200 });
+    expect([ready.countOf('GET /x'), waiting.countOf('GET /x')]).toEqual([20, 0]);
+    expect(await visit({ ...at, path: '/secret', body: 'a=b' })).toMatchObject({ status: 502 });
+    expect([ready.countOf('POST /secret'), waiting.countOf('POST /secret')]).toEqual([1, 0]);
   });
 });
