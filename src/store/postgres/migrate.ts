@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import records from './migrations/001-records.sql' with { type: 'text' };
 
-const migrations: readonly string[] = [records];
+export const migrations: readonly string[] = [records];
 
 export async function migrate(pool: pg.Pool): Promise<void> {
   const client = await pool.connect();
