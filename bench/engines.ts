@@ -73,7 +73,13 @@ async function tripsOn(store: Store, seconds: number, at: number): Promise<numbe
   return trips;
 }
 
-function storeSubject(name: string, store: Store, pair: PostgresPair | null, at: number, seconds: number): Subject {
+function storeSubject(
+  name: string,
+  store: Store,
+  pair: PostgresPair | null,
+  at: number,
+  seconds: number,
+): Subject {
   const take = async (): Promise<Taken> => {
     const [beganMs, app, engine] = [performance.now(), process.cpuUsage(), engineCpu(pair)];
     const trips = await tripsOn(store, seconds, at);
@@ -131,7 +137,7 @@ async function takeTurns(what: string, subjects: readonly Subject[], rounds: num
 async function measureStores(folder: string, pair: PostgresPair, sizes: EngineSizes): Promise<Subject[]> {
   const clock = createMachineClock();
   await using embedded = await openSqliteStore({ directory: join(folder, 'embedded'), clock });
-  await using shared = await openPostgresStore({ url: pair.primary.url, durability: 'synchronous', clock });
+  await using shared = await openPostgresStore({ url: pair.primary.url, clock });
   const subjects = inFlight.flatMap((at) => [
     storeSubject('SQLite', embedded, null, at, sizes.storeSeconds),
     storeSubject('PostgreSQL', shared, pair, at, sizes.storeSeconds),
@@ -194,13 +200,25 @@ const targets: readonly Target<Engines>[] = [
   },
 ];
 
-export function renderEngines(all: Engines): string {
+const introduction = (machine: string, command: string) => `# Beside PostgreSQL
+
+Made by \`${command}\`; do not edit. [engines.md](engines.md) says how to run Mayfly on PostgreSQL.
+
+${machine}
+- PostgreSQL: a primary and a synchronous standby, which syncs before anything is answered. Both, the nodes and the load share this machine's
+  cores, and its disk.
+- A trip is one secret that is stored, found and claimed; over HTTP, created and revealed through v1, with ${connections} connections in all.
+- Subjects take turns within a round; medians over the rounds. Processor time is the kernel's, of all threads and processes.
+`;
+
+/** The document. @param machine in words, as in the others */
+export function renderEngines(all: Engines, machine: string, command: string): string {
   const rows = all.map(({ label, rounds }) => {
     const of = (field: keyof Taken) => formatNumber(median(rounds.map((round) => round[field])), 0);
     return [label, of('tripsPerSecond'), of('appMicrosecondsPerTrip'), of('engineMicrosecondsPerTrip')];
   });
   const figures = table(['', 'trips/s', 'app CPU, µs a trip', 'engine CPU, µs a trip'], rows);
-  return `${figures}\n\n${targetsTable(targets, all, true)}\n`;
+  return `${introduction(machine, command)}\n${figures}\n\n${targetsTable(targets, all, true)}\n`;
 }
 
 export async function measureEngines(sizes: EngineSizes): Promise<Engines> {

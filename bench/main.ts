@@ -110,7 +110,7 @@ async function runAgainst(revision: string, folder: string): Promise<boolean> {
 async function runEngines(folder: string): Promise<boolean> {
   const machine = describeMachine(folder);
   const figures = await measureEngines(engineSizes(isQuick));
-  const report = renderDocument({ machine, sizes, command }, renderEngines(figures));
+  const report = renderEngines(figures, machine, command);
   publish('benchmarks-engines.md', report);
   console.log(report);
   return true;
