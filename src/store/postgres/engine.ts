@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { MachineClock, UnixSeconds } from '../../core/time.ts';
 import { createStoreTime, type StoreTime } from '../store-time.ts';
 import { migrate } from './migrate.ts';
+import type { ServerOptions } from './server.ts';
 import type { Statement } from './statement.ts';
 
 export type Values = readonly unknown[];
@@ -22,8 +23,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-export interface EngineOptions {
-  readonly url: string;
+export interface EngineOptions extends ServerOptions {
   /** The schema that the tables are in; the connection's own if absent. */
   readonly schema?: string;
   readonly clock: MachineClock;
@@ -42,9 +42,10 @@ const types = {
   },
 };
 
-export async function openEngine({ url, schema, clock }: EngineOptions): Promise<Engine> {
+export async function openEngine({ url, ssl = false, schema, clock }: EngineOptions): Promise<Engine> {
   const pool = new pg.Pool({
     connectionString: url,
+    ssl,
     max: 8,
     types: types as pg.CustomTypesConfig,
     ...(schema !== undefined && { options: `-c search_path=${schema}` }),

@@ -2,17 +2,11 @@
  * The store over PostgreSQL, for any number of equal nodes. Each decision is one statement on the primary; what resolves is durable at
  * the store's class (P2, P5). Expiry is judged by a store time that all nodes share and that never steps back (P8).
  */
-import type { MachineClock } from '../../core/time.ts';
 import type { Store } from '../store.ts';
-import { openEngine } from './engine.ts';
+import { type EngineOptions, openEngine } from './engine.ts';
 import { createRecordStore } from './records.ts';
 
-export interface PostgresStoreOptions {
-  readonly url: string;
-  /** The schema that the tables are in; the connection's own if absent. */
-  readonly schema?: string;
-  readonly clock: MachineClock;
-}
+export type PostgresStoreOptions = EngineOptions;
 
 export interface PostgresStore extends Store, AsyncDisposable {}
 
