@@ -41,10 +41,10 @@ const settleClaims = decision(`
   settled AS (
     UPDATE records r SET claim_token = NULL FROM found
     WHERE r.secret_id = found.secret_id AND found.is_ended AND r.claim_token IS NOT NULL)
-  SELECT secret_id, is_ended FROM found`);
+  SELECT secret_id AS asked_id, is_ended FROM found`);
 
 interface SettledRow {
-  readonly secret_id: Uint8Array;
+  readonly asked_id: Uint8Array;
   readonly is_ended: boolean;
 }
 

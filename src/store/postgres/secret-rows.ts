@@ -15,8 +15,8 @@ export interface SecretRow {
   readonly sealed_secret: Uint8Array;
 }
 
-export const secretColumns =
-  'r.row_version, r.owner, r.created_at, r.expires_at, r.marks, r.share_domain, r.sealed_secret';
+/** But the sealed bytes: they are read only where they are of use. */
+export const secretColumns = 'r.row_version, r.owner, r.created_at, r.expires_at, r.marks, r.share_domain';
 
 export function toSecret(secretId: SecretId, row: SecretRow): StoredSecret {
   return {
@@ -34,10 +34,10 @@ export function toSecret(secretId: SecretId, row: SecretRow): StoredSecret {
 const textOf = (id: Uint8Array): string => Buffer.from(id).toString('latin1');
 
 /** For each id the row that names it: a statement gives its rows in any order, and none for an unknown id. */
-export function rowsInOrderOf<Row extends { readonly secret_id: Uint8Array }>(
+export function rowsInOrderOf<Row extends { readonly asked_id: Uint8Array }>(
   ids: readonly Uint8Array[],
   rows: readonly Row[],
 ): (Row | null)[] {
-  const byId = new Map(rows.map((row) => [textOf(row.secret_id), row]));
+  const byId = new Map(rows.map((row) => [textOf(row.asked_id), row]));
   return ids.map((id) => byId.get(textOf(id)) ?? null);
 }
