@@ -4,8 +4,13 @@
  */
 import type { MachineClock } from '../../core/time.ts';
 import type { Store } from '../store.ts';
+import { createAccountStore, createTokenStore } from './accounts.ts';
+import { createDeletionStore } from './deletion.ts';
+import { createDomainStore } from './domains.ts';
 import { openEngine } from './engine.ts';
+import { createPasswordStore } from './passwords.ts';
 import { createRecordStore } from './records.ts';
+import { createSessionStore } from './sessions.ts';
 
 export interface PostgresStoreOptions {
   readonly url: string;
@@ -21,6 +26,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { time } = engine;
   return {
     ...createRecordStore(engine),
+    ...createAccountStore(engine),
+    ...createTokenStore(engine),
+    ...createPasswordStore(engine),
+    ...createSessionStore(engine),
+    ...createDeletionStore(engine),
+    ...createDomainStore(engine),
     now: time.now,
     clock: time.report,
     usedBytes: async () => 0,
