@@ -21,7 +21,7 @@ const versions = '/usr/lib/postgresql';
 const user = 'postgres';
 
 /** Where Debian puts the newest version's programs. */
-function programs(): string {
+export function postgresPrograms(): string {
   const newest = readdirSync(versions)
     .filter((name) => existsSync(join(versions, name, 'bin/postgres')))
     .sort((a, b) => Number(b) - Number(a))[0];
@@ -36,7 +36,7 @@ export function asServer(path: string, args: readonly string[]): [string, string
 }
 
 export function runPostgresProgram(program: string, args: readonly string[]): string {
-  const [command, all] = asServer(join(programs(), program), args);
+  const [command, all] = asServer(join(postgresPrograms(), program), args);
   return execFileSync(command, all, { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' }).toString();
 }
 
@@ -50,8 +50,9 @@ export async function freePort(): Promise<number> {
   return promise;
 }
 
-export function makePostgresFolder(): string {
+export function makePostgresFolder(isOnDisk = false): string {
   const inMemory =
+    !isOnDisk &&
     existsSync('/dev/shm') &&
     statfsSync('/dev/shm').bavail * statfsSync('/dev/shm').bsize > 512 * 1024 * 1024;
   const folder = mkdtempSync(join(inMemory ? '/dev/shm' : tmpdir(), 'mayfly-postgres-'));
@@ -83,6 +84,8 @@ export interface PostgresServer extends AsyncDisposable {
 export interface PostgresOptions {
   /** Lines added to postgresql.conf. */
   readonly config?: Config;
+  /** In memory if absent, where there is room: answers do not depend on the disk. */
+  readonly isOnDisk?: boolean;
 }
 
 const defaults = {
@@ -101,7 +104,7 @@ function writeConfig(folder: string, config: Config): void {
 
 /** A fresh, empty server that accepts connections. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const folder = makePostgresFolder();
+  const folder = makePostgresFolder(options.isOnDisk);
   const words = ['-U', 'mayfly', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
   runPostgresProgram('initdb', ['-D', join(folder, 'data'), ...words]);
   const server = await serve(folder, await freePort(), options.config ?? {});
@@ -111,7 +114,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
 /** Starts a server's programs and resolves when it accepts connections. */
 async function launch(folder: string): Promise<{ child: ChildProcess; exited: Promise<void> }> {
-  const [command, args] = asServer(join(programs(), 'postgres'), ['-D', join(folder, 'data')]);
+  const [command, args] = asServer(join(postgresPrograms(), 'postgres'), ['-D', join(folder, 'data')]);
   const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: '/' });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let log = '';
@@ -135,7 +138,7 @@ const pollMs = 10;
 const limitMs = 30_000;
 
 /** Polls until it is so. */
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const startMs = performance.now();
   while (!(await isSo())) {
     if (performance.now() - startMs > limitMs) throw new Error(`waited in vain: ${what}`);
@@ -218,10 +221,10 @@ export interface PostgresPair extends AsyncDisposable {
 const standbyName = 'mayfly_standby';
 const synchronous = { synchronous_standby_names: `'FIRST 1 (${standbyName})'` };
 
-async function copyServer(primary: PostgresServer): Promise<string> {
-  const folder = makePostgresFolder();
+async function copyServer(primary: PostgresServer, isOnDisk?: boolean): Promise<string> {
+  const folder = makePostgresFolder(isOnDisk);
   const data = join(folder, 'data');
-  const [command, args] = asServer(join(programs(), 'pg_basebackup'), [
+  const [command, args] = asServer(join(postgresPrograms(), 'pg_basebackup'), [
     ...['-D', data, '-h', '127.0.0.1', '-p', String(primary.port), '-U', 'mayfly'],
     ...['--checkpoint=fast', '--no-sync', '--wal-method=stream'],
   ]);
@@ -230,7 +233,12 @@ async function copyServer(primary: PostgresServer): Promise<string> {
   return folder;
 }
 
-export async function startPair(options: PostgresOptions = {}): Promise<PostgresPair> {
+interface PairOptions extends PostgresOptions {
+  /** Without the link between the two that a test may stall, which costs processor time. */
+  readonly isDirect?: boolean;
+}
+
+export async function startPair(options: PairOptions = {}): Promise<PostgresPair> {
   let primary = await startPostgres(options);
   let standby: PostgresServer | null = null;
   const former: PostgresServer[] = [];
@@ -239,8 +247,9 @@ export async function startPair(options: PostgresOptions = {}): Promise<Postgres
   async function addStandby(): Promise<void> {
     link.pointTo(primary.port);
     link.resume();
-    const folder = await copyServer(primary);
-    const connection = `host=127.0.0.1 port=${link.port} user=mayfly application_name=${standbyName}`;
+    const folder = await copyServer(primary, options.isOnDisk);
+    const port = options.isDirect ? primary.port : link.port;
+    const connection = `host=127.0.0.1 port=${port} user=mayfly application_name=${standbyName}`;
     const follow = { primary_conninfo: `'${connection}'`, wal_retrieve_retry_interval: "'100ms'" };
     standby = await serve(folder, await freePort(), { ...options.config, ...follow, ...synchronous });
     await primary.configure(synchronous);
