@@ -8,8 +8,10 @@ import type { Connection } from './connection.ts';
 import records from './migrations/001-records.sql' with { type: 'text' };
 import accounts from './migrations/002-accounts.sql' with { type: 'text' };
 import domains from './migrations/003-domains.sql' with { type: 'text' };
+import sharedWork from './migrations/004-shared-work.sql' with { type: 'text' };
+import timeAndLimits from './migrations/005-time-and-limits.sql' with { type: 'text' };
 
-export const migrations: readonly string[] = [records, accounts, domains];
+export const migrations: readonly string[] = [records, accounts, domains, sharedWork, timeAndLimits];
 
 const limitMs = 60_000;
 

@@ -5,11 +5,10 @@
  * where to look: what a record may still hold is decided by its own state and times, under the lock of its row. What the engine keeps of
  * erased bytes, and for how long, is its operator's to bound (port `scrub`).
  */
-import type { RoomStore, SecretStore } from '../../core/ports.ts';
-import type { Store } from '../store.ts';
+import type { SecretStore } from '../../core/ports.ts';
 import { finishedDeletionSeconds } from '../store.ts';
 import type { Engine } from './engine.ts';
-import { decision, statement } from './statement.ts';
+import { decision } from './statement.ts';
 
 /** Until when a record may hold sealed bytes: while its secret waits, or may be looked at again. The address goes with them (P11). */
 const sweepRecords = decision(`
@@ -62,12 +61,7 @@ const sweeps = [
   sweepTable('creations', 'creation_id', 'ends_at'),
 ];
 
-/** Of all tables here, with their indexes; room inside them that is free for reuse is taken room to the engine. */
-const selectUsedBytes = statement(`
-  SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint AS bytes FROM pg_class c
-  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'`);
-
-export type SweepStore = Pick<SecretStore, 'sweep' | 'scrub'> & Pick<Store, 'usedBytes'> & RoomStore;
+export type SweepStore = Pick<SecretStore, 'sweep' | 'scrub'>;
 
 export function createSweepStore(engine: Engine): SweepStore {
   return {
@@ -81,9 +75,5 @@ export function createSweepStore(engine: Engine): SweepStore {
       return touched;
     },
     scrub: async () => true,
-    async usedBytes() {
-      return (await engine.read<{ bytes: number }>(selectUsedBytes, []))[0]?.bytes ?? 0;
-    },
-    assertRoom: async () => {},
   };
 }
