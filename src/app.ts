@@ -172,8 +172,7 @@ export async function tryMailServer(
 
 async function openObservers(settings: Settings, store: Store, mailWatch: MailWatch, log: Log) {
   const { internalPort, maxStorageBytes, smtpServer } = settings;
-  const maxBytes = settings.store === 'sqlite' ? maxStorageBytes : null;
-  const storage = { usedBytes: store.usedBytes, maxBytes };
+  const storage = { usedBytes: store.usedBytes, maxBytes: maxStorageBytes };
   const mailIsReached = smtpServer === null ? undefined : mailWatch.isReached;
   const metrics = internalPort === null ? null : await openMetrics(storage, mailIsReached);
   const counts = metrics ?? noMetrics;

@@ -23,19 +23,15 @@ export interface OpenStore {
   close(): Promise<void>;
 }
 
-function optionsFor(settings: Settings, { url, tls, isLocal }: PostgresServer): ServerOptions {
+function optionsFor(settings: Settings, { url, tls }: PostgresServer): ServerOptions {
   const { storeDurability: durability, storePoolSize: poolSize, allowsUnsafeStore: allowsUnsafe } = settings;
-  const address = url.expose();
-  // Node's TLS takes the name of an address that is a number from here alone.
-  const host = URL.parse(address)?.hostname.replace(/^\[|\]$/g, '');
-  const ssl = tls !== null && {
+  const options = tls !== null && {
     rejectUnauthorized: tls.isVerified,
-    ...(host !== undefined && !isLocal && { host }),
     ...(tls.ca !== null && { ca: tls.ca }),
     ...(tls.cert !== null && { cert: tls.cert }),
     ...(tls.key !== null && { key: tls.key.expose() }),
   };
-  return { url: address, ssl, durability, poolSize, allowsUnsafe };
+  return { url: url.expose(), tls: options, durability, poolSize, allowsUnsafe };
 }
 
 /** A server alone makes a store. */
@@ -59,7 +55,9 @@ async function openPostgres(
     );
   if (isBesideServers && tables === 'older') throw new StoreRefusal('older_server', outdated);
   const { openPostgresStore } = await import('./store/postgres/store.ts');
-  const opening = openPostgresStore({ ...options, durability, clock: createMachineClock() });
+  const { maxStorageBytes } = settings;
+  const clock = createMachineClock();
+  const opening = openPostgresStore({ ...options, durability, maxStorageBytes, clock });
   const store = await opening.catch((error: unknown) => {
     throw toRefusal(error, at.shown);
   });

@@ -127,9 +127,8 @@ function mebibytesOf(bytes: number): number {
   return size < 10 ? Number(size.toPrecision(2)) : Math.round(size);
 }
 
-function examineStorage({ store, maxStorageBytes }: Settings, usedBytes: number): Finding {
+function examineStorage({ maxStorageBytes }: Settings, usedBytes: number): Finding {
   const used = mebibytesOf(usedBytes);
-  if (store !== 'sqlite') return ok('storage', `${used} MiB in use; the server’s disk is the limit`);
   if (maxStorageBytes === null)
     return ok('storage', `${used} MiB in use; MAYFLY_MAX_STORAGE sets no limit but the disk’s`);
   const part = usedBytes / maxStorageBytes;

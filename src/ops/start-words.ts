@@ -142,8 +142,7 @@ function storeLines({ dataDir }: Settings, server: StoreServer | null): string[]
 
 /** What to do where new secrets are refused for want of room. */
 function roomCure({ store, dataDir, maxStorageBytes }: Settings): string {
-  if (store !== 'sqlite') return 'make room on the disk of the PostgreSQL server';
-  const disk = `make room on the disk of ${dataDir}`;
+  const disk = `make room on the disk of ${store === 'sqlite' ? dataDir : 'the PostgreSQL server'}`;
   return maxStorageBytes === null ? disk : `${disk}, or raise MAYFLY_MAX_STORAGE: mayfly doctor says which`;
 }
 

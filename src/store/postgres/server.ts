@@ -1,33 +1,17 @@
 /** How a PostgreSQL server is reached, a first look at it, and what is said where it does not let us in. */
-import type { ConnectionOptions } from 'node:tls';
-import pg from 'pg';
 import { StoreRefusal } from '../store.ts';
-import { type CheckedEngine, checkEngine, type Durability, type EngineDemands } from './boot-checks.ts';
+import { type AskEngine, type CheckedEngine, checkEngine } from './boot-checks.ts';
+import { openConnection } from './connection.ts';
+import type { EngineOptions } from './engine.ts';
 import { migrations } from './migrate.ts';
+import { statement } from './statement.ts';
 
-export interface ServerOptions {
-  /** Without parameters that speak of TLS. */
-  readonly url: string;
-  /** `false` if absent: not encrypted. It is always passed on, so that no variable of libpq decides it. */
-  readonly ssl?: ConnectionOptions | false;
-  /** As `EngineDemands.durability`; `single` if absent. */
-  readonly durability?: Durability | null;
-  /** How many connections are kept; 10 if absent. */
-  readonly poolSize?: number;
-  readonly allowsUnsafe?: boolean;
-}
-
-/** What a connection of its own cancels what takes too long with. */
-const cancellingConnections = 1;
-const usualPoolSize = 10;
-
-export function demandsOf(options: ServerOptions): EngineDemands {
-  const { durability = 'single', poolSize = usualPoolSize, allowsUnsafe = false } = options;
-  return { durability, connections: poolSize + cancellingConnections, allowsUnsafe };
-}
+export type ServerOptions = Required<
+  Pick<EngineOptions, 'url' | 'tls' | 'durability' | 'poolSize' | 'allowsUnsafe'>
+>;
 
 /** A server that does not answer by then is as good as none. */
-const connectLimitMs = 5_000;
+const lookLimitMs = 5_000;
 
 /** `older`: the next server that starts brings the tables up to date. */
 export type FoundTables = 'none' | 'older' | 'up_to_date';
@@ -36,13 +20,13 @@ export interface ServerLook extends CheckedEngine {
   readonly tables: FoundTables;
 }
 
-async function findTables(client: pg.Client): Promise<FoundTables> {
-  const { rows: named } = await client.query<{ oid: string | null }>(
-    "SELECT to_regclass('migrations') AS oid",
-  );
-  if (named[0]?.oid === null) return 'none';
-  const { rows } = await client.query<{ done: number }>('SELECT done FROM migrations');
-  const done = rows[0]?.done ?? 0;
+async function findTables(ask: AskEngine): Promise<FoundTables> {
+  const [named] = (await ask("SELECT to_regclass('migrations') IS NOT NULL AS found", [])) as {
+    found: boolean;
+  }[];
+  if (named?.found !== true) return 'none';
+  const [kept] = (await ask('SELECT done FROM migrations', [])) as { done: number }[];
+  const done = kept?.done ?? 0;
   if (done > migrations.length)
     throw new StoreRefusal(
       'newer_schema',
@@ -57,20 +41,23 @@ async function findTables(client: pg.Client): Promise<FoundTables> {
  * @param shown its address without a password
  */
 export async function lookAtServer(options: ServerOptions, shown: string): Promise<ServerLook> {
-  const { url, ssl = false } = options;
-  const client = new pg.Client({ connectionString: url, ssl, connectionTimeoutMillis: connectLimitMs });
-  // Cut while nothing is asked of it: the next query rejects.
-  client.on('error', () => {});
+  const { url, tls, durability, allowsUnsafe, poolSize: connections } = options;
   try {
-    await client.connect();
-    const ask = async (text: string, values: readonly unknown[]) =>
-      (await client.query(text, [...values])).rows;
-    const checked = await checkEngine(ask, demandsOf(options));
-    return { ...checked, tables: await findTables(client) };
+    const connection = await openConnection({ url, tls });
+    const deadlineMs = performance.now() + lookLimitMs;
+    const ask: AskEngine = async (text, values) => {
+      const [reply] = await connection.ask([{ statement: statement(text), values }], deadlineMs);
+      if (reply?.status === 'fulfilled') return reply.value;
+      throw reply?.reason;
+    };
+    try {
+      const checked = await checkEngine(ask, { durability, connections, allowsUnsafe });
+      return { ...checked, tables: await findTables(ask) };
+    } finally {
+      await connection.end();
+    }
   } catch (error) {
     throw toRefusal(error, shown);
-  } finally {
-    await client.end().catch(() => {});
   }
 }
 
