@@ -50,8 +50,9 @@ export async function freePort(): Promise<number> {
   return promise;
 }
 
-export function makePostgresFolder(): string {
+export function makePostgresFolder(isOnDisk = false): string {
   const inMemory =
+    !isOnDisk &&
     existsSync('/dev/shm') &&
     statfsSync('/dev/shm').bavail * statfsSync('/dev/shm').bsize > 512 * 1024 * 1024;
   const folder = mkdtempSync(join(inMemory ? '/dev/shm' : tmpdir(), 'mayfly-postgres-'));
@@ -83,6 +84,8 @@ export interface PostgresServer extends AsyncDisposable {
 export interface PostgresOptions {
   /** Lines added to postgresql.conf. */
   readonly config?: Config;
+  /** In memory if absent, where there is room: answers do not depend on the disk. */
+  readonly isOnDisk?: boolean;
 }
 
 const defaults = {
@@ -101,7 +104,7 @@ function writeConfig(folder: string, config: Config): void {
 
 /** A fresh, empty server that accepts connections. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const folder = makePostgresFolder();
+  const folder = makePostgresFolder(options.isOnDisk);
   const words = ['-U', 'mayfly', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
   runPostgresProgram('initdb', ['-D', join(folder, 'data'), ...words]);
   const server = await serve(folder, await freePort(), options.config ?? {});
@@ -218,8 +221,8 @@ export interface PostgresPair extends AsyncDisposable {
 const standbyName = 'mayfly_standby';
 const synchronous = { synchronous_standby_names: `'FIRST 1 (${standbyName})'` };
 
-async function copyServer(primary: PostgresServer): Promise<string> {
-  const folder = makePostgresFolder();
+async function copyServer(primary: PostgresServer, isOnDisk?: boolean): Promise<string> {
+  const folder = makePostgresFolder(isOnDisk);
   const data = join(folder, 'data');
   const [command, args] = asServer(join(postgresPrograms(), 'pg_basebackup'), [
     ...['-D', data, '-h', '127.0.0.1', '-p', String(primary.port), '-U', 'mayfly'],
@@ -230,7 +233,12 @@ async function copyServer(primary: PostgresServer): Promise<string> {
   return folder;
 }
 
-export async function startPair(options: PostgresOptions = {}): Promise<PostgresPair> {
+interface PairOptions extends PostgresOptions {
+  /** Without the link between the two that a test may stall, which costs processor time. */
+  readonly isDirect?: boolean;
+}
+
+export async function startPair(options: PairOptions = {}): Promise<PostgresPair> {
   let primary = await startPostgres(options);
   let standby: PostgresServer | null = null;
   const former: PostgresServer[] = [];
@@ -239,8 +247,9 @@ export async function startPair(options: PostgresOptions = {}): Promise<Postgres
   async function addStandby(): Promise<void> {
     link.pointTo(primary.port);
     link.resume();
-    const folder = await copyServer(primary);
-    const connection = `host=127.0.0.1 port=${link.port} user=mayfly application_name=${standbyName}`;
+    const folder = await copyServer(primary, options.isOnDisk);
+    const port = options.isDirect ? primary.port : link.port;
+    const connection = `host=127.0.0.1 port=${port} user=mayfly application_name=${standbyName}`;
     const follow = { primary_conninfo: `'${connection}'`, wal_retrieve_retry_interval: "'100ms'" };
     standby = await serve(folder, await freePort(), { ...options.config, ...follow, ...synchronous });
     await primary.configure(synchronous);

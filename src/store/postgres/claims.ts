@@ -8,18 +8,21 @@
  *
  * A claim leaves a token of its own. Where its confirmation is in doubt this node has released nothing, and it alone knows the token:
  * it may put back what was erased, which it has read before (P3). That is one UPDATE by the token, for `undoSeconds` at most, unless
- * somebody was answered in the meantime (endings.ts), an answer of its look was asked for, or what was erased is not what was read.
+ * somebody was answered in the meantime (endings.ts), an answer of its look was asked for, or what was erased is not what was read. What
+ * a put locks it locks too, so that nothing comes back under a closed root or for an account that is gone.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../core/errors.ts';
 import { lookRow, lookSeconds, type NewLook } from '../../core/look-store.ts';
 import type { BurnDecision, ClaimOutcome, ClaimTarget, IsAbandoned, SecretStore } from '../../core/ports.ts';
-import type { Burner } from '../../core/secret.ts';
+import { rootKidOf } from '../../core/root-store.ts';
+import type { Burner, StoredSecret } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { createBatch } from './batches.ts';
 import { type Ending, type Endings, endingColumns, undoSeconds } from './endings.ts';
 import type { Engine } from './engine.ts';
+import type { RootUses } from './roots.ts';
 import { rowsInOrderOf } from './secret-rows.ts';
 import { decision, type Statement } from './statement.ts';
 
@@ -58,10 +61,14 @@ const claimRecords = decision(`
 
 const undoClaims = decision(`
   WITH asked AS (
-    SELECT * FROM unnest($3::bytea[], $4::bytea[], $5::bytea[], $6::integer[], $7::bytea[])
-      AS asked (secret_id, claim_token, sealed_secret, sealed_version, address_box)),
+    SELECT * FROM unnest($3::bytea[], $4::bytea[], $5::bytea[], $6::integer[], $7::bytea[], $8::integer[], $9::bigint[])
+      AS asked (secret_id, claim_token, sealed_secret, sealed_version, address_box, kid, owner)),
+  open_roots AS MATERIALIZED (SELECT kid FROM root_floor FOR SHARE),
+  owners AS MATERIALIZED (SELECT id FROM accounts WHERE id = ANY ($9::bigint[]) ORDER BY id FOR KEY SHARE),
   found AS MATERIALIZED (
-    SELECT r.secret_id FROM asked JOIN records r USING (secret_id) ORDER BY r.secret_id FOR UPDATE OF r)
+    SELECT r.secret_id FROM asked JOIN records r USING (secret_id)
+    WHERE asked.kid >= (SELECT kid FROM open_roots) AND (asked.owner IS NULL OR asked.owner IN (SELECT id FROM owners))
+    ORDER BY r.secret_id FOR UPDATE OF r)
   UPDATE records r SET state = 'w', ended_at = NULL, claim_token = NULL, sealed_secret = asked.sealed_secret,
     look_until = NULL, look_tag = NULL, sweep_at = r.expires_at, delivery_address_box = asked.address_box
   FROM found JOIN asked USING (secret_id), clock
@@ -98,8 +105,7 @@ const burnFoundRecords = decision(`
   SELECT found.*, burned.ended_at AS burned_at FROM found LEFT JOIN burned USING (secret_id)`);
 
 /** What a claim erases, as it was read before. */
-export interface Kept {
-  readonly sealedSecret: Uint8Array;
+export interface Kept extends Pick<StoredSecret, 'owner' | 'sealedSecret'> {
   readonly sealedVersion: number;
   readonly addressBox: Uint8Array | null;
 }
@@ -150,6 +156,8 @@ function createClaimBatches(engine: Engine) {
       asks.map(({ kept }) => kept.sealedSecret),
       asks.map(({ kept }) => kept.sealedVersion),
       asks.map(({ kept }) => kept.addressBox),
+      asks.map(({ kept }) => rootKidOf(kept.sealedSecret) ?? 0),
+      asks.map(({ kept }) => kept.owner),
     ],
     answersOf: (rows, asks) =>
       rowsInOrderOf(
@@ -203,11 +211,16 @@ const burnBatch = (engine: Engine, statement: Statement) =>
     isAbandoned: ({ isAbandoned }) => isAbandoned(),
   });
 
-/** @param keptOf what a target was found with, if this store has found it */
+interface ClaimParts {
+  readonly endings: Pick<Endings, 'believeLocked'>;
+  readonly roots: RootUses;
+  /** What a target was found with, if this store has found it. */
+  keptOf(target: ClaimTarget): Kept | undefined;
+}
+
 export function createClaimStore(
   engine: Engine,
-  { believeLocked }: Pick<Endings, 'believeLocked'>,
-  keptOf: (target: ClaimTarget) => Kept | undefined,
+  { endings: { believeLocked }, roots, keptOf }: ClaimParts,
 ): Pick<SecretStore, 'claim' | 'burn' | 'burnFound'> {
   const { claim, undo } = createClaimBatches(engine);
   const burn = burnBatch(engine, burnRecords);
@@ -237,6 +250,7 @@ export function createClaimStore(
         look: look === null ? null : { ...look, sealedLook: look.sealedLook.slice() },
         isAbandoned,
       };
+      if (ask.look !== null) await roots.note(ask.look.sealedLook, ask.look.until);
       const row = await claimOrPutBack(ask, keptOf(target));
       if (row === 'abandoned') return row;
       if (row?.is_won) return 'won';

@@ -22,6 +22,7 @@ import { deliveryAt } from '../store.ts';
 import { erased, rootOf } from './claims.ts';
 import { type Ending, type Endings, endingColumns } from './endings.ts';
 import type { Engine } from './engine.ts';
+import type { RootUses } from './roots.ts';
 import { decision, statement } from './statement.ts';
 
 interface ReceiptRow extends Ending {
@@ -172,7 +173,7 @@ interface BurnedRow {
 
 type ReceiptWrites = Pick<SecretStore, 'markViewed' | 'setExpiry' | 'setMemo' | 'burnAll'>;
 
-function createReceiptWrites(engine: Engine): ReceiptWrites {
+function createReceiptWrites(engine: Engine, roots: RootUses): ReceiptWrites {
   return {
     async markViewed(id) {
       const [row] = await engine.decide<Pick<ReceiptRow, 'viewed_at'>>(markViewed, [id.slice()]);
@@ -180,6 +181,7 @@ function createReceiptWrites(engine: Engine): ReceiptWrites {
     },
     async setExpiry(id, from, { expiresAt, receiptExpiresAt, noticeDueAt, sealedSecret }) {
       const values = [id.slice(), from, expiresAt, receiptExpiresAt, noticeDueAt, sealedSecret.slice()];
+      await roots.note(sealedSecret, expiresAt);
       return (await engine.decide(setExpiry, values)).length === 1;
     },
     async setMemo(id, memoBox) {
@@ -194,6 +196,9 @@ function createReceiptWrites(engine: Engine): ReceiptWrites {
   };
 }
 
-export function createReceiptStore(engine: Engine, endings: Endings): ReceiptReads & ReceiptWrites {
-  return { ...createReceiptReads(engine, endings), ...createReceiptWrites(engine) };
+export function createReceiptStore(
+  engine: Engine,
+  { endings, roots }: { readonly endings: Endings; readonly roots: RootUses },
+): ReceiptReads & ReceiptWrites {
+  return { ...createReceiptReads(engine, endings), ...createReceiptWrites(engine, roots) };
 }

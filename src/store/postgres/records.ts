@@ -1,26 +1,22 @@
 /**
- * Secrets: their storing and finding, and with them the whole of what a record's row decides but its mail.
+ * The finding of secrets, and with it the whole of what a record's row decides but its mail.
  *
  * A read changes nothing that anybody is told (P4), and a look-up runs the same statement whatever became of the secret (P17).
  */
 import type { SecretId } from '../../core/keys.ts';
 import type { ClaimTarget, SecretStore } from '../../core/ports.ts';
-import type { NewRecord, StoredSecret } from '../../core/secret.ts';
+import type { StoredSecret } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { bitsOf } from '../marks.ts';
 import { createBatch } from './batches.ts';
 import { createClaimStore, type Kept } from './claims.ts';
 import { createEndings, type Ending, type Endings, endingColumns } from './endings.ts';
 import type { Engine } from './engine.ts';
 import { createLookStore, type PostgresLooks } from './looks.ts';
+import { createPut } from './put.ts';
 import { createReceiptStore } from './receipts.ts';
+import { createRootUses } from './roots.ts';
 import { rowsInOrderOf, type SecretRow, secretColumns, toSecret } from './secret-rows.ts';
-import { decision, statement } from './statement.ts';
-
-const insertRecords = decision(`
-  INSERT INTO records (secret_id, receipt_id, owner, created_at, expires_at, receipt_expires_at, sweep_at, marks, share_domain,
-    sealed_secret, details_box, recent_box, memo_box, delivery, delivery_at, delivery_stale_at, notice_due_at)
-  VALUES ($3, $4, $5, $6, $7, $8, $7, $9, $10, $11, $12, $13, $14, CASE WHEN $15::bigint IS NOT NULL THEN 'queued' END, $6, $15, $16)`);
+import { statement } from './statement.ts';
 
 /** What is erased, and what is about to be, is not read. */
 const findSecrets = statement(`
@@ -63,6 +59,7 @@ function createFinding(engine: Engine, { believe }: Endings) {
     }
     const found = toSecret(id, row);
     kept.set(found, {
+      owner: row.owner,
       sealedSecret: row.sealed_secret,
       sealedVersion: row.sealed_version,
       addressBox: row.delivery_address_box,
@@ -71,26 +68,6 @@ function createFinding(engine: Engine, { believe }: Endings) {
   }
 
   return { findSecret, keptOf: (target: ClaimTarget) => kept.get(target) };
-}
-
-function createPut(engine: Engine): SecretStore['put'] {
-  const valuesOf = (record: NewRecord) => [
-    record.secretId.slice(),
-    record.receiptId.slice(),
-    record.owner,
-    record.createdAt,
-    record.expiresAt,
-    record.receiptExpiresAt,
-    bitsOf(record),
-    record.shareDomain,
-    record.sealedSecret.slice(),
-    record.detailsBox?.slice() ?? null,
-    record.recentBox?.slice() ?? null,
-    record.memoBox?.slice() ?? null,
-    record.deliveryStaleAt,
-    record.noticeDueAt,
-  ];
-  return async (record) => void (await engine.decide(insertRecords, valuesOf(record)));
 }
 
 /** All of a record but its mail, and its sweep. */
@@ -102,12 +79,13 @@ export type PostgresRecords = Omit<
 
 export function createRecordStore(engine: Engine): PostgresRecords {
   const endings = createEndings(engine);
+  const roots = createRootUses(engine);
   const { findSecret, keptOf } = createFinding(engine, endings);
   return {
-    put: createPut(engine),
+    put: createPut(engine, roots),
     findSecret,
-    ...createClaimStore(engine, endings, keptOf),
-    ...createLookStore(engine, endings),
-    ...createReceiptStore(engine, endings),
+    ...createClaimStore(engine, { endings, roots, keptOf }),
+    ...createLookStore(engine, { endings, roots }),
+    ...createReceiptStore(engine, { endings, roots }),
   };
 }
