@@ -4,8 +4,9 @@ import records from './migrations/001-records.sql' with { type: 'text' };
 import accounts from './migrations/002-accounts.sql' with { type: 'text' };
 import domains from './migrations/003-domains.sql' with { type: 'text' };
 import sharedWork from './migrations/004-shared-work.sql' with { type: 'text' };
+import timeAndLimits from './migrations/005-time-and-limits.sql' with { type: 'text' };
 
-export const migrations: readonly string[] = [records, accounts, domains, sharedWork];
+export const migrations: readonly string[] = [records, accounts, domains, sharedWork, timeAndLimits];
 
 export async function migrate(pool: pg.Pool): Promise<void> {
   const client = await pool.connect();
