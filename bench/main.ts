@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { repositoryRoot } from '../test/support/started-server.ts';
 import { againstSections, baseline, compareWith, renderComparison, slowerOf } from './against.ts';
 import { UnknownRevision } from './checkout.ts';
+import { engineSizes, measureEngines, renderEngines } from './engines.ts';
 import { describeMachine } from './machine.ts';
 import { renderDocument, renderFigures, renderPicture } from './report.ts';
 import { measureSections, sections } from './sections.ts';
@@ -24,6 +25,8 @@ a second of a bare node:http), and which targets it reached. Takes half an hour 
   --against REVISION    this checkout and another revision in the same rounds; ends with 1 when this checkout is
                         slower. Against ${baseline.slice(0, 7)}, the commit that targets in ratio are held against, it writes
                         docs/benchmarks-against.md
+  --engines             the embedded store beside PostgreSQL with a synchronous standby; takes ten minutes and writes
+                        docs/benchmarks-engines.md
   --quick               a short run, for the direction; writes nothing
   --long                memory is watched over 1,000,000 requests, not only 100,000
   SECTION               only these: ${Object.keys(sections).join(', ')};
@@ -45,6 +48,7 @@ function readArguments() {
         quick: { type: 'boolean', default: false },
         long: { type: 'boolean', default: false },
         against: { type: 'string' },
+        engines: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
       },
       allowPositionals: true,
@@ -67,7 +71,7 @@ if (values.help) {
   console.log(usage);
   process.exit(0);
 }
-const { quick: isQuick, long: isLong, against } = values;
+const { quick: isQuick, long: isLong, engines: isOfEngines, against } = values;
 const sizes = sizesOf({ isQuick, isLong });
 const command = ['npm run bench', ...(process.argv.length > 2 ? ['--'] : []), ...process.argv.slice(2)].join(
   ' ',
@@ -103,9 +107,23 @@ async function runAgainst(revision: string, folder: string): Promise<boolean> {
   return slower.length === 0;
 }
 
+async function runEngines(folder: string): Promise<boolean> {
+  const machine = describeMachine(folder);
+  const figures = await measureEngines(engineSizes(isQuick));
+  const report = renderEngines(figures, machine, command);
+  publish('benchmarks-engines.md', report);
+  console.log(report);
+  return true;
+}
+
+function run(folder: string): Promise<boolean> {
+  if (isOfEngines) return runEngines(folder);
+  return against === undefined ? runAlone(folder) : runAgainst(against, folder);
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'mayfly-'));
 try {
-  const isWell = await (against === undefined ? runAlone(folder) : runAgainst(against, folder));
+  const isWell = await run(folder);
   process.exitCode = isWell ? 0 : 1;
 } catch (error) {
   if (!(error instanceof UnknownRevision)) throw error;

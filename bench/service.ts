@@ -19,10 +19,13 @@ interface ServiceSettings {
   readonly dataDir: string;
   /** `counted` when absent. */
   readonly rateLimits?: 'counted' | 'off';
+  /** The address of another store than the embedded one. */
+  readonly store?: string;
 }
 
-function envOf({ folder, dataDir, rateLimits }: ServiceSettings) {
+function envOf({ folder, dataDir, rateLimits, store }: ServiceSettings) {
   return {
+    ...(store !== undefined && { MAYFLY_STORE: store, MAYFLY_STORE_DURABILITY: 'synchronous' }),
     MAYFLY_DATA_DIR: join(folder, dataDir),
     MAYFLY_RATE_LIMITS: rateLimits === 'off' ? 'off' : writeLimits(folder),
     MAYFLY_LOG_LEVEL: 'warn',

@@ -44,7 +44,7 @@ function newId(): Uint8Array {
   return randomFillSync(new Uint8Array(16));
 }
 
-function newRecord(createdAt: number): NewRecord {
+export function newRecord(createdAt: number): NewRecord {
   const sealedSecret = randomFillSync(new Uint8Array(sealedBytes));
   sealedSecret.set([2, 0, 1]);
   return {

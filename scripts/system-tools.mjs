@@ -77,6 +77,7 @@ const tools = [
   { name: 'gcc', packages: ['gcc', 'libc6-dev'], mark: /'gcc'/, isThere: () => onPath('gcc') },
   { name: 'redis-server', mark: /'redis-server'/, isThere: () => onPath('redis-server') },
   { name: 'postgresql', mark: /\/usr\/lib\/postgresql/, isThere: hasPostgres },
+  { name: 'pgbouncer', mark: /\/usr\/sbin\/pgbouncer/, isThere: () => hasServer('pgbouncer') },
   { name: 'faketime', mark: /libfaketime/, isThere: hasFaketime },
   { name: 'caddy', mark: /'caddy'/, isThere: () => onPath('caddy') },
   { name: 'nginx', mark: /'nginx'/, isThere: () => hasServer('nginx') },

@@ -80,7 +80,31 @@ export function routerProblem({ regions }: Pick<SettingValues, 'regions'>): stri
     : 'MAYFLY_REGIONS is not set: the router needs to know all regions, such as us=https://us.example.com,eu=https://eu.example.com.';
 }
 
+const ofPostgres = ['storeDurability', 'storePoolSize', 'allowsUnsafeStore'] as const;
+
+function storeProblems(
+  { store, allowsUnsafeStore }: Pick<SettingValues, 'store' | 'allowsUnsafeStore'>,
+  given: ReadonlySet<SettingName>,
+): string[] {
+  if (store === 'sqlite') {
+    const idle = ofPostgres.filter((name) => given.has(name));
+    if (idle.length === 0) return [];
+    return [
+      `${envsOf(idle)} ${idle.length === 1 ? 'is' : 'are'} set, and the store is the embedded one: set MAYFLY_STORE to a postgres:// address too, or leave ${idle.length === 1 ? 'it' : 'them'} out.`,
+    ];
+  }
+  if (store.tls === null || store.tls.isVerified || allowsUnsafeStore) return [];
+  return [
+    'MAYFLY_STORE has sslmode=no-verify, so whoever is between here and the server can be the server: name its authority with ?sslrootcert=PATH, or set MAYFLY_ALLOW_UNSAFE_STORE=on.',
+  ];
+}
+
 /** Why these values contradict each other, whatever reads them. */
 export function conflictsBetween(values: SettingValues, given: ReadonlySet<SettingName>): string[] {
-  return [...regionProblems(values, given), ...signingProblems(values), ...portProblems(values)];
+  return [
+    ...regionProblems(values, given),
+    ...signingProblems(values),
+    ...portProblems(values),
+    ...storeProblems(values, given),
+  ];
 }

@@ -207,19 +207,6 @@ export const locales: Kind<readonly Locale[]> = {
   show: (values, text) => (text === null ? 'all shipped' : showList(values)),
 };
 
-/** Where values live. */
-export const storeAddress = kind(
-  '"sqlite"',
-  readBy((text) => {
-    if (text === 'sqlite') return text;
-    const scheme = /^(postgres|postgresql|redis|rediss|valkey):\/\//.exec(text)?.[1];
-    if (scheme === undefined) return undefined;
-    return new Complaint({
-      problem: `a ${scheme} store is not part of this version; leave it out or set it to "sqlite"`,
-    });
-  }),
-);
-
 /** The value is in a JSON file; the text is its path. */
 function inJsonFile<T>(path: Kind<string>, file: z.ZodType<T>, isForServer: boolean) {
   return (text: string, readText: ReadText): Parsed<T> => {

@@ -87,9 +87,9 @@ describe('configuration', () => {
     [{ MAYFLY_BASE_URL: 'https://u:p@example.org' }, 'MAYFLY_BASE_URL is'],
     [{ MAYFLY_BASE_URL: 'https://example.org/?a' }, 'MAYFLY_BASE_URL is'],
     [{ MAYFLY_BASE_URL: 'ftp://example.org' }, 'MAYFLY_BASE_URL is'],
-    [{ MAYFLY_STORE: 'postgres://u:p@db/x' }, 'a postgres store is not part of this version'],
     [{ MAYFLY_STORE: 'redis://cache' }, 'a redis store is not part of this version'],
-    [{ MAYFLY_STORE: 'mysql' }, 'MAYFLY_STORE is "mysql": it must be "sqlite".'],
+    [{ MAYFLY_STORE: 'mysql' }, 'MAYFLY_STORE is not usable: it must be "sqlite" or postgres://'],
+    [{ MAYFLY_STORE_DURABILITY: 'fast' }, 'it must be "single" or "synchronous" or "engine".'],
     [{ MAYFLY_V1_DIALECT: 'Upstream' }, 'it must be "documented" or "upstream".'],
     [{ MAYFLY_ANONYMOUS: 'yes' }, 'it must be "create" or "read".'],
     [{ MAYFLY_LOG_LEVEL: 'verbose' }, 'it must be "debug" or "info" or "warn" or "error".'],
@@ -226,6 +226,7 @@ describe('secrets among the settings', () => {
       MAYFLY_DKIM_DOMAIN: 'example.org',
       MAYFLY_DKIM_SELECTOR: 'mayfly',
       MAYFLY_DKIM_KEY: 'canary-key',
+      MAYFLY_STORE: 'postgres://u:canary-password@db/x',
     };
     const config = read(env);
     const printed = [inspect(config, { depth: 9 }), JSON.stringify(config), JSON.stringify(effective(env))];
@@ -233,7 +234,7 @@ describe('secrets among the settings', () => {
       ...refusals({ MAYFLY_SMTP_URL: 'http://canary' }),
       ...refusals({ MAYFLY_TOKEN: 'canary\nx' }),
     );
-    printed.push(...refusals({ MAYFLY_STORE: 'postgres://u:canary@db/x' }));
+    printed.push(...refusals({ MAYFLY_STORE: 'postgres://u:canary@db' }));
     printed.push(...refusals({ MAYFLY_BASE_URL: 'https://u:canary@example.org' }));
     expect(printed).toHaveLength(7);
     expect(printed.join('\n')).not.toContain('canary');

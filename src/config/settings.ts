@@ -37,10 +37,10 @@ import {
   rateLimits,
   sensitiveLine,
   sensitiveText,
-  storeAddress,
   wholeNumber,
   yesNo,
 } from './kinds.ts';
+import { storeAddress } from './store-address.ts';
 
 /** The settings that the defaults of others depend on. */
 interface Others {
@@ -132,9 +132,31 @@ export const definitions = {
   }),
   store: setting({
     env: 'MAYFLY_STORE',
-    doc: 'Where secrets are stored: in the embedded database.',
+    doc: 'Where secrets are stored: in the embedded database, or on a PostgreSQL server that any number of nodes share (see engines.md). Shown without its password. A server on another machine must prove its name by TLS; ?sslrootcert=PATH names the authority that it does it by, and ?sslmode=disable does without.',
     kind: storeAddress,
     default: 'sqlite',
+    reader: 'server',
+  }),
+  storeDurability: setting({
+    env: 'MAYFLY_STORE_DURABILITY',
+    doc: 'Where PostgreSQL keeps a commit before it counts: synchronous: on a standby too, which is checked; single: on one server that nothing takes over for; engine: wherever a managed or distributed engine needs it to survive its own failovers, which you declare.',
+    kind: optional(oneOf('single', 'synchronous', 'engine')),
+    defaultText: 'synchronous if the server names standbys; otherwise it must be set',
+    default: null,
+    reader: 'server',
+  }),
+  storePoolSize: setting({
+    env: 'MAYFLY_STORE_POOL_SIZE',
+    doc: 'How many connections to PostgreSQL a node keeps. All nodes together, and one more each, must fit in the server’s max_connections.',
+    kind: wholeNumber(4, 500),
+    default: 10,
+    reader: 'server',
+  }),
+  allowsUnsafeStore: setting({
+    env: 'MAYFLY_ALLOW_UNSAFE_STORE',
+    doc: 'Whether to run on a PostgreSQL server whose settings can lose or double a secret, or write e-mail addresses to its log. What is unsafe is said at the start and on /status.',
+    kind: yesNo('on', 'off'),
+    default: false,
     reader: 'server',
   }),
   maxStorageBytes: setting({
@@ -146,7 +168,7 @@ export const definitions = {
   }),
   rootKeysFile: setting({
     env: 'MAYFLY_ROOT_KEYS_FILE',
-    doc: 'The key file with the wrapping roots, mode 0600, created at the first start. Back it up separately from the store: without it, no stored secret can be opened.',
+    doc: 'The key file with the wrapping roots, mode 0600, created at the first start of the embedded store, and for PostgreSQL by `mayfly keys create`, once for all nodes. Back it up separately from the store: without it, no stored secret can be opened.',
     kind: filePath,
     defaultText: '$MAYFLY_DATA_DIR/keys.json',
     default: ({ dataDir }) => join(dataDir, 'keys.json'),

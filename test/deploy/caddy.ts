@@ -17,6 +17,8 @@ export interface CaddyOptions {
   /** The site's own host; not named when absent. */
   readonly site?: string;
   readonly upstreamPort: number;
+  /** Of further nodes, and how to choose among all of them. */
+  readonly others?: { readonly ports: readonly number[]; readonly balancing: string };
   readonly internalPort: number;
   /** The address of a router in front; absent when there is none. */
   readonly router?: string;
@@ -85,7 +87,10 @@ export async function startCaddy(options: CaddyOptions): Promise<StartedCaddy> {
   const testing = ['admin off', 'local_certs', 'skip_install_trust', 'default_bind 127.0.0.1'];
   const env = environment(home, {
     ...(options.site !== undefined && { MAYFLY_SITE: options.site }),
-    MAYFLY_UPSTREAM: `127.0.0.1:${options.upstreamPort}`,
+    MAYFLY_UPSTREAM: [options.upstreamPort, ...(options.others?.ports ?? [])]
+      .map((port) => `127.0.0.1:${port}`)
+      .join(' '),
+    MAYFLY_BALANCING: options.others?.balancing ?? '',
     MAYFLY_INTERNAL: `127.0.0.1:${options.internalPort}`,
     MAYFLY_ROUTER: options.router ?? '',
     CADDY_OPTIONS: [...testing, `http_port ${httpPort}`, `https_port ${httpsPort}`].join('\n'),

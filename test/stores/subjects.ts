@@ -4,8 +4,10 @@
 import { Database } from 'bun:sqlite';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { PostgresServer } from '../support/postgres.ts';
 import { createSettableClock, type Means, type StoreUnderTest } from './conformance/check.ts';
 import { playUnconfirmed } from './memory/unconfirmed.ts';
 import { createMemoryStore } from './memory.ts';
@@ -56,6 +58,34 @@ export async function openSqliteSubject(): Promise<SqliteSubject> {
     async close() {
       for (const store of stores) await store[Symbol.asyncDispose]();
       await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+let schemas = 0;
+
+/** A schema of its own on a server that many share: a tenth of what a database costs. */
+export async function openPostgresSubject(server: PostgresServer): Promise<Having<'reopen' | 'openSecond'>> {
+  schemas += 1;
+  const schema = `store_${schemas}`;
+  await server.ask(`CREATE SCHEMA ${schema}`);
+  const wallClock = createSettableClock();
+  const open = () => openPostgresStore({ url: server.url, schema, clock: wallClock });
+  const stores = [await open()];
+  async function openAgain(): Promise<Store> {
+    const store = await open();
+    stores.push(store);
+    return store;
+  }
+  return {
+    store: stores[0] ?? (await open()),
+    wallClock,
+    // The first store keeps its connections open: a crash closes nothing properly.
+    reopen: openAgain,
+    openSecond: openAgain,
+    async close() {
+      for (const store of stores) await store[Symbol.asyncDispose]();
+      await server.ask(`DROP SCHEMA ${schema} CASCADE`);
     },
   };
 }

@@ -1,15 +1,27 @@
 /** A real PostgreSQL for tests: on a free port, in a folder of its own, ended and removed with the test. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { openTcpLink } from './tcp-link.ts';
 
 const versions = '/usr/lib/postgresql';
 const user = 'postgres';
 
 /** Where Debian puts the newest version's programs. */
-function programs(): string {
+export function postgresPrograms(): string {
   const newest = readdirSync(versions)
     .filter((name) => existsSync(join(versions, name, 'bin/postgres')))
     .sort((a, b) => Number(b) - Number(a))[0];
@@ -18,14 +30,13 @@ function programs(): string {
 }
 
 /** PostgreSQL refuses to run as root. */
-function asServer(program: string, args: readonly string[]): [string, string[]] {
-  const path = join(programs(), program);
+export function asServer(path: string, args: readonly string[]): [string, string[]] {
   if (process.getuid?.() !== 0) return [path, [...args]];
   return ['setpriv', [`--reuid=${user}`, `--regid=${user}`, '--clear-groups', path, ...args]];
 }
 
 export function runPostgresProgram(program: string, args: readonly string[]): string {
-  const [command, all] = asServer(program, args);
+  const [command, all] = asServer(join(postgresPrograms(), program), args);
   return execFileSync(command, all, { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' }).toString();
 }
 
@@ -39,8 +50,9 @@ export async function freePort(): Promise<number> {
   return promise;
 }
 
-export function makePostgresFolder(): string {
+export function makePostgresFolder(isOnDisk = false): string {
   const inMemory =
+    !isOnDisk &&
     existsSync('/dev/shm') &&
     statfsSync('/dev/shm').bavail * statfsSync('/dev/shm').bsize > 512 * 1024 * 1024;
   const folder = mkdtempSync(join(inMemory ? '/dev/shm' : tmpdir(), 'mayfly-postgres-'));
@@ -51,18 +63,29 @@ export function makePostgresFolder(): string {
   return folder;
 }
 
+type Config = Readonly<Record<string, string | number>>;
+
 export interface PostgresServer extends AsyncDisposable {
   readonly port: number;
   readonly folder: string;
   /** Of the database `mayfly`, as a superuser without a password. */
   readonly url: string;
   readonly process: ChildProcess;
+  /** Ends the server; with SIGKILL all its processes at once, as a machine that loses power does. */
   kill(signal: NodeJS.Signals): Promise<void>;
+  /** Starts it again after its end, as it was. */
+  restart(): Promise<void>;
+  /** Changes lines of its configuration and lets it read them; resolves when new connections have them. */
+  configure(changes: Config): Promise<void>;
+  /** Rows of one statement, on a connection of its own. */
+  ask<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
 export interface PostgresOptions {
   /** Lines added to postgresql.conf. */
-  readonly config?: Readonly<Record<string, string | number>>;
+  readonly config?: Config;
+  /** In memory if absent, where there is room: answers do not depend on the disk. */
+  readonly isOnDisk?: boolean;
 }
 
 const defaults = {
@@ -74,60 +97,195 @@ const defaults = {
   log_statement: 'none',
 } as const;
 
-function configure(data: string, config: Readonly<Record<string, string | number>>): void {
+function writeConfig(folder: string, config: Config): void {
   const lines = Object.entries(config).map(([name, value]) => `${name} = ${value}\n`);
-  writeFileSync(join(data, 'postgresql.auto.conf'), lines.join(''));
+  writeFileSync(join(folder, 'data/postgresql.auto.conf'), lines.join(''));
 }
 
 /** A fresh, empty server that accepts connections. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const folder = makePostgresFolder();
-  const data = join(folder, 'data');
-  const port = await freePort();
-  runPostgresProgram('initdb', [
-    '-D',
-    data,
-    '-U',
-    'mayfly',
-    '-A',
-    'trust',
-    '-E',
-    'UTF8',
-    '--locale=C',
-    '--no-sync',
-  ]);
-  configure(data, { ...defaults, unix_socket_directories: `'${folder}'`, port, ...options.config });
-  const server = await serve(folder, port);
-  runPostgresProgram('createdb', ['-h', '127.0.0.1', '-p', String(port), '-U', 'mayfly', 'mayfly']);
+  const folder = makePostgresFolder(options.isOnDisk);
+  const words = ['-U', 'mayfly', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+  runPostgresProgram('initdb', ['-D', join(folder, 'data'), ...words]);
+  const server = await serve(folder, await freePort(), options.config ?? {});
+  runPostgresProgram('createdb', ['-h', '127.0.0.1', '-p', String(server.port), '-U', 'mayfly', 'mayfly']);
   return server;
 }
 
-async function serve(folder: string, port: number): Promise<PostgresServer> {
-  const [command, args] = asServer('postgres', ['-D', join(folder, 'data')]);
+/** Starts a server's programs and resolves when it accepts connections. */
+async function launch(folder: string): Promise<{ child: ChildProcess; exited: Promise<void> }> {
+  const [command, args] = asServer(join(postgresPrograms(), 'postgres'), ['-D', join(folder, 'data')]);
   const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: '/' });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let log = '';
   const ready = Promise.withResolvers<void>();
   child.stderr?.on('data', (chunk) => {
     log += chunk;
-    if (log.includes('ready to accept connections')) ready.resolve();
+    if (/ready to accept (?:read-only )?connections/.test(log)) ready.resolve();
   });
   void exited.then(() => ready.reject(new Error(`PostgreSQL ended: ${log}`)));
   await ready.promise;
   ready.promise.catch(() => {});
+  return { child, exited };
+}
+
+function childrenOf(pid: number): number[] {
+  const words = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
+  return words.filter((word) => word !== '').map(Number);
+}
+
+const pollMs = 10;
+const limitMs = 30_000;
+
+/** Polls until it is so. */
+export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const startMs = performance.now();
+  while (!(await isSo())) {
+    if (performance.now() - startMs > limitMs) throw new Error(`waited in vain: ${what}`);
+    await new Promise((resume) => setTimeout(resume, pollMs));
+  }
+}
+
+async function serve(folder: string, port: number, own: Config): Promise<PostgresServer> {
+  const url = `postgres://mayfly@127.0.0.1:${port}/mayfly`;
+  let config: Config = { ...defaults, unix_socket_directories: `'${folder}'`, port, ...own };
+  writeConfig(folder, config);
+  let running = await launch(folder);
+  const ask: PostgresServer['ask'] = async (sql, values = []) => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      return (await client.query(sql, [...values])).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  const loadedAt = async () => String((await ask('SELECT pg_conf_load_time()::text AS at'))[0]?.at);
   async function kill(signal: NodeJS.Signals): Promise<void> {
+    const { child, exited } = running;
+    const pids = signal === 'SIGKILL' && child.pid !== undefined ? childrenOf(child.pid) : [];
     child.kill(signal);
+    for (const pid of pids) process.kill(pid, signal);
     await exited;
   }
   return {
     port,
     folder,
-    url: `postgres://mayfly@127.0.0.1:${port}/mayfly`,
-    process: child,
+    url,
+    get process() {
+      return running.child;
+    },
     kill,
+    ask,
+    async restart() {
+      running = await launch(folder);
+    },
+    async configure(changes) {
+      const before = await loadedAt();
+      config = { ...config, ...changes };
+      writeConfig(folder, config);
+      running.child.kill('SIGHUP');
+      await until('the new configuration', async () => (await loadedAt()) !== before);
+    },
     async [Symbol.asyncDispose]() {
+      const { child } = running;
       if (child.exitCode === null && child.signalCode === null) await kill('SIGQUIT');
       rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * A primary and its synchronous standby. The bytes between them, and those of clients of `url`, go through this process: it
+ * must not block while the pair waits for something.
+ */
+export interface PostgresPair extends AsyncDisposable {
+  /** Leads to the primary, and after a promotion to the promoted one: connections are cut by then. */
+  readonly url: string;
+  readonly primary: PostgresServer;
+  /** `null` between a promotion and the next `addStandby`. */
+  readonly standby: PostgresServer | null;
+  /** Primaries of the past, whose promoted standby took over: dead unless restarted. */
+  readonly former: readonly PostgresServer[];
+  /** From now on the standby hears nothing of the primary, nor the primary of it: synchronous commits wait. */
+  freezeStandby(): void;
+  thawStandby(): void;
+  /** As by a loss of power. What a frozen standby had not heard, it never will. */
+  killPrimary(): Promise<void>;
+  /** Makes the standby the primary, whatever became of the old one. Synchronous commits wait for the next standby. */
+  promote(): Promise<void>;
+  /** Gives the primary a new synchronous standby, made from a copy; resolves when commits wait for it. */
+  addStandby(): Promise<void>;
+}
+
+const standbyName = 'mayfly_standby';
+const synchronous = { synchronous_standby_names: `'FIRST 1 (${standbyName})'` };
+
+async function copyServer(primary: PostgresServer, isOnDisk?: boolean): Promise<string> {
+  const folder = makePostgresFolder(isOnDisk);
+  const data = join(folder, 'data');
+  const [command, args] = asServer(join(postgresPrograms(), 'pg_basebackup'), [
+    ...['-D', data, '-h', '127.0.0.1', '-p', String(primary.port), '-U', 'mayfly'],
+    ...['--checkpoint=fast', '--no-sync', '--wal-method=stream'],
+  ]);
+  await promisify(execFile)(command, args, { cwd: '/' });
+  writeFileSync(join(data, 'standby.signal'), '');
+  return folder;
+}
+
+interface PairOptions extends PostgresOptions {
+  /** Without the link between the two that a test may stall, which costs processor time. */
+  readonly isDirect?: boolean;
+}
+
+export async function startPair(options: PairOptions = {}): Promise<PostgresPair> {
+  let primary = await startPostgres(options);
+  let standby: PostgresServer | null = null;
+  const former: PostgresServer[] = [];
+  const front = await openTcpLink(primary.port);
+  const link = await openTcpLink(primary.port);
+  async function addStandby(): Promise<void> {
+    link.pointTo(primary.port);
+    link.resume();
+    const folder = await copyServer(primary, options.isOnDisk);
+    const port = options.isDirect ? primary.port : link.port;
+    const connection = `host=127.0.0.1 port=${port} user=mayfly application_name=${standbyName}`;
+    const follow = { primary_conninfo: `'${connection}'`, wal_retrieve_retry_interval: "'100ms'" };
+    standby = await serve(folder, await freePort(), { ...options.config, ...follow, ...synchronous });
+    await primary.configure(synchronous);
+    const isSynchronous = async () =>
+      (await primary.ask("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")).length === 1;
+    await until('a synchronous standby', isSynchronous);
+  }
+  await addStandby();
+  return {
+    url: `postgres://mayfly@127.0.0.1:${front.port}/mayfly`,
+    get primary() {
+      return primary;
+    },
+    get standby() {
+      return standby;
+    },
+    former,
+    freezeStandby: link.stall,
+    thawStandby: link.resume,
+    async killPrimary() {
+      await primary.kill('SIGKILL');
+    },
+    async promote() {
+      if (standby === null) throw new Error('there is no standby to promote');
+      link.cut();
+      await standby.ask('SELECT pg_promote(true)');
+      former.push(primary);
+      primary = standby;
+      standby = null;
+      front.pointTo(primary.port);
+    },
+    addStandby,
+    async [Symbol.asyncDispose]() {
+      await front[Symbol.asyncDispose]();
+      await link[Symbol.asyncDispose]();
+      for (const server of [standby, primary, ...former]) await server?.[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,8 +1,12 @@
 /** Brings the tables up to date: each migration once, whoever starts at the same time. */
 import type pg from 'pg';
 import records from './migrations/001-records.sql' with { type: 'text' };
+import accounts from './migrations/002-accounts.sql' with { type: 'text' };
+import domains from './migrations/003-domains.sql' with { type: 'text' };
+import sharedWork from './migrations/004-shared-work.sql' with { type: 'text' };
+import timeAndLimits from './migrations/005-time-and-limits.sql' with { type: 'text' };
 
-const migrations: readonly string[] = [records];
+export const migrations: readonly string[] = [records, accounts, domains, sharedWork, timeAndLimits];
 
 export async function migrate(pool: pg.Pool): Promise<void> {
   const client = await pool.connect();

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Run once, by the image, on the primary's new database: the service's user, who owns nothing but its own schema's tables, and the
+# standby's user, who may only replicate.
+set -eu
+
+psql --set ON_ERROR_STOP=1 --username "$POSTGRES_USER" --dbname "$POSTGRES_DB" \
+  --set mayfly="$MAYFLY_DATABASE_PASSWORD" --set replication="$REPLICATION_PASSWORD" <<'SQL'
+CREATE ROLE mayfly LOGIN PASSWORD :'mayfly';
+CREATE ROLE replication LOGIN REPLICATION PASSWORD :'replication';
+REVOKE ALL ON SCHEMA public FROM PUBLIC;
+GRANT USAGE, CREATE ON SCHEMA public TO mayfly;
+SQL
+
+# The image lets users log in to databases; a standby asks for none.
+echo 'host replication replication all scram-sha-256' >>"$PGDATA/pg_hba.conf"
+
+# From the next start on a commit waits until the standby has it on its disk: with it, the two commits above would wait for a standby
+# that cannot be there yet.
+echo "synchronous_standby_names = 'FIRST 1 (standby)'" >>"$PGDATA/postgresql.conf"

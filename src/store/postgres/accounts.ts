@@ -1,0 +1,282 @@
+/**
+ * Accounts and their tokens.
+ *
+ * An account's row decides about it. Whatever adds something to an account finds that row in the state that allows it and locks it
+ * in the same statement, so that what takes that away waits for it, and then meets what it added (see 002-accounts.sql). A name is
+ * taken once by its unique index. A token is found by its hash, in the same steps whether or not it exists (P17), and what belongs to
+ * an account goes with its row, by foreign keys.
+ */
+import {
+  type Account,
+  type AccountId,
+  type ListedAccount,
+  noticeKinds,
+  type StoredToken,
+  tokenScopes,
+} from '../../core/account.ts';
+import { ServiceError } from '../../core/errors.ts';
+import type { PlanName } from '../../core/plans.ts';
+import type { AccountStore, NewToken, OwnedCounts } from '../../core/ports.ts';
+import type { UnixSeconds } from '../../core/time.ts';
+import { chosenBy, maskOf } from '../marks.ts';
+import { createBatch } from './batches.ts';
+import type { Engine, Values } from './engine.ts';
+import { decision, type Statement, statement } from './statement.ts';
+
+export interface AccountRow {
+  id: AccountId;
+  username: string;
+  plan: PlanName;
+  locale: string | null;
+  notify: number;
+  account_created_at: UnixSeconds;
+  locked_at: UnixSeconds | null;
+}
+
+/** Of `accounts a`. */
+export const accountColumns =
+  'a.id, a.username, a.plan, a.locale, a.notify, a.created_at AS account_created_at, a.locked_at';
+
+export function accountOf(row: AccountRow): Account {
+  const { id, username, plan, locale, account_created_at: createdAt, locked_at: lockedAt } = row;
+  return { id, username, plan, locale, notify: chosenBy(noticeKinds, row.notify), createdAt, lockedAt };
+}
+
+/**
+ * The row that a decision made or changed. Without one, the answer rests on what others have written, so that is proven first: what
+ * a caller is told to be gone stays gone.
+ */
+export async function decided<Row>(
+  engine: Engine,
+  decide: Statement,
+  values: Values,
+  isChange: (row: Row) => boolean = () => true,
+): Promise<Row | null> {
+  const [row = null] = await engine.decide<Row>(decide, values);
+  if (row === null || !isChange(row)) await engine.prove(engine.time.now());
+  return row;
+}
+
+const selectByName = statement(`SELECT ${accountColumns} FROM accounts a WHERE a.username = $1`);
+const selectById = statement(`SELECT ${accountColumns} FROM accounts a WHERE a.id = $1`);
+const selectAny = statement('SELECT 1 AS any FROM accounts LIMIT 1');
+
+interface ListedRow extends AccountRow {
+  has_password: boolean;
+  tokens: number;
+  last_used_at: UnixSeconds | null;
+}
+
+const selectListed = statement(`
+  SELECT ${accountColumns}, a.last_used_at, a.verifier IS NOT NULL AS has_password,
+    (SELECT count(*) FROM tokens t
+     WHERE t.account_id = a.id AND (t.expires_at IS NULL OR t.expires_at > $1)) AS tokens
+  FROM accounts a ORDER BY a.id`);
+
+const countRecords = statement(`
+  SELECT count(*) AS receipts, count(*) FILTER (WHERE state = 'w' AND expires_at > $2) AS waiting
+  FROM records WHERE owner = $1`);
+
+const setPlan = decision('UPDATE accounts SET plan = $4 WHERE id = $3');
+const setLocale = decision('UPDATE accounts SET locale = $4 WHERE id = $3');
+const setNotify = decision('UPDATE accounts SET notify = $4 WHERE id = $3');
+const lock = decision('SELECT lock_account($3, (SELECT now FROM clock)) AS done');
+const unlock = decision(
+  'UPDATE accounts SET locked_at = NULL WHERE id = $3 AND locked_at IS NOT NULL RETURNING id',
+);
+
+type OwnMethods =
+  | 'findAccount'
+  | 'findAccountById'
+  | 'listAccounts'
+  | 'hasAccounts'
+  | 'countOwned'
+  | 'lockAccount'
+  | 'unlockAccount'
+  | 'setPlan'
+  | 'setLocale'
+  | 'setNotify';
+
+export interface Done {
+  done: boolean;
+}
+
+export function createAccountStore(engine: Engine): Pick<AccountStore, OwnMethods> {
+  const accountBy = async (by: Statement, value: string | AccountId): Promise<Account | null> => {
+    const [row] = await engine.read<AccountRow>(by, [value]);
+    return row === undefined ? null : accountOf(row);
+  };
+  return {
+    findAccount: (username) => accountBy(selectByName, username),
+    findAccountById: (id) => accountBy(selectById, id),
+    async listAccounts() {
+      const rows = await engine.read<ListedRow>(selectListed, [engine.time.now()]);
+      return rows.map((row): ListedAccount => {
+        const { has_password: hasPassword, tokens, last_used_at: lastUsedAt } = row;
+        return { ...accountOf(row), hasPassword, tokens, lastUsedAt };
+      });
+    },
+    hasAccounts: async () => (await engine.read(selectAny, [])).length > 0,
+    async countOwned(id) {
+      const [counts] = await engine.read<OwnedCounts>(countRecords, [id, engine.time.now()]);
+      return counts ?? { waiting: 0, receipts: 0 };
+    },
+    async lockAccount(id) {
+      return (await decided<Done>(engine, lock, [id], (row) => row.done))?.done ?? false;
+    },
+    unlockAccount: async (id) => (await decided(engine, unlock, [id])) !== null,
+    async setPlan(id, plan) {
+      await engine.decide(setPlan, [id, plan]);
+    },
+    async setLocale(id, locale) {
+      await engine.decide(setLocale, [id, locale]);
+    },
+    async setNotify(id, kinds) {
+      await engine.decide(setNotify, [id, maskOf(noticeKinds, kinds)]);
+    },
+  };
+}
+
+interface TokenRow {
+  token_id: number;
+  account_id: AccountId;
+  token_hash: Uint8Array;
+  name: string;
+  wrapped_data_key: Uint8Array;
+  scopes: number;
+  token_created_at: UnixSeconds;
+  expires_at: UnixSeconds | null;
+  token_last_used_at: UnixSeconds | null;
+}
+
+/** Of `tokens t`. */
+const tokenColumns = `t.token_id, t.account_id, t.token_hash, t.name, t.wrapped_data_key, t.scopes,
+    t.created_at AS token_created_at, t.expires_at, t.last_used_at AS token_last_used_at`;
+
+function tokenOf(row: TokenRow): StoredToken {
+  return {
+    tokenId: row.token_id,
+    accountId: row.account_id,
+    tokenHash: row.token_hash,
+    name: row.name,
+    wrappedDataKey: row.wrapped_data_key,
+    scopes: chosenBy(tokenScopes, row.scopes),
+    createdAt: row.token_created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.token_last_used_at,
+  };
+}
+
+/** `token_id` is `null` where there is no such token; an account is looked up all the same (P17). */
+const selectTokens = statement(`
+  SELECT asked.place, ${tokenColumns}, ${accountColumns}
+  FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (token_hash, place)
+  LEFT JOIN tokens t ON t.token_hash = asked.token_hash
+  LEFT JOIN accounts a ON a.id = coalesce(t.account_id, 0)`);
+
+interface FoundRow extends AccountRow, Omit<TokenRow, 'token_id'> {
+  place: number;
+  token_id: number | null;
+}
+
+const selectOwned = statement(
+  `SELECT ${tokenColumns} FROM tokens t WHERE t.account_id = $1 ORDER BY t.token_id`,
+);
+
+const newTokenColumns = 'account_id, token_hash, name, wrapped_data_key, scopes, created_at, expires_at';
+
+const insertAccount = decision(`
+  WITH made AS (
+    INSERT INTO accounts (username, plan, created_at) VALUES ($3, $4, $5)
+    ON CONFLICT (username) DO NOTHING RETURNING id),
+  token AS (
+    INSERT INTO tokens (${newTokenColumns}) SELECT id, $6, $7, $8, $9, $10, $11 FROM made)
+  SELECT id FROM made`);
+
+const insertToken = decision(`
+  INSERT INTO tokens (${newTokenColumns})
+  SELECT id, $4, $5, $6, $7, $8, $9 FROM accounts WHERE id = $3 FOR KEY SHARE
+  RETURNING token_id`);
+
+/** Finds the password that it was asked for with, so a request that began before a change of it adds nothing. */
+const insertOwnToken = decision(`
+  WITH opened AS MATERIALIZED (
+    SELECT id FROM accounts WHERE id = $3 AND verifier = $10 AND locked_at IS NULL FOR SHARE)
+  INSERT INTO tokens (${newTokenColumns})
+  SELECT id, $4, $5, $6, $7, $8, $9 FROM opened
+  RETURNING token_id`);
+
+const deleteToken = decision('DELETE FROM tokens WHERE account_id = $3 AND token_id = $4 RETURNING token_id');
+
+/** The account's row first, as everywhere. */
+const noteUse = decision(`
+  WITH used AS (
+    UPDATE accounts SET last_used_at = greatest($4::bigint, last_used_at)
+    WHERE id = (SELECT account_id FROM tokens WHERE token_id = $3) RETURNING id)
+  UPDATE tokens SET last_used_at = greatest($4::bigint, last_used_at) FROM used
+  WHERE token_id = $3 AND account_id = used.id`);
+
+const valuesOf = ({ tokenHash, name, wrappedDataKey, scopes, createdAt, expiresAt }: NewToken): Values => [
+  tokenHash.slice(),
+  name,
+  wrappedDataKey.slice(),
+  maskOf(tokenScopes, scopes),
+  createdAt,
+  expiresAt,
+];
+
+type TokenMethods =
+  | 'createAccount'
+  | 'findToken'
+  | 'addToken'
+  | 'addOwnToken'
+  | 'listTokens'
+  | 'revokeToken'
+  | 'noteTokenUse';
+
+export function createTokenStore(engine: Engine): Pick<AccountStore, TokenMethods> {
+  const find = createBatch<Uint8Array, { account: Account; token: StoredToken } | null>(engine, {
+    statement: selectTokens,
+    kind: 'read',
+    idOf: (hash) => hash,
+    valuesOf: (hashes) => [hashes],
+    answersOf(rows, hashes) {
+      const answers = hashes.map((): { account: Account; token: StoredToken } | null => null);
+      for (const { token_id, ...row } of rows as readonly FoundRow[])
+        if (token_id !== null)
+          answers[row.place - 1] = { account: accountOf(row), token: tokenOf({ ...row, token_id }) };
+      return answers;
+    },
+  });
+
+  function added(accountId: AccountId, token: NewToken, row: Pick<TokenRow, 'token_id'>): StoredToken {
+    return { ...token, tokenId: row.token_id, accountId, lastUsedAt: null };
+  }
+
+  return {
+    async createAccount({ username, plan, createdAt }, token) {
+      const values = [username, plan, createdAt, ...valuesOf(token)];
+      const row = await decided<{ id: AccountId }>(engine, insertAccount, values);
+      return row && { id: row.id, username, plan, locale: null, notify: [], createdAt, lockedAt: null };
+    },
+    async findToken(tokenHash) {
+      const found = await find(tokenHash.slice());
+      return found === 'abandoned' ? null : found;
+    },
+    async addToken(id, token) {
+      const row = await decided<TokenRow>(engine, insertToken, [id, ...valuesOf(token)]);
+      if (row === null) throw new ServiceError('unavailable', 'There is no such account.');
+      return added(id, token, row);
+    },
+    async addOwnToken(id, verifier, token) {
+      const values = [id, ...valuesOf(token), verifier.slice()];
+      const row = await decided<TokenRow>(engine, insertOwnToken, values);
+      return row && added(id, token, row);
+    },
+    listTokens: async (id) => (await engine.read<TokenRow>(selectOwned, [id])).map(tokenOf),
+    revokeToken: async (id, tokenId) => (await decided(engine, deleteToken, [id, tokenId])) !== null,
+    async noteTokenUse(tokenId, at) {
+      await engine.decide(noteUse, [tokenId, at]);
+    },
+  };
+}

@@ -1,0 +1,212 @@
+/**
+ * Guesses at passphrases (P14).
+ *
+ * One row has all attempts on a secret that still count, so the shared rule decides (`exhaustionOf`). The form of the write is the
+ * safety argument: it replaces the row only as it was read, by the number of its last change, and each change has a greater number,
+ * even after a row was deleted, because numbers follow store time. Where another node came first, the row is read and decided again.
+ * `reserved` is answered only when the write is durable, so a guess that was not counted is never computed.
+ *
+ * All who ask this node about one secret meanwhile are decided together, by one read and one write: a burst does not compete with itself.
+ */
+import { ServiceError } from '../../core/errors.ts';
+import type { SecretId } from '../../core/keys.ts';
+import type { AttemptLimits, AttemptStore, Reservation } from '../../core/ports.ts';
+import type { UnixSeconds } from '../../core/time.ts';
+import { allowanceAfter, exhaustionOf } from '../store.ts';
+import type { Engine } from './engine.ts';
+import { decision, statement } from './statement.ts';
+
+const clientBytes = 16;
+/** Each failed try is another node's success, and the limits allow only so many of those. */
+const maxTries = 100;
+
+/** The life of a secret that is stored ends with it, also when its expiry was changed; of others as it was counted. */
+const selectAttempts = statement(`
+  SELECT a.last_number, a.numbers, a.times, a.clients, a.in_life, a.life_ends_at, a.stale_at, r.expires_at
+  FROM (SELECT $1::bytea AS secret_id) asked
+    LEFT JOIN attempts a USING (secret_id) LEFT JOIN records r USING (secret_id)`);
+
+const replaceAttempts = decision(`
+  INSERT INTO attempts (secret_id, last_number, numbers, times, clients, in_life, life_ends_at, stale_at)
+  VALUES ($3, $5, $6::bigint[], $7::bigint[], $8, $9, $10, $11)
+  ON CONFLICT (secret_id) DO UPDATE SET last_number = excluded.last_number, numbers = excluded.numbers, times = excluded.times,
+    clients = excluded.clients, in_life = excluded.in_life, life_ends_at = excluded.life_ends_at, stale_at = excluded.stale_at
+  WHERE attempts.last_number = $4
+  RETURNING 1`);
+
+interface AttemptsRow {
+  /** `null`, and all that follows, where nothing was counted yet. */
+  last_number: number | null;
+  numbers: readonly unknown[] | null;
+  times: readonly unknown[] | null;
+  clients: Uint8Array | null;
+  in_life: number | null;
+  life_ends_at: UnixSeconds | null;
+  stale_at: UnixSeconds | null;
+  /** Of the secret; `null` where it is not stored. */
+  expires_at: UnixSeconds | null;
+}
+
+interface CountedAttempt {
+  readonly number: number;
+  readonly at: UnixSeconds;
+  readonly client: string;
+}
+
+interface Attempts {
+  /** Of the last change; 0 before the first. */
+  readonly lastNumber: number;
+  /** Oldest first. */
+  readonly counted: readonly CountedAttempt[];
+  readonly inLife: number;
+  /** `null`: the secret is not stored, and nothing was counted. */
+  readonly lifeEndsAt: UnixSeconds | null;
+  /** When none of it counts any more. */
+  readonly staleAt: UnixSeconds;
+}
+
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
+
+function toAttempts(row: AttemptsRow | undefined): Attempts {
+  const clients = row?.clients ?? new Uint8Array();
+  const counted = (row?.numbers ?? []).map((number, place) => ({
+    number: Number(number),
+    at: Number(row?.times?.[place]),
+    client: textOf(clients.subarray(place * clientBytes, (place + 1) * clientBytes)),
+  }));
+  return {
+    lastNumber: row?.last_number ?? 0,
+    counted,
+    inLife: row?.in_life ?? 0,
+    lifeEndsAt: row?.expires_at ?? row?.life_ends_at ?? null,
+    staleAt: row?.stale_at ?? 0,
+  };
+}
+
+const nextNumber = ({ lastNumber }: Attempts, now: UnixSeconds): number => Math.max(lastNumber + 1, now);
+
+/** What is decided by the attempts so far: the attempts from now on, the same object where nothing changes, and the answer. */
+type Decide<Answer> = (attempts: Attempts, now: UnixSeconds) => readonly [Attempts, Answer];
+
+/**
+ * Attempts that have left the window are dropped. A life that has ended before them begins again, and where the secret is not stored,
+ * it is one window: there is nothing to guess, but guesses are counted all the same.
+ */
+function atPresent(attempts: Attempts, windowSeconds: number, now: UnixSeconds) {
+  const counted = attempts.counted.filter(({ at }) => at > now - windowSeconds);
+  const { inLife, lifeEndsAt } = attempts;
+  return counted.length === 0 && (lifeEndsAt ?? 0) <= now
+    ? { counted, inLife: 0, lifeEndsAt: now + windowSeconds }
+    : { counted, inLife, lifeEndsAt: lifeEndsAt ?? now + windowSeconds };
+}
+
+function reserveFor(client: string, limits: AttemptLimits): Decide<Reservation> {
+  return (before, now) => {
+    const { counted, inLife, lifeEndsAt } = atPresent(before, limits.windowSeconds, now);
+    const judged = {
+      ofSecret: counted.map(({ at }) => at),
+      ofClient: counted.filter((each) => each.client === client).map(({ at }) => at),
+      inLife,
+      lifeEndsAt,
+    };
+    const exhausted = exhaustionOf(judged, limits, now);
+    if (exhausted !== null) return [before, exhausted];
+    const attempt = nextNumber(before, now);
+    const after: Attempts = {
+      lastNumber: attempt,
+      counted: [...counted, { number: attempt, at: now, client }],
+      inLife: inLife + 1,
+      lifeEndsAt,
+      staleAt: Math.max(before.staleAt, lifeEndsAt, now + limits.windowSeconds),
+    };
+    return [after, { outcome: 'reserved', attempt, ...allowanceAfter(judged, limits, now) }];
+  };
+}
+
+function refundOf(attempt: number): Decide<void> {
+  return (before, now) => {
+    const counted = before.counted.filter(({ number }) => number !== attempt);
+    if (counted.length === before.counted.length) return [before, undefined];
+    const inLife = Math.max(0, before.inLife - 1);
+    return [{ ...before, lastNumber: nextNumber(before, now), counted, inLife }, undefined];
+  };
+}
+
+/** One who waits for a decision. */
+interface Turn {
+  /** May be called again, when what it was decided by has changed. */
+  decide(attempts: Attempts, now: UnixSeconds): Attempts;
+  answer(): void;
+  reject(error: unknown): void;
+}
+
+export function createAttemptStore(engine: Engine): AttemptStore {
+  const waiting = new Map<string, Turn[]>();
+
+  /** Whether nobody else has changed them since. */
+  async function replace(id: SecretId, before: Attempts, after: Attempts): Promise<boolean> {
+    const rows = await engine.decide(replaceAttempts, [
+      id,
+      before.lastNumber,
+      after.lastNumber,
+      after.counted.map(({ number }) => number),
+      after.counted.map(({ at }) => at),
+      Buffer.from(after.counted.map(({ client }) => client).join(''), 'latin1'),
+      after.inLife,
+      after.lifeEndsAt,
+      after.staleAt,
+    ]);
+    return rows.length === 1;
+  }
+
+  async function decideTogether(id: SecretId, turns: readonly Turn[]): Promise<void> {
+    for (let tries = 0; tries < maxTries; tries += 1) {
+      const before = toAttempts((await engine.read<AttemptsRow>(selectAttempts, [id]))[0]);
+      const now = engine.time.now();
+      const after = turns.reduce((attempts, turn) => turn.decide(attempts, now), before);
+      if (after === before || (await replace(id, before, after))) return;
+    }
+    throw new ServiceError('unavailable', 'Too many nodes count attempts on one secret.');
+  }
+
+  async function work(key: string, id: SecretId, turns: Turn[]): Promise<void> {
+    while (turns.length > 0) {
+      const together = turns.splice(0);
+      await decideTogether(id, together).then(
+        () => together.forEach((turn) => void turn.answer()),
+        (error: unknown) => together.forEach((turn) => void turn.reject(error)),
+      );
+    }
+    waiting.delete(key);
+  }
+
+  function ask<Answer>(asked: SecretId, decide: Decide<Answer>): Promise<Answer> {
+    const id = asked.slice() as SecretId;
+    const key = textOf(id);
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    let answer = (): void => {};
+    const turn: Turn = {
+      decide(attempts, now) {
+        const [after, answered] = decide(attempts, now);
+        answer = () => resolve(answered);
+        return after;
+      },
+      answer: () => answer(),
+      reject,
+    };
+    const others = waiting.get(key);
+    if (others !== undefined) {
+      others.push(turn);
+      return promise;
+    }
+    const turns = [turn];
+    waiting.set(key, turns);
+    void work(key, id, turns);
+    return promise;
+  }
+
+  return {
+    reserve: (id, client, limits) => ask(id, reserveFor(textOf(client), limits)),
+    refund: (id, attempt) => ask(id, refundOf(attempt)),
+  };
+}

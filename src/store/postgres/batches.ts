@@ -1,0 +1,106 @@
+/**
+ * Many callers of one statement share it: their asks go by `unnest`, in the order of their ids, so that statements that cross lock
+ * the same rows in the same order. While two are in flight, what is asked for next gathers.
+ */
+import type { Engine, Values } from './engine.ts';
+import type { Statement } from './statement.ts';
+
+const maxAsks = 256;
+const maxBytes = 4 * 1024 * 1024;
+const maxInFlight = 2;
+
+export interface BatchOptions<Ask, Answer, Row = unknown> {
+  /** Made by `decision`, or for reads by `statement`. */
+  readonly statement: Statement;
+  readonly kind: 'read' | 'decide';
+  /** Of two asks with the same id the second waits for the next statement. */
+  idOf(ask: Ask): Uint8Array;
+  /** One array per column, in the order of the asks. */
+  valuesOf(asks: readonly Ask[]): Values;
+  /** One answer per ask, in their order. */
+  answersOf(rows: readonly Row[], asks: readonly Ask[]): readonly Answer[];
+  /** Asked right before sending: such an ask is not sent. */
+  isAbandoned?(ask: Ask): boolean;
+  /** What an ask takes on the wire, where that can be much. */
+  bytesOf?(ask: Ask): number;
+}
+
+interface Waiting<Ask, Answer> {
+  readonly ask: Ask;
+  readonly id: Buffer;
+  readonly resolve: (answer: Answer | 'abandoned') => void;
+  readonly reject: (fault: unknown) => void;
+}
+
+/** @returns what asks for one; a fault of the statement is the fault of all that it was sent for */
+export function createBatch<Ask, Answer, Row = unknown>(
+  engine: Pick<Engine, 'read' | 'decide'>,
+  batch: BatchOptions<Ask, Answer, Row>,
+): (ask: Ask) => Promise<Answer | 'abandoned'> {
+  let waiting: Waiting<Ask, Answer>[] = [];
+  let inFlight = 0;
+  let isDue = false;
+
+  /** The oldest that fit into one statement; the others keep their order. */
+  function takeNext(): Waiting<Ask, Answer>[] {
+    const taken: Waiting<Ask, Answer>[] = [];
+    const left: Waiting<Ask, Answer>[] = [];
+    const ids = new Set<string>();
+    let bytes = 0;
+    for (const each of waiting) {
+      if (batch.isAbandoned?.(each.ask)) {
+        each.resolve('abandoned');
+        continue;
+      }
+      const id = each.id.toString('latin1');
+      const size = batch.bytesOf?.(each.ask) ?? 0;
+      const isRoom = taken.length < maxAsks && (taken.length === 0 || bytes + size <= maxBytes);
+      if (!isRoom || ids.has(id)) {
+        left.push(each);
+        continue;
+      }
+      ids.add(id);
+      bytes += size;
+      taken.push(each);
+    }
+    waiting = left;
+    return taken.sort((a, b) => Buffer.compare(a.id, b.id));
+  }
+
+  async function send(taken: readonly Waiting<Ask, Answer>[]): Promise<void> {
+    try {
+      const asks = taken.map(({ ask }) => ask);
+      const rows = await engine[batch.kind]<Row>(batch.statement, batch.valuesOf(asks));
+      const answers = batch.answersOf(rows, asks);
+      for (const [at, { resolve }] of taken.entries()) resolve(answers[at] as Answer);
+    } catch (fault) {
+      for (const { reject } of taken) reject(fault);
+    }
+  }
+
+  async function sendNext(): Promise<void> {
+    isDue = false;
+    if (inFlight === maxInFlight || waiting.length === 0) return;
+    const taken = takeNext();
+    if (taken.length === 0) return;
+    inFlight += 1;
+    if (waiting.length > 0) schedule();
+    await send(taken);
+    inFlight -= 1;
+    schedule();
+  }
+
+  /** All that is asked for in one turn of the event loop goes together. */
+  function schedule(): void {
+    if (isDue || inFlight === maxInFlight || waiting.length === 0) return;
+    isDue = true;
+    setImmediate(sendNext);
+  }
+
+  return (ask) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer | 'abandoned'>();
+    waiting.push({ ask, id: Buffer.from(batch.idOf(ask)), resolve, reject });
+    schedule();
+    return promise;
+  };
+}

@@ -1,0 +1,236 @@
+/**
+ * What a server must be before it is trusted with a one-time secret (P25): asked at the start and on every connection that
+ * is made again, because another server may be at the same address by then.
+ *
+ * A claim is decided by a commit, so a commit has to be durable wherever authority may move: on this server alone
+ * (`single`), on a standby too (`synchronous`), or wherever the operator says that the engine keeps it (`engine`).
+ */
+import { StoreRefusal } from '../store.ts';
+import { migrations } from './migrate.ts';
+
+export const durabilities = ['single', 'synchronous', 'engine'] as const;
+export type Durability = (typeof durabilities)[number];
+
+export interface EngineDemands {
+  /** `null`: `synchronous` where the server names standbys; elsewhere it has to be said. */
+  readonly durability: Durability | null;
+  /** How many this node may have open at once. */
+  readonly connections: number;
+  /** Whether the operator runs it on a server whose settings are not safe. */
+  readonly allowsUnsafe: boolean;
+}
+
+export interface CheckedEngine {
+  readonly durability: Durability;
+  /** What is not safe and was allowed, each as a sentence for the operator. */
+  readonly unsafe: readonly string[];
+}
+
+/** Runs one query on the connection that is checked. */
+export type AskEngine = (text: string, values: readonly unknown[]) => Promise<readonly unknown[]>;
+
+/** Settings as `current_setting` spells them; `null` where the engine has no such setting. */
+export interface EngineFacts {
+  readonly version: number;
+  readonly isStandby: boolean;
+  readonly encoding: string | null;
+  readonly fsync: string | null;
+  readonly fullPageWrites: string | null;
+  readonly synchronousCommit: string | null;
+  readonly standbyNames: string | null;
+  readonly isolation: string | null;
+  readonly readOnly: string | null;
+  readonly logStatement: string | null;
+  readonly logMinDuration: string | null;
+  readonly logMinDurationSample: string | null;
+  readonly logTransactionSampleRate: string | null;
+  readonly logParameters: string | null;
+  readonly logParametersOnError: string | null;
+  readonly explainMinDuration: string | null;
+  /** What is left of `max_connections` for roles that are not superusers. */
+  readonly maxConnections: number | null;
+  readonly unloggedTables: readonly string[];
+}
+
+const selectFacts = `
+  SELECT current_setting('server_version_num')::int AS version,
+    pg_is_in_recovery() AS "isStandby",
+    current_setting('server_encoding', true) AS encoding,
+    current_setting('fsync', true) AS fsync,
+    current_setting('full_page_writes', true) AS "fullPageWrites",
+    current_setting('synchronous_commit', true) AS "synchronousCommit",
+    current_setting('synchronous_standby_names', true) AS "standbyNames",
+    current_setting('default_transaction_isolation', true) AS isolation,
+    current_setting('default_transaction_read_only', true) AS "readOnly",
+    current_setting('log_statement', true) AS "logStatement",
+    current_setting('log_min_duration_statement', true) AS "logMinDuration",
+    current_setting('log_min_duration_sample', true) AS "logMinDurationSample",
+    current_setting('log_transaction_sample_rate', true) AS "logTransactionSampleRate",
+    current_setting('log_parameter_max_length', true) AS "logParameters",
+    current_setting('log_parameter_max_length_on_error', true) AS "logParametersOnError",
+    current_setting('auto_explain.log_min_duration', true) AS "explainMinDuration",
+    current_setting('max_connections', true)::int
+      - coalesce(current_setting('superuser_reserved_connections', true)::int, 0)
+      - coalesce(current_setting('reserved_connections', true)::int, 0) AS "maxConnections",
+    ARRAY(
+      SELECT relname::text FROM pg_class
+      WHERE relpersistence = 'u' AND relname = ANY($1) AND relnamespace = to_regnamespace(current_schema()::text)
+    ) AS "unloggedTables"`;
+
+/**
+ * Servers that follow this one, by the name that they give themselves. Programs that only keep its log, and subscribers of
+ * logical replication, are never promoted.
+ */
+const selectFollowers = `
+  SELECT coalesce(application_name, '') AS name FROM pg_stat_replication
+  WHERE application_name NOT IN ('pg_receivewal', 'pg_basebackup', 'barman_receive_wal')
+    AND pid NOT IN (SELECT active_pid FROM pg_replication_slots WHERE slot_type = 'logical' AND active_pid IS NOT NULL)`;
+
+/** Those that must survive a crash, which what a migration itself makes UNLOGGED need not. */
+const loggedTables = migrations.flatMap((text) =>
+  [...text.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name = '']) => name),
+);
+
+const oldestVersion = 140_000;
+
+/** No setting and no declaration makes the service work on such a server. */
+function obstaclesOf(facts: EngineFacts, { connections }: EngineDemands): string[] {
+  const { version, isStandby, encoding, isolation, readOnly, maxConnections } = facts;
+  return [
+    version < oldestVersion &&
+      `The server is PostgreSQL ${Math.floor(version / 10_000)}: Mayfly needs version 14 or later.`,
+    isStandby &&
+      'The address leads to a standby, which decides nothing: let MAYFLY_STORE name the primary, by an address that follows a failover.',
+    encoding !== null &&
+      encoding !== 'UTF8' &&
+      `The database has the encoding ${encoding}: create one with ENCODING 'UTF8'.`,
+    isolation !== null &&
+      isolation !== 'read committed' &&
+      `default_transaction_isolation is "${isolation}": set it to "read committed" for this role.`,
+    !isStandby &&
+      readOnly === 'on' &&
+      'default_transaction_read_only is on, so nothing can be stored: set it to off for this role.',
+    maxConnections !== null &&
+      maxConnections < connections &&
+      `The server allows ${maxConnections} connections and this node alone may need ${connections}: raise max_connections, or lower MAYFLY_STORE_POOL_SIZE.`,
+  ].filter((problem) => problem !== false);
+}
+
+/** What would lose an acknowledged commit in a crash of the server. */
+function crashProblems(facts: EngineFacts, durability: Durability): string[] {
+  const { fsync, fullPageWrites, synchronousCommit, unloggedTables } = facts;
+  const isOwnDisk = durability !== 'engine';
+  return [
+    isOwnDisk &&
+      fsync !== 'on' &&
+      'fsync is off, so a crash brings back secrets that were read: set fsync=on.',
+    isOwnDisk &&
+      fullPageWrites !== 'on' &&
+      'full_page_writes is off, so a crash can leave torn pages: set full_page_writes=on.',
+    synchronousCommit === 'off' &&
+      'synchronous_commit is off, so a crash brings back secrets that were read: set synchronous_commit=on.',
+    unloggedTables.length > 0 &&
+      `A crash empties what is UNLOGGED: run ${unloggedTables.map((name) => `ALTER TABLE ${name} SET LOGGED;`).join(' ')}`,
+  ].filter((problem) => problem !== false);
+}
+
+const waitingForDisk = ['on', 'remote_apply'];
+
+/** What would lose an acknowledged commit in a failover. */
+function failoverProblems(
+  facts: EngineFacts,
+  followers: readonly string[],
+  durability: Durability,
+): string[] {
+  const names = facts.standbyNames ?? '';
+  switch (durability) {
+    case 'engine':
+      return [];
+    case 'single':
+      return [
+        names !== '' &&
+          `MAYFLY_STORE_DURABILITY is single, and the server names standbys (synchronous_standby_names is "${names}"): set it to synchronous, or leave it out.`,
+        names === '' &&
+          followers.length > 0 &&
+          `MAYFLY_STORE_DURABILITY is single, and a standby follows the server (${followers.map((name) => JSON.stringify(name)).join(', ')}). Promoted, it would bring back secrets that were read: name it in synchronous_standby_names and set MAYFLY_STORE_DURABILITY=synchronous.`,
+      ].filter((problem) => problem !== false);
+    case 'synchronous':
+      return [
+        names === '' &&
+          'The server waits for no standby (synchronous_standby_names is empty), so a failover brings back secrets that were read: set it to "FIRST 1 (NAME)" with the standby’s application_name. With Patroni, set synchronous_mode and synchronous_mode_strict.',
+        names !== '' &&
+          !waitingForDisk.includes(facts.synchronousCommit ?? '') &&
+          facts.synchronousCommit !== 'off' &&
+          `synchronous_commit is ${facts.synchronousCommit}, which does not wait until the standby has a commit on its disk: set synchronous_commit=on.`,
+      ].filter((problem) => problem !== false);
+  }
+}
+
+/** E-mail addresses, hashes of tokens and ciphertext are parameters of statements (P18). */
+function logProblems(facts: EngineFacts): string[] {
+  const reasons = [
+    facts.logStatement !== null &&
+      ['mod', 'all'].includes(facts.logStatement) &&
+      `log_statement is ${facts.logStatement}`,
+    isOn(facts.logMinDuration) && `log_min_duration_statement is ${facts.logMinDuration}`,
+    isOn(facts.logMinDurationSample) && `log_min_duration_sample is ${facts.logMinDurationSample}`,
+    ![null, '0'].includes(facts.logTransactionSampleRate) &&
+      `log_transaction_sample_rate is ${facts.logTransactionSampleRate}`,
+  ].filter((reason) => reason !== false);
+  const logsParameters = ![null, '0'].includes(facts.logParameters);
+  return [
+    logsParameters &&
+      reasons.length > 0 &&
+      `The server writes parameters of statements to its log, e-mail addresses among them (${reasons.join(', ')}): set log_parameter_max_length=0.`,
+    ![null, '0'].includes(facts.logParametersOnError) &&
+      'The server writes parameters of failed statements to its log, e-mail addresses among them: set log_parameter_max_length_on_error=0.',
+    isOn(facts.explainMinDuration) &&
+      'auto_explain writes plans to the server’s log, with values in them: set auto_explain.log_min_duration=-1 for this role.',
+  ].filter((problem) => problem !== false);
+}
+
+/** Of a limit in milliseconds that `-1` turns off. */
+const isOn = (minDuration: string | null): boolean => minDuration !== null && minDuration !== '-1';
+
+const undeclared =
+  'The server names no synchronous standby, so Mayfly cannot tell what a failover would keep. Set MAYFLY_STORE_DURABILITY: ' +
+  'single for one server that nothing takes over for; synchronous once synchronous_standby_names names a standby; engine for a ' +
+  'managed or distributed engine that keeps every acknowledged commit through its own failovers.';
+
+function durabilityOf(facts: EngineFacts, asked: Durability | null): Durability | null {
+  return asked ?? ((facts.standbyNames ?? '') === '' ? null : 'synchronous');
+}
+
+/** What must be changed, and what may be allowed, each as a sentence that says what to do. */
+export function judgeEngine(
+  facts: EngineFacts,
+  followers: readonly string[],
+  demands: EngineDemands,
+): { readonly durability: Durability | null; readonly obstacles: string[]; readonly unsafe: string[] } {
+  const durability = durabilityOf(facts, demands.durability);
+  const obstacles = obstaclesOf(facts, demands);
+  // A standby's settings are not those by which its primary decides.
+  if (facts.isStandby) return { durability, obstacles, unsafe: [] };
+  if (durability === null) return { durability, obstacles: [...obstacles, undeclared], unsafe: [] };
+  const unsafe = [
+    ...crashProblems(facts, durability),
+    ...failoverProblems(facts, followers, durability),
+    ...logProblems(facts),
+  ];
+  return { durability, obstacles, unsafe };
+}
+
+/** Rejects with a `StoreRefusal` that holds every sentence; and with the driver's error where the server does not answer. */
+export async function checkEngine(ask: AskEngine, demands: EngineDemands): Promise<CheckedEngine> {
+  const [facts] = (await ask(selectFacts, [loggedTables])) as EngineFacts[];
+  if (facts === undefined) throw new StoreRefusal('unsafe_setting', 'The server does not say how it is set.');
+  const mayHaveFollowers = durabilityOf(facts, demands.durability) === 'single';
+  const followers = mayHaveFollowers ? ((await ask(selectFollowers, [])) as { name: string }[]) : [];
+  const names = followers.map(({ name }) => name);
+  const { durability, obstacles, unsafe } = judgeEngine(facts, names, demands);
+  const refused = demands.allowsUnsafe ? obstacles : [...obstacles, ...unsafe];
+  if (durability !== null && refused.length === 0) return { durability, unsafe };
+  const canBeAllowed = obstacles.length === 0;
+  const allowing = 'To run on it all the same, set MAYFLY_ALLOW_UNSAFE_STORE=on.';
+  throw new StoreRefusal('unsafe_setting', [...refused, ...(canBeAllowed ? [allowing] : [])].join('\n'));
+}

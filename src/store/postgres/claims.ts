@@ -1,0 +1,265 @@
+/**
+ * The claim, its undo, and burns.
+ *
+ * The form of the statements is the safety argument. Each locks the rows it is asked for, in the order of their ids, so that
+ * statements that cross wait for each other and never in a circle. Then one UPDATE holds the whole condition, sets the state and
+ * erases (P1, P6, P7): whatever else is decided about a row waits for the lock, and finds its condition gone. No index covers a
+ * column that a claim without a look changes, so none is touched. Nothing is answered before the engine has confirmed it (P2).
+ *
+ * A claim leaves a token of its own. Where its confirmation is in doubt this node has released nothing, and it alone knows the token:
+ * it may put back what was erased, which it has read before (P3). That is one UPDATE by the token, for `undoSeconds` at most, unless
+ * somebody was answered in the meantime (endings.ts), an answer of its look was asked for, or what was erased is not what was read. What
+ * a put locks it locks too, so that nothing comes back under a closed root or for an account that is gone.
+ */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '../../core/errors.ts';
+import { lookRow, lookSeconds, type NewLook } from '../../core/look-store.ts';
+import type { BurnDecision, ClaimOutcome, ClaimTarget, IsAbandoned, SecretStore } from '../../core/ports.ts';
+import { rootKidOf } from '../../core/root-store.ts';
+import type { Burner, StoredSecret } from '../../core/secret.ts';
+import type { UnixSeconds } from '../../core/time.ts';
+import { createBatch } from './batches.ts';
+import { type Ending, type Endings, endingColumns, undoSeconds } from './endings.ts';
+import type { Engine } from './engine.ts';
+import type { RootUses } from './roots.ts';
+import { rowsInOrderOf } from './secret-rows.ts';
+import { decision, type Statement } from './statement.ts';
+
+/** Of a row, or of a row's bytes in SQL: what its version byte is in a look, and the root that it names. */
+const lookVersion = `'\\x${lookRow.version.toString(16).padStart(2, '0')}'::bytea`;
+const versionOf = (bytes: string): string => `substr(${bytes}, 1, 1)`;
+export const rootOf = (bytes: string): string => `substr(${bytes}, 2, 2)`;
+
+/** What an end leaves of a record; the condition is the caller's. */
+export const erased = 'sealed_secret = NULL, delivery_address_box = NULL, look_until = NULL, look_tag = NULL';
+
+/** The look takes the secret's place only if its end is right by store time, and no later root has wrapped the secret meanwhile. */
+const lookFits = `
+  asked.look IS NULL OR (octet_length(asked.look) = octet_length(r.sealed_secret) AND ${versionOf('asked.look')} = ${lookVersion}
+    AND ${rootOf('asked.look')} >= ${rootOf('r.sealed_secret')}
+    AND asked.look_until <= least(r.expires_at, clock.now + ${lookSeconds}))`;
+
+const claimRecords = decision(`
+  WITH asked AS (
+    SELECT * FROM unnest($3::bytea[], $4::integer[], $5::bytea[], $6::bytea[], $7::bigint[])
+      AS asked (secret_id, row_version, claim_token, look, look_until)),
+  found AS MATERIALIZED (
+    SELECT ${endingColumns}, r.secret_id AS asked_id,
+      r.state = 'w' AND r.expires_at > clock.now AND r.row_version = asked.row_version AS waits
+    FROM asked JOIN records r USING (secret_id), clock ORDER BY r.secret_id FOR UPDATE OF r),
+  taken AS (
+    UPDATE records r SET state = 'r', ended_at = clock.now, claim_token = asked.claim_token,
+      sealed_secret = asked.look, look_until = asked.look_until,
+      look_tag = substr(asked.look, ${lookRow.tagAt + 1}, ${lookRow.tagBytes}),
+      sweep_at = coalesce(asked.look_until, r.sweep_at), delivery_address_box = NULL
+    FROM found JOIN asked USING (secret_id), clock
+    WHERE r.secret_id = found.secret_id AND r.row_version = asked.row_version AND r.state = 'w' AND r.expires_at > clock.now
+      AND (${lookFits})
+    RETURNING r.secret_id)
+  SELECT found.*, taken.secret_id IS NOT NULL AS is_won FROM found LEFT JOIN taken USING (secret_id)`);
+
+const undoClaims = decision(`
+  WITH asked AS (
+    SELECT * FROM unnest($3::bytea[], $4::bytea[], $5::bytea[], $6::integer[], $7::bytea[], $8::integer[], $9::bigint[])
+      AS asked (secret_id, claim_token, sealed_secret, sealed_version, address_box, kid, owner)),
+  open_roots AS MATERIALIZED (SELECT kid FROM root_floor FOR SHARE),
+  owners AS MATERIALIZED (SELECT id FROM accounts WHERE id = ANY ($9::bigint[]) ORDER BY id FOR KEY SHARE),
+  found AS MATERIALIZED (
+    SELECT r.secret_id FROM asked JOIN records r USING (secret_id)
+    WHERE asked.kid >= (SELECT kid FROM open_roots) AND (asked.owner IS NULL OR asked.owner IN (SELECT id FROM owners))
+    ORDER BY r.secret_id FOR UPDATE OF r)
+  UPDATE records r SET state = 'w', ended_at = NULL, claim_token = NULL, sealed_secret = asked.sealed_secret,
+    look_until = NULL, look_tag = NULL, sweep_at = r.expires_at, delivery_address_box = asked.address_box
+  FROM found JOIN asked USING (secret_id), clock
+  WHERE r.secret_id = found.secret_id AND r.claim_token = asked.claim_token AND r.state = 'r'
+    AND r.sealed_version = asked.sealed_version AND r.ended_at > clock.now - ${undoSeconds}
+  RETURNING r.secret_id AS asked_id`);
+
+const burnedBy = (burner: Burner): string =>
+  `UPDATE records r SET state = 'b', ended_at = clock.now, burned_by = '${burner}', ${erased}`;
+
+/** A burn by the creator ends a look, too. */
+const burnRecords = decision(`
+  WITH asked AS (SELECT * FROM unnest($3::bytea[], $4::integer[]) AS asked (receipt_id, row_version)),
+  found AS MATERIALIZED (
+    SELECT ${endingColumns}, r.receipt_id AS asked_id, r.state = 'r' AND r.sealed_secret IS NOT NULL AS has_look
+    FROM asked JOIN records r USING (receipt_id) ORDER BY r.secret_id FOR UPDATE OF r),
+  burned AS (
+    ${burnedBy('creator')} FROM found, clock
+    WHERE r.secret_id = found.secret_id AND r.state = 'w' AND r.expires_at > clock.now
+    RETURNING r.secret_id, r.ended_at),
+  look_ended AS (
+    UPDATE records r SET ${erased} FROM found WHERE r.secret_id = found.secret_id AND found.has_look)
+  SELECT found.*, burned.ended_at AS burned_at FROM found LEFT JOIN burned USING (secret_id)`);
+
+const burnFoundRecords = decision(`
+  WITH asked AS (SELECT * FROM unnest($3::bytea[], $4::integer[]) AS asked (secret_id, row_version)),
+  found AS MATERIALIZED (
+    SELECT ${endingColumns}, r.secret_id AS asked_id, asked.row_version
+    FROM asked JOIN records r USING (secret_id) ORDER BY r.secret_id FOR UPDATE OF r),
+  burned AS (
+    ${burnedBy('recipient')} FROM found, clock
+    WHERE r.secret_id = found.secret_id AND r.row_version = found.row_version AND r.state = 'w' AND r.expires_at > clock.now
+    RETURNING r.secret_id, r.ended_at)
+  SELECT found.*, burned.ended_at AS burned_at FROM found LEFT JOIN burned USING (secret_id)`);
+
+/** What a claim erases, as it was read before. */
+export interface Kept extends Pick<StoredSecret, 'owner' | 'sealedSecret'> {
+  readonly sealedVersion: number;
+  readonly addressBox: Uint8Array | null;
+}
+
+interface Claim extends Pick<ClaimTarget, 'secretId' | 'rowVersion'> {
+  readonly claimToken: Uint8Array;
+  readonly look: NewLook | null;
+  readonly isAbandoned: IsAbandoned;
+}
+
+interface ClaimRow extends Ending {
+  readonly asked_id: Uint8Array;
+  readonly waits: boolean;
+  readonly is_won: boolean;
+}
+
+interface Undo extends Pick<Claim, 'secretId' | 'claimToken'> {
+  readonly kept: Kept;
+}
+
+function createClaimBatches(engine: Engine) {
+  const claim = createBatch<Claim, ClaimRow | null, ClaimRow>(engine, {
+    statement: claimRecords,
+    kind: 'decide',
+    idOf: ({ secretId }) => secretId,
+    valuesOf: (asks) => [
+      asks.map(({ secretId }) => secretId),
+      asks.map(({ rowVersion }) => rowVersion),
+      asks.map(({ claimToken }) => claimToken),
+      asks.map(({ look }) => look?.sealedLook ?? null),
+      asks.map(({ look }) => look?.until ?? null),
+    ],
+    answersOf: (rows, asks) =>
+      rowsInOrderOf(
+        asks.map(({ secretId }) => secretId),
+        rows,
+      ),
+    isAbandoned: ({ isAbandoned }) => isAbandoned(),
+    bytesOf: ({ look }) => 2 * (look?.sealedLook.length ?? 0),
+  });
+  const undo = createBatch<Undo, boolean, Pick<ClaimRow, 'asked_id'>>(engine, {
+    statement: undoClaims,
+    kind: 'decide',
+    idOf: ({ secretId }) => secretId,
+    valuesOf: (asks) => [
+      asks.map(({ secretId }) => secretId),
+      asks.map(({ claimToken }) => claimToken),
+      asks.map(({ kept }) => kept.sealedSecret),
+      asks.map(({ kept }) => kept.sealedVersion),
+      asks.map(({ kept }) => kept.addressBox),
+      asks.map(({ kept }) => rootKidOf(kept.sealedSecret) ?? 0),
+      asks.map(({ kept }) => kept.owner),
+    ],
+    answersOf: (rows, asks) =>
+      rowsInOrderOf(
+        asks.map(({ secretId }) => secretId),
+        rows,
+      ).map((row) => row !== null),
+    bytesOf: ({ kept }) => 2 * kept.sealedSecret.length,
+  });
+  return { claim, undo };
+}
+
+const betweenTriesMs = 1_000;
+/** The claim may still be under way at the engine: so many confirmed decisions have to miss it. */
+const missesToEnd = 3;
+
+/** Puts back what a claim in doubt has taken: until that is confirmed, or the claim is known not to have been made. */
+async function putBack(undo: (ask: Undo) => Promise<boolean | 'abandoned'>, ask: Undo): Promise<void> {
+  const endsAt = performance.now() + undoSeconds * 1_000;
+  for (let misses = 0; misses < missesToEnd; ) {
+    const isUndone = await undo(ask).catch(() => null);
+    if (isUndone === true) return;
+    if (isUndone === false) misses += 1;
+    if (performance.now() + betweenTriesMs > endsAt) return;
+    await sleep(betweenTriesMs, undefined, { ref: false });
+  }
+}
+
+interface BurnRow extends Ending {
+  readonly asked_id: Uint8Array;
+  readonly burned_at: UnixSeconds | null;
+}
+
+interface Burn {
+  /** Of the receipt, or of the secret. */
+  readonly id: Uint8Array;
+  readonly rowVersion: number | null;
+  readonly isAbandoned: IsAbandoned;
+}
+
+const burnBatch = (engine: Engine, statement: Statement) =>
+  createBatch<Burn, BurnRow | null, BurnRow>(engine, {
+    statement,
+    kind: 'decide',
+    idOf: ({ id }) => id,
+    valuesOf: (asks) => [asks.map(({ id }) => id), asks.map(({ rowVersion }) => rowVersion)],
+    answersOf: (rows, asks) =>
+      rowsInOrderOf(
+        asks.map(({ id }) => id),
+        rows,
+      ),
+    isAbandoned: ({ isAbandoned }) => isAbandoned(),
+  });
+
+interface ClaimParts {
+  readonly endings: Pick<Endings, 'believeLocked'>;
+  readonly roots: RootUses;
+  /** What a target was found with, if this store has found it. */
+  keptOf(target: ClaimTarget): Kept | undefined;
+}
+
+export function createClaimStore(
+  engine: Engine,
+  { endings: { believeLocked }, roots, keptOf }: ClaimParts,
+): Pick<SecretStore, 'claim' | 'burn' | 'burnFound'> {
+  const { claim, undo } = createClaimBatches(engine);
+  const burn = burnBatch(engine, burnRecords);
+  const burnFound = burnBatch(engine, burnFoundRecords);
+
+  async function claimOrPutBack(ask: Claim, kept: Kept | undefined): Promise<ClaimRow | null | 'abandoned'> {
+    try {
+      return await claim(ask);
+    } catch (fault) {
+      if (kept !== undefined) void putBack(undo, { ...ask, kept });
+      throw fault;
+    }
+  }
+
+  async function outcomeOf(row: BurnRow | null | 'abandoned'): Promise<BurnDecision> {
+    if (row === null || row === 'abandoned') return row;
+    if (row.burned_at === null && row.state !== 'w') await believeLocked(row);
+    return row.burned_at;
+  }
+
+  return {
+    async claim(target, isAbandoned, look = null): Promise<ClaimOutcome> {
+      const ask = {
+        secretId: target.secretId.slice() as ClaimTarget['secretId'],
+        rowVersion: target.rowVersion,
+        claimToken: new Uint8Array(randomBytes(16)),
+        look: look === null ? null : { ...look, sealedLook: look.sealedLook.slice() },
+        isAbandoned,
+      };
+      if (ask.look !== null) await roots.note(ask.look.sealedLook, ask.look.until);
+      const row = await claimOrPutBack(ask, keptOf(target));
+      if (row === 'abandoned') return row;
+      if (row?.is_won) return 'won';
+      if (row?.waits) throw new ServiceError('unavailable', 'The look does not fit the secret any more.');
+      if (row !== null && row.state !== 'w') await believeLocked(row);
+      return 'gone';
+    },
+    burn: async (id, isAbandoned) => outcomeOf(await burn({ id: id.slice(), rowVersion: null, isAbandoned })),
+    burnFound: async ({ secretId, rowVersion }, isAbandoned) =>
+      outcomeOf(await burnFound({ id: secretId.slice(), rowVersion, isAbandoned })),
+  };
+}

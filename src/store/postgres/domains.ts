@@ -1,0 +1,141 @@
+/**
+ * Share domains, their brands and logos.
+ *
+ * A name is verified for one account at most by the unique index of verified names, whichever nodes write (P20). That index also finds
+ * its account in one look-up, which runs for every request that arrives on another host than the site's.
+ */
+import type { AccountId } from '../../core/account.ts';
+import type { DomainStore } from '../../core/ports.ts';
+import {
+  type DomainBrand,
+  type DomainFinding,
+  type DomainLogo,
+  type DomainState,
+  plainBrand,
+  type StoredDomain,
+} from '../../core/share-domain.ts';
+import type { UnixSeconds } from '../../core/time.ts';
+import { decided } from './accounts.ts';
+import type { Engine, Values } from './engine.ts';
+import { decision, type Statement, statement } from './statement.ts';
+
+interface DomainRow {
+  account_id: AccountId;
+  name: string;
+  state: DomainState;
+  challenge: string | null;
+  created_at: UnixSeconds;
+  updated_at: UnixSeconds;
+  checked_at: UnixSeconds | null;
+  finding: DomainFinding | null;
+  brand: string;
+  logo_name: string | null;
+}
+
+/** Of `domains d`, with `logo`. */
+const columns = `d.account_id, d.name, d.state, d.challenge, d.created_at, d.updated_at, d.checked_at, d.finding, d.brand,
+    l.name AS logo_name`;
+const logo = 'LEFT JOIN domain_logos l ON l.domain = d.name AND l.account_id = d.account_id';
+
+function domainOf(row: DomainRow): StoredDomain {
+  return {
+    accountId: row.account_id,
+    name: row.name,
+    state: row.state,
+    challenge: row.challenge,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    checkedAt: row.checked_at,
+    finding: row.finding,
+    brand: { ...plainBrand, ...(JSON.parse(row.brand) as Partial<DomainBrand>) },
+    logoName: row.logo_name,
+  };
+}
+
+const select = (condition: string): Statement =>
+  statement(`SELECT ${columns} FROM domains d ${logo} WHERE ${condition}`);
+
+const selectOne = select('d.account_id = $1 AND d.name = $2');
+const selectOwned = select('d.account_id = $1 ORDER BY d.name');
+const selectVerified = select("d.name = $1 AND d.state = 'verified'");
+const selectLogo = statement('SELECT name, type, bytes FROM domain_logos WHERE name = $1 LIMIT 1');
+
+const addDomain = decision('SELECT add_domain($3, $4, $5, $6, $7, $8, $9) AS outcome');
+const noteCheck = decision('SELECT note_domain_check($3, $4, $5, $6, (SELECT now FROM clock)) AS outcome');
+const ofOwner = 'name = $4 AND account_id = $3';
+const setBrand = decision(
+  `UPDATE domains SET brand = $5, updated_at = (SELECT now FROM clock) WHERE ${ofOwner} RETURNING name`,
+);
+const touch = `UPDATE domains SET updated_at = (SELECT now FROM clock) WHERE ${ofOwner} RETURNING name`;
+const keepLogo = decision(`
+  WITH owned AS (${touch}),
+  kept AS (
+    INSERT INTO domain_logos (domain, account_id, name, type, bytes) SELECT name, $3, $5, $6, $7 FROM owned
+    ON CONFLICT (domain, account_id) DO UPDATE
+    SET name = excluded.name, type = excluded.type, bytes = excluded.bytes)
+  SELECT name FROM owned`);
+const removeLogo = decision(`
+  WITH owned AS (${touch}),
+  removed AS (DELETE FROM domain_logos USING owned WHERE domain = owned.name AND account_id = $3)
+  SELECT name FROM owned`);
+const removeDomain = decision(`DELETE FROM domains WHERE ${ofOwner} RETURNING name`);
+
+/** Never checked comes first. A lease that ends later than one from now does is of a time that was set back. */
+const takeDue = decision(`
+  WITH due AS MATERIALIZED (
+    SELECT name, account_id FROM domains
+    WHERE challenge IS NOT NULL AND state IN ('verified', 'lost') AND coalesce(checked_at < $3, true)
+      AND NOT (leased_until > (SELECT now FROM clock) AND leased_until <= (SELECT now FROM clock) + $5)
+    ORDER BY checked_at NULLS FIRST, name LIMIT $4 FOR UPDATE SKIP LOCKED),
+  d AS (
+    UPDATE domains SET leased_until = (SELECT now FROM clock) + $5 FROM due
+    WHERE domains.name = due.name AND domains.account_id = due.account_id RETURNING domains.*)
+  SELECT ${columns} FROM d ${logo} ORDER BY d.checked_at NULLS FIRST, d.name`);
+
+type Added = Awaited<ReturnType<DomainStore['addDomain']>>;
+
+export function createDomainStore(engine: Engine): DomainStore {
+  const find = async (by: Statement, values: Values): Promise<StoredDomain | null> => {
+    const [row] = await engine.read<DomainRow>(by, values);
+    return row === undefined ? null : domainOf(row);
+  };
+  const isDecided = async (by: Statement, values: Values): Promise<boolean> =>
+    (await decided(engine, by, values)) !== null;
+  return {
+    async addDomain({ accountId, name, state, challenge, createdAt }, max) {
+      const values = [accountId, name, state, challenge, createdAt, JSON.stringify(plainBrand), max];
+      const row = await decided<{ outcome: Added }>(
+        engine,
+        addDomain,
+        values,
+        ({ outcome }) => outcome === 'added',
+      );
+      return row?.outcome ?? 'gone';
+    },
+    findDomain: (id, name) => find(selectOne, [id, name]),
+    listDomains: async (id) => (await engine.read<DomainRow>(selectOwned, [id])).map(domainOf),
+    findVerifiedDomain: (name) => find(selectVerified, [name]),
+    async noteDomainCheck(id, name, { state, finding }) {
+      const row = await decided<{ outcome: 'noted' | 'taken' | 'gone' }>(
+        engine,
+        noteCheck,
+        [id, name, state, finding],
+        ({ outcome }) => outcome === 'noted',
+      );
+      if (row?.outcome === 'taken') return 'taken';
+      return row?.outcome === 'noted' ? find(selectOne, [id, name]) : null;
+    },
+    setDomainBrand: (id, name, brand) => isDecided(setBrand, [id, name, JSON.stringify(brand)]),
+    setDomainLogo: (id, name, given) =>
+      given === null
+        ? isDecided(removeLogo, [id, name])
+        : isDecided(keepLogo, [id, name, given.name, given.type, given.bytes.slice()]),
+    async findDomainLogo(logoName) {
+      return (await engine.read<DomainLogo>(selectLogo, [logoName]))[0] ?? null;
+    },
+    removeDomain: (id, name) => isDecided(removeDomain, [id, name]),
+    async takeDomainsToCheck(before, limit, leaseSeconds) {
+      return (await engine.decide<DomainRow>(takeDue, [before, limit, leaseSeconds])).map(domainOf);
+    },
+  };
+}

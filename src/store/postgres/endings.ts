@@ -1,0 +1,84 @@
+/**
+ * When a secret that was seen as ended may be called gone.
+ *
+ * Two things could bring it back. A failover loses what was not durable: so an ending is proven before it is believed
+ * (`Engine.prove`). And a claim in doubt is undone by its own node, by the token that it left in the row (claims.ts): so the token is
+ * removed before the ending is believed, and from then on no undo finds it. An undo comes within `undoSeconds`, by the store's time and
+ * by the node's own clock; a token that is older binds nobody. A confirmed decision that has locked the row has proven its state
+ * already: what it saw is before it in the engine's log.
+ */
+import { ServiceError } from '../../core/errors.ts';
+import type { UnixSeconds } from '../../core/time.ts';
+import { createBatch } from './batches.ts';
+import type { Engine } from './engine.ts';
+import { rowsInOrderOf } from './secret-rows.ts';
+import { decision } from './statement.ts';
+
+export const undoSeconds = 7;
+/** Two nodes' times may differ by the three seconds of a lease (see time.ts). */
+const settledAfterSeconds = undoSeconds + 5;
+
+/** Of a record whose state is not 'w'. */
+export interface Ending {
+  readonly secret_id: Uint8Array;
+  readonly state: string;
+  readonly ended_at: UnixSeconds | null;
+  readonly claim_token: Uint8Array | null;
+}
+
+export const endingColumns = 'r.secret_id, r.state, r.ended_at, r.claim_token';
+
+interface Claimed {
+  readonly secretId: Uint8Array;
+  readonly claimToken: Uint8Array;
+}
+
+const settleClaims = decision(`
+  WITH asked AS (SELECT * FROM unnest($3::bytea[], $4::bytea[]) AS asked (secret_id, claim_token)),
+  found AS MATERIALIZED (
+    SELECT r.secret_id, r.state <> 'w' AND (r.claim_token IS NULL OR r.claim_token = asked.claim_token) AS is_ended
+    FROM asked JOIN records r USING (secret_id) ORDER BY r.secret_id FOR UPDATE OF r),
+  settled AS (
+    UPDATE records r SET claim_token = NULL FROM found
+    WHERE r.secret_id = found.secret_id AND found.is_ended AND r.claim_token IS NOT NULL)
+  SELECT secret_id AS asked_id, is_ended FROM found`);
+
+interface SettledRow {
+  readonly asked_id: Uint8Array;
+  readonly is_ended: boolean;
+}
+
+export interface Endings {
+  /** Resolves when what a read has seen can never be undone or lost; rejects as `unavailable` while it may be. */
+  believe(seen: Ending): Promise<void>;
+  /** The same for what a confirmed decision has seen in a row that it locked. */
+  believeLocked(seen: Ending): Promise<void>;
+}
+
+export function createEndings(engine: Engine): Endings {
+  const settle = createBatch<Claimed, boolean, SettledRow>(engine, {
+    statement: settleClaims,
+    kind: 'decide',
+    idOf: ({ secretId }) => secretId,
+    valuesOf: (asks) => [asks.map(({ secretId }) => secretId), asks.map(({ claimToken }) => claimToken)],
+    answersOf: (rows, asks) =>
+      rowsInOrderOf(
+        asks.map(({ secretId }) => secretId),
+        rows,
+      ).map((row) => row?.is_ended ?? true),
+  });
+
+  async function believeLocked({ secret_id, ended_at, claim_token }: Ending): Promise<void> {
+    if (claim_token === null || (ended_at ?? 0) <= engine.time.now() - settledAfterSeconds) return;
+    const isEnded = await settle({ secretId: secret_id, claimToken: claim_token });
+    if (isEnded !== true) throw new ServiceError('unavailable', 'A claim of this secret was undone.');
+  }
+
+  return {
+    believeLocked,
+    async believe(seen) {
+      await believeLocked(seen);
+      await engine.prove(seen.ended_at ?? 0);
+    },
+  };
+}

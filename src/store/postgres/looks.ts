@@ -1,0 +1,177 @@
+/**
+ * The second look, in the record's own row: it takes the place of the sealed secret, and is as long.
+ *
+ * Each decision is one UPDATE that holds the whole condition (see claims.ts). An answer removes the token of the claim that left the
+ * look: from then on no undo puts the secret back, so it is never released beside its look (P1). Another's tag is told by a column
+ * of the row, so it is refused by the same work as at a secret that is gone (P17).
+ */
+import { ServiceError } from '../../core/errors.ts';
+import type { SecretId } from '../../core/keys.ts';
+import { type LookStore, lookRow, type StoredLook } from '../../core/look-store.ts';
+import type { IsAbandoned } from '../../core/ports.ts';
+import { type RotationStore, rootKidOf } from '../../core/root-store.ts';
+import type { UnixSeconds } from '../../core/time.ts';
+import { createBatch } from './batches.ts';
+import { erased } from './claims.ts';
+import { type Ending, type Endings, endingColumns } from './endings.ts';
+import type { Engine } from './engine.ts';
+import type { RootUses } from './roots.ts';
+import { rowsInOrderOf, type SecretRow, secretColumns, toSecret } from './secret-rows.ts';
+import { decision, statement } from './statement.ts';
+
+/** Every opener's look where no tag is asked for. */
+const findLook = statement(`
+  SELECT ${endingColumns}, ${secretColumns}, r.look_until,
+    CASE WHEN r.look_until > $3 AND ($2::bytea IS NULL OR r.look_tag = $2) THEN r.sealed_secret END AS sealed_secret
+  FROM records r WHERE r.secret_id = $1 AND r.state <> 'w'`);
+
+interface LookRow extends Ending, Omit<SecretRow, 'sealed_secret'> {
+  /** `null` where there is no such look. */
+  readonly sealed_secret: Uint8Array | null;
+  readonly look_until: UnixSeconds;
+}
+
+const answersLeft = `get_byte(r.sealed_secret, ${lookRow.answersAt})`;
+const isLast = `${answersLeft} = 1`;
+
+/** With the last answer the look has ended. */
+const takeAnswers = decision(`
+  WITH asked AS (SELECT * FROM unnest($3::bytea[], $4::bytea[]) AS asked (secret_id, tag)),
+  found AS MATERIALIZED (
+    SELECT ${endingColumns}, r.secret_id AS asked_id, asked.tag
+    FROM asked JOIN records r USING (secret_id) ORDER BY r.secret_id FOR UPDATE OF r),
+  answered AS (
+    UPDATE records r SET claim_token = NULL,
+      sealed_secret = CASE WHEN ${isLast} THEN NULL
+        ELSE set_byte(r.sealed_secret, ${lookRow.answersAt}, ${answersLeft} - 1) END,
+      look_until = CASE WHEN ${isLast} THEN clock.now ELSE r.look_until END,
+      look_tag = CASE WHEN ${isLast} THEN NULL ELSE r.look_tag END
+    FROM found, clock
+    WHERE r.secret_id = found.secret_id AND r.state = 'r' AND r.look_until > clock.now AND r.look_tag = found.tag
+      AND ${answersLeft} > 0
+    RETURNING r.secret_id)
+  SELECT found.*, answered.secret_id IS NOT NULL AS is_answered FROM found LEFT JOIN answered USING (secret_id)`);
+
+const endLook = decision(`
+  UPDATE records r SET ${erased}, claim_token = NULL FROM clock
+  WHERE r.secret_id = $3 AND r.state = 'r' AND r.look_tag = $4 AND r.look_until > clock.now`);
+
+/** The part of a rewrapping that is decided; `row_version` stays: whoever has proven a link by the bytes before still claims (P3). */
+const replaceWrappings = decision(`
+  WITH asked AS (
+    SELECT * FROM unnest($3::bytea[], $4::bytea[], $5::bytea[], $6::integer[]) AS asked (secret_id, was, becomes, kid)),
+  open_roots AS MATERIALIZED (SELECT kid FROM root_floor FOR SHARE),
+  found AS MATERIALIZED (
+    SELECT r.secret_id FROM asked JOIN records r USING (secret_id)
+    WHERE asked.kid >= (SELECT kid FROM open_roots) ORDER BY r.secret_id FOR UPDATE OF r),
+  replaced AS (
+    UPDATE records r SET sealed_secret = asked.becomes, sealed_version = r.sealed_version + 1
+    FROM found JOIN asked USING (secret_id)
+    WHERE r.secret_id = found.secret_id AND r.sealed_secret = asked.was
+      AND octet_length(asked.becomes) = octet_length(asked.was)
+    RETURNING r.secret_id)
+  SELECT asked.secret_id AS asked_id, asked.kid >= open_roots.kid AS is_open, replaced.secret_id IS NOT NULL AS is_replaced
+  FROM asked CROSS JOIN open_roots LEFT JOIN replaced USING (secret_id)`);
+
+const findExpiry = statement('SELECT expires_at FROM records WHERE secret_id = $1');
+
+interface Wrapping {
+  readonly secretId: Uint8Array;
+  readonly from: Uint8Array;
+  readonly to: Uint8Array;
+}
+
+interface WrappingRow {
+  readonly asked_id: Uint8Array;
+  readonly is_open: boolean;
+  readonly is_replaced: boolean;
+}
+
+interface Answer {
+  readonly secretId: Uint8Array;
+  readonly tag: Uint8Array;
+  readonly isAbandoned: IsAbandoned;
+}
+
+interface AnswerRow extends Ending {
+  readonly asked_id: Uint8Array;
+  readonly is_answered: boolean;
+}
+
+export type PostgresLooks = LookStore & Pick<RotationStore, 'findAnyLook' | 'replaceWrapping'>;
+
+export function createLookStore(
+  engine: Engine,
+  { endings: { believe, believeLocked }, roots }: { readonly endings: Endings; readonly roots: RootUses },
+): PostgresLooks {
+  const take = createBatch<Answer, AnswerRow | null, AnswerRow>(engine, {
+    statement: takeAnswers,
+    kind: 'decide',
+    idOf: ({ secretId }) => secretId,
+    valuesOf: (asks) => [asks.map(({ secretId }) => secretId), asks.map(({ tag }) => tag)],
+    answersOf: (rows, asks) =>
+      rowsInOrderOf(
+        asks.map(({ secretId }) => secretId),
+        rows,
+      ),
+    isAbandoned: ({ isAbandoned }) => isAbandoned(),
+  });
+
+  const replace = createBatch<Wrapping, WrappingRow | null, WrappingRow>(engine, {
+    statement: replaceWrappings,
+    kind: 'decide',
+    idOf: ({ secretId }) => secretId,
+    valuesOf: (asks) => [
+      asks.map(({ secretId }) => secretId),
+      asks.map(({ from }) => from),
+      asks.map(({ to }) => to),
+      asks.map(({ to }) => rootKidOf(to) ?? 0),
+    ],
+    answersOf: (rows, asks) =>
+      rowsInOrderOf(
+        asks.map(({ secretId }) => secretId),
+        rows,
+      ),
+    bytesOf: ({ from }) => 4 * from.length,
+  });
+
+  async function find(asked: SecretId, tag: Uint8Array | null): Promise<StoredLook | null> {
+    const id = asked.slice() as SecretId;
+    const [row] = await engine.read<LookRow>(findLook, [id, tag?.slice() ?? null, engine.time.now()]);
+    if (row === undefined) return null;
+    await believe(row);
+    const { sealed_secret } = row;
+    return sealed_secret === null
+      ? null
+      : { ...toSecret(id, { ...row, sealed_secret }), until: row.look_until };
+  }
+
+  return {
+    findLook: (id, tag) => find(id, tag),
+    findAnyLook: (id) => find(id, null),
+    async takeAnswer(id, tag, isAbandoned) {
+      const row = await take({ secretId: id.slice(), tag: tag.slice(), isAbandoned });
+      if (row === 'abandoned') return row;
+      if (row?.is_answered) return 'answered';
+      if (row !== null && row.state !== 'w') await believeLocked(row);
+      return 'gone';
+    },
+    async endLook(id, tag) {
+      await engine.decide(endLook, [id.slice(), tag.slice()]);
+    },
+    async replaceWrapping(...given) {
+      const [secretId, from, to] = given.map((bytes) => bytes.slice()) as [
+        Uint8Array,
+        Uint8Array,
+        Uint8Array,
+      ];
+      const [row] = await engine.read<{ expires_at: UnixSeconds }>(findExpiry, [secretId]);
+      if (row === undefined) return false;
+      await roots.note(to, row.expires_at);
+      const replaced = await replace({ secretId, from, to });
+      if (replaced === null || replaced === 'abandoned') return false;
+      if (!replaced.is_open) throw new ServiceError('unavailable', 'The root of the wrapping was closed.');
+      return replaced.is_replaced;
+    },
+  };
+}

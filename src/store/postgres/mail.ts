@@ -1,0 +1,90 @@
+/**
+ * The delivery of a secret's mail, and the notices that are due.
+ *
+ * Each decision is one UPDATE of the record's own row that holds the whole condition, so of many nodes one may hand a mail over, and one
+ * is given a notice. A notice is forgotten by the statement that hands it out; in doubt it is lost, never given twice. What others hold
+ * is skipped, so nodes that take notices at once do not wait for each other.
+ */
+import type { AccountId } from '../../core/account.ts';
+import type { SecretStore } from '../../core/ports.ts';
+import type { UnixSeconds } from '../../core/time.ts';
+import type { Engine } from './engine.ts';
+import { decision } from './statement.ts';
+
+/** As `deliveryAt` judges it: what is queued is believed until it is stale. */
+const queueDelivery = decision(`
+  WITH found AS MATERIALIZED (
+    SELECT secret_id, state, expires_at, ended_at FROM records WHERE receipt_id = $3 FOR NO KEY UPDATE),
+  queued AS (
+    UPDATE records r SET delivery = 'queued', delivery_at = now, delivery_stale_at = $4,
+      delivery_note_box = $5, delivery_address_box = $6
+    FROM found, clock
+    WHERE r.secret_id = found.secret_id AND r.state = 'w' AND r.expires_at > now
+      AND (r.delivery IS DISTINCT FROM 'queued' OR coalesce(r.delivery_stale_at, r.delivery_at) <= now)
+    RETURNING 1)
+  SELECT state = 'w' AND expires_at > now AS waits, ended_at, EXISTS (SELECT FROM queued) AS is_queued FROM found, clock`);
+
+/** The address goes with the secret (P11): one that comes after it is not kept. */
+const noteDelivery = decision(`
+  UPDATE records SET delivery = $4, delivery_at = now, delivery_stale_at = $5, delivery_note_box = $6,
+    delivery_address_box = CASE WHEN state = 'w' AND expires_at > now THEN $7::bytea END
+  FROM clock WHERE receipt_id = $3 AND receipt_expires_at > now`);
+
+const isDue = 'r.notice_due_at <= now';
+const isWanted = `r.state = 'w' AND r.expires_at > now AND EXISTS (SELECT FROM accounts a WHERE a.id = r.owner)`;
+
+/** Those of gone secrets, and of accounts that are gone, are only forgotten, a bounded number at a time. */
+const takeNotices = decision(`
+  WITH unwanted AS MATERIALIZED (
+    SELECT r.secret_id FROM records r, clock WHERE ${isDue} AND (${isWanted}) IS NOT TRUE
+    ORDER BY r.notice_due_at LIMIT 1000 FOR NO KEY UPDATE OF r SKIP LOCKED),
+  forgotten AS (
+    UPDATE records r SET notice_due_at = NULL FROM unwanted WHERE r.secret_id = unwanted.secret_id),
+  due AS MATERIALIZED (
+    SELECT r.secret_id, r.notice_due_at, r.position FROM records r, clock WHERE ${isDue} AND ${isWanted}
+    ORDER BY r.notice_due_at, r.position LIMIT $3 FOR NO KEY UPDATE OF r SKIP LOCKED),
+  taken AS (
+    UPDATE records r SET notice_due_at = NULL FROM due WHERE r.secret_id = due.secret_id
+    RETURNING due.notice_due_at, r.position, r.owner, r.created_at, r.expires_at, r.share_domain)
+  SELECT owner, created_at, expires_at, share_domain FROM taken ORDER BY notice_due_at, position`);
+
+interface FoundRow {
+  waits: boolean;
+  ended_at: UnixSeconds | null;
+  is_queued: boolean;
+}
+
+interface DueRow {
+  owner: AccountId;
+  created_at: UnixSeconds;
+  expires_at: UnixSeconds;
+  share_domain: string;
+}
+
+export type MailStore = Pick<SecretStore, 'queueDelivery' | 'setDelivery' | 'takeDueNotices'>;
+
+export function createMailStore(engine: Engine): MailStore {
+  return {
+    async queueDelivery(id, { staleAt, noteBox, addressBox }) {
+      const values = [id.slice(), staleAt, noteBox?.slice() ?? null, addressBox?.slice() ?? null];
+      const [found] = await engine.decide<FoundRow>(queueDelivery, values);
+      if (found?.is_queued) return 'queued';
+      if (found?.waits) return 'in_flight';
+      if (found !== undefined && found.ended_at !== null) await engine.prove(found.ended_at);
+      return 'gone';
+    },
+    async setDelivery(id, { state, staleAt, noteBox, addressBox }) {
+      const boxes = [noteBox?.slice() ?? null, addressBox?.slice() ?? null];
+      await engine.decide(noteDelivery, [id.slice(), state, staleAt, ...boxes]);
+    },
+    async takeDueNotices(limit) {
+      const rows = await engine.decide<DueRow>(takeNotices, [limit]);
+      return rows.map(({ owner, created_at, expires_at, share_domain }) => ({
+        owner,
+        createdAt: created_at,
+        expiresAt: expires_at,
+        shareDomain: share_domain,
+      }));
+    },
+  };
+}

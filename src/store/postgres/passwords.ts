@@ -1,0 +1,165 @@
+/**
+ * Passwords, and the tickets that set them.
+ *
+ * What sets a password, uses a ticket up or voids others is one function of 002-accounts.sql, so that it ends what was begun with the
+ * earlier password until the very moment of the change. How many tickets a username may have is one rule for all stores
+ * (`mayKeepTicket`): a ticket is kept in the place that follows those it was decided by, and when another was kept there
+ * meanwhile, it is decided again.
+ */
+import type {
+  AccountId,
+  HandedTicket,
+  StoredPassword,
+  StoredTicket,
+  TicketKind,
+} from '../../core/account.ts';
+import type { AccountStore } from '../../core/ports.ts';
+import type { UnixSeconds } from '../../core/time.ts';
+import { countsUntil, mayKeepTicket } from '../store.ts';
+import { type AccountRow, accountColumns, accountOf, type Done, decided } from './accounts.ts';
+import type { Engine, Values } from './engine.ts';
+import { decision, statement } from './statement.ts';
+
+/** All `null` where the account has no password. */
+interface PasswordRow extends AccountRow {
+  salt: Uint8Array | null;
+  verifier: Uint8Array | null;
+  wrapped_data_key: Uint8Array | null;
+  password_set_at: UnixSeconds | null;
+}
+
+const selectPassword = statement(`
+  SELECT ${accountColumns}, a.salt, a.verifier, a.wrapped_data_key, a.password_set_at
+  FROM accounts a WHERE a.username = $1`);
+
+function passwordOf(row: PasswordRow): StoredPassword | null {
+  const { salt, verifier, wrapped_data_key: wrappedDataKey, password_set_at: setAt } = row;
+  if (salt === null || verifier === null || wrappedDataKey === null || setAt === null) return null;
+  return { salt, verifier, wrappedDataKey, setAt };
+}
+
+const partsOf = ({ salt, verifier, wrappedDataKey, setAt }: StoredPassword): Values => [
+  salt.slice(),
+  verifier.slice(),
+  wrappedDataKey.slice(),
+  setAt,
+];
+
+interface TicketRow {
+  kind: TicketKind;
+  ticket_hash: Uint8Array;
+  username: string;
+  created_at: UnixSeconds;
+  expires_at: UnixSeconds;
+}
+
+function ticketOf(row: TicketRow): StoredTicket {
+  const { kind, ticket_hash: ticketHash, username, created_at: createdAt, expires_at: expiresAt } = row;
+  return { kind, ticketHash, username, createdAt, expiresAt };
+}
+
+const selectTicket = statement(`
+  SELECT kind, ticket_hash, username, created_at, expires_at FROM tickets
+  WHERE ticket_hash = $1 AND kind = $2 AND expires_at > $3`);
+
+const selectEarlier = statement(`
+  SELECT place, created_at AS "createdAt", expires_at AS "expiresAt" FROM tickets
+  WHERE kind = $1 AND username = $2 ORDER BY place`);
+
+interface EarlierTicket extends Pick<StoredTicket, 'createdAt' | 'expiresAt'> {
+  readonly place: number;
+}
+
+/** In the place after `$5`; not when that one has been swept meanwhile, because its number may have been given again. */
+const insertTicket = decision(`
+  WITH last AS MATERIALIZED (
+    SELECT FROM tickets WHERE kind = $3 AND username = $4 AND place = $5::bigint FOR KEY SHARE)
+  INSERT INTO tickets (kind, username, place, ticket_hash, created_at, expires_at, counts_until)
+  SELECT $3, $4, $5::bigint + 1, $6, $7, $8, $9 WHERE $5::bigint = 0 OR EXISTS (SELECT FROM last)
+  ON CONFLICT (kind, username, place) DO NOTHING RETURNING place`);
+
+const insertInvited = decision(`
+  WITH made AS (
+    INSERT INTO accounts (username, plan, created_at) VALUES ($3, $4, $5)
+    ON CONFLICT (username) DO NOTHING RETURNING id, username)
+  SELECT id, hand_ticket(username, $6, $7, $8) FROM made`);
+
+const replaceTickets = decision('SELECT replace_reset_tickets($3, $4, $5, $6) AS done');
+const redeemSignUp = decision(`
+  SELECT new_id AS id, name FROM redeem_sign_up($3, (SELECT now FROM clock), $4, $5, $6, $7, $8, $9)`);
+const redeemReset = decision(`
+  SELECT ${accountColumns} FROM redeem_reset($3, (SELECT now FROM clock), $4, $5, $6, $7, $8) AS a`);
+const changePassword = decision('SELECT change_password($3, $4, $5, $6, $7, $8, $9, $10) AS done');
+
+type PasswordMethods =
+  | 'inviteAccount'
+  | 'addTicket'
+  | 'replaceResetTickets'
+  | 'findTicket'
+  | 'redeemSignUp'
+  | 'redeemReset'
+  | 'findPassword'
+  | 'changePassword';
+
+const handed = ({ ticketHash, createdAt, expiresAt }: HandedTicket): Values => [
+  ticketHash.slice(),
+  createdAt,
+  expiresAt,
+];
+
+export function createPasswordStore(engine: Engine): Pick<AccountStore, PasswordMethods> {
+  return {
+    async inviteAccount({ username, plan, createdAt }, ticket) {
+      const values = [username, plan, createdAt, ...handed(ticket)];
+      const row = await decided<{ id: AccountId }>(engine, insertInvited, values);
+      return row && { id: row.id, username, plan, locale: null, notify: [], createdAt, lockedAt: null };
+    },
+    async addTicket(ticket, limits) {
+      const { kind, username, createdAt, expiresAt } = ticket;
+      const ticketHash = ticket.ticketHash.slice();
+      const counted = countsUntil(ticket, limits);
+      for (;;) {
+        const earlier = await engine.read<EarlierTicket>(selectEarlier, [kind, username]);
+        if (!mayKeepTicket(ticket, earlier, limits, engine.time.now())) return false;
+        const last = earlier.at(-1)?.place ?? 0;
+        const values = [kind, username, last, ticketHash, createdAt, expiresAt, counted];
+        if ((await engine.decide(insertTicket, values)).length === 1) return true;
+      }
+    },
+    async replaceResetTickets(id, ticket) {
+      const values = [id, ...handed(ticket)];
+      return (await decided<Done>(engine, replaceTickets, values, (row) => row.done))?.done ?? false;
+    },
+    async findTicket(kind, ticketHash) {
+      const values = [ticketHash.slice(), kind, engine.time.now()];
+      const [row] = await engine.read<TicketRow>(selectTicket, values);
+      return row === undefined ? null : ticketOf(row);
+    },
+    async redeemSignUp(ticketHash, { plan, createdAt }, password) {
+      const values = [ticketHash.slice(), plan, createdAt, ...partsOf(password)];
+      const row = await decided<{ id: AccountId | null; name: string }>(
+        engine,
+        redeemSignUp,
+        values,
+        ({ id }) => id !== null,
+      );
+      const { id = null, name: username = '' } = row ?? {};
+      if (id === null) return 'gone';
+      if (id === 0) return 'exists';
+      return { id, username, plan, locale: null, notify: [], createdAt, lockedAt: null };
+    },
+    async redeemReset(ticketHash, password, tokens) {
+      const values = [ticketHash.slice(), ...partsOf(password), tokens === 'revoke'];
+      const row = await decided<AccountRow>(engine, redeemReset, values);
+      return row && accountOf(row);
+    },
+    async findPassword(username) {
+      const [row] = await engine.read<PasswordRow>(selectPassword, [username]);
+      return row === undefined ? null : { account: accountOf(row), password: passwordOf(row) };
+    },
+    async changePassword(id, from, to, keepSessionId, tokens) {
+      const values = [id, from.slice(), ...partsOf(to), keepSessionId, tokens === 'revoke'];
+      return (await decided<Done>(engine, changePassword, values, (row) => row.done))?.done ?? false;
+    },
+  };
+}

@@ -1,0 +1,158 @@
+/**
+ * The wrapping roots: the check value of each, which of them live records may be under, and the first that is still open (P12).
+ *
+ * A check that is kept is never replaced, and the statement that keeps one answers with what is kept, so nodes that start at once get
+ * the same. Whatever stores or re-wraps a record locks the floor's row FOR SHARE: closing roots waits for it, and after that nothing
+ * comes under them, so a walk by position that begins then misses nothing.
+ *
+ * No index names the root that a row is under: it would have to follow the row's state, and a claim would change it. Instead each node
+ * notes a root's use before its first record of a later day, which bounds the roots that can be in use; the closed ones of them are
+ * looked for.
+ */
+
+import { ServiceError } from '../../core/errors.ts';
+import type { SecretId } from '../../core/keys.ts';
+import { type RootStore, type RotationStore, rootKidOf } from '../../core/root-store.ts';
+import type { UnixSeconds } from '../../core/time.ts';
+import type { Engine } from './engine.ts';
+import { decision, statement } from './statement.ts';
+
+const daySeconds = 86_400;
+
+const raiseUse = decision(`
+  INSERT INTO root_uses (kid, until) VALUES ($3, $4)
+  ON CONFLICT (kid) DO UPDATE SET until = greatest(root_uses.until, excluded.until)`);
+
+export interface RootUses {
+  /** Resolves once it is durably noted that a record may live until then under the root that its sealed bytes name. */
+  note(sealed: Uint8Array, until: UnixSeconds): Promise<void>;
+}
+
+export function createRootUses(engine: Engine): RootUses {
+  const known = new Map<number, UnixSeconds>();
+  return {
+    async note(sealed, until) {
+      const kid = rootKidOf(sealed) ?? 0;
+      if (until <= (known.get(kid) ?? 0)) return;
+      const dayEnd = Math.ceil(until / daySeconds) * daySeconds;
+      await engine.decide(raiseUse, [kid, dayEnd]);
+      known.set(kid, Math.max(dayEnd, known.get(kid) ?? 0));
+    },
+  };
+}
+
+/** A part of sealed bytes is read without the rest. */
+const rootOf = (column: string): string =>
+  `(get_byte(substr(${column}, 2, 2), 0) * 256 + get_byte(substr(${column}, 2, 2), 1))`;
+
+/** That a row waits, or may be looked at again, at `$1`. */
+const isSealed = `((state = 'w' AND expires_at > $1) OR (state = 'r' AND look_until > $1))`;
+
+const selectCheck = statement('SELECT check_value FROM root_checks WHERE kid = $1');
+
+const keepCheck = decision(`
+  INSERT INTO root_checks AS kept (kid, check_value) VALUES ($3, $4)
+  ON CONFLICT (kid) DO UPDATE SET check_value = kept.check_value
+  RETURNING check_value`);
+
+const selectFloor = statement('SELECT kid FROM root_floor');
+
+const raiseFloor = decision('UPDATE root_floor SET kid = greatest(kid, $3)');
+
+const forgetUses = decision(`
+  DELETE FROM root_uses WHERE kid = ANY ($3::int[]) AND kid < (SELECT kid FROM root_floor)`);
+
+const askFirst = decision(`
+  INSERT INTO first_node (only_row, asked_at) SELECT 1, now FROM clock
+  ON CONFLICT (only_row) DO NOTHING RETURNING 1`);
+
+const selectUses = statement(`
+  SELECT kid, kid < (SELECT kid FROM root_floor) AS is_closed FROM root_uses WHERE until > $1 AND kid > 0`);
+
+/** Their seeds are not re-wrapped: they are there for 24 hours. */
+const selectSeedRoots = statement(`
+  SELECT DISTINCT ${rootOf('seed')} AS kid FROM creations WHERE ends_at > $1`);
+
+const selectOlder = statement(`
+  SELECT position, CASE WHEN ${isSealed} AND ${rootOf('sealed_secret')} < $2 THEN secret_id END AS secret_id
+  FROM records WHERE position > $3 ORDER BY position LIMIT $4`);
+
+/** Which of the roots `$2` are named by the records after `$3`, of which it looks at so many. */
+const selectRoots = statement(`
+  SELECT max(position) AS upto, count(*) AS looked, array_agg(DISTINCT kid) FILTER (WHERE kid = ANY ($2::int[])) AS kids
+  FROM (
+    SELECT position, CASE WHEN ${isSealed} THEN ${rootOf('sealed_secret')} END AS kid
+    FROM records WHERE position > $3 ORDER BY position LIMIT $4) walked`);
+
+/** Few enough that a statement ends in time. */
+const walkedAtOnce = 20_000;
+
+interface WalkedRow {
+  upto: number | null;
+  looked: number;
+  kids: number[] | null;
+}
+
+export type SharedRootStore = RootStore & Omit<RotationStore, 'findAnyLook' | 'replaceWrapping'>;
+
+export function createRootStore(engine: Engine): SharedRootStore {
+  const { time } = engine;
+
+  /** Those of them that live records are under. Ends when all were found. */
+  async function lookFor(kids: readonly number[]): Promise<number[]> {
+    const found = new Set<number>();
+    for (let after = 0; found.size < kids.length; ) {
+      const values = [time.earliest(), kids, after, walkedAtOnce];
+      const [walked] = await engine.read<WalkedRow>(selectRoots, values);
+      for (const kid of walked?.kids ?? []) found.add(kid);
+      if (walked?.upto == null || walked.looked < walkedAtOnce) break;
+      after = walked.upto;
+    }
+    return [...found];
+  }
+
+  return {
+    async findRootCheck(kid) {
+      const [row] = await engine.read<{ check_value: Uint8Array }>(selectCheck, [kid]);
+      // What is not durable yet could be replaced by another node's after a failover.
+      if (row !== undefined) await engine.prove(time.now());
+      return row?.check_value ?? null;
+    },
+    async addRootCheck(kid, check) {
+      const [row] = await engine.decide<{ check_value: Uint8Array }>(keepCheck, [kid, check.slice()]);
+      if (row === undefined) throw new ServiceError('unavailable', 'The check of a root was not kept.');
+      return row.check_value;
+    },
+    async rootKidsInUse() {
+      const uses = await engine.read<{ kid: number; is_closed: boolean }>(selectUses, [time.earliest()]);
+      const kidsOf = (isClosed: boolean) =>
+        uses.filter((use) => use.is_closed === isClosed).map(({ kid }) => kid);
+      const seeds = await engine.read<{ kid: number }>(selectSeedRoots, [time.now()]);
+      const inUse = [...kidsOf(false), ...(await lookFor(kidsOf(true))), ...seeds.map(({ kid }) => kid)];
+      return [...new Set(inUse)].sort((a, b) => a - b);
+    },
+    async findFirstOpenRoot() {
+      return (await engine.read<{ kid: number }>(selectFloor, []))[0]?.kid ?? 0;
+    },
+    async mayMakeRoots() {
+      return (await engine.decide(askFirst, [])).length === 1;
+    },
+    async listUnderOlderRoots(kid, after, limit) {
+      const rows = await engine.read<{ position: number; secret_id: SecretId | null }>(selectOlder, [
+        time.earliest(),
+        kid,
+        Number(after ?? 0),
+        limit,
+      ]);
+      const secretIds = rows.map((row) => row.secret_id).filter((id) => id !== null);
+      const last = rows.at(-1);
+      return { secretIds, next: last === undefined || rows.length < limit ? null : String(last.position) };
+    },
+    async closeRootsBefore(kid) {
+      await engine.decide(raiseFloor, [kid]);
+    },
+    async forgetRoots(kids) {
+      await engine.decide(forgetUses, [[...kids]]);
+    },
+  };
+}

@@ -1,0 +1,119 @@
+/**
+ * Sessions of browsers.
+ *
+ * A session begins by an UPDATE of its account's row that finds the password it was opened with, in an account that is not locked.
+ * So it waits for a change of password or a lock that is under way and then finds neither, or that change waits for it and ends it
+ * (see 002-accounts.sql). An expired session is neither found, nor moved on, nor ended.
+ */
+import type { Account, AccountId, StoredSession } from '../../core/account.ts';
+import type { AccountStore } from '../../core/ports.ts';
+import type { UnixSeconds } from '../../core/time.ts';
+import { type AccountRow, accountColumns, accountOf, decided } from './accounts.ts';
+import { createBatch } from './batches.ts';
+import type { Engine } from './engine.ts';
+import { decision, statement } from './statement.ts';
+
+interface SessionRow {
+  session_id: number;
+  account_id: AccountId;
+  session_hash: Uint8Array;
+  wrapped_data_key: Uint8Array;
+  label: string;
+  session_created_at: UnixSeconds;
+  session_last_used_at: UnixSeconds;
+  expires_at: UnixSeconds;
+}
+
+/** Of `sessions s`. */
+const sessionColumns = `s.session_id, s.account_id, s.session_hash, s.wrapped_data_key, s.label,
+    s.created_at AS session_created_at, s.last_used_at AS session_last_used_at, s.expires_at`;
+
+function sessionOf(row: SessionRow): StoredSession {
+  return {
+    sessionId: row.session_id,
+    accountId: row.account_id,
+    sessionHash: row.session_hash,
+    wrappedDataKey: row.wrapped_data_key,
+    label: row.label,
+    createdAt: row.session_created_at,
+    lastUsedAt: row.session_last_used_at,
+    expiresAt: row.expires_at,
+  };
+}
+
+/** `session_id` is `null` where there is no such session; an account is looked up all the same (P17). */
+const selectSessions = statement(`
+  SELECT asked.place, ${sessionColumns}, ${accountColumns}
+  FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (session_hash, place)
+  LEFT JOIN sessions s ON s.session_hash = asked.session_hash
+  LEFT JOIN accounts a ON a.id = coalesce(s.account_id, 0)`);
+
+interface FoundRow extends AccountRow, Omit<SessionRow, 'session_id'> {
+  place: number;
+  session_id: number | null;
+}
+
+const selectOwned = statement(`
+  SELECT ${sessionColumns} FROM sessions s
+  WHERE s.account_id = $1 AND s.expires_at > $2 ORDER BY s.last_used_at DESC, s.session_id DESC`);
+
+const insertSession = decision(`
+  WITH opened AS (
+    UPDATE accounts SET last_used_at = greatest($8::bigint, last_used_at)
+    WHERE id = $3 AND verifier = $4 AND locked_at IS NULL RETURNING id)
+  INSERT INTO sessions (account_id, session_hash, wrapped_data_key, label, created_at, last_used_at, expires_at)
+  SELECT id, $5, $6, $7, $8, $8, $9 FROM opened
+  RETURNING session_id`);
+
+/** The account's row first, as everywhere. */
+const noteUse = decision(`
+  WITH used AS (
+    UPDATE accounts SET last_used_at = greatest($4::bigint, last_used_at)
+    WHERE id = (SELECT account_id FROM sessions WHERE session_id = $3 AND expires_at > (SELECT now FROM clock))
+    RETURNING id)
+  UPDATE sessions
+  SET last_used_at = greatest($4::bigint, sessions.last_used_at), expires_at = greatest($5::bigint, expires_at)
+  FROM used WHERE session_id = $3 AND account_id = used.id AND expires_at > (SELECT now FROM clock)`);
+
+const deleteSession = decision(`
+  DELETE FROM sessions
+  WHERE account_id = $3 AND session_id = $4 AND expires_at > (SELECT now FROM clock) RETURNING session_id`);
+
+type SessionMethods = 'addSession' | 'findSession' | 'noteSessionUse' | 'listSessions' | 'endSession';
+
+export function createSessionStore(engine: Engine): Pick<AccountStore, SessionMethods> {
+  const find = createBatch<Uint8Array, { account: Account; session: StoredSession } | null>(engine, {
+    statement: selectSessions,
+    kind: 'read',
+    idOf: (hash) => hash,
+    valuesOf: (hashes) => [hashes],
+    answersOf(rows, hashes) {
+      const answers = hashes.map((): { account: Account; session: StoredSession } | null => null);
+      for (const { session_id, ...row } of rows as readonly FoundRow[])
+        if (session_id !== null)
+          answers[row.place - 1] = { account: accountOf(row), session: sessionOf({ ...row, session_id }) };
+      return answers;
+    },
+  });
+  return {
+    async addSession(id, verifier, session) {
+      const { sessionHash, wrappedDataKey, label, createdAt, expiresAt } = session;
+      const bytes = [verifier.slice(), sessionHash.slice(), wrappedDataKey.slice()];
+      const values = [id, ...bytes, label, createdAt, expiresAt];
+      const row = await decided<SessionRow>(engine, insertSession, values);
+      return row && { ...session, sessionId: row.session_id, accountId: id, lastUsedAt: createdAt };
+    },
+    async findSession(sessionHash) {
+      const found = await find(sessionHash.slice());
+      if (found === 'abandoned' || found === null) return null;
+      return engine.time.now() < found.session.expiresAt ? found : null;
+    },
+    async noteSessionUse(sessionId, at, expiresAt) {
+      await engine.decide(noteUse, [sessionId, at, expiresAt]);
+    },
+    async listSessions(id) {
+      return (await engine.read<SessionRow>(selectOwned, [id, engine.time.now()])).map(sessionOf);
+    },
+    endSession: async (id, sessionId) => (await decided(engine, deleteSession, [id, sessionId])) !== null,
+  };
+}

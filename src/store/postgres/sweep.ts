@@ -1,0 +1,79 @@
+/**
+ * Keeps the store small: erases what has expired, in small steps, by any number of nodes at once.
+ *
+ * What another node holds is skipped (SKIP LOCKED), so sweeps neither wait for each other nor keep a reader waiting. `sweep_at` is only
+ * where to look: what a record may still hold is decided by its own state and times, under the lock of its row. What the engine keeps of
+ * erased bytes, and for how long, is its operator's to bound (port `scrub`).
+ */
+import type { SecretStore } from '../../core/ports.ts';
+import { finishedDeletionSeconds } from '../store.ts';
+import type { Engine } from './engine.ts';
+import { decision } from './statement.ts';
+
+/** Until when a record may hold sealed bytes: while its secret waits, or may be looked at again. The address goes with them (P11). */
+const sweepRecords = decision(`
+  WITH due AS MATERIALIZED (
+    SELECT secret_id, receipt_expires_at, GREATEST(
+      CASE WHEN state = 'w' THEN expires_at END, CASE WHEN state = 'r' AND sealed_secret IS NOT NULL THEN look_until END, 0
+    ) AS sealed_until
+    FROM records, clock WHERE sweep_at <= now ORDER BY sweep_at LIMIT $3 FOR UPDATE OF records SKIP LOCKED),
+  moved AS (
+    UPDATE records r SET sweep_at = sealed_until FROM due, clock
+    WHERE r.secret_id = due.secret_id AND sealed_until > now RETURNING 1),
+  erased AS (
+    UPDATE records r SET sealed_secret = NULL, look_until = NULL, delivery_address_box = NULL, sweep_at = due.receipt_expires_at
+    FROM due, clock
+    WHERE r.secret_id = due.secret_id AND sealed_until <= now AND due.receipt_expires_at > now RETURNING 1),
+  removed AS (
+    DELETE FROM records r USING due, clock
+    WHERE r.secret_id = due.secret_id AND sealed_until <= now AND due.receipt_expires_at <= now RETURNING 1)
+  SELECT count(*) AS touched FROM due`);
+
+/** Guesses at a secret whose expiry was put off count until then. */
+const sweepAttempts = decision(`
+  WITH due AS MATERIALIZED (
+    SELECT secret_id FROM attempts, clock WHERE stale_at <= now ORDER BY stale_at LIMIT $3 FOR UPDATE OF attempts SKIP LOCKED),
+  judged AS (
+    SELECT due.secret_id, r.expires_at FROM due JOIN clock ON true
+      LEFT JOIN records r ON r.secret_id = due.secret_id AND r.expires_at > now),
+  kept AS (
+    UPDATE attempts a SET stale_at = judged.expires_at FROM judged
+    WHERE a.secret_id = judged.secret_id AND judged.expires_at IS NOT NULL),
+  removed AS (
+    DELETE FROM attempts a USING judged
+    WHERE a.secret_id = judged.secret_id AND judged.expires_at IS NULL)
+  SELECT count(*) AS touched FROM due`);
+
+/** Rows that end at a time of their own, and with which nothing else ends. */
+const sweepTable = (table: string, key: string, endsAt: string) =>
+  decision(`
+    WITH due AS MATERIALIZED (
+      SELECT ${key} FROM ${table}, clock WHERE ${endsAt} <= now LIMIT $3 FOR UPDATE OF ${table} SKIP LOCKED),
+    removed AS (DELETE FROM ${table} t USING due WHERE t.${key} = due.${key})
+    SELECT count(*) AS touched FROM due`);
+
+const sweeps = [
+  sweepRecords,
+  sweepAttempts,
+  sweepTable('sessions', 'session_id', 'expires_at'),
+  sweepTable('tickets', 'ticket_hash', 'counts_until'),
+  sweepTable('deletions', 'account_id', `finished_at + ${finishedDeletionSeconds}`),
+  sweepTable('creations', 'creation_id', 'ends_at'),
+];
+
+export type SweepStore = Pick<SecretStore, 'sweep' | 'scrub'>;
+
+export function createSweepStore(engine: Engine): SweepStore {
+  return {
+    async sweep(limit) {
+      let touched = 0;
+      for (const each of sweeps) {
+        if (touched >= limit) break;
+        const [swept] = await engine.decide<{ touched: number }>(each, [limit - touched]);
+        touched += swept?.touched ?? 0;
+      }
+      return touched;
+    },
+    scrub: async () => true,
+  };
+}
