@@ -4,6 +4,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import type { AccountId } from '../../src/core/account.ts';
 import type { MoveSource, MoveTarget } from '../../src/store/move/move.ts';
+import { tableNamed } from '../../src/store/move/tables.ts';
 import { type Store, StoreRefusal } from '../../src/store/store.ts';
 import { accountNamed, deleteWhole, ownerIn } from './conformance/account-fixtures.ts';
 import { clientStays, createSettableClock, found, putNew, type SettableClock } from './conformance/check.ts';
