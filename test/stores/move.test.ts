@@ -8,6 +8,7 @@ import { tableNamed } from '../../src/store/move/tables.ts';
 import { type Store, StoreRefusal } from '../../src/store/store.ts';
 import { accountNamed, deleteWhole, ownerIn } from './conformance/account-fixtures.ts';
 import { clientStays, createSettableClock, found, putNew, type SettableClock } from './conformance/check.ts';
+import { domainOf, newLogo } from './conformance/domain-fixtures.ts';
 import { contentsOf, fill, makeSqlitePlace, moveBetween, type Place, runMove } from './move-fixtures.ts';
 
 let clock: SettableClock;
@@ -146,8 +147,26 @@ describe('a store that is moved', () => {
   });
 });
 
+/** A name that goes from one account to another. */
+async function passOn(store: Store, draw: () => number): Promise<void> {
+  const name = 'contested.example.org';
+  const owners = [await ownerIn(store, 'a@example.org'), await ownerIn(store, 'b@example.org')] as const;
+  for (const owner of owners)
+    if ((await store.findDomain(owner, name)) === null) {
+      await domainOf(store, owner, name);
+      await store.setDomainLogo(owner, name, newLogo());
+    }
+  const check = (owner: AccountId, state: 'verified' | 'lost') =>
+    store.noteDomainCheck(owner, name, { state, finding: null });
+  const [first, second] = draw() < 0.5 ? owners : owners.toReversed();
+  if (first === undefined || second === undefined) return;
+  await check(first, 'lost');
+  await check(second, 'verified');
+}
+
 /** What happens to secrets and accounts, in an order that the numbers give. */
 async function live(store: Store, draw: () => number): Promise<void> {
+  if (draw() < 0.5) await passOn(store, draw);
   const waiting: Awaited<ReturnType<typeof putNew>>[] = [];
   for (let n = 0; n < 3; n += 1) waiting.push(await putNew(store));
   const [one, two, three] = waiting;
