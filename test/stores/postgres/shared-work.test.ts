@@ -7,7 +7,7 @@ import type { Engine } from '../../../src/store/postgres/engine.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 import { newAccount, newToken } from '../conformance/account-fixtures.ts';
 import { countOf, newRecord, ttlSeconds } from '../conformance/check.ts';
-import { holding, openNodes, replacing, untilWaiting } from './nodes.ts';
+import { holding, openNodes, replacing, untilWaiting } from './seeded-nodes.ts';
 
 let server: PostgresServer;
 

@@ -28,7 +28,7 @@ export async function openNodes(
   const nodes = [];
   const engines: Engine[] = [];
   for (let n = 0; n < count; n += 1) {
-    const opened = await openEngine({ url: server.url, schema, clock });
+    const opened = await openEngine({ url: server.url, schema, clock, durability: 'single' });
     engines.push(opened);
     const engine = seed(opened);
     nodes.push({
