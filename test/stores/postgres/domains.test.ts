@@ -5,7 +5,7 @@ import { openPostgresStore } from '../../../src/store/postgres/store.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 import { accountNamed } from '../conformance/account-fixtures.ts';
 import { domainOf, manyDomains, newDomain, newLogo } from '../conformance/domain-fixtures.ts';
-import { countWhere, type Nodes, openNodes, racers } from './nodes.ts';
+import { countWhere, type Nodes, openNodes, racers } from './two-nodes.ts';
 
 let server: PostgresServer;
 
