@@ -35,7 +35,7 @@ export async function openNodes(server: PostgresServer): Promise<Nodes> {
   const hand = new pg.Client({ connectionString: server.url, options: `-c search_path=${schema}` });
   await hand.connect();
   const clock = createSettableClock();
-  const open = () => openPostgresStore({ url: server.url, schema, clock });
+  const open = () => openPostgresStore({ url: server.url, schema, clock, durability: 'single' });
   const [one, other] = [await open(), await open()];
   const ask: Nodes['ask'] = async (sql, values = []) => (await hand.query(sql, [...values])).rows;
   const isWaiting = async () =>
