@@ -30,9 +30,11 @@ export interface TimeMark {
   readonly sinceBoot: number;
   /** The dispute that was under way; `null` for none. */
   readonly dispute: Dispute | null;
+  /** Where machines share a wall clock: what it said then, and the latest time that any of them may have used. */
+  readonly shared?: { readonly wall: UnixSeconds; readonly usedUntil: UnixSeconds };
 }
 
-interface Dispute {
+export interface Dispute {
   /** Store time when it began: what is created from then on is judged by store time alone. */
   readonly since: UnixSeconds;
   readonly aheadSeconds: number;
@@ -73,12 +75,21 @@ function settle(state: Settled | Disputed, expected: UnixSeconds, wall: UnixSeco
   return { kind: 'settled', seconds: expected - dropped, at, owed: owed - dropped * slewSeconds };
 }
 
-function dispute(state: Settled | Disputed, expected: UnixSeconds, ahead: number, at: number): Disputed {
-  const goesOn = state.kind === 'disputed' && Math.abs(ahead - state.aheadSeconds) <= toleranceSeconds;
-  if (goesOn) return { ...state, seconds: expected, at };
+/** @param others the dispute that other machines with the same wall clock are in */
+function dispute(
+  state: Settled | Disputed,
+  expected: UnixSeconds,
+  ahead: number,
+  at: number,
+  others: Dispute | null,
+): Disputed {
+  const isThis = (known: Dispute) => Math.abs(ahead - known.aheadSeconds) <= toleranceSeconds;
+  const shared = others !== null && isThis(others) ? others.since : Number.POSITIVE_INFINITY;
+  if (state.kind === 'disputed' && isThis(state))
+    return { ...state, seconds: expected, at, since: Math.min(state.since, shared) };
   // A second of its own, so that its times tell what was created before from what is created during it.
-  const seconds = expected + 1;
-  return { kind: 'disputed', seconds, at, since: seconds, aheadSeconds: ahead };
+  const since = Math.min(expected + 1, shared);
+  return { kind: 'disputed', seconds: Math.max(expected, since), at, since, aheadSeconds: ahead };
 }
 
 function prove(state: Unproven, wall: UnixSeconds, sinceBoot: number): TimeState {
@@ -92,14 +103,19 @@ function prove(state: Unproven, wall: UnixSeconds, sinceBoot: number): TimeState
 }
 
 /** What the clocks say now, after what was known. */
-function observe(state: TimeState, wall: UnixSeconds, sinceBoot: number): TimeState {
+function observe(
+  state: TimeState,
+  wall: UnixSeconds,
+  sinceBoot: number,
+  others: Dispute | null = null,
+): TimeState {
   if (state.kind === 'unproven') return prove(state, wall, sinceBoot);
   const at = Math.max(state.at, sinceBoot);
   const expected = state.seconds + (at - state.at);
   const ahead = wall - expected;
   return Math.abs(ahead) <= toleranceSeconds
     ? settle(state, expected, wall, at)
-    : dispute(state, expected, ahead, at);
+    : dispute(state, expected, ahead, at, others);
 }
 
 function afterRestart(kept: UnixSeconds, wall: UnixSeconds, at: number): TimeState {
@@ -108,17 +124,31 @@ function afterRestart(kept: UnixSeconds, wall: UnixSeconds, at: number): TimeSta
   return observe({ kind: 'settled', seconds, at, owed: 0 }, wall, at);
 }
 
-function resume(mark: TimeMark | null, { wall, sinceBoot, bootId }: MachineClock): TimeState {
-  const [wallNow, at] = [wall(), sinceBoot()];
-  if (mark === null || mark.seconds === 0) return { kind: 'settled', seconds: wallNow, at, owed: 0 };
-  const { seconds } = mark;
-  if (bootId === null || mark.bootId !== bootId || at < mark.sinceBoot)
-    return afterRestart(seconds, wallNow, at);
+/** Seconds since the mark, by what nobody sets; else by the shared wall clock, if that says an hour or less; else `null`. */
+function elapsedSince(mark: TimeMark, { wall, sinceBoot, bootId }: MachineClock): number | null {
+  const sinceMark = sinceBoot() - mark.sinceBoot;
+  if (bootId !== null && mark.bootId === bootId && sinceMark >= 0) return sinceMark;
+  if (mark.shared === undefined) return null;
+  const byWall = wall() - mark.shared.wall;
+  return byWall >= 0 && byWall <= believedAheadSeconds ? byWall : null;
+}
+
+function resume(mark: TimeMark | null, clock: MachineClock): TimeState {
+  const [wall, at] = [clock.wall(), clock.sinceBoot()];
+  if (mark === null || mark.seconds === 0) return { kind: 'settled', seconds: wall, at, owed: 0 };
+  const elapsed = elapsedSince(mark, clock);
+  if (elapsed === null) return afterRestart(mark.shared?.usedUntil ?? mark.seconds, wall, at);
+  const { seconds, dispute: underWay } = mark;
   const known: TimeState =
-    mark.dispute === null
-      ? { kind: 'settled', seconds, at: mark.sinceBoot, owed: 0 }
-      : { kind: 'disputed', seconds, at: mark.sinceBoot, ...mark.dispute };
-  return observe(known, wallNow, at);
+    underWay === null
+      ? { kind: 'settled', seconds, at: at - elapsed, owed: 0 }
+      : { kind: 'disputed', seconds, at: at - elapsed, ...underWay };
+  return observe(known, wall, at);
+}
+
+/** Whether it is known how much time has passed since the mark. */
+export function isAccountedFor(mark: TimeMark, clock: MachineClock): boolean {
+  return elapsedSince(mark, clock) !== null;
 }
 
 /** What time it is at least, by what was kept: within one boot what has passed since counts, less what a lead may have shrunk. */
@@ -150,8 +180,8 @@ export interface StoreTime {
   report(): ClockReport;
   /** What may be kept; `null` while the wall clock is unproven. */
   mark(): TimeMark | null;
-  /** Store time is at least `seconds` from now on: another process has used it. */
-  raiseTo(seconds: UnixSeconds): void;
+  /** Store time is at least `seconds` from now on: another process has used it, and is in this dispute. */
+  raiseTo(seconds: UnixSeconds, dispute?: Dispute | null): void;
   /** Takes over what another process has kept, also backwards. */
   adopt(mark: TimeMark): void;
 }
@@ -164,13 +194,14 @@ function inDoubt(retryAfterSeconds: number): ServiceError {
 export function createStoreTime(clock: MachineClock, kept: TimeMark | null): StoreTime {
   let state = resume(kept, clock);
   let [wallSeen, sinceBootSeen] = [-1, -1];
+  let others: Dispute | null = null;
 
   function look(): TimeState {
     const [wall, sinceBoot] = [clock.wall(), clock.sinceBoot()];
     // Asked several times a request, and most of the time it is still the same second.
     if (wall === wallSeen && sinceBoot === sinceBootSeen) return state;
     [wallSeen, sinceBootSeen] = [wall, sinceBoot];
-    state = observe(state, wall, sinceBoot);
+    state = observe(state, wall, sinceBoot, others);
     return state;
   }
 
@@ -221,7 +252,8 @@ export function createStoreTime(clock: MachineClock, kept: TimeMark | null): Sto
         known.kind === 'disputed' ? { since: known.since, aheadSeconds: known.aheadSeconds } : null;
       return { seconds, bootId: clock.bootId, sinceBoot, dispute: underWay };
     },
-    raiseTo(seconds) {
+    raiseTo(seconds, dispute = null) {
+      if (dispute?.since !== others?.since) [others, wallSeen] = [dispute, -1];
       const known = look();
       if (known.kind !== 'unproven' && seconds > known.seconds) state = { ...known, seconds };
     },

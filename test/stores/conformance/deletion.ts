@@ -227,10 +227,12 @@ export const deletionChecks: readonly ConformanceCheck[] = [
       assert.equal(await store.claim(read, clientStays), 'won');
       assert.deepEqual(await store.listDeletions(10), [ann.id]);
       const steps = await Promise.all([1, 2, 3, 4].map(() => store.continueDeletion(ann.id, 2)));
-      assert.deepEqual(
-        steps.map((each) => each?.outcome),
-        ['more', 'more', 'finished', 'was_finished'],
-      );
+      assert.deepEqual(steps.map((each) => each?.outcome).sort(), [
+        'finished',
+        'more',
+        'more',
+        'was_finished',
+      ]);
       for (const again of [1, 2]) {
         assert.deepEqual(await store.continueDeletion(ann.id, again), { outcome: 'was_finished', burned: 6 });
       }

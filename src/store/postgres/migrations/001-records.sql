@@ -41,15 +41,3 @@ ALTER TABLE records ALTER COLUMN memo_box SET STORAGE EXTERNAL;
 CREATE INDEX records_by_sweep ON records (sweep_at);
 CREATE INDEX records_by_owner ON records (owner, position) WHERE owner IS NOT NULL;
 CREATE INDEX records_by_notice ON records (notice_due_at) WHERE notice_due_at IS NOT NULL;
-
--- The highest store time that decisions may have used (see time.ts).
-CREATE TABLE store_time (
-  only_row integer PRIMARY KEY CHECK (only_row = 1),
-  seconds bigint NOT NULL,
-  boot_id text,
-  since_boot bigint NOT NULL DEFAULT 0,
-  disputed_since bigint,
-  disputed_ahead bigint,
-  times_set bigint NOT NULL DEFAULT 0
-);
-INSERT INTO store_time (only_row, seconds) VALUES (1, 0);
