@@ -3,14 +3,13 @@
  * the store's class (P2, P5). Expiry is judged by a store time that all nodes share and that never steps back (P8).
  */
 import type { NewRecord } from '../../core/secret.ts';
-import type { MachineClock } from '../../core/time.ts';
 import type { Store } from '../store.ts';
 import { createAccountStore, createTokenStore } from './accounts.ts';
 import { createAttemptStore } from './attempts.ts';
 import { createCreationStore } from './creations.ts';
 import { createDeletionStore } from './deletion.ts';
 import { createDomainStore } from './domains.ts';
-import { openEngine } from './engine.ts';
+import { type EngineOptions, openEngine } from './engine.ts';
 import { createMailStore } from './mail.ts';
 import { createPasswordStore } from './passwords.ts';
 import { createRecordStore } from './records.ts';
@@ -19,11 +18,7 @@ import { createRootStore } from './roots.ts';
 import { createSessionStore } from './sessions.ts';
 import { createSweepStore } from './sweep.ts';
 
-export interface PostgresStoreOptions {
-  readonly url: string;
-  /** The schema that the tables are in; the connection's own if absent. */
-  readonly schema?: string;
-  readonly clock: MachineClock;
+export interface PostgresStoreOptions extends EngineOptions {
   /** What the data may take before new secrets are refused as `storage_full`; no more than the engine has if absent or `null`. */
   readonly maxStorageBytes?: number | null;
 }
