@@ -67,9 +67,10 @@ export async function attemptOne(
 ): Promise<void> {
   if (entry.made === null) return;
   const attempt: Attempt = { door, made: entry.made, basic };
+  const wasGone = entry.wasGone;
   ledger.attempt(entry);
   const answer = await connection.send(attemptRequest(attempt));
-  ledger.note(entry, readAttempt(attempt, answer));
+  ledger.note(entry, readAttempt(attempt, answer), wasGone);
 }
 
 /** Runs until `goesOn` returns `false` or the server cuts every connection. */
@@ -140,4 +141,29 @@ export async function readOut(port: number, ledger: Ledger, basic: string): Prom
   }
   await settle(port, ledger, basic);
   return count;
+}
+
+/** Checks receipts, opens everything that waits, and tries all of it once more. How many waited. */
+export async function readAll(
+  port: number,
+  { ledger, basic }: Pick<Load, 'ledger' | 'basic'>,
+): Promise<number> {
+  using pool = await openPool(port, 16);
+  const left = ledger.unsettled();
+  let waited = 0;
+  const work = async (connection: RawConnection) => {
+    for (let entry = left.pop(); entry !== undefined; entry = left.pop()) {
+      if (entry.made === null) continue;
+      const state = readReceiptState(await connection.send(receiptRequest(entry.made, basic)));
+      ledger.compare(entry, state);
+      const before = entry.releases;
+      await attemptOne(ledger, entry, connection, 'v2.reveal', basic);
+      if (state !== 'new') continue;
+      waited += 1;
+      if (entry.releases !== before + 1) throw new Error(`${entry.value} waits and did not come out`);
+      await attemptOne(ledger, entry, connection, 'v1.reveal', basic);
+    }
+  };
+  await Promise.all(pool.connections.map(work));
+  return waited;
 }

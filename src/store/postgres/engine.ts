@@ -67,6 +67,10 @@ const writtenWithinMs = 10_000;
 
 const renewal = decision('UPDATE store_time SET seconds = greatest(seconds, (SELECT now FROM clock))');
 
+/** Callers wipe their bytes as soon as they have asked. */
+const ownCopy = (values: Values): Values =>
+  values.map((value) => (value instanceof Uint8Array ? value.slice() : value));
+
 /** Once more while nothing has happened and it may succeed. */
 async function persist<T>(deadlineMs: number, attempt: () => Promise<T>): Promise<T> {
   for (let left = maxAttempts - 1; ; left -= 1) {
@@ -210,9 +214,9 @@ function createCalls({ readers, writers, watch, time }: Parts): Pick<Engine, 're
   }
 
   const decide = <Row>(statement: Statement, values: Values, askedAtMs = performance.now()) => {
-    const deadlineMs = askedAtMs + limitMs;
+    const [deadlineMs, copy] = [askedAtMs + limitMs, ownCopy(values)];
     const attempt = () =>
-      writers.use(deadlineMs, (connection) => decideOn(connection, statement, values, deadlineMs));
+      writers.use(deadlineMs, (connection) => decideOn(connection, statement, copy, deadlineMs));
     return persist(deadlineMs, attempt) as Promise<readonly Row[]>;
   };
 
@@ -223,9 +227,9 @@ function createCalls({ readers, writers, watch, time }: Parts): Pick<Engine, 're
   return {
     decide,
     read<Row>(statement: Statement, values: Values, askedAtMs = performance.now()) {
-      const deadlineMs = askedAtMs + limitMs;
+      const [deadlineMs, copy] = [askedAtMs + limitMs, ownCopy(values)];
       const attempt = () =>
-        readers.use(deadlineMs, (connection) => readOn(connection, statement, values, deadlineMs));
+        readers.use(deadlineMs, (connection) => readOn(connection, statement, copy, deadlineMs));
       return persist(deadlineMs, attempt) as Promise<readonly Row[]>;
     },
     async prove(endedAt) {

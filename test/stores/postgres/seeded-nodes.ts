@@ -28,7 +28,7 @@ export async function openNodes(
   const nodes = [];
   const engines: Engine[] = [];
   for (let n = 0; n < count; n += 1) {
-    const opened = await openEngine({ url: server.url, schema, clock });
+    const opened = await openEngine({ url: server.url, schema, clock, durability: 'single' });
     engines.push(opened);
     const engine = seed(opened);
     nodes.push({
@@ -83,9 +83,20 @@ export async function holding(
   };
 }
 
-/** Resolves once so many of the server's backends wait for a lock. */
-export const untilWaiting = (server: PostgresServer, backends: number): Promise<void> =>
-  until(`${backends} that wait for a lock`, async () => {
+/** Resolves once so many of the server's backends wait for a lock, or `other` has ended. */
+export async function untilWaiting(
+  server: PostgresServer,
+  backends: number,
+  other?: Promise<unknown>,
+): Promise<void> {
+  let hasEnded = false;
+  const end = () => {
+    hasEnded = true;
+  };
+  other?.then(end, end);
+  await until(`${backends} that wait for a lock`, async () => {
+    if (hasEnded) return true;
     const rows = await server.ask("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
     return rows.length >= backends;
   });
+}
