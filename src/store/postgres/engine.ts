@@ -1,15 +1,15 @@
 /** What the stores' statements ask of the engine: reads, decisions and proof that what was seen is durable. */
 import pg from 'pg';
 import type { MachineClock, UnixSeconds } from '../../core/time.ts';
-import { createStoreTime, type StoreTime } from '../store-time.ts';
 import { migrate } from './migrate.ts';
-import type { Statement } from './statement.ts';
+import { type Statement, statement } from './statement.ts';
+import { createSharedTime, type SharedTime, type TimeRow, timeColumns } from './time.ts';
 
 export type Values = readonly unknown[];
 
 export interface Engine {
   /** Store time as this node knows it. */
-  readonly time: StoreTime;
+  readonly time: SharedTime;
   /** Reads on the primary. `$1` is the first of `values`. */
   read<Row>(statement: Statement, values: Values): Promise<readonly Row[]>;
   /**
@@ -50,13 +50,39 @@ export async function openEngine({ url, schema, clock }: EngineOptions): Promise
     ...(schema !== undefined && { options: `-c search_path=${schema}` }),
   });
   await migrate(pool);
-  const time = createStoreTime(clock, null);
   const run = async <Row>({ name, text }: Statement, values: Values): Promise<readonly Row[]> =>
     (await pool.query({ name, text, values: [...values] })).rows as Row[];
+  const selectTime = statement(`SELECT ${timeColumns} FROM store_time`);
+  const rowOfTime = async () => {
+    const [row] = await run<TimeRow>(selectTime, []);
+    if (row === undefined) throw new Error('the store has lost its time');
+    return row;
+  };
+  const hear = async () => time.hear(await rowOfTime());
+  const time: SharedTime = createSharedTime(
+    clock,
+    await rowOfTime(),
+    {
+      read: hear,
+      async write(statement, values) {
+        await run(statement, values);
+        await hear();
+      },
+    },
+    0,
+  );
   return {
     time,
-    read: run,
-    decide: (statement, values) => run(statement, [time.now(), 0, ...values]),
+    async read(statement, values) {
+      await time.beforeRead();
+      return run(statement, values);
+    },
+    async decide<Row>(statement: Statement, values: Values) {
+      await time.beforeDecision();
+      const rows = await run<Row>(statement, [...time.ofDecision(), ...values]);
+      await hear();
+      return rows;
+    },
     prove: async () => {},
     close: () => pool.end(),
   };

@@ -2,21 +2,22 @@
  * The store over PostgreSQL, for any number of equal nodes. Each decision is one statement on the primary; what resolves is durable at
  * the store's class (P2, P5). Expiry is judged by a store time that all nodes share and that never steps back (P8).
  */
-import type { NewRecord } from '../../core/secret.ts';
 import type { MachineClock } from '../../core/time.ts';
 import type { Store } from '../store.ts';
+import { judgeByStoreTime } from '../store-time.ts';
 import { createAccountStore, createTokenStore } from './accounts.ts';
 import { createAttemptStore } from './attempts.ts';
 import { createCreationStore } from './creations.ts';
 import { createDeletionStore } from './deletion.ts';
 import { createDomainStore } from './domains.ts';
-import { openEngine } from './engine.ts';
+import { type Engine, openEngine } from './engine.ts';
 import { createMailStore } from './mail.ts';
 import { createPasswordStore } from './passwords.ts';
 import { createRecordStore } from './records.ts';
 import { createRoom } from './room.ts';
 import { createRootStore } from './roots.ts';
 import { createSessionStore } from './sessions.ts';
+import { createStoreClock } from './store-clock.ts';
 import { createSweepStore } from './sweep.ts';
 
 export interface PostgresStoreOptions {
@@ -24,35 +25,50 @@ export interface PostgresStoreOptions {
   /** The schema that the tables are in; the connection's own if absent. */
   readonly schema?: string;
   readonly clock: MachineClock;
-  /** What the data may take before new secrets are refused as `storage_full`; no more than the engine has if absent or `null`. */
+  /** What the data may take before new secrets are refused as `storage_full`; no more than the engine has room for if absent or `null`. */
   readonly maxStorageBytes?: number | null;
 }
 
+/** Disposing waits for what is under way, and ends every connection. */
 export interface PostgresStore extends Store, AsyncDisposable {}
 
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const engine = await openEngine(options);
-  const { time } = engine;
-  const room = createRoom(engine, options.maxStorageBytes ?? null);
+  return createStore(engine, options.maxStorageBytes ?? null);
+}
+
+function createStore(engine: Engine, maxStorageBytes: number | null): PostgresStore {
+  const { usedBytes, assertRoom, storing } = createRoom(engine, maxStorageBytes);
   const records = createRecordStore(engine);
+  const sweeps = createSweepStore(engine);
+  const creations = createCreationStore(engine);
+  const { time } = engine;
   return {
-    ...records,
-    ...createMailStore(engine),
-    ...createSweepStore(engine),
+    ...judgeByStoreTime(
+      {
+        ...records,
+        ...createMailStore(engine),
+        ...sweeps,
+        now: time.now,
+        put: (record) => storing(() => records.put(record)),
+      },
+      time,
+    ),
+    findAnyLook: records.findAnyLook,
+    replaceWrapping: records.replaceWrapping,
     ...createAttemptStore(engine),
-    ...createCreationStore(engine),
-    ...createRootStore(engine),
     ...createAccountStore(engine),
     ...createTokenStore(engine),
     ...createPasswordStore(engine),
     ...createSessionStore(engine),
     ...createDeletionStore(engine),
     ...createDomainStore(engine),
-    put: (record: NewRecord) => room.storing(() => records.put(record)),
-    usedBytes: room.usedBytes,
-    assertRoom: room.assertRoom,
-    now: time.now,
-    clock: time.report,
+    ...createRootStore(engine),
+    ...creations,
+    reserveCreation: (creation) => storing(() => creations.reserveCreation(creation)),
+    ...createStoreClock(engine, sweeps.sweep),
+    usedBytes,
+    assertRoom,
     [Symbol.asyncDispose]: () => engine.close(),
-  } as unknown as PostgresStore;
+  };
 }

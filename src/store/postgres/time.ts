@@ -107,6 +107,8 @@ export interface SharedTime extends StoreTime {
   ofDecision(): readonly [UnixSeconds, number];
   /** Keeps the time in a confirmed write: what was seen on the primary before is durable once this resolves. */
   keep(): Promise<void>;
+  /** The clocks as they are now: the server's, and which machine this is, how long after its start. */
+  machine(): readonly [wall: UnixSeconds, bootId: string | null, sinceBoot: number];
   /** Hears of the time, and keeps it where nobody else does; called about once a second. */
   tick(): Promise<void>;
 }
@@ -191,6 +193,7 @@ export function createSharedTime(
       time.mark() === null ? time.now() : Math.min(time.now(), kept.usedUntil),
       kept.timesSet,
     ],
+    machine: () => [clock.wall(), clock.bootId, clock.sinceBoot()],
     tick: () => (time.now() > kept.usedUntil - lease + 1 ? keep() : readNow()),
   };
 }
