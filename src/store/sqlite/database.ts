@@ -21,6 +21,7 @@ import ownerIndex from './migrations/010-owner-index.sql' with { type: 'text' };
 import accountAccess from './migrations/011-account-access.sql' with { type: 'text' };
 import rootFloor from './migrations/012-root-floor.sql' with { type: 'text' };
 import creations from './migrations/013-creations.sql' with { type: 'text' };
+import moving from './migrations/014-moving.sql' with { type: 'text' };
 
 export interface ConnectionSettings {
   /** `NORMAL` exists for the test that shows why it is not allowed. */
@@ -132,10 +133,14 @@ const migrations: readonly string[] = [
   accountAccess,
   rootFloor,
   creations,
+  moving,
 ];
 
-/** The mark of our files (SQLite's `application_id`): of a store, "mayf" in ASCII, and of a backup, "mayb", which no server opens. */
-const marks = { store: 0x6d617966, backup: 0x6d617962 } as const;
+/**
+ * The mark of our files (SQLite's `application_id`): of a store, "mayf" in ASCII, and of what no server opens: a backup, "mayb",
+ * a store that is being filled by a move, "mayr", and one that was closed by a move, "maym" (see moving.ts).
+ */
+const marks = { store: 0x6d617966, backup: 0x6d617962, filling: 0x6d617972, closed: 0x6d61796d } as const;
 export type Mark = keyof typeof marks;
 
 function numberOf(db: Database, pragma: 'user_version' | 'application_id'): number {
@@ -164,21 +169,35 @@ const aBackup =
   'mayfly.db in the data folder is a backup. What waited in it may have been opened since, so no server opens it as it is: ' +
   'move it out of the folder and run mayfly restore with its new path.';
 
-const foreign: Readonly<Record<Mark, string>> = {
-  store: 'mayfly.db in the data folder is a database of another program. Choose another MAYFLY_DATA_DIR.',
-  backup: 'This is a database of another program.',
+const refusals: Readonly<Record<Exclude<Mark, 'store'>, string>> = {
+  backup: aBackup,
+  filling:
+    'The store in the data folder is not whole yet: mayfly migrate-store is filling it. Run that command again with --finish, ' +
+    'or serve from the store that is being moved.',
+  closed:
+    'The store in the data folder was closed by mayfly migrate-store, and another is taking its place. Serve from that one: ' +
+    'set MAYFLY_STORE or MAYFLY_DATA_DIR. If the move was cut short, run the command again with --finish.',
 };
+
+const inDataFolder =
+  'mayfly.db in the data folder is a database of another program. Choose another MAYFLY_DATA_DIR.';
+
+/** Why a file is not one with this mark. */
+function refusalOf(db: Database, mark: Mark): StoreRefusal {
+  const other = (['backup', 'filling', 'closed'] as const).find((each) => isMarked(db, each));
+  if (mark === 'store' && other !== undefined) return new StoreRefusal('not_a_store', refusals[other]);
+  return new StoreRefusal(
+    'foreign_database',
+    mark === 'backup' ? 'This is a database of another program.' : inDataFolder,
+  );
+}
 
 /** The version of its schema. @throws StoreRefusal when it is not what it must be, or of a later version */
 export function assertMarked(db: Database, mark: Mark): number {
   const version = numberOf(db, 'user_version');
   const tables = db.query<{ n: number }, []>('SELECT count(*) AS n FROM sqlite_schema').get()?.n ?? 0;
-  const isEmpty = version === 0 && tables === 0 && mark === 'store';
-  if (!isMarked(db, mark) && !isEmpty) {
-    throw mark === 'store' && isMarked(db, 'backup')
-      ? new StoreRefusal('not_a_store', aBackup)
-      : new StoreRefusal('foreign_database', foreign[mark]);
-  }
+  const isEmpty = version === 0 && tables === 0 && mark !== 'backup';
+  if (!isMarked(db, mark) && !isEmpty) throw refusalOf(db, mark);
   if (version > migrations.length) {
     throw new StoreRefusal(
       'newer_schema',

@@ -12,11 +12,12 @@ import type { UnixSeconds } from '../../core/time.ts';
 import { createAccountDeletion, createAccountWrites } from './accounts.ts';
 import { createAttemptWrites } from './attempts.ts';
 import { createCreationWrites, createHeldPut, type PutHeld } from './creations.ts';
-import { type ConnectionSettings, openConnection } from './database.ts';
+import { type ConnectionSettings, isMarked, openConnection } from './database.ts';
 import { createDomainWrites } from './domains.ts';
 import {
   type Ballast,
   createBallast,
+  FilesMoved,
   isBusy,
   isConstraint,
   isFull,
@@ -67,7 +68,7 @@ export function openWritingConnection(
   settings: ConnectionSettings,
   logLimitBytes: number,
 ): WritingConnection {
-  const db = openConnection(database, settings);
+  const db = openConnection(database, settings, 'store');
   const [records, looks] = [createRecordWrites(db), createLookWrites(db)];
   const [begin, commit] = [db.query('BEGIN IMMEDIATE'), db.query('COMMIT')];
   return {
@@ -121,6 +122,8 @@ function createDecide(db: Database, records: RecordWrites, looks: LookWrites): W
 export function transact(connection: WritingConnection, batch: Batch, hasRoom: boolean): BatchAnswers {
   const { merge } = connection;
   connection.begin();
+  // Another process may have closed it, to move it (see moving.ts): then nothing is decided here any more.
+  if (!isMarked(connection.db, 'store')) throw new FilesMoved('the store was closed by a move');
   const now = connection.keepTime(batch.time);
   const { outcomes, puts, lastPosition } = runFrames(connection, batch, now, hasRoom);
   const answers = batch.asks.map((ask): Answer => {

@@ -36,8 +36,8 @@ export const holdsLook = `${mayHoldLook} AND ${bytesAt(0)} = ${blobOf(version)}`
 export const eraseLook = 'UPDATE records SET sealed_secret = zeroblob(length(sealed_secret))';
 
 /** As many bits as fit below those of a time that is as wide. */
-const hintSpan = 2 ** 24;
-const hintIn = (bytes: Uint8Array, at = 0): number =>
+export const hintSpan = 2 ** 24;
+export const hintIn = (bytes: Uint8Array, at = 0): number =>
   (bytes[at] ?? 0) * 2 ** 16 + (bytes[at + 1] ?? 0) * 2 ** 8 + (bytes[at + 2] ?? 0);
 
 const lookOf = (position: string, id: string, tag: string, hint: string): string =>

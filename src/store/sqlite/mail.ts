@@ -12,7 +12,7 @@ import type { DeliveryState, StoredDelivery } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { Deciding } from './protocol.ts';
 
-const letters: Readonly<Record<DeliveryState, string>> = {
+export const letters: Readonly<Record<DeliveryState, string>> = {
   queued: 'q',
   accepted: 'a',
   refused: 'r',

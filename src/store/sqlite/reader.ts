@@ -22,7 +22,10 @@ interface Asked {
   readonly reject: (error: ServiceError) => void;
 }
 
-/** @param hasMoved whether the open files are known not to be those of the folder: then nothing read from them counts */
+/**
+ * @param hasMoved asked in the snapshot of the reads: whether the open files are known not to be those of the folder, or the store
+ *   in them was closed by a move. Then nothing read from them counts.
+ */
 export function createReader(db: Database, hasMoved: () => boolean): Reader {
   const [begin, end] = [db.query('BEGIN'), db.query('COMMIT')];
   let asked: Asked[] = [];
@@ -31,9 +34,9 @@ export function createReader(db: Database, hasMoved: () => boolean): Reader {
     const reads = asked;
     asked = [];
     try {
-      if (hasMoved()) throw new StoreMovedError();
       begin.run();
-      for (const { settle } of reads) settle();
+      const isMoved = hasMoved();
+      for (const { settle, reject } of reads) isMoved ? reject(new StoreMovedError()) : settle();
       // A read that failed may have ended it.
       if (db.inTransaction) end.run();
     } catch (error) {

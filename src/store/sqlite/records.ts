@@ -235,7 +235,14 @@ const burnerTimes: Readonly<Record<Burner, string>> = {
   recipient: 'receipt_expires_at',
 };
 
-function burnerOf({ state, delivery_at: at, expires_at, receipt_expires_at }: ReceiptRow): Burner | null {
+export type OwnTimes = Pick<ReceiptRow, 'state' | 'delivery_at' | 'expires_at' | 'receipt_expires_at'>;
+
+export function burnerOf({
+  state,
+  delivery_at: at,
+  expires_at,
+  receipt_expires_at,
+}: OwnTimes): Burner | null {
   if (state !== 'b') return null;
   return at === receipt_expires_at ? 'recipient' : at === expires_at ? 'creator' : null;
 }

@@ -27,6 +27,7 @@ import { CommitQueue } from './commit-queue.ts';
 import { createCreationRead } from './creations.ts';
 import {
   type ConnectionSettings,
+  isMarked,
   isOutdated,
   migrate,
   openConnection,
@@ -83,7 +84,7 @@ export async function openWithSettings(
   );
   try {
     await queue.opened;
-    const reader = createReader(db, () => queue.hasMoved);
+    const reader = createReader(db, () => queue.hasMoved || !isMarked(db, 'store'));
     return createStore({ db, queue, locator, clock, time, reader });
   } catch (error) {
     await queue.close();

@@ -1,0 +1,118 @@
+/**
+ * What a move takes from one store to another, as tables and columns that both have, whatever each keeps them in. The rows are
+ * as they are stored: ciphertext, ids and times.
+ *
+ * A table follows those that its rows refer to.
+ */
+import { hex } from '../../crypto/bytes.ts';
+
+export type Cell = number | string | Uint8Array | null;
+export type MovedRow = readonly Cell[];
+
+type CellType = 'int' | 'text' | 'bytes';
+
+export interface MovedColumn {
+  readonly name: string;
+  readonly type: CellType;
+}
+
+export interface MovedTable {
+  readonly name: TableName;
+  readonly columns: readonly MovedColumn[];
+  /** The columns that identify a row, as many as the table begins with. */
+  readonly keys: readonly MovedColumn[];
+  /** The table that its rows refer to, by the columns of both. */
+  readonly parent: { readonly table: TableName; readonly columns: Readonly<Record<string, string>> } | null;
+}
+
+const ofAccount = { table: 'accounts', columns: { account_id: 'id' } } as const;
+
+const columns = {
+  root_checks: ['kid int', 'check_value bytes'],
+  accounts: [
+    ...['id int', 'username text', 'plan text', 'locale text', 'notify int', 'created_at int'],
+    ...['locked_at int', 'last_used_at int'],
+    // Of its password, if it has one.
+    ...['salt bytes', 'verifier bytes', 'wrapped_data_key bytes', 'password_set_at int'],
+  ],
+  tokens: [
+    ...['token_id int', 'account_id int', 'token_hash bytes', 'name text', 'wrapped_data_key bytes'],
+    ...['scopes int', 'created_at int', 'expires_at int', 'last_used_at int'],
+  ],
+  sessions: [
+    ...['session_id int', 'account_id int', 'session_hash bytes', 'wrapped_data_key bytes', 'label text'],
+    ...['created_at int', 'last_used_at int', 'expires_at int'],
+  ],
+  tickets: [
+    ...['ticket_hash bytes', 'kind text', 'username text', 'created_at int', 'expires_at int'],
+    'counts_until int',
+  ],
+  domains: [
+    ...['account_id int', 'name text', 'state text', 'challenge text', 'created_at int', 'updated_at int'],
+    ...['checked_at int', 'finding text', 'brand text', 'leased_until int'],
+  ],
+  domain_logos: ['account_id int', 'domain text', 'name text', 'type text', 'bytes bytes'],
+  deletions: ['account_id int', 'burned int', 'finished_at int'],
+  creations: [
+    ...['creation_id bytes', 'token_id int', 'seed bytes', 'body_mac bytes', 'is_done int'],
+    ...['mismatches int', 'reserved_at int', 'ends_at int'],
+  ],
+  /** A row for each secret: how many guesses there were, and those of the window in JSON, each `[client in hex, at, stale at]`. */
+  attempts: ['secret_id bytes', 'in_life int', 'ends_at int', 'window text'],
+  records: [
+    ...['position int', 'secret_id bytes', 'receipt_id bytes', 'state text', 'row_version int', 'owner int'],
+    ...['created_at int', 'expires_at int', 'receipt_expires_at int', 'ended_at int', 'burned_by text'],
+    ...['viewed_at int', 'marks int', 'share_domain text', 'details_box bytes', 'recent_box bytes'],
+    ...['memo_box bytes', 'sealed_secret bytes', 'look_until int', 'delivery text', 'delivery_at int'],
+    ...['delivery_stale_at int', 'delivery_note_box bytes', 'delivery_address_box bytes'],
+    'notice_due_at int',
+  ],
+} as const satisfies Record<string, readonly `${string} ${CellType}`[]>;
+
+export type TableName = keyof typeof columns;
+
+const parents: Partial<Record<TableName, MovedTable['parent']>> = {
+  tokens: ofAccount,
+  sessions: ofAccount,
+  domains: ofAccount,
+  domain_logos: { table: 'domains', columns: { account_id: 'account_id', domain: 'name' } },
+  creations: { table: 'tokens', columns: { token_id: 'token_id' } },
+};
+
+function columnOf(text: string): MovedColumn {
+  const [name = '', type] = text.split(' ');
+  return { name, type: type as CellType };
+}
+
+function tableOf(name: TableName): MovedTable {
+  const all = columns[name].map(columnOf);
+  const keyCount = name === 'domains' || name === 'domain_logos' ? 2 : 1;
+  return { name, columns: all, keys: all.slice(0, keyCount), parent: parents[name] ?? null };
+}
+
+export const movedTables: readonly MovedTable[] = (Object.keys(columns) as TableName[]).map(tableOf);
+
+export function tableNamed(name: string): MovedTable {
+  const table = movedTables.find((each) => each.name === name);
+  if (table === undefined) throw new Error(`nothing is moved as ${name}`);
+  return table;
+}
+
+/** A row's key as a text, which is also where the page that follows it begins. */
+export function keyOf({ keys }: MovedTable, row: MovedRow): string {
+  return keys.map((_, n) => textOf(row[n] ?? null)).join(':');
+}
+
+const textOf = (cell: Cell): string => (cell instanceof Uint8Array ? hex(cell) : String(cell));
+
+/** The reverse of `keyOf`. */
+export function cellsOf({ keys }: MovedTable, key: string): Cell[] {
+  const [first = '', ...rest] = key.split(':');
+  const texts = keys.length === 1 ? [key] : [first, rest.join(':')];
+  return keys.map(({ type }, n) => cellFrom(type, texts[n] ?? ''));
+}
+
+function cellFrom(type: CellType, text: string): Cell {
+  if (type === 'int') return Number(text);
+  return type === 'bytes' ? Uint8Array.from(Buffer.from(text, 'hex')) : text;
+}
