@@ -211,6 +211,10 @@ const burnBatch = (engine: Engine, statement: Statement) =>
     isAbandoned: ({ isAbandoned }) => isAbandoned(),
   });
 
+/** The secret's own root was noted when it was stored, and a look under an earlier one is refused. */
+const isOfLaterRoot = ({ sealedLook }: NewLook, kept: Kept | undefined): boolean =>
+  kept === undefined || (rootKidOf(sealedLook) ?? 0) > (rootKidOf(kept.sealedSecret) ?? 0);
+
 interface ClaimParts {
   readonly endings: Pick<Endings, 'believeLocked'>;
   readonly roots: RootUses;
@@ -250,8 +254,10 @@ export function createClaimStore(
         look: look === null ? null : { ...look, sealedLook: look.sealedLook.slice() },
         isAbandoned,
       };
-      if (ask.look !== null) await roots.note(ask.look.sealedLook, ask.look.until);
-      const row = await claimOrPutBack(ask, keptOf(target));
+      const kept = keptOf(target);
+      if (ask.look !== null && isOfLaterRoot(ask.look, kept))
+        await roots.note(ask.look.sealedLook, ask.look.until);
+      const row = await claimOrPutBack(ask, kept);
       if (row === 'abandoned') return row;
       if (row?.is_won) return 'won';
       if (row?.waits) throw new ServiceError('unavailable', 'The look does not fit the secret any more.');

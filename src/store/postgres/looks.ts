@@ -73,7 +73,8 @@ const replaceWrappings = decision(`
   SELECT asked.secret_id AS asked_id, asked.kid >= open_roots.kid AS is_open, replaced.secret_id IS NOT NULL AS is_replaced
   FROM asked CROSS JOIN open_roots LEFT JOIN replaced USING (secret_id)`);
 
-const findExpiry = statement('SELECT expires_at FROM records WHERE secret_id = $1');
+/** A root is noted only for what is there. */
+const findWrapped = statement('SELECT expires_at FROM records WHERE secret_id = $1 AND sealed_secret = $2');
 
 interface Wrapping {
   readonly secretId: Uint8Array;
@@ -165,8 +166,8 @@ export function createLookStore(
         Uint8Array,
         Uint8Array,
       ];
-      const [row] = await engine.read<{ expires_at: UnixSeconds }>(findExpiry, [secretId]);
-      if (row === undefined) return false;
+      const [row] = await engine.read<{ expires_at: UnixSeconds }>(findWrapped, [secretId, from]);
+      if (row === undefined || from.length !== to.length) return false;
       await roots.note(to, row.expires_at);
       const replaced = await replace({ secretId, from, to });
       if (replaced === null || replaced === 'abandoned') return false;

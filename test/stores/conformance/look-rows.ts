@@ -46,6 +46,7 @@ export const lookRowChecks: readonly ConformanceCheck[] = [
         assert.equal(await store.findAnyLook(record.secretId), null);
       }
       await claimWithLook(store, record, 3);
+      await store.closeRootsBefore(3);
       assert.deepEqual(await store.rootKidsInUse(), [3]);
     },
   ),
@@ -91,6 +92,7 @@ export const lookRowChecks: readonly ConformanceCheck[] = [
       assert.equal(await askAgain(store, opener), 'answered');
       assert.equal(await askAgain(store, opener), 'gone');
       wallClock.advance(lookSeconds);
+      await store.closeRootsBefore(3);
       assert.deepEqual(await store.rootKidsInUse(), []);
     },
   ),
@@ -100,6 +102,7 @@ export const lookRowChecks: readonly ConformanceCheck[] = [
     await store.endLook(finished.record.secretId, finished.tag);
     wallClock.advance(lookSeconds);
     assert.deepEqual((await store.listUnderOlderRoots(9, null, 10)).secretIds, []);
+    await store.closeRootsBefore(2);
     assert.deepEqual(await store.rootKidsInUse(), []);
     const { sealedLook } = finished.look;
     for (const from of [sealedLook, new Uint8Array(sealedLook.length)]) {

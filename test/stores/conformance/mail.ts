@@ -79,25 +79,21 @@ const deliveryChecks: readonly ConformanceCheck[] = [
       const queue = (staleAt: number, given = { noteBox: box(), addressBox: box() }) =>
         store.queueDelivery(record.receiptId, { staleAt, ...given });
       const staleAt = store.now() + 60;
-      const boxes = { noteBox: box(), addressBox: box() };
-      const queued = queue(staleAt, boxes);
-      const others = await Promise.all(Array.from({ length: 20 }, () => queue(staleAt + 7)));
-      assert.deepEqual([await queued, ...new Set(others)], ['queued', 'in_flight']);
+      const asked = Array.from({ length: 20 }, () => ({ noteBox: box(), addressBox: box() }));
+      const answers = await Promise.all(asked.map((boxes) => queue(staleAt, boxes)));
+      assert.deepEqual(answers.toSorted(), ['queued', ...asked.slice(1).map(() => 'in_flight')].toSorted());
+      const boxes = asked[answers.indexOf('queued')];
       const told = { state: 'queued', at: store.now(), staleAt, ...boxes };
       assert.deepEqual(await deliveryOf(store, record), told);
       wallClock.set(staleAt - 1);
       assert.equal(await queue(staleAt + 60), 'in_flight');
       wallClock.set(staleAt);
-      assert.deepEqual(await Promise.all([queue(staleAt + 60), queue(staleAt + 60)]), [
-        'queued',
-        'in_flight',
-      ]);
+      const queueTwice = async () =>
+        (await Promise.all([queue(staleAt + 60), queue(staleAt + 60)])).toSorted();
+      assert.deepEqual(await queueTwice(), ['in_flight', 'queued']);
       for (const state of ['accepted', 'refused', 'given_up', 'not_sent'] as const) {
         await store.setDelivery(record.receiptId, ended(state));
-        assert.deepEqual(await Promise.all([queue(staleAt + 60), queue(staleAt + 60)]), [
-          'queued',
-          'in_flight',
-        ]);
+        assert.deepEqual(await queueTwice(), ['in_flight', 'queued']);
       }
     },
   ),
