@@ -8,13 +8,14 @@
 import type { AccountId } from '../../core/account.ts';
 import type { SecretStore } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { createEndings, type Ending, endingColumns } from './endings.ts';
 import type { Engine } from './engine.ts';
 import { decision } from './statement.ts';
 
 /** As `deliveryAt` judges it: what is queued is believed until it is stale. */
 const queueDelivery = decision(`
   WITH found AS MATERIALIZED (
-    SELECT secret_id, state, expires_at, ended_at FROM records WHERE receipt_id = $3 FOR NO KEY UPDATE),
+    SELECT ${endingColumns}, r.expires_at FROM records r WHERE r.receipt_id = $3 FOR NO KEY UPDATE),
   queued AS (
     UPDATE records r SET delivery = 'queued', delivery_at = now, delivery_stale_at = $4,
       delivery_note_box = $5, delivery_address_box = $6
@@ -22,7 +23,7 @@ const queueDelivery = decision(`
     WHERE r.secret_id = found.secret_id AND r.state = 'w' AND r.expires_at > now
       AND (r.delivery IS DISTINCT FROM 'queued' OR coalesce(r.delivery_stale_at, r.delivery_at) <= now)
     RETURNING 1)
-  SELECT state = 'w' AND expires_at > now AS waits, ended_at, EXISTS (SELECT FROM queued) AS is_queued FROM found, clock`);
+  SELECT found.*, expires_at > now AS lives, EXISTS (SELECT FROM queued) AS is_queued FROM found, clock`);
 
 /** The address goes with the secret (P11): one that comes after it is not kept. */
 const noteDelivery = decision(`
@@ -48,9 +49,8 @@ const takeNotices = decision(`
     RETURNING due.notice_due_at, r.position, r.owner, r.created_at, r.expires_at, r.share_domain)
   SELECT owner, created_at, expires_at, share_domain FROM taken ORDER BY notice_due_at, position`);
 
-interface FoundRow {
-  waits: boolean;
-  ended_at: UnixSeconds | null;
+interface FoundRow extends Ending {
+  lives: boolean;
   is_queued: boolean;
 }
 
@@ -64,14 +64,14 @@ interface DueRow {
 export type MailStore = Pick<SecretStore, 'queueDelivery' | 'setDelivery' | 'takeDueNotices'>;
 
 export function createMailStore(engine: Engine): MailStore {
+  const endings = createEndings(engine);
   return {
     async queueDelivery(id, { staleAt, noteBox, addressBox }) {
       const values = [id.slice(), staleAt, noteBox?.slice() ?? null, addressBox?.slice() ?? null];
       const [found] = await engine.decide<FoundRow>(queueDelivery, values);
       if (found?.is_queued) return 'queued';
-      if (found?.waits) return 'in_flight';
-      if (found !== undefined && found.ended_at !== null) await engine.prove(found.ended_at);
-      return 'gone';
+      if (found !== undefined && found.state !== 'w') await endings.believeLocked(found);
+      return found?.state === 'w' && found.lives ? 'in_flight' : 'gone';
     },
     async setDelivery(id, { state, staleAt, noteBox, addressBox }) {
       const boxes = [noteBox?.slice() ?? null, addressBox?.slice() ?? null];

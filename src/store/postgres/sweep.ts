@@ -7,6 +7,7 @@
  */
 import type { SecretStore } from '../../core/ports.ts';
 import { finishedDeletionSeconds } from '../store.ts';
+import { erased } from './claims.ts';
 import type { Engine } from './engine.ts';
 import { decision } from './statement.ts';
 
@@ -21,7 +22,7 @@ const sweepRecords = decision(`
     UPDATE records r SET sweep_at = sealed_until FROM due, clock
     WHERE r.secret_id = due.secret_id AND sealed_until > now RETURNING 1),
   erased AS (
-    UPDATE records r SET sealed_secret = NULL, look_until = NULL, delivery_address_box = NULL, sweep_at = due.receipt_expires_at
+    UPDATE records r SET ${erased}, sweep_at = due.receipt_expires_at
     FROM due, clock
     WHERE r.secret_id = due.secret_id AND sealed_until <= now AND due.receipt_expires_at > now RETURNING 1),
   removed AS (
