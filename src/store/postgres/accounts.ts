@@ -57,6 +57,40 @@ export async function decided<Row>(
   return row;
 }
 
+interface LookUp {
+  readonly hash: Uint8Array;
+  /** Its own, because many may look for one hash at once, and none need wait for the others. */
+  readonly number: number;
+}
+
+/**
+ * Many look-ups by hash in one statement, which has a row for each, found or not.
+ * @param found `null` for a row that says there is none
+ */
+export function createLookUp<Row extends { readonly place: number }, Found>(
+  engine: Engine,
+  find: Statement,
+  found: (row: Row) => Found | null,
+): (hash: Uint8Array) => Promise<Found | null> {
+  let asked = 0;
+  const lookUp = createBatch<LookUp, Found | null, Row>(engine, {
+    statement: find,
+    kind: 'read',
+    idOf: ({ number }) => new Uint8Array(new Float64Array([number]).buffer),
+    valuesOf: (asks) => [asks.map(({ hash }) => hash)],
+    answersOf(rows, asks) {
+      const answers = asks.map((): Found | null => null);
+      for (const row of rows) answers[row.place - 1] = found(row);
+      return answers;
+    },
+  });
+  return async (hash) => {
+    asked += 1;
+    const answer = await lookUp({ hash: hash.slice(), number: asked });
+    return answer === 'abandoned' ? null : answer;
+  };
+}
+
 const selectByName = statement(`SELECT ${accountColumns} FROM accounts a WHERE a.username = $1`);
 const selectById = statement(`SELECT ${accountColumns} FROM accounts a WHERE a.id = $1`);
 const selectAny = statement('SELECT 1 AS any FROM accounts LIMIT 1');
@@ -235,19 +269,12 @@ type TokenMethods =
   | 'noteTokenUse';
 
 export function createTokenStore(engine: Engine): Pick<AccountStore, TokenMethods> {
-  const find = createBatch<Uint8Array, { account: Account; token: StoredToken } | null>(engine, {
-    statement: selectTokens,
-    kind: 'read',
-    idOf: (hash) => hash,
-    valuesOf: (hashes) => [hashes],
-    answersOf(rows, hashes) {
-      const answers = hashes.map((): { account: Account; token: StoredToken } | null => null);
-      for (const { token_id, ...row } of rows as readonly FoundRow[])
-        if (token_id !== null)
-          answers[row.place - 1] = { account: accountOf(row), token: tokenOf({ ...row, token_id }) };
-      return answers;
-    },
-  });
+  const find = createLookUp<FoundRow, { account: Account; token: StoredToken }>(
+    engine,
+    selectTokens,
+    ({ token_id, ...row }) =>
+      token_id === null ? null : { account: accountOf(row), token: tokenOf({ ...row, token_id }) },
+  );
 
   function added(accountId: AccountId, token: NewToken, row: Pick<TokenRow, 'token_id'>): StoredToken {
     return { ...token, tokenId: row.token_id, accountId, lastUsedAt: null };
@@ -259,10 +286,7 @@ export function createTokenStore(engine: Engine): Pick<AccountStore, TokenMethod
       const row = await decided<{ id: AccountId }>(engine, insertAccount, values);
       return row && { id: row.id, username, plan, locale: null, notify: [], createdAt, lockedAt: null };
     },
-    async findToken(tokenHash) {
-      const found = await find(tokenHash.slice());
-      return found === 'abandoned' ? null : found;
-    },
+    findToken: find,
     async addToken(id, token) {
       const row = await decided<TokenRow>(engine, insertToken, [id, ...valuesOf(token)]);
       if (row === null) throw new ServiceError('unavailable', 'There is no such account.');

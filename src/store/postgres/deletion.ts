@@ -1,15 +1,16 @@
 /**
  * The end of an account: first the account's row, with all that belongs to it by foreign keys, then its records in batches.
  *
- * A record is stored under a key-share lock of its owner's row (see records.ts). So the first step waits for all that are being
- * stored, and none is stored after it: every later batch sees them all, and none at a position that was passed. A batch is one
- * statement under the lock of the deletion's row, so of several nodes each goes on after the others. It locks the records in the order
- * of their ids, as a claim does, and decides by the locked rows, so that a claim and the deletion exclude each other (P7). A claim
- * that is not confirmed stays one: its token goes, so that it cannot be undone into a secret that waits for ever.
+ * A record is stored under a key-share lock of its owner's row, and an undone claim put back under one. So the first step waits for
+ * those under way, and there are none after it: every later batch sees all records, and none appears at a position that was passed.
+ * A batch is one statement under the lock of the deletion's row, so of several nodes each goes on where the one before ended. It locks
+ * the records in the order of their ids, as a claim does, and decides by the locked rows, so that a claim and the deletion exclude
+ * each other (P7).
  */
 import type { AccountId } from '../../core/account.ts';
 import type { AccountStore, DeletionStep } from '../../core/ports.ts';
 import { decided } from './accounts.ts';
+import { erased } from './claims.ts';
 import type { Engine } from './engine.ts';
 import { decision, statement } from './statement.ts';
 
@@ -20,6 +21,7 @@ const deleteAccount = decision(`
     DELETE FROM tickets USING ended WHERE tickets.kind IN ('sign_up', 'reset') AND tickets.username = ended.username)
   INSERT INTO deletions (account_id) SELECT id FROM ended RETURNING account_id`);
 
+/** Goes on to the end of the batch, and the records are erased: those that wait by any clock, which $5 is the earliest of, are burned. */
 const continueDeletion = decision(`
   WITH known AS MATERIALIZED (
     SELECT upto, burned, finished_at FROM deletions WHERE account_id = $3 FOR UPDATE),
@@ -27,27 +29,21 @@ const continueDeletion = decision(`
     SELECT secret_id, position FROM records
     WHERE owner = $3 AND position > (SELECT upto FROM known WHERE finished_at IS NULL)
     ORDER BY position LIMIT $4),
-  locked AS MATERIALIZED (
-    SELECT secret_id, state = 'w' AND expires_at > (SELECT now FROM clock) AS is_waiting
-    FROM records WHERE secret_id IN (SELECT secret_id FROM batch) ORDER BY secret_id FOR UPDATE),
+  found AS MATERIALIZED (
+    SELECT r.secret_id, r.state = 'w' AND r.expires_at > $5 AS waits FROM batch JOIN records r USING (secret_id)
+    ORDER BY r.secret_id FOR UPDATE OF r),
   ended AS (
-    UPDATE records SET
-      recent_box = NULL, memo_box = NULL, claim_token = NULL,
-      state = CASE WHEN is_waiting THEN 'b' ELSE state END,
-      ended_at = CASE WHEN is_waiting THEN (SELECT now FROM clock) ELSE ended_at END,
-      sealed_secret = CASE WHEN is_waiting OR state <> 'w' THEN NULL ELSE sealed_secret END,
-      look_until = NULL,
-      delivery_address_box = CASE WHEN is_waiting THEN NULL ELSE delivery_address_box END,
-      notice_due_at = NULL
-    FROM locked WHERE records.secret_id = locked.secret_id),
-  counts AS (
-    SELECT (SELECT count(*) FROM locked WHERE is_waiting) AS burned, count(*) AS found, max(position) AS upto FROM batch),
+    UPDATE records r SET ${erased}, recent_box = NULL, memo_box = NULL, notice_due_at = NULL,
+      state = CASE WHEN found.waits THEN 'b' ELSE r.state END,
+      ended_at = CASE WHEN found.waits THEN clock.now ELSE r.ended_at END
+    FROM found, clock WHERE r.secret_id = found.secret_id),
   noted AS (
-    UPDATE deletions SET upto = coalesce(counts.upto, deletions.upto), burned = deletions.burned + counts.burned,
-      finished_at = CASE WHEN counts.found < $4 THEN (SELECT now FROM clock) END
-    FROM counts WHERE account_id = $3 AND finished_at IS NULL
-    RETURNING deletions.burned, finished_at IS NOT NULL AS is_finished)
-  SELECT CASE WHEN noted.is_finished IS NULL THEN 'was_finished' WHEN noted.is_finished THEN 'finished' ELSE 'more' END
+    UPDATE deletions d SET upto = coalesce((SELECT max(position) FROM batch), d.upto),
+      burned = d.burned + (SELECT count(*) FROM found WHERE waits),
+      finished_at = CASE WHEN (SELECT count(*) FROM batch) < $4 THEN clock.now END
+    FROM clock WHERE d.account_id = $3 AND d.finished_at IS NULL
+    RETURNING d.burned, d.finished_at)
+  SELECT CASE WHEN noted.burned IS NULL THEN 'was_finished' WHEN noted.finished_at IS NULL THEN 'more' ELSE 'finished' END
     AS outcome, coalesce(noted.burned, known.burned) AS burned
   FROM known LEFT JOIN noted ON true`);
 
@@ -61,7 +57,12 @@ export function createDeletionStore(engine: Engine): Pick<AccountStore, Deletion
   return {
     deleteAccount: async (id) => (await decided(engine, deleteAccount, [id])) !== null,
     continueDeletion: (id, limit) =>
-      decided<DeletionStep>(engine, continueDeletion, [id, limit], (row) => row.outcome !== 'was_finished'),
+      decided<DeletionStep>(
+        engine,
+        continueDeletion,
+        [id, limit, engine.time.earliest()],
+        (row) => row.outcome !== 'was_finished',
+      ),
     async listDeletions(limit) {
       const rows = await engine.read<{ id: AccountId }>(selectUnfinished, [limit]);
       return rows.map((row) => row.id);

@@ -8,8 +8,7 @@
 import type { Account, AccountId, StoredSession } from '../../core/account.ts';
 import type { AccountStore } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { type AccountRow, accountColumns, accountOf, decided } from './accounts.ts';
-import { createBatch } from './batches.ts';
+import { type AccountRow, accountColumns, accountOf, createLookUp, decided } from './accounts.ts';
 import type { Engine } from './engine.ts';
 import { decision, statement } from './statement.ts';
 
@@ -82,19 +81,12 @@ const deleteSession = decision(`
 type SessionMethods = 'addSession' | 'findSession' | 'noteSessionUse' | 'listSessions' | 'endSession';
 
 export function createSessionStore(engine: Engine): Pick<AccountStore, SessionMethods> {
-  const find = createBatch<Uint8Array, { account: Account; session: StoredSession } | null>(engine, {
-    statement: selectSessions,
-    kind: 'read',
-    idOf: (hash) => hash,
-    valuesOf: (hashes) => [hashes],
-    answersOf(rows, hashes) {
-      const answers = hashes.map((): { account: Account; session: StoredSession } | null => null);
-      for (const { session_id, ...row } of rows as readonly FoundRow[])
-        if (session_id !== null)
-          answers[row.place - 1] = { account: accountOf(row), session: sessionOf({ ...row, session_id }) };
-      return answers;
-    },
-  });
+  const find = createLookUp<FoundRow, { account: Account; session: StoredSession }>(
+    engine,
+    selectSessions,
+    ({ session_id, ...row }) =>
+      session_id === null ? null : { account: accountOf(row), session: sessionOf({ ...row, session_id }) },
+  );
   return {
     async addSession(id, verifier, session) {
       const { sessionHash, wrappedDataKey, label, createdAt, expiresAt } = session;
@@ -104,9 +96,8 @@ export function createSessionStore(engine: Engine): Pick<AccountStore, SessionMe
       return row && { ...session, sessionId: row.session_id, accountId: id, lastUsedAt: createdAt };
     },
     async findSession(sessionHash) {
-      const found = await find(sessionHash.slice());
-      if (found === 'abandoned' || found === null) return null;
-      return engine.time.now() < found.session.expiresAt ? found : null;
+      const found = await find(sessionHash);
+      return found !== null && engine.time.now() < found.session.expiresAt ? found : null;
     },
     async noteSessionUse(sessionId, at, expiresAt) {
       await engine.decide(noteUse, [sessionId, at, expiresAt]);
