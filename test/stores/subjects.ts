@@ -70,7 +70,7 @@ export async function openPostgresSubject(server: PostgresServer): Promise<Havin
   const schema = `store_${schemas}`;
   await server.ask(`CREATE SCHEMA ${schema}`);
   const wallClock = createSettableClock();
-  const open = () => openPostgresStore({ url: server.url, schema, clock: wallClock });
+  const open = () => openPostgresStore({ url: server.url, schema, clock: wallClock, durability: 'single' });
   const stores = [await open()];
   async function openAgain(): Promise<Store> {
     const store = await open();

@@ -3,11 +3,14 @@
  * the same rows in the same order. While two are in flight, what is asked for next gathers.
  */
 import type { Engine, Values } from './engine.ts';
+import { NotExecutedError } from './faults.ts';
 import type { Statement } from './statement.ts';
 
 const maxAsks = 256;
 const maxBytes = 4 * 1024 * 1024;
 const maxInFlight = 2;
+/** What has not been sent by then is not sent at all: it leaves the statement enough of the two seconds that a call may take. */
+const maxWaitMs = 1_000;
 
 export interface BatchOptions<Ask, Answer, Row = unknown> {
   /** Made by `decision`, or for reads by `statement`. */
@@ -28,6 +31,7 @@ export interface BatchOptions<Ask, Answer, Row = unknown> {
 interface Waiting<Ask, Answer> {
   readonly ask: Ask;
   readonly id: Buffer;
+  readonly askedAtMs: number;
   readonly resolve: (answer: Answer | 'abandoned') => void;
   readonly reject: (fault: unknown) => void;
 }
@@ -40,6 +44,24 @@ export function createBatch<Ask, Answer, Row = unknown>(
   let waiting: Waiting<Ask, Answer>[] = [];
   let inFlight = 0;
   let isDue = false;
+  let isWatched = false;
+
+  /** Refuses what has waited for too long, and looks again when the next one will have. */
+  function refuseLate(): void {
+    isWatched = false;
+    const lateMs = performance.now() - maxWaitMs;
+    for (const { reject } of waiting.filter(({ askedAtMs }) => askedAtMs <= lateMs))
+      reject(new NotExecutedError('PostgreSQL is too slow.', { mayTryAgain: false }));
+    waiting = waiting.filter(({ askedAtMs }) => askedAtMs > lateMs);
+    watchQueue();
+  }
+
+  function watchQueue(): void {
+    const [oldest] = waiting;
+    if (isWatched || oldest === undefined) return;
+    isWatched = true;
+    setTimeout(refuseLate, Math.ceil(oldest.askedAtMs + maxWaitMs - performance.now())).unref();
+  }
 
   /** The oldest that fit into one statement; the others keep their order. */
   function takeNext(): Waiting<Ask, Answer>[] {
@@ -70,7 +92,8 @@ export function createBatch<Ask, Answer, Row = unknown>(
   async function send(taken: readonly Waiting<Ask, Answer>[]): Promise<void> {
     try {
       const asks = taken.map(({ ask }) => ask);
-      const rows = await engine[batch.kind]<Row>(batch.statement, batch.valuesOf(asks));
+      const askedAtMs = Math.min(...taken.map((each) => each.askedAtMs));
+      const rows = await engine[batch.kind]<Row>(batch.statement, batch.valuesOf(asks), askedAtMs);
       const answers = batch.answersOf(rows, asks);
       for (const [at, { resolve }] of taken.entries()) resolve(answers[at] as Answer);
     } catch (fault) {
@@ -99,8 +122,9 @@ export function createBatch<Ask, Answer, Row = unknown>(
 
   return (ask) => {
     const { promise, resolve, reject } = Promise.withResolvers<Answer | 'abandoned'>();
-    waiting.push({ ask, id: Buffer.from(batch.idOf(ask)), resolve, reject });
+    waiting.push({ ask, id: Buffer.from(batch.idOf(ask)), askedAtMs: performance.now(), resolve, reject });
     schedule();
+    watchQueue();
     return promise;
   };
 }

@@ -1,89 +1,270 @@
-/** What the stores' statements ask of the engine: reads, decisions and proof that what was seen is durable. */
-import pg from 'pg';
+/**
+ * What the stores' statements ask of the engine: reads, decisions and proof that what was seen is durable.
+ *
+ * A decision is confirmed when its statement succeeded, no notice came on its connection meanwhile, and the server, asked in the
+ * same write and so after the commit, is still as it was checked (`server-watch.ts`). What is not confirmed is rejected, whether it
+ * happened or not (P2), and is not tried again unless the server itself undid it.
+ */
+import type { ConnectionOptions } from 'node:tls';
+import { ServiceError } from '../../core/errors.ts';
 import type { MachineClock, UnixSeconds } from '../../core/time.ts';
+import type { EngineDemands } from './boot-checks.ts';
+import { type Connection, openConnection, type Replies, type Values } from './connection.ts';
+import { faultOf, isLostConnection, NotExecutedError } from './faults.ts';
+import { createLane, type Lane } from './lane.ts';
 import { migrate } from './migrate.ts';
-import { type Statement, statement } from './statement.ts';
-import { createSharedTime, type SharedTime, type TimeRow, timeColumns } from './time.ts';
+import { createServerWatch, type EngineStatus, type ServerWatch } from './server-watch.ts';
+import type { Statement } from './statement.ts';
+import { createSharedTime, leaseSeconds, type ServerClock, type SharedTime, type TimeRow } from './time.ts';
 
-export type Values = readonly unknown[];
+export type { Values } from './connection.ts';
+export type { EngineStatus } from './server-watch.ts';
 
 export interface Engine {
   /** Store time as this node knows it. */
   readonly time: SharedTime;
-  /** Reads on the primary. `$1` is the first of `values`. */
-  read<Row>(statement: Statement, values: Values): Promise<readonly Row[]>;
   /**
-   * One statement, one decision (see `decision`): `values` begin at `$3`. Resolves when it is durable at the
-   * store's class; rejects as `unavailable` when it is not, or when that is in doubt.
+   * Reads on the primary. `$1` is the first of `values`.
+   * @param askedAtMs when the caller began to wait (of `performance.now()`): two seconds later it is rejected
    */
-  decide<Row>(statement: Statement, values: Values): Promise<readonly Row[]>;
+  read<Row>(statement: Statement, values: Values, askedAtMs?: number): Promise<readonly Row[]>;
+  /**
+   * One statement, one decision (see `decision`): `values` begin at `$3`. Resolves when it is durable at the store's
+   * class; rejects as `unavailable` when it is not, or when that is in doubt, with `NotExecutedError` when nothing happened,
+   * and with `ConstraintError` when the tables refused a row.
+   */
+  decide<Row>(statement: Statement, values: Values, askedAtMs?: number): Promise<readonly Row[]>;
   /** Resolves when a state that was seen to have ended at this time is known to be durable; rejects as `unavailable`. */
   prove(endedAt: UnixSeconds): Promise<void>;
+  status(): EngineStatus;
+  /** Resolves when what is under way has ended, with every connection. */
   close(): Promise<void>;
 }
 
-export interface EngineOptions {
+export interface EngineOptions extends Partial<Pick<EngineDemands, 'durability' | 'allowsUnsafe'>> {
   readonly url: string;
-  /** The schema that the tables are in; the connection's own if absent. */
+  /** `false`, the default: not encrypted. */
+  readonly tls?: ConnectionOptions | false;
+  /** The schema that the tables are in; the role's own if absent. Not through a pooler. */
   readonly schema?: string;
-  readonly clock: MachineClock;
+  /** The server's clock, which is heard with each answer; or one that a test drives, which is taken for the server's. */
+  readonly clock: ServerClock | MachineClock;
+  /** How many connections it may have, at least two: for decisions, which may wait for a standby, and for reads. */
+  readonly poolSize?: number;
 }
 
-const bytea = 17;
-const int8 = 20;
+/** Every call is answered within this. */
+const limitMs = 2_000;
+/** Opening a connection may take longer, because the calls do not wait for it. */
+const checkMs = 5_000;
+/** A connection that was silent for longer is asked whether it is there before it decides. */
+const silentMs = 1_000;
+const maxAttempts = 5;
+const maxPauseMs = 20;
+const tickMs = 1_000;
+const defaultPoolSize = 10;
+/** Of all connections. */
+const readersShare = 0.4;
+/** A state may have been written so much later than it says that it ended. */
+const writtenWithinMs = 10_000;
 
-/** Whole numbers of 64 bits are below 2^53 here, and bytes are plain. */
-const types = {
-  getTypeParser(oid: number, format?: 'text' | 'binary'): (value: never) => unknown {
-    if (oid === int8) return Number as (value: never) => unknown;
-    const parse = pg.types.getTypeParser(oid, format as 'text');
-    if (oid !== bytea) return parse as (value: never) => unknown;
-    return (value: never) => new Uint8Array(parse(value) as unknown as Buffer);
-  },
-};
+/** Once more while nothing has happened and it may succeed. */
+async function persist<T>(deadlineMs: number, attempt: () => Promise<T>): Promise<T> {
+  for (let left = maxAttempts - 1; ; left -= 1) {
+    try {
+      return await attempt();
+    } catch (fault) {
+      const isHopeful = fault instanceof NotExecutedError && fault.mayTryAgain && left > 0;
+      if (!isHopeful || performance.now() > deadlineMs) throw fault;
+    }
+    await new Promise((resume) => setTimeout(resume, Math.random() * maxPauseMs));
+  }
+}
 
-export async function openEngine({ url, schema, clock }: EngineOptions): Promise<Engine> {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: 8,
-    types: types as pg.CustomTypesConfig,
-    ...(schema !== undefined && { options: `-c search_path=${schema}` }),
-  });
-  await migrate(pool);
-  const run = async <Row>({ name, text }: Statement, values: Values): Promise<readonly Row[]> =>
-    (await pool.query({ name, text, values: [...values] })).rows as Row[];
-  const selectTime = statement(`SELECT ${timeColumns} FROM store_time`);
-  const rowOfTime = async () => {
-    const [row] = await run<TimeRow>(selectTime, []);
-    if (row === undefined) throw new Error('the store has lost its time');
-    return row;
+/** Many who ask for one thing, and it begins after each has asked: at most one runs, and one waits to. */
+function createShared(run: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve();
+  let next: Promise<void> | null = null;
+  return () => {
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = null;
+        running = run();
+        return running;
+      });
+    return next;
   };
-  const hear = async () => time.hear(await rowOfTime());
-  const time: SharedTime = createSharedTime(
-    clock,
-    await rowOfTime(),
-    {
-      read: hear,
-      async write(statement, values) {
-        await run(statement, values);
-        await hear();
-      },
+}
+
+export async function openEngine(options: EngineOptions): Promise<Engine> {
+  const { url, tls = false, schema, clock, durability = null, allowsUnsafe = false } = options;
+  const poolSize = options.poolSize ?? defaultPoolSize;
+  const address = { url, tls, ...(schema !== undefined && { schema }) };
+  const watch = createServerWatch({ durability, allowsUnsafe, connections: poolSize });
+
+  async function open(): Promise<Connection> {
+    const connection = await openConnection(address);
+    try {
+      await watch.check(connection, performance.now() + checkMs);
+      return connection;
+    } catch (cause) {
+      void connection.end();
+      throw cause;
+    }
+  }
+
+  const first = await prepare(open, watch);
+  const readerCount = Math.max(1, Math.floor(poolSize * readersShare));
+  const readers = createLane(readerCount, open);
+  const writers = createLane(Math.max(1, poolSize - readerCount), open);
+  const { time, ...calls } = createCalls({ readers, writers, watch, clock, first });
+  const ticking = 'hear' in clock ? setInterval(() => time.tick().catch(() => {}), tickMs) : undefined;
+  return { time, ...calls, status: watch.status, close };
+
+  async function close(): Promise<void> {
+    clearInterval(ticking);
+    await Promise.all([readers.close(), writers.close()]);
+  }
+}
+
+/** Brings the tables up to date, as durably as everything else. What is kept of the time. */
+async function prepare(open: () => Promise<Connection>, watch: ServerWatch): Promise<TimeRow> {
+  const connection = await open();
+  try {
+    const noticesBefore = connection.noticeCount();
+    const isNew = await migrate(connection);
+    const deadlineMs = performance.now() + limitMs;
+    const [reading] = await connection.ask([watch.reading()], deadlineMs);
+    if (isNew) return confirmed(watch, connection, reading, noticesBefore);
+    if (reading?.status === 'fulfilled') return reading.value[0] as TimeRow;
+    throw faultOf(reading?.reason);
+  } finally {
+    await connection.end();
+  }
+}
+
+/** The server as it is after a decision, which it confirms. */
+function confirmed(
+  watch: ServerWatch,
+  connection: Connection,
+  reading: Replies[number] | undefined,
+  noticesBefore: number,
+): TimeRow {
+  if (connection.noticeCount() === noticesBefore && reading?.status === 'fulfilled') {
+    const [row] = reading.value;
+    if (watch.isAsChecked(connection, row)) return row as TimeRow;
+  }
+  throw new ServiceError('unavailable', 'PostgreSQL did not confirm a decision.');
+}
+
+interface Parts {
+  readonly readers: Lane;
+  readonly writers: Lane;
+  readonly watch: ServerWatch;
+  readonly clock: EngineOptions['clock'];
+  readonly first: TimeRow;
+}
+
+type Calls = Pick<Engine, 'time' | 'read' | 'decide' | 'prove'>;
+
+function createCalls({ readers, writers, watch, clock, first }: Parts): Calls {
+  const heardAtMs = new WeakMap<Connection, number>();
+  /** When the last confirmed decision began, and on which server. */
+  let lastConfirmed = { fromMs: Number.NEGATIVE_INFINITY, serverStart: watch.serverStart() };
+
+  const isSilent = (connection: Connection) =>
+    performance.now() - (heardAtMs.get(connection) ?? Number.NEGATIVE_INFINITY) > silentMs;
+
+  /** That it is there and as it was checked, before anything depends on it. */
+  async function probe(connection: Connection, deadlineMs: number): Promise<void> {
+    try {
+      const [reading] = await connection.ask(
+        [watch.reading()],
+        Math.min(deadlineMs, performance.now() + silentMs),
+      );
+      if (reading?.status !== 'fulfilled') throw reading?.reason;
+      if (!watch.isAsChecked(connection, reading.value[0])) await watch.check(connection, deadlineMs);
+      time.hear(reading.value[0] as TimeRow);
+    } catch (cause) {
+      void connection.end();
+      throw new NotExecutedError('A connection to PostgreSQL is of no use any more.', {
+        mayTryAgain: true,
+        cause,
+      });
+    }
+    heardAtMs.set(connection, performance.now());
+  }
+
+  async function decideOn(
+    connection: Connection,
+    statement: Statement,
+    valuesNow: () => Values,
+    deadlineMs: number,
+  ) {
+    if (isSilent(connection)) await probe(connection, deadlineMs);
+    const noticesBefore = connection.noticeCount();
+    const [startedAtMs, serverStart] = [performance.now(), watch.serverStart()];
+    const query = { statement, values: valuesNow() };
+    const [decided, reading] = await connection.ask([query, watch.reading()], deadlineMs);
+    if (decided?.status !== 'fulfilled') throw faultOf(decided?.reason);
+    time.hear(confirmed(watch, connection, reading, noticesBefore));
+    heardAtMs.set(connection, performance.now());
+    lastConfirmed = { fromMs: Math.max(lastConfirmed.fromMs, startedAtMs), serverStart };
+    return decided.value;
+  }
+
+  async function readOn(connection: Connection, statement: Statement, values: Values, deadlineMs: number) {
+    if (isSilent(connection)) await probe(connection, deadlineMs);
+    const [reply] = await connection.ask([{ statement, values }], deadlineMs);
+    if (reply?.status === 'fulfilled') return reply.value;
+    if (!isLostConnection(reply?.reason)) throw faultOf(reply?.reason);
+    // A read may be tried again, whatever became of it.
+    throw new NotExecutedError('A read was cut.', { mayTryAgain: true, cause: reply?.reason });
+  }
+
+  const write = (statement: Statement, valuesNow: () => Values, deadlineMs: number) =>
+    persist(deadlineMs, () =>
+      writers.use(deadlineMs, (connection) => decideOn(connection, statement, valuesNow, deadlineMs)),
+    );
+
+  const time = createSharedTime(clock, first, {
+    leaseSeconds: 'hear' in clock ? leaseSeconds : 0,
+    read() {
+      const deadlineMs = performance.now() + limitMs;
+      return persist(deadlineMs, () =>
+        readers.use(deadlineMs, (connection) => probe(connection, deadlineMs)),
+      );
     },
-    0,
-  );
+    async write(statement, values) {
+      await write(statement, () => values, performance.now() + limitMs);
+    },
+  });
+
+  const confirmAnew = createShared(time.keep);
+
   return {
     time,
-    async read(statement, values) {
-      await time.beforeRead();
-      return run(statement, values);
-    },
-    async decide<Row>(statement: Statement, values: Values) {
+    async decide<Row>(statement: Statement, values: Values, askedAtMs = performance.now()) {
       await time.beforeDecision();
-      const rows = await run<Row>(statement, [...time.ofDecision(), ...values]);
-      await hear();
-      return rows;
+      const valuesNow = () => [...time.ofDecision(), ...values];
+      return (await write(statement, valuesNow, askedAtMs + limitMs)) as readonly Row[];
     },
-    prove: async () => {},
-    close: () => pool.end(),
+    async read<Row>(statement: Statement, values: Values, askedAtMs = performance.now()) {
+      await time.beforeRead();
+      const deadlineMs = askedAtMs + limitMs;
+      const attempt = () =>
+        readers.use(deadlineMs, (connection) => readOn(connection, statement, values, deadlineMs));
+      return (await persist(deadlineMs, attempt)) as readonly Row[];
+    },
+    async prove(endedAt) {
+      if (watch.status().durability !== 'synchronous') return;
+      // The log is written in order, so whatever a confirmed decision follows is as durable as it is.
+      const endedMsAgo = (time.now() - endedAt) * 1_000;
+      const confirmedMsAgo = performance.now() - lastConfirmed.fromMs;
+      const isOfThisServer = lastConfirmed.serverStart === watch.serverStart();
+      if (isOfThisServer && endedMsAgo - confirmedMsAgo > writtenWithinMs) return;
+      await confirmAnew();
+    },
   };
 }

@@ -1,5 +1,10 @@
-/** Brings the tables up to date: each migration once, whoever starts at the same time. */
-import type pg from 'pg';
+/**
+ * Brings the tables up to date: each migration once, also when several nodes start at the same time. They exclude each other by a
+ * row that the transaction locks, because a lock of a session means nothing through a pooler.
+ */
+import pg from 'pg';
+import { StoreRefusal } from '../store.ts';
+import type { Connection } from './connection.ts';
 import records from './migrations/001-records.sql' with { type: 'text' };
 import accounts from './migrations/002-accounts.sql' with { type: 'text' };
 import domains from './migrations/003-domains.sql' with { type: 'text' };
@@ -8,20 +13,55 @@ import timeAndLimits from './migrations/005-time-and-limits.sql' with { type: 't
 
 export const migrations: readonly string[] = [records, accounts, domains, sharedWork, timeAndLimits];
 
-export async function migrate(pool: pg.Pool): Promise<void> {
-  const client = await pool.connect();
-  try {
-    await client.query(
-      'CREATE TABLE IF NOT EXISTS migrations (only_row int PRIMARY KEY CHECK (only_row = 1), done int NOT NULL)',
+const limitMs = 60_000;
+
+const missingTable = '42P01';
+/** Two that make the same table at once: the first makes it. */
+const madeMeanwhile = ['23505', '42P07'];
+
+const countRow = `
+  CREATE TABLE IF NOT EXISTS migrations (only_row int PRIMARY KEY CHECK (only_row = 1), done int NOT NULL);
+  INSERT INTO migrations VALUES (1, 0) ON CONFLICT DO NOTHING`;
+
+const isOneOf = (error: unknown, codes: readonly string[]) =>
+  error instanceof pg.DatabaseError && codes.includes(error.code ?? '');
+
+/**
+ * @param connection with nothing else under way; not to be used after a rejection
+ * @returns whether there was anything to do
+ */
+export async function migrate(connection: Connection): Promise<boolean> {
+  const deadlineMs = performance.now() + limitMs;
+  const run = (text: string) => connection.run(text, deadlineMs);
+
+  async function countDone(isLocking: boolean): Promise<number> {
+    const [row] = await run(`SELECT done FROM migrations${isLocking ? ' FOR UPDATE' : ''}`);
+    const { done } = row as { done: number };
+    if (done <= migrations.length) return done;
+    throw new StoreRefusal(
+      'newer_schema',
+      'A later version of Mayfly has written this database: run that version, or a later one.',
     );
-    await client.query('INSERT INTO migrations VALUES (1, 0) ON CONFLICT DO NOTHING');
-    await client.query('BEGIN');
-    const { rows } = await client.query<{ done: number }>('SELECT done FROM migrations FOR UPDATE');
-    const done = rows[0]?.done ?? 0;
-    for (const text of migrations.slice(done)) await client.query(text);
-    await client.query('UPDATE migrations SET done = $1', [Math.max(done, migrations.length)]);
-    await client.query('COMMIT');
-  } finally {
-    client.release();
   }
+
+  async function addCount(): Promise<number> {
+    try {
+      await run(countRow);
+    } catch (error) {
+      if (!isOneOf(error, madeMeanwhile)) throw error;
+      await run(countRow);
+    }
+    return 0;
+  }
+
+  const done = await countDone(false).catch((error) => {
+    if (isOneOf(error, [missingTable])) return addCount();
+    throw error;
+  });
+  if (done === migrations.length) return false;
+  await run('BEGIN');
+  for (const text of migrations.slice(await countDone(true))) await run(text);
+  await run(`UPDATE migrations SET done = ${migrations.length}`);
+  await run('COMMIT');
+  return true;
 }

@@ -2,7 +2,6 @@
  * The store over PostgreSQL, for any number of equal nodes. Each decision is one statement on the primary; what resolves is durable at
  * the store's class (P2, P5). Expiry is judged by a store time that all nodes share and that never steps back (P8).
  */
-import type { MachineClock } from '../../core/time.ts';
 import type { Store } from '../store.ts';
 import { judgeByStoreTime } from '../store-time.ts';
 import { createAccountStore, createTokenStore } from './accounts.ts';
@@ -10,7 +9,7 @@ import { createAttemptStore } from './attempts.ts';
 import { createCreationStore } from './creations.ts';
 import { createDeletionStore } from './deletion.ts';
 import { createDomainStore } from './domains.ts';
-import { type Engine, openEngine } from './engine.ts';
+import { type Engine, type EngineOptions, type EngineStatus, openEngine } from './engine.ts';
 import { createMailStore } from './mail.ts';
 import { createPasswordStore } from './passwords.ts';
 import { createRecordStore } from './records.ts';
@@ -20,21 +19,19 @@ import { createSessionStore } from './sessions.ts';
 import { createStoreClock } from './store-clock.ts';
 import { createSweepStore } from './sweep.ts';
 
-export interface PostgresStoreOptions {
-  readonly url: string;
-  /** The schema that the tables are in; the connection's own if absent. */
-  readonly schema?: string;
-  readonly clock: MachineClock;
+export interface PostgresStoreOptions extends EngineOptions {
   /** What the data may take before new secrets are refused as `storage_full`; no more than the engine has room for if absent or `null`. */
   readonly maxStorageBytes?: number | null;
 }
 
 /** Disposing waits for what is under way, and ends every connection. */
-export interface PostgresStore extends Store, AsyncDisposable {}
+export interface PostgresStore extends Store, AsyncDisposable {
+  engineStatus(): EngineStatus;
+}
 
+/** Opens the store, or rejects with a `StoreRefusal` that says why not and what to do. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  const engine = await openEngine(options);
-  return createStore(engine, options.maxStorageBytes ?? null);
+  return createStore(await openEngine(options), options.maxStorageBytes ?? null);
 }
 
 function createStore(engine: Engine, maxStorageBytes: number | null): PostgresStore {
@@ -69,6 +66,7 @@ function createStore(engine: Engine, maxStorageBytes: number | null): PostgresSt
     ...createStoreClock(engine, sweeps.sweep),
     usedBytes,
     assertRoom,
+    engineStatus: engine.status,
     [Symbol.asyncDispose]: () => engine.close(),
   };
 }

@@ -1,0 +1,201 @@
+/**
+ * One connection to the server, with one caller at a time. What a caller sends together goes in one write, each as a statement of
+ * its own.
+ *
+ * A statement that takes too long is cancelled at the server, from a connection of its own: without that, a commit that waits for
+ * a standby would keep its backend for as long as the standby is away, whatever became of the client, and `statement_timeout`
+ * does not end that wait either.
+ */
+import type { ConnectionOptions } from 'node:tls';
+import pg from 'pg';
+import { ServiceError } from '../../core/errors.ts';
+import { endsConnection } from './faults.ts';
+import type { Statement } from './statement.ts';
+
+export type Values = readonly unknown[];
+
+export interface ServerAddress {
+  readonly url: string;
+  /** `false`: not encrypted. */
+  readonly tls: ConnectionOptions | false;
+  /** The schema that the tables are in; the role's own if absent. */
+  readonly schema?: string;
+}
+
+export interface Query {
+  readonly statement: Statement;
+  readonly values: Values;
+}
+
+/** In the order of the queries. The reasons are the driver's errors. */
+export type Replies = readonly PromiseSettledResult<readonly unknown[]>[];
+
+export interface Connection {
+  /** Through a pooler, so that statements may run on several backends and prepared ones are not there. */
+  readonly isPooled: boolean;
+  /** Whether it may be given to another caller. */
+  isUsable(): boolean;
+  /** How many notices have arrived: a commit that was not confirmed may show as one, and as nothing else. */
+  noticeCount(): number;
+  /** Rejects as `unavailable` at `deadlineMs` (of `performance.now()`), and is not usable from then on. */
+  ask(queries: readonly Query[], deadlineMs: number): Promise<Replies>;
+  /** Sends statements without parameters, which stop at the first that fails; the rows of the last. Rejects with the driver's error. */
+  run(text: string, deadlineMs: number): Promise<readonly unknown[]>;
+  /** Resolves when it holds no backend any more, as far as that can be brought about. */
+  end(): Promise<void>;
+}
+
+const bytea = 17;
+const int8 = 20;
+
+/** Whole numbers of 64 bits are below 2^53 here, and bytes are plain. */
+const types = {
+  getTypeParser(oid: number, format?: 'text' | 'binary'): (value: never) => unknown {
+    if (oid === int8) return Number as (value: never) => unknown;
+    const parse = pg.types.getTypeParser(oid, format as 'text');
+    if (oid !== bytea) return parse as (value: never) => unknown;
+    return (value: never) => new Uint8Array(parse(value) as unknown as Buffer);
+  },
+};
+
+const connectMs = 3_000;
+/** How long a statement may take to end after it was cancelled, and how often that is tried. */
+const cancelMs = 1_000;
+const maxCancels = 5;
+
+const clientOf = ({ url, tls, schema }: ServerAddress) =>
+  new pg.Client({
+    connectionString: url,
+    ssl: tls,
+    types: types as pg.CustomTypesConfig,
+    pipeline: true,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    connectionTimeoutMillis: connectMs,
+    fallback_application_name: 'mayfly',
+    ...(schema !== undefined && { options: `-c search_path=${schema}` }),
+  });
+
+/** What a client knows of its backend: by this it can be cancelled. */
+interface BackendKey {
+  readonly processID: number;
+  readonly secretKey: number;
+}
+
+const within = (ms: number, event: Promise<unknown>): Promise<boolean> => {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), ms);
+  void event.then(() => resolve(true));
+  return promise.finally(() => clearTimeout(timer));
+};
+
+interface CancelConnection extends pg.Connection {
+  connect(port: number | string, host?: string): void;
+  requestSsl(): void;
+  cancel(processId: number, secretKey: number): void;
+}
+
+/** Asks the server to cancel what the client waits for. Resolves when the server has taken that, or cannot be reached. */
+async function requestCancel(client: pg.Client, { tls }: ServerAddress): Promise<boolean> {
+  const { processID, secretKey } = client as unknown as BackendKey;
+  const link = new pg.Connection({ ssl: tls } as pg.ConnectionConfig) as CancelConnection;
+  const ended = new Promise<void>((resolve) => link.once('end', resolve));
+  let isSent = false;
+  const send = () => {
+    link.cancel(processID, secretKey);
+    isSent = true;
+  };
+  link.on('error', () => {});
+  link.on('connect', () => (tls === false ? send() : link.requestSsl()));
+  link.on('sslconnect', send);
+  if (client.host.startsWith('/')) link.connect(`${client.host}/.s.PGSQL.${client.port}`);
+  else link.connect(client.port, client.host);
+  const hasEnded = await within(cancelMs, ended);
+  link.stream.destroy();
+  return hasEnded && isSent;
+}
+
+export async function openConnection(server: ServerAddress): Promise<Connection> {
+  const client = clientOf(server);
+  let [isOpen, isSpent, notices] = [true, false, 0];
+  const closed = new Promise<void>((resolve) => client.once('end', resolve));
+  client.on('error', () => {
+    isSpent = true;
+  });
+  client.on('end', () => {
+    isOpen = false;
+  });
+  client.on('notice', () => {
+    notices += 1;
+  });
+  await client.connect();
+  let answered: Promise<unknown> = Promise.resolve();
+  let ending: Promise<void> | null = null;
+
+  async function close(): Promise<void> {
+    isSpent = true;
+    for (let tries = 0; tries < maxCancels && isOpen; tries += 1) {
+      if (await within(0, answered)) break;
+      await requestCancel(client, server);
+      if (await within(cancelMs, Promise.race([answered, closed]))) break;
+    }
+    if (!isOpen) return;
+    client.end(() => {});
+    if (!(await within(cancelMs, closed))) client.connection.stream.destroy();
+  }
+  const end = (): Promise<void> => {
+    ending ??= close();
+    return ending;
+  };
+
+  const send = ({ statement: { name, text }, values }: Query, isPrepared: boolean) =>
+    client.query({ text, ...(isPrepared && { name }), values: [...values] });
+
+  async function ask(queries: readonly Query[], deadlineMs: number, isPrepared: boolean): Promise<Replies> {
+    const { promise, resolve, reject } = Promise.withResolvers<Replies>();
+    const timer = setTimeout(() => {
+      void end();
+      reject(new ServiceError('unavailable', 'PostgreSQL did not answer in time.'));
+    }, deadlineMs - performance.now());
+    const all = Promise.allSettled(
+      queries.map(async (query) => {
+        const result: pg.QueryResult | pg.QueryResult[] = await send(query, isPrepared);
+        return (Array.isArray(result) ? result.at(-1)?.rows : result.rows) ?? [];
+      }),
+    );
+    answered = all;
+    void all.then((replies) => {
+      clearTimeout(timer);
+      if (replies.some((reply) => reply.status === 'rejected' && endsConnection(reply.reason))) void end();
+      resolve(replies);
+    });
+    return promise;
+  }
+
+  async function run(text: string, deadlineMs: number): Promise<readonly unknown[]> {
+    const [reply] = await ask([{ statement: { name: '', text }, values: [] }], deadlineMs, false);
+    if (reply?.status === 'fulfilled') return reply.value;
+    throw reply?.reason;
+  }
+
+  async function meetsPooler(): Promise<boolean> {
+    try {
+      const [backend] = await run('SELECT pg_backend_pid() AS pid', performance.now() + connectMs);
+      return (backend as { pid: number }).pid !== (client as unknown as BackendKey).processID;
+    } catch (cause) {
+      void end();
+      throw cause;
+    }
+  }
+
+  // A pooler gives its clients numbers of its own.
+  const isPooled = await meetsPooler();
+  return {
+    isPooled,
+    isUsable: () => isOpen && !isSpent,
+    noticeCount: () => notices,
+    ask: (queries, deadlineMs) => ask(queries, deadlineMs, !isPooled),
+    run,
+    end,
+  };
+}
