@@ -116,3 +116,7 @@ function cellFrom(type: CellType, text: string): Cell {
   if (type === 'int') return Number(text);
   return type === 'bytes' ? Uint8Array.from(Buffer.from(text, 'hex')) : text;
 }
+
+/** Tables whose rows are changed in place: others refer to them, and would go with them. */
+export const isReferredTo = ({ name }: MovedTable): boolean =>
+  movedTables.some(({ parent }) => parent?.table === name);

@@ -10,6 +10,7 @@ import { rootKidOf } from '../../core/root-store.ts';
 import {
   type Cell,
   cellsOf,
+  isReferredTo,
   keyOf,
   type MovedRow,
   type MovedTable,
@@ -170,23 +171,30 @@ export function addRow(db: Database, table: MovedTable, row: MovedRow): boolean 
   return insert(db, table.name, named(table, row), table);
 }
 
-/** Tables whose rows are changed in place: others refer to them, and would go with them. */
-export const isReferredTo = ({ name }: MovedTable): boolean => name === 'accounts' || name === 'tokens';
-
 /** In place of the row with its key. */
 export function putRow(db: Database, table: MovedTable, row: MovedRow): void {
+  if (table.name === 'domains') giveWay(db, named(table, row));
   if (isReferredTo(table) && changeRow(db, table, named(table, row))) return;
   if (!isReferredTo(table)) deleteRow(db, table, keyOf(table, row));
   if (!addRow(db, table, row)) throw new Error(`a row of ${table.name} is not the only one of its kind`);
 }
 
+/** Rows are as they are now: one that has lost a name to another may come after that one, and is not as it was here. */
+function giveWay(db: Database, { name = null, account_id = null, state }: Named): void {
+  if (state !== 'verified') return;
+  const sql = "UPDATE domains SET state = 'lost' WHERE name = ?1 AND state = 'verified' AND account_id <> ?2";
+  db.query<unknown, Values>(sql).run(name, account_id);
+}
+
 /** Whether it was there. */
 function changeRow(db: Database, table: MovedTable, row: Named): boolean {
-  const own = table.name === 'accounts' ? accountOnly(row) : row;
-  const [key = ''] = table.keys.map(({ name }) => name);
-  const names = Object.keys(own).filter((name) => name !== key);
-  const sql = `UPDATE ${table.name} SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE ${key} = ?`;
-  const values = [...names, key].map((name) => row[name] ?? null);
+  const keys = table.keys.map(({ name }) => name);
+  const own = Object.keys(table.name === 'accounts' ? accountOnly(row) : row);
+  const names = own.filter((name) => !keys.includes(name));
+  const set = names.map((name) => `${name} = ?`).join(', ');
+  const where = keys.map((name) => `${name} = ?`).join(' AND ');
+  const values = [...names, ...keys].map((name) => row[name] ?? null);
+  const sql = `UPDATE ${table.name} SET ${set} WHERE ${where}`;
   if (db.query<unknown, Values>(sql).run(...values).changes === 0) return false;
   if (table.name === 'accounts') putPassword(db, row);
   return true;

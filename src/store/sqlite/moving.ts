@@ -19,7 +19,7 @@ import {
   type StoreFacts,
   type TargetState,
 } from '../move/move.ts';
-import { keyOf, movedTables, tableNamed } from '../move/tables.ts';
+import { isReferredTo, keyOf, movedTables, tableNamed } from '../move/tables.ts';
 import { StoreRefusal } from '../store.ts';
 import { createStoreTime } from '../store-time.ts';
 import { isMarked, isOutdated, migrate, openConnection, setMark, writerSettings } from './database.ts';
@@ -28,7 +28,6 @@ import { IndexMerge } from './index-merge.ts';
 import {
   addRow,
   deleteRow,
-  isReferredTo,
   keptIn,
   keyInTrigger,
   putRow,

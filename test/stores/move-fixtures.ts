@@ -1,0 +1,120 @@
+/** Stores to move between, a store with something of everything in it, and what a store holds as a move sees it. */
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import type { CreationId } from '../../src/core/creation-store.ts';
+import { type MoveOptions, type MoveSource, type MoveTarget, moveStore } from '../../src/store/move/move.ts';
+import { keyOf, type MovedRow, movedTables } from '../../src/store/move/tables.ts';
+import { openSqliteSource, openSqliteTarget } from '../../src/store/sqlite/moving.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { accountNamed, logIn, personNamed, ticketFor } from './conformance/account-fixtures.ts';
+import { clientStays, found, fullRecord, putNew, type SettableClock } from './conformance/check.ts';
+import { domainOf, newLogo } from './conformance/domain-fixtures.ts';
+import { opened } from './conformance/look-fixtures.ts';
+import { makeMemoryFolder } from './memory-folder.ts';
+import { testBallastBytes } from './subjects.ts';
+
+/** A place that holds one store, or none yet. */
+export interface Place extends AsyncDisposable {
+  readonly kind: string;
+  /** Opens the store as a server does. */
+  open(): Promise<Store & AsyncDisposable>;
+  source(): Promise<MoveSource>;
+  target(): Promise<MoveTarget>;
+}
+
+export type MakePlace = (clock: SettableClock) => Promise<Place>;
+
+export const makeSqlitePlace: MakePlace = async (clock) => {
+  const directory = makeMemoryFolder();
+  return {
+    kind: 'SQLite',
+    open: () => openSqliteStore({ directory, clock, ballastBytes: testBallastBytes }),
+    source: async () => openSqliteSource(directory, clock),
+    target: async () => openSqliteTarget(directory),
+    [Symbol.asyncDispose]: async () => rmSync(directory, { recursive: true, force: true }),
+  };
+};
+
+/** Moves with small pages, so that a small store takes many steps. */
+export async function moveBetween(
+  source: MoveSource,
+  target: MoveTarget,
+  options: Partial<MoveOptions> = {},
+) {
+  return moveStore({
+    source,
+    target,
+    freshId: new Uint8Array(randomBytes(16)),
+    isFinishing: true,
+    onProgress: () => {},
+    pageRows: 3,
+    ...options,
+  });
+}
+
+/** A run of the command from its beginning to its end. */
+export async function runMove(from: Place, to: Place, options: Partial<MoveOptions> = {}) {
+  await using source = await from.source();
+  await using target = await to.target();
+  return await moveBetween(source, target, options);
+}
+
+/** All that is moved, by table and key; sealed bytes of a source that was erased are not in it. */
+export async function contentsOf(source: MoveSource): Promise<Map<string, MovedRow>> {
+  const rows = new Map<string, MovedRow>();
+  for (const table of movedTables)
+    for (const row of await source.readPage(table, null, 1_000_000))
+      rows.set(`${table.name} ${keyOf(table, row)}`, row);
+  return rows;
+}
+
+const creation = (tokenId: number) => ({
+  id: new Uint8Array(randomBytes(16)) as CreationId,
+  wrappedSeed: new Uint8Array([2, 0, 1, ...randomBytes(80)]),
+  bodyMac: new Uint8Array(randomBytes(32)),
+  tokenId,
+});
+
+/** Something of everything that a store keeps. */
+export async function fill(store: Store): Promise<void> {
+  const limits = { windowSeconds: 600, perClient: 5, perSecret: 20, perLife: 100 };
+  await store.addRootCheck(1, new Uint8Array(randomBytes(32)));
+  const { id } = await accountNamed(store, 'one@example.org');
+  const person = await personNamed(store, 'two@example.org');
+  await logIn(store, person);
+  await ticketFor(store, 'sign_up', 'three@example.org');
+  await domainOf(store, id, 'share.example.org');
+  await store.setDomainLogo(id, 'share.example.org', newLogo());
+  for (const owner of [id, person.account.id]) {
+    const record = fullRecord(store.now(), owner);
+    await store.put(record);
+    await store.setDelivery(record.receiptId, {
+      state: 'accepted',
+      staleAt: null,
+      noteBox: new Uint8Array(randomBytes(50)),
+      addressBox: new Uint8Array(randomBytes(90)),
+    });
+    await store.markViewed(record.receiptId);
+  }
+  const [waiting, received, burned, rejected] = [
+    await putNew(store),
+    await putNew(store),
+    await putNew(store),
+    await putNew(store),
+  ];
+  await store.claim(await found(store, received.secretId), clientStays);
+  await store.burn(burned.receiptId, clientStays);
+  await store.burnFound(await found(store, rejected.secretId), clientStays);
+  await opened(store);
+  await store.reserve(waiting.secretId, new Uint8Array(randomBytes(16)), limits);
+  const [token] = await store.listTokens(id);
+  if (token === undefined) throw new Error('the account has no token');
+  const [done, open] = [creation(token.tokenId), creation(token.tokenId)];
+  await store.reserveCreation(done);
+  await putNew(store, { hold: done });
+  await store.reserveCreation(open);
+  const leaving = await accountNamed(store, 'four@example.org');
+  await putNew(store, { owner: leaving.id });
+  await store.deleteAccount(leaving.id);
+}

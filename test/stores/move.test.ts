@@ -1,0 +1,348 @@
+/**
+ * A store that is moved into another: nothing is lost, nothing opens twice, and a move that ended anywhere goes on.
+ */
+import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
+import type { AccountId } from '../../src/core/account.ts';
+import type { MoveSource, MoveTarget } from '../../src/store/move/move.ts';
+import { tableNamed } from '../../src/store/move/tables.ts';
+import { type Store, StoreRefusal } from '../../src/store/store.ts';
+import { accountNamed, deleteWhole, ownerIn } from './conformance/account-fixtures.ts';
+import { clientStays, createSettableClock, found, putNew, type SettableClock } from './conformance/check.ts';
+import { domainOf, newLogo } from './conformance/domain-fixtures.ts';
+import { contentsOf, fill, makeSqlitePlace, moveBetween, type Place, runMove } from './move-fixtures.ts';
+
+let clock: SettableClock;
+let from: Place;
+let to: Place;
+
+beforeEach(async () => {
+  clock = createSettableClock();
+  [from, to] = [await makeSqlitePlace(clock), await makeSqlitePlace(clock)];
+});
+afterEach(async () => {
+  await from[Symbol.asyncDispose]();
+  await to[Symbol.asyncDispose]();
+});
+
+async function contentsAt(place: Place) {
+  await using source = await place.source();
+  return await contentsOf(source);
+}
+
+/** The refusal of a store that does not open; `null` when it opens. */
+async function refusalAt(place: Place): Promise<string | null> {
+  try {
+    await using _store = await place.open();
+    return null;
+  } catch (error) {
+    if (!(error instanceof StoreRefusal)) throw error;
+    return error.message;
+  }
+}
+
+const outcomeOf = (asking: Promise<unknown>): Promise<unknown> =>
+  asking.catch((error: { code?: string }) => error.code ?? error);
+
+/** Calls `before` before each call of a method, by its name. */
+function watched<Side extends MoveSource | MoveTarget>(
+  side: Side,
+  before: (name: string) => unknown,
+  after: (name: string) => unknown = () => {},
+): Side {
+  const get = (target: Side, name: string | symbol): unknown => {
+    const method = Reflect.get(target, name);
+    if (typeof name === 'symbol') return method;
+    return async (...args: unknown[]) => {
+      await before(name);
+      const result = await (method as (...given: unknown[]) => unknown)(...args);
+      await after(name);
+      return result;
+    };
+  };
+  return new Proxy(side, { get });
+}
+
+describe('a store that is moved', () => {
+  it('P5 P6: holds there all that it held here, with the same ids, states and ciphertext', async () => {
+    {
+      await using store = await from.open();
+      await fill(store);
+    }
+    const before = await contentsAt(from);
+    await runMove(from, to);
+    expect(await contentsAt(to)).toEqual(before);
+    expect(new Set([...before.keys()].map((key) => key.split(' ')[0])).size).toBe(11);
+  });
+
+  it('P1: opens there once, and the store that it came from opens nothing and says why', async () => {
+    const store = await from.open();
+    const record = await putNew(store);
+    const secret = await found(store, record.secretId);
+    await runMove(from, to);
+    expect(await outcomeOf(store.findSecret(record.secretId))).toBe('unavailable');
+    expect(await outcomeOf(store.findReceipt(record.receiptId))).toBe('unavailable');
+    expect(await outcomeOf(store.claim(secret, clientStays))).toBe('unavailable');
+    expect(await outcomeOf(store.burn(record.receiptId, clientStays))).toBe('unavailable');
+    expect(await outcomeOf(putNew(store))).toBe('unavailable');
+    await store[Symbol.asyncDispose]();
+    expect(await refusalAt(from)).toContain('closed by mayfly migrate-store');
+    await using other = await to.open();
+    const there = await found(other, record.secretId);
+    expect(there).toEqual(secret);
+    expect(await other.claim(there, clientStays)).toBe('won');
+    expect(await other.claim(there, clientStays)).toBe('gone');
+  });
+
+  it('P10: keeps no sealed value where it came from', async () => {
+    {
+      await using store = await from.open();
+      await fill(store);
+    }
+    await runMove(from, to);
+    const at = tableNamed('records').columns.findIndex(({ name }) => name === 'sealed_secret');
+    const left = [...(await contentsAt(from))].filter(([key]) => key.startsWith('records '));
+    const sealed = left.map(([, row]) => row[at]).filter((cell) => cell instanceof Uint8Array);
+    expect(sealed.flatMap((bytes) => [...bytes]).filter((byte) => byte !== 0)).toEqual([]);
+  });
+
+  it('P8: has a time there that is not earlier', async () => {
+    {
+      await using store = await from.open();
+      await fill(store);
+    }
+    clock.jump(-250);
+    await runMove(from, to);
+    await using store = await to.open();
+    expect(store.now()).toBeGreaterThanOrEqual(1_800_000_000);
+  });
+
+  it('gives no id there that it has given here', async () => {
+    let last = 0 as AccountId;
+    {
+      await using store = await from.open();
+      await accountNamed(store, 'kept@example.org');
+      last = (await accountNamed(store, 'gone@example.org')).id;
+      await deleteWhole(store, last);
+    }
+    await runMove(from, to);
+    await using store = await to.open();
+    expect((await accountNamed(store, 'new@example.org')).id).toBeGreaterThan(last);
+  });
+
+  it('is found there by its owner, and its roots are in use there', async () => {
+    let owner = 0 as AccountId;
+    let receipts: Uint8Array[] = [];
+    {
+      await using store = await from.open();
+      owner = await ownerIn(store);
+      for (let n = 0; n < 8; n += 1) receipts = [(await putNew(store, { owner }, 3)).receiptId, ...receipts];
+      await store.closeRootsBefore(2);
+    }
+    await runMove(from, to);
+    await using store = await to.open();
+    const listed = await store.listReceipts(owner, { limit: 20, after: null });
+    expect(listed?.map(({ receiptId }) => receiptId)).toEqual(receipts as never);
+    expect(await store.rootKidsInUse()).toEqual([3]);
+    expect(await store.findFirstOpenRoot()).toBe(2);
+  });
+});
+
+/** A name that goes from one account to another. */
+async function passOn(store: Store, draw: () => number): Promise<void> {
+  const name = 'contested.example.org';
+  const owners = [await ownerIn(store, 'a@example.org'), await ownerIn(store, 'b@example.org')] as const;
+  for (const owner of owners)
+    if ((await store.findDomain(owner, name)) === null) {
+      await domainOf(store, owner, name);
+      await store.setDomainLogo(owner, name, newLogo());
+    }
+  const check = (owner: AccountId, state: 'verified' | 'lost') =>
+    store.noteDomainCheck(owner, name, { state, finding: null });
+  const [first, second] = draw() < 0.5 ? owners : owners.toReversed();
+  if (first === undefined || second === undefined) return;
+  await check(first, 'lost');
+  await check(second, 'verified');
+}
+
+/** What happens to secrets and accounts, in an order that the numbers give. */
+async function live(store: Store, draw: () => number): Promise<void> {
+  if (draw() < 0.5) await passOn(store, draw);
+  const waiting: Awaited<ReturnType<typeof putNew>>[] = [];
+  for (let n = 0; n < 3; n += 1) waiting.push(await putNew(store));
+  const [one, two, three] = waiting;
+  if (one === undefined || two === undefined || three === undefined) return;
+  if (draw() < 0.5) await store.claim(await found(store, one.secretId), clientStays);
+  if (draw() < 0.5) await store.burn(two.receiptId, clientStays);
+  if (draw() < 0.3) await store.setMemo(three.receiptId, new Uint8Array(300).fill(7));
+  if (draw() < 0.3) {
+    const { id } = await accountNamed(store, `${draw()}@example.org`);
+    const record = await putNew(store, { owner: id });
+    if (draw() < 0.5) await deleteWhole(store, id);
+    else await store.markViewed(record.receiptId);
+  }
+  if (draw() < 0.2) {
+    const known = await store.findAccount('again@example.org');
+    if (known !== null) await deleteWhole(store, known.id);
+    else await accountNamed(store, 'again@example.org');
+  }
+}
+
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+describe('a move while the store serves', () => {
+  it.each([1, 2, 3])('P1 P5 P6: misses nothing that changes between its steps (seed %d)', async (seed) => {
+    const draw = seeded(seed);
+    await using store = await from.open();
+    await fill(store);
+    let isClosed = false;
+    let atClose = new Map();
+    let steps = 0;
+    await using source = await from.source();
+    await using target = await to.target();
+    const step = async () => {
+      steps += 1;
+      if (!isClosed && steps < 60) await live(store, draw);
+    };
+    const spied = watched(
+      source,
+      (name) => {
+        if (name === 'close') isClosed = true;
+        return step();
+      },
+      async (name) => {
+        if (name === 'close') atClose = await contentsOf(source);
+      },
+    );
+    await moveBetween(spied, watched(target, step));
+    expect(steps).toBeGreaterThan(30);
+    expect(await contentsAt(to)).toEqual(atClose);
+  });
+
+  it('only copies when it is not to finish: the store serves on, and the other does not', async () => {
+    await using store = await from.open();
+    await fill(store);
+    expect((await runMove(from, to, { isFinishing: false })).outcome).toBe('copied');
+    const record = await putNew(store);
+    expect(await store.claim(await found(store, record.secretId), clientStays)).toBe('won');
+    expect(await refusalAt(to)).toContain('not whole yet');
+    expect((await runMove(from, to)).outcome).toBe('moved');
+    await using other = await to.open();
+    expect((await other.findReceipt(record.receiptId))?.state).toBe('received');
+  });
+});
+
+/** Moves with a cut before or after the call of that number; whether it came that far. */
+async function moveCutAt(cut: number, after: boolean): Promise<boolean> {
+  await using source = await from.source();
+  await using target = await to.target();
+  let calls = 0;
+  const count = () => {
+    calls += 1;
+    if (calls === cut) throw new Error('cut');
+  };
+  const nothing = () => {};
+  const [early, late] = after ? [nothing, count] : [count, nothing];
+  try {
+    await moveBetween(watched(source, early, late), watched(target, early, late), { pageRows: 20 });
+    return false;
+  } catch (error) {
+    if ((error as Error).message !== 'cut') throw error;
+    return true;
+  }
+}
+
+describe('a move that was cut short', () => {
+  it.each([
+    ['before', false],
+    ['after', true],
+  ] as const)(
+    'P1 P5: %s any of its steps goes on, and at most one store serves meanwhile',
+    async (_, after) => {
+      for (let cut = 1; ; cut += 1) {
+        [from, to] = [await makeSqlitePlace(clock), await makeSqlitePlace(clock)];
+        {
+          await using store = await from.open();
+          await fill(store);
+        }
+        const before = await contentsAt(from);
+        const wasCut = await moveCutAt(cut, after);
+        const serving = [await refusalAt(from), await refusalAt(to)].filter((refusal) => refusal === null);
+        expect([cut, serving.length > 1]).toEqual([cut, false]);
+        await runMove(from, to);
+        expect([await refusalAt(from), await refusalAt(to)]).toEqual([expect.any(String), null]);
+        expect(await contentsAt(to)).toEqual(before);
+        if (!wasCut) break;
+        expect(cut).toBeLessThan(200);
+      }
+    },
+    120_000,
+  );
+
+  it('P1: changes nothing any more once another run has begun', async () => {
+    {
+      await using store = await from.open();
+      await fill(store);
+    }
+    await using source = await from.source();
+    await using target = await to.target();
+    let other: unknown = null;
+    const begun = watched(target, async (name) => {
+      if (name === 'addRows' && other === null) other = await runMove(from, to);
+    });
+    const problem = await moveBetween(source, begun).catch((error: Error) => error.message);
+    expect([problem, other]).toEqual(['Another run of the command has begun.', expect.anything()]);
+  });
+
+  it('P5: may be ended: the store serves again, and the copy never does', async () => {
+    {
+      await using store = await from.open();
+      await fill(store);
+    }
+    const before = await contentsAt(from);
+    {
+      await using source = await from.source();
+      await using target = await to.target();
+      const stop = watched(source, (name) => {
+        if (name === 'handOver') throw new Error('cut');
+      });
+      await moveBetween(stop, target).catch(() => {});
+    }
+    expect(await refusalAt(from)).toContain('closed by');
+    {
+      await using source = await from.source();
+      expect(await source.cancel()).toBe(true);
+      expect(await source.cancel()).toBe(false);
+    }
+    expect(await contentsAt(from)).toEqual(before);
+    expect([await refusalAt(from), await refusalAt(to)]).toEqual([null, expect.any(String)]);
+    expect(runMove(from, to)).rejects.toThrow('There is a store in');
+  });
+
+  it('P1: is not ended once the store was handed over, nor begun to another place', async () => {
+    {
+      await using store = await from.open();
+      await fill(store);
+    }
+    await runMove(from, to);
+    await using source = await from.source();
+    expect(source.cancel()).rejects.toThrow('handed over');
+    await using third = await makeSqlitePlace(clock);
+    expect(runMove(from, third)).rejects.toThrow('was moved to another store');
+    expect((await runMove(from, to)).outcome).toBe('moved');
+  });
+
+  it('P1: takes no store that was there before for its target', async () => {
+    for (const place of [from, to]) {
+      await using store = await place.open();
+      await fill(store);
+    }
+    expect(runMove(from, to)).rejects.toThrow('There is a store in');
+    expect([await refusalAt(from), await refusalAt(to)]).toEqual([null, null]);
+  });
+});
