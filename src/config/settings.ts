@@ -161,7 +161,7 @@ export const definitions = {
   }),
   maxStorageBytes: setting({
     env: 'MAYFLY_MAX_STORAGE',
-    doc: 'How much the embedded store may hold; space in its file that can be reused does not count. At the limit, new secrets are refused; nothing is evicted, and everything else keeps working.',
+    doc: 'How much the store may hold; space in its files that can be reused does not count. At the limit, new secrets are refused; nothing is evicted, and everything else keeps working.',
     kind: byteLimit,
     default: 10 * 2 ** 30,
     reader: 'server',

@@ -2,6 +2,7 @@
  * The store over PostgreSQL, for any number of equal nodes. Each decision is one statement on the primary; what resolves is durable at
  * the store's class (P2, P5). Expiry is judged by a store time that all nodes share and that never steps back (P8).
  */
+import type { MachineClock } from '../../core/time.ts';
 import type { Store } from '../store.ts';
 import { judgeByStoreTime } from '../store-time.ts';
 import { createAccountStore, createTokenStore } from './accounts.ts';
@@ -18,9 +19,12 @@ import { createRootStore } from './roots.ts';
 import { createSessionStore } from './sessions.ts';
 import { createStoreClock } from './store-clock.ts';
 import { createSweepStore } from './sweep.ts';
+import { createServerClock } from './time.ts';
 
-export interface PostgresStoreOptions extends EngineOptions {
-  /** What the data may take before new secrets are refused as `storage_full`; no more than the engine has room for if absent or `null`. */
+export interface PostgresStoreOptions extends Omit<EngineOptions, 'clock'> {
+  /** This machine's. Only the time that passes on it counts: the wall clock of all nodes is the server's. */
+  readonly clock: MachineClock;
+  /** What the data may take before new secrets are refused as `storage_full`; no more than the engine has if absent or `null`. */
   readonly maxStorageBytes?: number | null;
 }
 
@@ -31,10 +35,12 @@ export interface PostgresStore extends Store, AsyncDisposable {
 
 /** Opens the store, or rejects with a `StoreRefusal` that says why not and what to do. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  return createStore(await openEngine(options), options.maxStorageBytes ?? null);
+  const clock = createServerClock(options.clock, () => performance.now());
+  return createPostgresStore(await openEngine({ ...options, clock }), options.maxStorageBytes);
 }
 
-function createStore(engine: Engine, maxStorageBytes: number | null): PostgresStore {
+/** @param maxStorageBytes as in the options */
+export function createPostgresStore(engine: Engine, maxStorageBytes: number | null = null): PostgresStore {
   const { usedBytes, assertRoom, storing } = createRoom(engine, maxStorageBytes);
   const records = createRecordStore(engine);
   const sweeps = createSweepStore(engine);

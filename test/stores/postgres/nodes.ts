@@ -1,8 +1,9 @@
 /** Two nodes on one schema, and a third hand on its tables that holds a decision half made. */
 import pg from 'pg';
-import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/store.ts';
+import type { PostgresStore } from '../../../src/store/postgres/store.ts';
 import { type PostgresServer, until } from '../../support/postgres.ts';
 import { createSettableClock, type SettableClock } from '../conformance/check.ts';
+import { openDriven } from '../subjects.ts';
 
 /** Of each kind of race; half of them through each node. */
 export const racers = 100;
@@ -35,7 +36,7 @@ export async function openNodes(server: PostgresServer): Promise<Nodes> {
   const hand = new pg.Client({ connectionString: server.url, options: `-c search_path=${schema}` });
   await hand.connect();
   const clock = createSettableClock();
-  const open = () => openPostgresStore({ url: server.url, schema, clock });
+  const open = () => openDriven(server, schema, clock);
   const [one, other] = [await open(), await open()];
   const ask: Nodes['ask'] = async (sql, values = []) => (await hand.query(sql, [...values])).rows;
   const isWaiting = async () =>
