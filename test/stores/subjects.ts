@@ -74,7 +74,9 @@ export async function openDriven(
   schema: string,
   clock: SettableClock,
 ): Promise<PostgresStore> {
-  return createPostgresStore(await openEngine({ url: server.url, schema, clock, durability: 'single' }));
+  return createPostgresStore(
+    await openEngine({ url: server.url, schema, clock, durability: 'single', poolSize: 4 }),
+  );
 }
 
 let schemas = 0;

@@ -68,6 +68,10 @@ const readersShare = 0.4;
 /** A state may have been written so much later than it says that it ended. */
 const writtenWithinMs = 10_000;
 
+/** Callers wipe their bytes as soon as they have asked. A buffer's `slice` would share them. */
+const ownCopy = (values: Values): Values =>
+  values.map((value) => (value instanceof Uint8Array ? new Uint8Array(value) : value));
+
 /** Once more while nothing has happened and it may succeed. */
 async function persist<T>(deadlineMs: number, attempt: () => Promise<T>): Promise<T> {
   for (let left = maxAttempts - 1; ; left -= 1) {
@@ -246,15 +250,16 @@ function createCalls({ readers, writers, watch, clock, first }: Parts): Calls {
   return {
     time,
     async decide<Row>(statement: Statement, values: Values, askedAtMs = performance.now()) {
+      const copy = ownCopy(values);
       await time.beforeDecision();
-      const valuesNow = () => [...time.ofDecision(), ...values];
+      const valuesNow = () => [...time.ofDecision(), ...copy];
       return (await write(statement, valuesNow, askedAtMs + limitMs)) as readonly Row[];
     },
     async read<Row>(statement: Statement, values: Values, askedAtMs = performance.now()) {
+      const [deadlineMs, copy] = [askedAtMs + limitMs, ownCopy(values)];
       await time.beforeRead();
-      const deadlineMs = askedAtMs + limitMs;
       const attempt = () =>
-        readers.use(deadlineMs, (connection) => readOn(connection, statement, values, deadlineMs));
+        readers.use(deadlineMs, (connection) => readOn(connection, statement, copy, deadlineMs));
       return (await persist(deadlineMs, attempt)) as readonly Row[];
     },
     async prove(endedAt) {
