@@ -47,7 +47,7 @@ describe('a failover of PostgreSQL', () => {
       'failover, asynchronous',
       1,
       { config: { synchronous_commit: 'local' } },
-      { MAYFLY_ALLOW_UNSAFE_STORE: '1' },
+      { MAYFLY_ALLOW_UNSAFE_STORE: 'on' },
     );
     expect(ledger.faults.filter((fault) => fault.includes('released 2 times')).length).toBeGreaterThan(0);
     expect(

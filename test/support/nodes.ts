@@ -58,7 +58,6 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    await runJson(['keys', 'create'], env);
     servers.push(await startServer({ env: settings }));
     const owner = await makeOwner(env);
     const others = Array.from({ length: options.nodeCount - 1 }, () => startServer({ env: settings }));
