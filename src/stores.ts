@@ -20,6 +20,8 @@ export interface OpenStore {
   readonly store: Store;
   /** What the server that holds it promises; `null` for the embedded store. */
   readonly server: StoreServer | null;
+  /** Whether that server, as last found, is not one to rely on any more. */
+  isRefused(): boolean;
   close(): Promise<void>;
 }
 
@@ -63,7 +65,8 @@ async function openPostgres(
   });
   const { shown, isLocal } = at;
   const server = { shown, durability, unsafe, isEncrypted: at.tls !== null, isLocal };
-  return { store, server, close: async () => store[Symbol.asyncDispose]() };
+  const isRefused = () => store.engineStatus().refusal !== null;
+  return { store, server, isRefused, close: async () => store[Symbol.asyncDispose]() };
 }
 
 async function openSqlite(
@@ -77,7 +80,7 @@ async function openSqlite(
     );
   const clock = createMachineClock();
   const store = await openSqliteStore({ directory: dataDir, clock, maxStorageBytes, isBesideServers });
-  return { store, server: null, close: async () => store[Symbol.asyncDispose]() };
+  return { store, server: null, isRefused: () => false, close: async () => store[Symbol.asyncDispose]() };
 }
 
 function open(settings: Settings, isBesideServers: boolean): Promise<OpenStore> {
