@@ -169,7 +169,8 @@ function createCalls({ readers, writers, watch, time }: Parts): Pick<Engine, 're
   /** When the last confirmed decision began, and on which server. */
   let confirmed = { fromMs: Number.NEGATIVE_INFINITY, serverStart: watch.serverStart() };
 
-  const isSilent = (connection: Connection) =>
+  const needsProbe = (connection: Connection) =>
+    !watch.isChecked(connection) ||
     performance.now() - (heardAtMs.get(connection) ?? Number.NEGATIVE_INFINITY) > silentMs;
 
   /** That it is there and as it was checked, before anything depends on it. */
@@ -192,7 +193,7 @@ function createCalls({ readers, writers, watch, time }: Parts): Pick<Engine, 're
   }
 
   async function decideOn(connection: Connection, statement: Statement, values: Values, deadlineMs: number) {
-    if (isSilent(connection)) await probe(connection, deadlineMs);
+    if (needsProbe(connection)) await probe(connection, deadlineMs);
     const noticesBefore = connection.noticeCount();
     const [startedAtMs, serverStart] = [performance.now(), watch.serverStart()];
     const query = { statement, values: [time.now(), 0, ...values] };
@@ -205,7 +206,7 @@ function createCalls({ readers, writers, watch, time }: Parts): Pick<Engine, 're
   }
 
   async function readOn(connection: Connection, statement: Statement, values: Values, deadlineMs: number) {
-    if (isSilent(connection)) await probe(connection, deadlineMs);
+    if (needsProbe(connection)) await probe(connection, deadlineMs);
     const [reply] = await connection.ask([{ statement, values }], deadlineMs);
     if (reply?.status === 'fulfilled') return reply.value;
     if (!isLostConnection(reply?.reason)) throw faultOf(reply?.reason);
