@@ -30,13 +30,23 @@ export interface RootUses {
 
 export function createRootUses(engine: Engine): RootUses {
   const known = new Map<number, UnixSeconds>();
+  /** What is being noted, for all who ask meanwhile. */
+  const noting = new Map<string, Promise<unknown>>();
+
+  async function raise(kid: number, dayEnd: UnixSeconds): Promise<void> {
+    await engine.decide(raiseUse, [kid, dayEnd]);
+    known.set(kid, Math.max(dayEnd, known.get(kid) ?? 0));
+  }
+
   return {
     async note(sealed, until) {
       const kid = rootKidOf(sealed) ?? 0;
       if (until <= (known.get(kid) ?? 0)) return;
       const dayEnd = Math.ceil(until / daySeconds) * daySeconds;
-      await engine.decide(raiseUse, [kid, dayEnd]);
-      known.set(kid, Math.max(dayEnd, known.get(kid) ?? 0));
+      const key = `${kid} ${dayEnd}`;
+      const raising = noting.get(key) ?? raise(kid, dayEnd).finally(() => noting.delete(key));
+      noting.set(key, raising);
+      await raising;
     },
   };
 }
