@@ -29,24 +29,21 @@ export interface RootUses {
 }
 
 export function createRootUses(engine: Engine): RootUses {
-  const known = new Map<number, UnixSeconds>();
-  /** What is being noted, for all who ask meanwhile. */
-  const noting = new Map<string, Promise<unknown>>();
-
-  async function raise(kid: number, dayEnd: UnixSeconds): Promise<void> {
-    await engine.decide(raiseUse, [kid, dayEnd]);
-    known.set(kid, Math.max(dayEnd, known.get(kid) ?? 0));
-  }
-
+  /** By root: the latest day that is noted, or about to be. */
+  const known = new Map<number, { readonly until: UnixSeconds; readonly noted: Promise<unknown> }>();
   return {
     async note(sealed, until) {
       const kid = rootKidOf(sealed) ?? 0;
-      if (until <= (known.get(kid) ?? 0)) return;
+      const latest = known.get(kid);
+      if (latest !== undefined && until <= latest.until) return void (await latest.noted);
       const dayEnd = Math.ceil(until / daySeconds) * daySeconds;
-      const key = `${kid} ${dayEnd}`;
-      const raising = noting.get(key) ?? raise(kid, dayEnd).finally(() => noting.delete(key));
-      noting.set(key, raising);
-      await raising;
+      const noted = engine.decide(raiseUse, [kid, dayEnd]);
+      const use = { until: dayEnd, noted };
+      known.set(kid, use);
+      await noted.catch((fault: unknown) => {
+        if (known.get(kid) === use) known.delete(kid);
+        throw fault;
+      });
     },
   };
 }
