@@ -4,14 +4,13 @@
  * Nothing listens before the store has proved its settings and the key file has proved to be the store's (P12, P25). A stop takes no new
  * request, finishes what is in flight, and closes the store last (P23).
  */
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { SmtpServer } from './config/addresses.ts';
 import type { Settings } from './config/read.ts';
 import { isForThisMachineAlone } from './config/settings.ts';
 import { createAccountService } from './core/accounts/service.ts';
 import { createLinks } from './core/links.ts';
 import type { MailLocaleOf } from './core/mailer.ts';
-import type { BackupOutcome, OnProgress } from './core/ports.ts';
 import { createService } from './core/secrets/service.ts';
 import type { Sensitive } from './core/sensitive.ts';
 import { createDomainService, type DomainCore, type DomainService } from './core/share-domains/service.ts';
@@ -20,6 +19,7 @@ import { deriveMailboxKey } from './crypto/derive.ts';
 import { systemRandom } from './crypto/random.ts';
 import { createClientAddressOf } from './http/client-address.ts';
 import { refuseForeignHosts } from './http/cross-site.ts';
+import type { StoreRisk } from './http/health.ts';
 import { createMailQuota, createRateLimiter } from './http/rate-limit.ts';
 import { ListenError, startServer } from './http/server.ts';
 import { lookUp } from './locale/catalogues.ts';
@@ -31,7 +31,6 @@ import { createDomainNameParser, createResolver } from './ops/dns.ts';
 import { startInternalServer } from './ops/internal-server.ts';
 import { createRandomPauses, startDomainChecker, startSweeper } from './ops/jobs.ts';
 import type { Log } from './ops/log.ts';
-import { createMachineClock } from './ops/machine-clock.ts';
 import {
   createAnswerObserver,
   createEvents,
@@ -45,73 +44,15 @@ import { createRoomWatch } from './ops/room-watch.ts';
 import { watchRootKeys } from './ops/root-key-watch.ts';
 import { openRootKeys } from './ops/root-keys.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
+import type { StoreServer } from './ops/start-words.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
-import { backUpStore, previewRestore, restoreStore } from './store/sqlite/backup.ts';
-import { hasStore, markServing } from './store/sqlite/files.ts';
-import { openSqliteStore } from './store/sqlite/store.ts';
-import { type Store, StoreRefusal } from './store/store.ts';
+import type { Store } from './store/store.ts';
+import { markServer, openStore, StartRefusal } from './stores.ts';
 import type { Brands } from './web/brand/brand.ts';
-
-/** The start cannot go on: a sentence for the operator. */
-export class StartRefusal extends Error {
-  override readonly name: string = 'StartRefusal';
-}
 
 /** A setting makes the start impossible: wrong usage, rather than a machine in the wrong state. */
 export class SettingRefusal extends StartRefusal {
   override readonly name = 'SettingRefusal';
-}
-
-export interface OpenStore {
-  readonly store: Store;
-  close(): Promise<void>;
-}
-
-/** Whether the settings name a store that was made before; a server alone makes one. */
-export function isStoreThere({ dataDir }: Settings): boolean {
-  return hasStore(dataDir);
-}
-
-/**
- * Opens the store that the settings name, made where it is missing. Rejects with `StartRefusal`.
- * @param isBesideServers for a command, which upgrades no store that a server of an earlier version has open
- */
-export async function openStore(
-  { dataDir, maxStorageBytes }: Settings,
-  isBesideServers = false,
-): Promise<OpenStore> {
-  try {
-    const clock = createMachineClock();
-    const store = await openSqliteStore({ directory: dataDir, clock, maxStorageBytes, isBesideServers });
-    return { store, close: async () => store[Symbol.asyncDispose]() };
-  } catch (error) {
-    throw error instanceof StoreRefusal ? new StartRefusal(error.message, { cause: error }) : error;
-  }
-}
-
-/** Writes a backup of the store that the settings name. */
-export async function backUp(
-  { dataDir }: Settings,
-  file: string,
-  onProgress: OnProgress,
-): Promise<BackupOutcome> {
-  if (hasStore(dataDir)) return backUpStore(dataDir, file, onProgress);
-  const folder = resolve(dataDir);
-  return { outcome: 'refused', problem: `There is no store in ${folder}: set MAYFLY_DATA_DIR.` };
-}
-
-/** What `restoreBackup` would restore, or why it would refuse. */
-export async function lookAtBackup({ dataDir }: Settings, file: string): Promise<BackupOutcome> {
-  return previewRestore(file, dataDir);
-}
-
-/** Makes the store that the settings name from a backup, with everything burned that waited. */
-export function restoreBackup(
-  { dataDir }: Settings,
-  file: string,
-  onProgress: OnProgress,
-): Promise<BackupOutcome> {
-  return restoreStore(file, dataDir, Math.floor(Date.now() / 1000), onProgress);
 }
 
 export interface RunningApp {
@@ -120,6 +61,8 @@ export interface RunningApp {
   readonly hasNewKeys: boolean;
   /** Whether another server ran on the data folder when this one came. */
   readonly isSecondServer: boolean;
+  /** What the server that holds the store promises; `null` for the embedded store. */
+  readonly server: StoreServer | null;
   readonly hasAccounts: boolean;
   /** What the store makes of the wall clock. */
   readonly clock: ClockReport;
@@ -305,11 +248,11 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   opening.catch(() => {});
   // The store's thread starts while this loads, which takes longer: schemas, pages and words.
   const { createSite } = await import('./site.ts');
-  const { store: opened, close } = await opening;
+  const { store: opened, server, close } = await opening;
   closers.push(close);
   const room = createRoomWatch(opened, log);
   const store: Store = { ...opened, put: room.put };
-  const mark = markServing(settings.dataDir);
+  const mark = markServer(settings);
   closers.push(mark.leave);
   const { keys, isNew } = await openKeys(settings, store, log);
   closers.push(keys.stop);
@@ -320,7 +263,7 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   const domains = await openDomains(settings, { store, events, siteHost, locales: settings.locales });
   listenInternally(settings, { metrics, domains, log }, closers);
   const limiter = createRateLimiter({ table: settings.rateLimits, nowMs: () => performance.now() });
-  const hasStarted = { hasNewKeys: isNew, isSecondServer: mark.hasOthers };
+  const hasStarted = { hasNewKeys: isNew, isSecondServer: mark.hasOthers, server };
   const edge = { brands, createSite, onAnswer, links, domains, limiter };
   return { ...edge, mailer, store, room, ring, events, hasStarted };
 }
@@ -356,6 +299,12 @@ async function createServices(settings: Settings, parts: Parts, closers: Closers
   return { service, accounts, mailLocaleOf };
 }
 
+function risksOf(server: StoreServer | null): StoreRisk[] {
+  if (server === null) return [];
+  const risks: StoreRisk[] = server.durability === 'single' ? ['single'] : [];
+  return server.unsafe.length > 0 ? [...risks, 'unsafe'] : risks;
+}
+
 async function start(settings: Settings, version: string, log: Log, closers: Closers): Promise<RunningApp> {
   const { serverFaults } = settings;
   if (serverFaults.length > 0)
@@ -384,6 +333,7 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
     clock: store.now,
     clockVerdict: () => store.clock().verdict,
     storageIsFull: room.isFull,
+    storeRisks: risksOf(parts.hasStarted.server),
     // A server that still has to get the new root from a rotation stores nothing.
     isReady: async () =>
       (await store.findRootCheck(ring.current.kid)) !== null &&

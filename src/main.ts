@@ -5,7 +5,6 @@
  * than continue in an unknown state (P23), and reports only its class and place (P18).
  */
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import packageFile from '../package.json' with { type: 'json' };
 import { openClipboard } from './cli/clipboard.ts';
 import type { ExitCode, OpenAccountsOutcome, World } from './cli/command.ts';
@@ -99,7 +98,8 @@ async function serve(settings: Settings): Promise<ExitCode> {
     return 2;
   }
   const stopped = stopSignal();
-  const { startApp, SettingRefusal, StartRefusal } = await import('./app.ts');
+  const { startApp, SettingRefusal } = await import('./app.ts');
+  const { StartRefusal } = await import('./stores.ts');
   const opened = openLogger(settings);
   try {
     const app = await startApp(settings, version, opened.log);
@@ -140,18 +140,7 @@ async function route(settings: Settings): Promise<ExitCode> {
 }
 
 async function openTheStore(settings: Settings) {
-  const { isStoreThere, openStore, StartRefusal } = await import('./app.ts');
-  if (!isStoreThere(settings)) {
-    const folder = resolve(settings.dataDir);
-    const problem = `There is no store in ${folder}. Start Mayfly once, or set MAYFLY_DATA_DIR.`;
-    return { outcome: 'no_store', problem } as const;
-  }
-  try {
-    return { outcome: 'open', ...(await openStore(settings, true)) } as const;
-  } catch (error) {
-    if (!(error instanceof StartRefusal)) throw error;
-    return { outcome: 'refused', problem: error.message } as const;
-  }
+  return (await import('./stores.ts')).openBesideServers(settings);
 }
 
 async function openAccounts(settings: Settings): Promise<OpenAccountsOutcome> {
@@ -171,9 +160,9 @@ const world: World = {
   parseServerAddress: async (text) => (await loadSettings()).parseServerAddress(text),
   openAccounts,
   backups: {
-    write: async (...given) => (await import('./app.ts')).backUp(...given),
-    look: async (...given) => (await import('./app.ts')).lookAtBackup(...given),
-    restore: async (...given) => (await import('./app.ts')).restoreBackup(...given),
+    write: async (...given) => (await import('./stores.ts')).backUp(...given),
+    look: async (...given) => (await import('./stores.ts')).lookAtBackup(...given),
+    restore: async (...given) => (await import('./stores.ts')).restoreBackup(...given),
   },
   serve,
   route,
@@ -192,6 +181,7 @@ const world: World = {
   },
   fetch: (url, init) => fetch(url, init),
   statusOf,
+  random: systemRandom,
   wallClockMs: Date.now,
   sleep: (milliseconds) => Bun.sleep(milliseconds),
   readFile: async (path) => new Uint8Array(await readFile(path)),

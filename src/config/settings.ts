@@ -140,7 +140,7 @@ export const definitions = {
   storeDurability: setting({
     env: 'MAYFLY_STORE_DURABILITY',
     doc: 'Where PostgreSQL keeps a commit before it counts: synchronous: on a standby too, which is checked; single: on one server that nothing takes over for; engine: wherever a managed or distributed engine needs it to survive its own failovers, which you declare.',
-    kind: optional(oneOf('single', 'synchronous', 'engine')),
+    kind: optional(oneOf('single', 'synchronous', 'engine'), 'as the server has it'),
     defaultText: 'synchronous if the server names standbys; otherwise it must be set',
     default: null,
     reader: 'server',
@@ -161,7 +161,7 @@ export const definitions = {
   }),
   maxStorageBytes: setting({
     env: 'MAYFLY_MAX_STORAGE',
-    doc: 'How much the embedded store may hold; space in its file that can be reused does not count. At the limit, new secrets are refused; nothing is evicted, and everything else keeps working.',
+    doc: 'How much the store may hold; space in its files that can be reused does not count. At the limit, new secrets are refused; nothing is evicted, and everything else keeps working.',
     kind: byteLimit,
     default: 10 * 2 ** 30,
     reader: 'server',

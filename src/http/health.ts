@@ -6,6 +6,9 @@ import type { ClockVerdict } from '../core/time.ts';
 import { declareLength, jsonResponse, newRequestId } from './headers.ts';
 import type { AnswerAlone } from './pipeline.ts';
 
+/** `single`: it is on one database server without a standby. `unsafe`: that server's settings are not safe, which was allowed. */
+export type StoreRisk = 'single' | 'unsafe';
+
 export interface HealthDeps {
   /** Whether secrets can be read and burned now, and created where there is room. A rejection counts as no. */
   readonly isReady: () => boolean | Promise<boolean>;
@@ -13,6 +16,8 @@ export interface HealthDeps {
   readonly clockVerdict?: () => ClockVerdict;
   /** Whether new secrets are refused for want of room. Balancing away from it would take the reads along: 200, too. */
   readonly storageIsFull?: () => boolean;
+  /** Absent: none that has to be said. */
+  readonly storeRisks?: readonly StoreRisk[];
 }
 
 const ok = '{"status":"ok"}';
@@ -35,12 +40,13 @@ export function healthAnswers(deps: HealthDeps, base = ''): [path: string, answe
   ];
 }
 
-function readyWords({ clockVerdict, storageIsFull }: HealthDeps): string {
+function readyWords({ clockVerdict, storageIsFull, storeRisks = [] }: HealthDeps): string {
   const clock = clockVerdict?.() ?? 'agreed';
   return JSON.stringify({
     status: 'ok',
     ...(clock === 'agreed' ? {} : { clock }),
     ...(storageIsFull?.() ? { storage: 'full' } : {}),
+    ...(storeRisks.includes('unsafe') ? { store: 'unsafe' } : {}),
   });
 }
 

@@ -72,7 +72,7 @@ async function findingOn(
     clock: () => clock,
   };
   const deps: DoctorDeps = {
-    openStore: async () => ({ outcome: 'open', store, close: async () => {} }),
+    openStore: async () => ({ outcome: 'open', store, server: null, close: async () => {} }),
     probeMail: async () => ({ server: well, testMail: null }),
     resolver: { txt: async () => ({ outcome: 'none' }) },
     hashOnce,

@@ -15,7 +15,9 @@ import { readRootKeys } from './root-key-file.ts';
 import { compareRootsToServe } from './root-keys.ts';
 import {
   clockProblem,
+  durabilityWords,
   isUnsigned,
+  type StoreServer,
   senderAdvice,
   signUpWords,
   unreachableLinks,
@@ -35,7 +37,13 @@ export interface CheckStore extends RootStore, Pick<AccountStore, 'hasAccounts'>
 }
 
 export type OpenCheckStore =
-  | { readonly outcome: 'open'; readonly store: CheckStore; readonly close: () => Promise<void> }
+  | {
+      readonly outcome: 'open';
+      readonly store: CheckStore;
+      /** `null` for the embedded store. */
+      readonly server: StoreServer | null;
+      readonly close: () => Promise<void>;
+    }
   /** `no_store`: none was ever made there. */
   | { readonly outcome: 'no_store'; readonly problem: string }
   | { readonly outcome: 'refused'; readonly problem: string };
@@ -94,11 +102,16 @@ function examineDisk({ dataDir }: Settings): Finding {
 }
 
 /** The ring, `null` when it will be made, and `undefined` when it cannot be read; beside what to say of it. */
-function examineKeys({ rootKeysFile }: Settings): { finding: Finding; ring: KeyRing | null | undefined } {
+function examineKeys({ rootKeysFile, store }: Settings): {
+  finding: Finding;
+  ring: KeyRing | null | undefined;
+} {
   const reading = readRootKeys(rootKeysFile);
   if (reading.outcome === 'refused') return { finding: fault('keys', reading.problem), ring: undefined };
   if (reading.outcome === 'missing') {
-    return { finding: ok('keys', `${rootKeysFile} will be made at the first start`), ring: null };
+    const maker =
+      store === 'sqlite' ? 'at the first start' : 'by the first node; every other node needs a copy';
+    return { finding: ok('keys', `${rootKeysFile} will be made ${maker}`), ring: null };
   }
   const count = reading.ring.all.length;
   const words = `${rootKeysFile}, ${count} root${count === 1 ? '' : 's'}. Is there a copy of it, apart from the store's?`;
@@ -139,10 +152,24 @@ async function examineStore(
     const roots = await examineRoots(ring, settings.rootKeysFile, opened.store);
     const storage = examineStorage(settings, await opened.store.usedBytes());
     const accounts = examineAccounts(settings, await opened.store.hasAccounts());
-    return [...roots, storage, accounts, examineClock(opened.store.clock())];
+    const server = examineServer(opened.server);
+    return [...roots, ...server, storage, accounts, examineClock(opened.store.clock())];
   } finally {
     await opened.close();
   }
+}
+
+/** Nothing to say of the embedded store. */
+function examineServer(server: StoreServer | null): readonly Finding[] {
+  if (server === null) return [];
+  const { shown, durability, unsafe, isEncrypted, isLocal } = server;
+  const words = `PostgreSQL at ${shown}; ${durabilityWords[durability]}`;
+  return [
+    ...unsafe.map((sentence) => advice('server', `NOT SAFE, and allowed: ${sentence}`)),
+    isEncrypted || isLocal
+      ? ok('server', words)
+      : advice('server', `${words}. The connection is not encrypted: leave sslmode=disable out`),
+  ];
 }
 
 function examineAccounts({ signUpIsOpen }: Settings, hasAccounts: boolean): Finding {
@@ -279,7 +306,7 @@ export async function examine(
   const store = await examineStore(settings, keys.ring, deps);
   return [
     examineFolder(settings),
-    examineDisk(settings),
+    ...(settings.store === 'sqlite' ? [examineDisk(settings)] : []),
     ...(store.some(({ what }) => what === 'keys') ? [] : [keys.finding]),
     ...store,
     await examinePassphrases(deps),

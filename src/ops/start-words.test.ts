@@ -13,7 +13,14 @@ function read(env: Environment): Settings {
 /** The line of the start message that begins with `name`; `''` when there is none. */
 function lineOf(name: string, env: Environment, isStorageFull = false): string {
   const clock = { verdict: 'agreed', storeTime: 0, wall: 0, aheadSeconds: 0 } as const;
-  const facts = { version: '1.2.3', hasNewKeys: false, isSecondServer: false, clock, isStorageFull };
+  const facts = {
+    version: '1.2.3',
+    hasNewKeys: false,
+    isSecondServer: false,
+    server: null,
+    clock,
+    isStorageFull,
+  };
   const lines = renderStartWords(read(env), facts).split('\n');
   return lines.find((line) => line.startsWith(`  ${name} `))?.slice(2 + 9) ?? '';
 }

@@ -76,12 +76,26 @@ function closingReason(settings: ReachSettings): string {
   return `${settings.given.has('baseUrl') ? 'MAYFLY_BASE_URL' : 'the address of MAYFLY_REGION'} is not localhost`;
 }
 
+/** The server that holds the store, as it was found at the start. */
+export interface StoreServer {
+  /** Its address, without a password. */
+  readonly shown: string;
+  /** Where a commit is kept before it counts. */
+  readonly durability: 'single' | 'synchronous' | 'engine';
+  /** What is not safe and was allowed, each as a sentence. */
+  readonly unsafe: readonly string[];
+  readonly isEncrypted: boolean;
+  readonly isLocal: boolean;
+}
+
 export interface StartFacts {
   readonly version: string;
   /** Whether the key file was made at this start. */
   readonly hasNewKeys: boolean;
   /** Whether another server runs on the data folder. */
   readonly isSecondServer: boolean;
+  /** `null` for the embedded store. */
+  readonly server: StoreServer | null;
   readonly clock: ClockReport;
   readonly isStorageFull: boolean;
 }
@@ -107,16 +121,35 @@ export const unsigned =
 const secondServer =
   'another server runs on this data folder too. Both work; if you did not mean to start two, stop one of them';
 
+/** Goes on after what keeps the secrets. */
+export const durabilityWords: Readonly<Record<StoreServer['durability'], string>> = {
+  single: 'single: one server keeps every commit, and nothing may take over for it',
+  synchronous: 'synchronous: a commit counts once a standby has it too',
+  engine: 'engine: as you declare, it keeps every commit through its own failovers',
+};
+
+/** What holds the secrets, and what to know of it, by line. */
+function storeLines({ dataDir }: Settings, server: StoreServer | null): string[] {
+  if (server === null) return [`  store    SQLite in ${dataDir}`];
+  const { shown, durability, unsafe, isEncrypted, isLocal } = server;
+  return [
+    `  store    PostgreSQL at ${shown}`,
+    `  keeps    ${durabilityWords[durability]}`,
+    ...(isEncrypted || isLocal ? [] : ['  PLAIN    the connection to it is not encrypted (sslmode=disable)']),
+    ...unsafe.map((sentence) => `  UNSAFE   ${sentence}`),
+  ];
+}
+
 /** What to do where new secrets are refused for want of room. */
-function roomCure({ dataDir, maxStorageBytes }: Settings): string {
-  const disk = `make room on the disk of ${dataDir}`;
+function roomCure({ store, dataDir, maxStorageBytes }: Settings): string {
+  const disk = `make room on the disk of ${store === 'sqlite' ? dataDir : 'the PostgreSQL server'}`;
   return maxStorageBytes === null ? disk : `${disk}, or raise MAYFLY_MAX_STORAGE: mayfly doctor says which`;
 }
 
 export function renderStartWords(settings: Settings, facts: StartFacts): string {
-  const { baseUrl, host, port, dataDir, rootKeysFile } = settings;
+  const { baseUrl, host, port, rootKeysFile } = settings;
   const keys = facts.hasNewKeys
-    ? `${rootKeysFile}, made just now: keep a copy, apart from the store's`
+    ? `${rootKeysFile}, made just now: ${facts.server === null ? '' : 'copy it to every other node before it starts, and '}keep a copy, apart from the store's`
     : rootKeysFile;
   const problem = clockProblem(facts.clock);
   const links = unreachableLinks(settings);
@@ -124,7 +157,7 @@ export function renderStartWords(settings: Settings, facts: StartFacts): string 
     `Mayfly ${facts.version} is ready: ${baseUrl}`,
     `  listens  ${host}, port ${port}`,
     ...(links === null ? [] : [`  LINKS    ${links}`]),
-    `  store    SQLite in ${dataDir}`,
+    ...storeLines(settings, facts.server),
     `  keys     ${keys}`,
     `  mail     ${mailWords(settings)}`,
     ...(isUnsigned(settings) ? [`  DKIM     ${unsigned}`] : []),

@@ -49,6 +49,7 @@ export const finishedDeletionSeconds = 3_600;
  * - `damaged`: the file is no database, or not an intact one.
  * - `not_writable`: the folder or the file cannot be created, read or written.
  * - `older_server`: a server of an earlier version runs on it, which would miss what an upgrade brings.
+ * - `unreachable`: the engine's server cannot be reached, or does not let us in.
  */
 export type RefusalReason =
   | 'network_filesystem'
@@ -58,7 +59,8 @@ export type RefusalReason =
   | 'not_a_store'
   | 'damaged'
   | 'not_writable'
-  | 'older_server';
+  | 'older_server'
+  | 'unreachable';
 
 /** The message tells the operator what is wrong and what to do. An unsafe store is refused by name, never used in hope (P25). */
 export class StoreRefusal extends Error {

@@ -6,6 +6,7 @@ import type { DomainService } from '../core/share-domains/service.ts';
 import type { Clock } from '../core/time.ts';
 import type { ApiDeps } from '../http/api.ts';
 import { createBodyReader } from '../http/body.ts';
+import type { StoreRisk } from '../http/health.ts';
 import type { Serve } from '../http/pipeline.ts';
 import { createAboutPages } from './about/about.tsx';
 import { createDocumentPages } from './about/docs.tsx';
@@ -41,6 +42,7 @@ interface PageDeps
   readonly version: string;
   /** Whether the store answers. */
   readonly isReady: () => boolean | Promise<boolean>;
+  readonly storeRisks?: readonly StoreRisk[];
   /** The wall clock (the system's). */
   readonly clock: Clock;
 }

@@ -51,9 +51,11 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'src/cli': ['src/config', 'src/core', 'src/ops', 'sdk', 'commander', 'qr', 'node:*'],
   'src/site.ts': ['src/config', 'src/core', 'src/http', 'src/locale', 'src/api', 'src/web'],
   'src/router-app.ts': ['src/config', 'src/router', 'src/ops'],
+  'src/stores.ts': ['src/config', 'src/core', 'src/ops', 'src/store', 'node:*'],
   'src/app.ts': ['src/*', 'node:*'],
   'src/main.ts': [
     'src/app.ts',
+    'src/stores.ts',
     'src/router-app.ts',
     'src/cli',
     'src/config',

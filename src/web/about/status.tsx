@@ -1,10 +1,11 @@
 /**
  * Whether the service works just now, and which regions there are. The status page shows the version, the region and
- * whether the store answers, and nothing else about the machine.
+ * whether the store answers and what its durability rests on, and nothing else about the machine.
  */
 import type { FC } from 'hono/jsx';
 import type { Region } from '../../core/keys.ts';
 import type { Clock } from '../../core/time.ts';
+import type { StoreRisk } from '../../http/health.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import { type Frame, Page, renderPage } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
@@ -15,6 +16,8 @@ export interface StatusDeps {
   readonly clock: Clock;
   readonly version: string;
   readonly isReady: () => boolean | Promise<boolean>;
+  /** What a commit's durability rests on, where that has to be said; absent otherwise. */
+  readonly storeRisks?: readonly StoreRisk[];
 }
 
 export function createStatusPages(deps: StatusDeps): PageRoute[] {
@@ -73,9 +76,10 @@ interface StatusProps {
   readonly isReady: boolean;
   readonly version: string;
   readonly checkedAt: number;
+  readonly risks: readonly StoreRisk[];
 }
 
-const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt }) => {
+const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt, risks }) => {
   const { words, href } = frame;
   const { say } = words;
   const title = say(isReady ? 'status.works' : 'status.fails');
@@ -96,6 +100,12 @@ const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt }) => 
                 {say('status.storeFails')}
               </Badge>
             )}
+            {risks.includes('single') ? <Badge kind="plain">{say('status.storeSingle')}</Badge> : null}
+            {risks.includes('unsafe') ? (
+              <Badge kind="bad" icon="x">
+                {say('status.storeUnsafe')}
+              </Badge>
+            ) : null}
           </dd>
           {frame.settings.region === null ? null : (
             <>
@@ -127,10 +137,11 @@ function showRegions({ frame }: PageRequest): PageReply {
 
 async function showStatus(
   { frame }: PageRequest,
-  { clock, version, isReady }: StatusDeps,
+  { clock, version, isReady, storeRisks: risks = [] }: StatusDeps,
 ): Promise<PageReply> {
   const works = await answers(isReady);
-  const page = <StatusPage frame={frame} isReady={works} version={version} checkedAt={clock()} />;
+  const facts = { isReady: works, version, checkedAt: clock(), risks };
+  const page = <StatusPage frame={frame} {...facts} />;
   return pageReply(works ? 200 : 503, renderPage(page));
 }
 

@@ -153,7 +153,7 @@ describe('a server that could break a promise', () => {
     // Answers as an old server would: only its version differs.
     const ask = async (text: string, values: readonly unknown[]) =>
       (await server.ask(text, values)).map((row) => ('version' in row ? { ...row, version: 130_012 } : row));
-    expect(checkEngine(ask, unsafe)).rejects.toThrow(
+    await expect(checkEngine(ask, unsafe)).rejects.toThrow(
       'The server is PostgreSQL 13: Mayfly needs version 14 or later.',
     );
   });

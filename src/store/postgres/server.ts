@@ -1,0 +1,98 @@
+/** How a PostgreSQL server is reached, a first look at it, and what is said where it does not let us in. */
+import { StoreRefusal } from '../store.ts';
+import { type AskEngine, type CheckedEngine, checkEngine } from './boot-checks.ts';
+import { openConnection } from './connection.ts';
+import type { EngineOptions } from './engine.ts';
+import { migrations } from './migrate.ts';
+import { statement } from './statement.ts';
+
+export type ServerOptions = Required<
+  Pick<EngineOptions, 'url' | 'tls' | 'durability' | 'poolSize' | 'allowsUnsafe'>
+>;
+
+/** A server that does not answer by then is as good as none. */
+const lookLimitMs = 5_000;
+
+/** `older`: the next server that starts brings the tables up to date. */
+export type FoundTables = 'none' | 'older' | 'up_to_date';
+
+export interface ServerLook extends CheckedEngine {
+  readonly tables: FoundTables;
+}
+
+async function findTables(ask: AskEngine): Promise<FoundTables> {
+  const [named] = (await ask("SELECT to_regclass('migrations') IS NOT NULL AS found", [])) as {
+    found: boolean;
+  }[];
+  if (named?.found !== true) return 'none';
+  const [kept] = (await ask('SELECT done FROM migrations', [])) as { done: number }[];
+  const done = kept?.done ?? 0;
+  if (done > migrations.length)
+    throw new StoreRefusal(
+      'newer_schema',
+      `The data was written by a later version of Mayfly (schema ${done}, this one knows ${migrations.length}). ` +
+        'Run that version or a later one.',
+    );
+  return done === 0 ? 'none' : done < migrations.length ? 'older' : 'up_to_date';
+}
+
+/**
+ * Looks at a server on a connection of its own; changes nothing. Rejects with a `StoreRefusal` that says what to do.
+ * @param shown its address without a password
+ */
+export async function lookAtServer(options: ServerOptions, shown: string): Promise<ServerLook> {
+  const { url, tls, durability, allowsUnsafe, poolSize: connections } = options;
+  try {
+    const connection = await openConnection({ url, tls });
+    const deadlineMs = performance.now() + lookLimitMs;
+    const ask: AskEngine = async (text, values) => {
+      const [reply] = await connection.ask([{ statement: statement(text), values }], deadlineMs);
+      if (reply?.status === 'fulfilled') return reply.value;
+      throw reply?.reason;
+    };
+    try {
+      const checked = await checkEngine(ask, { durability, connections, allowsUnsafe });
+      return { ...checked, tables: await findTables(ask) };
+    } finally {
+      await connection.end();
+    }
+  } catch (error) {
+    throw toRefusal(error, shown);
+  }
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+const certificateCodes =
+  /^(?:ERR_TLS_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA)/;
+
+/** What the server or the network says, as a sentence for the operator. Never the driver's own words: they may repeat values. */
+export function toRefusal(error: unknown, shown: string): StoreRefusal {
+  if (error instanceof StoreRefusal) return error;
+  return new StoreRefusal('unreachable', sentenceOf(error, shown), { cause: error });
+}
+
+function sentenceOf(error: unknown, shown: string): string {
+  const code = codeOf(error);
+  const said = error instanceof Error ? error.message : '';
+  if (certificateCodes.test(code))
+    return `The PostgreSQL server at ${shown} does not prove who it is (${code}): name the authority of its certificate in MAYFLY_STORE with ?sslrootcert=PATH, and the server by the name in it.`;
+  if (/does not support SSL/.test(said))
+    return `The PostgreSQL server at ${shown} does not encrypt: set ssl=on there. On a network that nobody else can reach, MAYFLY_STORE may say ?sslmode=disable.`;
+  switch (code) {
+    case '28P01':
+    case '28000':
+      return `The PostgreSQL server at ${shown} does not let this user in (${code}): correct the user or the password in MAYFLY_STORE, or the server’s pg_hba.conf.`;
+    case '3D000':
+      return `The PostgreSQL server at ${shown} has no such database: create it, for the user of MAYFLY_STORE.`;
+    case '42501':
+      return `On ${shown} the user of MAYFLY_STORE lacks a right (${code}): let it own the database, or GRANT ALL ON SCHEMA public TO it.`;
+    case '53300':
+      return `The PostgreSQL server at ${shown} has no connection left (${code}): raise max_connections, or lower MAYFLY_STORE_POOL_SIZE.`;
+    case '53100':
+      return `The PostgreSQL server at ${shown} has no room left on its disk (${code}): make room.`;
+    default:
+      return `The PostgreSQL server at ${shown} does not answer${code === '' ? '' : ` (${code})`}: start it, or correct MAYFLY_STORE.`;
+  }
+}

@@ -1,0 +1,150 @@
+/** Which store the settings name: opened for a server or beside servers, and backed up where it is the embedded one. */
+import { resolve } from 'node:path';
+import type { Settings } from './config/read.ts';
+import type { PostgresServer } from './config/store-address.ts';
+import type { BackupOutcome, OnProgress } from './core/ports.ts';
+import { createMachineClock } from './ops/machine-clock.ts';
+import type { StoreServer } from './ops/start-words.ts';
+import type { ServerOptions } from './store/postgres/server.ts';
+import { backUpStore, previewRestore, restoreStore } from './store/sqlite/backup.ts';
+import { hasStore, markServing } from './store/sqlite/files.ts';
+import { openSqliteStore } from './store/sqlite/store.ts';
+import { type Store, StoreRefusal } from './store/store.ts';
+
+/** The start cannot go on: a sentence for the operator. */
+export class StartRefusal extends Error {
+  override readonly name: string = 'StartRefusal';
+}
+
+export interface OpenStore {
+  readonly store: Store;
+  /** What the server that holds it promises; `null` for the embedded store. */
+  readonly server: StoreServer | null;
+  close(): Promise<void>;
+}
+
+function optionsFor(settings: Settings, { url, tls }: PostgresServer): ServerOptions {
+  const { storeDurability: durability, storePoolSize: poolSize, allowsUnsafeStore: allowsUnsafe } = settings;
+  const options = tls !== null && {
+    rejectUnauthorized: tls.isVerified,
+    ...(tls.ca !== null && { ca: tls.ca }),
+    ...(tls.cert !== null && { cert: tls.cert }),
+    ...(tls.key !== null && { key: tls.key.expose() }),
+  };
+  return { url: url.expose(), tls: options, durability, poolSize, allowsUnsafe };
+}
+
+/** A server alone makes a store. */
+class NotMadeYet extends StoreRefusal {}
+
+const outdated =
+  'The tables are of an earlier version of Mayfly: start a server of this version, which brings them up to date, and try again.';
+
+async function openPostgres(
+  settings: Settings,
+  at: PostgresServer,
+  isBesideServers: boolean,
+): Promise<OpenStore> {
+  const { lookAtServer, toRefusal } = await import('./store/postgres/server.ts');
+  const options = optionsFor(settings, at);
+  const { durability, unsafe, tables } = await lookAtServer(options, at.shown);
+  if (isBesideServers && tables === 'none')
+    throw new NotMadeYet(
+      'not_a_store',
+      `There is no store at ${at.shown}. Start Mayfly once, or correct MAYFLY_STORE.`,
+    );
+  if (isBesideServers && tables === 'older') throw new StoreRefusal('older_server', outdated);
+  const { openPostgresStore } = await import('./store/postgres/store.ts');
+  const { maxStorageBytes } = settings;
+  const clock = createMachineClock();
+  const opening = openPostgresStore({ ...options, durability, maxStorageBytes, clock });
+  const store = await opening.catch((error: unknown) => {
+    throw toRefusal(error, at.shown);
+  });
+  const { shown, isLocal } = at;
+  const server = { shown, durability, unsafe, isEncrypted: at.tls !== null, isLocal };
+  return { store, server, close: async () => store[Symbol.asyncDispose]() };
+}
+
+async function openSqlite(
+  { dataDir, maxStorageBytes }: Settings,
+  isBesideServers: boolean,
+): Promise<OpenStore> {
+  if (isBesideServers && !hasStore(dataDir))
+    throw new NotMadeYet(
+      'not_a_store',
+      `There is no store in ${resolve(dataDir)}. Start Mayfly once, or set MAYFLY_DATA_DIR.`,
+    );
+  const clock = createMachineClock();
+  const store = await openSqliteStore({ directory: dataDir, clock, maxStorageBytes, isBesideServers });
+  return { store, server: null, close: async () => store[Symbol.asyncDispose]() };
+}
+
+function open(settings: Settings, isBesideServers: boolean): Promise<OpenStore> {
+  const { store } = settings;
+  return store === 'sqlite'
+    ? openSqlite(settings, isBesideServers)
+    : openPostgres(settings, store, isBesideServers);
+}
+
+/** Opens the store that the settings name, made where it is missing. Rejects with `StartRefusal`. */
+export async function openStore(settings: Settings): Promise<OpenStore> {
+  try {
+    return await open(settings, false);
+  } catch (error) {
+    throw error instanceof StoreRefusal ? new StartRefusal(error.message, { cause: error }) : error;
+  }
+}
+
+export type OpenedBeside =
+  | ({ readonly outcome: 'open' } & OpenStore)
+  /** `no_store`: none was ever made there. */
+  | { readonly outcome: 'no_store' | 'refused'; readonly problem: string };
+
+/** For a command, which makes no store, and upgrades none that a server of an earlier version has open. */
+export async function openBesideServers(settings: Settings): Promise<OpenedBeside> {
+  try {
+    return { outcome: 'open', ...(await open(settings, true)) };
+  } catch (error) {
+    if (!(error instanceof StoreRefusal)) throw error;
+    return { outcome: error instanceof NotMadeYet ? 'no_store' : 'refused', problem: error.message };
+  }
+}
+
+/** Marks that a server uses the store; nobody needs to know it of one that is made for many. */
+export function markServer({ store, dataDir }: Settings): ReturnType<typeof markServing> {
+  return store === 'sqlite' ? markServing(dataDir) : { hasOthers: false, leave: () => {} };
+}
+
+const byTheEngine: BackupOutcome = {
+  outcome: 'refused',
+  problem:
+    'The store is on a PostgreSQL server (MAYFLY_STORE), which is backed up and restored by its own means: docs/engines.md says how.',
+};
+
+/** Writes a backup of the store that the settings name. */
+export async function backUp(
+  { store, dataDir }: Settings,
+  file: string,
+  onProgress: OnProgress,
+): Promise<BackupOutcome> {
+  if (store !== 'sqlite') return byTheEngine;
+  if (hasStore(dataDir)) return backUpStore(dataDir, file, onProgress);
+  const folder = resolve(dataDir);
+  return { outcome: 'refused', problem: `There is no store in ${folder}: set MAYFLY_DATA_DIR.` };
+}
+
+/** What `restoreBackup` would restore, or why it would refuse. */
+export async function lookAtBackup({ store, dataDir }: Settings, file: string): Promise<BackupOutcome> {
+  return store === 'sqlite' ? previewRestore(file, dataDir) : byTheEngine;
+}
+
+/** Makes the store that the settings name from a backup, with everything burned that waited. */
+export async function restoreBackup(
+  { store, dataDir }: Settings,
+  file: string,
+  onProgress: OnProgress,
+): Promise<BackupOutcome> {
+  if (store !== 'sqlite') return byTheEngine;
+  return restoreStore(file, dataDir, Math.floor(Date.now() / 1000), onProgress);
+}
