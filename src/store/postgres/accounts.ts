@@ -86,7 +86,7 @@ export function createLookUp<Row extends { readonly place: number }, Found>(
   });
   return async (hash) => {
     asked += 1;
-    const answer = await lookUp({ hash: hash.slice(), number: asked });
+    const answer = await lookUp({ hash: new Uint8Array(hash), number: asked });
     return answer === 'abandoned' ? null : answer;
   };
 }
