@@ -53,7 +53,9 @@ function textOf(setting: Explained): string {
   const { env, meaning, allowed, defaultText, isSecret } = setting;
   const fields = [
     ['takes', allowed],
-    ...(isSecret ? [['secret', `never shown; ${env}_FILE may name a file that holds it`] as const] : []),
+    ...(isSecret
+      ? [['secret', `never shown whole; ${env}_FILE may name a file that holds it`] as const]
+      : []),
     ['default', defaultText],
     ['in effect', inEffect(setting)],
   ] as const;

@@ -140,7 +140,7 @@ export const definitions = {
   storeDurability: setting({
     env: 'MAYFLY_STORE_DURABILITY',
     doc: 'Where PostgreSQL keeps a commit before it counts: synchronous: on a standby too, which is checked; single: on one server that nothing takes over for; engine: wherever a managed or distributed engine needs it to survive its own failovers, which you declare.',
-    kind: optional(oneOf('single', 'synchronous', 'engine')),
+    kind: optional(oneOf('single', 'synchronous', 'engine'), 'as the server has it'),
     defaultText: 'synchronous if the server names standbys; otherwise it must be set',
     default: null,
     reader: 'server',

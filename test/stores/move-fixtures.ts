@@ -4,9 +4,12 @@ import { rmSync } from 'node:fs';
 import type { CreationId } from '../../src/core/creation-store.ts';
 import { type MoveOptions, type MoveSource, type MoveTarget, moveStore } from '../../src/store/move/move.ts';
 import { keyOf, type MovedRow, movedTables } from '../../src/store/move/tables.ts';
+import { openPostgresSource, openPostgresTarget } from '../../src/store/postgres/moving.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteSource, openSqliteTarget } from '../../src/store/sqlite/moving.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { PostgresServer } from '../support/postgres.ts';
 import { accountNamed, logIn, personNamed, ticketFor } from './conformance/account-fixtures.ts';
 import { clientStays, found, fullRecord, putNew, type SettableClock } from './conformance/check.ts';
 import { domainOf, newLogo } from './conformance/domain-fixtures.ts';
@@ -35,6 +38,25 @@ export const makeSqlitePlace: MakePlace = async (clock) => {
     [Symbol.asyncDispose]: async () => rmSync(directory, { recursive: true, force: true }),
   };
 };
+
+let schemas = 0;
+
+export const makePostgresPlace =
+  (server: PostgresServer): MakePlace =>
+  async (clock) => {
+    schemas += 1;
+    const address = { url: server.url, schema: `move_${schemas}` };
+    await server.ask(`CREATE SCHEMA ${address.schema}`);
+    const open = () => openPostgresStore({ ...address, clock, durability: 'single', poolSize: 4 });
+    const prepare = async () => (await open())[Symbol.asyncDispose]();
+    return {
+      kind: 'PostgreSQL',
+      open,
+      source: () => openPostgresSource(address, prepare),
+      target: () => openPostgresTarget(address, prepare),
+      [Symbol.asyncDispose]: async () => void (await server.ask(`DROP SCHEMA ${address.schema} CASCADE`)),
+    };
+  };
 
 /** Moves with small pages, so that a small store takes many steps. */
 export async function moveBetween(

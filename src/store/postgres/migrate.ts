@@ -5,13 +5,15 @@
 import pg from 'pg';
 import { StoreRefusal } from '../store.ts';
 import type { Connection } from './connection.ts';
+import { assertNotFenced } from './fence.ts';
 import records from './migrations/001-records.sql' with { type: 'text' };
 import accounts from './migrations/002-accounts.sql' with { type: 'text' };
 import domains from './migrations/003-domains.sql' with { type: 'text' };
 import sharedWork from './migrations/004-shared-work.sql' with { type: 'text' };
 import timeAndLimits from './migrations/005-time-and-limits.sql' with { type: 'text' };
+import moving from './migrations/006-moving.sql' with { type: 'text' };
 
-export const migrations: readonly string[] = [records, accounts, domains, sharedWork, timeAndLimits];
+export const migrations: readonly string[] = [records, accounts, domains, sharedWork, timeAndLimits, moving];
 
 const limitMs = 60_000;
 
@@ -58,6 +60,7 @@ export async function migrate(connection: Connection): Promise<boolean> {
     if (isOneOf(error, [missingTable])) return addCount();
     throw error;
   });
+  if (done > 0) await assertNotFenced(run);
   if (done === migrations.length) return false;
   await run('BEGIN');
   for (const text of migrations.slice(await countDone(true))) await run(text);

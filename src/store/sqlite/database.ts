@@ -7,6 +7,7 @@
  * Source: https://www.sqlite.org/pragma.html
  */
 import { Database } from 'bun:sqlite';
+import { fencedWords } from '../move/words.ts';
 import { StoreRefusal } from '../store.ts';
 import records from './migrations/001-records.sql' with { type: 'text' };
 import attempts from './migrations/002-attempts.sql' with { type: 'text' };
@@ -169,15 +170,7 @@ const aBackup =
   'mayfly.db in the data folder is a backup. What waited in it may have been opened since, so no server opens it as it is: ' +
   'move it out of the folder and run mayfly restore with its new path.';
 
-const refusals: Readonly<Record<Exclude<Mark, 'store'>, string>> = {
-  backup: aBackup,
-  filling:
-    'The store in the data folder is not whole yet: mayfly migrate-store is filling it. Run that command again with --finish, ' +
-    'or serve from the store that is being moved.',
-  closed:
-    'The store in the data folder was closed by mayfly migrate-store, and another is taking its place. Serve from that one: ' +
-    'set MAYFLY_STORE or MAYFLY_DATA_DIR. If the move was cut short, run the command again with --finish.',
-};
+const refusals = { backup: aBackup, ...fencedWords('in the data folder') };
 
 const inDataFolder =
   'mayfly.db in the data folder is a database of another program. Choose another MAYFLY_DATA_DIR.';

@@ -18,7 +18,7 @@ import {
   personNamed,
   ticketFor,
 } from '../conformance/account-fixtures.ts';
-import { countWhere, type Nodes, openNodes, racers } from './nodes.ts';
+import { countWhere, type Nodes, openNodes, racers } from './two-nodes.ts';
 
 let server: PostgresServer;
 

@@ -52,7 +52,9 @@ export async function openNodes(server: {
     schema,
     url: server.url,
     async open(options = {}) {
-      const node = steered(await openEngine({ url: server.url, schema, clock, ...options }));
+      const node = steered(
+        await openEngine({ url: server.url, schema, clock, durability: 'single', ...options }),
+      );
       opened.push(node.engine);
       return node;
     },

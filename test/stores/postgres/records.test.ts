@@ -265,12 +265,12 @@ describe('a claim in doubt', () => {
     const asked = [
       others[0]?.store.findSecret(record.secretId),
       others[1]?.store.findReceipt(record.receiptId),
-    ];
+    ].map((each) => refusalOf(Promise.resolve(each), 'a claim that was undone was told'));
     await until('both have read', async () => others.every((other) => other.heldCount(does.settle) === 1));
     undo();
     await undoneBy(node);
     for (const settle of settles) settle();
-    for (const each of asked) await refusalOf(Promise.resolve(each), 'a claim that was undone was told');
+    await Promise.all(asked);
     expect(await stateOf(node, record)).toEqual({ state: 'waiting', endedAt: null });
   });
 });

@@ -1,0 +1,46 @@
+/**
+ * A store that a move has closed, or is filling: two of its tables have other names, so no statement of any node finds them. To
+ * rename them takes a lock that waits for every statement under way and keeps all later ones out, so from its commit on nothing is
+ * read or decided, also by a node that was connected before.
+ */
+import { fencedWords } from '../move/words.ts';
+import { StoreRefusal } from '../store.ts';
+
+export type AskFence = (sql: string) => Promise<readonly unknown[]>;
+
+const fenced = ['store_time', 'records'] as const;
+const behind = (table: string): string => `fenced_${table}`;
+
+/** The table's name in a store that is fenced, or is not. */
+export const nameIn = (table: string, isFenced: boolean): string =>
+  isFenced && fenced.some((each) => each === table) ? behind(table) : table;
+
+/** Taken in the order in which decisions name them, so that neither waits for the other in a circle. */
+const lock = (isFenced: boolean): string =>
+  `LOCK TABLE ${fenced.map((table) => nameIn(table, isFenced)).join(', ')} IN ACCESS EXCLUSIVE MODE`;
+
+/** Within a transaction. */
+export async function putUpFence(ask: AskFence): Promise<void> {
+  await ask(lock(false));
+  for (const table of fenced) await ask(`ALTER TABLE ${table} RENAME TO ${behind(table)}`);
+}
+
+/** Within a transaction. */
+export async function takeDownFence(ask: AskFence): Promise<void> {
+  await ask(lock(true));
+  for (const table of fenced) await ask(`ALTER TABLE ${behind(table)} RENAME TO ${table}`);
+}
+
+export async function isFenced(ask: AskFence): Promise<boolean> {
+  const [row] = await ask(`SELECT to_regclass('${behind('records')}') IS NOT NULL AS is_fenced`);
+  return (row as { is_fenced: boolean }).is_fenced;
+}
+
+/** @throws StoreRefusal when no node may serve from it */
+export async function assertNotFenced(ask: AskFence): Promise<void> {
+  if (!(await isFenced(ask))) return;
+  const [row] = await ask('SELECT phase FROM move');
+  const { filling, closed } = fencedWords('in this database');
+  const isFilling = (row as { phase: string } | undefined)?.phase === 'filling';
+  throw new StoreRefusal('not_a_store', isFilling ? filling : closed);
+}

@@ -1,0 +1,110 @@
+/**
+ * The one connection of a move. Unlike the nodes of a store it works in transactions, of which each holds a row that no two runs of
+ * the command hold at once. A transaction is confirmed as a decision is (`engine.ts`): no notice came, and the server is still as
+ * it was when the connection was opened.
+ */
+import type { ConnectionOptions } from 'node:tls';
+import pg from 'pg';
+import { ServiceError } from '../../core/errors.ts';
+
+export interface PostgresAddress {
+  readonly url: string;
+  /** `false`, the default: not encrypted. */
+  readonly tls?: ConnectionOptions | false;
+  /** The schema that the tables are in; the role's own if absent. */
+  readonly schema?: string;
+}
+
+export interface MoveSession extends AsyncDisposable {
+  ask<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** In one transaction, confirmed; tried again while the server itself has undone it. */
+  write<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** On one snapshot. */
+  read<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
+const bytea = 17;
+const int8 = 20;
+
+const types = {
+  getTypeParser(oid: number, format?: 'text' | 'binary'): (value: never) => unknown {
+    if (oid === int8) return Number as (value: never) => unknown;
+    const parse = pg.types.getTypeParser(oid, format as 'text');
+    if (oid !== bytea) return parse as (value: never) => unknown;
+    return (value: never) => new Uint8Array(parse(value) as unknown as Buffer);
+  },
+};
+
+/** What must be the same after a commit as it was at the start. */
+const standing = `
+  SELECT current_setting('synchronous_standby_names', true) AS names, pg_conf_load_time() AS loaded_at,
+    pg_is_in_recovery() AS is_standby`;
+
+/** A page may be large. */
+const limitMs = 60_000;
+/** Nodes that ask for the same tables wait behind a lock that the move waits for. */
+const lockMs = 2_000;
+const maxAttempts = 10;
+/** The server undid it: a deadlock, a lock that was not had in time, a transaction that another stood in the way of. */
+const undone = new Set(['40P01', '55P03', '40001']);
+
+export async function openMoveSession({ url, tls = false, schema }: PostgresAddress): Promise<MoveSession> {
+  const client = new pg.Client({
+    connectionString: url,
+    ssl: tls,
+    types: types as pg.CustomTypesConfig,
+    query_timeout: limitMs,
+    fallback_application_name: 'mayfly migrate-store',
+    ...(schema !== undefined && { options: `-c search_path=${schema}` }),
+  });
+  let notices = 0;
+  client.on('notice', () => {
+    notices += 1;
+  });
+  client.on('error', () => {});
+  await client.connect();
+  const ask = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> =>
+    (await client.query(sql, [...values])).rows as Row[];
+  const stand = async () => JSON.stringify(await ask(standing));
+  const first = await stand();
+
+  async function transact<Result>(begin: string, work: () => Promise<Result>): Promise<Result> {
+    await ask(begin);
+    try {
+      const result = await work();
+      await ask('COMMIT');
+      return result;
+    } catch (error) {
+      await ask('ROLLBACK').catch(() => {});
+      throw error;
+    }
+  }
+
+  async function writeOnce<Result>(work: () => Promise<Result>): Promise<Result> {
+    const before = notices;
+    const result = await transact('BEGIN', async () => {
+      await ask(`SET LOCAL lock_timeout = ${lockMs}`);
+      // What it says of things that were not there is no notice of a commit.
+      await ask('SET LOCAL client_min_messages = warning');
+      return work();
+    });
+    if (notices === before && (await stand()) === first) return result;
+    throw new ServiceError('unavailable', 'PostgreSQL did not confirm a step of the move: run it again.');
+  }
+
+  return {
+    ask,
+    read: (work) => transact('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work),
+    async write(work) {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await writeOnce(work);
+        } catch (error) {
+          const mayRepeat = error instanceof pg.DatabaseError && undone.has(error.code ?? '');
+          if (!mayRepeat || attempt === maxAttempts) throw error;
+        }
+      }
+    },
+    [Symbol.asyncDispose]: () => client.end(),
+  };
+}
