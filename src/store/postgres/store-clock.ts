@@ -29,7 +29,7 @@ const setTime = decision(`
     UPDATE records r SET ${erased}, sweep_at = receipt_expires_at FROM back
     WHERE sweep_at > now AND sweep_at <= now + ${lookSeconds} AND state <> 'w' AND look_until IS NOT NULL),
   counted AS (
-    UPDATE attempts a SET stale_at = stale_at - by,
+    UPDATE attempts a SET last_number = last_number + 1, stale_at = stale_at - by,
       times = ARRAY(
         SELECT CASE WHEN each > at THEN each - by ELSE each END FROM unnest(times) WITH ORDINALITY AS t (each, place) ORDER BY place)
     FROM back WHERE EXISTS (SELECT FROM unnest(times) AS each WHERE each > at)),
