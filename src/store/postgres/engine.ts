@@ -123,6 +123,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const readers = createLane(readerCount, open);
   const writers = createLane(Math.max(1, poolSize - readerCount), open);
   const { time, ...calls } = createCalls({ readers, writers, watch, clock, first });
+  // The first decisions need not wait for it, and a store that was made just now has a time.
+  await time.beforeDecision()?.catch(() => {});
   const ticking = 'hear' in clock ? setInterval(() => time.tick().catch(() => {}), tickMs) : undefined;
   return { time, ...calls, status: watch.status, close };
 
