@@ -47,7 +47,7 @@ export const makePostgresPlace =
     schemas += 1;
     const address = { url: server.url, schema: `move_${schemas}` };
     await server.ask(`CREATE SCHEMA ${address.schema}`);
-    const open = () => openPostgresStore({ ...address, clock });
+    const open = () => openPostgresStore({ ...address, clock, durability: 'single', poolSize: 4 });
     const prepare = async () => (await open())[Symbol.asyncDispose]();
     return {
       kind: 'PostgreSQL',

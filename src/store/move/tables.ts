@@ -57,8 +57,11 @@ const columns = {
     ...['creation_id bytes', 'token_id int', 'seed bytes', 'body_mac bytes', 'is_done int'],
     ...['mismatches int', 'reserved_at int', 'ends_at int'],
   ],
-  /** A row for each secret: how many guesses there were, and those of the window in JSON, each `[client in hex, at, stale at]`. */
-  attempts: ['secret_id bytes', 'in_life int', 'ends_at int', 'window text'],
+  /**
+   * A row for each secret: how many guesses there were, when none of them counts any more at the latest, and those of the
+   * window in JSON, oldest first, each `[client in hex, at]`.
+   */
+  attempts: ['secret_id bytes', 'in_life int', 'ends_at int', 'stale_at int', 'window text'],
   records: [
     ...['position int', 'secret_id bytes', 'receipt_id bytes', 'state text', 'row_version int', 'owner int'],
     ...['created_at int', 'expires_at int', 'receipt_expires_at int', 'ended_at int', 'burned_by text'],

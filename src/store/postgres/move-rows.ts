@@ -20,8 +20,8 @@ const readings: Partial<Record<TableName, Readonly<Record<string, string>>>> = {
   creations: { is_done: '(t.done_at IS NOT NULL)::int' },
   attempts: {
     ends_at: 't.life_ends_at',
-    window: `(SELECT coalesce(json_agg(json_build_array(
-        encode(substr(t.clients, 16 * n::int - 15, 16), 'hex'), t.times[n], t.stale_at) ORDER BY n), '[]')::text
+    window: `(SELECT '[' || coalesce(string_agg(
+        format('["%s",%s]', encode(substr(t.clients, 16 * n - 15, 16), 'hex'), t.times[n]), ',' ORDER BY n), '') || ']'
       FROM generate_series(1, cardinality(t.times)) AS n)`,
   },
   records: { look_until: "CASE WHEN t.state = 'r' AND t.sealed_secret IS NOT NULL THEN t.look_until END" },
@@ -43,7 +43,6 @@ const writings: Partial<Record<TableName, Readonly<Record<string, string | null>
     times: `ARRAY(SELECT (a ->> 1)::bigint FROM json_array_elements(m.window::json) WITH ORDINALITY AS w (a, n) ORDER BY n)`,
     clients: `decode(coalesce((SELECT string_agg(a ->> 0, '' ORDER BY n)
       FROM json_array_elements(m.window::json) WITH ORDINALITY AS w (a, n)), ''), 'hex')`,
-    stale_at: `greatest(m.ends_at, (SELECT max((a ->> 2)::bigint) FROM json_array_elements(m.window::json) AS a))`,
   },
   records: {
     sweep_at: `CASE WHEN m.sealed_secret IS NULL THEN m.receipt_expires_at

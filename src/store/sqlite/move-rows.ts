@@ -90,9 +90,10 @@ function toMovedRecord(row: RecordRow): MovedRow {
 }
 
 const selectAttempts = `
-  SELECT l.secret_id, l.in_life, l.ends_at, (
-    SELECT json_group_array(json_array(lower(hex(client)), at, stale_at) ORDER BY at, attempt)
-    FROM attempts a WHERE a.secret_id = l.secret_id) AS window
+  SELECT l.secret_id, l.in_life, l.ends_at,
+    max(l.ends_at, ifnull((SELECT max(stale_at) FROM attempts a WHERE a.secret_id = l.secret_id), 0)) AS stale_at,
+    (SELECT json_group_array(json_array(lower(hex(client)), at) ORDER BY at, attempt)
+     FROM attempts a WHERE a.secret_id = l.secret_id) AS window
   FROM attempt_lives l`;
 
 const selectAccounts = `
@@ -287,9 +288,9 @@ function addRecord(db: Database, row: Named): boolean {
 }
 
 function addAttempts(db: Database, row: Named): boolean {
-  const { secret_id = null, in_life = null, ends_at = null } = row;
+  const { secret_id = null, in_life = null, ends_at = null, stale_at = null } = row;
   if (!insert(db, 'attempt_lives', { secret_id, in_life, ends_at })) return false;
-  for (const [client, at, stale_at] of JSON.parse(String(row.window)) as [string, number, number][])
+  for (const [client, at] of JSON.parse(String(row.window)) as [string, number][])
     insert(db, 'attempts', { secret_id, client: Uint8Array.from(Buffer.from(client, 'hex')), at, stale_at });
   return true;
 }
