@@ -1,28 +1,64 @@
 /**
  * A store that is moved into another: nothing is lost, nothing opens twice, and a move that ended anywhere goes on.
  */
-import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'bun:test';
 import type { AccountId } from '../../src/core/account.ts';
 import type { MoveSource, MoveTarget } from '../../src/store/move/move.ts';
 import { tableNamed } from '../../src/store/move/tables.ts';
 import { type Store, StoreRefusal } from '../../src/store/store.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { accountNamed, deleteWhole, ownerIn } from './conformance/account-fixtures.ts';
 import { clientStays, createSettableClock, found, putNew, type SettableClock } from './conformance/check.ts';
 import { domainOf, newLogo } from './conformance/domain-fixtures.ts';
-import { contentsOf, fill, makeSqlitePlace, moveBetween, type Place, runMove } from './move-fixtures.ts';
+import {
+  contentsOf,
+  fill,
+  type MakePlace,
+  makePostgresPlace,
+  makeSqlitePlace,
+  moveBetween,
+  type Place,
+  runMove,
+} from './move-fixtures.ts';
 
+let server: PostgresServer;
 let clock: SettableClock;
+let make: { readonly from: MakePlace; readonly to: MakePlace };
 let from: Place;
 let to: Place;
 
-beforeEach(async () => {
-  clock = createSettableClock();
-  [from, to] = [await makeSqlitePlace(clock), await makeSqlitePlace(clock)];
+beforeAll(async () => {
+  server = await startPostgres();
 });
-afterEach(async () => {
+afterAll(() => server[Symbol.asyncDispose]());
+
+const makers = { SQLite: makeSqlitePlace, PostgreSQL: (at: SettableClock) => makePostgresPlace(server)(at) };
+type Kind = keyof typeof makers;
+
+const pairs: readonly [Kind, Kind][] = [
+  ['SQLite', 'SQLite'],
+  ['SQLite', 'PostgreSQL'],
+  ['PostgreSQL', 'SQLite'],
+  ['PostgreSQL', 'PostgreSQL'],
+];
+
+async function freshPlaces(): Promise<void> {
+  [from, to] = [await make.from(clock), await make.to(clock)];
+}
+
+async function removePlaces(): Promise<void> {
   await from[Symbol.asyncDispose]();
   await to[Symbol.asyncDispose]();
-});
+}
+
+function usePlaces(kindFrom: Kind, kindTo: Kind): void {
+  beforeEach(async () => {
+    clock = createSettableClock();
+    make = { from: makers[kindFrom], to: makers[kindTo] };
+    await freshPlaces();
+  });
+  afterEach(removePlaces);
+}
 
 async function contentsAt(place: Place) {
   await using source = await place.source();
@@ -62,7 +98,9 @@ function watched<Side extends MoveSource | MoveTarget>(
   return new Proxy(side, { get });
 }
 
-describe('a store that is moved', () => {
+describe.each(pairs)('a store that is moved from %s to %s', (...kinds) => {
+  usePlaces(...kinds);
+
   it('P5 P6: holds there all that it held here, with the same ids, states and ciphertext', async () => {
     {
       await using store = await from.open();
@@ -195,7 +233,9 @@ function seeded(seed: number): () => number {
   };
 }
 
-describe('a move while the store serves', () => {
+describe.each(pairs)('a move from %s to %s while the store serves', (...kinds) => {
+  usePlaces(...kinds);
+
   it.each([1, 2, 3])('P1 P5 P6: misses nothing that changes between its steps (seed %d)', async (seed) => {
     const draw = seeded(seed);
     await using store = await from.open();
@@ -257,7 +297,9 @@ async function moveCutAt(cut: number, after: boolean): Promise<boolean> {
   }
 }
 
-describe('a move that was cut short', () => {
+describe.each(pairs)('a move from %s to %s that was cut short', (...kinds) => {
+  usePlaces(...kinds);
+
   it.each([
     ['before', false],
     ['after', true],
@@ -265,7 +307,8 @@ describe('a move that was cut short', () => {
     'P1 P5: %s any of its steps goes on, and at most one store serves meanwhile',
     async (_, after) => {
       for (let cut = 1; ; cut += 1) {
-        [from, to] = [await makeSqlitePlace(clock), await makeSqlitePlace(clock)];
+        await removePlaces();
+        await freshPlaces();
         {
           await using store = await from.open();
           await fill(store);
@@ -332,7 +375,7 @@ describe('a move that was cut short', () => {
     await runMove(from, to);
     await using source = await from.source();
     expect(source.cancel()).rejects.toThrow('handed over');
-    await using third = await makeSqlitePlace(clock);
+    await using third = await make.to(clock);
     expect(runMove(from, third)).rejects.toThrow('was moved to another store');
     expect((await runMove(from, to)).outcome).toBe('moved');
   });
