@@ -137,7 +137,7 @@ async function takeTurns(what: string, subjects: readonly Subject[], rounds: num
 async function measureStores(folder: string, pair: PostgresPair, sizes: EngineSizes): Promise<Subject[]> {
   const clock = createMachineClock();
   await using embedded = await openSqliteStore({ directory: join(folder, 'embedded'), clock });
-  await using shared = await openPostgresStore({ url: pair.primary.url, clock });
+  await using shared = await openPostgresStore({ url: pair.primary.url, clock, durability: 'synchronous' });
   const subjects = inFlight.flatMap((at) => [
     storeSubject('SQLite', embedded, null, at, sizes.storeSeconds),
     storeSubject('PostgreSQL', shared, pair, at, sizes.storeSeconds),

@@ -181,6 +181,7 @@ const world: World = {
   },
   fetch: (url, init) => fetch(url, init),
   statusOf,
+  random: systemRandom,
   wallClockMs: Date.now,
   sleep: (milliseconds) => Bun.sleep(milliseconds),
   readFile: async (path) => new Uint8Array(await readFile(path)),

@@ -68,6 +68,7 @@ export interface World {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** The status of the answer to a GET without any proxy; `null` when none comes in time. */
   readonly statusOf: (url: string, limitMs: number) => Promise<number | null>;
+  readonly random: AccountAdminCore['random'];
   readonly wallClockMs: () => number;
   /** Resolves after so many milliseconds. */
   readonly sleep: (milliseconds: number) => Promise<void>;

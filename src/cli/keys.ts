@@ -1,5 +1,5 @@
 /**
- * Operators' commands for the wrapping roots: `mayfly keys list|add|rotate|retire`.
+ * Operators' commands for the wrapping roots: `mayfly keys create|list|add|rotate|retire`.
  *
  * Three steps, each of which may be repeated: a new root, what waits under it, and the old one out of the key file. Servers go on
  * serving; no step leaves a secret under a root that the file no longer has (P12).
@@ -7,7 +7,7 @@
 import { type RewrapReport, rewrapOlder } from '../core/secrets/rewrap.ts';
 import { ageOfFileMs, type RootKeysReading, readRootKeys } from '../ops/root-key-file.ts';
 import { rootKeysTakenMs } from '../ops/root-key-watch.ts';
-import { addRoot, compareRoots, retireRoots, verifyRoots } from '../ops/root-keys.ts';
+import { addRoot, compareRoots, createRoots, retireRoots, verifyRoots } from '../ops/root-keys.ts';
 import { withAccounts } from './accounts.ts';
 import {
   type Command,
@@ -46,6 +46,29 @@ async function withKeys(
       return refuse(world, input, 'keys', `There is no key file ${path} yet: start Mayfly once.`);
     return work({ path, ring: file.ring, roots: file.roots, store, random });
   });
+}
+
+/** Needs no store yet: several nodes have to have the same file before the first of them starts. */
+async function runCreate(input: Input, world: World): Promise<ExitCode> {
+  const settings = await settingsOrWords(world);
+  if (settings === null) return 2;
+  const path = settings.rootKeysFile;
+  const opened = await world.openAccounts(settings);
+  if (opened.outcome === 'refused') return refuse(world, input, 'unavailable', opened.problem);
+  const accounts = opened.outcome === 'open' ? opened.accounts : null;
+  try {
+    const deps = { random: world.random, wallClockMs: world.wallClockMs };
+    const made = await createRoots(path, accounts?.store ?? null, deps);
+    if (made.outcome === 'refused') return refuse(world, input, 'keys', made.problem);
+  } finally {
+    await accounts?.close();
+  }
+  if (!input.json)
+    world.terminal.err(
+      `Made ${path}. Every node that shares the store needs this file, and you a copy of it, apart from the store’s backups.\n`,
+    );
+  printResult(world, input, { created: path }, []);
+  return 0;
 }
 
 /** `root 1`, `roots 1 and 2`, `roots 1, 2 and 3`. */
@@ -209,6 +232,15 @@ function nothingToRetire(input: Input, world: World, kid: number): ExitCode {
 }
 
 export const keyCommands: readonly Command[] = [
+  {
+    path: ['keys', 'create'],
+    summary: 'make the key file for nodes that are to share a store',
+    words: [],
+    options: {},
+    example: 'mayfly keys create',
+    note: 'A server with an embedded store makes its own at its first start.',
+    run: runCreate,
+  },
   {
     path: ['keys', 'list'],
     summary: 'list the wrapping roots: which one wraps new secrets, and which are in use',

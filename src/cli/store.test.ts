@@ -45,6 +45,7 @@ function installation(command: readonly string[]) {
       examine: unasked,
       fetch: unasked,
       statusOf: unasked,
+      random: systemRandom,
       wallClockMs: Date.now,
       sleep: unasked,
       readFile: unasked,

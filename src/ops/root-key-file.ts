@@ -162,23 +162,45 @@ function writeBeside(
   return beside;
 }
 
-/**
- * Makes a file with one fresh root. A file that another process made in the meantime stays and is what counts: the link
- * fails where the name exists, and appears only with its whole content behind it.
- */
-export function makeRootKeys(path: string, deps: NewRootDeps): RootKeysReading {
-  let unfinished: string | null = null;
+/** A file with one fresh root that does not have its name yet. */
+export interface PreparedRootKeys {
+  readonly outcome: 'prepared';
+  /**
+   * Gives it its name. A file that another process made in the meantime stays and is what counts: the link fails where the
+   * name exists, and appears only with its whole content behind it.
+   */
+  place(): RootKeysReading;
+  drop(): void;
+}
+
+/** All that may fail for want of rights or room, before anybody is told that this file is to be made. */
+export function prepareRootKeys(path: string, deps: NewRootDeps): PreparedRootKeys | Refused {
+  const cannot = (error: unknown) => refused(`The key file ${path} cannot be made (${codeOf(error)}).`);
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    unfinished = writeBeside(path, [newRoot(1, deps)], deps, null);
-    linkSync(unfinished, path);
-    syncFolder(dirname(path));
+    const unfinished = writeBeside(path, [newRoot(1, deps)], deps, null);
+    const drop = () => rmSync(unfinished, { force: true });
+    const place = () => {
+      try {
+        linkSync(unfinished, path);
+        syncFolder(dirname(path));
+      } catch (error) {
+        if (codeOf(error) !== 'EEXIST') return cannot(error);
+      } finally {
+        drop();
+      }
+      return readRootKeys(path);
+    };
+    return { outcome: 'prepared', place, drop };
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') return refused(`The key file ${path} cannot be made (${codeOf(error)}).`);
-  } finally {
-    if (unfinished !== null) rmSync(unfinished, { force: true });
+    return cannot(error);
   }
-  return readRootKeys(path);
+}
+
+/** Makes a file with one fresh root, unless another process did in the meantime. */
+export function makeRootKeys(path: string, deps: NewRootDeps): RootKeysReading {
+  const prepared = prepareRootKeys(path, deps);
+  return prepared.outcome === 'refused' ? prepared : prepared.place();
 }
 
 /** Puts these roots in place of the file's, for the same owner. @throws what the file system says */

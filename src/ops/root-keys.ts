@@ -10,9 +10,9 @@ import { type KeyRing, type RootKey, rootCheck } from '../crypto/keyring.ts';
 import {
   changeRootKeys,
   type FiledRoot,
-  makeRootKeys,
   type NewRootDeps,
   newRoot,
+  prepareRootKeys,
   type Refused,
   type RootKeysChange,
   readRootKeys,
@@ -102,23 +102,57 @@ export type OpenRootKeys =
     }
   | Refused;
 
+/** The first file of a store, where this node is the one to make it. */
+async function makeFirst(
+  path: string,
+  store: RootStore,
+  deps: NewRootDeps,
+): Promise<ReturnType<typeof readRootKeys>> {
+  if (await hasServed(store)) return refused(`The key file ${path} is missing. ${restore}.`);
+  // Before the store is asked: it says so once, and a folder that cannot be written would be the end of it.
+  const prepared = prepareRootKeys(path, deps);
+  if (prepared.outcome === 'refused') return prepared;
+  if (await store.mayMakeRoots()) return prepared.place();
+  prepared.drop();
+  return refused(
+    `The key file ${path} is missing, and another node was the first to start on this store: copy that node’s key file here. ` +
+      'If no node has one, run mayfly keys create on one of them.',
+  );
+}
+
 /** The ring to serve with: read, or made for a store that never served, and checked against the store. */
 export async function openRootKeys(path: string, store: RootStore, deps: NewRootDeps): Promise<OpenRootKeys> {
-  let reading = readRootKeys(path);
-  const isNew = reading.outcome === 'missing';
-  if (isNew) {
-    if (await hasServed(store)) return refused(`The key file ${path} is missing. ${restore}.`);
-    if (!(await store.mayMakeRoots())) {
-      return refused(
-        `The key file ${path} is missing, and another node was the first to start on this store: copy that node’s key file here.`,
-      );
-    }
-    reading = makeRootKeys(path, deps);
-  }
+  const found = readRootKeys(path);
+  const isNew = found.outcome === 'missing';
+  const reading = isNew ? await makeFirst(path, store, deps) : found;
   if (reading.outcome === 'missing') return refused(`The key file ${path} vanished while it was read.`);
   if (reading.outcome === 'refused') return reading;
   const verified = await verifyRoots(reading.ring, path, store);
   return verified.outcome === 'refused' ? verified : { outcome: 'open', ring: reading.ring, isNew };
+}
+
+/**
+ * Makes the key file for a store that has never served, on the operator's word: the nodes that share it need one before they start.
+ * @param store `null`: it is not there yet
+ */
+export async function createRoots(
+  path: string,
+  store: RootStore | null,
+  deps: NewRootDeps,
+): Promise<{ readonly outcome: 'made' } | Refused> {
+  const found = readRootKeys(path);
+  if (found.outcome === 'refused') return found;
+  if (found.outcome === 'read') return refused(`There is a key file ${path} already: nothing was changed.`);
+  if (store !== null && (await hasServed(store)))
+    return refused(
+      `The store was served with a key file that is not here. Copy it from another node to ${path}, or restore it from your backup.`,
+    );
+  const prepared = prepareRootKeys(path, deps);
+  if (prepared.outcome === 'refused') return prepared;
+  // A node that has no file makes none from now on; whether one did so before, its start decides.
+  await store?.mayMakeRoots();
+  const made = prepared.place();
+  return made.outcome === 'read' ? { outcome: 'made' } : refused(`The key file ${path} cannot be read.`);
 }
 
 type ReadFile = Extract<ReturnType<typeof readRootKeys>, { outcome: 'read' }>;

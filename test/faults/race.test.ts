@@ -7,39 +7,13 @@
 import { expect, test } from 'bun:test';
 import { rm } from 'node:fs/promises';
 import { count, limitMs } from '../support/counts.ts';
-import { type RaceTrack, race } from '../support/race.ts';
-import { openConnection } from '../support/raw-client.ts';
+import { layTrack, race } from '../support/race.ts';
 import { announceSeed, seededFractions } from '../support/run-seed.ts';
-import {
-  createAccount,
-  makeDataDir,
-  openPool,
-  type StartedServer,
-  startServer,
-} from '../support/started-server.ts';
+import { createAccount, makeDataDir, startServer } from '../support/started-server.ts';
 
 /** A store that reads and then deletes has more than one winner in the very first race. */
 const secretCount = count({ usual: 120, long: 5_000 });
 const readerCount = 100;
-
-/** Spreads the readers evenly over the processes, in mixed order. */
-async function layTrack(servers: readonly StartedServer[], basic: string, random: () => number) {
-  const pools = await Promise.all(servers.map(({ port }) => openPool(port, readerCount / servers.length)));
-  const [first] = servers;
-  if (first === undefined) throw new Error('a race needs a server');
-  const readers = Array.from({ length: readerCount / servers.length }, (_, index) =>
-    pools.flatMap(({ connections }) => connections.slice(index, index + 1)),
-  ).flat();
-  const creator = await openConnection(first.port);
-  const track: RaceTrack = { readers, creator, basic, random };
-  return {
-    track,
-    [Symbol.dispose]() {
-      creator.destroy();
-      for (const pool of pools) pool[Symbol.dispose]();
-    },
-  };
-}
 
 test(
   'P1, P7: of 100 reveals and burns of one secret at once, over two processes, exactly one wins, each time',
@@ -50,7 +24,7 @@ test(
       const { basic } = await createAccount(dataDir, 'racer@example.org');
       await using one = await startServer({ dataDir });
       await using two = await startServer({ dataDir });
-      using laid = await layTrack([one, two], basic, random);
+      using laid = await layTrack([one, two], readerCount, basic, random);
       const won = { reader: 0, creator: 0, recipient: 0 };
       const startedAt = performance.now();
       for (let raced = 0; raced < secretCount; raced += 1) {
@@ -78,7 +52,7 @@ test('the race catches a store that reads and then deletes', async () => {
     command: ['test/support/defective-server.ts'],
     env: { DEFECT: 'read-then-delete' },
   });
-  using laid = await layTrack([toy], 'Basic eDp5', random);
+  using laid = await layTrack([toy], readerCount, 'Basic eDp5', random);
   const result = await race(laid.track, 'a value that many will see');
   expect(result.winners).toBeGreaterThan(1);
   expect(result.faults).not.toEqual([]);
@@ -87,7 +61,7 @@ test('the race catches a store that reads and then deletes', async () => {
 test('the race finds nothing in a store that takes in one step', async () => {
   const random = seededFractions(announceSeed('race, self-test'));
   await using toy = await startServer({ command: ['test/support/defective-server.ts'] });
-  using laid = await layTrack([toy], 'Basic eDp5', random);
+  using laid = await layTrack([toy], readerCount, 'Basic eDp5', random);
   for (let raced = 0; raced < 10; raced += 1) {
     expect((await race(laid.track, `a value ${raced}`)).faults).toEqual([]);
   }

@@ -15,9 +15,9 @@ import { createMachineClock } from '../../src/ops/machine-clock.ts';
 import { readRootKeys } from '../../src/ops/root-key-file.ts';
 import { addRoot } from '../../src/ops/root-keys.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { attemptRequest, createV2, readMade, readReceiptState, receiptRequest } from '../support/calls.ts';
+import { attemptRequest, createV2, readMade } from '../support/calls.ts';
 import { count, limitMs } from '../support/counts.ts';
-import { createLedger, type Ledger } from '../support/ledger.ts';
+import { createStrictLedger, type Ledger } from '../support/ledger.ts';
 import { openConnection, requestBytes, sendOnce } from '../support/raw-client.ts';
 import { announceSeed, seededFractions } from '../support/run-seed.ts';
 import { createBench } from '../support/service-bench.ts';
@@ -25,14 +25,13 @@ import {
   type Credentials,
   createAccount,
   makeDataDir,
-  openPool,
   runProduct,
   type StartedServer,
   spawnProduct,
   startServer,
   watch,
 } from '../support/started-server.ts';
-import { attemptOne, runLoad, settle } from '../support/storm.ts';
+import { readAll, runLoad, settle } from '../support/storm.ts';
 
 setDefaultTimeout(limitMs(120_000));
 
@@ -95,20 +94,6 @@ function countPieces(bytes: Buffer, pieces: ReadonlySet<string>): number {
   return found;
 }
 
-/** A ledger to which an answer of 503 to a reveal or burn is a fault, too. */
-function createStrictLedger(seed: number) {
-  const ledger = createLedger(seed.toString(36));
-  const refused: string[] = [];
-  const strict: Ledger = {
-    ...ledger,
-    note(entry, reading) {
-      if (reading.is === 'unavailable') refused.push(entry.value);
-      ledger.note(entry, reading);
-    },
-  };
-  return { ledger: strict, refused };
-}
-
 /** Stores secrets of this account through the core and the store, without a server. */
 async function fill(dataDir: string, owner: Credentials, ledger: Ledger, secretCount: number): Promise<void> {
   const file = readRootKeys(join(dataDir, 'keys.json'));
@@ -145,7 +130,7 @@ async function onStage(name: string, secretCount: number, play: (stage: Stage) =
   try {
     const owner = await createAccount(dataDir, 'storm@example.org');
     const oldRoot = JSON.parse(readFileSync(join(dataDir, 'keys.json'), 'utf8')).roots[0].key;
-    const { ledger, refused } = createStrictLedger(seed);
+    const { ledger, refused } = createStrictLedger(seed.toString(36));
     await fill(dataDir, owner, ledger, secretCount);
     const pieces = createPieceWatch(dataDir);
     pieces.look();
@@ -200,28 +185,6 @@ async function untilShare(stage: Stage, share: number, exited: Promise<unknown>,
   });
   while (!hasEnded && shareUnder(stage, kid) < share) await pause();
   return !hasEnded;
-}
-
-/** Checks receipts, opens everything that waits, and tries all of it once more. How many waited. */
-async function readAll(port: number, { ledger, basic }: Stage): Promise<number> {
-  using pool = await openPool(port, 16);
-  const left = ledger.unsettled();
-  let waited = 0;
-  const work = async (connection: (typeof pool.connections)[number]) => {
-    for (let entry = left.pop(); entry !== undefined; entry = left.pop()) {
-      if (entry.made === null) continue;
-      const state = readReceiptState(await connection.send(receiptRequest(entry.made, basic)));
-      ledger.compare(entry, state);
-      const before = entry.releases;
-      await attemptOne(ledger, entry, connection, 'v2.reveal', basic);
-      if (state !== 'new') continue;
-      waited += 1;
-      if (entry.releases !== before + 1) throw new Error(`${entry.value} waits and did not come out`);
-      await attemptOne(ledger, entry, connection, 'v1.reveal', basic);
-    }
-  };
-  await Promise.all(pool.connections.map(work));
-  return waited;
 }
 
 async function stop(server: StartedServer): Promise<void> {

@@ -4,11 +4,17 @@
 import { Database } from 'bun:sqlite';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { openEngine } from '../../src/store/postgres/engine.ts';
+import { createPostgresStore, type PostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { PostgresServer } from '../support/postgres.ts';
-import { createSettableClock, type Means, type StoreUnderTest } from './conformance/check.ts';
+import {
+  createSettableClock,
+  type Means,
+  type SettableClock,
+  type StoreUnderTest,
+} from './conformance/check.ts';
 import { playUnconfirmed } from './memory/unconfirmed.ts';
 import { createMemoryStore } from './memory.ts';
 import { makeMemoryFolder } from './memory-folder.ts';
@@ -62,6 +68,17 @@ export async function openSqliteSubject(): Promise<SqliteSubject> {
   };
 }
 
+/** A node whose server's clock, and its own, are `clock`. */
+export async function openDriven(
+  server: PostgresServer,
+  schema: string,
+  clock: SettableClock,
+): Promise<PostgresStore> {
+  return createPostgresStore(
+    await openEngine({ url: server.url, schema, clock, durability: 'single', poolSize: 4 }),
+  );
+}
+
 let schemas = 0;
 
 /** A schema of its own on a server that many share: a tenth of what a database costs. */
@@ -70,7 +87,7 @@ export async function openPostgresSubject(server: PostgresServer): Promise<Havin
   const schema = `store_${schemas}`;
   await server.ask(`CREATE SCHEMA ${schema}`);
   const wallClock = createSettableClock();
-  const open = () => openPostgresStore({ url: server.url, schema, clock: wallClock });
+  const open = () => openDriven(server, schema, wallClock);
   const stores = [await open()];
   async function openAgain(): Promise<Store> {
     const store = await open();

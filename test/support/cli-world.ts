@@ -4,6 +4,7 @@ import type { Login, Logins } from '../../src/cli/logins.ts';
 import { runCommand } from '../../src/cli/run.ts';
 import { parseServerAddress, readConfig } from '../../src/config/read.ts';
 import type { Sensitive } from '../../src/core/sensitive.ts';
+import { systemRandom } from '../../src/crypto/random.ts';
 
 /** The content of a passphrase file; no message may contain it. */
 export const cliSecret = 'hunter2-canary';
@@ -71,6 +72,7 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
       );
     },
     statusOf: async () => null,
+    random: systemRandom,
     wallClockMs: () => 1_800_000_000_000,
     sleep: async () => {},
     readFile: async () => new TextEncoder().encode(`${cliSecret}\n`),

@@ -15,6 +15,8 @@ export interface Entry {
   /** How often the value was released, in whole or partial answers. */
   releases: number;
   burns: number;
+  /** Somebody was answered that it is gone. */
+  wasGone: boolean;
   /** Nothing more can happen to it. */
   isSettled: boolean;
 }
@@ -25,8 +27,8 @@ export interface Ledger {
   acknowledge(entry: Entry, made: Made): void;
   /** Call before sending a reveal or a burn. */
   attempt(entry: Entry): void;
-  /** Records the answer to an attempt. */
-  note(entry: Entry, reading: Reading): void;
+  /** Records the answer to an attempt, which was sent when the entry was already gone, or before. */
+  note(entry: Entry, reading: Reading, wasGone?: boolean): void;
   /** Records the bytes of a cut answer: any value in them has been released. */
   noteFragment(text: string): void;
   /** Compares the receipt's state after a restart. Unless it is `new`, one more reveal should follow: see `settle`. */
@@ -62,7 +64,15 @@ export function createLedger(runName: string): Ledger {
     faults,
     open() {
       const value = `ledger-${runName}-${entries.length}`;
-      const entry: Entry = { value, made: null, attempts: 0, releases: 0, burns: 0, isSettled: false };
+      const entry: Entry = {
+        value,
+        made: null,
+        attempts: 0,
+        releases: 0,
+        burns: 0,
+        wasGone: false,
+        isSettled: false,
+      };
       entries.push(entry);
       byValue.set(value, entry);
       return entry;
@@ -73,7 +83,10 @@ export function createLedger(runName: string): Ledger {
     attempt(entry) {
       entry.attempts += 1;
     },
-    note(entry, reading) {
+    note(entry, reading, wasGone = false) {
+      if (wasGone && (reading.is === 'released' || reading.is === 'burned'))
+        faults.push(`${entry.value}: ${reading.is} after it was answered as gone`);
+      if (reading.is === 'lost') entry.wasGone = true;
       if (reading.is === 'released') release(entry, reading.value);
       else if (reading.is === 'burned') burn(entry);
       else if (reading.is === 'strange') faults.push(`${entry.value}: ${JSON.stringify(reading.answer)}`);
@@ -104,4 +117,18 @@ function contradiction(entry: Entry, receiptState: string): string | null {
   if (entry.attempts === 0 && receiptState !== 'new')
     return `never attempted, and the receipt says ${receiptState}`;
   return null;
+}
+
+/** A ledger to which an answer of 503 to a reveal or burn is a fault, too. */
+export function createStrictLedger(runName: string): { ledger: Ledger; refused: readonly string[] } {
+  const ledger = createLedger(runName);
+  const refused: string[] = [];
+  const strict: Ledger = {
+    ...ledger,
+    note(entry, reading, wasGone) {
+      if (reading.is === 'unavailable') refused.push(entry.value);
+      ledger.note(entry, reading, wasGone);
+    },
+  };
+  return { ledger: strict, refused };
 }

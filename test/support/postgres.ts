@@ -165,7 +165,13 @@ async function serve(folder: string, port: number, own: Config): Promise<Postgre
     const { child, exited } = running;
     const pids = signal === 'SIGKILL' && child.pid !== undefined ? childrenOf(child.pid) : [];
     child.kill(signal);
-    for (const pid of pids) process.kill(pid, signal);
+    for (const pid of pids) {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // It has ended by itself.
+      }
+    }
     await exited;
   }
   return {

@@ -21,7 +21,8 @@ import {
   receiptRequest,
   recordRequest,
 } from './calls.ts';
-import { type RawConnection, sendTogether } from './raw-client.ts';
+import { openConnection, type RawConnection, sendTogether } from './raw-client.ts';
+import { openPool, type StartedServer } from './started-server.ts';
 
 export interface RaceTrack {
   /** One connection per reader, to one or more processes. */
@@ -31,6 +32,31 @@ export interface RaceTrack {
   /** An account that may burn. */
   readonly basic: string;
   readonly random: () => number;
+}
+
+/** Spreads the readers over the processes, in turn. The first makes the secrets. */
+export async function layTrack(
+  servers: readonly Pick<StartedServer, 'port'>[],
+  readerCount: number,
+  basic: string,
+  random: () => number,
+) {
+  const [first] = servers;
+  if (first === undefined) throw new Error('a race needs a server');
+  const each = Math.ceil(readerCount / servers.length);
+  const pools = await Promise.all(servers.map(({ port }) => openPool(port, each)));
+  const readers = Array.from({ length: each }, (_, index) =>
+    pools.flatMap(({ connections }) => connections.slice(index, index + 1)),
+  ).flat();
+  const creator = await openConnection(first.port);
+  const track: RaceTrack = { readers: readers.slice(0, readerCount), creator, basic, random };
+  return {
+    track,
+    [Symbol.dispose]() {
+      creator.destroy();
+      for (const pool of pools) pool[Symbol.dispose]();
+    },
+  };
 }
 
 /** Who got it, or who burned it. */

@@ -9,6 +9,7 @@ import {
   createV2,
   type Door,
   doors,
+  type Made,
   readAttempt,
   readMade,
   readReceiptState,
@@ -57,19 +58,31 @@ async function createOne({ ledger, basic, random }: Load, connection: RawConnect
   return entry;
 }
 
-/** One reveal or burn, written to the ledger before and after. */
+/** One reveal or burn, written to the ledger before and after; whether it was answered at all, and not with 503. */
 export async function attemptOne(
   ledger: Ledger,
   entry: Entry,
   connection: RawConnection,
   door: Door,
   basic: string,
-): Promise<void> {
-  if (entry.made === null) return;
+): Promise<boolean> {
+  if (entry.made === null) return false;
   const attempt: Attempt = { door, made: entry.made, basic };
+  const wasGone = entry.wasGone;
   ledger.attempt(entry);
   const answer = await connection.send(attemptRequest(attempt));
-  ledger.note(entry, readAttempt(attempt, answer));
+  const reading = readAttempt(attempt, answer);
+  ledger.note(entry, reading, wasGone);
+  return reading.is !== 'unavailable';
+}
+
+const mostTries = 100;
+const betweenTriesMs = 100;
+
+/** As people do it: what is answered with 503 is tried again. */
+async function attemptAgain(...attempt: Parameters<typeof attemptOne>): Promise<void> {
+  for (let tries = 1; !(await attemptOne(...attempt)) && tries < mostTries; tries += 1)
+    await new Promise((resume) => setTimeout(resume, betweenTriesMs));
 }
 
 /** Runs until `goesOn` returns `false` or the server cuts every connection. */
@@ -140,4 +153,38 @@ export async function readOut(port: number, ledger: Ledger, basic: string): Prom
   }
   await settle(port, ledger, basic);
   return count;
+}
+
+/** The receipt's state; 503 is tried again. */
+async function stateOf(made: Made, connection: RawConnection, basic: string): Promise<string> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await connection.send(receiptRequest(made, basic));
+    if (answer.status !== 503 || tries === mostTries) return readReceiptState(answer);
+    await new Promise((resume) => setTimeout(resume, betweenTriesMs));
+  }
+}
+
+/** Checks receipts, opens everything that waits, and tries all of it once more. How many waited. */
+export async function readAll(
+  port: number,
+  { ledger, basic }: Pick<Load, 'ledger' | 'basic'>,
+): Promise<number> {
+  using pool = await openPool(port, 16);
+  const left = ledger.unsettled();
+  let waited = 0;
+  const work = async (connection: RawConnection) => {
+    for (let entry = left.pop(); entry !== undefined; entry = left.pop()) {
+      if (entry.made === null) continue;
+      const state = await stateOf(entry.made, connection, basic);
+      ledger.compare(entry, state);
+      const before = entry.releases;
+      await attemptAgain(ledger, entry, connection, 'v2.reveal', basic);
+      if (state !== 'new') continue;
+      waited += 1;
+      if (entry.releases !== before + 1) throw new Error(`${entry.value} waits and did not come out`);
+      await attemptOne(ledger, entry, connection, 'v1.reveal', basic);
+    }
+  };
+  await Promise.all(pool.connections.map(work));
+  return waited;
 }

@@ -16,7 +16,7 @@ export interface BatchOptions<Ask, Answer, Row = unknown> {
   /** Made by `decision`, or for reads by `statement`. */
   readonly statement: Statement;
   readonly kind: 'read' | 'decide';
-  /** Of two asks with the same id the second waits for the next statement. */
+  /** Of two decisions with the same id the second waits for the next statement; reads may have one twice. */
   idOf(ask: Ask): Uint8Array;
   /** One array per column, in the order of the asks. */
   valuesOf(asks: readonly Ask[]): Values;
@@ -77,7 +77,7 @@ export function createBatch<Ask, Answer, Row = unknown>(
       const id = each.id.toString('latin1');
       const size = batch.bytesOf?.(each.ask) ?? 0;
       const isRoom = taken.length < maxAsks && (taken.length === 0 || bytes + size <= maxBytes);
-      if (!isRoom || ids.has(id)) {
+      if (!isRoom || (batch.kind === 'decide' && ids.has(id))) {
         left.push(each);
         continue;
       }

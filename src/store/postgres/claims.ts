@@ -22,6 +22,7 @@ import type { UnixSeconds } from '../../core/time.ts';
 import { createBatch } from './batches.ts';
 import { type Ending, type Endings, endingColumns, undoSeconds } from './endings.ts';
 import type { Engine } from './engine.ts';
+import { NotExecutedError } from './faults.ts';
 import type { RootUses } from './roots.ts';
 import { rowsInOrderOf } from './secret-rows.ts';
 import { decision, type Statement } from './statement.ts';
@@ -234,7 +235,7 @@ export function createClaimStore(
     try {
       return await claim(ask);
     } catch (fault) {
-      if (kept !== undefined) void putBack(undo, { ...ask, kept });
+      if (kept !== undefined && !(fault instanceof NotExecutedError)) void putBack(undo, { ...ask, kept });
       throw fault;
     }
   }

@@ -8,20 +8,21 @@
 import type { ConnectionOptions } from 'node:tls';
 import { ServiceError } from '../../core/errors.ts';
 import type { MachineClock, UnixSeconds } from '../../core/time.ts';
-import { createStoreTime, type StoreTime } from '../store-time.ts';
 import type { EngineDemands } from './boot-checks.ts';
 import { type Connection, openConnection, type Replies, type Values } from './connection.ts';
 import { faultOf, isLostConnection, NotExecutedError } from './faults.ts';
 import { createLane, type Lane } from './lane.ts';
 import { migrate } from './migrate.ts';
 import { createServerWatch, type EngineStatus, type ServerWatch } from './server-watch.ts';
-import { decision, type Statement } from './statement.ts';
+import type { Statement } from './statement.ts';
+import { createSharedTime, leaseSeconds, type ServerClock, type SharedTime, type TimeRow } from './time.ts';
 
 export type { Values } from './connection.ts';
+export type { EngineStatus } from './server-watch.ts';
 
 export interface Engine {
   /** Store time as this node knows it. */
-  readonly time: StoreTime;
+  readonly time: SharedTime;
   /**
    * Reads on the primary. `$1` is the first of `values`.
    * @param askedAtMs when the caller began to wait (of `performance.now()`): two seconds later it is rejected
@@ -46,7 +47,8 @@ export interface EngineOptions extends Partial<Pick<EngineDemands, 'durability' 
   readonly tls?: ConnectionOptions | false;
   /** The schema that the tables are in; the role's own if absent. Not through a pooler. */
   readonly schema?: string;
-  readonly clock: MachineClock;
+  /** The server's clock, which is heard with each answer; or one that a test drives, which is taken for the server's. */
+  readonly clock: ServerClock | MachineClock;
   /** How many connections it may have, at least two: for decisions, which may wait for a standby, and for reads. */
   readonly poolSize?: number;
 }
@@ -59,13 +61,16 @@ const checkMs = 5_000;
 const silentMs = 1_000;
 const maxAttempts = 5;
 const maxPauseMs = 20;
+const tickMs = 1_000;
 const defaultPoolSize = 10;
 /** Of all connections. */
 const readersShare = 0.4;
 /** A state may have been written so much later than it says that it ended. */
 const writtenWithinMs = 10_000;
 
-const renewal = decision('UPDATE store_time SET seconds = greatest(seconds, (SELECT now FROM clock))');
+/** Callers wipe their bytes as soon as they have asked. A buffer's `slice` would share them. */
+const ownCopy = (values: Values): Values =>
+  values.map((value) => (value instanceof Uint8Array ? new Uint8Array(value) : value));
 
 /** Once more while nothing has happened and it may succeed. */
 async function persist<T>(deadlineMs: number, attempt: () => Promise<T>): Promise<T> {
@@ -101,7 +106,6 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const poolSize = options.poolSize ?? defaultPoolSize;
   const address = { url, tls, ...(schema !== undefined && { schema }) };
   const watch = createServerWatch({ durability, allowsUnsafe, connections: poolSize });
-  const time = createStoreTime(clock, null);
 
   async function open(): Promise<Connection> {
     const connection = await openConnection(address);
@@ -114,56 +118,64 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     }
   }
 
-  await prepare(open, watch);
+  const first = await prepare(open, watch);
   const readerCount = Math.max(1, Math.floor(poolSize * readersShare));
   const readers = createLane(readerCount, open);
   const writers = createLane(Math.max(1, poolSize - readerCount), open);
-  return { time, ...createCalls({ readers, writers, watch, time }), status: watch.status, close };
+  const { time, ...calls } = createCalls({ readers, writers, watch, clock, first });
+  const ticking = 'hear' in clock ? setInterval(() => time.tick().catch(() => {}), tickMs) : undefined;
+  return { time, ...calls, status: watch.status, close };
 
   async function close(): Promise<void> {
+    clearInterval(ticking);
     await Promise.all([readers.close(), writers.close()]);
   }
 }
 
-/** Brings the tables up to date, as durably as everything else. */
-async function prepare(open: () => Promise<Connection>, watch: ServerWatch): Promise<void> {
+/** Brings the tables up to date, as durably as everything else. What is kept of the time. */
+async function prepare(open: () => Promise<Connection>, watch: ServerWatch): Promise<TimeRow> {
   const connection = await open();
   try {
     const noticesBefore = connection.noticeCount();
     const isNew = await migrate(connection);
     const deadlineMs = performance.now() + limitMs;
     const [reading] = await connection.ask([watch.reading()], deadlineMs);
-    if (!isNew) return;
-    assertConfirmed(watch, connection, reading, noticesBefore);
+    if (isNew) return confirmed(watch, connection, reading, noticesBefore);
+    if (reading?.status === 'fulfilled') return reading.value[0] as TimeRow;
+    throw faultOf(reading?.reason);
   } finally {
     await connection.end();
   }
 }
 
-function assertConfirmed(
+/** The server as it is after a decision, which it confirms. */
+function confirmed(
   watch: ServerWatch,
   connection: Connection,
   reading: Replies[number] | undefined,
   noticesBefore: number,
-): void {
-  const isConfirmed =
-    connection.noticeCount() === noticesBefore &&
-    reading?.status === 'fulfilled' &&
-    watch.isAsChecked(connection, reading.value[0]);
-  if (!isConfirmed) throw new ServiceError('unavailable', 'PostgreSQL did not confirm a decision.');
+): TimeRow {
+  if (connection.noticeCount() === noticesBefore && reading?.status === 'fulfilled') {
+    const [row] = reading.value;
+    if (watch.isAsChecked(connection, row)) return row as TimeRow;
+  }
+  throw new ServiceError('unavailable', 'PostgreSQL did not confirm a decision.');
 }
 
 interface Parts {
   readonly readers: Lane;
   readonly writers: Lane;
   readonly watch: ServerWatch;
-  readonly time: StoreTime;
+  readonly clock: EngineOptions['clock'];
+  readonly first: TimeRow;
 }
 
-function createCalls({ readers, writers, watch, time }: Parts): Pick<Engine, 'read' | 'decide' | 'prove'> {
+type Calls = Pick<Engine, 'time' | 'read' | 'decide' | 'prove'>;
+
+function createCalls({ readers, writers, watch, clock, first }: Parts): Calls {
   const heardAtMs = new WeakMap<Connection, number>();
   /** When the last confirmed decision began, and on which server. */
-  let confirmed = { fromMs: Number.NEGATIVE_INFINITY, serverStart: watch.serverStart() };
+  let lastConfirmed = { fromMs: Number.NEGATIVE_INFINITY, serverStart: watch.serverStart() };
 
   const isSilent = (connection: Connection) =>
     performance.now() - (heardAtMs.get(connection) ?? Number.NEGATIVE_INFINITY) > silentMs;
@@ -177,6 +189,7 @@ function createCalls({ readers, writers, watch, time }: Parts): Pick<Engine, 're
       );
       if (reading?.status !== 'fulfilled') throw reading?.reason;
       if (!watch.isAsChecked(connection, reading.value[0])) await watch.check(connection, deadlineMs);
+      time.hear(reading.value[0] as TimeRow);
     } catch (cause) {
       void connection.end();
       throw new NotExecutedError('A connection to PostgreSQL is of no use any more.', {
@@ -187,16 +200,21 @@ function createCalls({ readers, writers, watch, time }: Parts): Pick<Engine, 're
     heardAtMs.set(connection, performance.now());
   }
 
-  async function decideOn(connection: Connection, statement: Statement, values: Values, deadlineMs: number) {
+  async function decideOn(
+    connection: Connection,
+    statement: Statement,
+    valuesNow: () => Values,
+    deadlineMs: number,
+  ) {
     if (isSilent(connection)) await probe(connection, deadlineMs);
     const noticesBefore = connection.noticeCount();
     const [startedAtMs, serverStart] = [performance.now(), watch.serverStart()];
-    const query = { statement, values: [time.now(), 0, ...values] };
+    const query = { statement, values: valuesNow() };
     const [decided, reading] = await connection.ask([query, watch.reading()], deadlineMs);
     if (decided?.status !== 'fulfilled') throw faultOf(decided?.reason);
-    assertConfirmed(watch, connection, reading, noticesBefore);
+    time.hear(confirmed(watch, connection, reading, noticesBefore));
     heardAtMs.set(connection, performance.now());
-    confirmed = { fromMs: Math.max(confirmed.fromMs, startedAtMs), serverStart };
+    lastConfirmed = { fromMs: Math.max(lastConfirmed.fromMs, startedAtMs), serverStart };
     return decided.value;
   }
 
@@ -209,31 +227,47 @@ function createCalls({ readers, writers, watch, time }: Parts): Pick<Engine, 're
     throw new NotExecutedError('A read was cut.', { mayTryAgain: true, cause: reply?.reason });
   }
 
-  const decide = <Row>(statement: Statement, values: Values, askedAtMs = performance.now()) => {
-    const deadlineMs = askedAtMs + limitMs;
-    const attempt = () =>
-      writers.use(deadlineMs, (connection) => decideOn(connection, statement, values, deadlineMs));
-    return persist(deadlineMs, attempt) as Promise<readonly Row[]>;
-  };
+  const write = (statement: Statement, valuesNow: () => Values, deadlineMs: number) =>
+    persist(deadlineMs, () =>
+      writers.use(deadlineMs, (connection) => decideOn(connection, statement, valuesNow, deadlineMs)),
+    );
 
-  const confirmAnew = createShared(async () => {
-    await decide(renewal, []);
+  const time = createSharedTime(clock, first, {
+    leaseSeconds: 'hear' in clock ? leaseSeconds : 0,
+    read() {
+      const deadlineMs = performance.now() + limitMs;
+      return persist(deadlineMs, () =>
+        readers.use(deadlineMs, (connection) => probe(connection, deadlineMs)),
+      );
+    },
+    async write(statement, values) {
+      await write(statement, () => values, performance.now() + limitMs);
+    },
   });
 
+  const confirmAnew = createShared(time.keep);
+
   return {
-    decide,
-    read<Row>(statement: Statement, values: Values, askedAtMs = performance.now()) {
-      const deadlineMs = askedAtMs + limitMs;
+    time,
+    async decide<Row>(statement: Statement, values: Values, askedAtMs = performance.now()) {
+      const copy = ownCopy(values);
+      await time.beforeDecision();
+      const valuesNow = () => [...time.ofDecision(), ...copy];
+      return (await write(statement, valuesNow, askedAtMs + limitMs)) as readonly Row[];
+    },
+    async read<Row>(statement: Statement, values: Values, askedAtMs = performance.now()) {
+      const [deadlineMs, copy] = [askedAtMs + limitMs, ownCopy(values)];
+      await time.beforeRead();
       const attempt = () =>
-        readers.use(deadlineMs, (connection) => readOn(connection, statement, values, deadlineMs));
-      return persist(deadlineMs, attempt) as Promise<readonly Row[]>;
+        readers.use(deadlineMs, (connection) => readOn(connection, statement, copy, deadlineMs));
+      return (await persist(deadlineMs, attempt)) as readonly Row[];
     },
     async prove(endedAt) {
       if (watch.status().durability !== 'synchronous') return;
       // The log is written in order, so whatever a confirmed decision follows is as durable as it is.
       const endedMsAgo = (time.now() - endedAt) * 1_000;
-      const confirmedMsAgo = performance.now() - confirmed.fromMs;
-      const isOfThisServer = confirmed.serverStart === watch.serverStart();
+      const confirmedMsAgo = performance.now() - lastConfirmed.fromMs;
+      const isOfThisServer = lastConfirmed.serverStart === watch.serverStart();
       if (isOfThisServer && endedMsAgo - confirmedMsAgo > writtenWithinMs) return;
       await confirmAnew();
     },

@@ -33,11 +33,11 @@ export function toSecret(secretId: SecretId, row: SecretRow): StoredSecret {
 
 const textOf = (id: Uint8Array): string => Buffer.from(id).toString('latin1');
 
-/** For each id the row that names it: a statement gives its rows in any order, and none for an unknown id. */
+/** For each id a row that names it: a statement gives its rows in any order, one for each time that a known id was asked for. */
 export function rowsInOrderOf<Row extends { readonly asked_id: Uint8Array }>(
   ids: readonly Uint8Array[],
   rows: readonly Row[],
 ): (Row | null)[] {
-  const byId = new Map(rows.map((row) => [textOf(row.asked_id), row]));
-  return ids.map((id) => byId.get(textOf(id)) ?? null);
+  const byId = Map.groupBy(rows, (row) => textOf(row.asked_id));
+  return ids.map((id) => byId.get(textOf(id))?.pop() ?? null);
 }

@@ -2,52 +2,77 @@
  * The store over PostgreSQL, for any number of equal nodes. Each decision is one statement on the primary; what resolves is durable at
  * the store's class (P2, P5). Expiry is judged by a store time that all nodes share and that never steps back (P8).
  */
-import type { NewRecord } from '../../core/secret.ts';
+import type { MachineClock } from '../../core/time.ts';
 import type { Store } from '../store.ts';
+import { judgeByStoreTime } from '../store-time.ts';
 import { createAccountStore, createTokenStore } from './accounts.ts';
 import { createAttemptStore } from './attempts.ts';
 import { createCreationStore } from './creations.ts';
 import { createDeletionStore } from './deletion.ts';
 import { createDomainStore } from './domains.ts';
-import { type EngineOptions, openEngine } from './engine.ts';
+import { type Engine, type EngineOptions, type EngineStatus, openEngine } from './engine.ts';
 import { createMailStore } from './mail.ts';
 import { createPasswordStore } from './passwords.ts';
 import { createRecordStore } from './records.ts';
 import { createRoom } from './room.ts';
 import { createRootStore } from './roots.ts';
 import { createSessionStore } from './sessions.ts';
+import { createStoreClock } from './store-clock.ts';
 import { createSweepStore } from './sweep.ts';
+import { createServerClock } from './time.ts';
 
-export interface PostgresStoreOptions extends EngineOptions {
+export interface PostgresStoreOptions extends Omit<EngineOptions, 'clock'> {
+  /** This machine's. Only the time that passes on it counts: the wall clock of all nodes is the server's. */
+  readonly clock: MachineClock;
   /** What the data may take before new secrets are refused as `storage_full`; no more than the engine has if absent or `null`. */
   readonly maxStorageBytes?: number | null;
 }
 
-export interface PostgresStore extends Store, AsyncDisposable {}
+/** Disposing waits for what is under way, and ends every connection. */
+export interface PostgresStore extends Store, AsyncDisposable {
+  engineStatus(): EngineStatus;
+}
 
+/** Opens the store, or rejects with a `StoreRefusal` that says why not and what to do. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  const engine = await openEngine(options);
-  const { time } = engine;
-  const room = createRoom(engine, options.maxStorageBytes ?? null);
+  const clock = createServerClock(options.clock, () => performance.now());
+  return createPostgresStore(await openEngine({ ...options, clock }), options.maxStorageBytes);
+}
+
+/** @param maxStorageBytes as in the options */
+export function createPostgresStore(engine: Engine, maxStorageBytes: number | null = null): PostgresStore {
+  const { usedBytes, assertRoom, storing } = createRoom(engine, maxStorageBytes);
   const records = createRecordStore(engine);
+  const sweeps = createSweepStore(engine);
+  const creations = createCreationStore(engine);
+  const { time } = engine;
   return {
-    ...records,
-    ...createMailStore(engine),
-    ...createSweepStore(engine),
+    ...judgeByStoreTime(
+      {
+        ...records,
+        ...createMailStore(engine),
+        ...sweeps,
+        now: time.now,
+        put: (record) => storing(() => records.put(record)),
+      },
+      time,
+    ),
+    findAnyLook: records.findAnyLook,
+    replaceWrapping: records.replaceWrapping,
     ...createAttemptStore(engine),
-    ...createCreationStore(engine),
-    ...createRootStore(engine),
     ...createAccountStore(engine),
     ...createTokenStore(engine),
     ...createPasswordStore(engine),
     ...createSessionStore(engine),
     ...createDeletionStore(engine),
     ...createDomainStore(engine),
-    put: (record: NewRecord) => room.storing(() => records.put(record)),
-    usedBytes: room.usedBytes,
-    assertRoom: room.assertRoom,
-    now: time.now,
-    clock: time.report,
+    ...createRootStore(engine),
+    ...creations,
+    reserveCreation: (creation) => storing(() => creations.reserveCreation(creation)),
+    ...createStoreClock(engine, sweeps.sweep),
+    usedBytes,
+    assertRoom,
+    engineStatus: engine.status,
     [Symbol.asyncDispose]: () => engine.close(),
-  } as unknown as PostgresStore;
+  };
 }

@@ -20,11 +20,7 @@ import { type Statement, statement } from './statement.ts';
 /** How far ahead of the kept time decisions may go, and for how long what was heard of it is acted on. */
 export const leaseSeconds = 3;
 
-/** What every confirmation reads of the time, from `store_time`. */
-export const timeColumns = `
-  seconds, used_until, boot_id, since_boot, server_clock, disputed_since, disputed_ahead, times_set,
-  floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS server_ms`;
-
+/** The row of `store_time`, and the server's clock as it was when that was read, in seconds with a fraction. */
 export interface TimeRow {
   readonly seconds: UnixSeconds;
   readonly used_until: UnixSeconds;
@@ -34,7 +30,7 @@ export interface TimeRow {
   readonly disputed_since: UnixSeconds | null;
   readonly disputed_ahead: number | null;
   readonly times_set: number;
-  readonly server_ms: number;
+  readonly server_now: number;
 }
 
 /** The kept time as it was read last on this primary. */
@@ -54,7 +50,8 @@ function keptIn(row: TimeRow): KeptTime {
 
 /** A server's clock as a node knows it: as it was read last, and the time that has passed on the node since. */
 export interface ServerClock extends MachineClock {
-  hear(serverMs: number): void;
+  /** @param serverNow seconds, with a fraction */
+  hear(serverNow: number): void;
 }
 
 /** @param own the node's; only the time since its boot is used */
@@ -69,8 +66,8 @@ export function createServerClock(own: MachineClock, nowMs: () => number): Serve
       const atLeastMs = (sinceBoot() - heardSinceBoot - 1) * 1000;
       return Math.floor((serverMs + Math.max(nowMs() - heardMs, atLeastMs)) / 1000);
     },
-    hear(readMs) {
-      [serverMs, heardMs, heardSinceBoot] = [readMs, nowMs(), sinceBoot()];
+    hear(serverNow) {
+      [serverMs, heardMs, heardSinceBoot] = [serverNow * 1000, nowMs(), sinceBoot()];
     },
   };
 }
@@ -91,6 +88,8 @@ const keepTime = statement(`
 
 /** How the time is read and kept: each resolves after `hear` was called with what is kept then. */
 export interface TimeKeeping {
+  /** `leaseSeconds`; 0 where a test drives the time: then each second is kept before a decision, and heard before a read. */
+  readonly leaseSeconds: number;
   read(): Promise<void>;
   /** A confirmed write. */
   write(statement: Statement, values: readonly unknown[]): Promise<void>;
@@ -107,17 +106,19 @@ export interface SharedTime extends StoreTime {
   ofDecision(): readonly [UnixSeconds, number];
   /** Keeps the time in a confirmed write: what was seen on the primary before is durable once this resolves. */
   keep(): Promise<void>;
+  /** The clocks as they are now: the server's, and which machine this is, how long after its start. */
+  machine(): readonly [wall: UnixSeconds, bootId: string | null, sinceBoot: number];
   /** Hears of the time, and keeps it where nobody else does; called about once a second. */
   tick(): Promise<void>;
 }
 
-/** @param first what is kept at the start; the clock has heard of it */
+/** @param first what is kept at the start */
 export function createSharedTime(
   clock: MachineClock | ServerClock,
   first: TimeRow,
-  { read, write }: TimeKeeping,
-  lease = leaseSeconds,
+  { leaseSeconds: lease, read, write }: TimeKeeping,
 ): SharedTime {
+  if ('hear' in clock) clock.hear(first.server_now);
   let kept = keptIn(first);
   const time = createStoreTime(clock, kept.mark);
   let heardAt = [clock.wall(), clock.sinceBoot()] as const;
@@ -132,14 +133,14 @@ export function createSharedTime(
     const isKnown = heard.timesSet === kept.timesSet && time.mark() !== null;
     // Before the clock is read again: a dispute that others noticed is theirs, not another one.
     if (isKnown) time.raiseTo(leastTimeBy(heard.mark, clock), heard.mark.dispute);
-    if ('hear' in clock) clock.hear(row.server_ms);
+    if ('hear' in clock) clock.hear(row.server_now);
     if (heard.timesSet > kept.timesSet || (!isKnown && isAccountedFor(heard.mark, clock)))
       time.adopt(heard.mark);
     kept = heard;
     heardAt = [clock.wall(), clock.sinceBoot()];
   }
 
-  async function keepNow(): Promise<void> {
+  async function keep(): Promise<void> {
     const mark = time.mark();
     const { seconds, bootId, sinceBoot, dispute } = mark ?? kept.mark;
     const until = mark === null ? kept.usedUntil : seconds + lease;
@@ -154,8 +155,8 @@ export function createSharedTime(
     ownDispute = dispute?.since;
   }
 
-  const keep = (): Promise<void> => {
-    keeping ??= keepNow().finally(() => {
+  const keepOnce = (): Promise<void> => {
+    keeping ??= keep().finally(() => {
       keeping = null;
     });
     return keeping;
@@ -177,7 +178,7 @@ export function createSharedTime(
   }
   async function hearAndKeep(): Promise<void> {
     if (isStale()) await readNow();
-    if (mustKeep()) await keep();
+    if (mustKeep()) await keepOnce();
   }
 
   return {
@@ -191,6 +192,7 @@ export function createSharedTime(
       time.mark() === null ? time.now() : Math.min(time.now(), kept.usedUntil),
       kept.timesSet,
     ],
-    tick: () => (time.now() > kept.usedUntil - lease + 1 ? keep() : readNow()),
+    machine: () => [clock.wall(), clock.bootId, clock.sinceBoot()],
+    tick: () => (time.now() > kept.usedUntil - lease + 1 ? keepOnce() : readNow()),
   };
 }

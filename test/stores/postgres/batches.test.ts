@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test';
 import { type BatchOptions, createBatch } from '../../../src/store/postgres/batches.ts';
 import type { Engine, Values } from '../../../src/store/postgres/engine.ts';
+import { NotExecutedError } from '../../../src/store/postgres/faults.ts';
 import { statement } from '../../../src/store/postgres/statement.ts';
 
 interface Ask {
@@ -77,13 +78,30 @@ describe('a batch', () => {
     expect(sent[4]?.ids).toEqual([2]);
   });
 
-  it('never has one id twice in a statement', async () => {
+  it('never has one id twice in a statement that decides', async () => {
+    const { engine, sent } = openWaitingEngine();
+    const [decide, read] = (['decide', 'read'] as const).map((kind) =>
+      createBatch(engine, { ...options, kind }),
+    );
+    for (const id of [7, 7, 5]) void decide?.({ id });
+    await turn();
+    await turn();
+    for (const id of [7, 7, 5]) void read?.({ id });
+    await turn();
+    expect(sent.map(({ ids }) => ids)).toEqual([[5, 7], [7], [5, 7, 7]]);
+  });
+
+  it('refuses what it could not send for a second, and nothing of it happens', async () => {
     const { engine, sent } = openWaitingEngine();
     const ask = createBatch(engine, options);
-    for (const id of [7, 7, 5]) void ask({ id });
+    for (const id of [1, 2]) {
+      void ask({ id });
+      await turn();
+    }
+    await expect(ask({ id: 3 })).rejects.toBeInstanceOf(NotExecutedError);
+    sent[0]?.answer();
     await turn();
-    await turn();
-    expect(sent.map(({ ids }) => ids)).toEqual([[5, 7], [7]]);
+    expect(sent.map(({ ids }) => ids)).toEqual([[1], [2]]);
   });
 
   it('asks right before sending whether the client has left, and sends nothing for it then', async () => {

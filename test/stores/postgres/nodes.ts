@@ -1,91 +1,79 @@
-/** Several nodes over the same tables, statements with a seeded defect, and locks that a test holds. */
+/** Two nodes on one schema, and a third hand on its tables that holds a decision half made. */
 import pg from 'pg';
-import { createAccountStore, createTokenStore } from '../../../src/store/postgres/accounts.ts';
-import { createAttemptStore } from '../../../src/store/postgres/attempts.ts';
-import { createCreationStore } from '../../../src/store/postgres/creations.ts';
-import { type Engine, openEngine } from '../../../src/store/postgres/engine.ts';
-import { createMailStore } from '../../../src/store/postgres/mail.ts';
-import { createRecordStore } from '../../../src/store/postgres/records.ts';
-import { createRootStore } from '../../../src/store/postgres/roots.ts';
-import type { Statement } from '../../../src/store/postgres/statement.ts';
-import { statement } from '../../../src/store/postgres/statement.ts';
-import { createSweepStore } from '../../../src/store/postgres/sweep.ts';
+import type { PostgresStore } from '../../../src/store/postgres/store.ts';
 import { type PostgresServer, until } from '../../support/postgres.ts';
-import { createSettableClock } from '../conformance/check.ts';
+import { createSettableClock, type SettableClock } from '../conformance/check.ts';
+import { openDriven } from '../subjects.ts';
+
+/** Of each kind of race; half of them through each node. */
+export const racers = 100;
+
+export interface Nodes extends AsyncDisposable {
+  readonly one: PostgresStore;
+  readonly other: PostgresStore;
+  readonly clock: SettableClock;
+  readonly schema: string;
+  /** Node n of two, in turn. */
+  node(n: number): PostgresStore;
+  ask<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /**
+   * What a call answers that begins while these statements are done and not committed: they are as soon as the call waits for them, or
+   * has answered without.
+   */
+  during<Answer>(statements: readonly Statement[], call: () => Promise<Answer>): Promise<Answer>;
+  /** Puts a defect into a function of the schema. */
+  seed(name: string, from: string, to: string): Promise<void>;
+}
+
+type Statement = readonly [sql: string, values?: readonly unknown[]];
 
 let schemas = 0;
 
-/** @param seed what a node's engine is replaced by */
-export async function openNodes(
-  server: PostgresServer,
-  count: number,
-  seed: (engine: Engine) => Engine = (engine) => engine,
-) {
+export async function openNodes(server: PostgresServer): Promise<Nodes> {
   schemas += 1;
   const schema = `nodes_${schemas}`;
   await server.ask(`CREATE SCHEMA ${schema}`);
+  const hand = new pg.Client({ connectionString: server.url, options: `-c search_path=${schema}` });
+  await hand.connect();
   const clock = createSettableClock();
-  const nodes = [];
-  const engines: Engine[] = [];
-  for (let n = 0; n < count; n += 1) {
-    const opened = await openEngine({ url: server.url, schema, clock });
-    engines.push(opened);
-    const engine = seed(opened);
-    nodes.push({
-      ...createRecordStore(engine),
-      ...createAccountStore(engine),
-      ...createTokenStore(engine),
-      ...createAttemptStore(engine),
-      ...createCreationStore(engine),
-      ...createRootStore(engine),
-      ...createMailStore(engine),
-      ...createSweepStore(engine),
-      now: engine.time.now,
-    });
-  }
+  const open = () => openDriven(server, schema, clock);
+  const [one, other] = [await open(), await open()];
+  const ask: Nodes['ask'] = async (sql, values = []) => (await hand.query(sql, [...values])).rows;
+  const isWaiting = async () =>
+    (await server.ask("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).length > 0;
   return {
-    nodes,
+    one,
+    other,
     clock,
     schema,
-    ask: <Row extends pg.QueryResultRow>(sql: string) =>
-      server.ask<Row>(sql.replaceAll(/\b(records|attempts|accounts|root_floor)\b/g, `${schema}.$1`)),
+    node: (n) => (n % 2 === 0 ? one : other),
+    ask,
+    async during(statements, call) {
+      await ask('BEGIN');
+      for (const statement of statements) await ask(...statement);
+      let hasAnswered = false;
+      const answer = call().finally(() => {
+        hasAnswered = true;
+      });
+      answer.catch(() => {});
+      await until('the call waits or answers', async () => hasAnswered || (await isWaiting()));
+      await ask('COMMIT');
+      return answer;
+    },
+    async seed(name, from, to) {
+      const [found] = await ask<{ text: string }>(`SELECT pg_get_functiondef('${name}'::regproc) AS text`);
+      const text = found?.text ?? '';
+      if (!text.includes(from)) throw new Error(`${name} has no ${from}`);
+      await ask(text.replace(from, to));
+    },
     async [Symbol.asyncDispose]() {
-      for (const engine of engines) await engine.close();
+      await hand.end();
+      await one[Symbol.asyncDispose]();
+      await other[Symbol.asyncDispose]();
       await server.ask(`DROP SCHEMA ${schema} CASCADE`);
     },
   };
 }
 
-/** An engine with another text in place of a part of some statements. */
-export function replacing(engine: Engine, part: string, other: string): Engine {
-  const seeded = (given: Statement) =>
-    given.text.includes(part) ? statement(given.text.replace(part, other)) : given;
-  return {
-    ...engine,
-    read: (given, values) => engine.read(seeded(given), values),
-    decide: (given, values) => engine.decide(seeded(given), values),
-  };
-}
-
-/** A transaction of the test's own, which has done this and holds its locks until it is released, which undoes it. */
-export async function holding(
-  { url }: PostgresServer,
-  schema: string,
-  sql: string,
-): Promise<() => Promise<void>> {
-  const client = new pg.Client({ connectionString: url, options: `-c search_path=${schema}` });
-  await client.connect();
-  await client.query('BEGIN');
-  await client.query(sql);
-  return async () => {
-    await client.query('ROLLBACK');
-    await client.end();
-  };
-}
-
-/** Resolves once so many of the server's backends wait for a lock. */
-export const untilWaiting = (server: PostgresServer, backends: number): Promise<void> =>
-  until(`${backends} that wait for a lock`, async () => {
-    const rows = await server.ask("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
-    return rows.length >= backends;
-  });
+export const countWhere = async ({ ask }: Nodes, from: string): Promise<number> =>
+  Number((await ask<{ n: string }>(`SELECT count(*) AS n FROM ${from}`))[0]?.n);

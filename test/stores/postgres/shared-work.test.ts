@@ -7,7 +7,7 @@ import type { Engine } from '../../../src/store/postgres/engine.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 import { newAccount, newToken } from '../conformance/account-fixtures.ts';
 import { countOf, newRecord, ttlSeconds } from '../conformance/check.ts';
-import { holding, openNodes, replacing, untilWaiting } from './nodes.ts';
+import { holding, openNodes, replacing, untilWaiting } from './seeded-nodes.ts';
 
 let server: PostgresServer;
 
@@ -131,7 +131,7 @@ async function takeThroughTwo(seed: (engine: Engine) => Engine): Promise<DueNoti
   );
   const taking = Promise.all(opened.nodes.map((each) => each.takeDueNotices(100)));
   // Those that wait for the row have seen it as it is now; the others take what is free.
-  await Promise.race([taking, untilWaiting(server, 2)]);
+  await untilWaiting(server, 2, taking);
   await release();
   return [...(await taking).flat(), ...(await node.takeDueNotices(100))];
 }
@@ -211,7 +211,7 @@ async function closeDuringPut(seed: (engine: Engine) => Engine): Promise<number>
   const putting = one.put(record);
   await untilWaiting(server, 1);
   const listing = two.closeRootsBefore(2).then(() => two.listUnderOlderRoots(2, null, 100));
-  await Promise.race([listing, untilWaiting(server, 2)]);
+  await untilWaiting(server, 2, listing);
   await release();
   await putting;
   return (await listing).secretIds.length;

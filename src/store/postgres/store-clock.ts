@@ -1,0 +1,82 @@
+/** How an operator inspects store time and sets it, for all nodes. */
+import { lookSeconds } from '../../core/look-store.ts';
+import type { StoreClock, UnixSeconds } from '../../core/time.ts';
+import { erased } from './claims.ts';
+import type { Engine } from './engine.ts';
+import { decision, statement } from './statement.ts';
+
+const countExpiring = statement(`
+  SELECT count(*) AS n FROM records WHERE state = 'w' AND expires_at > $1 AND expires_at <= $2`);
+
+/** Few enough for a statement that ends in time. */
+const sweptAtOnce = 1_000;
+const walkedAtOnce = 20_000;
+
+/**
+ * Sets the time. Set back, what has expired stays so. What was counted or begun at a time that has not come yet keeps what remains of
+ * it: guesses, sessions and tickets would otherwise last longer by as much as the time is set back. A look's end would come later by
+ * as much, so all of them end now. Records cannot be moved: their times are sealed with them.
+ *
+ * The row of the time is locked first. Whoever decides meanwhile decides by the old time before this commits, and by the new one after.
+ */
+const setTime = decision(`
+  WITH kept AS MATERIALIZED (SELECT only_row FROM store_time FOR UPDATE),
+  back AS (SELECT now, $3::bigint AS at, now - $3::bigint AS by FROM clock, kept WHERE $3::bigint < now),
+  ended AS (
+    UPDATE records r SET ${erased}, sweep_at = receipt_expires_at FROM back
+    WHERE sweep_at <= now AND expires_at <= now AND state = 'w' AND sealed_secret IS NOT NULL),
+  looks AS (
+    UPDATE records r SET ${erased}, sweep_at = receipt_expires_at FROM back
+    WHERE sweep_at > now AND sweep_at <= now + ${lookSeconds} AND state <> 'w' AND look_until IS NOT NULL),
+  counted AS (
+    UPDATE attempts a SET stale_at = stale_at - by,
+      times = ARRAY(
+        SELECT CASE WHEN each > at THEN each - by ELSE each END FROM unnest(times) WITH ORDINALITY AS t (each, place) ORDER BY place)
+    FROM back WHERE EXISTS (SELECT FROM unnest(times) AS each WHERE each > at)),
+  handed AS (
+    UPDATE tickets SET expires_at = CASE WHEN expires_at = 0 THEN 0 ELSE expires_at - by END,
+      counts_until = counts_until - by, created_at = created_at - by
+    FROM back WHERE created_at > at),
+  begun AS (
+    UPDATE sessions SET expires_at = expires_at - by, created_at = created_at - by, last_used_at = least(last_used_at, at)
+    FROM back WHERE created_at > at)
+  UPDATE store_time SET seconds = $3, used_until = $3, server_clock = $3, boot_id = $4, since_boot = $5,
+    disputed_since = NULL, disputed_ahead = NULL, times_set = times_set + 1
+  FROM kept`);
+
+/** What was erased has expired for good, whatever time it is: its expiry is no longer sealed with anything. */
+const endErased = decision(`
+  WITH walked AS MATERIALIZED (
+    SELECT secret_id, position, state = 'w' AND sealed_secret IS NULL AND expires_at > now AS is_erased
+    FROM records, clock WHERE position > $3 ORDER BY position LIMIT ${walkedAtOnce}),
+  ended AS (
+    UPDATE records r SET expires_at = now FROM walked, clock
+    WHERE r.secret_id = walked.secret_id AND is_erased AND state = 'w' AND sealed_secret IS NULL)
+  SELECT count(*) AS looked, max(position) AS upto FROM walked`);
+
+interface WalkedRow {
+  readonly looked: number;
+  readonly upto: number | null;
+}
+
+/** @param sweep erases what has expired by store time, whatever the wall clock says */
+export function createStoreClock(
+  { time, read, decide }: Pick<Engine, 'time' | 'read' | 'decide'>,
+  sweep: (limit: number) => Promise<number>,
+): StoreClock {
+  return {
+    clock: time.report,
+    async countExpiringBy(at: UnixSeconds) {
+      const [row] = await read<{ n: number }>(countExpiring, [time.now(), at]);
+      return row?.n ?? 0;
+    },
+    async setTime() {
+      while ((await sweep(sweptAtOnce)) >= sweptAtOnce);
+      await decide(setTime, time.machine());
+      for (let after: number | null = 0; after !== null; ) {
+        const [walked]: readonly WalkedRow[] = await decide<WalkedRow>(endErased, [after]);
+        after = walked?.looked === walkedAtOnce ? walked.upto : null;
+      }
+    },
+  };
+}
