@@ -82,16 +82,16 @@ const outcomeOf = (asking: Promise<unknown>): Promise<unknown> =>
 /** Calls `before` before each call of a method, by its name. */
 function watched<Side extends MoveSource | MoveTarget>(
   side: Side,
-  before: (name: string) => unknown,
-  after: (name: string) => unknown = () => {},
+  before: (name: string, args: readonly unknown[]) => unknown,
+  after: (name: string, args: readonly unknown[]) => unknown = () => {},
 ): Side {
   const get = (target: Side, name: string | symbol): unknown => {
     const method = Reflect.get(target, name);
     if (typeof name === 'symbol') return method;
     return async (...args: unknown[]) => {
-      await before(name);
+      await before(name, args);
       const result = await (method as (...given: unknown[]) => unknown)(...args);
-      await after(name);
+      await after(name, args);
       return result;
     };
   };
@@ -277,12 +277,24 @@ describe.each(pairs)('a move from %s to %s while the store serves', (...kinds) =
   });
 });
 
-/** Moves with a cut before or after the call of that number; whether it came that far. */
-async function moveCutAt(cut: number, after: boolean): Promise<boolean> {
+/** Whether anything is served there. */
+async function isServing(place: Place): Promise<boolean> {
+  try {
+    await using store = await place.open();
+    return await store.hasAccounts();
+  } catch (error) {
+    if (!(error instanceof StoreRefusal)) throw error;
+    return false;
+  }
+}
+
+/** Moves with a cut before or after the call of that number among those that `counts`; whether it came that far. */
+async function moveCutAt(cut: number, after: boolean, counts: (call: string) => boolean): Promise<boolean> {
   await using source = await from.source();
   await using target = await to.target();
   let calls = 0;
-  const count = () => {
+  const count = (name: string, args: readonly unknown[]) => {
+    if (!counts([name, (args[0] as { name?: string } | undefined)?.name ?? ''].join(' '))) return;
     calls += 1;
     if (calls === cut) throw new Error('cut');
   };
@@ -297,8 +309,12 @@ async function moveCutAt(cut: number, after: boolean): Promise<boolean> {
   }
 }
 
+/** A server's pages of the other tables are copied as these are. */
+const isTelling = (call: string) => !/^(readPage|addRows) (?!records|domains)/.test(call);
+
 describe.each(pairs)('a move from %s to %s that was cut short', (...kinds) => {
   usePlaces(...kinds);
+  const counts = kinds.includes('PostgreSQL') ? isTelling : () => true;
 
   it.each([
     ['before', false],
@@ -314,11 +330,11 @@ describe.each(pairs)('a move from %s to %s that was cut short', (...kinds) => {
           await fill(store);
         }
         const before = await contentsAt(from);
-        const wasCut = await moveCutAt(cut, after);
-        const serving = [await refusalAt(from), await refusalAt(to)].filter((refusal) => refusal === null);
-        expect([cut, serving.length > 1]).toEqual([cut, false]);
+        const wasCut = await moveCutAt(cut, after, counts);
+        const serving = [await isServing(from), await isServing(to)];
+        expect([cut, ...serving]).not.toEqual([cut, true, true]);
         await runMove(from, to);
-        expect([await refusalAt(from), await refusalAt(to)]).toEqual([expect.any(String), null]);
+        expect([await isServing(from), await isServing(to)]).toEqual([false, true]);
         expect(await contentsAt(to)).toEqual(before);
         if (!wasCut) break;
         expect(cut).toBeLessThan(200);
