@@ -64,7 +64,7 @@ const undoClaims = decision(`
   WITH asked AS (
     SELECT * FROM unnest($3::bytea[], $4::bytea[], $5::bytea[], $6::integer[], $7::bytea[], $8::integer[], $9::bigint[])
       AS asked (secret_id, claim_token, sealed_secret, sealed_version, address_box, kid, owner)),
-  open_roots AS MATERIALIZED (SELECT kid FROM root_floor FOR SHARE),
+  open_roots AS MATERIALIZED (SELECT kid FROM root_floor LIMIT 1 FOR SHARE),
   owners AS MATERIALIZED (SELECT id FROM accounts WHERE id = ANY ($9::bigint[]) ORDER BY id FOR KEY SHARE),
   found AS MATERIALIZED (
     SELECT r.secret_id FROM asked JOIN records r USING (secret_id)

@@ -60,7 +60,7 @@ const endLook = decision(`
 const replaceWrappings = decision(`
   WITH asked AS (
     SELECT * FROM unnest($3::bytea[], $4::bytea[], $5::bytea[], $6::integer[]) AS asked (secret_id, was, becomes, kid)),
-  open_roots AS MATERIALIZED (SELECT kid FROM root_floor FOR SHARE),
+  open_roots AS MATERIALIZED (SELECT kid FROM root_floor LIMIT 1 FOR SHARE),
   found AS MATERIALIZED (
     SELECT r.secret_id FROM asked JOIN records r USING (secret_id)
     WHERE asked.kid >= (SELECT kid FROM open_roots) ORDER BY r.secret_id FOR UPDATE OF r),
