@@ -81,7 +81,7 @@ const deleteSession = decision(`
 type SessionMethods = 'addSession' | 'findSession' | 'noteSessionUse' | 'listSessions' | 'endSession';
 
 export function createSessionStore(engine: Engine): Pick<AccountStore, SessionMethods> {
-  const find = createLookUp<FoundRow, { account: Account; session: StoredSession }>(
+  const find = createLookUp<Uint8Array, FoundRow, { account: Account; session: StoredSession }>(
     engine,
     selectSessions,
     ({ session_id, ...row }) =>

@@ -12,12 +12,12 @@ export function statement(text: string): Statement {
 
 /**
  * Out of the first two parameters of a decision: this node's store time, and how often it knows the time to have been set. Never
- * behind what another node has kept; a node that missed a setting is judged by what was set. The limit is for the planner, which takes
- * a table of one row for one of thousands until it is analyzed, and then compiles each statement for longer than it runs (JIT).
+ * behind what another node has kept; a node that missed a setting is judged by what was set.
  */
 const clock = `
   clock AS (
-    SELECT CASE WHEN times_set = $2::bigint THEN greatest($1::bigint, seconds) ELSE seconds END AS now FROM store_time LIMIT 1)`;
+    SELECT CASE WHEN times_set = $2::bigint THEN greatest($1::bigint, seconds) ELSE seconds END AS now
+    FROM store_time WHERE only_row = 1)`;
 
 /**
  * A statement that decides: its text finds the time that it decides by in `clock.now`, and its own parameters begin at `$3`. It may
