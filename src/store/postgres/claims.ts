@@ -249,10 +249,10 @@ export function createClaimStore(
   return {
     async claim(target, isAbandoned, look = null): Promise<ClaimOutcome> {
       const ask = {
-        secretId: target.secretId.slice() as ClaimTarget['secretId'],
+        secretId: new Uint8Array(target.secretId) as ClaimTarget['secretId'],
         rowVersion: target.rowVersion,
         claimToken: new Uint8Array(randomBytes(16)),
-        look: look === null ? null : { ...look, sealedLook: look.sealedLook.slice() },
+        look: look === null ? null : { ...look, sealedLook: new Uint8Array(look.sealedLook) },
         isAbandoned,
       };
       const kept = keptOf(target);
@@ -265,8 +265,9 @@ export function createClaimStore(
       if (row !== null && row.state !== 'w') await believeLocked(row);
       return 'gone';
     },
-    burn: async (id, isAbandoned) => outcomeOf(await burn({ id: id.slice(), rowVersion: null, isAbandoned })),
+    burn: async (id, isAbandoned) =>
+      outcomeOf(await burn({ id: new Uint8Array(id), rowVersion: null, isAbandoned })),
     burnFound: async ({ secretId, rowVersion }, isAbandoned) =>
-      outcomeOf(await burnFound({ id: secretId.slice(), rowVersion, isAbandoned })),
+      outcomeOf(await burnFound({ id: new Uint8Array(secretId), rowVersion, isAbandoned })),
   };
 }

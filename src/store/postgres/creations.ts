@@ -22,7 +22,7 @@ import type { UnixSeconds } from '../../core/time.ts';
 import { createBatch } from './batches.ts';
 import type { Engine } from './engine.ts';
 import { rowsInOrderOf } from './secret-rows.ts';
-import { decision, statement } from './statement.ts';
+import { copyOf, decision, statement } from './statement.ts';
 
 const selectCreations = statement(`
   SELECT creation_id AS asked_id, seed, body_mac, done_at, mismatches, reserved_at
@@ -116,7 +116,7 @@ export function createCreationStore(engine: Engine): CreationStore {
   }
 
   return {
-    findCreation: (id) => find(id.slice() as CreationId),
+    findCreation: (id) => find(copyOf(id) as CreationId),
     async reserveCreation(given) {
       const creation = structuredClone(given);
       for (let tries = 0; tries < maxTries; tries += 1) {
@@ -130,14 +130,14 @@ export function createCreationStore(engine: Engine): CreationStore {
       throw new ServiceError('unavailable', 'The creation changed each time it was looked at.');
     },
     async takeOverCreation({ id, wrappedSeed: from }, { wrappedSeed, bodyMac }) {
-      const values = [id, from, wrappedSeed, bodyMac].map((bytes) => bytes.slice());
+      const values = [id, from, wrappedSeed, bodyMac].map(copyOf);
       return (await engine.decide(takeOver, values)).length === 1;
     },
     async releaseCreation({ id, wrappedSeed }) {
-      await engine.decide(release, [id.slice(), wrappedSeed.slice()]);
+      await engine.decide(release, [copyOf(id), copyOf(wrappedSeed)]);
     },
     async countMismatch(id) {
-      await engine.decide(count, [id.slice()]);
+      await engine.decide(count, [copyOf(id)]);
     },
   };
 }

@@ -15,9 +15,9 @@ import {
   type StoredDomain,
 } from '../../core/share-domain.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { decided } from './accounts.ts';
+import { createLookUp, decided } from './accounts.ts';
 import type { Engine, Values } from './engine.ts';
-import { decision, type Statement, statement } from './statement.ts';
+import { copyOf, decision, type Statement, statement } from './statement.ts';
 
 interface DomainRow {
   account_id: AccountId;
@@ -57,7 +57,9 @@ const select = (condition: string): Statement =>
 
 const selectOne = select('d.account_id = $1 AND d.name = $2');
 const selectOwned = select('d.account_id = $1 ORDER BY d.name');
-const selectVerified = select("d.name = $1 AND d.state = 'verified'");
+const selectVerified = statement(`
+  SELECT asked.place, ${columns} FROM unnest($1::text[]) WITH ORDINALITY AS asked (name, place)
+  JOIN domains d ON d.name = asked.name AND d.state = 'verified' ${logo}`);
 const selectLogo = statement('SELECT name, type, bytes FROM domain_logos WHERE name = $1 LIMIT 1');
 
 const addDomain = decision('SELECT add_domain($3, $4, $5, $6, $7, $8, $9) AS outcome');
@@ -114,7 +116,11 @@ export function createDomainStore(engine: Engine): DomainStore {
     },
     findDomain: (id, name) => find(selectOne, [id, name]),
     listDomains: async (id) => (await engine.read<DomainRow>(selectOwned, [id])).map(domainOf),
-    findVerifiedDomain: (name) => find(selectVerified, [name]),
+    findVerifiedDomain: createLookUp<string, DomainRow & { readonly place: number }, StoredDomain>(
+      engine,
+      selectVerified,
+      domainOf,
+    ),
     async noteDomainCheck(id, name, { state, finding }) {
       const row = await decided<{ outcome: 'noted' | 'taken' | 'gone' }>(
         engine,
@@ -129,7 +135,7 @@ export function createDomainStore(engine: Engine): DomainStore {
     setDomainLogo: (id, name, given) =>
       given === null
         ? isDecided(removeLogo, [id, name])
-        : isDecided(keepLogo, [id, name, given.name, given.type, given.bytes.slice()]),
+        : isDecided(keepLogo, [id, name, given.name, given.type, copyOf(given.bytes)]),
     async findDomainLogo(logoName) {
       return (await engine.read<DomainLogo>(selectLogo, [logoName]))[0] ?? null;
     },
