@@ -3,10 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import type { AttemptLimits, DueNotice } from '../../../src/core/ports.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
+import { createDomainChecks } from '../../../src/core/share-domains/check.ts';
 import type { Engine } from '../../../src/store/postgres/engine.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 import { newAccount, newToken } from '../conformance/account-fixtures.ts';
 import { countOf, newRecord, ttlSeconds } from '../conformance/check.ts';
+import { domainOf } from '../conformance/domain-fixtures.ts';
 import { holding, openNodes, replacing, untilWaiting } from './seeded-nodes.ts';
 
 let server: PostgresServer;
@@ -145,6 +147,43 @@ describe('notices', () => {
     const careless = (engine: Engine) =>
       replacing(engine, 'LIMIT $3 FOR NO KEY UPDATE OF r SKIP LOCKED', 'LIMIT $3');
     expect((await takeThroughTwo(careless)).length).toBeGreaterThan(20);
+  });
+});
+
+/** How often the DNS is asked for each of 20 domains that two nodes find due at once. */
+async function checkThroughTwo(seed: (engine: Engine) => Engine): Promise<number[]> {
+  await using opened = await openNodes(server, 2, seed);
+  const node = firstOf(opened);
+  const owner = await ownerIn(node);
+  if (owner === null) throw new Error('the account was not made');
+  const names = Array.from({ length: 20 }, (_, n) => `secrets${n}.example.org`);
+  for (const name of names) await domainOf(node, owner, name, { state: 'verified' });
+  const asked: string[] = [];
+  const none = async () => ({ outcome: 'none' }) as const;
+  const txt = async (host: string) => {
+    asked.push(host);
+    return none();
+  };
+  const resolver = { txt, cname: none, addresses: none };
+  const rest = { resolver, target: 'mayfly.example', events: () => {} };
+  const checks = opened.nodes.map((store) => createDomainChecks({ store, ...rest }));
+  await Promise.all(checks.map((each) => each.checkDue()));
+  return names.map((name) => asked.filter((host) => host.endsWith(`.${name}`)).length);
+}
+
+describe('share domains', () => {
+  it('are each checked by one of the nodes that find them due', async () => {
+    expect(await checkThroughTwo((engine) => engine)).toEqual(Array(20).fill(1));
+  });
+
+  it('are checked several times when a node takes them without a lease', async () => {
+    const careless = (engine: Engine) =>
+      replacing(
+        engine,
+        'SET leased_until = (SELECT now FROM clock) + $5',
+        'SET leased_until = $5::bigint * 0',
+      );
+    expect(Math.max(...(await checkThroughTwo(careless)))).toBeGreaterThan(1);
   });
 });
 
