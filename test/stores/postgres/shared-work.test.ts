@@ -1,10 +1,12 @@
 /** What nodes do between them, each thing once; and what catches it if they do not. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { randomBytes } from 'node:crypto';
+import { ServiceError } from '../../../src/core/errors.ts';
 import type { AttemptLimits, DueNotice } from '../../../src/core/ports.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
 import { createDomainChecks } from '../../../src/core/share-domains/check.ts';
-import type { Engine } from '../../../src/store/postgres/engine.ts';
+import type { Engine, Values } from '../../../src/store/postgres/engine.ts';
+import { createSweepStore } from '../../../src/store/postgres/sweep.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 import { newAccount, newToken } from '../conformance/account-fixtures.ts';
 import { countOf, newRecord, ttlSeconds } from '../conformance/check.ts';
@@ -231,6 +233,24 @@ describe('a sweep', () => {
     opened.clock.advance(ttlSeconds);
     expect(await node.sweep(10)).toBe(1);
     expect(await opened.ask('SELECT 1 FROM records WHERE sealed_secret IS NOT NULL')).toEqual([]);
+  });
+});
+
+describe('a sweep of a store that is slow', () => {
+  it('P10: takes less at once until it is done in time, and then more again', async () => {
+    const asked: number[] = [];
+    let left = 2_000;
+    const decide = async (_statement: unknown, [limit]: Values): Promise<never[]> => {
+      asked.push(Number(limit));
+      if (Number(limit) > 100) throw new ServiceError('unavailable', 'PostgreSQL did not answer in time.');
+      const touched = Math.min(left, Number(limit));
+      left -= touched;
+      return [{ touched }] as never[];
+    };
+    const { sweep } = createSweepStore({ decide });
+    for (let tries = 0; tries < 3; tries += 1) await expect(sweep(500)).rejects.toBeInstanceOf(ServiceError);
+    expect(await sweep(300)).toBe(300);
+    expect(asked).toEqual([500, 250, 125, 62, 72, 82, 84]);
   });
 });
 
