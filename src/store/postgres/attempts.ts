@@ -181,7 +181,7 @@ export function createAttemptStore(engine: Engine): AttemptStore {
   }
 
   function ask<Answer>(asked: SecretId, decide: Decide<Answer>): Promise<Answer> {
-    const id = asked.slice() as SecretId;
+    const id = new Uint8Array(asked) as SecretId;
     const key = textOf(id);
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     let answer = (): void => {};

@@ -64,7 +64,7 @@ const undoClaims = decision(`
   WITH asked AS (
     SELECT * FROM unnest($3::bytea[], $4::bytea[], $5::bytea[], $6::integer[], $7::bytea[], $8::integer[], $9::bigint[])
       AS asked (secret_id, claim_token, sealed_secret, sealed_version, address_box, kid, owner)),
-  open_roots AS MATERIALIZED (SELECT kid FROM root_floor FOR SHARE),
+  open_roots AS MATERIALIZED (SELECT kid FROM root_floor WHERE only_row = 1 FOR SHARE),
   owners AS MATERIALIZED (SELECT id FROM accounts WHERE id = ANY ($9::bigint[]) ORDER BY id FOR KEY SHARE),
   found AS MATERIALIZED (
     SELECT r.secret_id FROM asked JOIN records r USING (secret_id)
@@ -249,10 +249,10 @@ export function createClaimStore(
   return {
     async claim(target, isAbandoned, look = null): Promise<ClaimOutcome> {
       const ask = {
-        secretId: target.secretId.slice() as ClaimTarget['secretId'],
+        secretId: new Uint8Array(target.secretId) as ClaimTarget['secretId'],
         rowVersion: target.rowVersion,
         claimToken: new Uint8Array(randomBytes(16)),
-        look: look === null ? null : { ...look, sealedLook: look.sealedLook.slice() },
+        look: look === null ? null : { ...look, sealedLook: new Uint8Array(look.sealedLook) },
         isAbandoned,
       };
       const kept = keptOf(target);
@@ -265,8 +265,9 @@ export function createClaimStore(
       if (row !== null && row.state !== 'w') await believeLocked(row);
       return 'gone';
     },
-    burn: async (id, isAbandoned) => outcomeOf(await burn({ id: id.slice(), rowVersion: null, isAbandoned })),
+    burn: async (id, isAbandoned) =>
+      outcomeOf(await burn({ id: new Uint8Array(id), rowVersion: null, isAbandoned })),
     burnFound: async ({ secretId, rowVersion }, isAbandoned) =>
-      outcomeOf(await burnFound({ id: secretId.slice(), rowVersion, isAbandoned })),
+      outcomeOf(await burnFound({ id: new Uint8Array(secretId), rowVersion, isAbandoned })),
   };
 }

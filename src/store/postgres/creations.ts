@@ -71,7 +71,7 @@ export function createCreationStore(engine: Engine): CreationStore {
   }
 
   return {
-    findCreation: (id) => find(id.slice() as CreationId),
+    findCreation: (id) => find(new Uint8Array(id) as CreationId),
     async reserveCreation(creation) {
       const { id, tokenId, wrappedSeed, bodyMac } = structuredClone(creation);
       for (let tries = 0; tries < maxTries; tries += 1) {

@@ -123,6 +123,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const readers = createLane(readerCount, open);
   const writers = createLane(Math.max(1, poolSize - readerCount), open);
   const { time, ...calls } = createCalls({ readers, writers, watch, clock, first });
+  // The first decisions need not wait for it, and a store that was made just now has a time.
+  await time.beforeDecision()?.catch(() => {});
   const ticking = 'hear' in clock ? setInterval(() => time.tick().catch(() => {}), tickMs) : undefined;
   return { time, ...calls, status: watch.status, close };
 
@@ -177,7 +179,8 @@ function createCalls({ readers, writers, watch, clock, first }: Parts): Calls {
   /** When the last confirmed decision began, and on which server. */
   let lastConfirmed = { fromMs: Number.NEGATIVE_INFINITY, serverStart: watch.serverStart() };
 
-  const isSilent = (connection: Connection) =>
+  const needsProbe = (connection: Connection) =>
+    !watch.isChecked(connection) ||
     performance.now() - (heardAtMs.get(connection) ?? Number.NEGATIVE_INFINITY) > silentMs;
 
   /** That it is there and as it was checked, before anything depends on it. */
@@ -206,7 +209,7 @@ function createCalls({ readers, writers, watch, clock, first }: Parts): Calls {
     valuesNow: () => Values,
     deadlineMs: number,
   ) {
-    if (isSilent(connection)) await probe(connection, deadlineMs);
+    if (needsProbe(connection)) await probe(connection, deadlineMs);
     const noticesBefore = connection.noticeCount();
     const [startedAtMs, serverStart] = [performance.now(), watch.serverStart()];
     const query = { statement, values: valuesNow() };
@@ -219,7 +222,7 @@ function createCalls({ readers, writers, watch, clock, first }: Parts): Calls {
   }
 
   async function readOn(connection: Connection, statement: Statement, values: Values, deadlineMs: number) {
-    if (isSilent(connection)) await probe(connection, deadlineMs);
+    if (needsProbe(connection)) await probe(connection, deadlineMs);
     const [reply] = await connection.ask([{ statement, values }], deadlineMs);
     if (reply?.status === 'fulfilled') return reply.value;
     if (!isLostConnection(reply?.reason)) throw faultOf(reply?.reason);

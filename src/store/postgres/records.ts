@@ -50,7 +50,7 @@ function createFinding(engine: Engine, { believe }: Endings) {
   );
 
   async function findSecret(asked: SecretId): Promise<StoredSecret | null> {
-    const id = asked.slice() as SecretId;
+    const id = new Uint8Array(asked) as SecretId;
     const row = await find({ id, now: engine.time.earliest() });
     if (row === null || row === 'abandoned') return null;
     if (row.state !== 'w') {

@@ -51,7 +51,9 @@ export interface ServerWatch {
   check(connection: Connection, deadlineMs: number): Promise<void>;
   /** What `isAsChecked` judges, beside the server's clock as `server_now` and the row of `store_time`. */
   reading(): Query;
-  /** `false` also from then on, until it is checked again. */
+  /** Whether nothing has changed since it was checked. */
+  isChecked(connection: Connection): boolean;
+  /** Where it is not, the connection is to be checked again. */
   isAsChecked(connection: Connection, row: unknown): boolean;
   /** Which server was checked last, and which start of it; `null` where the operator vouches for the engine. */
   serverStart(): number | null;
@@ -100,6 +102,7 @@ export function createServerWatch(demands: EngineDemands): ServerWatch {
       }
     },
     reading: () => (durability === 'engine' ? selectTime : selectServerAndTime),
+    isChecked: (connection) => durability === 'engine' || readings.has(connection),
     isAsChecked(connection, row) {
       if (durability === 'engine') return true;
       const checked = readings.get(connection);

@@ -16,7 +16,8 @@ export function statement(text: string): Statement {
  */
 const clock = `
   clock AS (
-    SELECT CASE WHEN times_set = $2::bigint THEN greatest($1::bigint, seconds) ELSE seconds END AS now FROM store_time)`;
+    SELECT CASE WHEN times_set = $2::bigint THEN greatest($1::bigint, seconds) ELSE seconds END AS now
+    FROM store_time WHERE only_row = 1)`;
 
 /**
  * A statement that decides: its text finds the time that it decides by in `clock.now`, and its own parameters begin at `$3`. It may
