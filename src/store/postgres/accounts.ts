@@ -86,7 +86,8 @@ export function createLookUp<Key extends Uint8Array | string, Row extends { read
   });
   return async (key) => {
     asked += 1;
-    const answer = await lookUp({ key: key.slice() as Key, number: asked });
+    const kept = typeof key === 'string' ? key : (new Uint8Array(key) as Key);
+    const answer = await lookUp({ key: kept, number: asked });
     return answer === 'abandoned' ? null : answer;
   };
 }
