@@ -25,7 +25,7 @@ export interface OpenStore {
   close(): Promise<void>;
 }
 
-function optionsFor(settings: Settings, { url, tls }: PostgresServer): ServerOptions {
+export function optionsFor(settings: Settings, { url, tls }: PostgresServer): ServerOptions {
   const { storeDurability: durability, storePoolSize: poolSize, allowsUnsafeStore: allowsUnsafe } = settings;
   const options = tls !== null && {
     rejectUnauthorized: tls.isVerified,
@@ -39,7 +39,7 @@ function optionsFor(settings: Settings, { url, tls }: PostgresServer): ServerOpt
 /** A server alone makes a store. */
 class NotMadeYet extends StoreRefusal {}
 
-const outdated =
+export const outdated =
   'The tables are of an earlier version of Mayfly: start a server of this version, which brings them up to date, and try again.';
 
 async function openPostgres(
