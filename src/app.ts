@@ -43,6 +43,7 @@ import {
 import { createRoomWatch } from './ops/room-watch.ts';
 import { watchRootKeys } from './ops/root-key-watch.ts';
 import { openRootKeys } from './ops/root-keys.ts';
+import { watchServer } from './ops/server-watch.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
 import type { StoreServer } from './ops/start-words.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
@@ -248,8 +249,9 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   opening.catch(() => {});
   // The store's thread starts while this loads, which takes longer: schemas, pages and words.
   const { createSite } = await import('./site.ts');
-  const { store: opened, server, limitsUnder, close } = await opening;
+  const { store: opened, server, isRefused, limitsUnder, close } = await opening;
   closers.push(close);
+  if (server !== null) closers.push(watchServer({ isRefused, log, after }).stop);
   const room = createRoomWatch(opened, log);
   const store: Store = { ...opened, put: room.put };
   const mark = markServer(settings);

@@ -20,6 +20,8 @@ export interface OpenStore {
   readonly store: Store;
   /** What the server that holds it promises; `null` for the embedded store. */
   readonly server: StoreServer | null;
+  /** Whether that server, as last found, is not one to rely on any more. */
+  isRefused(): boolean;
   /** What its nodes count together, under a key that all of them have; `null` for a store of one machine. */
   readonly limitsUnder: ((key: Uint8Array) => SharedLimits) | null;
   close(): Promise<void>;
@@ -65,8 +67,9 @@ async function openPostgres(
   });
   const { shown, isLocal } = at;
   const server = { shown, durability, unsafe, isEncrypted: at.tls !== null, isLocal };
+  const isRefused = () => store.engineStatus().refusal !== null;
   const { limitsUnder } = store;
-  return { store, server, limitsUnder, close: async () => store[Symbol.asyncDispose]() };
+  return { store, server, isRefused, limitsUnder, close: async () => store[Symbol.asyncDispose]() };
 }
 
 async function openSqlite(
@@ -80,7 +83,8 @@ async function openSqlite(
     );
   const clock = createMachineClock();
   const store = await openSqliteStore({ directory: dataDir, clock, maxStorageBytes, isBesideServers });
-  return { store, server: null, limitsUnder: null, close: async () => store[Symbol.asyncDispose]() };
+  const close = async () => store[Symbol.asyncDispose]();
+  return { store, server: null, isRefused: () => false, limitsUnder: null, close };
 }
 
 function open(settings: Settings, isBesideServers: boolean): Promise<OpenStore> {
