@@ -267,8 +267,8 @@ describe('a command', () => {
   test('that copies the embedded store’s file leaves a server’s to the server’s own means', async () => {
     const env = { MAYFLY_STORE: server.url, ...single, MAYFLY_DATA_DIR: await freshFolder() };
     for (const words of [
-      ['backup', '/tmp/never'],
-      ['restore', '/tmp/never', '--yes'],
+      ['backup', 'never.db'],
+      ['restore', 'never.db', '--yes'],
     ]) {
       const { code, stderr } = await runProduct(['src/main.ts', ...words], env);
       expect([code, stderr]).toEqual([
