@@ -21,7 +21,7 @@ import type { UnixSeconds } from '../../core/time.ts';
 import { chosenBy, maskOf } from '../marks.ts';
 import { createBatch } from './batches.ts';
 import type { Engine, Values } from './engine.ts';
-import { decision, type Statement, statement } from './statement.ts';
+import { copyOf, decision, type Statement, statement } from './statement.ts';
 
 export interface AccountRow {
   id: AccountId;
@@ -86,7 +86,7 @@ export function createLookUp<Key extends Uint8Array | string, Row extends { read
   });
   return async (key) => {
     asked += 1;
-    const answer = await lookUp({ key: key.slice() as Key, number: asked });
+    const answer = await lookUp({ key, number: asked });
     return answer === 'abandoned' ? null : answer;
   };
 }
@@ -251,9 +251,9 @@ const noteUse = decision(`
   WHERE token_id = $3 AND account_id = used.id`);
 
 const valuesOf = ({ tokenHash, name, wrappedDataKey, scopes, createdAt, expiresAt }: NewToken): Values => [
-  tokenHash.slice(),
+  copyOf(tokenHash),
   name,
-  wrappedDataKey.slice(),
+  copyOf(wrappedDataKey),
   maskOf(tokenScopes, scopes),
   createdAt,
   expiresAt,
@@ -286,14 +286,14 @@ export function createTokenStore(engine: Engine): Pick<AccountStore, TokenMethod
       const row = await decided<{ id: AccountId }>(engine, insertAccount, values);
       return row && { id: row.id, username, plan, locale: null, notify: [], createdAt, lockedAt: null };
     },
-    findToken: find,
+    findToken: (tokenHash) => find(copyOf(tokenHash)),
     async addToken(id, token) {
       const row = await decided<TokenRow>(engine, insertToken, [id, ...valuesOf(token)]);
       if (row === null) throw new ServiceError('unavailable', 'There is no such account.');
       return added(id, token, row);
     },
     async addOwnToken(id, verifier, token) {
-      const values = [id, ...valuesOf(token), verifier.slice()];
+      const values = [id, ...valuesOf(token), copyOf(verifier)];
       const row = await decided<TokenRow>(engine, insertOwnToken, values);
       return row && added(id, token, row);
     },

@@ -17,7 +17,7 @@ import {
 import type { UnixSeconds } from '../../core/time.ts';
 import { createLookUp, decided } from './accounts.ts';
 import type { Engine, Values } from './engine.ts';
-import { decision, type Statement, statement } from './statement.ts';
+import { copyOf, decision, type Statement, statement } from './statement.ts';
 
 interface DomainRow {
   account_id: AccountId;
@@ -135,7 +135,7 @@ export function createDomainStore(engine: Engine): DomainStore {
     setDomainLogo: (id, name, given) =>
       given === null
         ? isDecided(removeLogo, [id, name])
-        : isDecided(keepLogo, [id, name, given.name, given.type, given.bytes.slice()]),
+        : isDecided(keepLogo, [id, name, given.name, given.type, copyOf(given.bytes)]),
     async findDomainLogo(logoName) {
       return (await engine.read<DomainLogo>(selectLogo, [logoName]))[0] ?? null;
     },
