@@ -61,7 +61,6 @@ const checkMs = 5_000;
 const silentMs = 1_000;
 const maxAttempts = 5;
 const maxPauseMs = 20;
-const tickMs = 1_000;
 const defaultPoolSize = 10;
 /** Of all connections. */
 const readersShare = 0.4;
@@ -125,11 +124,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { time, ...calls } = createCalls({ readers, writers, watch, clock, first });
   // The first decisions need not wait for it, and a store that was made just now has a time.
   await time.beforeDecision()?.catch(() => {});
-  const ticking = 'hear' in clock ? setInterval(() => time.tick().catch(() => {}), tickMs) : undefined;
   return { time, ...calls, status: watch.status, close };
 
   async function close(): Promise<void> {
-    clearInterval(ticking);
     await Promise.all([readers.close(), writers.close()]);
   }
 }
