@@ -205,8 +205,9 @@ function listenInternally(
   closers.push(server.stop);
 }
 
-async function openKeys({ rootKeysFile: path }: Settings, store: Store, log: Log) {
-  const opened = await openRootKeys(path, store, { random: systemRandom, wallClockMs: Date.now });
+async function openKeys({ rootKeysFile: path, store: at }: Settings, store: Store, log: Log) {
+  const isShared = at !== 'sqlite';
+  const opened = await openRootKeys(path, store, { random: systemRandom, wallClockMs: Date.now, isShared });
   if (opened.outcome === 'refused') throw new StartRefusal(opened.problem);
   const { ring, isNew } = opened;
   return { keys: watchRootKeys({ path, ring, store, log, after }), isNew };

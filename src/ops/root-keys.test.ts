@@ -21,6 +21,7 @@ let draws = 0;
 const deps = {
   random: (length: number) => new Uint8Array(length).fill(++draws),
   wallClockMs: () => 1_800_000_000_000,
+  isShared: false,
 };
 
 function checkStore(inUse: readonly number[] = []): RootStore & { readonly checks: Map<number, Uint8Array> } {

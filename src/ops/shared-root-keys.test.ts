@@ -8,7 +8,7 @@ import { createMemoryStore } from '../../test/stores/memory.ts';
 import { systemRandom } from '../crypto/random.ts';
 import { createRoots, openRootKeys } from './root-keys.ts';
 
-const deps = { random: systemRandom, wallClockMs: Date.now };
+const deps = { random: systemRandom, wallClockMs: Date.now, isShared: true };
 
 let folder = '';
 let path = '';

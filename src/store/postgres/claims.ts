@@ -46,17 +46,18 @@ const claimRecords = decision(`
     SELECT * FROM unnest($3::bytea[], $4::integer[], $5::bytea[], $6::bytea[], $7::bigint[])
       AS asked (secret_id, found_version, new_token, look, new_until)),
   found AS MATERIALIZED (
-    SELECT ${endingColumns}, asked.found_version, asked.new_token, asked.look, asked.new_until,
-      r.state = 'w' AND r.expires_at > clock.now AND r.row_version = asked.found_version AS waits
-    FROM asked JOIN records r USING (secret_id), clock ORDER BY r.secret_id FOR UPDATE OF r),
+    SELECT locked.*, asked.found_version, asked.new_token, asked.look, asked.new_until,
+      locked.state = 'w' AND locked.expires_at > clock.now AND locked.row_version = asked.found_version AS waits
+    FROM clock CROSS JOIN (SELECT * FROM asked ORDER BY secret_id) AS asked CROSS JOIN LATERAL (
+      SELECT ${endingColumns}, r.expires_at, r.row_version FROM records r WHERE r.secret_id = asked.secret_id FOR UPDATE) AS locked),
   taken AS (
     UPDATE records r SET state = 'r', ended_at = clock.now, claim_token = found.new_token,
       sealed_secret = found.look, look_until = found.new_until,
       look_tag = substr(found.look, ${lookRow.tagAt + 1}, ${lookRow.tagBytes}),
       sweep_at = coalesce(found.new_until, r.sweep_at), delivery_address_box = NULL
     FROM found, clock
-    WHERE r.secret_id = found.secret_id AND r.row_version = found.found_version AND r.state = 'w' AND r.expires_at > clock.now
-      AND (${lookFits})
+    WHERE found.state = 'w' AND r.secret_id = found.secret_id
+      AND r.row_version = found.found_version AND r.state = 'w' AND r.expires_at > clock.now AND (${lookFits})
     RETURNING r.secret_id)
   SELECT found.secret_id AS asked_id, found.secret_id, state, ended_at, claim_token, waits, taken.secret_id IS NOT NULL AS is_won
   FROM found LEFT JOIN taken USING (secret_id)`);
