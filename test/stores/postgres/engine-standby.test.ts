@@ -8,6 +8,7 @@ import { decision, statement } from '../../../src/store/postgres/statement.ts';
 import { createServerClock } from '../../../src/store/postgres/time.ts';
 import { type PostgresPair, startPair, until } from '../../support/postgres.ts';
 import { openTcpLink } from '../../support/tcp-link.ts';
+import { createSettableClock } from '../conformance/check.ts';
 
 const poolSize = 5;
 
@@ -27,7 +28,7 @@ const names = "'FIRST 1 (mayfly_standby)'";
 
 async function open(
   url = pair.url,
-  clock: MachineClock = createMachineClock(),
+  clock: MachineClock = createSettableClock(),
 ): Promise<Engine & AsyncDisposable> {
   const engine = await openEngine({ url, clock, durability: 'synchronous', poolSize });
   return { ...engine, [Symbol.asyncDispose]: engine.close };
