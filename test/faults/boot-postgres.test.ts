@@ -8,7 +8,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { attemptRequest, createV1, type Made, readMade } from '../support/calls.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, startPair, startPostgres, until } from '../support/postgres.ts';
 import { sendOnce } from '../support/raw-client.ts';
 import {
   freePort,
@@ -249,6 +249,30 @@ describe('P12: the nodes of one store have the same keys', () => {
   });
 });
 
+describe('a server that is changed while a node serves', () => {
+  test('P2, P25: releases nothing once commits wait for no standby, says so, and goes on when they do', async () => {
+    await using pair = await startPair();
+    const env = { MAYFLY_STORE: pair.url, MAYFLY_STORE_DURABILITY: 'synchronous', MAYFLY_LOG_LEVEL: 'info' };
+    await using node = await startServer({ env });
+    expect(node.stderr()).toContain('synchronous: a commit counts once a standby has it too');
+    const made = await put(node, 'kept through it');
+    const isReady = async () => (await fetch(`http://127.0.0.1:${node.port}/readyz`)).status === 200;
+    const [before] = await pair.primary.ask<{ names: string }>(
+      "SELECT current_setting('synchronous_standby_names') AS names",
+    );
+    await pair.primary.configure({ synchronous_standby_names: "''" });
+    await until('it is not ready', async () => !(await isReady()));
+    await until('the log says so', async () => node.stdout().includes('server_refused'));
+    expect(await reveal(node, made)).toBe(503);
+    const doctor = await runProduct(['src/main.ts', 'doctor'], { ...env, MAYFLY_DATA_DIR: node.dataDir });
+    expect(doctor.stdout).toMatch(/FAULT +store +The server waits for no standby/);
+    await pair.primary.configure({ synchronous_standby_names: `'${before?.names}'` });
+    await until('it is ready', isReady);
+    expect(await reveal(node, made)).toBe(200);
+    await until('the log says that, too', async () => node.stdout().includes('server_accepted'));
+  });
+});
+
 describe('a command', () => {
   test('on a database that no server has used says so, and makes nothing there', async () => {
     const store = await freshDatabase();
@@ -267,8 +291,8 @@ describe('a command', () => {
   test('that copies the embedded store’s file leaves a server’s to the server’s own means', async () => {
     const env = { MAYFLY_STORE: server.url, ...single, MAYFLY_DATA_DIR: await freshFolder() };
     for (const words of [
-      ['backup', '/tmp/never'],
-      ['restore', '/tmp/never', '--yes'],
+      ['backup', 'never.db'],
+      ['restore', 'never.db', '--yes'],
     ]) {
       const { code, stderr } = await runProduct(['src/main.ts', ...words], env);
       expect([code, stderr]).toEqual([
