@@ -15,7 +15,7 @@ import { createService } from './core/secrets/service.ts';
 import type { Sensitive } from './core/sensitive.ts';
 import { createDomainService, type DomainCore, type DomainService } from './core/share-domains/service.ts';
 import type { ClockReport } from './core/time.ts';
-import { deriveMailboxKey } from './crypto/derive.ts';
+import { deriveLimitKey, deriveMailboxKey } from './crypto/derive.ts';
 import { systemRandom } from './crypto/random.ts';
 import { createClientAddressOf } from './http/client-address.ts';
 import { refuseForeignHosts } from './http/cross-site.ts';
@@ -43,6 +43,7 @@ import {
 import { createRoomWatch } from './ops/room-watch.ts';
 import { watchRootKeys } from './ops/root-key-watch.ts';
 import { openRootKeys } from './ops/root-keys.ts';
+import { watchServer } from './ops/server-watch.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
 import type { StoreServer } from './ops/start-words.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
@@ -204,8 +205,9 @@ function listenInternally(
   closers.push(server.stop);
 }
 
-async function openKeys({ rootKeysFile: path }: Settings, store: Store, log: Log) {
-  const opened = await openRootKeys(path, store, { random: systemRandom, wallClockMs: Date.now });
+async function openKeys({ rootKeysFile: path, store: at }: Settings, store: Store, log: Log) {
+  const isShared = at !== 'sqlite';
+  const opened = await openRootKeys(path, store, { random: systemRandom, wallClockMs: Date.now, isShared });
   if (opened.outcome === 'refused') throw new StartRefusal(opened.problem);
   const { ring, isNew } = opened;
   return { keys: watchRootKeys({ path, ring, store, log, after }), isNew };
@@ -248,8 +250,9 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   opening.catch(() => {});
   // The store's thread starts while this loads, which takes longer: schemas, pages and words.
   const { createSite } = await import('./site.ts');
-  const { store: opened, server, close } = await opening;
+  const { store: opened, server, isRefused, limitsUnder, close } = await opening;
   closers.push(close);
+  if (server !== null) closers.push(watchServer({ isRefused, log, after }).stop);
   const room = createRoomWatch(opened, log);
   const store: Store = { ...opened, put: room.put };
   const mark = markServer(settings);
@@ -262,7 +265,10 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   const { siteHost } = links;
   const domains = await openDomains(settings, { store, events, siteHost, locales: settings.locales });
   listenInternally(settings, { metrics, domains, log }, closers);
-  const limiter = createRateLimiter({ table: settings.rateLimits, nowMs: () => performance.now() });
+  const limiter = createRateLimiter({
+    ...{ table: settings.rateLimits, nowMs: () => performance.now() },
+    ...(limitsUnder !== null && { shared: limitsUnder(deriveLimitKey(ring.current.key)) }),
+  });
   const hasStarted = { hasNewKeys: isNew, isSecondServer: mark.hasOthers, server };
   const edge = { brands, createSite, onAnswer, links, domains, limiter };
   return { ...edge, mailer, store, room, ring, events, hasStarted };

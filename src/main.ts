@@ -164,6 +164,10 @@ const world: World = {
     look: async (...given) => (await import('./stores.ts')).lookAtBackup(...given),
     restore: async (...given) => (await import('./stores.ts')).restoreBackup(...given),
   },
+  moves: {
+    move: async (...given) => (await import('./moves.ts')).moveBetweenStores(...given),
+    cancel: async (...given) => (await import('./moves.ts')).cancelMove(...given),
+  },
   serve,
   route,
   examine: async (settings, recipient) => {

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { Settings } from './config/read.ts';
 import type { PostgresServer } from './config/store-address.ts';
-import type { BackupOutcome, OnProgress } from './core/ports.ts';
+import type { BackupOutcome, OnProgress, SharedLimits } from './core/ports.ts';
 import { createMachineClock } from './ops/machine-clock.ts';
 import type { StoreServer } from './ops/start-words.ts';
 import type { ServerOptions } from './store/postgres/server.ts';
@@ -20,10 +20,14 @@ export interface OpenStore {
   readonly store: Store;
   /** What the server that holds it promises; `null` for the embedded store. */
   readonly server: StoreServer | null;
+  /** Whether that server, as last found, is not one to rely on any more. */
+  isRefused(): boolean;
+  /** What its nodes count together, under a key that all of them have; `null` for a store of one machine. */
+  readonly limitsUnder: ((key: Uint8Array) => SharedLimits) | null;
   close(): Promise<void>;
 }
 
-function optionsFor(settings: Settings, { url, tls }: PostgresServer): ServerOptions {
+export function optionsFor(settings: Settings, { url, tls }: PostgresServer): ServerOptions {
   const { storeDurability: durability, storePoolSize: poolSize, allowsUnsafeStore: allowsUnsafe } = settings;
   const options = tls !== null && {
     rejectUnauthorized: tls.isVerified,
@@ -37,7 +41,7 @@ function optionsFor(settings: Settings, { url, tls }: PostgresServer): ServerOpt
 /** A server alone makes a store. */
 class NotMadeYet extends StoreRefusal {}
 
-const outdated =
+export const outdated =
   'The tables are of an earlier version of Mayfly: start a server of this version, which brings them up to date, and try again.';
 
 async function openPostgres(
@@ -63,7 +67,9 @@ async function openPostgres(
   });
   const { shown, isLocal } = at;
   const server = { shown, durability, unsafe, isEncrypted: at.tls !== null, isLocal };
-  return { store, server, close: async () => store[Symbol.asyncDispose]() };
+  const isRefused = () => store.engineStatus().refusal !== null;
+  const { limitsUnder } = store;
+  return { store, server, isRefused, limitsUnder, close: async () => store[Symbol.asyncDispose]() };
 }
 
 async function openSqlite(
@@ -77,7 +83,8 @@ async function openSqlite(
     );
   const clock = createMachineClock();
   const store = await openSqliteStore({ directory: dataDir, clock, maxStorageBytes, isBesideServers });
-  return { store, server: null, close: async () => store[Symbol.asyncDispose]() };
+  const close = async () => store[Symbol.asyncDispose]();
+  return { store, server: null, isRefused: () => false, limitsUnder: null, close };
 }
 
 function open(settings: Settings, isBesideServers: boolean): Promise<OpenStore> {

@@ -10,6 +10,7 @@ import type { AccountAdminCore } from '../core/accounts/admin.ts';
 import type { BackupOutcome, DomainStore, OnProgress, SecretStore } from '../core/ports.ts';
 import type { RootStore, RotationStore } from '../core/root-store.ts';
 import type { Sensitive } from '../core/sensitive.ts';
+import type { CancelOutcome, StoreMove, StoreMoveOutcome } from '../core/store-move.ts';
 import type { StoreClock } from '../core/time.ts';
 import type { Finding } from '../ops/doctor.ts';
 import type { Clipboard } from './clipboard.ts';
@@ -47,6 +48,13 @@ export interface Backups {
   restore(settings: Settings, file: string, onProgress: OnProgress): Promise<BackupOutcome>;
 }
 
+/** Moves from one store to another. */
+export interface Moves {
+  move(settings: Settings, asked: StoreMove): Promise<StoreMoveOutcome>;
+  /** Ends one that was not finished. */
+  cancel(settings: Settings, from: string): Promise<CancelOutcome>;
+}
+
 /** What a command may touch; `main.ts` provides the real one. */
 export interface World {
   readonly terminal: Terminal;
@@ -59,6 +67,7 @@ export interface World {
   /** Opens the store directly: works while the server runs. */
   readonly openAccounts: (settings: Settings) => Promise<OpenAccountsOutcome>;
   readonly backups: Backups;
+  readonly moves: Moves;
   /** Serves until told to stop. */
   readonly serve: (settings: Settings) => Promise<ExitCode>;
   /** Routes to the regions until told to stop. */

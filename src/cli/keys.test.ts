@@ -83,7 +83,8 @@ async function installation(options: Parameters<typeof createBench>[0] = {}) {
 
   /** The value, for a server that starts now. */
   async function read(secretKey: string): Promise<string> {
-    const opened = await openRootKeys(path, store, { random: bench.deps.random, wallClockMs: Date.now });
+    const { random } = bench.deps;
+    const opened = await openRootKeys(path, store, { random, wallClockMs: Date.now, isShared: false });
     if (opened.outcome === 'refused') throw new Error(opened.problem);
     const service = createService({ ...bench.deps, ring: opened.ring });
     return readBy(await service.reveal(guess(secretKey), anonymous));

@@ -25,6 +25,7 @@ import { healthCommands } from './health.ts';
 import { keyCommands } from './keys.ts';
 import { loginCommands } from './login.ts';
 import { renderManual } from './man.ts';
+import { moveCommands } from './migrate-store.ts';
 import { interruptedExit, type ProgramExit } from './programs.ts';
 import { receiptCommands } from './receipts.ts';
 import { revealCommands } from './reveal.ts';
@@ -110,6 +111,7 @@ export const sections: Readonly<Record<string, readonly Command[]>> = {
     ...healthCommands,
     ...storeCommands,
     ...backupCommands,
+    ...moveCommands,
     ...keyCommands,
     ...routerCommands,
   ],

@@ -4,11 +4,12 @@
  * None of them starts or reports anything with wrong settings, and the store is not changed before the operator has seen what that
  * means and agreed.
  */
+import type { Settings } from '../config/read.ts';
 import { burnAll } from '../core/secrets/burn.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import type { ClockReport } from '../core/time.ts';
 import type { Finding } from '../ops/doctor.ts';
-import { differenceWords } from '../ops/start-words.ts';
+import { clockOwner, differenceWords } from '../ops/start-words.ts';
 import { withAccounts } from './accounts.ts';
 import {
   type Command,
@@ -118,21 +119,29 @@ function effectOf({ storeTime, wall }: ClockReport, expiring: number): string {
   );
 }
 
-async function setTime(input: Input, world: World, { store }: OpenAccounts): Promise<ExitCode> {
+async function setTime(
+  input: Input,
+  world: World,
+  { store }: OpenAccounts,
+  settings: Settings,
+): Promise<ExitCode> {
+  const isOnServer = settings.store !== 'sqlite';
+  const owner = clockOwner(isOnServer);
+  const whose = isOnServer ? 'The server’s clock' : "This machine's clock";
   const report = store.clock();
   const { storeTime, wall, verdict } = report;
   if (verdict === 'agreed' && Math.abs(wall - storeTime) <= 1) {
-    if (!input.json) world.terminal.err('Store time and the clock of this machine agree: nothing to do.\n');
+    if (!input.json) world.terminal.err(`Store time and the clock of ${owner} agree: nothing to do.\n`);
     printResult(world, input, { changed: false, time: storeTime }, []);
     return 0;
   }
   const expiring = wall >= storeTime ? await store.countExpiringBy(wall) : 0;
   world.terminal.err(
     `Store time            ${timeOf(storeTime)}\n` +
-      `This machine's clock  ${timeOf(wall)}, ${differenceWords(wall - storeTime)}\n` +
+      `${whose.padEnd(22)}${timeOf(wall)}, ${differenceWords(wall - storeTime)}\n` +
       `${effectOf(report, expiring)}\n`,
   );
-  const unconfirmed = await unlessConfirmed(world, input, 'Set store time to the clock of this machine?');
+  const unconfirmed = await unlessConfirmed(world, input, `Set store time to the clock of ${owner}?`);
   if (unconfirmed !== null) return unconfirmed;
   await store.setTime();
   if (!input.json) world.terminal.err('Done. A server that is running follows within a second.\n');
@@ -178,10 +187,11 @@ export const storeCommands: readonly Command[] = [
   },
   {
     path: ['store', 'set-time'],
-    summary: "set store time to this machine's clock",
+    summary: "set store time to this machine's clock, or the database server's",
     words: [],
     options: { yes: { type: 'boolean', doc: 'do not ask' } },
     example: 'mayfly store set-time',
-    run: (input, world) => withAccounts(input, world, (accounts) => setTime(input, world, accounts)),
+    run: (input, world) =>
+      withAccounts(input, world, (accounts, settings) => setTime(input, world, accounts, settings)),
   },
 ];

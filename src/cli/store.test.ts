@@ -40,6 +40,7 @@ function installation(command: readonly string[]) {
         accounts: { store, random: systemRandom, close: async () => {} },
       }),
       backups: { write: unasked, look: unasked, restore: unasked },
+      moves: { move: unasked, cancel: unasked },
       serve: unasked,
       route: unasked,
       examine: unasked,

@@ -6,15 +6,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { conflictsBetween } from './conflicts.ts';
+import type { Definition } from './definition.ts';
 import type { ReadText } from './kinds.ts';
 import { nearestWord } from './nearest.ts';
-import {
-  type Definition,
-  definitionList,
-  definitions,
-  type SettingName,
-  type SettingValues,
-} from './settings.ts';
+import { definitionList, definitions, type SettingName, type SettingValues } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,8 @@
 /** docs/configuration.md, written from the table of settings. */
 import type { LimitRule } from '../core/ports.ts';
+import type { Definition } from './definition.ts';
 import { builtInRateLimits } from './json-files.ts';
-import { type Definition, definitionList } from './settings.ts';
+import { definitionList } from './settings.ts';
 
 const intro = `# Settings
 

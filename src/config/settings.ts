@@ -20,12 +20,12 @@ import {
   regionWeights,
   smtpServer,
 } from './addresses.ts';
+import { type Definition, type Others, setting } from './definition.ts';
 import { builtInRateLimits } from './json-files.ts';
 import {
   byteLimit,
   day,
   filePath,
-  type Kind,
   locale,
   locales,
   mailAddress,
@@ -41,48 +41,6 @@ import {
   yesNo,
 } from './kinds.ts';
 import { storeAddress } from './store-address.ts';
-
-/** The settings that the defaults of others depend on. */
-interface Others {
-  readonly port: number;
-  readonly host: string;
-  readonly dataDir: string;
-  readonly baseUrl: string;
-  readonly region: RegionLabel | null;
-  readonly regions: readonly Region[];
-}
-
-interface Entry<T> {
-  readonly env: string;
-  /** One sentence. */
-  readonly doc: string;
-  readonly kind: Kind<T>;
-  readonly default: NoInfer<T> | ((others: Others) => NoInfer<T>);
-  readonly reader: 'server' | 'router' | 'server and router' | 'commands';
-}
-
-export interface Definition<T> extends Entry<T> {
-  /** As the reference shows it. */
-  readonly defaultText: string;
-  readonly defaultFor: (others: Others) => T;
-}
-
-type Constant<T> = Entry<T> & { readonly default: NoInfer<T>; readonly defaultText?: string };
-type Derived<T> = Entry<T> & {
-  readonly default: (others: Others) => NoInfer<T>;
-  readonly defaultText: string;
-};
-
-function setting<T>(entry: Constant<T> | Derived<T>): Definition<T> {
-  const { default: byDefault } = entry;
-  if (typeof byDefault === 'function')
-    return { ...entry, defaultText: entry.defaultText ?? '', defaultFor: byDefault as Derived<T>['default'] };
-  return {
-    ...entry,
-    defaultText: entry.defaultText ?? entry.kind.show(byDefault, null),
-    defaultFor: () => byDefault,
-  };
-}
 
 /** `null` when it is not listed, or is no region. */
 export function regionAddress(region: RegionLabel | null, all: readonly Region[]): string | null {

@@ -153,7 +153,13 @@ async function examineStore(
     const storage = examineStorage(settings, await opened.store.usedBytes());
     const accounts = examineAccounts(settings, await opened.store.hasAccounts());
     const server = examineServer(opened.server);
-    return [...roots, ...server, storage, accounts, examineClock(opened.store.clock())];
+    return [
+      ...roots,
+      ...server,
+      storage,
+      accounts,
+      examineClock(opened.store.clock(), opened.server !== null),
+    ];
   } finally {
     await opened.close();
   }
@@ -191,8 +197,8 @@ async function examineRoots(
   return ring === null ? [fault('keys', compared.problem), opens] : [fault('store', compared.problem)];
 }
 
-function examineClock(report: ClockReport): Finding {
-  const problem = clockProblem(report);
+function examineClock(report: ClockReport, isOnServer: boolean): Finding {
+  const problem = clockProblem(report, isOnServer);
   if (problem === null) return ok('clock', 'agrees with the time that the store has kept');
   return report.verdict === 'disputed' ? fault('clock', problem) : advice('clock', problem);
 }

@@ -44,6 +44,8 @@ export type LogLine =
   | { readonly event: 'clock_agreed' }
   /** The store's files are not where they were opened, so that nothing is answered; or they are again. */
   | { readonly event: 'store_moved' | 'store_back' }
+  /** The database server is not one to rely on any more, so that nothing is answered: `mayfly doctor` says why; or it is again. */
+  | { readonly event: 'server_refused' | 'server_accepted' }
   /** There is no room for new secrets, which are refused, while the others are read and burned; or there is again. */
   | { readonly event: 'storage_full' | 'storage_free' }
   /** A root of the changed key file wraps new secrets from now on; or the file is not one to serve with: `mayfly doctor` says why. */
@@ -182,6 +184,8 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   scrub_waiting: { level: 'warn', fields: ['durationMs'] },
   store_moved: { level: 'error', fields: [] },
   store_back: { level: 'info', fields: [] },
+  server_refused: { level: 'error', fields: [] },
+  server_accepted: { level: 'info', fields: [] },
   storage_full: { level: 'error', fields: [] },
   storage_free: { level: 'info', fields: [] },
   root_taken: { level: 'info', fields: ['kid'] },

@@ -28,6 +28,7 @@ let draws = 0;
 const deps = {
   random: (length: number) => new Uint8Array(length).fill(++draws),
   wallClockMs: () => 1_800_000_000_000,
+  isShared: false,
 };
 
 /** Puts a file of these roots in place as a whole, as every command does. */

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createSettableClock, newRecord, putNew } from '../../test/stores/conformance/check.ts';
 import { createMemoryStore, type MemoryStore } from '../../test/stores/memory.ts';
 import type { RootStore } from '../core/root-store.ts';
 import { createKeyRing, type KeyRing, rootCheck } from '../crypto/keyring.ts';
 import { makeRootKeys, newRoot, readRootKeys } from './root-key-file.ts';
-import { addRoot, compareRoots, createRoots, openRootKeys, retireRoots } from './root-keys.ts';
+import { addRoot, compareRoots, openRootKeys, retireRoots } from './root-keys.ts';
 
 let folder = '';
 let path = '';
@@ -21,6 +21,7 @@ let draws = 0;
 const deps = {
   random: (length: number) => new Uint8Array(length).fill(++draws),
   wallClockMs: () => 1_800_000_000_000,
+  isShared: false,
 };
 
 function checkStore(inUse: readonly number[] = []): RootStore & { readonly checks: Map<number, Uint8Array> } {
@@ -191,47 +192,6 @@ describe('the key file', () => {
     for (const each of paths) makeRootKeys(each, deps);
     const opened = await Promise.all(paths.map((each) => openRootKeys(each, forgetful, deps)));
     expect(opened.map((each) => each.outcome)).toEqual(['open', 'open']);
-  });
-
-  it('is made by the first of the nodes that share a store, and by no other (P12)', async () => {
-    const store = createMemoryStore({ clock: createSettableClock(), isShared: true });
-    const paths = ['one', 'other', 'third'].map((name) => join(folder, name, 'keys.json'));
-    const opened = await Promise.all(paths.map((each) => openRootKeys(each, store, deps)));
-    expect(opened.map((each) => each.outcome).sort()).toEqual(['open', 'refused', 'refused']);
-    const problems = opened.flatMap((each) => (each.outcome === 'refused' ? [each.problem] : []));
-    for (const each of problems) expect(each).toContain('copy that node’s key file here');
-    const made = await Promise.all(paths.map((each) => readdir(dirname(each))));
-    expect(made.flat()).toEqual(['keys.json']);
-  });
-
-  it('is still to be made by a first node that could not write it, once it can (P12)', async () => {
-    const store = createMemoryStore({ clock: createSettableClock(), isShared: true });
-    await writeFile(join(folder, 'taken'), '');
-    const inFile = await openRootKeys(join(folder, 'taken', 'keys.json'), store, deps);
-    expect(inFile.outcome).toBe('refused');
-    expect(await openRootKeys(path, store, deps)).toMatchObject({ outcome: 'open', isNew: true });
-  });
-
-  it('is created on the operator’s word for a store that never served, and no node makes another (P12)', async () => {
-    const store = createMemoryStore({ clock: createSettableClock(), isShared: true });
-    expect(await createRoots(path, store, deps)).toEqual({ outcome: 'made' });
-    const without = await openRootKeys(join(folder, 'other', 'keys.json'), store, deps);
-    expect(without).toMatchObject({ outcome: 'refused' });
-    expect(await openRootKeys(path, store, deps)).toMatchObject({ outcome: 'open', isNew: false });
-    expect(await createRoots(path, store, deps)).toMatchObject({
-      problem: expect.stringContaining('already'),
-    });
-    expect(await createRoots(join(folder, 'new.json'), store, deps)).toMatchObject({
-      problem: expect.stringContaining('was served with a key file that is not here'),
-    });
-  });
-
-  it('is created after a first node was lost before it had one (P12)', async () => {
-    const store = createMemoryStore({ clock: createSettableClock(), isShared: true });
-    await store.mayMakeRoots();
-    expect(await problem(store)).toContain('run mayfly keys create on one of them');
-    expect(await createRoots(path, store, deps)).toEqual({ outcome: 'made' });
-    expect(await openRootKeys(path, store, deps)).toMatchObject({ outcome: 'open' });
   });
 
   it('is compared without changing anything', async () => {

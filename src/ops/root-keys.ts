@@ -102,13 +102,21 @@ export type OpenRootKeys =
     }
   | Refused;
 
+export interface FirstRootDeps extends NewRootDeps {
+  /** Whether other machines may serve the store. */
+  readonly isShared: boolean;
+}
+
 /** The first file of a store, where this node is the one to make it. */
 async function makeFirst(
   path: string,
   store: RootStore,
-  deps: NewRootDeps,
+  deps: FirstRootDeps,
 ): Promise<ReturnType<typeof readRootKeys>> {
-  if (await hasServed(store)) return refused(`The key file ${path} is missing. ${restore}.`);
+  if (await hasServed(store)) {
+    const copy = deps.isShared ? 'Another node may have it: copy that node’s key file here. ' : '';
+    return refused(`The key file ${path} is missing. ${copy}${restore}.`);
+  }
   // Before the store is asked: it says so once, and a folder that cannot be written would be the end of it.
   const prepared = prepareRootKeys(path, deps);
   if (prepared.outcome === 'refused') return prepared;
@@ -121,7 +129,11 @@ async function makeFirst(
 }
 
 /** The ring to serve with: read, or made for a store that never served, and checked against the store. */
-export async function openRootKeys(path: string, store: RootStore, deps: NewRootDeps): Promise<OpenRootKeys> {
+export async function openRootKeys(
+  path: string,
+  store: RootStore,
+  deps: FirstRootDeps,
+): Promise<OpenRootKeys> {
   const found = readRootKeys(path);
   const isNew = found.outcome === 'missing';
   const reading = isNew ? await makeFirst(path, store, deps) : found;

@@ -28,8 +28,16 @@ export function differenceWords(aheadSeconds: number): string {
   return `${spanWords(Math.abs(aheadSeconds))} ${aheadSeconds >= 0 ? 'ahead' : 'behind'}`;
 }
 
-/** What is wrong and what to do; `null` when the clocks agree. */
-export function clockProblem({ verdict, aheadSeconds }: ClockReport): string | null {
+/** Whose clock is the wall clock of the store. */
+export const clockOwner = (isOnServer: boolean): string =>
+  isOnServer ? 'the PostgreSQL server' : 'this machine';
+
+/**
+ * What is wrong and what to do; `null` when the clocks agree.
+ * @param isOnServer whether the store is on a server, whose clock it goes by
+ */
+export function clockProblem({ verdict, aheadSeconds }: ClockReport, isOnServer: boolean): string | null {
+  const owner = clockOwner(isOnServer);
   const difference =
     aheadSeconds >= 0 ? `${differenceWords(aheadSeconds)} of` : differenceWords(aheadSeconds);
   switch (verdict) {
@@ -37,13 +45,13 @@ export function clockProblem({ verdict, aheadSeconds }: ClockReport): string | n
       return null;
     case 'disputed':
       return (
-        `this machine's clock is ${difference} the time that Mayfly has measured. Until they agree, nothing that has ` +
+        `the clock of ${owner} is ${difference} the time that Mayfly has measured. Until they agree, nothing that has ` +
         'expired is erased, and a secret that has expired by one of them only is answered 503. Correct the clock, or, if ' +
         'it is right, run mayfly store set-time'
       );
     case 'unproven':
       return (
-        `this machine has restarted, and its clock is ${difference} the time at which Mayfly last ran. It is believed ` +
+        `${isOnServer ? 'the clock of the PostgreSQL server' : 'this machine has restarted, and its clock'} is ${difference} the time at which Mayfly last ran. It is believed ` +
         'after 10 minutes; until then nothing is erased. If it is wrong, correct it now'
       );
   }
@@ -151,7 +159,7 @@ export function renderStartWords(settings: Settings, facts: StartFacts): string 
   const keys = facts.hasNewKeys
     ? `${rootKeysFile}, made just now: ${facts.server === null ? '' : 'copy it to every other node before it starts, and '}keep a copy, apart from the store's`
     : rootKeysFile;
-  const problem = clockProblem(facts.clock);
+  const problem = clockProblem(facts.clock, facts.server !== null);
   const links = unreachableLinks(settings);
   return [
     `Mayfly ${facts.version} is ready: ${baseUrl}`,

@@ -20,7 +20,6 @@ setDefaultTimeout(60_000);
 /** Something on the machine prevents the start: a port, a folder, a key file. */
 const refusedCode = 1;
 const wrongCode = 2;
-
 const folders: string[] = [];
 async function freshFolder(): Promise<string> {
   const folder = await makeDataDir();
@@ -55,9 +54,7 @@ const wrongSettings: readonly (readonly [
   ['HOST', 'not an address', /IP address/],
   ['MAYFLY_BASE_URL', 'ftp://files.example.org', /http or https/],
   ['MAYFLY_BASE_URL', 'https://user:hunter2@example.org', /without user/],
-  ['MAYFLY_STORE', 'mysql://db.example.org', /sqlite/],
   ['MAYFLY_STORE', 'postgres://u:hunter2@a,b/mayfly', /one address that leads to the primary/],
-  ['MAYFLY_STORE_FILE', '/no/such/file', /cannot be read/],
   ['MAYFLY_STORE_DURABILITY', 'fast', /"single" or "synchronous"/],
   ['MAYFLY_STORE_POOL_SIZE', '3', /whole number from 4 to 500/],
   ['MAYFLY_ALLOW_UNSAFE_STORE', 'yes', /"on" or "off"/],
@@ -226,7 +223,6 @@ interface Served {
 }
 
 let served: Promise<Served> | null = null;
-
 /** A used folder with an unread secret, and its keys: a copy, for the test's own faults. */
 async function servedFolder(): Promise<Served & { keyFile: string }> {
   served ??= serveOnce();

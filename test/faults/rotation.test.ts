@@ -17,12 +17,11 @@ import { addRoot } from '../../src/ops/root-keys.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { attemptRequest, createV2, readMade } from '../support/calls.ts';
 import { count, limitMs } from '../support/counts.ts';
+import { type Filling, fillStore } from '../support/fill.ts';
 import { createStrictLedger, type Ledger } from '../support/ledger.ts';
 import { openConnection, requestBytes, sendOnce } from '../support/raw-client.ts';
 import { announceSeed, seededFractions } from '../support/run-seed.ts';
-import { createBench } from '../support/service-bench.ts';
 import {
-  type Credentials,
   createAccount,
   makeDataDir,
   runProduct,
@@ -94,21 +93,9 @@ function countPieces(bytes: Buffer, pieces: ReadonlySet<string>): number {
   return found;
 }
 
-/** Stores secrets of this account through the core and the store, without a server. */
-async function fill(dataDir: string, owner: Credentials, ledger: Ledger, secretCount: number): Promise<void> {
-  const file = readRootKeys(join(dataDir, 'keys.json'));
-  if (file.outcome !== 'read') throw new Error(`the key file is ${file.outcome}`);
+async function fill(dataDir: string, filling: Pick<Filling, 'owner' | 'ledger' | 'secretCount'>) {
   await using store = await openSqliteStore({ directory: dataDir, clock: createMachineClock() });
-  const { service, share } = createBench({ deps: { store, ring: file.ring, random: systemRandom } });
-  const caller = await service.authenticate(owner.username, owner.token);
-  if (caller === null) throw new Error('the account is not there');
-  const storeOne = async () => {
-    const entry = ledger.open();
-    const { secretKey, metadataKey } = await share(entry.value, { caller });
-    ledger.acknowledge(entry, { secretKey, metadataKey });
-  };
-  for (let left = secretCount; left > 0; left -= 500)
-    await Promise.all(Array.from({ length: Math.min(500, left) }, storeOne));
+  await fillStore({ store, keysFile: join(dataDir, 'keys.json'), ...filling });
 }
 
 interface Stage {
@@ -131,7 +118,7 @@ async function onStage(name: string, secretCount: number, play: (stage: Stage) =
     const owner = await createAccount(dataDir, 'storm@example.org');
     const oldRoot = JSON.parse(readFileSync(join(dataDir, 'keys.json'), 'utf8')).roots[0].key;
     const { ledger, refused } = createStrictLedger(seed.toString(36));
-    await fill(dataDir, owner, ledger, secretCount);
+    await fill(dataDir, { owner, ledger, secretCount });
     const pieces = createPieceWatch(dataDir);
     pieces.look();
     const random = seededFractions(seed);

@@ -52,10 +52,12 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'src/site.ts': ['src/config', 'src/core', 'src/http', 'src/locale', 'src/api', 'src/web'],
   'src/router-app.ts': ['src/config', 'src/router', 'src/ops'],
   'src/stores.ts': ['src/config', 'src/core', 'src/ops', 'src/store', 'node:*'],
+  'src/moves.ts': ['src/stores.ts', 'src/config', 'src/core', 'src/ops', 'src/store', 'node:*'],
   'src/app.ts': ['src/*', 'node:*'],
   'src/main.ts': [
     'src/app.ts',
     'src/stores.ts',
+    'src/moves.ts',
     'src/router-app.ts',
     'src/cli',
     'src/config',

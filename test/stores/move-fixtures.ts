@@ -4,8 +4,9 @@ import { rmSync } from 'node:fs';
 import type { CreationId } from '../../src/core/creation-store.ts';
 import { type MoveOptions, type MoveSource, type MoveTarget, moveStore } from '../../src/store/move/move.ts';
 import { keyOf, type MovedRow, movedTables } from '../../src/store/move/tables.ts';
+import { openEngine } from '../../src/store/postgres/engine.ts';
 import { openPostgresSource, openPostgresTarget } from '../../src/store/postgres/moving.ts';
-import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { createPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteSource, openSqliteTarget } from '../../src/store/sqlite/moving.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -47,7 +48,8 @@ export const makePostgresPlace =
     schemas += 1;
     const address = { url: server.url, schema: `move_${schemas}` };
     await server.ask(`CREATE SCHEMA ${address.schema}`);
-    const open = () => openPostgresStore({ ...address, clock, durability: 'single', poolSize: 4 });
+    const open = async () =>
+      createPostgresStore(await openEngine({ ...address, clock, durability: 'single', poolSize: 4 }));
     const prepare = async () => (await open())[Symbol.asyncDispose]();
     return {
       kind: 'PostgreSQL',

@@ -61,6 +61,10 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
     parseServerAddress: async (text) => parseServerAddress(text),
     openAccounts: async () => ({ outcome: 'refused', problem: 'No store here.' }),
     backups: { write: noBackups, look: noBackups, restore: noBackups },
+    moves: {
+      move: async () => ({ outcome: 'refused', problem: 'No store here.' }),
+      cancel: async () => ({ outcome: 'none' }),
+    },
     serve: async () => 0,
     route: async () => 0,
     examine: async () => [],

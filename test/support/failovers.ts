@@ -32,6 +32,10 @@ export interface FailoverSum {
   readonly stillWaited: number;
   /** Attempts were made and nobody got it: lost in doubt, never twice. */
   readonly forfeited: number;
+  /** Released more than once. */
+  readonly doubles: number;
+  /** Acknowledged, and not there. */
+  readonly lost: number;
 }
 
 const connectionsPerNode = 8;
@@ -121,5 +125,9 @@ export async function playFailovers(run: FailoverRun): Promise<FailoverSum> {
     burned: known.filter(({ burns }) => burns > 0).length,
     stillWaited,
     forfeited: known.filter(({ releases, burns }) => releases + burns === 0).length,
+    doubles: known.filter(({ releases }) => releases > 1).length,
+    lost: ledger.faults.filter((fault) =>
+      /the receipt says missing$|never attempted before, and gone$/.test(fault),
+    ).length,
   };
 }

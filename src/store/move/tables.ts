@@ -4,7 +4,6 @@
  *
  * A table follows those that its rows refer to.
  */
-import { hex } from '../../crypto/bytes.ts';
 
 export type Cell = number | string | Uint8Array | null;
 export type MovedRow = readonly Cell[];
@@ -106,7 +105,7 @@ export function keyOf({ keys }: MovedTable, row: MovedRow): string {
   return keys.map((_, n) => textOf(row[n] ?? null)).join(':');
 }
 
-const textOf = (cell: Cell): string => (cell instanceof Uint8Array ? hex(cell) : String(cell));
+const textOf = (cell: Cell): string => (cell instanceof Uint8Array ? cell.toHex() : String(cell));
 
 /** The reverse of `keyOf`. */
 export function cellsOf({ keys }: MovedTable, key: string): Cell[] {
@@ -117,7 +116,7 @@ export function cellsOf({ keys }: MovedTable, key: string): Cell[] {
 
 function cellFrom(type: CellType, text: string): Cell {
   if (type === 'int') return Number(text);
-  return type === 'bytes' ? Uint8Array.from(Buffer.from(text, 'hex')) : text;
+  return type === 'bytes' ? Uint8Array.fromHex(text) : text;
 }
 
 /** Tables whose rows are changed in place: others refer to them, and would go with them. */

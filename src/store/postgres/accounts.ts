@@ -21,7 +21,7 @@ import type { UnixSeconds } from '../../core/time.ts';
 import { chosenBy, maskOf } from '../marks.ts';
 import { createBatch } from './batches.ts';
 import type { Engine, Values } from './engine.ts';
-import { decision, type Statement, statement } from './statement.ts';
+import { copyOf, decision, nameOf, type Statement, statement } from './statement.ts';
 
 export interface AccountRow {
   id: AccountId;
@@ -57,36 +57,36 @@ export async function decided<Row>(
   return row;
 }
 
-interface LookUp {
-  readonly hash: Uint8Array;
-  /** Its own, because many may look for one hash at once, and none need wait for the others. */
+interface LookUp<Key> {
+  readonly key: Key;
+  /** Its own, because many may look for one thing at once, and none need wait for the others. */
   readonly number: number;
 }
 
 /**
- * Many look-ups by hash in one statement, which has a row for each, found or not.
+ * Many look-ups in one statement, which gives rows with the places of what was asked for, from 1.
  * @param found `null` for a row that says there is none
  */
-export function createLookUp<Row extends { readonly place: number }, Found>(
-  engine: Engine,
-  find: Statement,
-  found: (row: Row) => Found | null,
-): (hash: Uint8Array) => Promise<Found | null> {
+export function createLookUp<
+  Key extends Uint8Array | string | null,
+  Row extends { readonly place: number },
+  Found,
+>(engine: Engine, find: Statement, found: (row: Row) => Found | null): (key: Key) => Promise<Found | null> {
   let asked = 0;
-  const lookUp = createBatch<LookUp, Found | null, Row>(engine, {
+  const lookUp = createBatch<LookUp<Key>, Found | null, Row>(engine, {
     statement: find,
     kind: 'read',
     idOf: ({ number }) => new Uint8Array(new Float64Array([number]).buffer),
-    valuesOf: (asks) => [asks.map(({ hash }) => hash)],
+    valuesOf: (asks) => [asks.map(({ key }) => key)],
     answersOf(rows, asks) {
       const answers = asks.map((): Found | null => null);
       for (const row of rows) answers[row.place - 1] = found(row);
       return answers;
     },
   });
-  return async (hash) => {
+  return async (key) => {
     asked += 1;
-    const answer = await lookUp({ hash: hash.slice(), number: asked });
+    const answer = await lookUp({ key, number: asked });
     return answer === 'abandoned' ? null : answer;
   };
 }
@@ -136,12 +136,12 @@ export interface Done {
 }
 
 export function createAccountStore(engine: Engine): Pick<AccountStore, OwnMethods> {
-  const accountBy = async (by: Statement, value: string | AccountId): Promise<Account | null> => {
+  const accountBy = async (by: Statement, value: string | AccountId | null): Promise<Account | null> => {
     const [row] = await engine.read<AccountRow>(by, [value]);
     return row === undefined ? null : accountOf(row);
   };
   return {
-    findAccount: (username) => accountBy(selectByName, username),
+    findAccount: (username) => accountBy(selectByName, nameOf(username)),
     findAccountById: (id) => accountBy(selectById, id),
     async listAccounts() {
       const rows = await engine.read<ListedRow>(selectListed, [engine.time.now()]);
@@ -251,9 +251,9 @@ const noteUse = decision(`
   WHERE token_id = $3 AND account_id = used.id`);
 
 const valuesOf = ({ tokenHash, name, wrappedDataKey, scopes, createdAt, expiresAt }: NewToken): Values => [
-  tokenHash.slice(),
+  copyOf(tokenHash),
   name,
-  wrappedDataKey.slice(),
+  copyOf(wrappedDataKey),
   maskOf(tokenScopes, scopes),
   createdAt,
   expiresAt,
@@ -269,7 +269,7 @@ type TokenMethods =
   | 'noteTokenUse';
 
 export function createTokenStore(engine: Engine): Pick<AccountStore, TokenMethods> {
-  const find = createLookUp<FoundRow, { account: Account; token: StoredToken }>(
+  const find = createLookUp<Uint8Array, FoundRow, { account: Account; token: StoredToken }>(
     engine,
     selectTokens,
     ({ token_id, ...row }) =>
@@ -286,14 +286,14 @@ export function createTokenStore(engine: Engine): Pick<AccountStore, TokenMethod
       const row = await decided<{ id: AccountId }>(engine, insertAccount, values);
       return row && { id: row.id, username, plan, locale: null, notify: [], createdAt, lockedAt: null };
     },
-    findToken: find,
+    findToken: (tokenHash) => find(copyOf(tokenHash)),
     async addToken(id, token) {
       const row = await decided<TokenRow>(engine, insertToken, [id, ...valuesOf(token)]);
       if (row === null) throw new ServiceError('unavailable', 'There is no such account.');
       return added(id, token, row);
     },
     async addOwnToken(id, verifier, token) {
-      const values = [id, ...valuesOf(token), verifier.slice()];
+      const values = [id, ...valuesOf(token), copyOf(verifier)];
       const row = await decided<TokenRow>(engine, insertOwnToken, values);
       return row && added(id, token, row);
     },

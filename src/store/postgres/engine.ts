@@ -13,6 +13,7 @@ import { type Connection, openConnection, type Replies, type Values } from './co
 import { faultOf, isLostConnection, NotExecutedError } from './faults.ts';
 import { createLane, type Lane } from './lane.ts';
 import { migrate } from './migrate.ts';
+import { assertNotRestored } from './restores.ts';
 import { createServerWatch, type EngineStatus, type ServerWatch } from './server-watch.ts';
 import type { Statement } from './statement.ts';
 import { createSharedTime, leaseSeconds, type ServerClock, type SharedTime, type TimeRow } from './time.ts';
@@ -123,6 +124,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const readers = createLane(readerCount, open);
   const writers = createLane(Math.max(1, poolSize - readerCount), open);
   const { time, ...calls } = createCalls({ readers, writers, watch, clock, first });
+  // The first decisions need not wait for it, and a store that was made just now has a time.
+  await time.beforeDecision()?.catch(() => {});
   const ticking = 'hear' in clock ? setInterval(() => time.tick().catch(() => {}), tickMs) : undefined;
   return { time, ...calls, status: watch.status, close };
 
@@ -137,8 +140,10 @@ async function prepare(open: () => Promise<Connection>, watch: ServerWatch): Pro
   const connection = await open();
   try {
     const noticesBefore = connection.noticeCount();
-    const isNew = await migrate(connection);
+    const isMigrated = await migrate(connection);
     const deadlineMs = performance.now() + limitMs;
+    const isElsewhere = await assertNotRestored((text) => connection.run(text, deadlineMs));
+    const isNew = isMigrated || isElsewhere;
     const [reading] = await connection.ask([watch.reading()], deadlineMs);
     if (isNew) return confirmed(watch, connection, reading, noticesBefore);
     if (reading?.status === 'fulfilled') return reading.value[0] as TimeRow;

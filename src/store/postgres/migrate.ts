@@ -21,9 +21,10 @@ const missingTable = '42P01';
 /** Two that make the same table at once: the first makes it. */
 const madeMeanwhile = ['23505', '42P07'];
 
+/** Without IF NOT EXISTS, which remarks on a table that exists: a remark means that a decision is not confirmed. */
 const countRow = `
-  CREATE TABLE IF NOT EXISTS migrations (only_row int PRIMARY KEY CHECK (only_row = 1), done int NOT NULL);
-  INSERT INTO migrations VALUES (1, 0) ON CONFLICT DO NOTHING`;
+  CREATE TABLE migrations (only_row int PRIMARY KEY CHECK (only_row = 1), done int NOT NULL);
+  INSERT INTO migrations VALUES (1, 0)`;
 
 const tablesOfOneRow = migrations.flatMap((text) =>
   [...text.matchAll(/^CREATE TABLE (\w+) \(\s*only_row /gm)].map(([, name = '']) => name),
@@ -55,7 +56,6 @@ export async function migrate(connection: Connection): Promise<boolean> {
       await run(countRow);
     } catch (error) {
       if (!isOneOf(error, madeMeanwhile)) throw error;
-      await run(countRow);
     }
     return 0;
   }

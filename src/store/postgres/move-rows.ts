@@ -3,7 +3,6 @@
  * are; the others are told here. Rows travel to the server as one JSON text, with bytes in hex.
  */
 import { lookRow } from '../../core/look-store.ts';
-import { hex } from '../../crypto/bytes.ts';
 import {
   type Cell,
   cellsOf,
@@ -52,7 +51,7 @@ const writings: Partial<Record<TableName, Readonly<Record<string, string | null>
   },
 };
 
-const jsonOf = (cell: Cell): number | string | null => (cell instanceof Uint8Array ? hex(cell) : cell);
+const jsonOf = (cell: Cell): number | string | null => (cell instanceof Uint8Array ? cell.toHex() : cell);
 
 function jsonOfRows({ columns }: MovedTable, rows: readonly MovedRow[]): string {
   return JSON.stringify(

@@ -18,7 +18,7 @@ import type { UnixSeconds } from '../../core/time.ts';
 import { countsUntil, mayKeepTicket } from '../store.ts';
 import { type AccountRow, accountColumns, accountOf, type Done, decided } from './accounts.ts';
 import type { Engine, Values } from './engine.ts';
-import { decision, statement } from './statement.ts';
+import { copyOf, decision, nameOf, statement } from './statement.ts';
 
 /** All `null` where the account has no password. */
 interface PasswordRow extends AccountRow {
@@ -39,9 +39,9 @@ function passwordOf(row: PasswordRow): StoredPassword | null {
 }
 
 const partsOf = ({ salt, verifier, wrappedDataKey, setAt }: StoredPassword): Values => [
-  salt.slice(),
-  verifier.slice(),
-  wrappedDataKey.slice(),
+  copyOf(salt),
+  copyOf(verifier),
+  copyOf(wrappedDataKey),
   setAt,
 ];
 
@@ -102,7 +102,7 @@ type PasswordMethods =
   | 'changePassword';
 
 const handed = ({ ticketHash, createdAt, expiresAt }: HandedTicket): Values => [
-  ticketHash.slice(),
+  copyOf(ticketHash),
   createdAt,
   expiresAt,
 ];
@@ -116,7 +116,7 @@ export function createPasswordStore(engine: Engine): Pick<AccountStore, Password
     },
     async addTicket(ticket, limits) {
       const { kind, username, createdAt, expiresAt } = ticket;
-      const ticketHash = ticket.ticketHash.slice();
+      const ticketHash = copyOf(ticket.ticketHash);
       const counted = countsUntil(ticket, limits);
       for (;;) {
         const earlier = await engine.read<EarlierTicket>(selectEarlier, [kind, username]);
@@ -131,12 +131,12 @@ export function createPasswordStore(engine: Engine): Pick<AccountStore, Password
       return (await decided<Done>(engine, replaceTickets, values, (row) => row.done))?.done ?? false;
     },
     async findTicket(kind, ticketHash) {
-      const values = [ticketHash.slice(), kind, engine.time.now()];
+      const values = [copyOf(ticketHash), kind, engine.time.now()];
       const [row] = await engine.read<TicketRow>(selectTicket, values);
       return row === undefined ? null : ticketOf(row);
     },
     async redeemSignUp(ticketHash, { plan, createdAt }, password) {
-      const values = [ticketHash.slice(), plan, createdAt, ...partsOf(password)];
+      const values = [copyOf(ticketHash), plan, createdAt, ...partsOf(password)];
       const row = await decided<{ id: AccountId | null; name: string }>(
         engine,
         redeemSignUp,
@@ -149,16 +149,16 @@ export function createPasswordStore(engine: Engine): Pick<AccountStore, Password
       return { id, username, plan, locale: null, notify: [], createdAt, lockedAt: null };
     },
     async redeemReset(ticketHash, password, tokens) {
-      const values = [ticketHash.slice(), ...partsOf(password), tokens === 'revoke'];
+      const values = [copyOf(ticketHash), ...partsOf(password), tokens === 'revoke'];
       const row = await decided<AccountRow>(engine, redeemReset, values);
       return row && accountOf(row);
     },
     async findPassword(username) {
-      const [row] = await engine.read<PasswordRow>(selectPassword, [username]);
+      const [row] = await engine.read<PasswordRow>(selectPassword, [nameOf(username)]);
       return row === undefined ? null : { account: accountOf(row), password: passwordOf(row) };
     },
     async changePassword(id, from, to, keepSessionId, tokens) {
-      const values = [id, from.slice(), ...partsOf(to), keepSessionId, tokens === 'revoke'];
+      const values = [id, copyOf(from), ...partsOf(to), keepSessionId, tokens === 'revoke'];
       return (await decided<Done>(engine, changePassword, values, (row) => row.done))?.done ?? false;
     },
   };

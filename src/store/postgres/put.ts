@@ -23,7 +23,7 @@ const putRecords = decision(`
         $11::bigint[], $12::integer[], $13::text[], $14::bytea[], $15::bytea[], $16::bytea[], $17::bytea[], $18::bigint[], $19::bigint[])
       AS asked (secret_id, receipt_id, kid, owner, hold_id, hold_seed, created_at, expires_at,
         receipt_expires_at, marks, share_domain, sealed_secret, details_box, recent_box, memo_box, stale_at, notice_due_at)),
-  open_roots AS MATERIALIZED (SELECT kid FROM root_floor FOR SHARE),
+  open_roots AS MATERIALIZED (SELECT kid FROM root_floor WHERE only_row = 1 FOR SHARE),
   owners AS MATERIALIZED (SELECT id FROM accounts WHERE id = ANY ($6::bigint[]) ORDER BY id FOR KEY SHARE),
   reserved AS MATERIALIZED (
     SELECT creation_id, seed FROM creations

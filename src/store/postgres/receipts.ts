@@ -106,7 +106,7 @@ function createReceiptReads(engine: Engine, { believe }: Endings): ReceiptReads 
       const now = time.earliest();
       const [row] = await engine.read<ReceiptRow & { readonly sealed_secret: Uint8Array | null }>(
         findReceipt,
-        [id.slice(), now, manager ?? null],
+        [new Uint8Array(id), now, manager ?? null],
       );
       if (row === undefined) return null;
       if (row.state !== 'w') await believe(row);
@@ -176,16 +176,30 @@ type ReceiptWrites = Pick<SecretStore, 'markViewed' | 'setExpiry' | 'setMemo' | 
 function createReceiptWrites(engine: Engine, roots: RootUses): ReceiptWrites {
   return {
     async markViewed(id) {
-      const [row] = await engine.decide<Pick<ReceiptRow, 'viewed_at'>>(markViewed, [id.slice()]);
+      const [row] = await engine.decide<Pick<ReceiptRow, 'viewed_at'>>(markViewed, [new Uint8Array(id)]);
       return row?.viewed_at ?? null;
     },
     async setExpiry(id, from, { expiresAt, receiptExpiresAt, noticeDueAt, sealedSecret }) {
-      const values = [id.slice(), from, expiresAt, receiptExpiresAt, noticeDueAt, sealedSecret.slice()];
+      const values = [
+        new Uint8Array(id),
+        from,
+        expiresAt,
+        receiptExpiresAt,
+        noticeDueAt,
+        new Uint8Array(sealedSecret),
+      ];
       await roots.note(sealedSecret, expiresAt);
       return (await engine.decide(setExpiry, values)).length === 1;
     },
     async setMemo(id, memoBox) {
-      return (await engine.decide(setMemo, [id.slice(), memoBox?.slice() ?? null])).length === 1;
+      return (
+        (
+          await engine.decide(setMemo, [
+            new Uint8Array(id),
+            memoBox === null ? null : new Uint8Array(memoBox),
+          ])
+        ).length === 1
+      );
     },
     async burnAll(after, limit) {
       const values = [Number(after ?? 0), limit, engine.time.earliest()];

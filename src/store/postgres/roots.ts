@@ -15,7 +15,7 @@ import type { SecretId } from '../../core/keys.ts';
 import { type RootStore, type RotationStore, rootKidOf } from '../../core/root-store.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { Engine } from './engine.ts';
-import { decision, statement } from './statement.ts';
+import { copyOf, decision, statement } from './statement.ts';
 
 const daySeconds = 86_400;
 
@@ -29,14 +29,21 @@ export interface RootUses {
 }
 
 export function createRootUses(engine: Engine): RootUses {
-  const known = new Map<number, UnixSeconds>();
+  /** By root: the latest day that is noted, or about to be. */
+  const known = new Map<number, { readonly until: UnixSeconds; readonly noted: Promise<unknown> }>();
   return {
     async note(sealed, until) {
       const kid = rootKidOf(sealed) ?? 0;
-      if (until <= (known.get(kid) ?? 0)) return;
+      const latest = known.get(kid);
+      if (latest !== undefined && until <= latest.until) return void (await latest.noted);
       const dayEnd = Math.ceil(until / daySeconds) * daySeconds;
-      await engine.decide(raiseUse, [kid, dayEnd]);
-      known.set(kid, Math.max(dayEnd, known.get(kid) ?? 0));
+      const noted = engine.decide(raiseUse, [kid, dayEnd]);
+      const use = { until: dayEnd, noted };
+      known.set(kid, use);
+      await noted.catch((fault: unknown) => {
+        if (known.get(kid) === use) known.delete(kid);
+        throw fault;
+      });
     },
   };
 }
@@ -119,7 +126,7 @@ export function createRootStore(engine: Engine): SharedRootStore {
       return row?.check_value ?? null;
     },
     async addRootCheck(kid, check) {
-      const [row] = await engine.decide<{ check_value: Uint8Array }>(keepCheck, [kid, check.slice()]);
+      const [row] = await engine.decide<{ check_value: Uint8Array }>(keepCheck, [kid, copyOf(check)]);
       if (row === undefined) throw new ServiceError('unavailable', 'The check of a root was not kept.');
       return row.check_value;
     },

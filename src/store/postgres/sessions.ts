@@ -10,7 +10,7 @@ import type { AccountStore } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { type AccountRow, accountColumns, accountOf, createLookUp, decided } from './accounts.ts';
 import type { Engine } from './engine.ts';
-import { decision, statement } from './statement.ts';
+import { copyOf, decision, statement } from './statement.ts';
 
 interface SessionRow {
   session_id: number;
@@ -81,7 +81,7 @@ const deleteSession = decision(`
 type SessionMethods = 'addSession' | 'findSession' | 'noteSessionUse' | 'listSessions' | 'endSession';
 
 export function createSessionStore(engine: Engine): Pick<AccountStore, SessionMethods> {
-  const find = createLookUp<FoundRow, { account: Account; session: StoredSession }>(
+  const find = createLookUp<Uint8Array, FoundRow, { account: Account; session: StoredSession }>(
     engine,
     selectSessions,
     ({ session_id, ...row }) =>
@@ -90,13 +90,13 @@ export function createSessionStore(engine: Engine): Pick<AccountStore, SessionMe
   return {
     async addSession(id, verifier, session) {
       const { sessionHash, wrappedDataKey, label, createdAt, expiresAt } = session;
-      const bytes = [verifier.slice(), sessionHash.slice(), wrappedDataKey.slice()];
+      const bytes = [copyOf(verifier), copyOf(sessionHash), copyOf(wrappedDataKey)];
       const values = [id, ...bytes, label, createdAt, expiresAt];
       const row = await decided<SessionRow>(engine, insertSession, values);
       return row && { ...session, sessionId: row.session_id, accountId: id, lastUsedAt: createdAt };
     },
     async findSession(sessionHash) {
-      const found = await find(sessionHash);
+      const found = await find(copyOf(sessionHash));
       return found !== null && engine.time.now() < found.session.expiresAt ? found : null;
     },
     async noteSessionUse(sessionId, at, expiresAt) {

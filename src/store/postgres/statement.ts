@@ -16,7 +16,8 @@ export function statement(text: string): Statement {
  */
 const clock = `
   clock AS (
-    SELECT CASE WHEN times_set = $2::bigint THEN greatest($1::bigint, seconds) ELSE seconds END AS now FROM store_time)`;
+    SELECT CASE WHEN times_set = $2::bigint THEN greatest($1::bigint, seconds) ELSE seconds END AS now
+    FROM store_time WHERE only_row = 1)`;
 
 /**
  * A statement that decides: its text finds the time that it decides by in `clock.now`, and its own parameters begin at `$3`. It may
@@ -26,3 +27,9 @@ export function decision(text: string): Statement {
   const [, ownTables] = /^\s*WITH\s+(.*)$/s.exec(text) ?? [];
   return statement(ownTables === undefined ? `WITH ${clock}\n${text}` : `WITH ${clock},\n${ownTables}`);
 }
+
+/** What a caller gives may be wiped as soon as the call has returned. Not by `slice`: that of a `Buffer` shares its bytes. */
+export const copyOf = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes);
+
+/** A name to look for: `null`, which nothing equals, for one that no text in the database can be. */
+export const nameOf = (text: string): string | null => (text.includes('\0') ? null : text);

@@ -20,7 +20,7 @@ const walkedAtOnce = 20_000;
  * The row of the time is locked first. Whoever decides meanwhile decides by the old time before this commits, and by the new one after.
  */
 const setTime = decision(`
-  WITH kept AS MATERIALIZED (SELECT only_row FROM store_time FOR UPDATE),
+  WITH kept AS MATERIALIZED (SELECT only_row FROM store_time WHERE only_row = 1 FOR UPDATE),
   back AS (SELECT now, $3::bigint AS at, now - $3::bigint AS by FROM clock, kept WHERE $3::bigint < now),
   ended AS (
     UPDATE records r SET ${erased}, sweep_at = receipt_expires_at FROM back
@@ -29,7 +29,7 @@ const setTime = decision(`
     UPDATE records r SET ${erased}, sweep_at = receipt_expires_at FROM back
     WHERE sweep_at > now AND sweep_at <= now + ${lookSeconds} AND state <> 'w' AND look_until IS NOT NULL),
   counted AS (
-    UPDATE attempts a SET stale_at = stale_at - by,
+    UPDATE attempts a SET last_number = last_number + 1, stale_at = stale_at - by,
       times = ARRAY(
         SELECT CASE WHEN each > at THEN each - by ELSE each END FROM unnest(times) WITH ORDINALITY AS t (each, place) ORDER BY place)
     FROM back WHERE EXISTS (SELECT FROM unnest(times) AS each WHERE each > at)),
@@ -42,7 +42,7 @@ const setTime = decision(`
     FROM back WHERE created_at > at)
   UPDATE store_time SET seconds = $3, used_until = $3, server_clock = $3, boot_id = $4, since_boot = $5,
     disputed_since = NULL, disputed_ahead = NULL, times_set = times_set + 1
-  FROM kept`);
+  FROM kept WHERE store_time.only_row = 1`);
 
 /** What was erased has expired for good, whatever time it is: its expiry is no longer sealed with anything. */
 const endErased = decision(`

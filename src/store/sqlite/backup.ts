@@ -38,6 +38,7 @@ import {
 } from './database.ts';
 import { codeOf, hasStore } from './files.ts';
 import { eraseLook, holdsLook } from './looks.ts';
+import { forgetMove } from './moving.ts';
 import { endRecord } from './records.ts';
 
 export type Task =
@@ -133,6 +134,8 @@ function burnAll(db: Database, takenAt: UnixSeconds, at: UnixSeconds): void {
   db.run('DELETE FROM attempt_lives');
   db.run('DELETE FROM sessions');
   db.run('DELETE FROM tickets');
+  // A copy that was begun may have what is older here.
+  forgetMove(db);
 }
 
 const selectFacts = `

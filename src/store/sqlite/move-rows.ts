@@ -291,7 +291,7 @@ function addAttempts(db: Database, row: Named): boolean {
   const { secret_id = null, in_life = null, ends_at = null, stale_at = null } = row;
   if (!insert(db, 'attempt_lives', { secret_id, in_life, ends_at })) return false;
   for (const [client, at] of JSON.parse(String(row.window)) as [string, number][])
-    insert(db, 'attempts', { secret_id, client: Uint8Array.from(Buffer.from(client, 'hex')), at, stale_at });
+    insert(db, 'attempts', { secret_id, client: Uint8Array.fromHex(client), at, stale_at });
   return true;
 }
 

@@ -178,10 +178,8 @@ describe('an account over PostgreSQL', () => {
     await using nodes = await openNodes(server);
     await nodes.ask('ALTER TABLE accounts DROP CONSTRAINT accounts_username_key');
     const insert = "INSERT INTO accounts (username, plan, created_at) VALUES ($1, 'basic', 0)";
-    const take = async (n: number) => {
-      if ((await nodes.node(n).findAccount(username)) === null) await nodes.ask(insert, [username]);
-    };
-    await Promise.all([take(0), take(1)]);
+    const found = await Promise.all([0, 1].map((n) => nodes.node(n).findAccount(username)));
+    for (const account of found) if (account === null) await nodes.ask(insert, [username]);
     expect(await countWhere(nodes, 'accounts')).toBe(2);
   });
 });

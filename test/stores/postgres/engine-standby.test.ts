@@ -1,11 +1,11 @@
 /** Decisions over a primary and its synchronous standby, which hears nothing while a test has it frozen. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'bun:test';
 import { ServiceError } from '../../../src/core/errors.ts';
-import { createMachineClock } from '../../../src/ops/machine-clock.ts';
 import { type Engine, openEngine } from '../../../src/store/postgres/engine.ts';
 import { decision, statement } from '../../../src/store/postgres/statement.ts';
 import { type PostgresPair, startPair, until } from '../../support/postgres.ts';
 import { openTcpLink } from '../../support/tcp-link.ts';
+import { createSettableClock } from '../conformance/check.ts';
 
 const poolSize = 5;
 
@@ -24,7 +24,7 @@ afterAll(() => pair[Symbol.asyncDispose]());
 const names = "'FIRST 1 (mayfly_standby)'";
 
 async function open(url = pair.url): Promise<Engine & AsyncDisposable> {
-  const engine = await openEngine({ url, clock: createMachineClock(), durability: 'synchronous', poolSize });
+  const engine = await openEngine({ url, clock: createSettableClock(), durability: 'synchronous', poolSize });
   return { ...engine, [Symbol.asyncDispose]: engine.close };
 }
 

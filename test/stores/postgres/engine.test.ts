@@ -1,13 +1,13 @@
 /** The engine over one real server, also behind a link that a test stalls and cuts, and behind a pooler. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { ServiceError } from '../../../src/core/errors.ts';
-import { createMachineClock } from '../../../src/ops/machine-clock.ts';
 import { type Engine, openEngine } from '../../../src/store/postgres/engine.ts';
 import { ConstraintError, NotExecutedError } from '../../../src/store/postgres/faults.ts';
 import { decision, statement } from '../../../src/store/postgres/statement.ts';
 import { startPgbouncer } from '../../support/pgbouncer.ts';
 import { type PostgresServer, startPostgres, until } from '../../support/postgres.ts';
 import { openTcpLink } from '../../support/tcp-link.ts';
+import { createSettableClock } from '../conformance/check.ts';
 
 const poolSize = 6;
 const boundMs = 2_900;
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 async function open(url: string): Promise<Engine & AsyncDisposable> {
-  const engine = await openEngine({ url, clock: createMachineClock(), durability: 'single', poolSize });
+  const engine = await openEngine({ url, clock: createSettableClock(), durability: 'single', poolSize });
   return { ...engine, [Symbol.asyncDispose]: engine.close };
 }
 

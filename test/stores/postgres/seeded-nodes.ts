@@ -1,15 +1,8 @@
 /** Several nodes over the same tables, statements with a seeded defect, and locks that a test holds. */
 import pg from 'pg';
-import { createAccountStore, createTokenStore } from '../../../src/store/postgres/accounts.ts';
-import { createAttemptStore } from '../../../src/store/postgres/attempts.ts';
-import { createCreationStore } from '../../../src/store/postgres/creations.ts';
 import { type Engine, openEngine } from '../../../src/store/postgres/engine.ts';
-import { createMailStore } from '../../../src/store/postgres/mail.ts';
-import { createRecordStore } from '../../../src/store/postgres/records.ts';
-import { createRootStore } from '../../../src/store/postgres/roots.ts';
-import type { Statement } from '../../../src/store/postgres/statement.ts';
-import { statement } from '../../../src/store/postgres/statement.ts';
-import { createSweepStore } from '../../../src/store/postgres/sweep.ts';
+import { type Statement, statement } from '../../../src/store/postgres/statement.ts';
+import { createPostgresStore } from '../../../src/store/postgres/store.ts';
 import { type PostgresServer, until } from '../../support/postgres.ts';
 import { createSettableClock } from '../conformance/check.ts';
 
@@ -30,18 +23,7 @@ export async function openNodes(
   for (let n = 0; n < count; n += 1) {
     const opened = await openEngine({ url: server.url, schema, clock, durability: 'single' });
     engines.push(opened);
-    const engine = seed(opened);
-    nodes.push({
-      ...createRecordStore(engine),
-      ...createAccountStore(engine),
-      ...createTokenStore(engine),
-      ...createAttemptStore(engine),
-      ...createCreationStore(engine),
-      ...createRootStore(engine),
-      ...createMailStore(engine),
-      ...createSweepStore(engine),
-      now: engine.time.now,
-    });
+    nodes.push(createPostgresStore(seed(opened)));
   }
   return {
     nodes,

@@ -18,8 +18,13 @@ export interface Nodes extends AsyncDisposable {
   /**
    * What a call answers that begins while these statements are done and not committed: they are as soon as the call waits for them, or
    * has answered without.
+   * @param last done right before they are committed
    */
-  during<Answer>(statements: readonly Statement[], call: () => Promise<Answer>): Promise<Answer>;
+  during<Answer>(
+    statements: readonly Statement[],
+    call: () => Promise<Answer>,
+    last?: Statement,
+  ): Promise<Answer>;
   /** Puts a defect into a function of the schema. */
   seed(name: string, from: string, to: string): Promise<void>;
 }
@@ -47,7 +52,7 @@ export async function openNodes(server: PostgresServer): Promise<Nodes> {
     schema,
     node: (n) => (n % 2 === 0 ? one : other),
     ask,
-    async during(statements, call) {
+    async during(statements, call, last) {
       await ask('BEGIN');
       for (const statement of statements) await ask(...statement);
       let hasAnswered = false;
@@ -56,6 +61,7 @@ export async function openNodes(server: PostgresServer): Promise<Nodes> {
       });
       answer.catch(() => {});
       await until('the call waits or answers', async () => hasAnswered || (await isWaiting()));
+      if (last !== undefined) await ask(...last);
       await ask('COMMIT');
       return answer;
     },

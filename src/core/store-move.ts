@@ -1,0 +1,25 @@
+/** Moving a store to another, as an operator asks for it. */
+
+export interface StoreMove {
+  /** Each names a store, as the help of the command says. */
+  readonly from: string;
+  readonly to: string;
+  /** Whether the first is closed at the end, and the other opened. */
+  readonly isFinishing: boolean;
+  readonly onProgress: (copiedRows: number, allRows: number) => void;
+}
+
+export type StoreMoveOutcome =
+  /** Where the two are, without passwords. */
+  | {
+      readonly outcome: 'copied' | 'moved';
+      readonly rows: number;
+      readonly from: string;
+      readonly to: string;
+    }
+  /** A sentence for the operator. */
+  | { readonly outcome: 'refused'; readonly problem: string };
+
+export type CancelOutcome =
+  /** `none`: there was no move. */
+  { readonly outcome: 'cancelled' | 'none' } | { readonly outcome: 'refused'; readonly problem: string };

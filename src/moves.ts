@@ -1,0 +1,119 @@
+/** Moves between the stores that a command names: the embedded one in a folder, or one on a PostgreSQL server. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Settings } from './config/read.ts';
+import { type PostgresServer, storeAddress } from './config/store-address.ts';
+import { ServiceError } from './core/errors.ts';
+import type { CancelOutcome, StoreMove, StoreMoveOutcome } from './core/store-move.ts';
+import { createMachineClock } from './ops/machine-clock.ts';
+import { MoveProblem, type MoveSource, type MoveTarget, moveStore } from './store/move/move.ts';
+import { openSqliteSource, openSqliteTarget } from './store/sqlite/moving.ts';
+import { StoreRefusal } from './store/store.ts';
+import { optionsFor, outdated } from './stores.ts';
+
+/** A store as a command names it. */
+type Address = { readonly folder: string } | { readonly server: PostgresServer };
+
+class AddressProblem extends Error {}
+
+const readText = (path: string): string => readFileSync(path, 'utf8');
+
+function addressOf(given: string, { dataDir }: Settings): Address {
+  const text = given.startsWith('@') ? readGiven(given.slice(1)) : given;
+  if (text === 'sqlite') return { folder: resolve(dataDir) };
+  if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length)
+    return { folder: resolve(text.slice('sqlite:'.length)) };
+  const parsed = storeAddress.parse(text, readText);
+  if ('value' in parsed && parsed.value !== 'sqlite') return { server: parsed.value };
+  const objection = 'objections' in parsed ? parsed.objections[0] : undefined;
+  throw new AddressProblem(
+    objection === undefined
+      ? 'A store is named sqlite:FOLDER or postgres://user@host:port/database, or by @FILE that holds this.'
+      : `An address${objection}`,
+  );
+}
+
+function readGiven(path: string): string {
+  try {
+    return readText(path).trim();
+  } catch {
+    throw new AddressProblem(`The file ${path} cannot be read.`);
+  }
+}
+
+const shownOf = (address: Address): string => ('folder' in address ? address.folder : address.server.shown);
+
+const isSame = (one: Address, other: Address): boolean => shownOf(one) === shownOf(other);
+
+/** Brings the tables up to date and checks the server, as a node does. */
+async function preparePostgres(settings: Settings, server: PostgresServer, isSource: boolean): Promise<void> {
+  const { lookAtServer } = await import('./store/postgres/server.ts');
+  const { openEngine } = await import('./store/postgres/engine.ts');
+  const options = optionsFor(settings, server);
+  const { durability, tables } = await lookAtServer(options, server.shown);
+  if (isSource && tables === 'none')
+    throw new StoreRefusal('not_a_store', `There is no store at ${server.shown}.`);
+  if (isSource && tables === 'older') throw new StoreRefusal('older_server', outdated);
+  await (await openEngine({ ...options, durability, clock: createMachineClock() })).close();
+}
+
+async function openSource(address: Address, settings: Settings): Promise<MoveSource> {
+  if ('folder' in address) return openSqliteSource(address.folder, createMachineClock());
+  const { openPostgresSource } = await import('./store/postgres/moving.ts');
+  const { url, tls } = optionsFor(settings, address.server);
+  return openPostgresSource({ url, tls }, () => preparePostgres(settings, address.server, true));
+}
+
+async function openTarget(address: Address, settings: Settings): Promise<MoveTarget> {
+  if ('folder' in address) return openSqliteTarget(address.folder);
+  const { openPostgresTarget } = await import('./store/postgres/moving.ts');
+  const { url, tls } = optionsFor(settings, address.server);
+  return openPostgresTarget({ url, tls }, () => preparePostgres(settings, address.server, false));
+}
+
+/** Opens it, and says what the server says where it does not let us in. */
+async function opened<Side>(address: Address, opening: Promise<Side>): Promise<Side> {
+  try {
+    return await opening;
+  } catch (error) {
+    if ('folder' in address || error instanceof StoreRefusal) throw error;
+    const { toRefusal } = await import('./store/postgres/server.ts');
+    throw toRefusal(error, address.server.shown);
+  }
+}
+
+function problemOf(error: unknown): string {
+  const isForOperator =
+    error instanceof StoreRefusal ||
+    error instanceof MoveProblem ||
+    error instanceof AddressProblem ||
+    error instanceof ServiceError;
+  if (!isForOperator) throw error;
+  return error.message;
+}
+
+export async function moveBetweenStores(settings: Settings, asked: StoreMove): Promise<StoreMoveOutcome> {
+  const { isFinishing, onProgress } = asked;
+  try {
+    const [from, to] = [addressOf(asked.from, settings), addressOf(asked.to, settings)];
+    if (isSame(from, to)) throw new AddressProblem('FROM and TO are the same store.');
+    await using source = await opened(from, openSource(from, settings));
+    await using target = await opened(to, openTarget(to, settings));
+    const freshId = new Uint8Array(randomBytes(16));
+    const moved = await moveStore({ source, target, freshId, isFinishing, onProgress });
+    return { ...moved, from: shownOf(from), to: shownOf(to) };
+  } catch (error) {
+    return { outcome: 'refused', problem: problemOf(error) };
+  }
+}
+
+export async function cancelMove(settings: Settings, given: string): Promise<CancelOutcome> {
+  try {
+    const from = addressOf(given, settings);
+    await using source = await opened(from, openSource(from, settings));
+    return { outcome: (await source.cancel()) ? 'cancelled' : 'none' };
+  } catch (error) {
+    return { outcome: 'refused', problem: problemOf(error) };
+  }
+}
