@@ -159,9 +159,12 @@ async function measureHttp(folder: string, pair: PostgresPair, sizes: EngineSize
   const start = async (dataDir: string, store: string | null) =>
     stack.use(await startService({ folder, dataDir, ...(store !== null && { store }) }));
   const embedded = await start('sqlite', null);
+  // A database of their own: in the other one there are secrets under no root of theirs.
+  await pair.primary.ask('CREATE DATABASE nodes');
+  const url = pair.primary.url.replace(/mayfly$/, 'nodes');
   const nodes: BenchServer[] = [];
   // One after the other, in one folder: the first makes the key file.
-  for (let node = 0; node < 3; node += 1) nodes.push(await start('nodes', pair.primary.url));
+  for (let node = 0; node < 3; node += 1) nodes.push(await start('nodes', url));
   const subjects = [
     httpSubject(labels.embedded, [embedded], null, generators, sizes.httpTrips),
     httpSubject(labels.one, nodes.slice(0, 1), pair, generators, sizes.httpTrips),

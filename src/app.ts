@@ -15,7 +15,7 @@ import { createService } from './core/secrets/service.ts';
 import type { Sensitive } from './core/sensitive.ts';
 import { createDomainService, type DomainCore, type DomainService } from './core/share-domains/service.ts';
 import type { ClockReport } from './core/time.ts';
-import { deriveMailboxKey } from './crypto/derive.ts';
+import { deriveLimitKey, deriveMailboxKey } from './crypto/derive.ts';
 import { systemRandom } from './crypto/random.ts';
 import { createClientAddressOf } from './http/client-address.ts';
 import { refuseForeignHosts } from './http/cross-site.ts';
@@ -250,7 +250,7 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   opening.catch(() => {});
   // The store's thread starts while this loads, which takes longer: schemas, pages and words.
   const { createSite } = await import('./site.ts');
-  const { store: opened, server, isRefused, close } = await opening;
+  const { store: opened, server, isRefused, limitsUnder, close } = await opening;
   closers.push(close);
   if (server !== null) closers.push(watchServer({ isRefused, log, after }).stop);
   const room = createRoomWatch(opened, log);
@@ -265,7 +265,10 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   const { siteHost } = links;
   const domains = await openDomains(settings, { store, events, siteHost, locales: settings.locales });
   listenInternally(settings, { metrics, domains, log }, closers);
-  const limiter = createRateLimiter({ table: settings.rateLimits, nowMs: () => performance.now() });
+  const limiter = createRateLimiter({
+    ...{ table: settings.rateLimits, nowMs: () => performance.now() },
+    ...(limitsUnder !== null && { shared: limitsUnder(deriveLimitKey(ring.current.key)) }),
+  });
   const hasStarted = { hasNewKeys: isNew, isSecondServer: mark.hasOthers, server };
   const edge = { brands, createSite, onAnswer, links, domains, limiter };
   return { ...edge, mailer, store, room, ring, events, hasStarted };

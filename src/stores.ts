@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Settings } from './config/read.ts';
 import type { PostgresServer } from './config/store-address.ts';
 import { ServiceError } from './core/errors.ts';
-import type { BackupOutcome, OnProgress } from './core/ports.ts';
+import type { BackupOutcome, OnProgress, SharedLimits } from './core/ports.ts';
 import { createMachineClock } from './ops/machine-clock.ts';
 import type { StoreServer } from './ops/start-words.ts';
 import type { ServerOptions } from './store/postgres/server.ts';
@@ -23,6 +23,8 @@ export interface OpenStore {
   readonly server: StoreServer | null;
   /** Whether that server, as last found, is not one to rely on any more. */
   isRefused(): boolean;
+  /** What its nodes count together, under a key that all of them have; `null` for a store of one machine. */
+  readonly limitsUnder: ((key: Uint8Array) => SharedLimits) | null;
   close(): Promise<void>;
 }
 
@@ -67,7 +69,8 @@ async function openPostgres(
   const { shown, isLocal } = at;
   const server = { shown, durability, unsafe, isEncrypted: at.tls !== null, isLocal };
   const isRefused = () => store.engineStatus().refusal !== null;
-  return { store, server, isRefused, close: async () => store[Symbol.asyncDispose]() };
+  const { limitsUnder } = store;
+  return { store, server, isRefused, limitsUnder, close: async () => store[Symbol.asyncDispose]() };
 }
 
 async function openSqlite(
@@ -81,7 +84,8 @@ async function openSqlite(
     );
   const clock = createMachineClock();
   const store = await openSqliteStore({ directory: dataDir, clock, maxStorageBytes, isBesideServers });
-  return { store, server: null, isRefused: () => false, close: async () => store[Symbol.asyncDispose]() };
+  const close = async () => store[Symbol.asyncDispose]();
+  return { store, server: null, isRefused: () => false, limitsUnder: null, close };
 }
 
 function open(settings: Settings, isBesideServers: boolean): Promise<OpenStore> {

@@ -10,7 +10,13 @@ import vector from '../../test/vectors/accounts.json';
 import * as reference from '../../test/vectors/reference.ts';
 import { openBox, sealBox } from './box.ts';
 import { hex, utf8 } from './bytes.ts';
-import { deriveFormToken, deriveMailboxKey, derivePasswordVerifier, hashToken } from './derive.ts';
+import {
+  deriveFormToken,
+  deriveLimitKey,
+  deriveMailboxKey,
+  derivePasswordVerifier,
+  hashToken,
+} from './derive.ts';
 
 const { input, derived, boxes } = vector;
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'hex');
@@ -19,7 +25,7 @@ const [stretched, salt] = [bytesOf(derived.argon2id), bytesOf(input.password_sal
 const noBinding = new Uint8Array(0);
 
 describe('the vectors of accounts', () => {
-  it('verifier, hashes, form token and mailbox key are the frozen ones, by the product and by the reference', () => {
+  it('verifier, hashes, form token and the keys of counts are the frozen ones, by the product and by the reference', () => {
     const { argon2id: _stretched, ...frozen } = derived;
     expect({
       password_verifier: hex(derivePasswordVerifier(stretched, salt)),
@@ -27,6 +33,7 @@ describe('the vectors of accounts', () => {
       ticket_hash: hex(hashToken(ticket, 'ticket')),
       form_token: hex(deriveFormToken(session)),
       mailbox_key: hex(deriveMailboxKey(bytesOf(input.root))),
+      limit_key: hex(deriveLimitKey(bytesOf(input.root))),
     }).toEqual(frozen);
     expect({
       password_verifier: hex(reference.passwordVerifierOf(stretched, salt)),
@@ -34,6 +41,7 @@ describe('the vectors of accounts', () => {
       ticket_hash: hex(reference.ticketHashOf(ticket)),
       form_token: hex(reference.formTokenOf(session)),
       mailbox_key: hex(reference.mailboxKeyOf(bytesOf(input.root))),
+      limit_key: hex(reference.limitKeyOf(bytesOf(input.root))),
     }).toEqual(frozen);
   });
 

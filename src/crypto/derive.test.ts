@@ -30,6 +30,7 @@ describe('derivations', () => {
       sealHex(derive.version1.deriveOuterKeys(linkBytes, 1, salt)),
       hex(derive.deriveClientToken(linkBytes, salt, '')),
       hex(derive.deriveMailboxKey(linkBytes)),
+      hex(derive.deriveLimitKey(linkBytes)),
       hex(derive.derivePasswordVerifier(linkBytes, salt)),
       hex(derive.deriveFormToken(linkBytes)),
       hex(derive.hashToken(linkBytes)),

@@ -26,6 +26,7 @@ const labels = {
   formToken: 'mayfly/1/form',
   client: 'mayfly/1/client',
   mailbox: 'mayfly/1/mailbox',
+  limit: 'mayfly/1/limit',
   creationId: 'mayfly/1/idem-id',
   creationSecret: 'mayfly/1/idem-secret',
   creationReceipt: 'mayfly/1/idem-receipt',
@@ -218,6 +219,11 @@ export function deriveLookOuterKeys(root: Uint8Array, salt: Uint8Array): SealKey
 /** The key under which mailboxes are counted, 32 bytes: the same on every node with this root. */
 export function deriveMailboxKey(root: Uint8Array): Uint8Array {
   return hkdf(root, noSalt, info.mailbox, 32);
+}
+
+/** The key under which nodes that count calls together keep their clients, 32 bytes. */
+export function deriveLimitKey(root: Uint8Array): Uint8Array {
+  return hkdf(root, noSalt, info.limit, 32);
 }
 
 export type BoxLabel =

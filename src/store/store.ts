@@ -50,6 +50,7 @@ export const finishedDeletionSeconds = 3_600;
  * - `not_writable`: the folder or the file cannot be created, read or written.
  * - `older_server`: a server of an earlier version runs on it, which would miss what an upgrade brings.
  * - `unreachable`: the engine's server cannot be reached, or does not let us in.
+ * - `restored`: it is from a backup, or a copy, of a store: what waits in it may have been opened since.
  */
 export type RefusalReason =
   | 'network_filesystem'
@@ -60,7 +61,8 @@ export type RefusalReason =
   | 'damaged'
   | 'not_writable'
   | 'older_server'
-  | 'unreachable';
+  | 'unreachable'
+  | 'restored';
 
 /** The message tells the operator what is wrong and what to do. An unsafe store is refused by name, never used in hope (P25). */
 export class StoreRefusal extends Error {

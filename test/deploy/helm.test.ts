@@ -3,6 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { readConfig } from '../../src/config/read.ts';
 import { repositoryRoot } from '../support/started-server.ts';
 import { ChartRefusal, renderChart } from './helm.ts';
 
@@ -86,6 +87,25 @@ describe('the chart', () => {
     const dockerfile = readFileSync(join(repositoryRoot, 'Dockerfile'), 'utf8');
     expect(dockerfile).toContain('ENV MAYFLY_DATA_DIR=/var/lib/mayfly\n');
     expect(dockerfile).toContain('USER 10001:10001\n');
+  });
+
+  it('gives the nodes settings that Mayfly accepts, those of the operator among them (P25)', () => {
+    const [{ env }] = podOf({
+      trustedProxies: '10.0.0.0/8',
+      settings: { MAYFLY_SIGNUP: 'closed' },
+      secretSettings: { MAYFLY_SMTP_URL: { secretName: 'mail', secretKey: 'url' } },
+    }).containers;
+    expect(env.find(({ name }) => name === 'MAYFLY_SMTP_URL')).toMatchObject({
+      valueFrom: { secretKeyRef: { name: 'mail', key: 'url' } },
+    });
+    const plain = env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value] as const]));
+    const { MAYFLY_STORE_FILE: mounted, ...settings } = Object.fromEntries(plain);
+    expect(mounted).toBe('/run/mayfly-store/url');
+    const read = readConfig({
+      ...settings,
+      MAYFLY_STORE: 'postgres://mayfly:password@database.example/mayfly',
+    });
+    expect(read).toMatchObject({ outcome: 'read', settings: { baseUrl: needed.baseUrl } });
   });
 
   it('gives a stop as long as Mayfly takes, after the service has forgotten the node', () => {

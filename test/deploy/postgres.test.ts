@@ -8,6 +8,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { z } from 'zod';
+import { readConfig } from '../../src/config/read.ts';
 import { asServer, freePort, makePostgresFolder, postgresPrograms, until } from '../support/postgres.ts';
 import { repositoryRoot } from '../support/started-server.ts';
 import { startCaddy } from './caddy.ts';
@@ -173,6 +174,22 @@ describe('the compose file for PostgreSQL', () => {
       { rolname: 'mayfly', rolsuper: false, rolreplication: false, rolcreatedb: false },
       { rolname: 'replication', rolsuper: false, rolreplication: true, rolcreatedb: false },
     ]);
+  });
+
+  it('gives every node the same settings, which Mayfly accepts (P25)', () => {
+    const nodes = Object.entries(compose.services).filter(([name]) => name.startsWith('mayfly-'));
+    expect(nodes).toHaveLength(3);
+    const [first, ...others] = nodes.map(([, node]) => node.environment);
+    for (const other of others) expect(other).toEqual(first ?? {});
+    const values = Object.entries(first ?? {}).flatMap(([name, text]) =>
+      text === null
+        ? []
+        : [[name, text.replace(/\$\{(\w+)(?::-([^}]*)|:\?[^}]*)\}/g, (_, __, other = 'x1') => other)]],
+    );
+    expect(readConfig(Object.fromEntries(values))).toMatchObject({
+      outcome: 'read',
+      settings: { storeDurability: 'synchronous' },
+    });
   });
 
   it('mounts files and volumes that there are, and asks for every password', () => {

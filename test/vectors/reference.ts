@@ -118,6 +118,7 @@ export const passwordVerifierOf = (stretched: Buffer, salt: Buffer): Buffer =>
 export const formTokenOf = (sessionToken: Buffer): Buffer =>
   hkdfSha256(sessionToken, none, text('mayfly/1/form'), 16);
 export const mailboxKeyOf = (root: Buffer): Buffer => hkdfSha256(root, none, text('mayfly/1/mailbox'), 32);
+export const limitKeyOf = (root: Buffer): Buffer => hkdfSha256(root, none, text('mayfly/1/limit'), 32);
 export const rootCheckOf = (root: Buffer): Buffer =>
   createHmac('sha256', root).update('mayfly/1/check').digest();
 

@@ -21,7 +21,7 @@ import type { UnixSeconds } from '../../core/time.ts';
 import { chosenBy, maskOf } from '../marks.ts';
 import { createBatch } from './batches.ts';
 import type { Engine, Values } from './engine.ts';
-import { copyOf, decision, type Statement, statement } from './statement.ts';
+import { copyOf, decision, nameOf, type Statement, statement } from './statement.ts';
 
 export interface AccountRow {
   id: AccountId;
@@ -57,36 +57,28 @@ export async function decided<Row>(
   return row;
 }
 
-interface LookUp<Key> {
-  readonly key: Key;
-  /** Its own, because many may look for one thing at once, and none need wait for the others. */
-  readonly number: number;
-}
-
 /**
  * Many look-ups in one statement, which gives rows with the places of what was asked for, from 1.
  * @param found `null` for a row that says there is none
  */
-export function createLookUp<Key extends Uint8Array | string, Row extends { readonly place: number }, Found>(
-  engine: Engine,
-  find: Statement,
-  found: (row: Row) => Found | null,
-): (key: Key) => Promise<Found | null> {
-  let asked = 0;
-  const lookUp = createBatch<LookUp<Key>, Found | null, Row>(engine, {
+export function createLookUp<
+  Key extends Uint8Array | string | null,
+  Row extends { readonly place: number },
+  Found,
+>(engine: Engine, find: Statement, found: (row: Row) => Found | null): (key: Key) => Promise<Found | null> {
+  const lookUp = createBatch<Key, Found | null, Row>(engine, {
     statement: find,
     kind: 'read',
-    idOf: ({ number }) => new Uint8Array(new Float64Array([number]).buffer),
-    valuesOf: (asks) => [asks.map(({ key }) => key)],
-    answersOf(rows, asks) {
-      const answers = asks.map((): Found | null => null);
+    idOf: (key) => Buffer.from(key ?? ''),
+    valuesOf: (keys) => [keys],
+    answersOf(rows, keys) {
+      const answers = keys.map((): Found | null => null);
       for (const row of rows) answers[row.place - 1] = found(row);
       return answers;
     },
   });
   return async (key) => {
-    asked += 1;
-    const answer = await lookUp({ key, number: asked });
+    const answer = await lookUp(key);
     return answer === 'abandoned' ? null : answer;
   };
 }
@@ -136,12 +128,12 @@ export interface Done {
 }
 
 export function createAccountStore(engine: Engine): Pick<AccountStore, OwnMethods> {
-  const accountBy = async (by: Statement, value: string | AccountId): Promise<Account | null> => {
+  const accountBy = async (by: Statement, value: string | AccountId | null): Promise<Account | null> => {
     const [row] = await engine.read<AccountRow>(by, [value]);
     return row === undefined ? null : accountOf(row);
   };
   return {
-    findAccount: (username) => accountBy(selectByName, username),
+    findAccount: (username) => accountBy(selectByName, nameOf(username)),
     findAccountById: (id) => accountBy(selectById, id),
     async listAccounts() {
       const rows = await engine.read<ListedRow>(selectListed, [engine.time.now()]);

@@ -14,7 +14,7 @@ import type { AttemptLimits, AttemptStore, Reservation } from '../../core/ports.
 import type { UnixSeconds } from '../../core/time.ts';
 import { allowanceAfter, exhaustionOf } from '../store.ts';
 import type { Engine } from './engine.ts';
-import { decision, statement } from './statement.ts';
+import { copyOf, decision, statement } from './statement.ts';
 
 const clientBytes = 16;
 /** Each failed try is another node's success, and the limits allow only so many of those. */
@@ -181,7 +181,7 @@ export function createAttemptStore(engine: Engine): AttemptStore {
   }
 
   function ask<Answer>(asked: SecretId, decide: Decide<Answer>): Promise<Answer> {
-    const id = new Uint8Array(asked) as SecretId;
+    const id = copyOf(asked) as SecretId;
     const key = textOf(id);
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     let answer = (): void => {};

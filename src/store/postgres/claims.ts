@@ -37,44 +37,46 @@ export const erased = 'sealed_secret = NULL, delivery_address_box = NULL, look_u
 
 /** The look takes the secret's place only if its end is right by store time, and no later root has wrapped the secret meanwhile. */
 const lookFits = `
-  asked.look IS NULL OR (octet_length(asked.look) = octet_length(r.sealed_secret) AND ${versionOf('asked.look')} = ${lookVersion}
-    AND ${rootOf('asked.look')} >= ${rootOf('r.sealed_secret')}
-    AND asked.look_until <= least(r.expires_at, clock.now + ${lookSeconds}))`;
+  found.look IS NULL OR (octet_length(found.look) = octet_length(r.sealed_secret) AND ${versionOf('found.look')} = ${lookVersion}
+    AND ${rootOf('found.look')} >= ${rootOf('r.sealed_secret')}
+    AND found.new_until <= least(r.expires_at, clock.now + ${lookSeconds}))`;
 
 const claimRecords = decision(`
   WITH asked AS (
     SELECT * FROM unnest($3::bytea[], $4::integer[], $5::bytea[], $6::bytea[], $7::bigint[])
-      AS asked (secret_id, row_version, claim_token, look, look_until)),
+      AS asked (secret_id, found_version, new_token, look, new_until)),
   found AS MATERIALIZED (
-    SELECT ${endingColumns}, r.secret_id AS asked_id,
-      r.state = 'w' AND r.expires_at > clock.now AND r.row_version = asked.row_version AS waits
-    FROM asked JOIN records r USING (secret_id), clock ORDER BY r.secret_id FOR UPDATE OF r),
+    SELECT locked.*, asked.found_version, asked.new_token, asked.look, asked.new_until,
+      locked.state = 'w' AND locked.expires_at > clock.now AND locked.row_version = asked.found_version AS waits
+    FROM clock CROSS JOIN (SELECT * FROM asked ORDER BY secret_id) AS asked CROSS JOIN LATERAL (
+      SELECT ${endingColumns}, r.expires_at, r.row_version FROM records r WHERE r.secret_id = asked.secret_id FOR UPDATE) AS locked),
   taken AS (
-    UPDATE records r SET state = 'r', ended_at = clock.now, claim_token = asked.claim_token,
-      sealed_secret = asked.look, look_until = asked.look_until,
-      look_tag = substr(asked.look, ${lookRow.tagAt + 1}, ${lookRow.tagBytes}),
-      sweep_at = coalesce(asked.look_until, r.sweep_at), delivery_address_box = NULL
-    FROM found JOIN asked USING (secret_id), clock
-    WHERE r.secret_id = found.secret_id AND r.row_version = asked.row_version AND r.state = 'w' AND r.expires_at > clock.now
-      AND (${lookFits})
+    UPDATE records r SET state = 'r', ended_at = clock.now, claim_token = found.new_token,
+      sealed_secret = found.look, look_until = found.new_until,
+      look_tag = substr(found.look, ${lookRow.tagAt + 1}, ${lookRow.tagBytes}),
+      sweep_at = coalesce(found.new_until, r.sweep_at), delivery_address_box = NULL
+    FROM found, clock
+    WHERE found.state = 'w' AND r.secret_id = found.secret_id
+      AND r.row_version = found.found_version AND r.state = 'w' AND r.expires_at > clock.now AND (${lookFits})
     RETURNING r.secret_id)
-  SELECT found.*, taken.secret_id IS NOT NULL AS is_won FROM found LEFT JOIN taken USING (secret_id)`);
+  SELECT found.secret_id AS asked_id, found.secret_id, state, ended_at, claim_token, waits, taken.secret_id IS NOT NULL AS is_won
+  FROM found LEFT JOIN taken USING (secret_id)`);
 
 const undoClaims = decision(`
   WITH asked AS (
     SELECT * FROM unnest($3::bytea[], $4::bytea[], $5::bytea[], $6::integer[], $7::bytea[], $8::integer[], $9::bigint[])
-      AS asked (secret_id, claim_token, sealed_secret, sealed_version, address_box, kid, owner)),
+      AS asked (secret_id, own_token, was, version, address_box, kid, its_owner)),
   open_roots AS MATERIALIZED (SELECT kid FROM root_floor WHERE only_row = 1 FOR SHARE),
   owners AS MATERIALIZED (SELECT id FROM accounts WHERE id = ANY ($9::bigint[]) ORDER BY id FOR KEY SHARE),
   found AS MATERIALIZED (
-    SELECT r.secret_id FROM asked JOIN records r USING (secret_id)
-    WHERE asked.kid >= (SELECT kid FROM open_roots) AND (asked.owner IS NULL OR asked.owner IN (SELECT id FROM owners))
+    SELECT r.secret_id, asked.own_token, asked.was, asked.version, asked.address_box FROM asked JOIN records r USING (secret_id)
+    WHERE asked.kid >= (SELECT kid FROM open_roots) AND (asked.its_owner IS NULL OR asked.its_owner IN (SELECT id FROM owners))
     ORDER BY r.secret_id FOR UPDATE OF r)
-  UPDATE records r SET state = 'w', ended_at = NULL, claim_token = NULL, sealed_secret = asked.sealed_secret,
-    look_until = NULL, look_tag = NULL, sweep_at = r.expires_at, delivery_address_box = asked.address_box
-  FROM found JOIN asked USING (secret_id), clock
-  WHERE r.secret_id = found.secret_id AND r.claim_token = asked.claim_token AND r.state = 'r'
-    AND r.sealed_version = asked.sealed_version AND r.ended_at > clock.now - ${undoSeconds}
+  UPDATE records r SET state = 'w', ended_at = NULL, claim_token = NULL, sealed_secret = found.was,
+    look_until = NULL, look_tag = NULL, sweep_at = r.expires_at, delivery_address_box = found.address_box
+  FROM found, clock
+  WHERE r.secret_id = found.secret_id AND r.claim_token = found.own_token AND r.state = 'r'
+    AND r.sealed_version = found.version AND r.ended_at > clock.now - ${undoSeconds}
   RETURNING r.secret_id AS asked_id`);
 
 const burnedBy = (burner: Burner): string =>

@@ -7,32 +7,42 @@
  * most. Whoever is told that a creation is done is told so only of one that is durable.
  *
  * A row goes with its token by the foreign key, however the token goes; a reservation locks the token's row, so that none outlives it.
+ * Tokens are locked before creations, and both in the order of their ids.
  */
 import {
   type CreationId,
   type CreationStore,
   creationSeconds,
+  type NewCreation,
   type StoredCreation,
   takeOverSeconds,
 } from '../../core/creation-store.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { createBatch } from './batches.ts';
 import type { Engine } from './engine.ts';
-import { decision, statement } from './statement.ts';
+import { rowsInOrderOf } from './secret-rows.ts';
+import { copyOf, decision, statement } from './statement.ts';
 
-const selectCreation = statement(`
-  SELECT seed, body_mac, done_at, mismatches, reserved_at FROM creations WHERE creation_id = $1 AND ends_at > $2`);
+const selectCreations = statement(`
+  SELECT creation_id AS asked_id, seed, body_mac, done_at, mismatches, reserved_at
+  FROM unnest($1::bytea[]) AS asked (creation_id) JOIN creations USING (creation_id) WHERE ends_at > $2`);
 
-const reserve = decision(`
-  WITH token AS MATERIALIZED (SELECT token_id FROM tokens WHERE token_id = $4 FOR KEY SHARE),
+const reserveCreations = decision(`
+  WITH asked AS (
+    SELECT * FROM unnest($3::bytea[], $4::bigint[], $5::bytea[], $6::bytea[]) AS asked (creation_id, token_id, seed, body_mac)),
+  held AS MATERIALIZED (
+    SELECT token_id FROM tokens WHERE token_id = ANY ($4::bigint[]) ORDER BY token_id FOR KEY SHARE),
   reserved AS (
     INSERT INTO creations AS c (creation_id, token_id, seed, body_mac, reserved_at, ends_at)
-    SELECT $3, token_id, $5, $6, now, now + ${creationSeconds} FROM token, clock
+    SELECT creation_id, token_id, seed, body_mac, now, now + ${creationSeconds} FROM asked JOIN held USING (token_id), clock
+    ORDER BY creation_id
     ON CONFLICT (creation_id) DO UPDATE SET token_id = excluded.token_id, seed = excluded.seed, body_mac = excluded.body_mac,
       done_at = NULL, mismatches = 0, reserved_at = excluded.reserved_at, ends_at = excluded.ends_at
     WHERE c.ends_at <= excluded.reserved_at
-    RETURNING 1)
-  SELECT EXISTS (SELECT FROM token) AS has_token, EXISTS (SELECT FROM reserved) AS is_reserved`);
+    RETURNING creation_id)
+  SELECT asked.creation_id AS asked_id, reserved.creation_id IS NOT NULL AS is_reserved
+  FROM asked JOIN held USING (token_id) LEFT JOIN reserved USING (creation_id)`);
 
 const takeOver = decision(`
   UPDATE creations SET seed = $5, body_mac = $6, reserved_at = now, ends_at = now + ${creationSeconds} FROM clock
@@ -44,6 +54,7 @@ const release = decision('DELETE FROM creations WHERE creation_id = $3 AND seed 
 const count = decision('UPDATE creations SET mismatches = mismatches + 1 WHERE creation_id = $3');
 
 interface CreationRow {
+  asked_id: Uint8Array;
   seed: Uint8Array;
   body_mac: Uint8Array;
   done_at: UnixSeconds | null;
@@ -62,42 +73,71 @@ const toStored = (row: CreationRow): StoredCreation => ({
 /** A row that was in the way of a reservation may have ended or been released by the time that it is read. */
 const maxTries = 10;
 
+interface ReservedRow {
+  asked_id: Uint8Array;
+  is_reserved: boolean;
+}
+
+function createBatches(engine: Engine) {
+  const find = createBatch<CreationId, CreationRow | null, CreationRow>(engine, {
+    statement: selectCreations,
+    kind: 'read',
+    idOf: (id) => id,
+    valuesOf: (ids) => [ids, engine.time.now()],
+    answersOf: (rows, ids) => rowsInOrderOf(ids, rows),
+  });
+  const reserve = createBatch<NewCreation, ReservedRow | null, ReservedRow>(engine, {
+    statement: reserveCreations,
+    kind: 'decide',
+    idOf: ({ id }) => id,
+    valuesOf: (asks) => [
+      asks.map(({ id }) => id),
+      asks.map(({ tokenId }) => tokenId),
+      asks.map(({ wrappedSeed }) => wrappedSeed),
+      asks.map(({ bodyMac }) => bodyMac),
+    ],
+    answersOf: (rows, asks) =>
+      rowsInOrderOf(
+        asks.map(({ id }) => id),
+        rows,
+      ),
+  });
+  return { find, reserve };
+}
+
 export function createCreationStore(engine: Engine): CreationStore {
+  const batches = createBatches(engine);
+
   async function find(id: CreationId): Promise<StoredCreation | null> {
-    const [row] = await engine.read<CreationRow>(selectCreation, [id, engine.time.now()]);
-    if (row === undefined) return null;
+    const row = await batches.find(id);
+    if (row === null || row === 'abandoned') return null;
     if (row.done_at !== null) await engine.prove(row.done_at);
     return toStored(row);
   }
 
   return {
-    findCreation: (id) => find(new Uint8Array(id) as CreationId),
-    async reserveCreation(creation) {
-      const { id, tokenId, wrappedSeed, bodyMac } = structuredClone(creation);
+    findCreation: (id) => find(copyOf(id) as CreationId),
+    async reserveCreation(given) {
+      const creation = structuredClone(given);
       for (let tries = 0; tries < maxTries; tries += 1) {
-        const [told] = await engine.decide<{ has_token: boolean; is_reserved: boolean }>(reserve, [
-          id,
-          tokenId,
-          wrappedSeed,
-          bodyMac,
-        ]);
-        if (told?.is_reserved) return 'reserved';
-        if (!told?.has_token)
+        const told = await batches.reserve(creation);
+        if (told === null || told === 'abandoned')
           throw new ServiceError('unavailable', 'The token of the creation is not there.');
-        const known = await find(id);
+        if (told.is_reserved) return 'reserved';
+        const known = await find(creation.id);
         if (known !== null) return known;
       }
       throw new ServiceError('unavailable', 'The creation changed each time it was looked at.');
     },
     async takeOverCreation({ id, wrappedSeed: from }, { wrappedSeed, bodyMac }) {
-      const values = [id, from, wrappedSeed, bodyMac].map((bytes) => bytes.slice());
+      const values = [id, from, wrappedSeed, bodyMac].map(copyOf);
       return (await engine.decide(takeOver, values)).length === 1;
     },
     async releaseCreation({ id, wrappedSeed }) {
-      await engine.decide(release, [id.slice(), wrappedSeed.slice()]);
+      await engine.decide(release, [copyOf(id), copyOf(wrappedSeed)]);
     },
     async countMismatch(id) {
-      await engine.decide(count, [id.slice()]);
+      await engine.decide(count, [copyOf(id)]);
     },
   };
 }

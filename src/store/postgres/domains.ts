@@ -17,7 +17,7 @@ import {
 import type { UnixSeconds } from '../../core/time.ts';
 import { createLookUp, decided } from './accounts.ts';
 import type { Engine, Values } from './engine.ts';
-import { copyOf, decision, type Statement, statement } from './statement.ts';
+import { copyOf, decision, nameOf, type Statement, statement } from './statement.ts';
 
 interface DomainRow {
   account_id: AccountId;
@@ -101,6 +101,11 @@ export function createDomainStore(engine: Engine): DomainStore {
     const [row] = await engine.read<DomainRow>(by, values);
     return row === undefined ? null : domainOf(row);
   };
+  const findVerified = createLookUp<string | null, DomainRow & { readonly place: number }, StoredDomain>(
+    engine,
+    selectVerified,
+    domainOf,
+  );
   const isDecided = async (by: Statement, values: Values): Promise<boolean> =>
     (await decided(engine, by, values)) !== null;
   return {
@@ -114,32 +119,28 @@ export function createDomainStore(engine: Engine): DomainStore {
       );
       return row?.outcome ?? 'gone';
     },
-    findDomain: (id, name) => find(selectOne, [id, name]),
+    findDomain: (id, name) => find(selectOne, [id, nameOf(name)]),
     listDomains: async (id) => (await engine.read<DomainRow>(selectOwned, [id])).map(domainOf),
-    findVerifiedDomain: createLookUp<string, DomainRow & { readonly place: number }, StoredDomain>(
-      engine,
-      selectVerified,
-      domainOf,
-    ),
+    findVerifiedDomain: (name) => findVerified(nameOf(name)),
     async noteDomainCheck(id, name, { state, finding }) {
       const row = await decided<{ outcome: 'noted' | 'taken' | 'gone' }>(
         engine,
         noteCheck,
-        [id, name, state, finding],
+        [id, nameOf(name), state, finding],
         ({ outcome }) => outcome === 'noted',
       );
       if (row?.outcome === 'taken') return 'taken';
-      return row?.outcome === 'noted' ? find(selectOne, [id, name]) : null;
+      return row?.outcome === 'noted' ? find(selectOne, [id, nameOf(name)]) : null;
     },
-    setDomainBrand: (id, name, brand) => isDecided(setBrand, [id, name, JSON.stringify(brand)]),
+    setDomainBrand: (id, name, brand) => isDecided(setBrand, [id, nameOf(name), JSON.stringify(brand)]),
     setDomainLogo: (id, name, given) =>
       given === null
-        ? isDecided(removeLogo, [id, name])
-        : isDecided(keepLogo, [id, name, given.name, given.type, copyOf(given.bytes)]),
+        ? isDecided(removeLogo, [id, nameOf(name)])
+        : isDecided(keepLogo, [id, nameOf(name), given.name, given.type, copyOf(given.bytes)]),
     async findDomainLogo(logoName) {
-      return (await engine.read<DomainLogo>(selectLogo, [logoName]))[0] ?? null;
+      return (await engine.read<DomainLogo>(selectLogo, [nameOf(logoName)]))[0] ?? null;
     },
-    removeDomain: (id, name) => isDecided(removeDomain, [id, name]),
+    removeDomain: (id, name) => isDecided(removeDomain, [id, nameOf(name)]),
     async takeDomainsToCheck(before, limit, leaseSeconds) {
       return (await engine.decide<DomainRow>(takeDue, [before, limit, leaseSeconds])).map(domainOf);
     },

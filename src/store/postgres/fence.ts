@@ -1,8 +1,9 @@
 /**
- * A store that a move has closed, or is filling: two of its tables have other names, so no statement of any node finds them. To
+ * A store that a move has closed, or is filling, or that was restored: two of its tables have other names, so no statement of any node finds them. To
  * rename them takes a lock that waits for every statement under way and keeps all later ones out, so from its commit on nothing is
  * read or decided, also by a node that was connected before.
  */
+import type { UnixSeconds } from '../../core/time.ts';
 import { fencedWords } from '../move/words.ts';
 import { StoreRefusal } from '../store.ts';
 
@@ -36,11 +37,34 @@ export async function isFenced(ask: AskFence): Promise<boolean> {
   return (row as { is_fenced: boolean }).is_fenced;
 }
 
+export const restoredRefusal = (keptAt: UnixSeconds): StoreRefusal =>
+  new StoreRefusal(
+    'restored',
+    `This database was restored from a backup or copied: its latest state is of ${new Date(keptAt * 1000).toISOString()}. What ` +
+      'waited then may have been opened since, so nothing is served from it. Run mayfly store accept-restore, which burns what waits.',
+  );
+
+/** A failover takes less, and a node that serves keeps the time every second. */
+const failoverSeconds = 120;
+
+/** Whether the time was kept just now, by the server's clock. */
+export async function readKeptTime(
+  ask: AskFence,
+  isBehind: boolean,
+): Promise<{ keptAt: UnixSeconds; isFresh: boolean }> {
+  const [row] = await ask(`SELECT seconds AS kept_at,
+    extract(epoch FROM clock_timestamp())::bigint - server_clock < ${failoverSeconds} AS is_fresh
+    FROM ${nameIn('store_time', isBehind)}`);
+  const { kept_at: keptAt, is_fresh: isFresh } = row as { kept_at: UnixSeconds; is_fresh: boolean };
+  return { keptAt, isFresh };
+}
+
 /** @throws StoreRefusal when no node may serve from it */
 export async function assertNotFenced(ask: AskFence): Promise<void> {
   if (!(await isFenced(ask))) return;
   const [row] = await ask('SELECT phase FROM move');
+  const phase = (row as { phase: string } | undefined)?.phase;
+  if (phase === 'restored') throw restoredRefusal((await readKeptTime(ask, true)).keptAt);
   const { filling, closed } = fencedWords('in this database');
-  const isFilling = (row as { phase: string } | undefined)?.phase === 'filling';
-  throw new StoreRefusal('not_a_store', isFilling ? filling : closed);
+  throw new StoreRefusal('not_a_store', phase === 'filling' ? filling : closed);
 }

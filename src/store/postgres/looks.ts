@@ -62,13 +62,13 @@ const replaceWrappings = decision(`
     SELECT * FROM unnest($3::bytea[], $4::bytea[], $5::bytea[], $6::integer[]) AS asked (secret_id, was, becomes, kid)),
   open_roots AS MATERIALIZED (SELECT kid FROM root_floor WHERE only_row = 1 FOR SHARE),
   found AS MATERIALIZED (
-    SELECT r.secret_id FROM asked JOIN records r USING (secret_id)
+    SELECT r.secret_id, asked.was, asked.becomes FROM asked JOIN records r USING (secret_id)
     WHERE asked.kid >= (SELECT kid FROM open_roots) ORDER BY r.secret_id FOR UPDATE OF r),
   replaced AS (
-    UPDATE records r SET sealed_secret = asked.becomes, sealed_version = r.sealed_version + 1
-    FROM found JOIN asked USING (secret_id)
-    WHERE r.secret_id = found.secret_id AND r.sealed_secret = asked.was
-      AND octet_length(asked.becomes) = octet_length(asked.was)
+    UPDATE records r SET sealed_secret = found.becomes, sealed_version = r.sealed_version + 1
+    FROM found
+    WHERE r.secret_id = found.secret_id AND r.sealed_secret = found.was
+      AND octet_length(found.becomes) = octet_length(found.was)
     RETURNING r.secret_id)
   SELECT asked.secret_id AS asked_id, asked.kid >= open_roots.kid AS is_open, replaced.secret_id IS NOT NULL AS is_replaced
   FROM asked CROSS JOIN open_roots LEFT JOIN replaced USING (secret_id)`);
@@ -139,7 +139,10 @@ export function createLookStore(
   async function find(asked: SecretId, tag: Uint8Array | null): Promise<StoredLook | null> {
     const id = new Uint8Array(asked) as SecretId;
     const [row] = await engine.read<LookRow>(findLook, [id, tag?.slice() ?? null, engine.time.now()]);
-    if (row === undefined) return null;
+    if (row === undefined) {
+      await engine.proveAbsence();
+      return null;
+    }
     await believe(row);
     const { sealed_secret } = row;
     return sealed_secret === null

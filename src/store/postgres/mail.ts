@@ -10,7 +10,7 @@ import type { SecretStore } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { createEndings, type Ending, endingColumns } from './endings.ts';
 import type { Engine } from './engine.ts';
-import { decision } from './statement.ts';
+import { copyOf, decision } from './statement.ts';
 
 /** As `deliveryAt` judges it: what is queued is believed until it is stale. */
 const queueDelivery = decision(`
@@ -67,15 +67,15 @@ export function createMailStore(engine: Engine): MailStore {
   const endings = createEndings(engine);
   return {
     async queueDelivery(id, { staleAt, noteBox, addressBox }) {
-      const values = [id.slice(), staleAt, noteBox?.slice() ?? null, addressBox?.slice() ?? null];
+      const values = [copyOf(id), staleAt, noteBox && copyOf(noteBox), addressBox && copyOf(addressBox)];
       const [found] = await engine.decide<FoundRow>(queueDelivery, values);
       if (found?.is_queued) return 'queued';
       if (found !== undefined && found.state !== 'w') await endings.believeLocked(found);
       return found?.state === 'w' && found.lives ? 'in_flight' : 'gone';
     },
     async setDelivery(id, { state, staleAt, noteBox, addressBox }) {
-      const boxes = [noteBox?.slice() ?? null, addressBox?.slice() ?? null];
-      await engine.decide(noteDelivery, [id.slice(), state, staleAt, ...boxes]);
+      const boxes = [noteBox && copyOf(noteBox), addressBox && copyOf(addressBox)];
+      await engine.decide(noteDelivery, [copyOf(id), state, staleAt, ...boxes]);
     },
     async takeDueNotices(limit) {
       const rows = await engine.decide<DueRow>(takeNotices, [limit]);

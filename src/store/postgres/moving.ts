@@ -74,7 +74,8 @@ async function noteChanges(session: MoveSession): Promise<void> {
     });
 }
 
-async function forgetTriggers({ ask }: MoveSession, isClosed: boolean): Promise<void> {
+/** Within a transaction. */
+export async function forgetTriggers({ ask }: MoveSession, isClosed: boolean): Promise<void> {
   for (const { name } of movedTables) {
     await ask(`DROP TRIGGER IF EXISTS note_moved ON ${nameIn(name, isClosed)}`);
     await ask(`DROP FUNCTION IF EXISTS note_moved_${name}()`);

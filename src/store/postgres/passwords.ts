@@ -18,7 +18,7 @@ import type { UnixSeconds } from '../../core/time.ts';
 import { countsUntil, mayKeepTicket } from '../store.ts';
 import { type AccountRow, accountColumns, accountOf, type Done, decided } from './accounts.ts';
 import type { Engine, Values } from './engine.ts';
-import { copyOf, decision, statement } from './statement.ts';
+import { copyOf, decision, nameOf, statement } from './statement.ts';
 
 /** All `null` where the account has no password. */
 interface PasswordRow extends AccountRow {
@@ -154,7 +154,7 @@ export function createPasswordStore(engine: Engine): Pick<AccountStore, Password
       return row && accountOf(row);
     },
     async findPassword(username) {
-      const [row] = await engine.read<PasswordRow>(selectPassword, [username]);
+      const [row] = await engine.read<PasswordRow>(selectPassword, [nameOf(username)]);
       return row === undefined ? null : { account: accountOf(row), password: passwordOf(row) };
     },
     async changePassword(id, from, to, keepSessionId, tokens) {

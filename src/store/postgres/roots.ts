@@ -15,7 +15,7 @@ import type { SecretId } from '../../core/keys.ts';
 import { type RootStore, type RotationStore, rootKidOf } from '../../core/root-store.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { Engine } from './engine.ts';
-import { decision, statement } from './statement.ts';
+import { copyOf, decision, statement } from './statement.ts';
 
 const daySeconds = 86_400;
 
@@ -91,8 +91,8 @@ const selectRoots = statement(`
     SELECT position, CASE WHEN ${isSealed} THEN ${rootOf('sealed_secret')} END AS kid
     FROM records WHERE position > $3 ORDER BY position LIMIT $4) walked`);
 
-/** Few enough that a statement ends in time. */
-const walkedAtOnce = 20_000;
+/** Few enough that a statement ends in time, on a slow disk too. */
+const walkedAtOnce = 5_000;
 
 interface WalkedRow {
   upto: number | null;
@@ -126,7 +126,7 @@ export function createRootStore(engine: Engine): SharedRootStore {
       return row?.check_value ?? null;
     },
     async addRootCheck(kid, check) {
-      const [row] = await engine.decide<{ check_value: Uint8Array }>(keepCheck, [kid, check.slice()]);
+      const [row] = await engine.decide<{ check_value: Uint8Array }>(keepCheck, [kid, copyOf(check)]);
       if (row === undefined) throw new ServiceError('unavailable', 'The check of a root was not kept.');
       return row.check_value;
     },

@@ -30,3 +30,6 @@ export function decision(text: string): Statement {
 
 /** What a caller gives may be wiped as soon as the call has returned. Not by `slice`: that of a `Buffer` shares its bytes. */
 export const copyOf = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes);
+
+/** A name to look for: `null`, which nothing equals, for one that no text in the database can be. */
+export const nameOf = (text: string): string | null => (text.includes('\0') ? null : text);

@@ -2,6 +2,7 @@
  * The store over PostgreSQL, for any number of equal nodes. Each decision is one statement on the primary; what resolves is durable at
  * the store's class (P2, P5). Expiry is judged by a store time that all nodes share and that never steps back (P8).
  */
+import type { SharedLimits } from '../../core/ports.ts';
 import type { MachineClock } from '../../core/time.ts';
 import type { Store } from '../store.ts';
 import { judgeByStoreTime } from '../store-time.ts';
@@ -11,6 +12,7 @@ import { createCreationStore } from './creations.ts';
 import { createDeletionStore } from './deletion.ts';
 import { createDomainStore } from './domains.ts';
 import { type Engine, type EngineOptions, type EngineStatus, openEngine } from './engine.ts';
+import { createSharedLimits } from './limits.ts';
 import { createMailStore } from './mail.ts';
 import { createPasswordStore } from './passwords.ts';
 import { createRecordStore } from './records.ts';
@@ -20,6 +22,9 @@ import { createSessionStore } from './sessions.ts';
 import { createStoreClock } from './store-clock.ts';
 import { createSweepStore } from './sweep.ts';
 import { createServerClock } from './time.ts';
+
+/** The time is kept, or heard, this often. */
+const tickMs = 1_000;
 
 export interface PostgresStoreOptions extends Omit<EngineOptions, 'clock'> {
   /** This machine's. Only the time that passes on it counts: the wall clock of all nodes is the server's. */
@@ -31,12 +36,24 @@ export interface PostgresStoreOptions extends Omit<EngineOptions, 'clock'> {
 /** Disposing waits for what is under way, and ends every connection. */
 export interface PostgresStore extends Store, AsyncDisposable {
   engineStatus(): EngineStatus;
+  /** @param key as in `createSharedLimits` */
+  limitsUnder(key: Uint8Array): SharedLimits;
 }
 
 /** Opens the store, or rejects with a `StoreRefusal` that says why not and what to do. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const clock = createServerClock(options.clock, () => performance.now());
-  return createPostgresStore(await openEngine({ ...options, clock }), options.maxStorageBytes);
+  const engine = await openEngine({ ...options, clock });
+  const store = createPostgresStore(engine, options.maxStorageBytes);
+  // What fails now is tried again in a second, and before the next decision.
+  const ticking = setInterval(() => engine.time.tick().catch(() => {}), tickMs);
+  return {
+    ...store,
+    async [Symbol.asyncDispose]() {
+      clearInterval(ticking);
+      await store[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** @param maxStorageBytes as in the options */
@@ -73,6 +90,7 @@ export function createPostgresStore(engine: Engine, maxStorageBytes: number | nu
     usedBytes,
     assertRoom,
     engineStatus: engine.status,
+    limitsUnder: (key) => createSharedLimits(engine, key),
     [Symbol.asyncDispose]: () => engine.close(),
   };
 }

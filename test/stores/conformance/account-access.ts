@@ -218,6 +218,18 @@ const lockChecks: readonly ConformanceCheck[] = [
 ];
 
 const listChecks: readonly ConformanceCheck[] = [
+  check('port', 'what no name can be is asked for like any other, and found nowhere', async ({ store }) => {
+    const { id } = await accountNamed(store, 'ann@example.org');
+    for (const name of ['', 'ann@example.org\0', '\0', '\ud800', 'a'.repeat(100_000)]) {
+      assert.equal(await store.findAccount(name), null);
+      assert.equal(await store.findPassword(name), null);
+      assert.equal(await store.findVerifiedDomain(name), null);
+      assert.equal(await store.findDomain(id, name), null);
+      assert.equal(await store.findDomainLogo(name), null);
+      assert.equal(await store.removeDomain(id, name), false);
+    }
+  }),
+
   check(
     'port',
     'an account is listed with whether it has a password, and with its live tokens',

@@ -11,7 +11,7 @@ import type { AccountId } from '../../../src/core/account.ts';
 import { finishDeletion, finishDeletions } from '../../../src/core/accounts/deletion.ts';
 import type { ServiceEvent } from '../../../src/core/events.ts';
 import type { DeletionStep } from '../../../src/core/ports.ts';
-import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
+import { type PostgresServer, startPostgres, until } from '../../support/postgres.ts';
 import { accountNamed, deleteWhole } from '../conformance/account-fixtures.ts';
 import { clientStays, found, newRecord, putNew } from '../conformance/check.ts';
 import { countWhere, type Nodes, openNodes, racers } from './two-nodes.ts';
@@ -86,6 +86,27 @@ describe('the end of an account over PostgreSQL', () => {
       stored.length,
     ]);
     await expect(put(0)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('P10: is not held up by secrets that are stored without a pause, and burns each of them', async () => {
+    await using nodes = await openNodes(server);
+    const ann = await annIn(nodes);
+    let stored = 0;
+    const storeUntilRefused = async (n: number) => {
+      for (;;) {
+        const isStored = await putNew(nodes.node(n), { owner: ann }).then(
+          () => true,
+          () => false,
+        );
+        if (!isStored) return;
+        stored += 1;
+      }
+    };
+    const storing = Array.from({ length: racers }, (_, n) => storeUntilRefused(n));
+    await until('secrets are stored', async () => stored >= racers);
+    expect(await deleteWhole(nodes.other, ann)).toBe(await countWhere(nodes, 'records'));
+    await Promise.all(storing);
+    expect([await countWhere(nodes, waiting), await countWhere(nodes, 'records')]).toEqual([0, stored]);
   });
 
   it('P7: a deletion and a hundred claims on another node exclude each other', async () => {

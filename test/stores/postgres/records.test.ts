@@ -60,7 +60,7 @@ describe('batches of claims', () => {
       const inDirection: typeof engine = {
         ...engine,
         decide: ({ name, text }, values) =>
-          engine.decide({ name, text: text.replace('ORDER BY r.secret_id', `$& ${direction}`) }, values),
+          engine.decide({ name, text: text.replace('ORDER BY secret_id', `$& ${direction}`) }, values),
       };
       const { claim } = createRecordStore(inDirection);
       return Promise.allSettled(secrets.map((secret) => claim(secret, clientStays)));

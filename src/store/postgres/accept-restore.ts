@@ -1,0 +1,40 @@
+/** What an operator decides about a store that was restored (see restores.ts): all that waited in it is burned, and it serves. */
+import type { BackupFacts } from '../../core/ports.ts';
+import { isFenced, nameIn, takeDownFence } from './fence.ts';
+import type { MoveSession } from './move-session.ts';
+import { forgetTriggers } from './moving.ts';
+import { findPlace, keepPlace } from './restores.ts';
+
+/** `null`: it is not known to be restored. */
+export async function lookAtRestored({ ask }: MoveSession): Promise<BackupFacts | null> {
+  if (!(await isFenced(ask))) return null;
+  const [facts] = await ask<BackupFacts>(`
+    SELECT t.seconds AS "takenAt", (SELECT count(*) FROM accounts) AS accounts,
+      (SELECT count(*) FROM ${nameIn('records', true)} WHERE state = 'w' AND expires_at > t.seconds) AS waiting
+    FROM ${nameIn('store_time', true)} t JOIN move ON move.phase = 'restored'`);
+  return facts ?? null;
+}
+
+/**
+ * Burns what waited, ends every look, log-in and mailed ticket, which may have ended since, and lets the store serve. As for a restored
+ * file (`sqlite/backup.ts`), also what has expired by the server's clock, which may be wrong.
+ */
+export async function acceptRestore(session: MoveSession): Promise<void> {
+  const { ask } = session;
+  const place = await findPlace(ask);
+  const [records, time] = [nameIn('records', true), nameIn('store_time', true)];
+  await session.write(async () => {
+    await ask(`
+      UPDATE ${records} SET state = 'b', ended_at = greatest(t.seconds, extract(epoch FROM clock_timestamp())::bigint)
+      FROM ${time} t WHERE state = 'w' AND expires_at > t.seconds`);
+    await ask(`
+      UPDATE ${records} SET sealed_secret = NULL, look_until = NULL, look_tag = NULL, delivery_address_box = NULL,
+        notice_due_at = NULL, sweep_at = receipt_expires_at`);
+    for (const table of ['attempts', 'sessions', 'tickets']) await ask(`DELETE FROM ${table}`);
+    await forgetTriggers(session, true);
+    await ask('DELETE FROM move_changes');
+    await ask('DELETE FROM move');
+    await ask(keepPlace(place));
+    await takeDownFence(ask);
+  });
+}

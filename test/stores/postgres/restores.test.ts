@@ -1,0 +1,133 @@
+/** A store that was restored from a backup serves nothing until what waited in it is burned; one that failed over serves on. */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { execFileSync } from 'node:child_process';
+import { ServiceError } from '../../../src/core/errors.ts';
+import { createMachineClock } from '../../../src/ops/machine-clock.ts';
+import { acceptRestore, lookAtRestored } from '../../../src/store/postgres/accept-restore.ts';
+import { openMoveSession } from '../../../src/store/postgres/move-session.ts';
+import { openPostgresStore } from '../../../src/store/postgres/store.ts';
+import { StoreRefusal } from '../../../src/store/store.ts';
+import { type PostgresServer, runPostgresProgram, startPostgres } from '../../support/postgres.ts';
+import { accountNamed } from '../conformance/account-fixtures.ts';
+import { clientStays, found, putNew } from '../conformance/check.ts';
+
+let server: PostgresServer;
+let databases = 0;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const open = (url: string) =>
+  openPostgresStore({ url, clock: createMachineClock(), durability: 'single', poolSize: 4 });
+
+async function newDatabase(): Promise<{ name: string; url: string }> {
+  databases += 1;
+  const name = `restored_${databases}`;
+  await server.ask(`CREATE DATABASE ${name}`);
+  return { name, url: server.url.replace(/\/mayfly$/, `/${name}`) };
+}
+
+const refusalOf = (opening: Promise<AsyncDisposable>): Promise<unknown> =>
+  opening.then(
+    async (store) => {
+      await store[Symbol.asyncDispose]();
+      return null;
+    },
+    (error) => (error instanceof StoreRefusal ? error.reason : error),
+  );
+
+const connected = ['-h', '127.0.0.1', '-U', 'mayfly'];
+
+/** As `pg_dump | psql` does it. */
+function restoreDump(from: string, to: string): void {
+  const at = [...connected, '-p', String(server.port)];
+  const dump = runPostgresProgram('pg_dump', [...at, from]);
+  execFileSync('psql', [...at, '-q', '-v', 'ON_ERROR_STOP=1', to], {
+    input: dump,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+}
+
+describe('a store that was restored from a dump', () => {
+  it('P1: serves nothing, also at the next try, until it is accepted', async () => {
+    const [before, after] = [await newDatabase(), await newDatabase()];
+    await using store = await open(before.url);
+    await accountNamed(store, 'kept@example.org');
+    const [one, two] = [await putNew(store), await putNew(store)];
+    await store.burn(two.receiptId, clientStays);
+    restoreDump(before.name, after.name);
+    expect(await store.claim(await found(store, one.secretId), clientStays)).toBe('won');
+    expect([await refusalOf(open(after.url)), await refusalOf(open(after.url))]).toEqual([
+      'restored',
+      'restored',
+    ]);
+    {
+      await using session = await openMoveSession(after);
+      expect(await lookAtRestored(session)).toEqual({ takenAt: expect.any(Number), waiting: 1, accounts: 1 });
+      await acceptRestore(session);
+      expect(await lookAtRestored(session)).toBeNull();
+    }
+    await using restored = await open(after.url);
+    expect(await restored.findSecret(one.secretId)).toBeNull();
+    expect((await restored.findReceipt(one.receiptId))?.state).toBe('burned');
+    expect((await restored.findReceipt(two.receiptId))?.burnedBy).toBe('creator');
+    expect((await restored.findAccount('kept@example.org'))?.username).toBe('kept@example.org');
+    const fresh = await putNew(restored);
+    expect(await restored.claim(await found(restored, fresh.secretId), clientStays)).toBe('won');
+  });
+
+  it('P1: answers nothing to a node that has it open when another recognises it', async () => {
+    const { url } = await newDatabase();
+    await using store = await open(url);
+    const record = await putNew(store);
+    await using session = await openMoveSession({ url });
+    await session.ask('UPDATE store_place SET database_id = database_id + 1');
+    expect(await refusalOf(open(url))).toBe('restored');
+    const refused = (asking: Promise<unknown>) =>
+      asking.then(
+        () => null,
+        (error) => error instanceof ServiceError && error.code,
+      );
+    expect(await refused(store.findSecret(record.secretId))).toBe('unavailable');
+    expect(await refused(store.burn(record.receiptId, clientStays))).toBe('unavailable');
+  });
+
+  it('opens as before where nothing was restored', async () => {
+    const { url } = await newDatabase();
+    const record = await (async () => {
+      await using store = await open(url);
+      return await putNew(store);
+    })();
+    await using store = await open(url);
+    expect((await found(store, record.secretId)).secretId).toEqual(record.secretId);
+    await using session = await openMoveSession({ url });
+    expect(await lookAtRestored(session)).toBeNull();
+  });
+});
+
+describe('a store on another timeline', () => {
+  it('P1: serves on when its time was kept just before, as after a failover', async () => {
+    const { url } = await newDatabase();
+    const record = await (async () => {
+      await using store = await open(url);
+      return await putNew(store);
+    })();
+    await using session = await openMoveSession({ url });
+    await session.ask("UPDATE store_place SET timeline = '0000000F'");
+    await using store = await open(url);
+    expect((await found(store, record.secretId)).secretId).toEqual(record.secretId);
+  });
+
+  it('P1: serves nothing when its time was kept long before, as after a backup that was rolled forward', async () => {
+    const { url } = await newDatabase();
+    {
+      await using store = await open(url);
+      await putNew(store);
+    }
+    await using session = await openMoveSession({ url });
+    await session.ask("UPDATE store_place SET timeline = '0000000F'");
+    await session.ask('UPDATE store_time SET server_clock = server_clock - 3600, seconds = seconds - 3600');
+    expect(await refusalOf(open(url))).toBe('restored');
+  });
+});
