@@ -141,11 +141,11 @@ async function takeThroughTwo(seed: (engine: Engine) => Engine): Promise<DueNoti
 }
 
 describe('notices', () => {
-  it('P6: are each given to one of the nodes that take them at once', async () => {
+  it('are each given to one of the nodes that take them at once', async () => {
     expect(await takeThroughTwo((engine) => engine)).toHaveLength(20);
   });
 
-  it('P6: are given twice when nodes take them without locking what they have seen', async () => {
+  it('are given twice when nodes take them without locking what they have seen', async () => {
     const careless = (engine: Engine) =>
       replacing(engine, 'LIMIT $3 FOR NO KEY UPDATE OF r SKIP LOCKED', 'LIMIT $3');
     expect((await takeThroughTwo(careless)).length).toBeGreaterThan(20);
