@@ -316,6 +316,22 @@ describe('the closing of a root', () => {
   });
 });
 
+describe('the roots in use', () => {
+  it('P12: hold a closed one until nothing is under it, however many records there are before', async () => {
+    await using opened = await openNodes(server, 1);
+    const node = firstOf(opened);
+    await putNew(node);
+    await opened.ask(`
+      INSERT INTO records (secret_id, receipt_id, state, created_at, expires_at, receipt_expires_at, sweep_at, marks, share_domain)
+      SELECT uuid_send(gen_random_uuid()), uuid_send(gen_random_uuid()), 'r', 0, 1, 2, 1, 0, '' FROM generate_series(1, 12000)`);
+    const last = await putNew(node, {}, 3);
+    await node.closeRootsBefore(4);
+    expect(await node.rootKidsInUse()).toEqual([1, 3]);
+    expect(await node.burn(last.receiptId, () => false)).not.toBeNull();
+    expect(await node.rootKidsInUse()).toEqual([1]);
+  });
+});
+
 describe('the first key file', () => {
   it('P12: may be made by one of all nodes that ask, at once or later', async () => {
     await using opened = await openNodes(server, 3);
