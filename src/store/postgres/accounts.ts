@@ -57,12 +57,6 @@ export async function decided<Row>(
   return row;
 }
 
-interface LookUp<Key> {
-  readonly key: Key;
-  /** Its own, because many may look for one thing at once, and none need wait for the others. */
-  readonly number: number;
-}
-
 /**
  * Many look-ups in one statement, which gives rows with the places of what was asked for, from 1.
  * @param found `null` for a row that says there is none
@@ -72,21 +66,19 @@ export function createLookUp<
   Row extends { readonly place: number },
   Found,
 >(engine: Engine, find: Statement, found: (row: Row) => Found | null): (key: Key) => Promise<Found | null> {
-  let asked = 0;
-  const lookUp = createBatch<LookUp<Key>, Found | null, Row>(engine, {
+  const lookUp = createBatch<Key, Found | null, Row>(engine, {
     statement: find,
     kind: 'read',
-    idOf: ({ number }) => new Uint8Array(new Float64Array([number]).buffer),
-    valuesOf: (asks) => [asks.map(({ key }) => key)],
-    answersOf(rows, asks) {
-      const answers = asks.map((): Found | null => null);
+    idOf: (key) => Buffer.from(key ?? ''),
+    valuesOf: (keys) => [keys],
+    answersOf(rows, keys) {
+      const answers = keys.map((): Found | null => null);
       for (const row of rows) answers[row.place - 1] = found(row);
       return answers;
     },
   });
   return async (key) => {
-    asked += 1;
-    const answer = await lookUp({ key, number: asked });
+    const answer = await lookUp(key);
     return answer === 'abandoned' ? null : answer;
   };
 }

@@ -37,6 +37,11 @@ export interface Engine {
   decide<Row>(statement: Statement, values: Values, askedAtMs?: number): Promise<readonly Row[]>;
   /** Resolves when a state that was seen to have ended at this time is known to be durable; rejects as `unavailable`. */
   prove(endedAt: UnixSeconds): Promise<void>;
+  /**
+   * Resolves when this server was the one that decides a moment ago; rejects as `unavailable`. What an old primary does not have
+   * may have been stored elsewhere since.
+   */
+  proveAbsence(): Promise<void>;
   status(): EngineStatus;
   /** Resolves when what is under way has ended, with every connection. */
   close(): Promise<void>;
@@ -62,12 +67,13 @@ const checkMs = 5_000;
 const silentMs = 1_000;
 const maxAttempts = 5;
 const maxPauseMs = 20;
-const tickMs = 1_000;
 const defaultPoolSize = 10;
 /** Of all connections. */
 const readersShare = 0.4;
 /** A state may have been written so much later than it says that it ended. */
 const writtenWithinMs = 10_000;
+/** A server that has just confirmed a decision has no successor yet that anything was stored on. */
+const authorityMs = 3_000;
 
 /** Callers wipe their bytes as soon as they have asked. A buffer's `slice` would share them. */
 const ownCopy = (values: Values): Values =>
@@ -108,10 +114,15 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const address = { url, tls, ...(schema !== undefined && { schema }) };
   const watch = createServerWatch({ durability, allowsUnsafe, connections: poolSize });
 
+  /** The row of the time after the last confirmed decision; `null` while the tables are not up to date. */
+  let known: TimeRow | null = null;
+
   async function open(): Promise<Connection> {
     const connection = await openConnection(address);
     try {
-      await watch.check(connection, performance.now() + checkMs);
+      const deadlineMs = performance.now() + checkMs;
+      await watch.check(connection, deadlineMs);
+      if (known !== null) await assertNotRestored((text) => connection.run(text, deadlineMs), known);
       return connection;
     } catch (cause) {
       void connection.end();
@@ -120,17 +131,20 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
 
   const first = await prepare(open, watch);
+  known = first;
+  // Answers come in any order.
+  const onConfirmed = (row: TimeRow) => {
+    if (known === null || row.times_set > known.times_set || row.seconds > known.seconds) known = row;
+  };
   const readerCount = Math.max(1, Math.floor(poolSize * readersShare));
   const readers = createLane(readerCount, open);
   const writers = createLane(Math.max(1, poolSize - readerCount), open);
-  const { time, ...calls } = createCalls({ readers, writers, watch, clock, first });
+  const { time, ...calls } = createCalls({ readers, writers, watch, clock, first, onConfirmed });
   // The first decisions need not wait for it, and a store that was made just now has a time.
   await time.beforeDecision()?.catch(() => {});
-  const ticking = 'hear' in clock ? setInterval(() => time.tick().catch(() => {}), tickMs) : undefined;
   return { time, ...calls, status: watch.status, close };
 
   async function close(): Promise<void> {
-    clearInterval(ticking);
     await Promise.all([readers.close(), writers.close()]);
   }
 }
@@ -142,8 +156,8 @@ async function prepare(open: () => Promise<Connection>, watch: ServerWatch): Pro
     const noticesBefore = connection.noticeCount();
     const isMigrated = await migrate(connection);
     const deadlineMs = performance.now() + limitMs;
-    const isElsewhere = await assertNotRestored((text) => connection.run(text, deadlineMs));
-    const isNew = isMigrated || isElsewhere;
+    const isKept = await assertNotRestored((text) => connection.run(text, deadlineMs), null);
+    const isNew = isMigrated || isKept;
     const [reading] = await connection.ask([watch.reading()], deadlineMs);
     if (isNew) return confirmed(watch, connection, reading, noticesBefore);
     if (reading?.status === 'fulfilled') return reading.value[0] as TimeRow;
@@ -173,13 +187,18 @@ interface Parts {
   readonly watch: ServerWatch;
   readonly clock: EngineOptions['clock'];
   readonly first: TimeRow;
+  /** Called with what is kept of the time after each confirmed decision. */
+  readonly onConfirmed: (row: TimeRow) => void;
 }
 
-type Calls = Pick<Engine, 'time' | 'read' | 'decide' | 'prove'>;
+type Calls = Pick<Engine, 'time' | 'read' | 'decide' | 'prove' | 'proveAbsence'>;
 
-function createCalls({ readers, writers, watch, clock, first }: Parts): Calls {
+function createCalls({ readers, writers, watch, clock, first, onConfirmed }: Parts): Calls {
   const heardAtMs = new WeakMap<Connection, number>();
-  /** When the last confirmed decision began, and on which server. */
+  /**
+   * When the last confirmed keeping of time began, and on which server. It always writes; a decision that finds nothing to write
+   * waits for no standby, and proves nothing.
+   */
   let lastConfirmed = { fromMs: Number.NEGATIVE_INFINITY, serverStart: watch.serverStart() };
 
   const needsProbe = (connection: Connection) =>
@@ -214,13 +233,13 @@ function createCalls({ readers, writers, watch, clock, first }: Parts): Calls {
   ) {
     if (needsProbe(connection)) await probe(connection, deadlineMs);
     const noticesBefore = connection.noticeCount();
-    const [startedAtMs, serverStart] = [performance.now(), watch.serverStart()];
     const query = { statement, values: valuesNow() };
     const [decided, reading] = await connection.ask([query, watch.reading()], deadlineMs);
     if (decided?.status !== 'fulfilled') throw faultOf(decided?.reason);
-    time.hear(confirmed(watch, connection, reading, noticesBefore));
+    const row = confirmed(watch, connection, reading, noticesBefore);
+    onConfirmed(row);
+    time.hear(row);
     heardAtMs.set(connection, performance.now());
-    lastConfirmed = { fromMs: Math.max(lastConfirmed.fromMs, startedAtMs), serverStart };
     return decided.value;
   }
 
@@ -247,11 +266,20 @@ function createCalls({ readers, writers, watch, clock, first }: Parts): Calls {
       );
     },
     async write(statement, values) {
-      await write(statement, () => values, performance.now() + limitMs);
+      const [fromMs, serverStart] = [performance.now(), watch.serverStart()];
+      await write(statement, () => values, fromMs + limitMs);
+      lastConfirmed = { fromMs: Math.max(lastConfirmed.fromMs, fromMs), serverStart };
     },
   });
 
   const confirmAnew = createShared(time.keep);
+  /** Where only what is durable is seen, all of it always was. */
+  function confirmedMsAgo(): number {
+    const { durability } = watch.status();
+    if (durability !== 'synchronous') return Number.NEGATIVE_INFINITY;
+    const isOfThisServer = lastConfirmed.serverStart === watch.serverStart();
+    return isOfThisServer ? performance.now() - lastConfirmed.fromMs : Number.POSITIVE_INFINITY;
+  }
 
   return {
     time,
@@ -269,13 +297,12 @@ function createCalls({ readers, writers, watch, clock, first }: Parts): Calls {
       return (await persist(deadlineMs, attempt)) as readonly Row[];
     },
     async prove(endedAt) {
-      if (watch.status().durability !== 'synchronous') return;
       // The log is written in order, so whatever a confirmed decision follows is as durable as it is.
       const endedMsAgo = (time.now() - endedAt) * 1_000;
-      const confirmedMsAgo = performance.now() - lastConfirmed.fromMs;
-      const isOfThisServer = lastConfirmed.serverStart === watch.serverStart();
-      if (isOfThisServer && endedMsAgo - confirmedMsAgo > writtenWithinMs) return;
-      await confirmAnew();
+      if (endedMsAgo - confirmedMsAgo() <= writtenWithinMs) await confirmAnew();
+    },
+    async proveAbsence() {
+      if (confirmedMsAgo() > authorityMs) await confirmAnew();
     },
   };
 }

@@ -139,6 +139,19 @@ describe('an account over PostgreSQL', () => {
     expect(await one.addSession(id, to.verifier, newSession())).not.toBeNull();
   });
 
+  it('P17: of many look-ups of tokens at once each has its own answer, in bytes of its own', async () => {
+    await using nodes = await openNodes(server);
+    const tokens = Array.from({ length: 3 }, () => newToken());
+    const { id } = await accountNamed(nodes.one, username);
+    for (const token of tokens) await nodes.one.addToken(id, token);
+    const hashes = Array.from({ length: racers }, (_, n) => tokens[n % 4]?.tokenHash ?? bytes(32));
+    const answers = await Promise.all(hashes.map((hash) => nodes.other.findToken(hash)));
+    for (const [n, answer] of answers.entries()) {
+      expect(answer?.token.wrappedDataKey).toEqual(tokens[n % 4]?.wrappedDataKey as Uint8Array);
+      answer?.token.wrappedDataKey.fill(0);
+    }
+  });
+
   it('P16: of a hundred changes of one password exactly one is made', async () => {
     await using nodes = await openNodes(server);
     const { account, password } = await personNamed(nodes.one, username);
