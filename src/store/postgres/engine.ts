@@ -37,6 +37,11 @@ export interface Engine {
   decide<Row>(statement: Statement, values: Values, askedAtMs?: number): Promise<readonly Row[]>;
   /** Resolves when a state that was seen to have ended at this time is known to be durable; rejects as `unavailable`. */
   prove(endedAt: UnixSeconds): Promise<void>;
+  /**
+   * Resolves when this server was the one that decides a moment ago; rejects as `unavailable`. What an old primary does not have
+   * may have been stored elsewhere since.
+   */
+  proveAbsence(): Promise<void>;
   status(): EngineStatus;
   /** Resolves when what is under way has ended, with every connection. */
   close(): Promise<void>;
@@ -62,12 +67,13 @@ const checkMs = 5_000;
 const silentMs = 1_000;
 const maxAttempts = 5;
 const maxPauseMs = 20;
-const tickMs = 1_000;
 const defaultPoolSize = 10;
 /** Of all connections. */
 const readersShare = 0.4;
 /** A state may have been written so much later than it says that it ended. */
 const writtenWithinMs = 10_000;
+/** A server that has just confirmed a decision has no successor yet that anything was stored on. */
+const authorityMs = 3_000;
 
 /** Callers wipe their bytes as soon as they have asked. A buffer's `slice` would share them. */
 const ownCopy = (values: Values): Values =>
@@ -126,11 +132,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { time, ...calls } = createCalls({ readers, writers, watch, clock, first });
   // The first decisions need not wait for it, and a store that was made just now has a time.
   await time.beforeDecision()?.catch(() => {});
-  const ticking = 'hear' in clock ? setInterval(() => time.tick().catch(() => {}), tickMs) : undefined;
   return { time, ...calls, status: watch.status, close };
 
   async function close(): Promise<void> {
-    clearInterval(ticking);
     await Promise.all([readers.close(), writers.close()]);
   }
 }
@@ -175,11 +179,14 @@ interface Parts {
   readonly first: TimeRow;
 }
 
-type Calls = Pick<Engine, 'time' | 'read' | 'decide' | 'prove'>;
+type Calls = Pick<Engine, 'time' | 'read' | 'decide' | 'prove' | 'proveAbsence'>;
 
 function createCalls({ readers, writers, watch, clock, first }: Parts): Calls {
   const heardAtMs = new WeakMap<Connection, number>();
-  /** When the last confirmed decision began, and on which server. */
+  /**
+   * When the last confirmed keeping of time began, and on which server. It always writes; a decision that finds nothing to write
+   * waits for no standby, and proves nothing.
+   */
   let lastConfirmed = { fromMs: Number.NEGATIVE_INFINITY, serverStart: watch.serverStart() };
 
   const needsProbe = (connection: Connection) =>
@@ -214,13 +221,11 @@ function createCalls({ readers, writers, watch, clock, first }: Parts): Calls {
   ) {
     if (needsProbe(connection)) await probe(connection, deadlineMs);
     const noticesBefore = connection.noticeCount();
-    const [startedAtMs, serverStart] = [performance.now(), watch.serverStart()];
     const query = { statement, values: valuesNow() };
     const [decided, reading] = await connection.ask([query, watch.reading()], deadlineMs);
     if (decided?.status !== 'fulfilled') throw faultOf(decided?.reason);
     time.hear(confirmed(watch, connection, reading, noticesBefore));
     heardAtMs.set(connection, performance.now());
-    lastConfirmed = { fromMs: Math.max(lastConfirmed.fromMs, startedAtMs), serverStart };
     return decided.value;
   }
 
@@ -247,11 +252,20 @@ function createCalls({ readers, writers, watch, clock, first }: Parts): Calls {
       );
     },
     async write(statement, values) {
-      await write(statement, () => values, performance.now() + limitMs);
+      const [fromMs, serverStart] = [performance.now(), watch.serverStart()];
+      await write(statement, () => values, fromMs + limitMs);
+      lastConfirmed = { fromMs: Math.max(lastConfirmed.fromMs, fromMs), serverStart };
     },
   });
 
   const confirmAnew = createShared(time.keep);
+  /** Where only what is durable is seen, all of it always was. */
+  function confirmedMsAgo(): number {
+    const { durability } = watch.status();
+    if (durability !== 'synchronous') return Number.NEGATIVE_INFINITY;
+    const isOfThisServer = lastConfirmed.serverStart === watch.serverStart();
+    return isOfThisServer ? performance.now() - lastConfirmed.fromMs : Number.POSITIVE_INFINITY;
+  }
 
   return {
     time,
@@ -269,13 +283,12 @@ function createCalls({ readers, writers, watch, clock, first }: Parts): Calls {
       return (await persist(deadlineMs, attempt)) as readonly Row[];
     },
     async prove(endedAt) {
-      if (watch.status().durability !== 'synchronous') return;
       // The log is written in order, so whatever a confirmed decision follows is as durable as it is.
       const endedMsAgo = (time.now() - endedAt) * 1_000;
-      const confirmedMsAgo = performance.now() - lastConfirmed.fromMs;
-      const isOfThisServer = lastConfirmed.serverStart === watch.serverStart();
-      if (isOfThisServer && endedMsAgo - confirmedMsAgo > writtenWithinMs) return;
-      await confirmAnew();
+      if (endedMsAgo - confirmedMsAgo() <= writtenWithinMs) await confirmAnew();
+    },
+    async proveAbsence() {
+      if (confirmedMsAgo() > authorityMs) await confirmAnew();
     },
   };
 }

@@ -91,8 +91,8 @@ const selectRoots = statement(`
     SELECT position, CASE WHEN ${isSealed} THEN ${rootOf('sealed_secret')} END AS kid
     FROM records WHERE position > $3 ORDER BY position LIMIT $4) walked`);
 
-/** Few enough that a statement ends in time. */
-const walkedAtOnce = 20_000;
+/** Few enough that a statement ends in time, on a slow disk too. */
+const walkedAtOnce = 5_000;
 
 interface WalkedRow {
   upto: number | null;

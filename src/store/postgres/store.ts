@@ -23,6 +23,9 @@ import { createStoreClock } from './store-clock.ts';
 import { createSweepStore } from './sweep.ts';
 import { createServerClock } from './time.ts';
 
+/** The time is kept, or heard, this often. */
+const tickMs = 1_000;
+
 export interface PostgresStoreOptions extends Omit<EngineOptions, 'clock'> {
   /** This machine's. Only the time that passes on it counts: the wall clock of all nodes is the server's. */
   readonly clock: MachineClock;
@@ -40,7 +43,17 @@ export interface PostgresStore extends Store, AsyncDisposable {
 /** Opens the store, or rejects with a `StoreRefusal` that says why not and what to do. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const clock = createServerClock(options.clock, () => performance.now());
-  return createPostgresStore(await openEngine({ ...options, clock }), options.maxStorageBytes);
+  const engine = await openEngine({ ...options, clock });
+  const store = createPostgresStore(engine, options.maxStorageBytes);
+  // What fails now is tried again in a second, and before the next decision.
+  const ticking = setInterval(() => engine.time.tick().catch(() => {}), tickMs);
+  return {
+    ...store,
+    async [Symbol.asyncDispose]() {
+      clearInterval(ticking);
+      await store[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** @param maxStorageBytes as in the options */

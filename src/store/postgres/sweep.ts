@@ -9,7 +9,7 @@ import type { SecretStore } from '../../core/ports.ts';
 import { finishedDeletionSeconds } from '../store.ts';
 import { erased } from './claims.ts';
 import type { Engine } from './engine.ts';
-import { decision } from './statement.ts';
+import { decision, type Statement } from './statement.ts';
 
 /** Until when a record may hold sealed bytes: while its secret waits, or may be looked at again. The address goes with them (P11). */
 const sweepRecords = decision(`
@@ -62,17 +62,39 @@ const sweeps = [
   sweepTable('creations', 'creation_id', 'ends_at'),
 ];
 
+/** A statement that takes longer than a call may is undone as a whole, so each attempt is smaller than the one before. */
+const most = 500;
+const least = 10;
+
 export type SweepStore = Pick<SecretStore, 'sweep' | 'scrub'>;
 
-export function createSweepStore(engine: Engine): SweepStore {
+export function createSweepStore(engine: Pick<Engine, 'decide'>): SweepStore {
+  let atOnce = most;
+
+  async function take(sweep: Statement, limit: number): Promise<number> {
+    try {
+      const [swept] = await engine.decide<{ touched: number }>(sweep, [limit]);
+      atOnce = Math.min(most, atOnce + least);
+      return swept?.touched ?? 0;
+    } catch (fault) {
+      atOnce = Math.max(least, Math.floor(atOnce / 2));
+      throw fault;
+    }
+  }
+
+  async function takeAll(sweep: Statement, limit: number): Promise<number> {
+    for (let touched = 0; ; ) {
+      const asked = Math.min(limit - touched, atOnce);
+      const taken = await take(sweep, asked);
+      touched += taken;
+      if (taken < asked || touched === limit) return touched;
+    }
+  }
+
   return {
     async sweep(limit) {
       let touched = 0;
-      for (const each of sweeps) {
-        if (touched >= limit) break;
-        const [swept] = await engine.decide<{ touched: number }>(each, [limit - touched]);
-        touched += swept?.touched ?? 0;
-      }
+      for (const each of sweeps) if (touched < limit) touched += await takeAll(each, limit - touched);
       return touched;
     },
     scrub: async () => true,

@@ -193,6 +193,10 @@ export function createSharedTime(
       kept.timesSet,
     ],
     machine: () => [clock.wall(), clock.bootId, clock.sinceBoot()],
-    tick: () => (time.now() > kept.usedUntil - lease + 1 ? keepOnce() : readNow()),
+    async tick() {
+      await readNow();
+      const isEnding = time.mark() !== null && time.now() > kept.usedUntil - lease + 1;
+      if (isEnding || mustKeep()) await keepOnce();
+    },
   };
 }

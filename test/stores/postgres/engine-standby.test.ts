@@ -1,8 +1,11 @@
 /** Decisions over a primary and its synchronous standby, which hears nothing while a test has it frozen. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'bun:test';
 import { ServiceError } from '../../../src/core/errors.ts';
+import type { MachineClock } from '../../../src/core/time.ts';
+import { createMachineClock } from '../../../src/ops/machine-clock.ts';
 import { type Engine, openEngine } from '../../../src/store/postgres/engine.ts';
 import { decision, statement } from '../../../src/store/postgres/statement.ts';
+import { createServerClock } from '../../../src/store/postgres/time.ts';
 import { type PostgresPair, startPair, until } from '../../support/postgres.ts';
 import { openTcpLink } from '../../support/tcp-link.ts';
 import { createSettableClock } from '../conformance/check.ts';
@@ -23,8 +26,11 @@ afterAll(() => pair[Symbol.asyncDispose]());
 
 const names = "'FIRST 1 (mayfly_standby)'";
 
-async function open(url = pair.url): Promise<Engine & AsyncDisposable> {
-  const engine = await openEngine({ url, clock: createSettableClock(), durability: 'synchronous', poolSize });
+async function open(
+  url = pair.url,
+  clock: MachineClock = createSettableClock(),
+): Promise<Engine & AsyncDisposable> {
+  const engine = await openEngine({ url, clock, durability: 'synchronous', poolSize });
   return { ...engine, [Symbol.asyncDispose]: engine.close };
 }
 
@@ -51,9 +57,10 @@ async function codeOf(call: Promise<unknown>): Promise<string> {
   return fault instanceof ServiceError ? fault.code : String(fault);
 }
 
-/** Freezes the standby right after a decision, so that the next need not keep the time first. */
+/** Freezes the standby right after the time was kept, so that the next decision need not keep it first. */
 async function freeze(engine: Engine): Promise<void> {
   await until('a decision', isFine(engine));
+  await engine.time.keep();
   pair.freezeStandby();
 }
 
@@ -165,6 +172,39 @@ describe('the proof that what was seen is durable', () => {
     pair.thawStandby();
     await until('the proof', () =>
       engine.prove(now).then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+
+  it('is not given by decisions that find nothing to write, which wait for nobody', async () => {
+    await using engine = await open(
+      pair.url,
+      createServerClock(createMachineClock(), () => performance.now()),
+    );
+    await freeze(engine);
+    const deleteNone = decision('DELETE FROM notes WHERE id = $3');
+    // Written up to ten seconds after it says, so possibly after the standby was frozen.
+    const endedAt = engine.time.now() - 9;
+    await until('time to pass', async () => engine.time.now() - endedAt >= 11);
+    await engine.decide(deleteNone, [0]);
+    expect(await codeOf(engine.prove(endedAt))).toBe('unavailable');
+  });
+
+  it('tells what is absent only from a server that has just confirmed a decision (P5)', async () => {
+    await using engine = await open();
+    await freeze(engine);
+    await engine.proveAbsence();
+    await until('too old a confirmation', () =>
+      engine.proveAbsence().then(
+        () => false,
+        () => true,
+      ),
+    );
+    pair.thawStandby();
+    await until('the proof', () =>
+      engine.proveAbsence().then(
         () => true,
         () => false,
       ),

@@ -1,12 +1,16 @@
 /** What nodes do between them, each thing once; and what catches it if they do not. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { randomBytes } from 'node:crypto';
+import { ServiceError } from '../../../src/core/errors.ts';
 import type { AttemptLimits, DueNotice } from '../../../src/core/ports.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
-import type { Engine } from '../../../src/store/postgres/engine.ts';
+import { createDomainChecks } from '../../../src/core/share-domains/check.ts';
+import type { Engine, Values } from '../../../src/store/postgres/engine.ts';
+import { createSweepStore } from '../../../src/store/postgres/sweep.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 import { newAccount, newToken } from '../conformance/account-fixtures.ts';
 import { countOf, newRecord, ttlSeconds } from '../conformance/check.ts';
+import { domainOf } from '../conformance/domain-fixtures.ts';
 import { holding, openNodes, replacing, untilWaiting } from './seeded-nodes.ts';
 
 let server: PostgresServer;
@@ -148,6 +152,43 @@ describe('notices', () => {
   });
 });
 
+/** How often the DNS is asked for each of 20 domains that two nodes find due at once. */
+async function checkThroughTwo(seed: (engine: Engine) => Engine): Promise<number[]> {
+  await using opened = await openNodes(server, 2, seed);
+  const node = firstOf(opened);
+  const owner = await ownerIn(node);
+  if (owner === null) throw new Error('the account was not made');
+  const names = Array.from({ length: 20 }, (_, n) => `secrets${n}.example.org`);
+  for (const name of names) await domainOf(node, owner, name, { state: 'verified' });
+  const asked: string[] = [];
+  const none = async () => ({ outcome: 'none' }) as const;
+  const txt = async (host: string) => {
+    asked.push(host);
+    return none();
+  };
+  const resolver = { txt, cname: none, addresses: none };
+  const rest = { resolver, target: 'mayfly.example', events: () => {} };
+  const checks = opened.nodes.map((store) => createDomainChecks({ store, ...rest }));
+  await Promise.all(checks.map((each) => each.checkDue()));
+  return names.map((name) => asked.filter((host) => host.endsWith(`.${name}`)).length);
+}
+
+describe('share domains', () => {
+  it('are each checked by one of the nodes that find them due', async () => {
+    expect(await checkThroughTwo((engine) => engine)).toEqual(Array(20).fill(1));
+  });
+
+  it('are checked several times when a node takes them without a lease', async () => {
+    const careless = (engine: Engine) =>
+      replacing(
+        engine,
+        'SET leased_until = (SELECT now FROM clock) + $5',
+        'SET leased_until = $5::bigint * 0',
+      );
+    expect(Math.max(...(await checkThroughTwo(careless)))).toBeGreaterThan(1);
+  });
+});
+
 describe('a sweep', () => {
   it('P10: by several nodes at once takes each thing once and nothing that lives', async () => {
     await using opened = await openNodes(server, 3);
@@ -192,6 +233,24 @@ describe('a sweep', () => {
     opened.clock.advance(ttlSeconds);
     expect(await node.sweep(10)).toBe(1);
     expect(await opened.ask('SELECT 1 FROM records WHERE sealed_secret IS NOT NULL')).toEqual([]);
+  });
+});
+
+describe('a sweep of a store that is slow', () => {
+  it('P10: takes less at once until it is done in time, and then more again', async () => {
+    const asked: number[] = [];
+    let left = 2_000;
+    const decide = async (_statement: unknown, [limit]: Values): Promise<never[]> => {
+      asked.push(Number(limit));
+      if (Number(limit) > 100) throw new ServiceError('unavailable', 'PostgreSQL did not answer in time.');
+      const touched = Math.min(left, Number(limit));
+      left -= touched;
+      return [{ touched }] as never[];
+    };
+    const { sweep } = createSweepStore({ decide });
+    for (let tries = 0; tries < 3; tries += 1) await expect(sweep(500)).rejects.toBeInstanceOf(ServiceError);
+    expect(await sweep(300)).toBe(300);
+    expect(asked).toEqual([500, 250, 125, 62, 72, 82, 84]);
   });
 });
 
