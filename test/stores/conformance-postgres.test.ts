@@ -1,11 +1,14 @@
 /** The store over PostgreSQL keeps every promise of the ports, also with two nodes on the same data. */
 import { afterAll, beforeAll, describe, it } from 'bun:test';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
-import type { Means } from './conformance/check.ts';
+import type { Means, StoreUnderTest } from './conformance/check.ts';
 import { conformanceChecks } from './conformance.ts';
-import { openPostgresSubject } from './subjects.ts';
+import { openNarrowSubject, openPostgresSubject } from './subjects.ts';
 
-const has: readonly Means[] = ['openSecond', 'reopen'];
+const subjects: { open: (server: PostgresServer) => Promise<StoreUnderTest>; has: readonly Means[] }[] = [
+  { open: openPostgresSubject, has: ['openSecond', 'reopen'] },
+  { open: openNarrowSubject, has: ['holdWrites'] },
+];
 let server: PostgresServer;
 
 beforeAll(async () => {
@@ -15,7 +18,9 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 describe('the PostgreSQL store', () => {
-  for (const check of conformanceChecks.filter(({ needs }) => needs.every((means) => has.includes(means)))) {
-    it(`${check.promise}: ${check.name}`, () => check.run(() => openPostgresSubject(server)));
+  for (const check of conformanceChecks) {
+    const subject = subjects.find(({ has }) => check.needs.every((means) => has.includes(means)));
+    if (subject === undefined) continue;
+    it(`${check.promise}: ${check.name}`, () => check.run(() => subject.open(server)));
   }
 });
