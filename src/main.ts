@@ -168,6 +168,10 @@ const world: World = {
     move: async (...given) => (await import('./moves.ts')).moveBetweenStores(...given),
     cancel: async (...given) => (await import('./moves.ts')).cancelMove(...given),
   },
+  restores: {
+    look: async (settings) => (await import('./moves.ts')).lookAtRestoredStore(settings),
+    accept: async (settings) => (await import('./moves.ts')).acceptRestoredStore(settings),
+  },
   serve,
   route,
   examine: async (settings, recipient) => {

@@ -1,10 +1,14 @@
-/** Moves between the stores that a command names: the embedded one in a folder, or one on a PostgreSQL server. */
+/**
+ * What an operator does with whole stores besides backups: moves between those that a command names, the embedded one in a folder or
+ * one on a PostgreSQL server, and the acceptance of one that was restored there.
+ */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Settings } from './config/read.ts';
 import { type PostgresServer, storeAddress } from './config/store-address.ts';
 import { ServiceError } from './core/errors.ts';
+import type { BackupOutcome } from './core/ports.ts';
 import type { CancelOutcome, StoreMove, StoreMoveOutcome } from './core/store-move.ts';
 import { createMachineClock } from './ops/machine-clock.ts';
 import { MoveProblem, type MoveSource, type MoveTarget, moveStore } from './store/move/move.ts';
@@ -117,3 +121,31 @@ export async function cancelMove(settings: Settings, given: string): Promise<Can
     return { outcome: 'refused', problem: problemOf(error) };
   }
 }
+
+const notRestored =
+  'The store is not known to have been restored. To burn what waits in it all the same, run mayfly burn-all.';
+const embedded =
+  'The store is the embedded one, which mayfly restore makes from a backup: nothing to accept.';
+
+/** Where it was restored, what it holds; `isAccepted`: which is burned then. */
+async function restoredStore(settings: Settings, isAccepted: boolean): Promise<BackupOutcome> {
+  const { store } = settings;
+  if (store === 'sqlite') return { outcome: 'refused', problem: embedded };
+  const { lookAtServer } = await import('./store/postgres/server.ts');
+  const { openMoveSession } = await import('./store/postgres/move-session.ts');
+  const { acceptRestore, lookAtRestored } = await import('./store/postgres/accept-restore.ts');
+  const options = optionsFor(settings, store);
+  try {
+    await lookAtServer(options, store.shown);
+    await using session = await openMoveSession(options);
+    const facts = await lookAtRestored(session);
+    if (facts === null) return { outcome: 'refused', problem: notRestored };
+    if (isAccepted) await acceptRestore(session);
+    return { outcome: 'done', facts };
+  } catch (error) {
+    return { outcome: 'refused', problem: problemOf(error) };
+  }
+}
+
+export const lookAtRestoredStore = (settings: Settings) => restoredStore(settings, false);
+export const acceptRestoredStore = (settings: Settings) => restoredStore(settings, true);

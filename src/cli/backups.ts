@@ -1,5 +1,5 @@
 /**
- * `mayfly backup` and `mayfly restore`.
+ * `mayfly backup`, `mayfly restore` and `mayfly store accept-restore`.
  *
  * A restored store opens nothing that waited when its backup was taken, because it may have been opened since. The operator sees what
  * that means, and agrees, before anything is written.
@@ -53,7 +53,9 @@ async function runBackup(input: Input, world: World): Promise<ExitCode> {
 }
 
 const consequences = (facts: BackupFacts, dataDir: string): string =>
-  `The backup is of ${timeOf(facts.takenAt)}: ${contents(facts)}. It becomes the store in ${dataDir}.\n` +
+  `The backup is of ${timeOf(facts.takenAt)}: ${contents(facts)}. It becomes the store in ${dataDir}.\n${losses}`;
+
+const losses =
   'What waited then may have been opened since, so all of it is burned: those links no longer open.\n' +
   'Accounts, passwords, tokens and domains are again as they were then: what was revoked, deleted or changed since has to be ' +
   'revoked, deleted or changed again. Everybody is logged out.\n';
@@ -79,6 +81,25 @@ async function runRestore(input: Input, world: World): Promise<ExitCode> {
   return 0;
 }
 
+async function acceptRestored(input: Input, world: World): Promise<ExitCode> {
+  const settings = await settingsOrWords(world);
+  if (settings === null) return 2;
+  const seen = await world.restores.look(settings);
+  if (seen.outcome === 'refused') return refuse(world, input, 'failed', seen.problem);
+  const { facts } = seen;
+  world.terminal.err(
+    `The store that was restored is of ${timeOf(facts.takenAt)}: ${contents(facts)}.\n${losses}`,
+  );
+  const unconfirmed = await unlessConfirmed(world, input, 'Burn what waits, and let it serve?');
+  if (unconfirmed !== null) return unconfirmed;
+  const accepted = await world.restores.accept(settings);
+  if (accepted.outcome === 'refused')
+    return refuse(world, input, 'failed', `Nothing was changed. ${accepted.problem}`);
+  if (!input.json) world.terminal.err('Done. Start the servers.\n');
+  printResult(world, input, { ...jsonOf(facts), burned: facts.waiting }, []);
+  return 0;
+}
+
 export const backupCommands: readonly Command[] = [
   {
     path: ['backup'],
@@ -95,5 +116,13 @@ export const backupCommands: readonly Command[] = [
     options: { yes: { type: 'boolean', doc: 'do not ask' } },
     example: 'MAYFLY_DATA_DIR=/srv/mayfly mayfly restore /backups/mayfly-2026-11-23.db',
     run: runRestore,
+  },
+  {
+    path: ['store', 'accept-restore'],
+    summary: 'burn what waits in a restored PostgreSQL store; it serves then',
+    words: [],
+    options: { yes: { type: 'boolean', doc: 'do not ask' } },
+    example: 'mayfly store accept-restore',
+    run: acceptRestored,
   },
 ];

@@ -55,6 +55,14 @@ export interface Moves {
   cancel(settings: Settings, from: string): Promise<CancelOutcome>;
 }
 
+/** A store on a server that was restored there by the server's own means. */
+export interface Restores {
+  /** What it holds, or why there is nothing to accept; changes nothing. */
+  look(settings: Settings): Promise<BackupOutcome>;
+  /** Burns what waited in it, and lets it serve. */
+  accept(settings: Settings): Promise<BackupOutcome>;
+}
+
 /** What a command may touch; `main.ts` provides the real one. */
 export interface World {
   readonly terminal: Terminal;
@@ -68,6 +76,7 @@ export interface World {
   readonly openAccounts: (settings: Settings) => Promise<OpenAccountsOutcome>;
   readonly backups: Backups;
   readonly moves: Moves;
+  readonly restores: Restores;
   /** Serves until told to stop. */
   readonly serve: (settings: Settings) => Promise<ExitCode>;
   /** Routes to the regions until told to stop. */

@@ -41,6 +41,7 @@ function installation(command: readonly string[]) {
       }),
       backups: { write: unasked, look: unasked, restore: unasked },
       moves: { move: unasked, cancel: unasked },
+      restores: { look: unasked, accept: unasked },
       serve: unasked,
       route: unasked,
       examine: unasked,

@@ -65,6 +65,7 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
       move: async () => ({ outcome: 'refused', problem: 'No store here.' }),
       cancel: async () => ({ outcome: 'none' }),
     },
+    restores: { look: noBackups, accept: noBackups },
     serve: async () => 0,
     route: async () => 0,
     examine: async () => [],

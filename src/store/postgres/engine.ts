@@ -122,10 +122,15 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const address = { url, tls, ...(schema !== undefined && { schema }) };
   const watch = createServerWatch({ durability, allowsUnsafe, connections: poolSize });
 
+  /** The row of the time after the last confirmed decision; `null` while the tables are not up to date. */
+  let known: TimeRow | null = null;
+
   async function open(): Promise<Connection> {
     const connection = await openConnection(address);
     try {
-      await watch.check(connection, performance.now() + checkMs);
+      const deadlineMs = performance.now() + checkMs;
+      await watch.check(connection, deadlineMs);
+      if (known !== null) await assertNotRestored((text) => connection.run(text, deadlineMs), known);
       return connection;
     } catch (cause) {
       void connection.end();
@@ -134,10 +139,15 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
 
   const first = await prepare(open, watch);
+  known = first;
+  // Answers come in any order.
+  const onConfirmed = (row: TimeRow) => {
+    if (known === null || row.times_set > known.times_set || row.seconds > known.seconds) known = row;
+  };
   const readerCount = Math.max(1, Math.floor(poolSize * readersShare));
   const readers = createLane(readerCount, open);
   const writers = createLane(Math.max(1, poolSize - readerCount), open);
-  const { time, ...calls } = createCalls({ readers, writers, watch, clock, first });
+  const { time, ...calls } = createCalls({ readers, writers, watch, clock, first, onConfirmed });
   // The first decisions need not wait for it, and a store that was made just now has a time.
   await time.beforeDecision()?.catch(() => {});
   return { time, ...calls, status: watch.status, close };
@@ -154,8 +164,8 @@ async function prepare(open: () => Promise<Connection>, watch: ServerWatch): Pro
     const noticesBefore = connection.noticeCount();
     const isMigrated = await migrate(connection);
     const deadlineMs = performance.now() + limitMs;
-    const isElsewhere = await assertNotRestored((text) => connection.run(text, deadlineMs));
-    const isNew = isMigrated || isElsewhere;
+    const isKept = await assertNotRestored((text) => connection.run(text, deadlineMs), null);
+    const isNew = isMigrated || isKept;
     const [reading] = await connection.ask([watch.reading()], deadlineMs);
     if (isNew) return confirmed(watch, connection, reading, noticesBefore);
     if (reading?.status === 'fulfilled') return reading.value[0] as TimeRow;
@@ -185,11 +195,13 @@ interface Parts {
   readonly watch: ServerWatch;
   readonly clock: EngineOptions['clock'];
   readonly first: TimeRow;
+  /** Called with what is kept of the time after each confirmed decision. */
+  readonly onConfirmed: (row: TimeRow) => void;
 }
 
 type Calls = Pick<Engine, 'time' | 'read' | 'decide' | 'prove' | 'proveAbsence'>;
 
-function createCalls({ readers, writers, watch, clock, first }: Parts): Calls {
+function createCalls({ readers, writers, watch, clock, first, onConfirmed }: Parts): Calls {
   const heardAtMs = new WeakMap<Connection, number>();
   /**
    * When the last confirmed keeping of time began, and on which server. It always writes; a decision that finds nothing to write
@@ -233,7 +245,9 @@ function createCalls({ readers, writers, watch, clock, first }: Parts): Calls {
     if (values === null) return [];
     const [decided, reading] = await connection.ask([{ statement, values }, watch.reading()], deadlineMs);
     if (decided?.status !== 'fulfilled') throw faultOf(decided?.reason);
-    time.hear(confirmed(watch, connection, reading, noticesBefore));
+    const row = confirmed(watch, connection, reading, noticesBefore);
+    onConfirmed(row);
+    time.hear(row);
     heardAtMs.set(connection, performance.now());
     return decided.value;
   }

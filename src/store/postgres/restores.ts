@@ -1,11 +1,13 @@
 /**
  * A store that was restored from a backup presents an older state: what was opened since would wait again, and open a second time (P1).
- * It is recognised by where it is, which a backup holds as it was, and serves nothing until all that waited in it is burned.
+ * It is recognised whenever a connection is opened, and serves nothing until all that waited in it is burned.
  *
- * - Another system, database or table: a dump that was restored, or a copy.
- * - Another timeline alone: a standby was promoted, which loses nothing where commits are synchronous, or a backup was rolled forward to
- *   some moment. The time that is kept every second tells them apart: after a failover it is from just before.
+ * - It is elsewhere, by its system, database or table, which a backup holds as they were: a dump that was restored, or a copy.
+ * - The time kept in it is before what this node knows to have been kept.
+ * - It is on another timeline, and a node that starts knows nothing: a standby was promoted, which loses nothing where commits are
+ *   synchronous, or a backup was rolled forward to some moment. After a failover the kept time is from just before.
  */
+import type { UnixSeconds } from '../../core/time.ts';
 import { type AskFence, putUpFence, readKeptTime, restoredRefusal } from './fence.ts';
 
 interface Place {
@@ -42,33 +44,56 @@ export const keepPlace = ({ system_id, database_id, table_id, timeline }: Place)
   ON CONFLICT (only_row) DO UPDATE SET system_id = excluded.system_id, database_id = excluded.database_id,
     table_id = excluded.table_id, timeline = excluded.timeline`;
 
+/** The time that a node knows to have been kept, durably. */
+export interface KnownTime {
+  readonly seconds: UnixSeconds;
+  readonly times_set: number;
+}
+
+/** What a node has heard of may be ahead of what was durable by a little. */
+const heardEarlySeconds = 5;
+
+/** The latest that was kept, and whether it is what a node that knows it would find. */
+async function hasGoneBack(ask: AskFence, known: KnownTime | null): Promise<boolean> {
+  if (known === null) return false;
+  const [row] = await ask('SELECT seconds, times_set FROM store_time');
+  const { seconds, times_set: timesSet } = row as KnownTime;
+  if (timesSet !== known.times_set) return timesSet < known.times_set;
+  return seconds < known.seconds - heardEarlySeconds;
+}
+
 /**
- * Asked when a node opens the store, with its tables up to date.
+ * Asked when a node opens a connection to the store, with its tables up to date.
+ * @param known `null` for a node that starts
  * @returns whether something was written
  * @throws StoreRefusal when the store was restored; from then on no node opens it, and one that has it open is answered nothing
  */
-export async function assertNotRestored(ask: AskFence): Promise<boolean> {
+export async function assertNotRestored(ask: AskFence, known: KnownTime | null): Promise<boolean> {
   const place = await findPlace(ask);
-  const [known] = (await ask('SELECT * FROM store_place')) as Place[];
-  if (known === undefined) {
+  const [kept] = (await ask('SELECT * FROM store_place')) as Place[];
+  if (kept === undefined) {
     await ask(keepPlace(place));
     return true;
   }
   const isElsewhere =
-    isKnownToDiffer(place.system_id, known.system_id) ||
-    place.database_id !== known.database_id ||
-    place.table_id !== known.table_id;
-  const isPromoted = isKnownToDiffer(place.timeline, known.timeline);
-  if (!isElsewhere && !isPromoted) return false;
+    isKnownToDiffer(place.system_id, kept.system_id) ||
+    place.database_id !== kept.database_id ||
+    place.table_id !== kept.table_id;
+  const isPromoted = isKnownToDiffer(place.timeline, kept.timeline);
   const { keptAt, isFresh } = await readKeptTime(ask, false);
-  if (!isElsewhere && isFresh) {
-    await ask(keepPlace(place));
-    return true;
+  const isOlder = (await hasGoneBack(ask, known)) || (isPromoted && known === null && !isFresh);
+  if (isElsewhere || isOlder) {
+    await closeRestored(ask);
+    throw restoredRefusal(keptAt);
   }
+  if (isPromoted) await ask(keepPlace(place));
+  return isPromoted;
+}
+
+async function closeRestored(ask: AskFence): Promise<void> {
   await ask('BEGIN');
   await putUpFence(ask);
   await ask(`INSERT INTO move (only_row, id, phase, run) VALUES (1, '', 'restored', 0)
     ON CONFLICT (only_row) DO UPDATE SET phase = 'restored', run = move.run + 1`);
   await ask('COMMIT');
-  throw restoredRefusal(keptAt);
 }

@@ -4,10 +4,11 @@ import { execFileSync } from 'node:child_process';
 import { ServiceError } from '../../../src/core/errors.ts';
 import { createMachineClock } from '../../../src/ops/machine-clock.ts';
 import { acceptRestore, lookAtRestored } from '../../../src/store/postgres/accept-restore.ts';
+import { isFenced } from '../../../src/store/postgres/fence.ts';
 import { openMoveSession } from '../../../src/store/postgres/move-session.ts';
 import { openPostgresStore } from '../../../src/store/postgres/store.ts';
 import { StoreRefusal } from '../../../src/store/store.ts';
-import { type PostgresServer, runPostgresProgram, startPostgres } from '../../support/postgres.ts';
+import { type PostgresServer, runPostgresProgram, startPair, startPostgres } from '../../support/postgres.ts';
 import { accountNamed } from '../conformance/account-fixtures.ts';
 import { clientStays, found, putNew } from '../conformance/check.ts';
 
@@ -129,5 +130,66 @@ describe('a store on another timeline', () => {
     await session.ask("UPDATE store_place SET timeline = '0000000F'");
     await session.ask('UPDATE store_time SET server_clock = server_clock - 3600, seconds = seconds - 3600');
     expect(await refusalOf(open(url))).toBe('restored');
+  });
+});
+
+const pauseMs = 20;
+
+/** Asks until it is so; the test's own time limit ends it. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resume) => setTimeout(resume, pauseMs));
+}
+
+/** As a server that is started from an older state: its connections are cut, and its time is of before. */
+async function rollBack(url: string, seconds: number): Promise<void> {
+  await using session = await openMoveSession({ url });
+  await session.ask('BEGIN');
+  await session.ask('UPDATE store_time SET seconds = seconds - $1, server_clock = server_clock - $1', [
+    seconds,
+  ]);
+  await session.ask(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  );
+  await session.ask('COMMIT');
+}
+
+describe('a node that serves', () => {
+  it('P1: recognises an older state by the time that it knows, also on the same timeline, and closes it for all', async () => {
+    const { url } = await newDatabase();
+    await using store = await open(url);
+    const record = await putNew(store);
+    await rollBack(url, 60);
+    await using session = await openMoveSession({ url });
+    await until(async () => {
+      const found = await store.findSecret(record.secretId).catch(() => null);
+      expect(found).toBeNull();
+      return isFenced(session.ask);
+    });
+    expect(await refusalOf(open(url))).toBe('restored');
+  });
+
+  it('P1: serves on after its connections were cut and nothing was lost', async () => {
+    const { url } = await newDatabase();
+    await using store = await open(url);
+    const record = await putNew(store);
+    await rollBack(url, 0);
+    await until(async () => (await store.findSecret(record.secretId).catch(() => null)) !== null);
+    expect(await store.claim(await found(store, record.secretId), clientStays)).toBe('won');
+  });
+
+  it('P1: serves on after a failover, and so does one that starts then', async () => {
+    await using pair = await startPair();
+    const openPair = () => openPostgresStore({ url: pair.url, clock: createMachineClock(), poolSize: 4 });
+    await using store = await openPair();
+    const record = await putNew(store);
+    await pair.killPrimary();
+    await pair.promote();
+    await pair.addStandby();
+    await until(async () => (await store.findSecret(record.secretId).catch(() => null)) !== null);
+    await using other = await openPair();
+    expect(await other.claim(await found(other, record.secretId), clientStays)).toBe('won');
+    expect(await other.claim(await found(store, (await putNew(store)).secretId), clientStays)).toBe('won');
+    const places = await pair.primary.ask("SELECT timeline <> '00000001' AS is_new FROM store_place");
+    expect(places).toEqual([{ is_new: true }]);
   });
 });
