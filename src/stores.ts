@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type { Settings } from './config/read.ts';
 import type { PostgresServer } from './config/store-address.ts';
+import { ServiceError } from './core/errors.ts';
 import type { BackupOutcome, OnProgress, SharedLimits } from './core/ports.ts';
 import { createMachineClock } from './ops/machine-clock.ts';
 import type { StoreServer } from './ops/start-words.ts';
@@ -101,6 +102,13 @@ export async function openStore(settings: Settings): Promise<OpenStore> {
   } catch (error) {
     throw error instanceof StoreRefusal ? new StartRefusal(error.message, { cause: error }) : error;
   }
+}
+
+/** What stops a start that its store does not answer, once it is open; every other fault as it is. */
+export async function refusalOf(error: unknown, { store }: Settings): Promise<unknown> {
+  if (store === 'sqlite' || !(error instanceof ServiceError)) return error;
+  const { toRefusal } = await import('./store/postgres/server.ts');
+  return new StartRefusal(toRefusal(error, store.shown).message, { cause: error });
 }
 
 export type OpenedBeside =
