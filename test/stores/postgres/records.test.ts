@@ -86,7 +86,7 @@ describe('batches of claims', () => {
     expect(failures.map(({ reason }) => reason.code)).toEqual(['40P01', '40P01', '40P01']);
   });
 
-  it('touch no index', async () => {
+  it('touch no index of the records, with a look or without', async () => {
     const updates = async (withIndex: boolean) => {
       await using nodes = await openNodes(server);
       const node = await nodes.open();
@@ -94,7 +94,11 @@ describe('batches of claims', () => {
       if (withIndex) await client.query('CREATE INDEX ON records (state)');
       const records = await Promise.all(Array.from({ length: 100 }, () => putNew(node)));
       const secrets = await Promise.all(records.map((record) => found(node, record)));
-      await Promise.all(secrets.map((secret) => node.store.claim(secret, clientStays)));
+      const [plain, opened] = [secrets.slice(0, 50), secrets.slice(50)];
+      await Promise.all(plain.map((secret) => node.store.claim(secret, clientStays)));
+      // A look is as long as its secret: at once, more of them than a page has room for would be moved.
+      for (const secret of opened)
+        await node.store.claim(secret, clientStays, newLook(secret, node.store.now(), newTag()));
       // The statistics are complete when the connections have ended.
       await node.engine.close();
       const read = async () =>
