@@ -42,6 +42,9 @@ export function optionsFor(settings: Settings, { url, tls }: PostgresServer): Se
 /** A server alone makes a store. */
 class NotMadeYet extends StoreRefusal {}
 
+const unproven =
+  'The server need not prove its name (sslmode=no-verify), so whoever is in between can be the server: name its authority with ?sslrootcert=PATH.';
+
 export const outdated =
   'The tables are of an earlier version of Mayfly: start a server of this version, which brings them up to date, and try again.';
 
@@ -52,7 +55,7 @@ async function openPostgres(
 ): Promise<OpenStore> {
   const { lookAtServer, toRefusal } = await import('./store/postgres/server.ts');
   const options = optionsFor(settings, at);
-  const { durability, unsafe, tables } = await lookAtServer(options, at.shown);
+  const { durability, unsafe: ofServer, tables } = await lookAtServer(options, at.shown);
   if (isBesideServers && tables === 'none')
     throw new NotMadeYet(
       'not_a_store',
@@ -66,8 +69,9 @@ async function openPostgres(
   const store = await opening.catch((error: unknown) => {
     throw toRefusal(error, at.shown);
   });
-  const { shown, isLocal } = at;
-  const server = { shown, durability, unsafe, isEncrypted: at.tls !== null, isLocal };
+  const { shown, isLocal, tls } = at;
+  const unsafe = tls === null || tls.isVerified ? ofServer : [unproven, ...ofServer];
+  const server = { shown, durability, unsafe, isEncrypted: tls !== null, isLocal };
   const isRefused = () => store.engineStatus().refusal !== null;
   const { limitsUnder } = store;
   return { store, server, isRefused, limitsUnder, close: async () => store[Symbol.asyncDispose]() };
