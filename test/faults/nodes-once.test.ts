@@ -85,15 +85,15 @@ const forgetQueued = [
 ];
 
 describe('two nodes', () => {
-  it('P6: send one mail between them, however many ask both of them for it at once', async () => {
+  it('send one mail between them, however many ask both of them for it at once', async () => {
     expect(await deliverAtOnce([])).toEqual({ sent: 1, statuses: [200, ...Array(19).fill(409)] });
   }, 60_000);
 
-  it('P6: send more than one when the store forgets that a mail is queued', async () => {
+  it('send more than one when the store forgets that a mail is queued', async () => {
     expect((await deliverAtOnce(forgetQueued)).sent).toBeGreaterThan(1);
   }, 60_000);
 
-  it('P6: send each notice once, when both find it due as they start', async () => {
+  it('send each notice once, when both find it due as they start', async () => {
     await using server = await startPostgres();
     await using scene = await openScene(server, 1);
     const { servers, owner, office, env } = scene;

@@ -105,6 +105,34 @@ describe('guesses through several nodes', () => {
     expect(asked).toBeLessThanOrEqual(3);
   });
 
+  it('P23: are answered in the time of one call, whatever they wait for and however often they are decided', async () => {
+    const deadlines: unknown[] = [];
+    const seed = (engine: Engine): Engine => ({
+      ...engine,
+      read<Row>(...[given, values, askedAtMs]: Parameters<Engine['read']>): Promise<readonly Row[]> {
+        deadlines.push(askedAtMs);
+        return engine.read<Row>(given, values, askedAtMs);
+      },
+      async decide<Row>(
+        ...[given, values, askedAtMs]: Parameters<Engine['decide']>
+      ): Promise<readonly Row[]> {
+        deadlines.push(askedAtMs);
+        const rows = await engine.decide<Row>(given, values, askedAtMs);
+        // As if another node had come first, the first time.
+        return deadlines.length === 2 ? [] : rows;
+      },
+    });
+    await using opened = await openNodes(server, 1, seed);
+    const asking = performance.now();
+    const first = firstOf(opened).reserve(newRecord(0).secretId, client, limits);
+    const asked = performance.now();
+    expect((await first).outcome).toBe('reserved');
+    expect(new Set(deadlines).size).toBe(1);
+    expect(deadlines).toHaveLength(4);
+    expect(Number(deadlines[0])).toBeGreaterThanOrEqual(asking);
+    expect(Number(deadlines[0])).toBeLessThanOrEqual(asked);
+  });
+
   it('P14: a refund that comes after its count was swept gives nothing of a later count back', async () => {
     await using opened = await openNodes(server, 1);
     const node = firstOf(opened);
@@ -141,11 +169,11 @@ async function takeThroughTwo(seed: (engine: Engine) => Engine): Promise<DueNoti
 }
 
 describe('notices', () => {
-  it('P6: are each given to one of the nodes that take them at once', async () => {
+  it('are each given to one of the nodes that take them at once', async () => {
     expect(await takeThroughTwo((engine) => engine)).toHaveLength(20);
   });
 
-  it('P6: are given twice when nodes take them without locking what they have seen', async () => {
+  it('are given twice when nodes take them without locking what they have seen', async () => {
     const careless = (engine: Engine) =>
       replacing(engine, 'LIMIT $3 FOR NO KEY UPDATE OF r SKIP LOCKED', 'LIMIT $3');
     expect((await takeThroughTwo(careless)).length).toBeGreaterThan(20);
