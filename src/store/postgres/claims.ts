@@ -219,7 +219,7 @@ const isOfLaterRoot = ({ sealedLook }: NewLook, kept: Kept | undefined): boolean
   kept === undefined || (rootKidOf(sealedLook) ?? 0) > (rootKidOf(kept.sealedSecret) ?? 0);
 
 interface ClaimParts {
-  readonly endings: Pick<Endings, 'believeLocked'>;
+  readonly endings: Pick<Endings, 'undoing' | 'believeLocked'>;
   readonly roots: RootUses;
   /** What a target was found with, if this store has found it. */
   keptOf(target: ClaimTarget): Kept | undefined;
@@ -227,7 +227,7 @@ interface ClaimParts {
 
 export function createClaimStore(
   engine: Engine,
-  { endings: { believeLocked }, roots, keptOf }: ClaimParts,
+  { endings: { undoing, believeLocked }, roots, keptOf }: ClaimParts,
 ): Pick<SecretStore, 'claim' | 'burn' | 'burnFound'> {
   const { claim, undo } = createClaimBatches(engine);
   const burn = burnBatch(engine, burnRecords);
@@ -237,7 +237,8 @@ export function createClaimStore(
     try {
       return await claim(ask);
     } catch (fault) {
-      if (kept !== undefined && !(fault instanceof NotExecutedError)) void putBack(undo, { ...ask, kept });
+      if (kept !== undefined && !(fault instanceof NotExecutedError))
+        void undoing(ask.claimToken, () => putBack(undo, { ...ask, kept }));
       throw fault;
     }
   }

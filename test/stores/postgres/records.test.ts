@@ -213,9 +213,27 @@ describe('a claim in doubt', () => {
     });
   }
 
-  it('P1: is not undone for an account that is gone', async () => {
+  it('P3: is told as gone by no node that is undoing it', async () => {
     await using nodes = await openNodes(server);
     const node = await nodes.open();
+    const record = await putNew(node);
+    const release = node.hold(does.undo);
+    const secret = await claimInDoubt(node, record);
+    const asked = [
+      node.store.findSecret(record.secretId),
+      node.store.findReceipt(record.receiptId),
+      node.store.claim(secret, clientStays),
+      node.store.burn(record.receiptId, clientStays),
+    ];
+    await Promise.all(asked.map((each) => refusalOf(each, 'a claim that is being undone was told')));
+    release();
+    await undoneBy(node);
+    expect(await found(node, record)).toEqual(secret);
+  });
+
+  it('P1: is not undone for an account that is gone', async () => {
+    await using nodes = await openNodes(server);
+    const [node, other] = [await nodes.open(), await nodes.open()];
     const client = await nodes.connect();
     const { rows } = await client.query(
       "INSERT INTO accounts (username, plan, created_at) VALUES ('ann', 'free', 0) RETURNING id::int",
@@ -226,12 +244,12 @@ describe('a claim in doubt', () => {
     await client.query('DELETE FROM accounts');
     release();
     await undoneBy(node);
-    expect(await node.store.findSecret(record.secretId)).toBeNull();
+    expect(await other.store.findSecret(record.secretId)).toBeNull();
   });
 
   it('P3: puts back only what it has erased', async () => {
     await using nodes = await openNodes(server);
-    const node = await nodes.open();
+    const [node, other] = [await nodes.open(), await nodes.open()];
     const record = await putNew(node);
     const secret = await found(node, record);
     const change = {
@@ -244,7 +262,7 @@ describe('a claim in doubt', () => {
     node.loseNextReply(does.claim);
     await refusalOf(node.store.claim(secret, clientStays), 'a claim in doubt was answered');
     await undoneBy(node);
-    expect(await node.store.findSecret(record.secretId)).toBeNull();
+    expect(await other.store.findSecret(record.secretId)).toBeNull();
   });
 
   it('P1: whose undo is in doubt itself is undone once', async () => {
