@@ -130,7 +130,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     }
   }
 
-  const first = await prepare(open, watch);
+  const connection = await open();
+  const first = await prepare(connection, watch);
   known = first;
   // Answers come in any order.
   const onConfirmed = (row: TimeRow) => {
@@ -138,7 +139,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   };
   const readerCount = Math.max(1, Math.floor(poolSize * readersShare));
   const readers = createLane(readerCount, open);
-  const writers = createLane(Math.max(1, poolSize - readerCount), open);
+  const writers = createLane(Math.max(1, poolSize - readerCount), open, connection);
   const { time, ...calls } = createCalls({ readers, writers, watch, clock, first, onConfirmed });
   // The first decisions need not wait for it, and a store that was made just now has a time.
   await time.beforeDecision()?.catch(() => {});
@@ -150,8 +151,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 }
 
 /** Brings the tables up to date, as durably as everything else. What is kept of the time. */
-async function prepare(open: () => Promise<Connection>, watch: ServerWatch): Promise<TimeRow> {
-  const connection = await open();
+async function prepare(connection: Connection, watch: ServerWatch): Promise<TimeRow> {
   try {
     const noticesBefore = connection.noticeCount();
     const isMigrated = await migrate(connection);
@@ -162,8 +162,9 @@ async function prepare(open: () => Promise<Connection>, watch: ServerWatch): Pro
     if (isNew) return confirmed(watch, connection, reading, noticesBefore);
     if (reading?.status === 'fulfilled') return reading.value[0] as TimeRow;
     throw faultOf(reading?.reason);
-  } finally {
+  } catch (cause) {
     await connection.end();
+    throw cause;
   }
 }
 
