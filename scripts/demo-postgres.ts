@@ -84,7 +84,7 @@ Secrets are shared, read and burned through all of them.\n`);
 }
 
 const isKept = await run().catch((error: Error) => {
-  if (!isStopping) process.stderr.write(`${error.message}\n`);
+  if (!isStopping) process.stderr.write(`${error.stack ?? error}\n`);
   return false;
 });
 if (!isStopping) await stop(isKept ? 0 : 1);
