@@ -2,14 +2,27 @@
  * A store that is moved into another: nothing is lost, nothing opens twice, and a move that ended anywhere goes on.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'bun:test';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { AccountId } from '../../src/core/account.ts';
 import type { MoveSource, MoveTarget } from '../../src/store/move/move.ts';
 import { tableNamed } from '../../src/store/move/tables.ts';
+import { backUpStore, restoreStore } from '../../src/store/sqlite/backup.ts';
+import { openSqliteSource, openSqliteTarget } from '../../src/store/sqlite/moving.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { type Store, StoreRefusal } from '../../src/store/store.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { accountNamed, deleteWhole, ownerIn } from './conformance/account-fixtures.ts';
-import { clientStays, createSettableClock, found, putNew, type SettableClock } from './conformance/check.ts';
+import {
+  clientStays,
+  createSettableClock,
+  found,
+  putNew,
+  type SettableClock,
+  startOfTest,
+} from './conformance/check.ts';
 import { domainOf, newLogo } from './conformance/domain-fixtures.ts';
+import { makeMemoryFolder } from './memory-folder.ts';
 import {
   contentsOf,
   fill,
@@ -403,5 +416,29 @@ describe.each(pairs)('a move from %s to %s that was cut short', (...kinds) => {
     }
     expect(runMove(from, to)).rejects.toThrow('There is a store in');
     expect([await refusalAt(from), await refusalAt(to)]).toEqual([null, null]);
+  });
+});
+
+describe('a backup that was taken during a move', () => {
+  it('P1: is restored as a store of which no move is under way, so that the copy that was begun is never completed by it', async () => {
+    const [source, other, copy] = [makeMemoryFolder(), makeMemoryFolder(), makeMemoryFolder()];
+    const ended = join(source, 'backup.db');
+    const move = async (directory: string, isFinishing: boolean) => {
+      await using from = openSqliteSource(directory, createSettableClock());
+      await using to = openSqliteTarget(copy);
+      return await moveBetween(from, to, { isFinishing });
+    };
+    try {
+      {
+        await using store = await openSqliteStore({ directory: source, clock: createSettableClock() });
+        await fill(store);
+      }
+      await move(source, false);
+      expect((await backUpStore(source, ended, () => {})).outcome).toBe('done');
+      expect((await restoreStore(ended, other, startOfTest, () => {})).outcome).toBe('done');
+      expect(move(other, true)).rejects.toThrow('There is a store in');
+    } finally {
+      for (const folder of [source, other, copy]) rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
