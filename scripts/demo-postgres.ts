@@ -31,8 +31,27 @@ const kills = readKills();
 const say = (words: string) => void process.stdout.write(`${words}\n`);
 const resources = new AsyncDisposableStack();
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.on(signal, () => void resources.disposeAsync().finally(() => process.exit(0)));
+async function start() {
+  const pair = resources.use(await startPair());
+  const nodes = resources.use(await startNodes({ url: pair.url, durability: 'synchronous', nodeCount: 3 }));
+  return { pair, nodes };
+}
+
+const starting = start();
+
+async function stop(code: number): Promise<never> {
+  await starting.catch(() => {});
+  await resources.disposeAsync();
+  process.exit(code);
+}
+
+let isStopping = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    if (!isStopping) void stop(0);
+    isStopping = true;
+  });
+}
 
 function sayLedger(sum: FailoverSum, ledger: Ledger): void {
   say(`
@@ -46,8 +65,7 @@ The ledger of the client, compared with the store:
 }
 
 async function run(): Promise<boolean> {
-  const pair = resources.use(await startPair());
-  const nodes = resources.use(await startNodes({ url: pair.url, durability: 'synchronous', nodeCount: 3 }));
+  const { pair, nodes } = await starting;
   say(`PostgreSQL: a primary on port ${pair.primary.port}, a synchronous standby on port ${pair.standby?.port}
 Mayfly: three nodes, on ports ${nodes.servers.map(({ port }) => port).join(', ')}
 Secrets are shared, read and burned through all of them.\n`);
@@ -66,8 +84,7 @@ Secrets are shared, read and burned through all of them.\n`);
 }
 
 const isKept = await run().catch((error: Error) => {
-  process.stderr.write(`${error.message}\n`);
+  if (!isStopping) process.stderr.write(`${error.stack ?? error}\n`);
   return false;
 });
-await resources.disposeAsync();
-process.exit(isKept ? 0 : 1);
+if (!isStopping) await stop(isKept ? 0 : 1);

@@ -48,7 +48,7 @@ import { createPassphraseHasher } from './ops/slow-hashes.ts';
 import type { StoreServer } from './ops/start-words.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
 import type { Store } from './store/store.ts';
-import { markServer, openStore, StartRefusal } from './stores.ts';
+import { markServer, openStore, refusalOf, StartRefusal } from './stores.ts';
 import type { Brands } from './web/brand/brand.ts';
 
 /** A setting makes the start impossible: wrong usage, rather than a machine in the wrong state. */
@@ -378,6 +378,8 @@ export async function startApp(settings: Settings, version: string, log: Log): P
     return await start(settings, version, log, closers);
   } catch (error) {
     await closeAll(closers);
-    throw error instanceof ListenError ? new StartRefusal(error.message, { cause: error }) : error;
+    throw error instanceof ListenError
+      ? new StartRefusal(error.message, { cause: error })
+      : await refusalOf(error, settings);
   }
 }

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type { Settings } from './config/read.ts';
 import type { PostgresServer } from './config/store-address.ts';
+import { ServiceError } from './core/errors.ts';
 import type { BackupOutcome, OnProgress, SharedLimits } from './core/ports.ts';
 import { createMachineClock } from './ops/machine-clock.ts';
 import type { StoreServer } from './ops/start-words.ts';
@@ -41,6 +42,9 @@ export function optionsFor(settings: Settings, { url, tls }: PostgresServer): Se
 /** A server alone makes a store. */
 class NotMadeYet extends StoreRefusal {}
 
+const unproven =
+  'The server need not prove its name (sslmode=no-verify), so whoever is in between can be the server: name its authority with ?sslrootcert=PATH.';
+
 export const outdated =
   'The tables are of an earlier version of Mayfly: start a server of this version, which brings them up to date, and try again.';
 
@@ -51,7 +55,7 @@ async function openPostgres(
 ): Promise<OpenStore> {
   const { lookAtServer, toRefusal } = await import('./store/postgres/server.ts');
   const options = optionsFor(settings, at);
-  const { durability, unsafe, tables } = await lookAtServer(options, at.shown);
+  const { durability, unsafe: ofServer, tables } = await lookAtServer(options, at.shown);
   if (isBesideServers && tables === 'none')
     throw new NotMadeYet(
       'not_a_store',
@@ -65,8 +69,9 @@ async function openPostgres(
   const store = await opening.catch((error: unknown) => {
     throw toRefusal(error, at.shown);
   });
-  const { shown, isLocal } = at;
-  const server = { shown, durability, unsafe, isEncrypted: at.tls !== null, isLocal };
+  const { shown, isLocal, tls } = at;
+  const unsafe = tls === null || tls.isVerified ? ofServer : [unproven, ...ofServer];
+  const server = { shown, durability, unsafe, isEncrypted: tls !== null, isLocal };
   const isRefused = () => store.engineStatus().refusal !== null;
   const { limitsUnder } = store;
   return { store, server, isRefused, limitsUnder, close: async () => store[Symbol.asyncDispose]() };
@@ -101,6 +106,13 @@ export async function openStore(settings: Settings): Promise<OpenStore> {
   } catch (error) {
     throw error instanceof StoreRefusal ? new StartRefusal(error.message, { cause: error }) : error;
   }
+}
+
+/** What stops a start that its store does not answer, once it is open; every other fault as it is. */
+export async function refusalOf(error: unknown, { store }: Settings): Promise<unknown> {
+  if (store === 'sqlite' || !(error instanceof ServiceError)) return error;
+  const { toRefusal } = await import('./store/postgres/server.ts');
+  return new StartRefusal(toRefusal(error, store.shown).message, { cause: error });
 }
 
 export type OpenedBeside =

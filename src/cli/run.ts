@@ -4,6 +4,7 @@
  * A command runs only when every argument was understood. Nothing of an unexpected error but its class reaches the terminal (P18).
  */
 import { nearestWord } from '../config/nearest.ts';
+import { ServiceError } from '../core/errors.ts';
 import { accessCommands } from './account-access.ts';
 import { accountCommands, tokenCommands } from './accounts.ts';
 import { backupCommands } from './backups.ts';
@@ -199,6 +200,9 @@ async function runQuietly(command: Command, input: Input, world: World): Promise
   }
 }
 
+const unconfirmed =
+  'The store did not confirm in time. See whether it was done before you try again; mayfly doctor says what is wrong.';
+
 async function runFound(
   command: Command,
   args: readonly string[],
@@ -220,6 +224,8 @@ async function runFound(
     if (error instanceof Interrupted) return interruptedExit;
     const heard = input ?? unheard;
     if (error instanceof Refusal) return refuse(world, heard, error.code, error.message);
+    if (error instanceof ServiceError && error.code === 'unavailable')
+      return refuse(world, heard, 'unavailable', unconfirmed);
     const name = error instanceof Error ? error.name : 'unknown error';
     const code = error instanceof Error && 'code' in error ? ` ${String(error.code)}` : '';
     const sentence = `mayfly ${command.path.join(' ')} failed (${name}${code}).`;

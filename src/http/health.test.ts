@@ -55,6 +55,18 @@ describe('a full disk or store', () => {
   });
 });
 
+describe('a database server that is not safe, and allowed', () => {
+  const textWith = async (deps: Partial<HealthDeps>) => {
+    const answers = new Map(healthAnswers({ isReady: () => true, ...deps }));
+    return (await answers.get('/readyz')?.(new Request('http://localhost/readyz')))?.text();
+  };
+
+  it('P25 shows at /readyz, where a single server does not', async () => {
+    expect(await textWith({ storeRisks: ['single', 'unsafe'] })).toBe('{"status":"ok","store":"unsafe"}');
+    expect(await textWith({ storeRisks: ['single'] })).toBe('{"status":"ok"}');
+  });
+});
+
 describe('both', () => {
   it('answer HEAD without content, OPTIONS with Allow, and other methods with 405', async () => {
     const head = await ask('/readyz', () => true, 'HEAD');

@@ -2,6 +2,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import type { SmtpServer } from '../config/addresses.ts';
 import type { Settings } from '../config/read.ts';
+import { ServiceError } from '../core/errors.ts';
 import { isLoopbackUrl } from '../core/links.ts';
 import type { AccountStore } from '../core/ports.ts';
 import type { RootStore } from '../core/root-store.ts';
@@ -160,6 +161,9 @@ async function examineStore(
       accounts,
       examineClock(opened.store.clock(), opened.server !== null),
     ];
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return [fault('store', 'opens, and does not answer in time: see the server, its disk and its standby')];
   } finally {
     await opened.close();
   }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { type Environment, readConfig, type Settings } from '../config/read.ts';
 import { type DoctorDeps, examine } from './doctor.ts';
-import { renderStartWords } from './start-words.ts';
+import { renderStartWords, type StoreServer } from './start-words.ts';
 
 function read(env: Environment): Settings {
   const reading = readConfig({ MAYFLY_DATA_DIR: './no-such-folder', ...env });
@@ -59,6 +59,39 @@ const signUpCases: readonly (readonly [string, Environment, string])[] = [
     'closed, because the address of MAYFLY_REGION is not localhost; MAYFLY_SIGNUP=open opens it',
   ],
 ];
+
+const server: StoreServer = {
+  shown: 'postgres://mayfly@db.example.org:5432/mayfly',
+  durability: 'synchronous',
+  unsafe: [],
+  isEncrypted: true,
+  isLocal: false,
+};
+
+describe('the database server', () => {
+  const env = { MAYFLY_STORE: 'postgres://mayfly:hunter2@db.example.org/mayfly' };
+  const clock = { verdict: 'agreed', storeTime: 0, wall: 0, aheadSeconds: 0 } as const;
+  const facts = { version: '1.2.3', hasNewKeys: true, isSecondServer: false, clock, isStorageFull: true };
+  const said = (found: Partial<StoreServer>) =>
+    renderStartWords(read(env), { ...facts, server: { ...server, ...found } });
+
+  it('is named at the start without its password, with what its durability rests on', () => {
+    const words = said({});
+    expect(words).toContain('  store    PostgreSQL at postgres://mayfly@db.example.org:5432/mayfly\n');
+    expect(words).toContain('  keeps    synchronous: a commit counts once a standby has it too\n');
+    expect(words).toContain('made just now: copy it to every other node before it starts');
+    expect(words).toContain('make room on the disk of the PostgreSQL server');
+    expect(words).not.toMatch(/hunter2|PLAIN|UNSAFE/);
+    expect(said({ durability: 'single' })).toContain('  keeps    single: one server keeps every commit');
+    expect(said({ durability: 'engine' })).toContain('  keeps    engine: as you declare');
+  });
+
+  it('P25: that is not safe is pointed out at each start', () => {
+    expect(said({ unsafe: ['fsync is off.'] })).toContain('  UNSAFE   fsync is off.\n');
+    expect(said({ isEncrypted: false })).toContain('  PLAIN    the connection to it is not encrypted');
+    expect(said({ isEncrypted: false, isLocal: true })).not.toContain('PLAIN');
+  });
+});
 
 describe('sign-up', () => {
   it.each(signUpCases)(

@@ -7,6 +7,8 @@
 import { expect, test } from 'bun:test';
 import { rm } from 'node:fs/promises';
 import { createV2, type Made, readMade } from '../support/calls.ts';
+import { startNodes } from '../support/nodes.ts';
+import { startPostgres } from '../support/postgres.ts';
 import {
   openConnection,
   type RawAnswer,
@@ -186,4 +188,29 @@ test('the count finds nothing in a server that counts first', async () => {
   await using server = await startServer({ command: ['test/support/defective-server.ts'] });
   const counts = await guessTogether(server, await makeProtected(server), 200, ['198.51.100.1']);
   expect(evaluated(counts)).toBe(5);
+}, 60_000);
+
+test('P14: of 210 wrong passphrases at once through three nodes on PostgreSQL five are computed, whichever node dies after', async () => {
+  await using postgres = await startPostgres();
+  await using nodes = await startNodes({
+    url: postgres.url,
+    durability: 'single',
+    nodeCount: 3,
+    env: proxied,
+  });
+  const [one, two, three] = nodes.servers;
+  if (one === undefined || two === undefined || three === undefined) throw new Error('there are three nodes');
+  const made = await makeProtected(one);
+  const tallies = await Promise.all(
+    nodes.servers.map((server) => guessTogether(server, made, 70, ['198.51.100.1', '198.51.100.77'])),
+  );
+  const sumOf = (count: (counts: Record<number, number>) => number) =>
+    tallies.reduce((sum, counts) => sum + count(counts), 0);
+  expect([sumOf(evaluated), sumOf((counts) => counts[429] ?? 0)]).toEqual([5, 205]);
+
+  one.kill('SIGKILL');
+  await one.exited;
+  expect((await sendOnce(two.port, guess(made, rightPassphrase, '198.51.100.9', 'v2'))).status).toBe(429);
+  const opened = await sendOnce(three.port, guess(made, rightPassphrase, '203.0.113.5', 'v1'));
+  expect(JSON.parse(opened.body).value).toBe('guarded');
 }, 60_000);

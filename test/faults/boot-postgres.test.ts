@@ -273,6 +273,29 @@ describe('a server that is changed while a node serves', () => {
   });
 });
 
+describe('a standby that does not answer', () => {
+  test('P23: does not keep a node from stopping, and keeps the next from starting, with what to look at', async () => {
+    await using pair = await startPair();
+    const env = { MAYFLY_STORE: pair.url, MAYFLY_DATA_DIR: await freshFolder() };
+    await using node = await startServer({ dataDir: env.MAYFLY_DATA_DIR, env });
+    pair.freezeStandby();
+    node.kill('SIGTERM');
+    expect(await node.exited).toEqual({ code: 0, signal: null });
+    const run = (...words: string[]) => runProduct(['src/main.ts', ...words], env);
+    const [refusal, doctor, create] = await Promise.all([
+      refusalOf(env),
+      run('doctor'),
+      run('account', 'create', 'jo@example.org', '--json'),
+    ]);
+    expect(refusal).toMatch(/does not confirm in time.*whether the standby .* is connected/);
+    expect(doctor.stdout).toMatch(/FAULT +store +opens, and does not answer in time/);
+    expect(create).toMatchObject({ code: 1, stdout: '{"error":"unavailable"}\n' });
+    pair.thawStandby();
+    await using next = await startServer({ dataDir: env.MAYFLY_DATA_DIR, env });
+    expect(readMade(await sendOnce(next.port, createV1({ value: 'once it answers' })))).not.toBeNull();
+  });
+});
+
 describe('a command', () => {
   test('on a database that no server has used says so, and makes nothing there', async () => {
     const store = await freshDatabase();

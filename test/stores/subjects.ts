@@ -9,6 +9,7 @@ import { createPostgresStore, type PostgresStore } from '../../src/store/postgre
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { PostgresServer } from '../support/postgres.ts';
+import { openTcpLink } from '../support/tcp-link.ts';
 import {
   createSettableClock,
   type Means,
@@ -70,39 +71,67 @@ export async function openSqliteSubject(): Promise<SqliteSubject> {
 
 /** A node whose server's clock, and its own, are `clock`. */
 export async function openDriven(
-  server: PostgresServer,
+  { url }: Pick<PostgresServer, 'url'>,
   schema: string,
   clock: SettableClock,
+  poolSize = 4,
 ): Promise<PostgresStore> {
-  return createPostgresStore(
-    await openEngine({ url: server.url, schema, clock, durability: 'single', poolSize: 4 }),
-  );
+  return createPostgresStore(await openEngine({ url, schema, clock, durability: 'single', poolSize }));
 }
 
 let schemas = 0;
 
-/** A schema of its own on a server that many share: a tenth of what a database costs. */
-export async function openPostgresSubject(server: PostgresServer): Promise<Having<'reopen' | 'openSecond'>> {
+async function makeSchema(server: PostgresServer): Promise<string> {
   schemas += 1;
   const schema = `store_${schemas}`;
   await server.ask(`CREATE SCHEMA ${schema}`);
+  return schema;
+}
+
+const dropSchema = (server: PostgresServer, schema: string) => server.ask(`DROP SCHEMA ${schema} CASCADE`);
+
+/** A schema of its own on a server that many share: a tenth of what a database costs. */
+export async function openPostgresSubject(server: PostgresServer): Promise<Having<'reopen' | 'openSecond'>> {
+  const schema = await makeSchema(server);
   const wallClock = createSettableClock();
-  const open = () => openDriven(server, schema, wallClock);
-  const stores = [await open()];
+  const store = await openDriven(server, schema, wallClock);
+  const stores = [store];
   async function openAgain(): Promise<Store> {
-    const store = await open();
-    stores.push(store);
-    return store;
+    const again = await openDriven(server, schema, wallClock);
+    stores.push(again);
+    return again;
   }
   return {
-    store: stores[0] ?? (await open()),
+    store,
     wallClock,
     // The first store keeps its connections open: a crash closes nothing properly.
     reopen: openAgain,
     openSecond: openAgain,
     async close() {
-      for (const store of stores) await store[Symbol.asyncDispose]();
-      await server.ask(`DROP SCHEMA ${schema} CASCADE`);
+      for (const each of stores) await each[Symbol.asyncDispose]();
+      await dropSchema(server, schema);
+    },
+  };
+}
+
+/** A node with one connection for its decisions, over a link that can be stalled: what comes later waits for the connection. */
+export async function openNarrowSubject(server: PostgresServer): Promise<Having<'holdWrites'>> {
+  const schema = await makeSchema(server);
+  const wallClock = createSettableClock();
+  const link = await openTcpLink(server.port);
+  const url = server.url.replace(String(server.port), String(link.port));
+  const store = await openDriven({ url }, schema, wallClock, 2);
+  return {
+    store,
+    wallClock,
+    holdWrites() {
+      link.stall();
+      return link.resume;
+    },
+    async close() {
+      await store[Symbol.asyncDispose]();
+      await link[Symbol.asyncDispose]();
+      await dropSchema(server, schema);
     },
   };
 }

@@ -112,11 +112,22 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   return server;
 }
 
+/** Servers that run, by their folders. Those that nobody has ended yet do not outlive this process. */
+const running = new Map<string, ChildProcess>();
+process.on('exit', () => {
+  for (const [folder, child] of running) {
+    child.kill('SIGQUIT');
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 /** Starts a server's programs and resolves when it accepts connections. */
 async function launch(folder: string): Promise<{ child: ChildProcess; exited: Promise<void> }> {
   const [command, args] = asServer(join(postgresPrograms(), 'postgres'), ['-D', join(folder, 'data')]);
   const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: '/' });
+  running.set(folder, child);
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  void exited.then(() => running.delete(folder));
   let log = '';
   const ready = Promise.withResolvers<void>();
   child.stderr?.on('data', (chunk) => {

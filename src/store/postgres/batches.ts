@@ -90,14 +90,26 @@ export function createBatch<Ask, Answer, Row = unknown>(
   }
 
   async function send(taken: readonly Waiting<Ask, Answer>[]): Promise<void> {
+    let sent = taken;
+    const asks = () => sent.map(({ ask }) => ask);
+    const values = batch.valuesOf(asks());
+    /** There may have been another wait since it was taken: for the time, or for a connection. */
+    function lateValues(): Values | null {
+      const there = sent.filter(({ ask }) => !batch.isAbandoned?.(ask));
+      if (there.length === sent.length) return values;
+      for (const each of sent) if (!there.includes(each)) each.resolve('abandoned');
+      sent = there;
+      return sent.length === 0 ? null : batch.valuesOf(asks());
+    }
     try {
-      const asks = taken.map(({ ask }) => ask);
       const askedAtMs = Math.min(...taken.map((each) => each.askedAtMs));
-      const rows = await engine[batch.kind]<Row>(batch.statement, batch.valuesOf(asks), askedAtMs);
-      const answers = batch.answersOf(rows, asks);
-      for (const [at, { resolve }] of taken.entries()) resolve(answers[at] as Answer);
+      const { statement, kind } = batch;
+      const rows = await engine[kind]<Row>(statement, values, askedAtMs, lateValues);
+      if (sent.length === 0) return;
+      const answers = batch.answersOf(rows, asks());
+      for (const [at, { resolve }] of sent.entries()) resolve(answers[at] as Answer);
     } catch (fault) {
-      for (const { reject } of taken) reject(fault);
+      for (const { reject } of sent) reject(fault);
     }
   }
 

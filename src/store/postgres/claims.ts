@@ -4,7 +4,7 @@
  * The form of the statements is the safety argument. Each locks the rows it is asked for, in the order of their ids, so that
  * statements that cross wait for each other and never in a circle. Then one UPDATE holds the whole condition, sets the state and
  * erases (P1, P6, P7): whatever else is decided about a row waits for the lock, and finds its condition gone. No index covers a
- * column that a claim without a look changes, so none is touched. Nothing is answered before the engine has confirmed it (P2).
+ * column that a claim changes, so none of the table's is touched. Nothing is answered before the engine has confirmed it (P2).
  *
  * A claim leaves a token of its own. Where its confirmation is in doubt this node has released nothing, and it alone knows the token:
  * it may put back what was erased, which it has read before (P3). That is one UPDATE by the token, for `undoSeconds` at most, unless
@@ -53,12 +53,12 @@ const claimRecords = decision(`
   taken AS (
     UPDATE records r SET state = 'r', ended_at = clock.now, claim_token = found.new_token,
       sealed_secret = found.look, look_until = found.new_until,
-      look_tag = substr(found.look, ${lookRow.tagAt + 1}, ${lookRow.tagBytes}),
-      sweep_at = coalesce(found.new_until, r.sweep_at), delivery_address_box = NULL
+      look_tag = substr(found.look, ${lookRow.tagAt + 1}, ${lookRow.tagBytes}), delivery_address_box = NULL
     FROM found, clock
     WHERE found.state = 'w' AND r.secret_id = found.secret_id
       AND r.row_version = found.found_version AND r.state = 'w' AND r.expires_at > clock.now AND (${lookFits})
-    RETURNING r.secret_id)
+    RETURNING r.secret_id, r.look_until),
+  noted AS (INSERT INTO looks (secret_id, until) SELECT secret_id, look_until FROM taken WHERE look_until IS NOT NULL)
   SELECT found.secret_id AS asked_id, found.secret_id, state, ended_at, claim_token, waits, taken.secret_id IS NOT NULL AS is_won
   FROM found LEFT JOIN taken USING (secret_id)`);
 
@@ -219,7 +219,7 @@ const isOfLaterRoot = ({ sealedLook }: NewLook, kept: Kept | undefined): boolean
   kept === undefined || (rootKidOf(sealedLook) ?? 0) > (rootKidOf(kept.sealedSecret) ?? 0);
 
 interface ClaimParts {
-  readonly endings: Pick<Endings, 'believeLocked'>;
+  readonly endings: Pick<Endings, 'undoing' | 'believeLocked'>;
   readonly roots: RootUses;
   /** What a target was found with, if this store has found it. */
   keptOf(target: ClaimTarget): Kept | undefined;
@@ -227,7 +227,7 @@ interface ClaimParts {
 
 export function createClaimStore(
   engine: Engine,
-  { endings: { believeLocked }, roots, keptOf }: ClaimParts,
+  { endings: { undoing, believeLocked }, roots, keptOf }: ClaimParts,
 ): Pick<SecretStore, 'claim' | 'burn' | 'burnFound'> {
   const { claim, undo } = createClaimBatches(engine);
   const burn = burnBatch(engine, burnRecords);
@@ -237,7 +237,8 @@ export function createClaimStore(
     try {
       return await claim(ask);
     } catch (fault) {
-      if (kept !== undefined && !(fault instanceof NotExecutedError)) void putBack(undo, { ...ask, kept });
+      if (kept !== undefined && !(fault instanceof NotExecutedError))
+        void undoing(ask.claimToken, () => putBack(undo, { ...ask, kept }));
       throw fault;
     }
   }

@@ -49,6 +49,8 @@ interface SettledRow {
 }
 
 export interface Endings {
+  /** This node undoes the claim with this token: it does not believe it meanwhile, so as not to be in its own way (P3). */
+  undoing(claimToken: Uint8Array, undo: () => Promise<void>): Promise<void>;
   /** Resolves when what a read has seen can never be undone or lost; rejects as `unavailable` while it may be. */
   believe(seen: Ending): Promise<void>;
   /** The same for what a confirmed decision has seen in a row that it locked. */
@@ -68,13 +70,26 @@ export function createEndings(engine: Engine): Endings {
       ).map((row) => row?.is_ended ?? true),
   });
 
+  /** Tokens of claims that this node is undoing. */
+  const undos = new Set<string>();
+
+  async function undoing(claimToken: Uint8Array, undo: () => Promise<void>): Promise<void> {
+    const token = claimToken.toHex();
+    undos.add(token);
+    await undo();
+    undos.delete(token);
+  }
+
   async function believeLocked({ secret_id, ended_at, claim_token }: Ending): Promise<void> {
     if (claim_token === null || (ended_at ?? 0) <= engine.time.now() - settledAfterSeconds) return;
+    if (undos.has(claim_token.toHex()))
+      throw new ServiceError('unavailable', 'A claim of this secret is being undone.');
     const isEnded = await settle({ secretId: secret_id, claimToken: claim_token });
     if (isEnded !== true) throw new ServiceError('unavailable', 'A claim of this secret was undone.');
   }
 
   return {
+    undoing,
     believeLocked,
     async believe(seen) {
       await believeLocked(seen);

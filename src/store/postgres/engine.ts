@@ -21,6 +21,8 @@ import { createSharedTime, leaseSeconds, type ServerClock, type SharedTime, type
 export type { Values } from './connection.ts';
 export type { EngineStatus } from './server-watch.ts';
 
+export type LateValues = () => Values | null;
+
 export interface Engine {
   /** Store time as this node knows it. */
   readonly time: SharedTime;
@@ -33,8 +35,14 @@ export interface Engine {
    * One statement, one decision (see `decision`): `values` begin at `$3`. Resolves when it is durable at the store's
    * class; rejects as `unavailable` when it is not, or when that is in doubt, with `NotExecutedError` when nothing happened,
    * and with `ConstraintError` when the tables refused a row.
+   * @param lateValues asked after every wait, right before it is sent, for what is sent in place of `values`; `null` sends nothing
    */
-  decide<Row>(statement: Statement, values: Values, askedAtMs?: number): Promise<readonly Row[]>;
+  decide<Row>(
+    statement: Statement,
+    values: Values,
+    askedAtMs?: number,
+    lateValues?: LateValues,
+  ): Promise<readonly Row[]>;
   /** Resolves when a state that was seen to have ended at this time is known to be durable; rejects as `unavailable`. */
   prove(endedAt: UnixSeconds): Promise<void>;
   /**
@@ -130,7 +138,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     }
   }
 
-  const first = await prepare(open, watch);
+  const connection = await open();
+  const first = await prepare(connection, watch);
   known = first;
   // Answers come in any order.
   const onConfirmed = (row: TimeRow) => {
@@ -138,7 +147,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   };
   const readerCount = Math.max(1, Math.floor(poolSize * readersShare));
   const readers = createLane(readerCount, open);
-  const writers = createLane(Math.max(1, poolSize - readerCount), open);
+  const writers = createLane(Math.max(1, poolSize - readerCount), open, connection);
   const { time, ...calls } = createCalls({ readers, writers, watch, clock, first, onConfirmed });
   // The first decisions need not wait for it, and a store that was made just now has a time.
   await time.beforeDecision()?.catch(() => {});
@@ -150,8 +159,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 }
 
 /** Brings the tables up to date, as durably as everything else. What is kept of the time. */
-async function prepare(open: () => Promise<Connection>, watch: ServerWatch): Promise<TimeRow> {
-  const connection = await open();
+async function prepare(connection: Connection, watch: ServerWatch): Promise<TimeRow> {
   try {
     const noticesBefore = connection.noticeCount();
     const isMigrated = await migrate(connection);
@@ -162,8 +170,9 @@ async function prepare(open: () => Promise<Connection>, watch: ServerWatch): Pro
     if (isNew) return confirmed(watch, connection, reading, noticesBefore);
     if (reading?.status === 'fulfilled') return reading.value[0] as TimeRow;
     throw faultOf(reading?.reason);
-  } finally {
+  } catch (cause) {
     await connection.end();
+    throw cause;
   }
 }
 
@@ -228,13 +237,14 @@ function createCalls({ readers, writers, watch, clock, first, onConfirmed }: Par
   async function decideOn(
     connection: Connection,
     statement: Statement,
-    valuesNow: () => Values,
+    valuesNow: LateValues,
     deadlineMs: number,
   ) {
     if (needsProbe(connection)) await probe(connection, deadlineMs);
     const noticesBefore = connection.noticeCount();
-    const query = { statement, values: valuesNow() };
-    const [decided, reading] = await connection.ask([query, watch.reading()], deadlineMs);
+    const values = valuesNow();
+    if (values === null) return [];
+    const [decided, reading] = await connection.ask([{ statement, values }, watch.reading()], deadlineMs);
     if (decided?.status !== 'fulfilled') throw faultOf(decided?.reason);
     const row = confirmed(watch, connection, reading, noticesBefore);
     onConfirmed(row);
@@ -252,7 +262,7 @@ function createCalls({ readers, writers, watch, clock, first, onConfirmed }: Par
     throw new NotExecutedError('A read was cut.', { mayTryAgain: true, cause: reply?.reason });
   }
 
-  const write = (statement: Statement, valuesNow: () => Values, deadlineMs: number) =>
+  const write = (statement: Statement, valuesNow: LateValues, deadlineMs: number) =>
     persist(deadlineMs, () =>
       writers.use(deadlineMs, (connection) => decideOn(connection, statement, valuesNow, deadlineMs)),
     );
@@ -283,10 +293,18 @@ function createCalls({ readers, writers, watch, clock, first, onConfirmed }: Par
 
   return {
     time,
-    async decide<Row>(statement: Statement, values: Values, askedAtMs = performance.now()) {
+    async decide<Row>(
+      statement: Statement,
+      values: Values,
+      askedAtMs = performance.now(),
+      lateValues?: LateValues,
+    ) {
       const copy = ownCopy(values);
       await time.beforeDecision();
-      const valuesNow = () => [...time.ofDecision(), ...copy];
+      const valuesNow = () => {
+        const sent = lateValues === undefined ? copy : lateValues();
+        return sent === null ? null : [...time.ofDecision(), ...sent];
+      };
       return (await write(statement, valuesNow, askedAtMs + limitMs)) as readonly Row[];
     },
     async read<Row>(statement: Statement, values: Values, askedAtMs = performance.now()) {

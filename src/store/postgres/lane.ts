@@ -23,10 +23,11 @@ const pauseMs = 100;
 /** After this long without a connection nobody is kept waiting for more than the next attempt. */
 const outageMs = 2_000;
 
-export function createLane(size: number, open: () => Promise<Connection>): Lane {
+/** @param first one that is open already */
+export function createLane(size: number, open: () => Promise<Connection>, first?: Connection): Lane {
   const callers = new Set<Caller>();
-  const idle: Connection[] = [];
-  const connections = new Set<Connection>();
+  const idle: Connection[] = first === undefined ? [] : [first];
+  const connections = new Set(idle);
   let opening = 0;
   let isPausing = false;
   let isClosed = false;

@@ -1,4 +1,5 @@
 /** How a PostgreSQL server is reached, a first look at it, and what is said where it does not let us in. */
+import { ServiceError } from '../../core/errors.ts';
 import { StoreRefusal } from '../store.ts';
 import { type AskEngine, type CheckedEngine, checkEngine } from './boot-checks.ts';
 import { openConnection } from './connection.ts';
@@ -70,8 +71,14 @@ const certificateCodes =
 /** What the server or the network says, as a sentence for the operator. Never the driver's own words: they may repeat values. */
 export function toRefusal(error: unknown, shown: string): StoreRefusal {
   if (error instanceof StoreRefusal) return error;
+  if (error instanceof ServiceError)
+    return new StoreRefusal('unreachable', unconfirmedWords(shown), { cause: error });
   return new StoreRefusal('unreachable', sentenceOf(error, shown), { cause: error });
 }
+
+const unconfirmedWords = (shown: string): string =>
+  `The PostgreSQL server at ${shown} does not confirm in time that something is stored. See whether it is overloaded, whether its ` +
+  'disk has room, and whether the standby of synchronous_standby_names is connected (SELECT * FROM pg_stat_replication).';
 
 function sentenceOf(error: unknown, shown: string): string {
   const code = codeOf(error);

@@ -25,9 +25,11 @@ const setTime = decision(`
   ended AS (
     UPDATE records r SET ${erased}, sweep_at = receipt_expires_at FROM back
     WHERE sweep_at <= now AND expires_at <= now AND state = 'w' AND sealed_secret IS NOT NULL),
-  looks AS (
-    UPDATE records r SET ${erased}, sweep_at = receipt_expires_at FROM back
-    WHERE sweep_at > now AND sweep_at <= now + ${lookSeconds} AND state <> 'w' AND look_until IS NOT NULL),
+  ended_looks AS (
+    UPDATE records r SET ${erased} FROM back
+    WHERE state <> 'w' AND look_until IS NOT NULL AND secret_id IN (
+      SELECT secret_id FROM looks WHERE until > now
+      UNION ALL SELECT secret_id FROM records WHERE sweep_at > now AND sweep_at <= now + ${lookSeconds})),
   counted AS (
     UPDATE attempts a SET last_number = last_number + 1, stale_at = stale_at - by,
       times = ARRAY(

@@ -30,6 +30,20 @@ const sweepRecords = decision(`
     WHERE r.secret_id = due.secret_id AND sealed_until <= now AND due.receipt_expires_at <= now RETURNING 1)
   SELECT count(*) AS touched FROM due`);
 
+/** Looks that have ended before their time are only forgotten. */
+const sweepLooks = decision(`
+  WITH due AS MATERIALIZED (
+    SELECT secret_id, until FROM looks, clock WHERE until <= now ORDER BY until LIMIT $3 FOR UPDATE OF looks SKIP LOCKED),
+  found AS MATERIALIZED (
+    SELECT r.secret_id FROM due JOIN records r USING (secret_id)
+    WHERE r.state = 'r' AND r.sealed_secret IS NOT NULL ORDER BY r.secret_id FOR UPDATE OF r),
+  ended AS (
+    UPDATE records r SET sealed_secret = NULL, look_until = NULL, look_tag = NULL FROM found, clock
+    WHERE r.secret_id = found.secret_id AND r.state = 'r' AND r.look_until <= now RETURNING 1),
+  removed AS (
+    DELETE FROM looks l USING due WHERE l.until = due.until AND l.secret_id = due.secret_id)
+  SELECT count(*) AS touched FROM ended`);
+
 /** Guesses at a secret whose expiry was put off count until then. */
 const sweepAttempts = decision(`
   WITH due AS MATERIALIZED (
@@ -55,6 +69,7 @@ const sweepTable = (table: string, key: string, endsAt: string) =>
 
 const sweeps = [
   sweepRecords,
+  sweepLooks,
   sweepAttempts,
   sweepTable('sessions', 'session_id', 'expires_at'),
   sweepTable('tickets', 'ticket_hash', 'counts_until'),

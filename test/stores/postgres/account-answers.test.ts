@@ -1,15 +1,16 @@
 /**
- * What an account's owner is told while the standby does not answer: nothing that a failover could make untrue. A decision in doubt is
- * visible to everybody on the primary, so an answer that rests on one is in doubt, too.
+ * Accounts while the standby does not answer, and after the failover that follows: nobody is told what that makes untrue. A decision in
+ * doubt is visible to everybody on the primary, so an answer that rests on one is in doubt, too.
  */
 import { describe, expect, it } from 'bun:test';
 import { createAccountStore, createTokenStore } from '../../../src/store/postgres/accounts.ts';
 import { createDeletionStore } from '../../../src/store/postgres/deletion.ts';
 import { createDomainStore } from '../../../src/store/postgres/domains.ts';
 import { type Engine, openEngine } from '../../../src/store/postgres/engine.ts';
+import { openPostgresStore } from '../../../src/store/postgres/store.ts';
 import { startPair } from '../../support/postgres.ts';
-import { newAccount, newToken } from '../conformance/account-fixtures.ts';
-import { createSettableClock } from '../conformance/check.ts';
+import { accountNamed, newAccount, newToken } from '../conformance/account-fixtures.ts';
+import { createSettableClock, putNew } from '../conformance/check.ts';
 import { newDomain } from '../conformance/domain-fixtures.ts';
 
 const nodeOn = (engine: Engine) => ({
@@ -68,5 +69,27 @@ describe('an account over PostgreSQL whose standby does not answer', () => {
     ]);
     expect(await codes(node)).toEqual([false, false, null, false, false]);
     await Promise.all([one.close(), other.close()]);
+  });
+
+  it('P10: a deletion goes on after a failover from the last batch that was confirmed', async () => {
+    await using pair = await startPair();
+    const clock = createSettableClock();
+    const open = () => openPostgresStore({ url: pair.url, clock });
+    const [one, other] = [await open(), await open()];
+    const { id } = await accountNamed(one, username);
+    const records = await Promise.all(Array.from({ length: 50 }, () => putNew(one, { owner: id })));
+    await one.deleteAccount(id);
+    expect(await one.continueDeletion(id, 10)).toEqual({ outcome: 'more', burned: 10 });
+    pair.freezeStandby();
+    await expect(one.continueDeletion(id, 10)).rejects.toMatchObject({ code: 'unavailable' });
+    await pair.killPrimary();
+    await pair.promote();
+    await pair.addStandby();
+    expect(await other.listDeletions(10)).toEqual([id]);
+    expect(await other.continueDeletion(id, 10)).toEqual({ outcome: 'more', burned: 20 });
+    expect(await one.continueDeletion(id, 100)).toEqual({ outcome: 'finished', burned: 50 });
+    const receipts = await Promise.all(records.map(({ receiptId }) => other.findReceipt(receiptId)));
+    expect(receipts.filter((each) => each?.state === 'burned')).toHaveLength(50);
+    for (const store of [one, other]) await store[Symbol.asyncDispose]();
   });
 });

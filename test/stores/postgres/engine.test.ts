@@ -1,5 +1,9 @@
 /** The engine over one real server, also behind a link that a test stalls and cuts, and behind a pooler. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ConnectionOptions } from 'node:tls';
 import { ServiceError } from '../../../src/core/errors.ts';
 import { type Engine, openEngine } from '../../../src/store/postgres/engine.ts';
 import { ConstraintError, NotExecutedError } from '../../../src/store/postgres/faults.ts';
@@ -30,8 +34,9 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-async function open(url: string): Promise<Engine & AsyncDisposable> {
-  const engine = await openEngine({ url, clock: createSettableClock(), durability: 'single', poolSize });
+async function open(url: string, tls: ConnectionOptions | false = false): Promise<Engine & AsyncDisposable> {
+  const clock = createSettableClock();
+  const engine = await openEngine({ url, tls, clock, durability: 'single', poolSize });
   return { ...engine, [Symbol.asyncDispose]: engine.close };
 }
 
@@ -146,12 +151,7 @@ describe('an engine', () => {
   it('ends a decision that takes too long, here and at the server', async () => {
     await using engine = await open(server.url);
     expect(await codeOf(engine.decide(wait, [60]))).toBe('unavailable');
-    await until('the cancelled backend', async () => {
-      const busy = await server.ask(
-        "SELECT 1 FROM pg_stat_activity WHERE query ~ 'pg_sleep' AND state = 'active' AND pid <> pg_backend_pid()",
-      );
-      return busy.length === 0;
-    });
+    await until('the cancelled backend', async () => !(await isBusy(server)));
     expect(await engine.decide(wait, [0])).toHaveLength(1);
   });
 
@@ -283,6 +283,39 @@ describe('an engine whose server is in trouble', () => {
   });
 });
 
+const isBusy = async (on: PostgresServer) =>
+  (
+    await on.ask(
+      "SELECT 1 FROM pg_stat_activity WHERE query ~ 'pg_sleep' AND state = 'active' AND pid <> pg_backend_pid()",
+    )
+  ).length > 0;
+
+describe('an engine that reaches its server in another way', () => {
+  it('believes an encrypted one only with a certificate that it can verify, and ends what takes too long there', async () => {
+    await using own = await startPostgres();
+    const [cert, key] = [join(own.folder, 'data/server.crt'), join(own.folder, 'data/server.key')];
+    const subject = ['-subj', '/CN=a-server', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject];
+    execFileSync('openssl', [...made, '-keyout', key, '-out', cert], { stdio: 'ignore' });
+    const { uid, gid } = statSync(own.folder);
+    for (const path of [cert, key]) chownSync(path, uid, gid);
+    chmodSync(key, 0o600);
+    await own.configure({ ssl: 'on' });
+    await expect(open(own.url, {})).rejects.toThrow(/certificate/);
+    await using engine = await open(own.url, { ca: readFileSync(cert, 'utf8') });
+    const isEncrypted = statement('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
+    expect(await engine.read(isEncrypted, [])).toEqual([{ ssl: true }]);
+    expect(await codeOf(engine.decide(wait, [60]))).toBe('unavailable');
+    await until('the cancelled backend', async () => !(await isBusy(own)));
+  });
+
+  it('ends what takes too long over a socket of this machine', async () => {
+    await using engine = await open(`postgres://mayfly@/mayfly?host=${server.folder}&port=${server.port}`);
+    expect(await codeOf(engine.decide(wait, [60]))).toBe('unavailable');
+    await until('the cancelled backend', async () => !(await isBusy(server)));
+  });
+});
+
 describe('an engine behind pgbouncer in transaction mode', () => {
   it('gives each of 240 decisions and reads its own answer', async () => {
     await using pooler = await startPgbouncer(server, 3);
@@ -306,12 +339,7 @@ describe('an engine behind pgbouncer in transaction mode', () => {
     await using pooler = await startPgbouncer(server, 2);
     await using engine = await open(pooler.url);
     expect(await codeOf(engine.decide(wait, [61]))).toBe('unavailable');
-    await until('the cancelled backend', async () => {
-      const busy = await server.ask(
-        "SELECT 1 FROM pg_stat_activity WHERE query ~ 'pg_sleep' AND state = 'active' AND pid <> pg_backend_pid()",
-      );
-      return busy.length === 0;
-    });
+    await until('the cancelled backend', async () => !(await isBusy(server)));
     expect(await isFine(engine)()).toBe(true);
   });
 

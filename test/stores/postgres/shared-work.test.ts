@@ -105,6 +105,34 @@ describe('guesses through several nodes', () => {
     expect(asked).toBeLessThanOrEqual(3);
   });
 
+  it('P23: are answered in the time of one call, whatever they wait for and however often they are decided', async () => {
+    const deadlines: unknown[] = [];
+    const seed = (engine: Engine): Engine => ({
+      ...engine,
+      read<Row>(...[given, values, askedAtMs]: Parameters<Engine['read']>): Promise<readonly Row[]> {
+        deadlines.push(askedAtMs);
+        return engine.read<Row>(given, values, askedAtMs);
+      },
+      async decide<Row>(
+        ...[given, values, askedAtMs]: Parameters<Engine['decide']>
+      ): Promise<readonly Row[]> {
+        deadlines.push(askedAtMs);
+        const rows = await engine.decide<Row>(given, values, askedAtMs);
+        // As if another node had come first, the first time.
+        return deadlines.length === 2 ? [] : rows;
+      },
+    });
+    await using opened = await openNodes(server, 1, seed);
+    const asking = performance.now();
+    const first = firstOf(opened).reserve(newRecord(0).secretId, client, limits);
+    const asked = performance.now();
+    expect((await first).outcome).toBe('reserved');
+    expect(new Set(deadlines).size).toBe(1);
+    expect(deadlines).toHaveLength(4);
+    expect(Number(deadlines[0])).toBeGreaterThanOrEqual(asking);
+    expect(Number(deadlines[0])).toBeLessThanOrEqual(asked);
+  });
+
   it('P14: a refund that comes after its count was swept gives nothing of a later count back', async () => {
     await using opened = await openNodes(server, 1);
     const node = firstOf(opened);
@@ -141,11 +169,11 @@ async function takeThroughTwo(seed: (engine: Engine) => Engine): Promise<DueNoti
 }
 
 describe('notices', () => {
-  it('P6: are each given to one of the nodes that take them at once', async () => {
+  it('are each given to one of the nodes that take them at once', async () => {
     expect(await takeThroughTwo((engine) => engine)).toHaveLength(20);
   });
 
-  it('P6: are given twice when nodes take them without locking what they have seen', async () => {
+  it('are given twice when nodes take them without locking what they have seen', async () => {
     const careless = (engine: Engine) =>
       replacing(engine, 'LIMIT $3 FOR NO KEY UPDATE OF r SKIP LOCKED', 'LIMIT $3');
     expect((await takeThroughTwo(careless)).length).toBeGreaterThan(20);
@@ -285,6 +313,22 @@ describe('the closing of a root', () => {
     const careless = (engine: Engine) =>
       replacing(engine, 'WHERE only_row = 1 FOR SHARE', 'WHERE only_row = 1');
     expect(await closeDuringPut(careless)).toBe(1);
+  });
+});
+
+describe('the roots in use', () => {
+  it('P12: hold a closed one until nothing is under it, however many records there are before', async () => {
+    await using opened = await openNodes(server, 1);
+    const node = firstOf(opened);
+    await putNew(node);
+    await opened.ask(`
+      INSERT INTO records (secret_id, receipt_id, state, created_at, expires_at, receipt_expires_at, sweep_at, marks, share_domain)
+      SELECT uuid_send(gen_random_uuid()), uuid_send(gen_random_uuid()), 'r', 0, 1, 2, 1, 0, '' FROM generate_series(1, 12000)`);
+    const last = await putNew(node, {}, 3);
+    await node.closeRootsBefore(4);
+    expect(await node.rootKidsInUse()).toEqual([1, 3]);
+    expect(await node.burn(last.receiptId, () => false)).not.toBeNull();
+    expect(await node.rootKidsInUse()).toEqual([1]);
   });
 });
 

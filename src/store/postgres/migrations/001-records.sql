@@ -15,7 +15,7 @@ CREATE TABLE records (
   ended_at bigint,                             -- when it was received or burned
   burned_by text CHECK (burned_by IN ('creator', 'recipient')),
   viewed_at bigint,
-  sweep_at bigint NOT NULL,                    -- when the sweep has something to do: the expiry, a look's end, the receipt's end
+  sweep_at bigint NOT NULL,                    -- when the sweep has something to do: the expiry, the receipt's end
   marks integer NOT NULL,                      -- see store/marks.ts
   share_domain text NOT NULL,
   details_box bytea,
@@ -41,3 +41,7 @@ ALTER TABLE records ALTER COLUMN memo_box SET STORAGE EXTERNAL;
 CREATE INDEX records_by_sweep ON records (sweep_at);
 CREATE INDEX records_by_owner ON records (owner, position) WHERE owner IS NOT NULL;
 CREATE INDEX records_by_notice ON records (notice_due_at) WHERE notice_due_at IS NOT NULL;
+
+-- Where the sweep finds looks at their end: an index over `look_until` would be touched by each claim that leaves one.
+CREATE TABLE looks (secret_id bytea NOT NULL, until bigint NOT NULL);
+CREATE INDEX looks_by_end ON looks (until);
