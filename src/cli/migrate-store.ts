@@ -90,7 +90,7 @@ export const moveCommands: readonly Command[] = [
     },
     example: 'mayfly migrate-store sqlite:/var/lib/mayfly postgres://mayfly@db.example.org/mayfly',
     examples: ['mayfly migrate-store sqlite:/var/lib/mayfly @/etc/mayfly/store-url --finish'],
-    note: 'A store: sqlite:FOLDER, a postgres:// address, or @FILE that holds one of them.',
+    note: 'A store: sqlite:FOLDER, postgres://USER@HOST/NAME, or @FILE with one of these.',
     run: runMove,
   },
 ];

@@ -3,6 +3,7 @@ import { createClient } from '../../sdk/mayfly.ts';
 import type { World } from '../../src/cli/command.ts';
 import { readConfig } from '../../src/config/read.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
+import type { CancelOutcome, StoreMove, StoreMoveOutcome } from '../../src/core/store-move.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
 import type { Finding } from '../../src/ops/doctor.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -203,6 +204,17 @@ function noteDrawn({ args }: Call, written: { out: string; err: string }, drawn:
 const isOurs = (url: string) => url.startsWith(`${server}/`);
 
 /** What is outside of the command: the server, the store, files and programs. */
+const noMove = { outcome: 'refused', problem: 'There is no store in nothing.' } as const;
+
+async function moveOf({ from, to, isFinishing }: StoreMove): Promise<StoreMoveOutcome> {
+  if (from === 'sqlite:nothing') return noMove;
+  return { outcome: isFinishing ? 'moved' : 'copied', rows: 1200, from, to };
+}
+
+async function cancelOf(from: string): Promise<CancelOutcome> {
+  return from === 'sqlite:nothing' ? noMove : { outcome: from === 'sqlite:data' ? 'cancelled' : 'none' };
+}
+
 function outsideOf(app: TestApp, files: Readonly<Record<string, string>>): Partial<World> {
   const { store } = app;
   return {
@@ -221,6 +233,11 @@ function outsideOf(app: TestApp, files: Readonly<Record<string, string>>): Parti
       write: (_settings, file) => backupOf(file),
       look: (_settings, file) => backupOf(file),
       restore: (_settings, file) => backupOf(file),
+    },
+    moves: { move: (_settings, asked) => moveOf(asked), cancel: (_settings, from) => cancelOf(from) },
+    restores: {
+      look: async (settings) => (settings.dataDir === 'nothing' ? noMove : backupOf('mayfly.db')),
+      accept: () => backupOf('mayfly.db'),
     },
     examine: async () => findings,
     statusOf: async (url) => (url.startsWith('http://127.0.0.1:3000/') ? 200 : null),

@@ -23,17 +23,22 @@ test(
     using laid = await layTrack(nodes.servers, readerCount, nodes.owner.basic, random);
     const won = { reader: 0, creator: 0, recipient: 0 };
     const startMs = performance.now();
+    let [refused, inDoubt] = [0, 0];
     for (let raced = 0; raced < secretCount; raced += 1) {
-      const { winner, faults } = await race(laid.track, `race value ${raced}`);
-      expect(faults).toEqual([]);
-      if (winner !== null) won[winner] += 1;
+      const result = await race({ ...laid.track, mayRefuse: true }, `race value ${raced}`);
+      expect(result.faults).toEqual([]);
+      refused += result.refused;
+      if (result.winner === null) inDoubt += 1;
+      else won[result.winner] += 1;
     }
     const seconds = (performance.now() - startMs) / 1_000;
     console.log(
       `race, three nodes: ${secretCount} secrets x ${readerCount} readers in ${seconds.toFixed(1)} s; ` +
-        `${won.reader} read, ${won.creator} and ${won.recipient} burned, 0 twice`,
+        `${won.reader} read, ${won.creator} and ${won.recipient} burned, 0 twice; ${refused} answers of 503, ${inDoubt} races without a winner`,
     );
-    expect(won.reader + won.creator + won.recipient).toBe(secretCount);
+    expect(won.reader + won.creator + won.recipient + inDoubt).toBe(secretCount);
+    // On a machine that is too busy for two seconds, a race may end in doubt. Most must not.
+    expect(inDoubt).toBeLessThan(secretCount / 10);
     for (const wins of Object.values(won)) expect(wins).toBeGreaterThan(0);
   },
   limitMs(240_000),

@@ -14,7 +14,7 @@ export interface Filling {
   readonly secretCount: number;
 }
 
-const atOnce = 500;
+const atOnce = 100;
 
 export async function fillStore({ store, keysFile, owner, ledger, secretCount }: Filling): Promise<void> {
   const file = readRootKeys(keysFile);

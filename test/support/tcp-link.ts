@@ -11,6 +11,8 @@ export interface TcpLink extends AsyncDisposable {
   resume(): void;
   /** Ends every connection. What was held never arrives. */
   cut(): void;
+  /** Those that are open stay so and hear nothing any more, as if the other side had lost its power. New ones work. */
+  lose(): void;
   /** New connections lead to this port; those that are open are cut. */
   pointTo(port: number): void;
 }
@@ -18,32 +20,35 @@ export interface TcpLink extends AsyncDisposable {
 export async function openTcpLink(port: number): Promise<TcpLink> {
   let target = port;
   let isStalled = false;
-  const ends = new Set<{ deliver: () => void; destroy: () => void }>();
+  const ends = new Set<{ deliver: () => void; destroy: () => void; lose: () => void }>();
 
   /** One direction. Bytes are held here and not in the sockets, where they would still arrive after a server's end. */
-  const pass = (from: Socket, to: Socket) => {
+  const pass = (from: Socket, to: Socket, isHeld: () => boolean) => {
     let held: Buffer[] = [];
     let hasEnded = false;
     const deliver = () => {
+      if (isHeld()) return;
       for (const bytes of held) to.write(bytes);
       held = [];
       if (hasEnded) to.end();
     };
     from.on('data', (bytes: Buffer) => {
       held.push(bytes);
-      if (!isStalled) deliver();
+      deliver();
     });
     from.on('end', () => {
       hasEnded = true;
-      if (!isStalled) to.end();
+      deliver();
     });
     return deliver;
   };
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const upstream = connect({ port: target, host: '127.0.0.1', allowHalfOpen: true });
-    const forth = pass(client, upstream);
-    const back = pass(upstream, client);
+    let isLost = false;
+    const isHeld = () => isStalled || isLost;
+    const forth = pass(client, upstream, isHeld);
+    const back = pass(upstream, client, isHeld);
     const end = {
       deliver: () => {
         forth();
@@ -54,6 +59,9 @@ export async function openTcpLink(port: number): Promise<TcpLink> {
         client.destroy();
         upstream.destroy();
       },
+      lose: () => {
+        isLost = true;
+      },
     };
     ends.add(end);
     for (const socket of [client, upstream]) {
@@ -61,8 +69,7 @@ export async function openTcpLink(port: number): Promise<TcpLink> {
       socket.on('error', end.destroy);
     }
     // A side that is gone for good ends the other, except that a stalled link keeps that to itself.
-    for (const socket of [client, upstream])
-      socket.on('close', () => (isStalled ? undefined : end.destroy()));
+    for (const socket of [client, upstream]) socket.on('close', () => (isHeld() ? undefined : end.destroy()));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const cut = () => {
@@ -78,6 +85,9 @@ export async function openTcpLink(port: number): Promise<TcpLink> {
       for (const end of ends) end.deliver();
     },
     cut,
+    lose() {
+      for (const end of ends) end.lose();
+    },
     pointTo(next) {
       target = next;
       cut();

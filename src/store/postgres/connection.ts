@@ -59,9 +59,14 @@ const types = {
 };
 
 const connectMs = 3_000;
-/** How long a statement may take to end after it was cancelled, and how often that is tried. */
+/** How long the server may take to hear of a cancel, then to end the statement, and at last to end the session. */
 const cancelMs = 1_000;
+const answerMs = 500;
+const endMs = 200;
+/** How often that is tried. */
 const maxCancels = 5;
+/** A server that has taken so many and does not answer is not the one that the connection leads to. */
+const takenCancels = 2;
 
 const clientOf = ({ url, tls, schema }: ServerAddress) =>
   new pg.Client({
@@ -132,16 +137,22 @@ export async function openConnection(server: ServerAddress): Promise<Connection>
   let answered: Promise<unknown> = Promise.resolve();
   let ending: Promise<void> | null = null;
 
+  /** Whether the server has answered, after it was made to. */
+  async function cancel(): Promise<boolean> {
+    for (let [tries, taken] = [0, 0]; tries < maxCancels && taken < takenCancels; tries += 1) {
+      if (await within(0, answered)) return true;
+      if (await requestCancel(client, server)) taken += 1;
+      if (await within(answerMs, Promise.race([answered, closed]))) return true;
+    }
+    return false;
+  }
+
   async function close(): Promise<void> {
     isSpent = true;
-    for (let tries = 0; tries < maxCancels && isOpen; tries += 1) {
-      if (await within(0, answered)) break;
-      await requestCancel(client, server);
-      if (await within(cancelMs, Promise.race([answered, closed]))) break;
-    }
+    const hasAnswered = isOpen && (await cancel());
     if (!isOpen) return;
-    client.end(() => {});
-    if (!(await within(cancelMs, closed))) client.connection.stream.destroy();
+    if (hasAnswered) client.end(() => {});
+    if (!hasAnswered || !(await within(endMs, closed))) client.connection.stream.destroy();
   }
   const end = (): Promise<void> => {
     ending ??= close();

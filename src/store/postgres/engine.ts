@@ -226,6 +226,8 @@ function createCalls({ readers, writers, watch, clock, first, onConfirmed }: Par
       time.hear(reading.value[0] as TimeRow);
     } catch (cause) {
       void connection.end();
+      // The others may be as dead, and are not asked one by one.
+      for (const lane of [readers, writers]) lane.forgetIdle();
       throw new NotExecutedError('A connection to PostgreSQL is of no use any more.', {
         mayTryAgain: true,
         cause,

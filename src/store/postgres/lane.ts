@@ -9,6 +9,8 @@ import { NotExecutedError } from './faults.ts';
 export interface Lane {
   /** Gives a connection to `work` alone. Rejects as not executed when there is none by `deadlineMs` (of `performance.now()`). */
   use<T>(deadlineMs: number, work: (connection: Connection) => Promise<T>): Promise<T>;
+  /** Gives up the connections that nobody uses: others take their place when they are needed. */
+  forgetIdle(): void;
   /** Resolves when what is under way has ended, with every connection. */
   close(): Promise<void>;
 }
@@ -121,7 +123,12 @@ export function createLane(size: number, open: () => Promise<Connection>, first?
     return promise;
   }
 
+  function forgetIdle(): void {
+    for (const connection of idle.splice(0)) void drop(connection);
+  }
+
   return {
+    forgetIdle,
     async use(deadlineMs, work) {
       if (isClosed) throw new NotExecutedError('The store is closed.', { mayTryAgain: false });
       const connection = takeIdle() ?? (await acquire(deadlineMs));
@@ -134,7 +141,7 @@ export function createLane(size: number, open: () => Promise<Connection>, first?
     async close() {
       isClosed = true;
       refuseAll(new Error('The store was closed.'));
-      for (const connection of idle.splice(0)) void drop(connection);
+      forgetIdle();
       goOn();
       await emptied.promise;
     },

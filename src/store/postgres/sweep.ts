@@ -42,7 +42,7 @@ const sweepLooks = decision(`
     WHERE r.secret_id = found.secret_id AND r.state = 'r' AND r.look_until <= now RETURNING 1),
   removed AS (
     DELETE FROM looks l USING due WHERE l.until = due.until AND l.secret_id = due.secret_id)
-  SELECT count(*) AS touched FROM ended`);
+  SELECT count(*) AS touched FROM due`);
 
 /** Guesses at a secret whose expiry was put off count until then. */
 const sweepAttempts = decision(`

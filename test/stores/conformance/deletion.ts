@@ -259,11 +259,15 @@ export const deletionChecks: readonly ConformanceCheck[] = [
         await store.deleteAccount(id);
       }
       const callers = await Promise.all([1, 2, 3].map(() => store.continueDeletion(ann.id, 10)));
-      assert.deepEqual(callers, [
-        { outcome: 'finished', burned: 1 },
-        { outcome: 'was_finished', burned: 1 },
-        { outcome: 'was_finished', burned: 1 },
+      assert.deepEqual(callers.map((step) => step?.outcome).sort(), [
+        'finished',
+        'was_finished',
+        'was_finished',
       ]);
+      assert.deepEqual(
+        callers.map((step) => step?.burned),
+        [1, 1, 1],
+      );
       assert.deepEqual(await store.listDeletions(10), [bob.id]);
       wallClock.advance(finishedDeletionSeconds - 1);
       await store.sweep(100);

@@ -239,6 +239,21 @@ describe('an engine whose server is in trouble', () => {
     expect(await isFine(engine)()).toBe(true);
   });
 
+  it('works within five seconds of its first refusal when the other side of its connections has lost its power (P23)', async () => {
+    await using link = await openTcpLink(server.port);
+    await using engine = await open(`postgres://mayfly@127.0.0.1:${link.port}/mayfly`);
+    await Promise.all(Array.from({ length: 20 }, isFine(engine)));
+    const busy = codeOf(engine.decide(wait, [60]));
+    await until('the decision', () => isBusy(server));
+    link.lose();
+    expect(await busy).toBe('unavailable');
+    const refusedMs = performance.now();
+    await until('a decision', isFine(engine));
+    await engine.read(findNote, [1]);
+    expect(performance.now() - refusedMs).toBeLessThan(5_000);
+    await until('the cancelled backend', async () => !(await isBusy(server)));
+  });
+
   it('works again after the server was killed and started', async () => {
     await using own = await startPostgres();
     await using engine = await open(own.url);
