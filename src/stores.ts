@@ -43,7 +43,7 @@ export function optionsFor(settings: Settings, { url, tls }: PostgresServer): Se
 class NotMadeYet extends StoreRefusal {}
 
 const unproven =
-  'The server need not prove its name (sslmode=no-verify), so whoever is in between can be the server: name its authority with ?sslrootcert=PATH.';
+  'The server need not prove its name (sslmode=no-verify), so anyone in between can pose as it: name its authority with ?sslrootcert=PATH.';
 
 export const outdated =
   'The tables are of an earlier version of Mayfly: start a server of this version, which brings them up to date, and try again.';

@@ -95,7 +95,7 @@ function storeProblems(
   }
   if (store.tls === null || store.tls.isVerified || allowsUnsafeStore) return [];
   return [
-    'MAYFLY_STORE has sslmode=no-verify, so whoever is between here and the server can be the server: name its authority with ?sslrootcert=PATH, or set MAYFLY_ALLOW_UNSAFE_STORE=on.',
+    'MAYFLY_STORE has sslmode=no-verify, so anyone between here and the server can pose as it: name its authority with ?sslrootcert=PATH, or set MAYFLY_ALLOW_UNSAFE_STORE=on.',
   ];
 }
 

@@ -61,7 +61,7 @@ describe('the address of a PostgreSQL server', () => {
       expect(tlsOf(`postgres://${host}/x`)).toBeNull();
       expect(tlsOf(`postgres://${host}/x?sslmode=verify-full`)).toEqual(verified);
     }
-    // libpq's `require` believes whoever answers.
+    // libpq's `require` believes anyone who answers.
     for (const mode of ['require', 'verify-ca'])
       expect(tlsOf(`postgres://db/x?sslmode=${mode}`)).toEqual(verified);
     expect(tlsOf('postgres://db/x?sslmode=disable')).toBeNull();

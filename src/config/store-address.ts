@@ -89,8 +89,8 @@ function readPem(what: Parameter, path: string | undefined, readText: ReadText):
 const modes = ['verify-full', 'verify-ca', 'require', 'no-verify', 'disable'];
 
 /**
- * `require` and `verify-ca` verify the name too, as node-postgres has it: libpq's `require` would believe whoever answers. `prefer`
- * would let whoever is in between choose.
+ * `require` and `verify-ca` verify the name too, as node-postgres has it: libpq's `require` would believe anyone who answers. `prefer`
+ * would let anyone in between choose.
  */
 function tlsOf(given: Given, isLocal: boolean, readText: ReadText): StoreTls | null {
   const { sslmode = isLocal && given.sslrootcert === undefined ? 'disable' : 'verify-full' } = given;

@@ -4,7 +4,7 @@
  * The form of the statements is the safety argument. A reservation is one INSERT that gives way to a row that lives, so of two at once
  * one is made. A take-over is one UPDATE that names the seed it replaces and the time it was given. A record is stored by the statement
  * that sets `done_at` where it is NULL and the seed is the one that its keys come from (see records.ts), so each seed has one record at
- * most. Whoever is told that a creation is done is told so only of one that is durable.
+ * most. A caller is told that a creation is done only once it is durable.
  *
  * A row goes with its token by the foreign key, however the token goes; a reservation locks the token's row, so that none outlives it.
  * Tokens are locked before creations, and both in the order of their ids.

@@ -17,7 +17,7 @@ const walkedAtOnce = 20_000;
  * it: guesses, sessions and tickets would otherwise last longer by as much as the time is set back. A look's end would come later by
  * as much, so all of them end now. Records cannot be moved: their times are sealed with them.
  *
- * The row of the time is locked first. Whoever decides meanwhile decides by the old time before this commits, and by the new one after.
+ * The row of the time is locked first. What is decided meanwhile is decided by the old time before this commits, and by the new one after.
  */
 const setTime = decision(`
   WITH kept AS MATERIALIZED (SELECT only_row FROM store_time WHERE only_row = 1 FOR UPDATE),

@@ -32,7 +32,7 @@ const someoneWaits = async () => {
 };
 
 describe('a put', () => {
-  it('P12: that has not ended yet is met by whoever closes its root', async () => {
+  it('P12: that has not ended yet is met by what closes its root', async () => {
     await using nodes = await openNodes(server);
     const { node, put, commit } = await openSlow(nodes);
     const record = newRecord(node.store.now());
@@ -45,7 +45,7 @@ describe('a put', () => {
     expect((await roots.listUnderOlderRoots(2, null, 10)).secretIds).toEqual([record.secretId]);
   });
 
-  it('P12: waits for whoever closes its root, and then stores nothing', async () => {
+  it('P12: waits for what closes its root, and then stores nothing', async () => {
     await using nodes = await openNodes(server);
     const node = await nodes.open();
     const closer = await nodes.connect();
