@@ -170,12 +170,16 @@ export async function openConnection(server: ServerAddress): Promise<Connection>
       void end();
       reject(new ServiceError('unavailable', 'PostgreSQL did not answer in time.'));
     }, leftMs);
+    const { stream } = client.connection;
+    // All of them in one write.
+    stream.cork();
     const all = Promise.allSettled(
       queries.map(async (query) => {
         const result: pg.QueryResult | pg.QueryResult[] = await send(query, isPrepared);
         return (Array.isArray(result) ? result.at(-1)?.rows : result.rows) ?? [];
       }),
     );
+    stream.uncork();
     answered = all;
     void all.then((replies) => {
       clearTimeout(timer);

@@ -15,7 +15,7 @@ import { createBatch } from './batches.ts';
 import type { Engine, Values } from './engine.ts';
 import type { RootUses } from './roots.ts';
 import { rowsInOrderOf } from './secret-rows.ts';
-import { decision } from './statement.ts';
+import { copyOf, decision } from './statement.ts';
 
 const putRecords = decision(`
   WITH asked AS (
@@ -68,6 +68,20 @@ const valuesOf = (records: readonly NewRecord[]): Values => [
 const sizeOf = ({ sealedSecret, detailsBox, recentBox, memoBox }: NewRecord): number =>
   [sealedSecret, detailsBox, recentBox, memoBox].reduce((sum, bytes) => sum + 2 * (bytes?.length ?? 0), 0);
 
+const copyOfBox = (box: Uint8Array | null): Uint8Array | null => (box === null ? null : copyOf(box));
+
+/** Its buffers are the caller's, who wipes them. Field by field: `structuredClone` takes a tenth of a creation's time. */
+const copyOfRecord = (record: NewRecord): NewRecord => ({
+  ...record,
+  secretId: copyOf(record.secretId) as NewRecord['secretId'],
+  receiptId: copyOf(record.receiptId) as NewRecord['receiptId'],
+  sealedSecret: copyOf(record.sealedSecret),
+  detailsBox: copyOfBox(record.detailsBox),
+  recentBox: copyOfBox(record.recentBox),
+  memoBox: copyOfBox(record.memoBox),
+  hold: record.hold === null ? null : structuredClone(record.hold),
+});
+
 export function createPut(engine: Engine, roots: RootUses): SecretStore['put'] {
   const put = createBatch<NewRecord, boolean, { readonly asked_id: Uint8Array }>(engine, {
     statement: putRecords,
@@ -83,8 +97,7 @@ export function createPut(engine: Engine, roots: RootUses): SecretStore['put'] {
     bytesOf: sizeOf,
   });
   return async (given) => {
-    // Its buffers are the caller's, who wipes them.
-    const record = structuredClone(given);
+    const record = copyOfRecord(given);
     await roots.note(record.sealedSecret, record.expiresAt);
     if ((await put(record)) !== true)
       throw new ServiceError(
