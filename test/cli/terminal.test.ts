@@ -47,6 +47,14 @@ async function enter(terminal: TerminalSession, text: string, then: RegExp): Pro
   return terminal.until(then);
 }
 
+let screens = 0;
+
+/** Else a question or an answer that is still on the screen would be taken for the next. */
+async function clear(terminal: TerminalSession): Promise<void> {
+  screens += 1;
+  await enter(terminal, `clear; echo screen ${screens}`, new RegExp(`^screen ${screens}$`, 'm'));
+}
+
 function readOrNothing(path: string): string {
   try {
     return readFileSync(path, 'latin1');
@@ -94,8 +102,7 @@ describe('at a terminal', () => {
     terminal.press('C-d');
     const link =
       /http:\S+\/secret\/\S+/.exec(await terminal.until(/\/secret\/[0-9a-z]{31}#[\w-]{22}/))?.[0] ?? '';
-    // Else the first question, still on the screen, would be taken for the next.
-    await enter(terminal, 'clear; echo cleared', /^cleared$/m);
+    await clear(terminal);
     const own = link.replace('localhost', '127.0.0.1');
     await enter(terminal, `mayfly reveal ${own}`, /^Passphrase: $/m);
     const pid = commandOf(`reveal ${own}`);
@@ -136,7 +143,8 @@ describe('at a terminal', () => {
     const seen = await enter(terminal, 'one of the others', /^code \d+$/m);
     expect(seen).toContain('The two passphrases differ.');
     expect(seen).toMatch(/^code 2$/m);
-    await enter(terminal, 'clear; mayfly share --passphrase < /dev/tty', /^Passphrase: $/m);
+    await clear(terminal);
+    await enter(terminal, 'mayfly share --passphrase < /dev/tty', /^Passphrase: $/m);
     terminal.type('on');
     terminal.press('C-u');
     await enter(terminal, 'onee\u007f', /^The same again: $/m);
@@ -170,10 +178,12 @@ describe('at a terminal', () => {
     await using terminal = await openShell();
     await enter(terminal, 'echo hunter22 | mayfly share --quiet', /\/secret\//);
     for (const answer of ['', 'n', 'yep']) {
-      await enter(terminal, 'clear; mayfly burn-all; echo "code $?"', /Burn all of them\? \[y\/N\] $/m);
+      await clear(terminal);
+      await enter(terminal, 'mayfly burn-all; echo "code $?"', /Burn all of them\? \[y\/N\] $/m);
       expect(await enter(terminal, answer, /^code \d$/m)).toMatch(/Nothing was changed\.\s+code 1/);
     }
-    await enter(terminal, 'clear; mayfly burn-all; echo "code $?"', /Burn all of them\? \[y\/N\] $/m);
+    await clear(terminal);
+    await enter(terminal, 'mayfly burn-all; echo "code $?"', /Burn all of them\? \[y\/N\] $/m);
     expect(await enter(terminal, 'Yes', /^code \d$/m)).toMatch(/burned\.\s+code 0/);
   }, 60_000);
 
