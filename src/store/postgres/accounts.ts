@@ -15,32 +15,13 @@ import {
   tokenScopes,
 } from '../../core/account.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type { PlanName } from '../../core/plans.ts';
 import type { AccountStore, NewToken, OwnedCounts } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { type AccountRow, accountColumns, accountOf } from '../account-rows.ts';
 import { chosenBy, maskOf } from '../marks.ts';
 import { createBatch } from './batches.ts';
 import type { Engine, Values } from './engine.ts';
 import { copyOf, decision, nameOf, type Statement, statement } from './statement.ts';
-
-export interface AccountRow {
-  id: AccountId;
-  username: string;
-  plan: PlanName;
-  locale: string | null;
-  notify: number;
-  account_created_at: UnixSeconds;
-  locked_at: UnixSeconds | null;
-}
-
-/** Of `accounts a`. */
-export const accountColumns =
-  'a.id, a.username, a.plan, a.locale, a.notify, a.created_at AS account_created_at, a.locked_at';
-
-export function accountOf(row: AccountRow): Account {
-  const { id, username, plan, locale, account_created_at: createdAt, locked_at: lockedAt } = row;
-  return { id, username, plan, locale, notify: chosenBy(noticeKinds, row.notify), createdAt, lockedAt };
-}
 
 /**
  * The row that a decision made or changed. Without one, the answer rests on what others have written, so that is proven first: what

@@ -4,53 +4,17 @@
  * A name is verified for one account at most by the unique index of verified names, whichever nodes write (P20). That index also finds
  * its account in one look-up, which runs for every request that arrives on another host than the site's.
  */
-import type { AccountId } from '../../core/account.ts';
 import type { DomainStore } from '../../core/ports.ts';
-import {
-  type DomainBrand,
-  type DomainFinding,
-  type DomainLogo,
-  type DomainState,
-  plainBrand,
-  type StoredDomain,
-} from '../../core/share-domain.ts';
-import type { UnixSeconds } from '../../core/time.ts';
+import { type DomainLogo, plainBrand, type StoredDomain } from '../../core/share-domain.ts';
+import { type DomainRow, domainOf } from '../domain-rows.ts';
 import { createLookUp, decided } from './accounts.ts';
 import type { Engine, Values } from './engine.ts';
 import { copyOf, decision, nameOf, type Statement, statement } from './statement.ts';
-
-interface DomainRow {
-  account_id: AccountId;
-  name: string;
-  state: DomainState;
-  challenge: string | null;
-  created_at: UnixSeconds;
-  updated_at: UnixSeconds;
-  checked_at: UnixSeconds | null;
-  finding: DomainFinding | null;
-  brand: string;
-  logo_name: string | null;
-}
 
 /** Of `domains d`, with `logo`. */
 const columns = `d.account_id, d.name, d.state, d.challenge, d.created_at, d.updated_at, d.checked_at, d.finding, d.brand,
     l.name AS logo_name`;
 const logo = 'LEFT JOIN domain_logos l ON l.domain = d.name AND l.account_id = d.account_id';
-
-function domainOf(row: DomainRow): StoredDomain {
-  return {
-    accountId: row.account_id,
-    name: row.name,
-    state: row.state,
-    challenge: row.challenge,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    checkedAt: row.checked_at,
-    finding: row.finding,
-    brand: { ...plainBrand, ...(JSON.parse(row.brand) as Partial<DomainBrand>) },
-    logoName: row.logo_name,
-  };
-}
 
 const select = (condition: string): Statement =>
   statement(`SELECT ${columns} FROM domains d ${logo} WHERE ${condition}`);

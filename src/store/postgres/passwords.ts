@@ -15,8 +15,9 @@ import type {
 } from '../../core/account.ts';
 import type { AccountStore } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { type AccountRow, accountColumns, accountOf } from '../account-rows.ts';
 import { countsUntil, mayKeepTicket } from '../store.ts';
-import { type AccountRow, accountColumns, accountOf, type Done, decided } from './accounts.ts';
+import { type Done, decided } from './accounts.ts';
 import type { Engine, Values } from './engine.ts';
 import { copyOf, decision, nameOf, statement } from './statement.ts';
 

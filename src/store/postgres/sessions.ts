@@ -8,7 +8,8 @@
 import type { Account, AccountId, StoredSession } from '../../core/account.ts';
 import type { AccountStore } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { type AccountRow, accountColumns, accountOf, createLookUp, decided } from './accounts.ts';
+import { type AccountRow, accountColumns, accountOf } from '../account-rows.ts';
+import { createLookUp, decided } from './accounts.ts';
 import type { Engine } from './engine.ts';
 import { copyOf, decision, statement } from './statement.ts';
 

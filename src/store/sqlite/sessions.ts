@@ -21,14 +21,9 @@ import type {
   TokenFate,
 } from '../../core/account.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { type AccountRow, accountColumns, accountOf } from '../account-rows.ts';
 import { countsUntil, mayKeepTicket } from '../store.ts';
-import {
-  type AccountRow,
-  accountColumns,
-  accountOf,
-  createAccountInsert,
-  noteAccountUse,
-} from './accounts.ts';
+import { createAccountInsert, noteAccountUse } from './accounts.ts';
 import type { Deciding } from './protocol.ts';
 
 interface SessionRow {
