@@ -49,7 +49,7 @@ const bytea = 17;
 const int8 = 20;
 
 /** Whole numbers of 64 bits are below 2^53 here, and bytes are plain. */
-const types = {
+export const valueTypes = {
   getTypeParser(oid: number, format?: 'text' | 'binary'): (value: never) => unknown {
     if (oid === int8) return Number as (value: never) => unknown;
     const parse = pg.types.getTypeParser(oid, format as 'text');
@@ -72,7 +72,7 @@ const clientOf = ({ url, tls, schema }: ServerAddress) =>
   new pg.Client({
     connectionString: url,
     ssl: tls,
-    types: types as pg.CustomTypesConfig,
+    types: valueTypes as pg.CustomTypesConfig,
     pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,

@@ -6,6 +6,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import { ServiceError } from '../../core/errors.ts';
+import { valueTypes } from './connection.ts';
 
 export interface PostgresAddress {
   readonly url: string;
@@ -22,18 +23,6 @@ export interface MoveSession extends AsyncDisposable {
   /** On one snapshot. */
   read<Result>(work: () => Promise<Result>): Promise<Result>;
 }
-
-const bytea = 17;
-const int8 = 20;
-
-const types = {
-  getTypeParser(oid: number, format?: 'text' | 'binary'): (value: never) => unknown {
-    if (oid === int8) return Number as (value: never) => unknown;
-    const parse = pg.types.getTypeParser(oid, format as 'text');
-    if (oid !== bytea) return parse as (value: never) => unknown;
-    return (value: never) => new Uint8Array(parse(value) as unknown as Buffer);
-  },
-};
 
 /** What must be the same after a commit as it was at the start. */
 const standing = `
@@ -52,7 +41,7 @@ export async function openMoveSession({ url, tls = false, schema }: PostgresAddr
   const client = new pg.Client({
     connectionString: url,
     ssl: tls,
-    types: types as pg.CustomTypesConfig,
+    types: valueTypes as pg.CustomTypesConfig,
     query_timeout: limitMs,
     fallback_application_name: 'mayfly migrate-store',
     ...(schema !== undefined && { options: `-c search_path=${schema}` }),
