@@ -1,5 +1,12 @@
-/** An account's row, which both stores keep alike, as the core knows it. */
-import { type Account, type AccountId, noticeKinds } from '../core/account.ts';
+/** Rows of accounts, their tokens and their sessions, which both stores keep alike, as the core knows them. */
+import {
+  type Account,
+  type AccountId,
+  noticeKinds,
+  type StoredSession,
+  type StoredToken,
+  tokenScopes,
+} from '../core/account.ts';
 import type { PlanName } from '../core/plans.ts';
 import type { UnixSeconds } from '../core/time.ts';
 import { chosenBy } from './marks.ts';
@@ -21,4 +28,62 @@ export const accountColumns =
 export function accountOf(row: AccountRow): Account {
   const { id, username, plan, locale, account_created_at: createdAt, locked_at: lockedAt } = row;
   return { id, username, plan, locale, notify: chosenBy(noticeKinds, row.notify), createdAt, lockedAt };
+}
+
+export interface TokenRow {
+  token_id: number;
+  account_id: AccountId;
+  token_hash: Uint8Array;
+  name: string;
+  wrapped_data_key: Uint8Array;
+  scopes: number;
+  created_at: UnixSeconds;
+  expires_at: UnixSeconds | null;
+  last_used_at: UnixSeconds | null;
+}
+
+/** Of `tokens t`. */
+export const tokenColumns =
+  't.token_id, t.account_id, t.token_hash, t.name, t.wrapped_data_key, t.scopes, t.created_at, t.expires_at, t.last_used_at';
+
+export function tokenOf(row: TokenRow): StoredToken {
+  return {
+    tokenId: row.token_id,
+    accountId: row.account_id,
+    tokenHash: row.token_hash,
+    name: row.name,
+    wrappedDataKey: row.wrapped_data_key,
+    scopes: chosenBy(tokenScopes, row.scopes),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+  };
+}
+
+export interface SessionRow {
+  session_id: number;
+  account_id: AccountId;
+  session_hash: Uint8Array;
+  wrapped_data_key: Uint8Array;
+  label: string;
+  created_at: UnixSeconds;
+  last_used_at: UnixSeconds;
+  expires_at: UnixSeconds;
+}
+
+/** Of `sessions s`. */
+export const sessionColumns =
+  's.session_id, s.account_id, s.session_hash, s.wrapped_data_key, s.label, s.created_at, s.last_used_at, s.expires_at';
+
+export function sessionOf(row: SessionRow): StoredSession {
+  return {
+    sessionId: row.session_id,
+    accountId: row.account_id,
+    sessionHash: row.session_hash,
+    wrappedDataKey: row.wrapped_data_key,
+    label: row.label,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    expiresAt: row.expires_at,
+  };
 }

@@ -17,8 +17,15 @@ import {
 import { ServiceError } from '../../core/errors.ts';
 import type { AccountStore, NewToken, OwnedCounts } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { type AccountRow, accountColumns, accountOf } from '../account-rows.ts';
-import { chosenBy, maskOf } from '../marks.ts';
+import {
+  type AccountRow,
+  accountColumns,
+  accountOf,
+  type TokenRow,
+  tokenColumns,
+  tokenOf,
+} from '../account-rows.ts';
+import { maskOf } from '../marks.ts';
 import { createBatch } from './batches.ts';
 import type { Engine, Values } from './engine.ts';
 import { copyOf, decision, nameOf, type Statement, statement } from './statement.ts';
@@ -141,36 +148,6 @@ export function createAccountStore(engine: Engine): Pick<AccountStore, OwnMethod
     async setNotify(id, kinds) {
       await engine.decide(setNotify, [id, maskOf(noticeKinds, kinds)]);
     },
-  };
-}
-
-interface TokenRow {
-  token_id: number;
-  account_id: AccountId;
-  token_hash: Uint8Array;
-  name: string;
-  wrapped_data_key: Uint8Array;
-  scopes: number;
-  token_created_at: UnixSeconds;
-  expires_at: UnixSeconds | null;
-  token_last_used_at: UnixSeconds | null;
-}
-
-/** Of `tokens t`. */
-const tokenColumns = `t.token_id, t.account_id, t.token_hash, t.name, t.wrapped_data_key, t.scopes,
-    t.created_at AS token_created_at, t.expires_at, t.last_used_at AS token_last_used_at`;
-
-function tokenOf(row: TokenRow): StoredToken {
-  return {
-    tokenId: row.token_id,
-    accountId: row.account_id,
-    tokenHash: row.token_hash,
-    name: row.name,
-    wrappedDataKey: row.wrapped_data_key,
-    scopes: chosenBy(tokenScopes, row.scopes),
-    createdAt: row.token_created_at,
-    expiresAt: row.expires_at,
-    lastUsedAt: row.token_last_used_at,
   };
 }
 

@@ -5,41 +5,19 @@
  * So it waits for a change of password or a lock that is under way and then finds neither, or that change waits for it and ends it
  * (see 002-accounts.sql). An expired session is neither found, nor moved on, nor ended.
  */
-import type { Account, AccountId, StoredSession } from '../../core/account.ts';
+import type { Account, StoredSession } from '../../core/account.ts';
 import type { AccountStore } from '../../core/ports.ts';
-import type { UnixSeconds } from '../../core/time.ts';
-import { type AccountRow, accountColumns, accountOf } from '../account-rows.ts';
+import {
+  type AccountRow,
+  accountColumns,
+  accountOf,
+  type SessionRow,
+  sessionColumns,
+  sessionOf,
+} from '../account-rows.ts';
 import { createLookUp, decided } from './accounts.ts';
 import type { Engine } from './engine.ts';
 import { copyOf, decision, statement } from './statement.ts';
-
-interface SessionRow {
-  session_id: number;
-  account_id: AccountId;
-  session_hash: Uint8Array;
-  wrapped_data_key: Uint8Array;
-  label: string;
-  session_created_at: UnixSeconds;
-  session_last_used_at: UnixSeconds;
-  expires_at: UnixSeconds;
-}
-
-/** Of `sessions s`. */
-const sessionColumns = `s.session_id, s.account_id, s.session_hash, s.wrapped_data_key, s.label,
-    s.created_at AS session_created_at, s.last_used_at AS session_last_used_at, s.expires_at`;
-
-function sessionOf(row: SessionRow): StoredSession {
-  return {
-    sessionId: row.session_id,
-    accountId: row.account_id,
-    sessionHash: row.session_hash,
-    wrappedDataKey: row.wrapped_data_key,
-    label: row.label,
-    createdAt: row.session_created_at,
-    lastUsedAt: row.session_last_used_at,
-    expiresAt: row.expires_at,
-  };
-}
 
 /** `session_id` is `null` where there is no such session; an account is looked up all the same (P17). */
 const selectSessions = statement(`

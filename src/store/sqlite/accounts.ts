@@ -16,8 +16,15 @@ import {
 } from '../../core/account.ts';
 import type { NewAccount, NewToken, OwnedCounts } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { type AccountRow, accountColumns, accountOf } from '../account-rows.ts';
-import { chosenBy, maskOf } from '../marks.ts';
+import {
+  type AccountRow,
+  accountColumns,
+  accountOf,
+  type TokenRow,
+  tokenColumns,
+  tokenOf,
+} from '../account-rows.ts';
+import { maskOf } from '../marks.ts';
 import { eraseLook, holdsLook } from './looks.ts';
 import { eraseMemoAt } from './mail.ts';
 import type { Deciding } from './protocol.ts';
@@ -41,36 +48,6 @@ const countOwnedSql = `
   SELECT count(*) AS receipts, ifnull(sum(state = 'w' AND expires_at > ?2), 0) AS waiting FROM records
   WHERE owner = ?1 AND (position > (SELECT upto FROM merge_progress)
     OR position IN (SELECT position FROM owner_index WHERE owner = ?1))`;
-
-interface TokenRow {
-  token_id: number;
-  account_id: AccountId;
-  token_hash: Uint8Array;
-  name: string;
-  wrapped_data_key: Uint8Array;
-  scopes: number;
-  created_at: UnixSeconds;
-  expires_at: UnixSeconds | null;
-  last_used_at: UnixSeconds | null;
-}
-
-/** Of `tokens t`. */
-const tokenColumns =
-  't.token_id, t.account_id, t.token_hash, t.name, t.wrapped_data_key, t.scopes, t.created_at, t.expires_at, t.last_used_at';
-
-function tokenOf(row: TokenRow): StoredToken {
-  return {
-    tokenId: row.token_id,
-    accountId: row.account_id,
-    tokenHash: row.token_hash,
-    name: row.name,
-    wrappedDataKey: row.wrapped_data_key,
-    scopes: chosenBy(tokenScopes, row.scopes),
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    lastUsedAt: row.last_used_at,
-  };
-}
 
 export interface AccountReads {
   findAccount(username: string): Account | null;

@@ -21,38 +21,17 @@ import type {
   TokenFate,
 } from '../../core/account.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { type AccountRow, accountColumns, accountOf } from '../account-rows.ts';
+import {
+  type AccountRow,
+  accountColumns,
+  accountOf,
+  type SessionRow,
+  sessionColumns,
+  sessionOf,
+} from '../account-rows.ts';
 import { countsUntil, mayKeepTicket } from '../store.ts';
 import { createAccountInsert, noteAccountUse } from './accounts.ts';
 import type { Deciding } from './protocol.ts';
-
-interface SessionRow {
-  session_id: number;
-  account_id: AccountId;
-  session_hash: Uint8Array;
-  wrapped_data_key: Uint8Array;
-  label: string;
-  created_at: UnixSeconds;
-  last_used_at: UnixSeconds;
-  expires_at: UnixSeconds;
-}
-
-/** Of `sessions s`. */
-const sessionColumns =
-  's.session_id, s.account_id, s.session_hash, s.wrapped_data_key, s.label, s.created_at, s.last_used_at, s.expires_at';
-
-function sessionOf(row: SessionRow): StoredSession {
-  return {
-    sessionId: row.session_id,
-    accountId: row.account_id,
-    sessionHash: row.session_hash,
-    wrappedDataKey: row.wrapped_data_key,
-    label: row.label,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    expiresAt: row.expires_at,
-  };
-}
 
 /** All `null` where the account has no password. */
 interface PasswordRow {
