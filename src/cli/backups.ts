@@ -90,7 +90,7 @@ async function acceptRestored(input: Input, world: World): Promise<ExitCode> {
   world.terminal.err(
     `The store that was restored is of ${timeOf(facts.takenAt)}: ${contents(facts)}.\n${losses}`,
   );
-  const unconfirmed = await unlessConfirmed(world, input, 'Burn what waits, and let it serve?');
+  const unconfirmed = await unlessConfirmed(world, input, 'Burn what waits, and use the store again?');
   if (unconfirmed !== null) return unconfirmed;
   const accepted = await world.restores.accept(settings);
   if (accepted.outcome === 'refused')

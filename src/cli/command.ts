@@ -59,7 +59,7 @@ export interface Moves {
 export interface Restores {
   /** What it holds, or why there is nothing to accept; changes nothing. */
   look(settings: Settings): Promise<BackupOutcome>;
-  /** Burns what waited in it, and lets it serve. */
+  /** Burns what waited in it; servers may use it again. */
   accept(settings: Settings): Promise<BackupOutcome>;
 }
 

@@ -59,7 +59,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Stands for the missing host of `postgres://user@/database?host=…`, which the URL standard knows only without a user. */
+/** Replaces the missing host of `postgres://user@/database?host=…`, which the URL standard knows only without a user. */
 const noHost = '-';
 
 /** The host, or the folder of a socket. */

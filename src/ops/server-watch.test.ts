@@ -2,7 +2,7 @@ import { expect, it } from 'bun:test';
 import type { LogLine } from './log-lines.ts';
 import { serverPollMs, watchServer } from './server-watch.ts';
 
-it('P25: a server that may not be used any more is said once, and once when it may be again', () => {
+it('P25: the log says once that a server may no longer be used, and once that it may again', () => {
   const lines: LogLine[] = [];
   let [isRefused, isOff] = [false, false];
   let poll = (): void => {};
