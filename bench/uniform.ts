@@ -98,22 +98,44 @@ function classOf(
 
 type RequestOf = (key: string) => Buffer;
 
+interface WayToAKey {
+  /** Of every answer, whatever the key once led to. */
+  readonly status: number;
+  readonly requestOf: RequestOf;
+}
+
 const post = (path: string, body = '{}', headers: Record<string, string> = json) =>
   requestBytes({ method: 'POST', path, headers, body });
 const get = (path: string, headers: Record<string, string> = {}) =>
   requestBytes({ method: 'GET', path, headers });
 
-const waysToAKey: Readonly<Record<string, RequestOf>> = {
-  'a secret key, v1 reveal': (key) => post(`/api/v1/secret/${key}`),
-  'a secret key, v2 inspect': (key) => get(`/api/v2/secret/${key}`),
-  'a secret key, v2 status': (key) => get(`/api/v2/secret/${key}/status`),
-  'a secret key, the page': (key) => get(`/secret/${key}`),
+/** A nonce of nobody, as a program and as a browser sends it. */
+const nonce = 'A'.repeat(22);
+const look = JSON.stringify({ look: nonce });
+const withCookie = { ...form, cookie: `__Host-mayfly-look=${nonce}` };
+const lookField = `look=${nonce}`;
+
+const waysToAKey: Readonly<Record<string, WayToAKey>> = {
+  'a secret key, v1 reveal': { status: 404, requestOf: (key) => post(`/api/v1/secret/${key}`) },
+  'a secret key, v2 inspect': { status: 404, requestOf: (key) => get(`/api/v2/secret/${key}`) },
+  'a secret key, v2 status': { status: 404, requestOf: (key) => get(`/api/v2/secret/${key}/status`) },
+  'a secret key, v2 done': {
+    status: 200,
+    requestOf: (key) => post(`/api/v2/secret/${key}/reveal/done`, look),
+  },
+  'a secret key, the page': { status: 404, requestOf: (key) => get(`/secret/${key}`) },
+  'a secret key, the page done': {
+    status: 303,
+    requestOf: (key) => post(`/secret/${key}/done`, lookField, withCookie),
+  },
 };
 
 function keyComparisons(pools: KeyPools, rounds: number, random: () => number): Comparison[] {
-  return Object.entries(waysToAKey).map(([label, requestOf]) => ({
+  return Object.entries(waysToAKey).map(([label, { status, requestOf }]) => ({
     ...{ label, rounds },
-    classes: Object.entries(pools).map(([state, keys]) => classOf(state, 404, keys.map(requestOf), random)),
+    classes: Object.entries(pools).map(([state, keys]) =>
+      classOf(state, status, keys.map(requestOf), random),
+    ),
   }));
 }
 

@@ -156,43 +156,6 @@ describe('a second look', () => {
     expect(bench.hasher.stretched).toBe(stretched);
   });
 
-  it('P17: asks the store the same of every secret that is gone, whoever asks', async () => {
-    const asked: string[] = [];
-    const bench = createBench({
-      wrap: (store) =>
-        new Proxy(store, {
-          get(methods, name) {
-            if (name !== 'now') asked.push(String(name));
-            return Reflect.get(methods, name) as unknown;
-          },
-        }),
-    });
-    const made = [];
-    for (let n = 0; n < 4; n += 1) made.push(await bench.share('v', { ttlSeconds: n === 3 ? 60 : 3_600 }));
-    const [read1, looked, burned, expired] = made;
-    if (!read1 || !looked || !burned || !expired) throw new Error('nothing was made');
-    await read(bench.service, read1.secretKey, null);
-    bench.advance(60);
-    await read(bench.service, looked.secretKey, newNonce());
-    const burn = {
-      ...asOwner(burned.metadataKey),
-      authority: 'holder',
-      proof: null,
-      isAbandoned: clientStays,
-    } as const;
-    await bench.service.burn(burn, anonymous);
-    for (const look of [null, newNonce()]) {
-      const of = async (secretKey: string) => {
-        asked.length = 0;
-        expect(await read(bench.service, secretKey, look)).toBe('unknown');
-        return asked.join();
-      };
-      const unknown = await of('0'.repeat(31));
-      expect(unknown).toBe(look === null ? 'findSecret' : 'findSecret,findLook');
-      for (const { secretKey } of made) expect(await of(secretKey)).toBe(unknown);
-    }
-  });
-
   it('says in the record what the first answer said, at the time of the asking', async () => {
     const bench = createBench();
     const { secretKey } = await bench.share('v', { ttlSeconds: 3_600 });

@@ -58,7 +58,7 @@ export async function proveLook(
   return access.outcome === 'proven' ? { ...access, tag } : access;
 }
 
-/** Ends the look before its time; the answer does not say whether there was one (P17). */
+/** Ends the look before its time. Writes only where there is one, so that neither answer nor time says whether there was (P17). */
 export async function finishLook(
   deps: Pick<AccessCore, 'store'>,
   { secretKey: text, look }: FinishLookInput,
@@ -66,5 +66,6 @@ export async function finishLook(
   const secretKey = parseSecretKey(text);
   if (secretKey === null) return;
   const id = secretIdOf(secretKey);
-  await deps.store.endLook(id, deriveLookTag(look, id));
+  const tag = deriveLookTag(look, id);
+  if ((await deps.store.findLook(id, tag)) !== null) await deps.store.endLook(id, tag);
 }
