@@ -62,7 +62,10 @@ function stopSignal(): Promise<StopSignal> {
 function openLogger(settings: Settings): Logger {
   const after = (milliseconds: number, run: () => void): void => void setTimeout(run, milliseconds);
   const writer = createLineWriter(writeTo(1), (retry) => after(10, retry));
-  return createLogger({ level: settings.logLevel, writer, wallClockMs: Date.now, after });
+  const opened = createLogger({ level: settings.logLevel, writer, wallClockMs: Date.now, after });
+  const { serviceLinks: variables } = settings;
+  if (variables.length > 0) opened.log({ event: 'service_links_ignored', variables });
+  return opened;
 }
 
 interface Running {

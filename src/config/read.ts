@@ -23,6 +23,8 @@ export interface Settings extends SettingValues {
   /** Those that were set rather than left at their default. */
   readonly given: ReadonlySet<SettingName>;
   readonly serverFaults: readonly ServerFault[];
+  /** Variables that begin like settings and are not: they describe a Service named mayfly. */
+  readonly serviceLinks: readonly string[];
 }
 
 /** What docs/configuration.md says of a setting. */
@@ -73,6 +75,23 @@ export function isStartedBySystemd(): boolean {
 export function parseServerAddress(text: string): { readonly value: string } | { readonly problem: string } {
   const parsed = definitions.server.kind.parse(text, readTextFile);
   return 'objections' in parsed ? { problem: parsed.objections.join() } : parsed;
+}
+
+/**
+ * What Kubernetes gives every pod for each Service of the namespace, and Docker a container that is started with `--link`, where that is
+ * named mayfly or mayfly-…. With the value, because a Service named mayfly-internal makes MAYFLY_INTERNAL_PORT, which is a setting too.
+ *
+ * Source: https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables and
+ * https://docs.docker.com/engine/network/links/#environment-variables
+ */
+const serviceLink =
+  /^MAYFLY_(?:\w+_)?(?:PORT=(?:tcp|udp|sctp):|PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?=|SERVICE_HOST=|SERVICE_PORT(?:_\w+)?=|NAME=\/[^/]+\/[^/]+$)/;
+
+function serviceLinksIn(env: Environment): string[] {
+  // Docker's copies of the other container's variables: only beside its name, because nothing else marks them.
+  const isLink = (name: string) => serviceLink.test(`${name}=${env[name]}`);
+  const alias = (name: string) => /^(MAYFLY\w*?)_ENV_/.exec(name)?.[1];
+  return Object.keys(env).filter((name) => isLink(name) || isLink(`${alias(name)}_NAME`));
 }
 
 /** Every variable that some setting reads. */
@@ -172,7 +191,10 @@ function entryOf({ env, doc, kind, defaultText }: Definition<unknown>): SettingE
 }
 
 /** Every setting, or every reason not to start. */
-export function readConfig(env: Environment, readText: ReadText = readTextFile): ConfigReading {
+export function readConfig(environment: Environment, readText: ReadText = readTextFile): ConfigReading {
+  const serviceLinks = serviceLinksIn(environment);
+  const isOurs = ([name]: [string, unknown]) => !serviceLinks.includes(name);
+  const env: Environment = Object.fromEntries(Object.entries(environment).filter(isOurs));
   const found = readGiven(env, readText);
   const values = withDefaults(found.values);
   const given = new Set(found.values.keys());
@@ -188,7 +210,7 @@ export function readConfig(env: Environment, readText: ReadText = readTextFile):
     return { ...entryOf(definition), value, given: source !== null, source };
   });
   const serverFaults = found.serverFaults.length > 0 ? found.serverFaults : localeFaults(values);
-  return { outcome: 'read', settings: { ...values, given, serverFaults }, effective };
+  return { outcome: 'read', settings: { ...values, given, serverFaults, serviceLinks }, effective };
 }
 
 function localeFaults({ defaultLocale, locales }: SettingValues): ServerFault[] {

@@ -9,7 +9,8 @@ const intro = `# Settings
 This page is generated from the table in \`src/config/settings.ts\`; \`npm run docs\` regenerates it.
 
 Mayfly is configured by environment variables. An empty variable counts as not set. A wrong value, or a \`MAYFLY_\`
-variable that is not listed here, stops the start with a sentence that says what to do. \`mayfly config\` prints the
+variable that is not listed here, stops the start with a sentence that says what to do. Names that Kubernetes and
+Docker make for a service called mayfly, such as \`MAYFLY_SERVICE_HOST\` and \`MAYFLY_PORT=tcp://…\`, are ignored, and the log names them. \`mayfly config\` prints the
 settings in effect, \`mayfly config --explain\` also where each comes from. A setting marked *secret* is never printed (an address is, without its password), and can also be read from a file: append \`_FILE\` to the
 variable’s name and set it to the path.
 `;

@@ -30,6 +30,8 @@ export type LogLine =
   | { readonly event: 'started'; readonly port: number; readonly durationMs: number }
   /** What the start has said to do next. */
   | { readonly event: 'setup_open'; readonly steps: readonly StepName[] }
+  /** Variables that begin like settings and were left alone, because Kubernetes or Docker made them. */
+  | { readonly event: 'service_links_ignored'; readonly variables: readonly string[] }
   | { readonly event: 'stopping'; readonly signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP' }
   | { readonly event: 'stopped' }
   | { readonly event: 'swept'; readonly records: number; readonly durationMs: number }
@@ -131,6 +133,8 @@ const forms = {
   requestId: matching(/^[0-9a-f]{20}$/),
   steps: (value) =>
     Array.isArray(value) && value.every((name) => stepNames.includes(name)) ? value : undefined,
+  variables: (value) =>
+    Array.isArray(value) && value.every((name) => /^MAYFLY_[A-Z0-9_]{1,200}$/.test(name)) ? value : undefined,
   port: wholeNumber(65_535),
   signal: matching(/^SIG(TERM|INT|HUP)$/),
   records: wholeNumber(Number.MAX_SAFE_INTEGER),
@@ -175,6 +179,7 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   },
   started: { level: 'info', fields: ['port', 'durationMs'] },
   setup_open: { level: 'info', fields: ['steps'] },
+  service_links_ignored: { level: 'info', fields: ['variables'] },
   stopping: { level: 'info', fields: ['signal'] },
   stopped: { level: 'info', fields: [] },
   swept: { level: 'debug', fields: ['records', 'durationMs'] },
