@@ -56,6 +56,7 @@ export type {
   PassphraseOption,
   RevealOptions,
 } from './creation.ts';
+export type { Delivery, DeliveryState } from './delivery.ts';
 export { type FieldError, MayflyError, type MayflyErrorCode } from './error.ts';
 export type { CallOptions } from './limit.ts';
 export { type ParsedLink, parseLink } from './link.ts';
@@ -65,8 +66,6 @@ export type {
   Adjustment,
   Burner,
   Created,
-  Delivery,
-  DeliveryState,
   Generated,
   NoticeKind,
   Receipt,

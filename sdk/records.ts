@@ -2,6 +2,7 @@
  * The records of API v2 in the client's form. An incomplete answer is an error (`unexpected_answer`), never a partial
  * record.
  */
+import { type Delivery, toDelivery, type WireDelivery } from './delivery.ts';
 import { MayflyError } from './error.ts';
 import { isJson } from './json.ts';
 import { linkOf } from './link.ts';
@@ -19,30 +20,10 @@ import {
   type Raw,
   textAt,
   timeAt,
-  toObject,
   unexpected,
   withHidden,
   wordAt,
 } from './wire.ts';
-
-const deliveryStates = ['queued', 'accepted', 'refused', 'given_up', 'not_sent'] as const;
-
-/**
- * What became of the mail to the recipient.
- * - `queued`: being handed over, or waiting for a retry.
- * - `accepted`: the mail server took it. Whether it was read is unknown.
- * - `refused`: the mail server rejected it permanently.
- * - `given_up`: the mail server deferred it until the last try, or could not be reached.
- * - `not_sent`: the mail server never answered.
- */
-export type DeliveryState = (typeof deliveryStates)[number];
-
-export interface Delivery {
-  readonly state: DeliveryState;
-  readonly at: Date;
-  /** The mail server's last reply, in one line, or that it cannot be reached or did not answer; `null` for neither. */
-  readonly reply: string | null;
-}
 
 const burners = ['creator', 'recipient'] as const;
 /** Who burned a secret: the holder of its metadata key, or of its link. */
@@ -173,12 +154,6 @@ export interface WireReceipt {
   readonly memo: string;
 }
 
-export interface WireDelivery {
-  readonly state: DeliveryState;
-  readonly at: number;
-  readonly reply: string | null;
-}
-
 /** The secret's own record. */
 export interface WireSecret {
   readonly key: string;
@@ -266,17 +241,6 @@ export interface WireRecent {
   readonly details: { readonly next_cursor: string | null };
 }
 
-function deliveryOf(from: Raw<WireReceipt>): Delivery | null {
-  const { delivery } = from;
-  if (delivery === null || delivery === undefined) return null;
-  const record = toObject<WireDelivery>(delivery);
-  return {
-    state: wordAt(record, 'state', deliveryStates),
-    at: timeAt(record, 'at'),
-    reply: optionalText(record, 'reply'),
-  };
-}
-
 /** Kinds unknown to this client are left out. */
 function noticesOf({ notify }: Raw<WireReceipt>): NoticeKind[] {
   return Array.isArray(notify) ? noticeKinds.filter((kind) => notify.includes(kind)) : [];
@@ -298,7 +262,7 @@ export function toReceipt(record: Raw<WireReceipt>): Receipt {
     burnedAt: optionalTime(record, 'burned'),
     burnedBy: burners.find((each) => each === record.burned_by) ?? null,
     recipient: optionalText(record, 'recipients'),
-    delivery: deliveryOf(record),
+    delivery: toDelivery(record.delivery),
     notify: noticesOf(record),
     shareDomain: optionalText(record, 'share_domain') ?? '',
     memo: optionalText(record, 'memo') ?? '',

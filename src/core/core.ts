@@ -4,6 +4,7 @@
  */
 import type { KeyRing } from '../crypto/keyring.ts';
 import type { RandomBytes } from '../crypto/random.ts';
+import type { AttemptStore } from './attempt-store.ts';
 import type { CreationStore } from './creation-store.ts';
 import type { Events } from './events.ts';
 import type { RegionLabel } from './keys.ts';
@@ -12,7 +13,6 @@ import type { AccountMailer, MailBrandOf, Mailer, MailLocaleOf, MailQuota } from
 import type { Plans } from './plans.ts';
 import type {
   AccountStore,
-  AttemptStore,
   DomainStore,
   IsCommonPassword,
   PassphraseHasher,

@@ -1,14 +1,7 @@
 import type { StoredTicket, TicketLimits } from '../core/account.ts';
+import type { AttemptLimits, AttemptStore, Reservation } from '../core/attempt-store.ts';
 import type { CreationStore } from '../core/creation-store.ts';
-import type {
-  AccountStore,
-  AttemptLimits,
-  AttemptStore,
-  DomainStore,
-  Reservation,
-  RoomStore,
-  SecretStore,
-} from '../core/ports.ts';
+import type { AccountStore, DomainStore, RoomStore, SecretStore } from '../core/ports.ts';
 import type { RootStore, RotationStore } from '../core/root-store.ts';
 import type { StoredDelivery } from '../core/secret.ts';
 import type { StoreClock, UnixSeconds } from '../core/time.ts';

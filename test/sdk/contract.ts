@@ -5,6 +5,7 @@
  */
 import type { z } from 'zod';
 import type { creationFields, generationFields } from '../../sdk/creation.ts';
+import type { WireDelivery } from '../../sdk/delivery.ts';
 import type {
   brandFields,
   WireBrand,
@@ -17,7 +18,6 @@ import type {
   WireBatch,
   WireChange,
   WireCreation,
-  WireDelivery,
   WireGeneratedSecret,
   WireOpenedSecret,
   WireReceipt,
@@ -44,6 +44,7 @@ import type { Forms } from '../../src/api/v1/operations.ts';
 import type * as v1 from '../../src/api/v1/record.ts';
 import type * as batches from '../../src/api/v2/batch.ts';
 import type * as burns from '../../src/api/v2/burn-unread.ts';
+import type * as changes from '../../src/api/v2/change.ts';
 import type * as creation from '../../src/api/v2/creation.ts';
 import type * as fields from '../../src/api/v2/creation-fields.ts';
 import type * as domains from '../../src/api/v2/domain-records.ts';
@@ -82,7 +83,7 @@ export type Answers = AllTrue<
     Fits<z.output<typeof batches.batchAnswer>, WireBatch>,
     Fits<z.output<typeof receipts.metadataAnswer>, WireRecord<WireReceipt>>,
     Fits<z.output<typeof receipts.burnAnswer>, WireRecord<WireReceipt>>,
-    Fits<z.output<typeof receipts.changeAnswer>, WireChange>,
+    Fits<z.output<typeof changes.changeAnswer>, WireChange>,
     Fits<z.output<typeof receipts.deliverAnswer>, WireChange>,
     Fits<z.output<typeof receipts.recentAnswer>, WireRecent>,
     Fits<z.output<typeof secrets.inspectAnswer>, WireRecord<WireSecret>>,
@@ -183,7 +184,7 @@ export type Requests = AllTrue<
     >,
     Takes<typeof secrets.statusesBody, { identifiers: string }>,
     Takes<typeof receipts.burnBody, { continue: true }>,
-    Takes<typeof receipts.changeBody, { memo: string; ttl: number }>,
+    Takes<typeof changes.changeBody, { memo: string; ttl: number }>,
     Takes<typeof receipts.deliverBody, { recipient: string; locale: string }>,
     Takes<typeof domains.addBody, { domain: string }>,
     // `allow_public_api` is another name of `allow_public_homepage`.
@@ -216,7 +217,7 @@ export type SelfTests = AllTrue<
     Differs<Exclude<MetadataRecord['state'], 'viewed'>, WireReceipt['state']>,
     Differs<LeftOut<V1Record & { colour: string }, WireV1Receipt>, never>,
     // A field of a request has another name or type, or is one too many.
-    TakesNot<typeof receipts.changeBody, { label: string; ttl: number }>,
+    TakesNot<typeof changes.changeBody, { label: string; ttl: number }>,
     TakesNot<typeof receipts.deliverBody, { recipient: number; locale: string }>,
     TakesNot<typeof receipts.burnBody, { continue: true; passphrase: string }>,
   ]

@@ -5,8 +5,8 @@
 import { strict as assert } from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import type { AccountId } from '../../src/core/account.ts';
+import type { AttemptLimits } from '../../src/core/attempt-store.ts';
 import { lookAnswers, lookRow } from '../../src/core/look-store.ts';
-import type { AttemptLimits } from '../../src/core/ports.ts';
 import type {
   Burner,
   DeliveryState,

@@ -4,27 +4,16 @@ import type { Caller } from '../../core/account.ts';
 import type { Links } from '../../core/links.ts';
 import type {
   BurnOutcome,
-  ChangeOutcome,
   DeliverOutcome,
   ReceiptInput,
   ReceiptView,
   RecentInput,
 } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
-import { Sensitive } from '../../core/sensitive.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { Exchange, Reply } from '../../http/operation.ts';
 import { clientLeft } from '../../http/problem.ts';
-import {
-  digitsWithin,
-  text as givenText,
-  illFormed,
-  locale,
-  memoWords,
-  newRecipient,
-  time,
-  ttl,
-} from '../fields.ts';
+import { digitsWithin, locale, newRecipient, time } from '../fields.ts';
 import { answerFrom, type Table } from '../version.ts';
 import { noLinkToMail, recipientNeedsAccount, undeliverable } from './creation.ts';
 import type { Dialect } from './dialect.ts';
@@ -41,7 +30,6 @@ import {
 import { encodeProblem, refuse, refuseAttempts, refuseFields, refuseMails } from './refusals.ts';
 import {
   adjustedLocaleOf,
-  adjustedTtl,
   encodeIgnored,
   encodeRemarks,
   ignored,
@@ -52,7 +40,6 @@ import {
   proceed,
   queryText,
   readFields,
-  ttlAdjusted,
 } from './wire.ts';
 
 const text = z.string();
@@ -73,7 +60,7 @@ function encodeReceipt(receipt: ReceiptView, caller: Caller, links: Links): z.ou
 }
 
 /** The record's answer with more details. */
-function okWith<Details extends object>(
+export function okWith<Details extends object>(
   receipt: ReceiptView,
   details: Details,
   caller: Caller,
@@ -83,15 +70,15 @@ function okWith<Details extends object>(
   return ok({ ...answer, details: { ...answer.details, ...details } });
 }
 
-const onReceipt = { access: 'manager', scope: 'manage', limit: 'manage' } as const;
-const tag = 'Metadata';
-const params = { key: 'The metadata key.' };
+export const onReceipt = { access: 'manager', scope: 'manage', limit: 'manage' } as const;
+export const tag = 'Metadata';
+export const params = { key: 'The metadata key.' };
 
-function unknownMetadata(metadataKey: string): Reply {
+export function unknownMetadata(metadataKey: string): Reply {
   return refuse('unknown_secret', { extra: { metadata_key: metadataKey } });
 }
 
-function alreadyGone(receipt: ReceiptView, links: Links): Reply {
+export function alreadyGone(receipt: ReceiptView, links: Links): Reply {
   return refuse('already_gone', { extra: { record: encodeMetadata(receipt, links) } });
 }
 
@@ -205,87 +192,6 @@ export const receipt = define({
     const outcome = await service.findReceipt(input, caller);
     if (outcome.outcome === 'unknown') return unknownMetadata(metadataKey);
     return ok(encodeReceipt(outcome.receipt, caller, links));
-  },
-});
-
-/** What is not given stays what it is. */
-export const changeBody = z
-  .object({
-    memo: givenText.nullish().meta(memoWords),
-    ttl: ttl({
-      refusal: 'Must be a whole number of seconds, or a string of its digits',
-      description:
-        "A waiting secret's new lifetime in seconds, from now on; it ends at the plan's longest since the creation at the latest. " +
-        'The nearest possible is granted, and `details.adjusted` says so. Absent, empty, null or 0: unchanged.',
-      examples: [86_400],
-    }),
-  })
-  .meta({ id: 'V2ChangeRequest' });
-
-export const changeAnswer = z
-  .object({
-    success,
-    custid,
-    record: metadataRecord,
-    details: z.object({ ...recordDetails, adjusted: ttlAdjusted, ignored }),
-  })
-  .meta({ id: 'V2ChangeAnswer' });
-
-type ChangeRefusal = Exclude<ChangeOutcome, { outcome: 'found' }>;
-
-const changeTable: Table<ChangeRefusal, 'outcome', [metadataKey: string, links: Links]> = {
-  unknown: (_, metadataKey) => unknownMetadata(metadataKey),
-  already_gone: ({ receipt }, _metadataKey, links) => alreadyGone(receipt, links),
-  lifetime_fixed: () =>
-    refuseFields([
-      {
-        field: 'ttl',
-        message: 'The lifetime of this secret cannot be changed: an earlier version stored it',
-      },
-    ]),
-  ill_formed: ({ field }) => refuseFields([{ field, message: illFormed }]),
-  memo_too_long: ({ maxCharacters }) =>
-    refuseFields([{ field: 'memo', message: `Must be at most ${maxCharacters} characters` }]),
-};
-
-export const change = define({
-  ...onReceipt,
-  name: 'v2.change',
-  method: 'PATCH',
-  path: '/private/:key',
-  aliases: [{ method: 'PATCH', path: '/receipt/:key' }],
-  document: {
-    summary: "Change the creator's own label, or the lifetime",
-    description:
-      'Sets `memo`, or removes it with an empty text or null, also once the secret is gone. `ttl` gives a waiting secret ' +
-      'another lifetime, from now on; the receipt then lives twice as long as the whole. What is not given stays.',
-    tag,
-    params,
-    body: jsonBody(changeBody, false),
-  },
-  answers: {
-    description: 'The record as it now is.',
-    schema: changeAnswer,
-    refuses: ['unknown_secret', 'already_gone'],
-  },
-  async decode(exchange: Exchange, dialect: Dialect) {
-    const { fields, ignored: paths } = await readFields(exchange, changeBody, dialect);
-    return { metadataKey: keyOf(exchange), memo: fields.memo, ttlSeconds: fields.ttl, ignored: paths };
-  },
-  async handle({ metadataKey, memo, ttlSeconds, ignored: paths }, caller, { service, links, dialect }) {
-    const outcome = await service.change(
-      {
-        metadataKey,
-        authority: dialect.managementAuthority,
-        memo: typeof memo === 'string' ? new Sensitive(memo) : memo,
-        ttlSeconds,
-      },
-      caller,
-    );
-    if (outcome.outcome !== 'found') return answerFrom(changeTable, 'outcome', outcome, metadataKey, links);
-    const { receipt, grantedTtlSeconds } = outcome;
-    const granted = grantedTtlSeconds === null ? {} : adjustedTtl(ttlSeconds, grantedTtlSeconds);
-    return okWith(receipt, encodeRemarks({ adjusted: granted, ignored: paths }), caller, links);
   },
 });
 

@@ -14,11 +14,12 @@ import { deriveClientToken, derivePassphraseSalt } from '../../crypto/derive.ts'
 import { openProofs, type ProvenKeys, proveKeys, unwrapSecret } from '../../crypto/envelope.ts';
 import type { UnwrapOutcome, UnwrappedSecret } from '../../crypto/row.ts';
 import type { Caller } from '../account.ts';
+import type { AttemptLimits, AttemptStore } from '../attempt-store.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
 import type { Events } from '../events.ts';
 import { parseSecretKey, type SecretKey, secretIdOf } from '../keys.ts';
-import type { AttemptLimits, AttemptStore, SecretStore } from '../ports.ts';
+import type { SecretStore } from '../ports.ts';
 import type { StoredSecret } from '../secret.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';

@@ -8,9 +8,10 @@
  *
  * All who ask this node about one secret meanwhile are decided together, by one read and one write: a burst does not compete with itself.
  */
+
+import type { AttemptLimits, AttemptStore, Reservation } from '../../core/attempt-store.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { SecretId } from '../../core/keys.ts';
-import type { AttemptLimits, AttemptStore, Reservation } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { allowanceAfter, exhaustionOf } from '../store.ts';
 import type { Engine } from './engine.ts';

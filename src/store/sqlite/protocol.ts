@@ -1,15 +1,8 @@
 /** The messages between the event loop and the writer thread. An answer is posted only after its batch's COMMIT returned. */
+import type { AttemptLimits, Reservation } from '../../core/attempt-store.ts';
 import type { CreationStore } from '../../core/creation-store.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
-import type {
-  AccountStore,
-  AttemptLimits,
-  DomainStore,
-  DueNotice,
-  NewExpiry,
-  Reservation,
-  RoomStore,
-} from '../../core/ports.ts';
+import type { AccountStore, DomainStore, DueNotice, NewExpiry, RoomStore } from '../../core/ports.ts';
 import type { RootStore, RotationStore } from '../../core/root-store.ts';
 import type { StoredDelivery } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';

@@ -5,13 +5,13 @@
  * steps back, across restarts and for all processes on the folder (P8).
  */
 import type { Database } from 'bun:sqlite';
+import type { AttemptStore } from '../../core/attempt-store.ts';
 import type { CreationStore } from '../../core/creation-store.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type { LookStore, NewLook } from '../../core/look-store.ts';
 import type {
   AccountStore,
-  AttemptStore,
   ClaimOutcome,
   ClaimTarget,
   DomainStore,

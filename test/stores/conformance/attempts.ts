@@ -3,7 +3,7 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { AttemptLimits, Reservation } from '../../../src/core/ports.ts';
+import type { AttemptLimits, Reservation } from '../../../src/core/attempt-store.ts';
 import { type ConformanceCheck, check, newSecretId, putNew, restartCheck } from './check.ts';
 
 const limits: AttemptLimits = { windowSeconds: 600, perClient: 5, perSecret: 20, perLife: 100 };

@@ -3,7 +3,7 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { AttemptLimits } from '../../../src/core/ports.ts';
+import type { AttemptLimits } from '../../../src/core/attempt-store.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { personNamed } from './account-fixtures.ts';

@@ -1,6 +1,7 @@
 /** Passphrase attempts in memory. Counting and deciding are one step, before anything is hashed. */
+
+import type { AttemptLimits, AttemptStore, Reservation } from '../../../src/core/attempt-store.ts';
 import type { SecretId } from '../../../src/core/keys.ts';
-import type { AttemptLimits, AttemptStore, Reservation } from '../../../src/core/ports.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 import { allowanceAfter, exhaustionOf } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';

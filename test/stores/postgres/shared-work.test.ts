@@ -1,8 +1,9 @@
 /** What nodes do between them, each thing once; and what catches it if they do not. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { randomBytes } from 'node:crypto';
+import type { AttemptLimits } from '../../../src/core/attempt-store.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
-import type { AttemptLimits, DueNotice } from '../../../src/core/ports.ts';
+import type { DueNotice } from '../../../src/core/ports.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
 import { createDomainChecks } from '../../../src/core/share-domains/check.ts';
 import type { Engine, Values } from '../../../src/store/postgres/engine.ts';

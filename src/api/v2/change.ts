@@ -1,0 +1,94 @@
+/** API v2: what a creator changes later. What is not given stays what it is. */
+import { z } from 'zod';
+import type { Links } from '../../core/links.ts';
+import type { ChangeOutcome } from '../../core/secrets/outcomes.ts';
+import { Sensitive } from '../../core/sensitive.ts';
+import type { Exchange } from '../../http/operation.ts';
+import { text as givenText, illFormed, memoWords, ttl } from '../fields.ts';
+import { answerFrom, type Table } from '../version.ts';
+import type { Dialect } from './dialect.ts';
+import { define, jsonBody } from './operation.ts';
+import { alreadyGone, okWith, onReceipt, params, tag, unknownMetadata } from './receipts.ts';
+import { custid, metadataRecord, recordDetails, success } from './records.ts';
+import { refuseFields } from './refusals.ts';
+import { adjustedTtl, encodeRemarks, ignored, keyOf, readFields, ttlAdjusted } from './wire.ts';
+
+export const changeBody = z
+  .object({
+    memo: givenText.nullish().meta(memoWords),
+    ttl: ttl({
+      refusal: 'Must be a whole number of seconds, or a string of its digits',
+      description:
+        "A waiting secret's new lifetime in seconds, from now on; it ends at the plan's longest since the creation at the latest. " +
+        'The nearest possible is granted, and `details.adjusted` says so. Absent, empty, null or 0: unchanged.',
+      examples: [86_400],
+    }),
+  })
+  .meta({ id: 'V2ChangeRequest' });
+
+export const changeAnswer = z
+  .object({
+    success,
+    custid,
+    record: metadataRecord,
+    details: z.object({ ...recordDetails, adjusted: ttlAdjusted, ignored }),
+  })
+  .meta({ id: 'V2ChangeAnswer' });
+
+type ChangeRefusal = Exclude<ChangeOutcome, { outcome: 'found' }>;
+
+const changeTable: Table<ChangeRefusal, 'outcome', [metadataKey: string, links: Links]> = {
+  unknown: (_, metadataKey) => unknownMetadata(metadataKey),
+  already_gone: ({ receipt }, _metadataKey, links) => alreadyGone(receipt, links),
+  lifetime_fixed: () =>
+    refuseFields([
+      {
+        field: 'ttl',
+        message: 'The lifetime of this secret cannot be changed: an earlier version stored it',
+      },
+    ]),
+  ill_formed: ({ field }) => refuseFields([{ field, message: illFormed }]),
+  memo_too_long: ({ maxCharacters }) =>
+    refuseFields([{ field: 'memo', message: `Must be at most ${maxCharacters} characters` }]),
+};
+
+export const change = define({
+  ...onReceipt,
+  name: 'v2.change',
+  method: 'PATCH',
+  path: '/private/:key',
+  aliases: [{ method: 'PATCH', path: '/receipt/:key' }],
+  document: {
+    summary: "Change the creator's own label, or the lifetime",
+    description:
+      'Sets `memo`, or removes it with an empty text or null, also once the secret is gone. `ttl` gives a waiting secret ' +
+      'another lifetime, from now on; the receipt then lives twice as long as the whole. What is not given stays.',
+    tag,
+    params,
+    body: jsonBody(changeBody, false),
+  },
+  answers: {
+    description: 'The record as it now is.',
+    schema: changeAnswer,
+    refuses: ['unknown_secret', 'already_gone'],
+  },
+  async decode(exchange: Exchange, dialect: Dialect) {
+    const { fields, ignored: paths } = await readFields(exchange, changeBody, dialect);
+    return { metadataKey: keyOf(exchange), memo: fields.memo, ttlSeconds: fields.ttl, ignored: paths };
+  },
+  async handle({ metadataKey, memo, ttlSeconds, ignored: paths }, caller, { service, links, dialect }) {
+    const outcome = await service.change(
+      {
+        metadataKey,
+        authority: dialect.managementAuthority,
+        memo: typeof memo === 'string' ? new Sensitive(memo) : memo,
+        ttlSeconds,
+      },
+      caller,
+    );
+    if (outcome.outcome !== 'found') return answerFrom(changeTable, 'outcome', outcome, metadataKey, links);
+    const { receipt, grantedTtlSeconds } = outcome;
+    const granted = grantedTtlSeconds === null ? {} : adjustedTtl(ttlSeconds, grantedTtlSeconds);
+    return okWith(receipt, encodeRemarks({ adjusted: granted, ignored: paths }), caller, links);
+  },
+});
