@@ -20,6 +20,7 @@ import { systemRandom } from './crypto/random.ts';
 import { createClientAddressOf } from './http/client-address.ts';
 import { refuseForeignHosts } from './http/cross-site.ts';
 import type { StoreRisk } from './http/health.ts';
+import type { Fetch } from './http/pipeline.ts';
 import { createMailQuota, createRateLimiter } from './http/rate-limit.ts';
 import { ListenError, startServer } from './http/server.ts';
 import { lookUp } from './locale/catalogues.ts';
@@ -250,7 +251,7 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   opening.catch(() => {});
   // The store's thread starts while this loads, which takes longer: schemas, pages and words.
   const { createSite } = await import('./site.ts');
-  const { store: opened, server, isRefused, limitsUnder, close } = await opening;
+  const { store: opened, server, isRefused, limitsUnder, duringRequest, close } = await opening;
   closers.push(close);
   if (server !== null) closers.push(watchServer({ isRefused, log, after }).stop);
   const room = createRoomWatch(opened, log);
@@ -270,7 +271,7 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
     ...(limitsUnder !== null && { shared: limitsUnder(deriveLimitKey(ring.current.key)) }),
   });
   const hasStarted = { hasNewKeys: isNew, isSecondServer: mark.hasOthers, server };
-  const edge = { brands, createSite, onAnswer, links, domains, limiter };
+  const edge = { brands, createSite, onAnswer, links, domains, limiter, duringRequest };
   return { ...edge, mailer, store, room, ring, events, hasStarted };
 }
 
@@ -319,7 +320,7 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
     log({ event: 'proxy_untrusted' }),
   );
   const parts = await openParts(settings, log, closers);
-  const { store, room, ring, domains, brands, links, limiter, mailer, onAnswer } = parts;
+  const { store, room, ring, domains, brands, links, limiter, mailer, onAnswer, duringRequest } = parts;
   const looking = room.look();
   const services = await createServices(settings, parts, closers);
   const sweeper = startSweeper({
@@ -333,7 +334,7 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
   closers.push(startDomainChecker({ domains, log, after }).stop);
   const onFault = (error: unknown, requestId: string) =>
     log({ event: 'fault', where: 'request', error, requestId });
-  const fetch = parts.createSite({
+  const answer = parts.createSite({
     ...services,
     ...{ settings, version, links, domains, brands, limiter, clientAddressOf, onAnswer, onFault },
     clock: store.now,
@@ -345,6 +346,8 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
       (await store.findRootCheck(ring.current.kid)) !== null &&
       (await store.findFirstOpenRoot()) <= ring.current.kid,
   });
+  const fetch: Fetch =
+    duringRequest === null ? answer : (request, peer) => duringRequest(() => answer(request, peer));
   const served = isForThisMachineAlone(settings)
     ? refuseForeignHosts(fetch, {
         baseUrl: settings.baseUrl,

@@ -25,6 +25,8 @@ export interface OpenStore {
   isRefused(): boolean;
   /** What its nodes count together, under a key that all of them have; `null` for a store of one machine. */
   readonly limitsUnder: ((key: Uint8Array) => SharedLimits) | null;
+  /** Runs a request, which has one deadline for all that it asks of the store; `null` where each call has its own. */
+  readonly duringRequest: (<T>(request: () => T | Promise<T>) => Promise<T>) | null;
   close(): Promise<void>;
 }
 
@@ -63,6 +65,7 @@ async function openPostgres(
     );
   if (isBesideServers && tables === 'older') throw new StoreRefusal('older_server', outdated);
   const { openPostgresStore } = await import('./store/postgres/store.ts');
+  const { requestWaits } = await import('./store/postgres/waits.ts');
   const { maxStorageBytes } = settings;
   const clock = createMachineClock();
   const opening = openPostgresStore({ ...options, durability, maxStorageBytes, clock });
@@ -74,7 +77,9 @@ async function openPostgres(
   const server = { shown, durability, unsafe, isEncrypted: tls !== null, isLocal };
   const isRefused = () => store.engineStatus().refusal !== null;
   const { limitsUnder } = store;
-  return { store, server, isRefused, limitsUnder, close: async () => store[Symbol.asyncDispose]() };
+  const { during: duringRequest } = requestWaits;
+  const close = async () => store[Symbol.asyncDispose]();
+  return { store, server, isRefused, limitsUnder, duringRequest, close };
 }
 
 async function openSqlite(
@@ -89,7 +94,7 @@ async function openSqlite(
   const clock = createMachineClock();
   const store = await openSqliteStore({ directory: dataDir, clock, maxStorageBytes, isBesideServers });
   const close = async () => store[Symbol.asyncDispose]();
-  return { store, server: null, isRefused: () => false, limitsUnder: null, close };
+  return { store, server: null, isRefused: () => false, limitsUnder: null, duringRequest: null, close };
 }
 
 function open(settings: Settings, isBesideServers: boolean): Promise<OpenStore> {

@@ -5,12 +5,15 @@
 import type { Engine, Values } from './engine.ts';
 import { NotExecutedError } from './faults.ts';
 import type { Statement } from './statement.ts';
+import { requestWaits } from './waits.ts';
 
 const maxAsks = 256;
 const maxBytes = 4 * 1024 * 1024;
 const maxInFlight = 2;
 /** What has not been sent by then is not sent at all: it leaves the statement enough of the two seconds that a call may take. */
 const maxWaitMs = 1_000;
+/** Requests have waited a little before, each for another time: no timer for each. */
+const watchSlackMs = 50;
 
 export interface BatchOptions<Ask, Answer, Row = unknown> {
   /** Made by `decision`, or for reads by `statement`. */
@@ -44,23 +47,24 @@ export function createBatch<Ask, Answer, Row = unknown>(
   let waiting: Waiting<Ask, Answer>[] = [];
   let inFlight = 0;
   let isDue = false;
-  let isWatched = false;
+  /** When the queue is looked at next. */
+  let watchedMs = Number.POSITIVE_INFINITY;
 
   /** Refuses what has waited for too long, and looks again when the next one will have. */
   function refuseLate(): void {
-    isWatched = false;
+    watchedMs = Number.POSITIVE_INFINITY;
     const lateMs = performance.now() - maxWaitMs;
     for (const { reject } of waiting.filter(({ askedAtMs }) => askedAtMs <= lateMs))
       reject(new NotExecutedError('PostgreSQL is too slow.', { mayTryAgain: false }));
     waiting = waiting.filter(({ askedAtMs }) => askedAtMs > lateMs);
-    watchQueue();
+    for (const { askedAtMs } of waiting) watchQueue(askedAtMs);
   }
 
-  function watchQueue(): void {
-    const [oldest] = waiting;
-    if (isWatched || oldest === undefined) return;
-    isWatched = true;
-    setTimeout(refuseLate, Math.ceil(oldest.askedAtMs + maxWaitMs - performance.now())).unref();
+  function watchQueue(askedAtMs: number): void {
+    const lateMs = askedAtMs + maxWaitMs;
+    if (lateMs > watchedMs - watchSlackMs) return;
+    watchedMs = lateMs;
+    setTimeout(refuseLate, Math.ceil(lateMs - performance.now())).unref();
   }
 
   /** The oldest that fit into one statement; the others keep their order. */
@@ -129,14 +133,16 @@ export function createBatch<Ask, Answer, Row = unknown>(
   function schedule(): void {
     if (isDue || inFlight === maxInFlight || waiting.length === 0) return;
     isDue = true;
-    setImmediate(sendNext);
+    // It serves others than the request that it was scheduled by.
+    requestWaits.apart(() => setImmediate(sendNext));
   }
 
   return (ask) => {
     const { promise, resolve, reject } = Promise.withResolvers<Answer | 'abandoned'>();
-    waiting.push({ ask, id: Buffer.from(batch.idOf(ask)), askedAtMs: performance.now(), resolve, reject });
+    const askedAtMs = requestWaits.beganMs();
+    waiting.push({ ask, id: Buffer.from(batch.idOf(ask)), askedAtMs, resolve, reject });
     schedule();
-    watchQueue();
-    return promise;
+    watchQueue(askedAtMs);
+    return requestWaits.count(() => promise);
   };
 }

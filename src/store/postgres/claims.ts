@@ -26,6 +26,7 @@ import { NotExecutedError } from './faults.ts';
 import type { RootUses } from './roots.ts';
 import { rowsInOrderOf } from './secret-rows.ts';
 import { decision, type Statement } from './statement.ts';
+import { requestWaits } from './waits.ts';
 
 /** Of a row, or of a row's bytes in SQL: what its version byte is in a look, and the root that it names. */
 const lookVersion = `'\\x${lookRow.version.toString(16).padStart(2, '0')}'::bytea`;
@@ -238,7 +239,7 @@ export function createClaimStore(
       return await claim(ask);
     } catch (fault) {
       if (kept !== undefined && !(fault instanceof NotExecutedError))
-        void undoing(ask.claimToken, () => putBack(undo, { ...ask, kept }));
+        void requestWaits.apart(() => undoing(ask.claimToken, () => putBack(undo, { ...ask, kept })));
       throw fault;
     }
   }

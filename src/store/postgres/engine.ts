@@ -17,6 +17,7 @@ import { assertNotRestored } from './restores.ts';
 import { createServerWatch, type EngineStatus, type ServerWatch } from './server-watch.ts';
 import type { Statement } from './statement.ts';
 import { createSharedTime, leaseSeconds, type ServerClock, type SharedTime, type TimeRow } from './time.ts';
+import { requestWaits } from './waits.ts';
 
 export type { Values } from './connection.ts';
 export type { EngineStatus } from './server-watch.ts';
@@ -28,7 +29,8 @@ export interface Engine {
   readonly time: SharedTime;
   /**
    * Reads on the primary. `$1` is the first of `values`.
-   * @param askedAtMs when the caller began to wait (of `performance.now()`): two seconds later it is rejected
+   * @param askedAtMs when the callers began to wait (of `performance.now()`): two seconds later it is rejected. Without it the call
+   * is one of its request's, which has two seconds for all of them (`waits.ts`)
    */
   read<Row>(statement: Statement, values: Values, askedAtMs?: number): Promise<readonly Row[]>;
   /**
@@ -67,7 +69,7 @@ export interface EngineOptions extends Partial<Pick<EngineDemands, 'durability' 
   readonly poolSize?: number;
 }
 
-/** Every call is answered within this. */
+/** Every call is answered within this, and so are all of a request together. */
 const limitMs = 2_000;
 /** Opening a connection may take longer, because the calls do not wait for it. */
 const checkMs = 5_000;
@@ -86,6 +88,21 @@ const authorityMs = 3_000;
 /** Callers wipe their bytes as soon as they have asked. A buffer's `slice` would share them. */
 const ownCopy = (values: Values): Values =>
   values.map((value) => (value instanceof Uint8Array ? new Uint8Array(value) : value));
+
+/** Runs a call, with its deadline: within the time that its request has left, if it is one request's alone. */
+function timed<T>(askedAtMs: number | undefined, call: (deadlineMs: number) => Promise<T>): Promise<T> {
+  if (askedAtMs !== undefined) return call(askedAtMs + limitMs);
+  return requestWaits.count(() => call(requestWaits.beganMs() + limitMs));
+}
+
+/** What others wait for as well goes on after the deadline. */
+async function by(deadlineMs: number, shared: Promise<void> | null): Promise<void> {
+  if (shared === null) return;
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const refusal = new NotExecutedError('There was no time left.', { mayTryAgain: false });
+  const timer = setTimeout(() => reject(refusal), Math.max(0, deadlineMs - performance.now()));
+  await Promise.race([shared, late]).finally(() => clearTimeout(timer));
+}
 
 /** Once more while nothing has happened and it may succeed. */
 async function persist<T>(deadlineMs: number, attempt: () => Promise<T>): Promise<T> {
@@ -295,34 +312,35 @@ function createCalls({ readers, writers, watch, clock, first, onConfirmed }: Par
 
   return {
     time,
-    async decide<Row>(
-      statement: Statement,
-      values: Values,
-      askedAtMs = performance.now(),
-      lateValues?: LateValues,
-    ) {
+    decide<Row>(statement: Statement, values: Values, askedAtMs?: number, lateValues?: LateValues) {
       const copy = ownCopy(values);
-      await time.beforeDecision();
-      const valuesNow = () => {
-        const sent = lateValues === undefined ? copy : lateValues();
-        return sent === null ? null : [...time.ofDecision(), ...sent];
-      };
-      return (await write(statement, valuesNow, askedAtMs + limitMs)) as readonly Row[];
+      return timed(askedAtMs, async (deadlineMs) => {
+        await by(deadlineMs, time.beforeDecision());
+        const valuesNow = () => {
+          const sent = lateValues === undefined ? copy : lateValues();
+          return sent === null ? null : [...time.ofDecision(), ...sent];
+        };
+        return (await write(statement, valuesNow, deadlineMs)) as readonly Row[];
+      });
     },
-    async read<Row>(statement: Statement, values: Values, askedAtMs = performance.now()) {
-      const [deadlineMs, copy] = [askedAtMs + limitMs, ownCopy(values)];
-      await time.beforeRead();
-      const attempt = () =>
-        readers.use(deadlineMs, (connection) => readOn(connection, statement, copy, deadlineMs));
-      return (await persist(deadlineMs, attempt)) as readonly Row[];
+    read<Row>(statement: Statement, values: Values, askedAtMs?: number) {
+      const copy = ownCopy(values);
+      return timed(askedAtMs, async (deadlineMs) => {
+        await by(deadlineMs, time.beforeRead());
+        const attempt = () =>
+          readers.use(deadlineMs, (connection) => readOn(connection, statement, copy, deadlineMs));
+        return (await persist(deadlineMs, attempt)) as readonly Row[];
+      });
     },
     async prove(endedAt) {
       // The log is written in order, so whatever a confirmed decision follows is as durable as it is.
       const endedMsAgo = (time.now() - endedAt) * 1_000;
-      if (endedMsAgo - confirmedMsAgo() <= writtenWithinMs) await confirmAnew();
+      if (endedMsAgo - confirmedMsAgo() <= writtenWithinMs)
+        await timed(undefined, (deadlineMs) => by(deadlineMs, confirmAnew()));
     },
     async proveAbsence() {
-      if (confirmedMsAgo() > authorityMs) await confirmAnew();
+      if (confirmedMsAgo() > authorityMs)
+        await timed(undefined, (deadlineMs) => by(deadlineMs, confirmAnew()));
     },
   };
 }

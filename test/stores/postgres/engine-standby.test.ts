@@ -3,9 +3,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'bun:test';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { MachineClock } from '../../../src/core/time.ts';
 import { createMachineClock } from '../../../src/ops/machine-clock.ts';
+import { createBatch } from '../../../src/store/postgres/batches.ts';
 import { type Engine, openEngine } from '../../../src/store/postgres/engine.ts';
+import { NotExecutedError } from '../../../src/store/postgres/faults.ts';
 import { decision, statement } from '../../../src/store/postgres/statement.ts';
 import { createServerClock } from '../../../src/store/postgres/time.ts';
+import { requestWaits } from '../../../src/store/postgres/waits.ts';
 import { type PostgresPair, startPair, until } from '../../support/postgres.ts';
 import { openTcpLink } from '../../support/tcp-link.ts';
 import { createSettableClock } from '../conformance/check.ts';
@@ -146,6 +149,29 @@ describe('a decision that the standby has not confirmed', () => {
     pair.thawStandby();
     await until('a decision', isFine(engine));
     expect(await backends()).toBeLessThanOrEqual(poolSize);
+  });
+
+  it('leaves its request no time for another, which is not sent', async () => {
+    await using engine = await open();
+    const ask = createBatch<number, number>(engine, {
+      statement: decision('INSERT INTO notes SELECT unnest($3::int[])'),
+      kind: 'decide',
+      idOf: (id) => Uint8Array.of(id),
+      valuesOf: (ids) => [ids],
+      answersOf: (_, ids) => ids,
+    });
+    await freeze(engine);
+    const after = await requestWaits.during(async () => {
+      expect(await codeOf(add(engine))).toBe('unavailable');
+      return Promise.allSettled([add(engine), ask(-2), engine.read(statement('SELECT 1'), [])]);
+    });
+    for (const each of after) {
+      expect(each.status).toBe('rejected');
+      expect(each.status === 'rejected' && each.reason).toBeInstanceOf(NotExecutedError);
+    }
+    pair.thawStandby();
+    await until('a decision', isFine(engine));
+    expect(await pair.primary.ask('SELECT 1 FROM notes WHERE id = -2')).toEqual([]);
   });
 
   it('does not keep reads waiting', async () => {

@@ -1,0 +1,68 @@
+/**
+ * A request has two seconds for all that it asks of the store, not for each call: a few slow calls in a row would keep its client
+ * waiting for the sum of them. Calls that overlap count once. Work that goes on after the answer has time of its own.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** What a request has waited so far. */
+interface Waits {
+  /** Without the calls under way. */
+  ms: number;
+  callsUnderWay: number;
+  sinceMs: number;
+  isAnswered: boolean;
+}
+
+export interface RequestWaits {
+  /** Runs one request. */
+  during<T>(request: () => T | Promise<T>): Promise<T>;
+  /** Makes one call to the store, which counts for the request that it is made in. */
+  count<T>(call: () => Promise<T>): Promise<T>;
+  /** When a call made now counts as begun, by `nowMs`: earlier by what its request has waited before. */
+  beganMs(): number;
+  /** Runs work that has time of its own. */
+  apart<T>(work: () => T): T;
+}
+
+/** @param nowMs of a clock that only goes forward */
+export function createRequestWaits(nowMs: () => number = () => performance.now()): RequestWaits {
+  const requests = new AsyncLocalStorage<Waits | null>();
+
+  function current(): Waits | null {
+    const waits = requests.getStore() ?? null;
+    return waits?.isAnswered === true ? null : waits;
+  }
+
+  return {
+    during(request) {
+      const waits: Waits = { ms: 0, callsUnderWay: 0, sinceMs: 0, isAnswered: false };
+      return requests.run(waits, async () => {
+        try {
+          return await request();
+        } finally {
+          waits.isAnswered = true;
+        }
+      });
+    },
+    async count(call) {
+      const waits = current();
+      if (waits === null) return call();
+      if (waits.callsUnderWay === 0) waits.sinceMs = nowMs();
+      waits.callsUnderWay += 1;
+      try {
+        return await call();
+      } finally {
+        waits.callsUnderWay -= 1;
+        if (waits.callsUnderWay === 0) waits.ms += nowMs() - waits.sinceMs;
+      }
+    },
+    beganMs() {
+      const waits = current();
+      if (waits === null) return nowMs();
+      return (waits.callsUnderWay > 0 ? waits.sinceMs : nowMs()) - waits.ms;
+    },
+    apart: (work) => requests.run(null, work),
+  };
+}
+
+export const requestWaits = createRequestWaits();
