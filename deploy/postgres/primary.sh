@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run once, by the image, on the primary's new database: the service's user, who owns nothing but its own schema's tables, and the
+# Run once, by the image, on the primary's new database: the service's user, who owns nothing but the service's schema, and the
 # standby's user, who may only replicate.
 set -eu
 
@@ -8,7 +8,7 @@ psql --set ON_ERROR_STOP=1 --username "$POSTGRES_USER" --dbname "$POSTGRES_DB" \
 CREATE ROLE mayfly LOGIN PASSWORD :'mayfly';
 CREATE ROLE replication LOGIN REPLICATION PASSWORD :'replication';
 REVOKE ALL ON SCHEMA public FROM PUBLIC;
-GRANT USAGE, CREATE ON SCHEMA public TO mayfly;
+CREATE SCHEMA mayfly_store AUTHORIZATION mayfly;
 SQL
 
 # The image lets users log in to databases; a standby asks for none.

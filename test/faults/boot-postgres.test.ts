@@ -107,11 +107,11 @@ describe('P25, P18: a PostgreSQL server stops the start', () => {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     try {
-      await client.query('UPDATE migrations SET done = 999');
+      await client.query('UPDATE mayfly_store.migrations SET done = 999');
       expect(await refusalOf({ MAYFLY_STORE: url, ...single, ...keys })).toContain(
         'later version of Mayfly (schema 999',
       );
-      expect((await client.query('SELECT done FROM migrations')).rows).toEqual([{ done: 999 }]);
+      expect((await client.query('SELECT done FROM mayfly_store.migrations')).rows).toEqual([{ done: 999 }]);
     } finally {
       await client.end();
     }

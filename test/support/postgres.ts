@@ -77,7 +77,7 @@ export interface PostgresServer extends AsyncDisposable {
   restart(): Promise<void>;
   /** Changes lines of its configuration and lets it read them; resolves when new connections have them. */
   configure(changes: Config): Promise<void>;
-  /** Rows of one statement, on a connection of its own. */
+  /** Rows of one statement, on a connection of its own that finds Mayfly's tables without their schema. */
   ask<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
@@ -163,7 +163,7 @@ async function serve(folder: string, port: number, own: Config): Promise<Postgre
   writeConfig(folder, config);
   let running = await launch(folder);
   const ask: PostgresServer['ask'] = async (sql, values = []) => {
-    const client = new pg.Client({ connectionString: url });
+    const client = new pg.Client({ connectionString: url, options: '-c search_path=public,mayfly_store' });
     await client.connect();
     try {
       return (await client.query(sql, [...values])).rows;

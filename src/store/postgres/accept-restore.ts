@@ -9,9 +9,9 @@ import { findPlace, keepPlace } from './restores.ts';
 export async function lookAtRestored({ ask }: MoveSession): Promise<BackupFacts | null> {
   if (!(await isFenced(ask))) return null;
   const [facts] = await ask<BackupFacts>(`
-    SELECT t.seconds AS "takenAt", (SELECT count(*) FROM accounts) AS accounts,
+    SELECT t.seconds AS "takenAt", (SELECT count(*) FROM mayfly_store.accounts) AS accounts,
       (SELECT count(*) FROM ${nameIn('records', true)} WHERE state = 'w' AND expires_at > t.seconds) AS waiting
-    FROM ${nameIn('store_time', true)} t JOIN move ON move.phase = 'restored'`);
+    FROM ${nameIn('store_time', true)} t JOIN mayfly_store.move ON move.phase = 'restored'`);
   return facts ?? null;
 }
 
@@ -30,10 +30,10 @@ export async function acceptRestore(session: MoveSession): Promise<void> {
     await ask(`
       UPDATE ${records} SET sealed_secret = NULL, look_until = NULL, look_tag = NULL, delivery_address_box = NULL,
         notice_due_at = NULL, sweep_at = receipt_expires_at`);
-    for (const table of ['attempts', 'sessions', 'tickets']) await ask(`DELETE FROM ${table}`);
+    for (const table of ['attempts', 'sessions', 'tickets']) await ask(`DELETE FROM mayfly_store.${table}`);
     await forgetTriggers(session, true);
-    await ask('DELETE FROM move_changes');
-    await ask('DELETE FROM move');
+    await ask('DELETE FROM mayfly_store.move_changes');
+    await ask('DELETE FROM mayfly_store.move');
     await ask(keepPlace(place));
     await takeDownFence(ask);
   });

@@ -71,9 +71,9 @@ export function createLookUp<
   };
 }
 
-const selectByName = statement(`SELECT ${accountColumns} FROM accounts a WHERE a.username = $1`);
-const selectById = statement(`SELECT ${accountColumns} FROM accounts a WHERE a.id = $1`);
-const selectAny = statement('SELECT 1 AS any FROM accounts LIMIT 1');
+const selectByName = statement(`SELECT ${accountColumns} FROM mayfly_store.accounts a WHERE a.username = $1`);
+const selectById = statement(`SELECT ${accountColumns} FROM mayfly_store.accounts a WHERE a.id = $1`);
+const selectAny = statement('SELECT 1 AS any FROM mayfly_store.accounts LIMIT 1');
 
 interface ListedRow extends AccountRow {
   has_password: boolean;
@@ -83,20 +83,20 @@ interface ListedRow extends AccountRow {
 
 const selectListed = statement(`
   SELECT ${accountColumns}, a.last_used_at, a.verifier IS NOT NULL AS has_password,
-    (SELECT count(*) FROM tokens t
+    (SELECT count(*) FROM mayfly_store.tokens t
      WHERE t.account_id = a.id AND (t.expires_at IS NULL OR t.expires_at > $1)) AS tokens
-  FROM accounts a ORDER BY a.id`);
+  FROM mayfly_store.accounts a ORDER BY a.id`);
 
 const countRecords = statement(`
   SELECT count(*) AS receipts, count(*) FILTER (WHERE state = 'w' AND expires_at > $2) AS waiting
-  FROM records WHERE owner = $1`);
+  FROM mayfly_store.records WHERE owner = $1`);
 
-const setPlan = decision('UPDATE accounts SET plan = $4 WHERE id = $3');
-const setLocale = decision('UPDATE accounts SET locale = $4 WHERE id = $3');
-const setNotify = decision('UPDATE accounts SET notify = $4 WHERE id = $3');
-const lock = decision('SELECT lock_account($3, (SELECT now FROM clock)) AS done');
+const setPlan = decision('UPDATE mayfly_store.accounts SET plan = $4 WHERE id = $3');
+const setLocale = decision('UPDATE mayfly_store.accounts SET locale = $4 WHERE id = $3');
+const setNotify = decision('UPDATE mayfly_store.accounts SET notify = $4 WHERE id = $3');
+const lock = decision('SELECT mayfly_store.lock_account($3::bigint, (SELECT now FROM clock)) AS done');
 const unlock = decision(
-  'UPDATE accounts SET locked_at = NULL WHERE id = $3 AND locked_at IS NOT NULL RETURNING id',
+  'UPDATE mayfly_store.accounts SET locked_at = NULL WHERE id = $3 AND locked_at IS NOT NULL RETURNING id',
 );
 
 type OwnMethods =
@@ -155,8 +155,8 @@ export function createAccountStore(engine: Engine): Pick<AccountStore, OwnMethod
 const selectTokens = statement(`
   SELECT asked.place, ${tokenColumns}, ${accountColumns}
   FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (token_hash, place)
-  LEFT JOIN tokens t ON t.token_hash = asked.token_hash
-  LEFT JOIN accounts a ON a.id = coalesce(t.account_id, 0)`);
+  LEFT JOIN mayfly_store.tokens t ON t.token_hash = asked.token_hash
+  LEFT JOIN mayfly_store.accounts a ON a.id = coalesce(t.account_id, 0)`);
 
 interface FoundRow extends AccountRow, Omit<TokenRow, 'token_id'> {
   place: number;
@@ -164,40 +164,42 @@ interface FoundRow extends AccountRow, Omit<TokenRow, 'token_id'> {
 }
 
 const selectOwned = statement(
-  `SELECT ${tokenColumns} FROM tokens t WHERE t.account_id = $1 ORDER BY t.token_id`,
+  `SELECT ${tokenColumns} FROM mayfly_store.tokens t WHERE t.account_id = $1 ORDER BY t.token_id`,
 );
 
 const newTokenColumns = 'account_id, token_hash, name, wrapped_data_key, scopes, created_at, expires_at';
 
 const insertAccount = decision(`
   WITH made AS (
-    INSERT INTO accounts (username, plan, created_at) VALUES ($3, $4, $5)
+    INSERT INTO mayfly_store.accounts (username, plan, created_at) VALUES ($3, $4, $5)
     ON CONFLICT (username) DO NOTHING RETURNING id),
   token AS (
-    INSERT INTO tokens (${newTokenColumns}) SELECT id, $6, $7, $8, $9, $10, $11 FROM made)
+    INSERT INTO mayfly_store.tokens (${newTokenColumns}) SELECT id, $6, $7, $8, $9, $10, $11 FROM made)
   SELECT id FROM made`);
 
 const insertToken = decision(`
-  INSERT INTO tokens (${newTokenColumns})
-  SELECT id, $4, $5, $6, $7, $8, $9 FROM accounts WHERE id = $3 FOR KEY SHARE
+  INSERT INTO mayfly_store.tokens (${newTokenColumns})
+  SELECT id, $4, $5, $6, $7, $8, $9 FROM mayfly_store.accounts WHERE id = $3 FOR KEY SHARE
   RETURNING token_id`);
 
 /** Finds the password that it was asked for with, so a request that began before a change of it adds nothing. */
 const insertOwnToken = decision(`
   WITH opened AS MATERIALIZED (
-    SELECT id FROM accounts WHERE id = $3 AND verifier = $10 AND locked_at IS NULL FOR SHARE)
-  INSERT INTO tokens (${newTokenColumns})
+    SELECT id FROM mayfly_store.accounts WHERE id = $3 AND verifier = $10 AND locked_at IS NULL FOR SHARE)
+  INSERT INTO mayfly_store.tokens (${newTokenColumns})
   SELECT id, $4, $5, $6, $7, $8, $9 FROM opened
   RETURNING token_id`);
 
-const deleteToken = decision('DELETE FROM tokens WHERE account_id = $3 AND token_id = $4 RETURNING token_id');
+const deleteToken = decision(
+  'DELETE FROM mayfly_store.tokens WHERE account_id = $3 AND token_id = $4 RETURNING token_id',
+);
 
 /** The account's row first, as everywhere. */
 const noteUse = decision(`
   WITH used AS (
-    UPDATE accounts SET last_used_at = greatest($4::bigint, last_used_at)
-    WHERE id = (SELECT account_id FROM tokens WHERE token_id = $3) RETURNING id)
-  UPDATE tokens SET last_used_at = greatest($4::bigint, last_used_at) FROM used
+    UPDATE mayfly_store.accounts SET last_used_at = greatest($4::bigint, last_used_at)
+    WHERE id = (SELECT account_id FROM mayfly_store.tokens WHERE token_id = $3) RETURNING id)
+  UPDATE mayfly_store.tokens SET last_used_at = greatest($4::bigint, last_used_at) FROM used
   WHERE token_id = $3 AND account_id = used.id`);
 
 const valuesOf = ({ tokenHash, name, wrappedDataKey, scopes, createdAt, expiresAt }: NewToken): Values => [

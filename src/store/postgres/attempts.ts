@@ -25,10 +25,10 @@ const maxTries = 100;
 const selectAttempts = statement(`
   SELECT a.last_number, a.numbers, a.times, a.clients, a.in_life, a.life_ends_at, a.stale_at, r.expires_at
   FROM (SELECT $1::bytea AS secret_id) asked
-    LEFT JOIN attempts a USING (secret_id) LEFT JOIN records r USING (secret_id)`);
+    LEFT JOIN mayfly_store.attempts a USING (secret_id) LEFT JOIN mayfly_store.records r USING (secret_id)`);
 
 const replaceAttempts = decision(`
-  INSERT INTO attempts (secret_id, last_number, numbers, times, clients, in_life, life_ends_at, stale_at)
+  INSERT INTO mayfly_store.attempts (secret_id, last_number, numbers, times, clients, in_life, life_ends_at, stale_at)
   VALUES ($3, $5, $6::bigint[], $7::bigint[], $8, $9, $10, $11)
   ON CONFLICT (secret_id) DO UPDATE SET last_number = excluded.last_number, numbers = excluded.numbers, times = excluded.times,
     clients = excluded.clients, in_life = excluded.in_life, life_ends_at = excluded.life_ends_at, stale_at = excluded.stale_at

@@ -74,7 +74,7 @@ const selectFacts = `
       - coalesce(current_setting('reserved_connections', true)::int, 0) AS "maxConnections",
     ARRAY(
       SELECT relname::text FROM pg_class
-      WHERE relpersistence = 'u' AND relname = ANY($1) AND relnamespace = to_regnamespace(current_schema()::text)
+      WHERE relpersistence = 'u' AND relname = ANY($1) AND relnamespace = to_regnamespace('mayfly_store')
     ) AS "unloggedTables"`;
 
 /**
@@ -88,7 +88,7 @@ const selectFollowers = `
 
 /** Those that must survive a crash, which what a migration itself makes UNLOGGED need not. */
 const loggedTables = migrations.flatMap((text) =>
-  [...text.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name = '']) => name),
+  [...text.matchAll(/^CREATE TABLE mayfly_store\.(\w+)/gm)].map(([, name = '']) => name),
 );
 
 const oldestVersion = 140_000;
@@ -130,7 +130,7 @@ function crashProblems(facts: EngineFacts, durability: Durability): string[] {
     synchronousCommit === 'off' &&
       'synchronous_commit is off, so a crash brings back secrets that were read: set synchronous_commit=on.',
     unloggedTables.length > 0 &&
-      `A crash empties what is UNLOGGED: run ${unloggedTables.map((name) => `ALTER TABLE ${name} SET LOGGED;`).join(' ')}`,
+      `A crash empties what is UNLOGGED: run ${unloggedTables.map((name) => `ALTER TABLE mayfly_store.${name} SET LOGGED;`).join(' ')}`,
   ].filter((problem) => problem !== false);
 }
 

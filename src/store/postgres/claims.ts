@@ -50,16 +50,17 @@ const claimRecords = decision(`
     SELECT locked.*, asked.found_version, asked.new_token, asked.look, asked.new_until,
       locked.state = 'w' AND locked.expires_at > clock.now AND locked.row_version = asked.found_version AS waits
     FROM clock CROSS JOIN (SELECT * FROM asked ORDER BY secret_id) AS asked CROSS JOIN LATERAL (
-      SELECT ${endingColumns}, r.expires_at, r.row_version FROM records r WHERE r.secret_id = asked.secret_id FOR UPDATE) AS locked),
+      SELECT ${endingColumns}, r.expires_at, r.row_version FROM mayfly_store.records r
+      WHERE r.secret_id = asked.secret_id FOR UPDATE) AS locked),
   taken AS (
-    UPDATE records r SET state = 'r', ended_at = clock.now, claim_token = found.new_token,
+    UPDATE mayfly_store.records r SET state = 'r', ended_at = clock.now, claim_token = found.new_token,
       sealed_secret = found.look, look_until = found.new_until,
       look_tag = substr(found.look, ${lookRow.tagAt + 1}, ${lookRow.tagBytes}), delivery_address_box = NULL
     FROM found, clock
     WHERE found.state = 'w' AND r.secret_id = found.secret_id
       AND r.row_version = found.found_version AND r.state = 'w' AND r.expires_at > clock.now AND (${lookFits})
     RETURNING r.secret_id, r.look_until),
-  noted AS (INSERT INTO looks (secret_id, until) SELECT secret_id, look_until FROM taken WHERE look_until IS NOT NULL)
+  noted AS (INSERT INTO mayfly_store.looks (secret_id, until) SELECT secret_id, look_until FROM taken WHERE look_until IS NOT NULL)
   SELECT found.secret_id AS asked_id, found.secret_id, state, ended_at, claim_token, waits, taken.secret_id IS NOT NULL AS is_won
   FROM found LEFT JOIN taken USING (secret_id)`);
 
@@ -67,13 +68,14 @@ const undoClaims = decision(`
   WITH asked AS (
     SELECT * FROM unnest($3::bytea[], $4::bytea[], $5::bytea[], $6::integer[], $7::bytea[], $8::integer[], $9::bigint[])
       AS asked (secret_id, own_token, was, version, address_box, kid, its_owner)),
-  open_roots AS MATERIALIZED (SELECT kid FROM root_floor WHERE only_row = 1 FOR SHARE),
-  owners AS MATERIALIZED (SELECT id FROM accounts WHERE id = ANY ($9::bigint[]) ORDER BY id FOR KEY SHARE),
+  open_roots AS MATERIALIZED (SELECT kid FROM mayfly_store.root_floor WHERE only_row = 1 FOR SHARE),
+  owners AS MATERIALIZED (SELECT id FROM mayfly_store.accounts WHERE id = ANY ($9::bigint[]) ORDER BY id FOR KEY SHARE),
   found AS MATERIALIZED (
-    SELECT r.secret_id, asked.own_token, asked.was, asked.version, asked.address_box FROM asked JOIN records r USING (secret_id)
+    SELECT r.secret_id, asked.own_token, asked.was, asked.version, asked.address_box
+    FROM asked JOIN mayfly_store.records r USING (secret_id)
     WHERE asked.kid >= (SELECT kid FROM open_roots) AND (asked.its_owner IS NULL OR asked.its_owner IN (SELECT id FROM owners))
     ORDER BY r.secret_id FOR UPDATE OF r)
-  UPDATE records r SET state = 'w', ended_at = NULL, claim_token = NULL, sealed_secret = found.was,
+  UPDATE mayfly_store.records r SET state = 'w', ended_at = NULL, claim_token = NULL, sealed_secret = found.was,
     look_until = NULL, look_tag = NULL, sweep_at = r.expires_at, delivery_address_box = found.address_box
   FROM found, clock
   WHERE r.secret_id = found.secret_id AND r.claim_token = found.own_token AND r.state = 'r'
@@ -81,27 +83,27 @@ const undoClaims = decision(`
   RETURNING r.secret_id AS asked_id`);
 
 const burnedBy = (burner: Burner): string =>
-  `UPDATE records r SET state = 'b', ended_at = clock.now, burned_by = '${burner}', ${erased}`;
+  `UPDATE mayfly_store.records r SET state = 'b', ended_at = clock.now, burned_by = '${burner}', ${erased}`;
 
 /** A burn by the creator ends a look, too. */
 const burnRecords = decision(`
   WITH asked AS (SELECT * FROM unnest($3::bytea[], $4::integer[]) AS asked (receipt_id, row_version)),
   found AS MATERIALIZED (
     SELECT ${endingColumns}, r.receipt_id AS asked_id, r.state = 'r' AND r.sealed_secret IS NOT NULL AS has_look
-    FROM asked JOIN records r USING (receipt_id) ORDER BY r.secret_id FOR UPDATE OF r),
+    FROM asked JOIN mayfly_store.records r USING (receipt_id) ORDER BY r.secret_id FOR UPDATE OF r),
   burned AS (
     ${burnedBy('creator')} FROM found, clock
     WHERE r.secret_id = found.secret_id AND r.state = 'w' AND r.expires_at > clock.now
     RETURNING r.secret_id, r.ended_at),
   look_ended AS (
-    UPDATE records r SET ${erased} FROM found WHERE r.secret_id = found.secret_id AND found.has_look)
+    UPDATE mayfly_store.records r SET ${erased} FROM found WHERE r.secret_id = found.secret_id AND found.has_look)
   SELECT found.*, burned.ended_at AS burned_at FROM found LEFT JOIN burned USING (secret_id)`);
 
 const burnFoundRecords = decision(`
   WITH asked AS (SELECT * FROM unnest($3::bytea[], $4::integer[]) AS asked (secret_id, row_version)),
   found AS MATERIALIZED (
     SELECT ${endingColumns}, r.secret_id AS asked_id, asked.row_version
-    FROM asked JOIN records r USING (secret_id) ORDER BY r.secret_id FOR UPDATE OF r),
+    FROM asked JOIN mayfly_store.records r USING (secret_id) ORDER BY r.secret_id FOR UPDATE OF r),
   burned AS (
     ${burnedBy('recipient')} FROM found, clock
     WHERE r.secret_id = found.secret_id AND r.row_version = found.row_version AND r.state = 'w' AND r.expires_at > clock.now

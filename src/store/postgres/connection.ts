@@ -10,7 +10,7 @@ import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import { ServiceError } from '../../core/errors.ts';
 import { endsConnection, NotExecutedError } from './faults.ts';
-import type { Statement } from './statement.ts';
+import { inSchema, type Statement } from './statement.ts';
 
 export type Values = readonly unknown[];
 
@@ -18,7 +18,7 @@ export interface ServerAddress {
   readonly url: string;
   /** `false`: not encrypted. */
   readonly tls: ConnectionOptions | false;
-  /** The schema that the tables are in; the role's own if absent. */
+  /** The schema that stands for `mayfly_store`, so that many tests share a server. */
   readonly schema?: string;
 }
 
@@ -68,7 +68,7 @@ const maxCancels = 5;
 /** A server that has taken so many and does not answer is not the one that the connection leads to. */
 const takenCancels = 2;
 
-const clientOf = ({ url, tls, schema }: ServerAddress) =>
+const clientOf = ({ url, tls }: ServerAddress) =>
   new pg.Client({
     connectionString: url,
     ssl: tls,
@@ -78,7 +78,6 @@ const clientOf = ({ url, tls, schema }: ServerAddress) =>
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: connectMs,
     fallback_application_name: 'mayfly',
-    ...(schema !== undefined && { options: `-c search_path=${schema}` }),
   });
 
 /** What a client knows of its backend: by this it can be cancelled. */
@@ -160,7 +159,7 @@ export async function openConnection(server: ServerAddress): Promise<Connection>
   };
 
   const send = ({ statement: { name, text }, values }: Query, isPrepared: boolean) =>
-    client.query({ text, ...(isPrepared && { name }), values: [...values] });
+    client.query({ text: inSchema(text, server.schema), ...(isPrepared && { name }), values: [...values] });
 
   async function ask(queries: readonly Query[], deadlineMs: number, isPrepared: boolean): Promise<Replies> {
     const leftMs = deadlineMs - performance.now();

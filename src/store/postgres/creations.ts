@@ -26,15 +26,15 @@ import { copyOf, decision, statement } from './statement.ts';
 
 const selectCreations = statement(`
   SELECT creation_id AS asked_id, seed, body_mac, done_at, mismatches, reserved_at
-  FROM unnest($1::bytea[]) AS asked (creation_id) JOIN creations USING (creation_id) WHERE ends_at > $2`);
+  FROM unnest($1::bytea[]) AS asked (creation_id) JOIN mayfly_store.creations USING (creation_id) WHERE ends_at > $2`);
 
 const reserveCreations = decision(`
   WITH asked AS (
     SELECT * FROM unnest($3::bytea[], $4::bigint[], $5::bytea[], $6::bytea[]) AS asked (creation_id, token_id, seed, body_mac)),
   held AS MATERIALIZED (
-    SELECT token_id FROM tokens WHERE token_id = ANY ($4::bigint[]) ORDER BY token_id FOR KEY SHARE),
+    SELECT token_id FROM mayfly_store.tokens WHERE token_id = ANY ($4::bigint[]) ORDER BY token_id FOR KEY SHARE),
   reserved AS (
-    INSERT INTO creations AS c (creation_id, token_id, seed, body_mac, reserved_at, ends_at)
+    INSERT INTO mayfly_store.creations AS c (creation_id, token_id, seed, body_mac, reserved_at, ends_at)
     SELECT creation_id, token_id, seed, body_mac, now, now + ${creationSeconds} FROM asked JOIN held USING (token_id), clock
     ORDER BY creation_id
     ON CONFLICT (creation_id) DO UPDATE SET token_id = excluded.token_id, seed = excluded.seed, body_mac = excluded.body_mac,
@@ -45,13 +45,17 @@ const reserveCreations = decision(`
   FROM asked JOIN held USING (token_id) LEFT JOIN reserved USING (creation_id)`);
 
 const takeOver = decision(`
-  UPDATE creations SET seed = $5, body_mac = $6, reserved_at = now, ends_at = now + ${creationSeconds} FROM clock
+  UPDATE mayfly_store.creations SET seed = $5, body_mac = $6, reserved_at = now, ends_at = now + ${creationSeconds} FROM clock
   WHERE creation_id = $3 AND seed = $4 AND done_at IS NULL AND reserved_at <= now - ${takeOverSeconds}
   RETURNING 1`);
 
-const release = decision('DELETE FROM creations WHERE creation_id = $3 AND seed = $4 AND done_at IS NULL');
+const release = decision(
+  'DELETE FROM mayfly_store.creations WHERE creation_id = $3 AND seed = $4 AND done_at IS NULL',
+);
 
-const count = decision('UPDATE creations SET mismatches = mismatches + 1 WHERE creation_id = $3');
+const count = decision(
+  'UPDATE mayfly_store.creations SET mismatches = mismatches + 1 WHERE creation_id = $3',
+);
 
 interface CreationRow {
   asked_id: Uint8Array;

@@ -16,29 +16,29 @@ import { decision, statement } from './statement.ts';
 
 const deleteAccount = decision(`
   WITH ended AS (
-    DELETE FROM accounts WHERE id = $3 RETURNING id, username),
+    DELETE FROM mayfly_store.accounts WHERE id = $3 RETURNING id, username),
   tickets_ended AS (
-    DELETE FROM tickets USING ended WHERE tickets.kind IN ('sign_up', 'reset') AND tickets.username = ended.username)
-  INSERT INTO deletions (account_id) SELECT id FROM ended RETURNING account_id`);
+    DELETE FROM mayfly_store.tickets USING ended WHERE tickets.kind IN ('sign_up', 'reset') AND tickets.username = ended.username)
+  INSERT INTO mayfly_store.deletions (account_id) SELECT id FROM ended RETURNING account_id`);
 
 /** Goes on to the end of the batch, and the records are erased: those that wait by any clock, which $5 is the earliest of, are burned. */
 const continueDeletion = decision(`
   WITH known AS MATERIALIZED (
-    SELECT upto, burned, finished_at FROM deletions WHERE account_id = $3 FOR UPDATE),
+    SELECT upto, burned, finished_at FROM mayfly_store.deletions WHERE account_id = $3 FOR UPDATE),
   batch AS MATERIALIZED (
-    SELECT secret_id, position FROM records
+    SELECT secret_id, position FROM mayfly_store.records
     WHERE owner = $3 AND position > (SELECT upto FROM known WHERE finished_at IS NULL)
     ORDER BY position LIMIT $4),
   found AS MATERIALIZED (
-    SELECT r.secret_id, r.state = 'w' AND r.expires_at > $5 AS waits FROM batch JOIN records r USING (secret_id)
+    SELECT r.secret_id, r.state = 'w' AND r.expires_at > $5 AS waits FROM batch JOIN mayfly_store.records r USING (secret_id)
     ORDER BY r.secret_id FOR UPDATE OF r),
   ended AS (
-    UPDATE records r SET ${erased}, recent_box = NULL, memo_box = NULL, notice_due_at = NULL,
+    UPDATE mayfly_store.records r SET ${erased}, recent_box = NULL, memo_box = NULL, notice_due_at = NULL,
       state = CASE WHEN found.waits THEN 'b' ELSE r.state END,
       ended_at = CASE WHEN found.waits THEN clock.now ELSE r.ended_at END
     FROM found, clock WHERE r.secret_id = found.secret_id),
   noted AS (
-    UPDATE deletions d SET upto = coalesce((SELECT max(position) FROM batch), d.upto),
+    UPDATE mayfly_store.deletions d SET upto = coalesce((SELECT max(position) FROM batch), d.upto),
       burned = d.burned + (SELECT count(*) FROM found WHERE waits),
       finished_at = CASE WHEN (SELECT count(*) FROM batch) < $4 THEN clock.now END
     FROM clock WHERE d.account_id = $3 AND d.finished_at IS NULL
@@ -48,7 +48,7 @@ const continueDeletion = decision(`
   FROM known LEFT JOIN noted ON true`);
 
 const selectUnfinished = statement(
-  'SELECT account_id AS id FROM deletions WHERE finished_at IS NULL ORDER BY account_id LIMIT $1',
+  'SELECT account_id AS id FROM mayfly_store.deletions WHERE finished_at IS NULL ORDER BY account_id LIMIT $1',
 );
 
 type DeletionMethods = 'deleteAccount' | 'continueDeletion' | 'listDeletions';

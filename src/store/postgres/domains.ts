@@ -14,47 +14,51 @@ import { copyOf, decision, nameOf, type Statement, statement } from './statement
 /** Of `domains d`, with `logo`. */
 const columns = `d.account_id, d.name, d.state, d.challenge, d.created_at, d.updated_at, d.checked_at, d.finding, d.brand,
     l.name AS logo_name`;
-const logo = 'LEFT JOIN domain_logos l ON l.domain = d.name AND l.account_id = d.account_id';
+const logo = 'LEFT JOIN mayfly_store.domain_logos l ON l.domain = d.name AND l.account_id = d.account_id';
 
 const select = (condition: string): Statement =>
-  statement(`SELECT ${columns} FROM domains d ${logo} WHERE ${condition}`);
+  statement(`SELECT ${columns} FROM mayfly_store.domains d ${logo} WHERE ${condition}`);
 
 const selectOne = select('d.account_id = $1 AND d.name = $2');
 const selectOwned = select('d.account_id = $1 ORDER BY d.name');
 const selectVerified = statement(`
   SELECT asked.place, ${columns} FROM unnest($1::text[]) WITH ORDINALITY AS asked (name, place)
-  JOIN domains d ON d.name = asked.name AND d.state = 'verified' ${logo}`);
-const selectLogo = statement('SELECT name, type, bytes FROM domain_logos WHERE name = $1 LIMIT 1');
+  JOIN mayfly_store.domains d ON d.name = asked.name AND d.state = 'verified' ${logo}`);
+const selectLogo = statement(
+  'SELECT name, type, bytes FROM mayfly_store.domain_logos WHERE name = $1 LIMIT 1',
+);
 
-const addDomain = decision('SELECT add_domain($3, $4, $5, $6, $7, $8, $9) AS outcome');
-const noteCheck = decision('SELECT note_domain_check($3, $4, $5, $6, (SELECT now FROM clock)) AS outcome');
+const addDomain = decision(`
+  SELECT mayfly_store.add_domain($3::bigint, $4::text, $5::text, $6::text, $7::bigint, $8::text, $9::bigint) AS outcome`);
+const noteCheck = decision(`
+  SELECT mayfly_store.note_domain_check($3::bigint, $4::text, $5::text, $6::text, (SELECT now FROM clock)) AS outcome`);
 const ofOwner = 'name = $4 AND account_id = $3';
 const setBrand = decision(
-  `UPDATE domains SET brand = $5, updated_at = (SELECT now FROM clock) WHERE ${ofOwner} RETURNING name`,
+  `UPDATE mayfly_store.domains SET brand = $5, updated_at = (SELECT now FROM clock) WHERE ${ofOwner} RETURNING name`,
 );
-const touch = `UPDATE domains SET updated_at = (SELECT now FROM clock) WHERE ${ofOwner} RETURNING name`;
+const touch = `UPDATE mayfly_store.domains SET updated_at = (SELECT now FROM clock) WHERE ${ofOwner} RETURNING name`;
 const keepLogo = decision(`
   WITH owned AS (${touch}),
   kept AS (
-    INSERT INTO domain_logos (domain, account_id, name, type, bytes) SELECT name, $3, $5, $6, $7 FROM owned
+    INSERT INTO mayfly_store.domain_logos (domain, account_id, name, type, bytes) SELECT name, $3, $5, $6, $7 FROM owned
     ON CONFLICT (domain, account_id) DO UPDATE
     SET name = excluded.name, type = excluded.type, bytes = excluded.bytes)
   SELECT name FROM owned`);
 const removeLogo = decision(`
   WITH owned AS (${touch}),
-  removed AS (DELETE FROM domain_logos USING owned WHERE domain = owned.name AND account_id = $3)
+  removed AS (DELETE FROM mayfly_store.domain_logos USING owned WHERE domain = owned.name AND account_id = $3)
   SELECT name FROM owned`);
-const removeDomain = decision(`DELETE FROM domains WHERE ${ofOwner} RETURNING name`);
+const removeDomain = decision(`DELETE FROM mayfly_store.domains WHERE ${ofOwner} RETURNING name`);
 
 /** Never checked comes first. A lease that ends later than one from now does is of a time that was set back. */
 const takeDue = decision(`
   WITH due AS MATERIALIZED (
-    SELECT name, account_id FROM domains
+    SELECT name, account_id FROM mayfly_store.domains
     WHERE challenge IS NOT NULL AND state IN ('verified', 'lost') AND coalesce(checked_at < $3, true)
       AND NOT (leased_until > (SELECT now FROM clock) AND leased_until <= (SELECT now FROM clock) + $5)
     ORDER BY checked_at NULLS FIRST, name LIMIT $4 FOR UPDATE SKIP LOCKED),
   d AS (
-    UPDATE domains SET leased_until = (SELECT now FROM clock) + $5 FROM due
+    UPDATE mayfly_store.domains SET leased_until = (SELECT now FROM clock) + $5 FROM due
     WHERE domains.name = due.name AND domains.account_id = due.account_id RETURNING domains.*)
   SELECT ${columns} FROM d ${logo} ORDER BY d.checked_at NULLS FIRST, d.name`);
 

@@ -37,9 +37,9 @@ const settleClaims = decision(`
   WITH asked AS (SELECT * FROM unnest($3::bytea[], $4::bytea[]) AS asked (secret_id, claim_token)),
   found AS MATERIALIZED (
     SELECT r.secret_id, r.state <> 'w' AND (r.claim_token IS NULL OR r.claim_token = asked.claim_token) AS is_ended
-    FROM asked JOIN records r USING (secret_id) ORDER BY r.secret_id FOR UPDATE OF r),
+    FROM asked JOIN mayfly_store.records r USING (secret_id) ORDER BY r.secret_id FOR UPDATE OF r),
   settled AS (
-    UPDATE records r SET claim_token = NULL FROM found
+    UPDATE mayfly_store.records r SET claim_token = NULL FROM found
     WHERE r.secret_id = found.secret_id AND found.is_ended AND r.claim_token IS NOT NULL)
   SELECT secret_id AS asked_id, is_ended FROM found`);
 

@@ -61,7 +61,7 @@ export interface EngineOptions extends Partial<Pick<EngineDemands, 'durability' 
   readonly url: string;
   /** `false`, the default: not encrypted. */
   readonly tls?: ConnectionOptions | false;
-  /** The schema that the tables are in; the role's own if absent. Not through a pooler. */
+  /** The schema that stands for `mayfly_store`, so that many tests share a server. */
   readonly schema?: string;
   /** The server's clock, which is heard with each answer; or one that a test drives, which is taken for the server's. */
   readonly clock: ServerClock | MachineClock;

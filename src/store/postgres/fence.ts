@@ -11,10 +11,11 @@ export type AskFence = (sql: string) => Promise<readonly unknown[]>;
 
 const fenced = ['store_time', 'records'] as const;
 const behind = (table: string): string => `fenced_${table}`;
+const named = (table: string): string => `mayfly_store.${table}`;
 
 /** The table's name in a store that is fenced, or is not. */
 export const nameIn = (table: string, isFenced: boolean): string =>
-  isFenced && fenced.some((each) => each === table) ? behind(table) : table;
+  named(isFenced && fenced.some((each) => each === table) ? behind(table) : table);
 
 /** Taken in the order in which decisions name them, so that neither waits for the other in a circle. */
 const lock = (isFenced: boolean): string =>
@@ -23,17 +24,17 @@ const lock = (isFenced: boolean): string =>
 /** Within a transaction. */
 export async function putUpFence(ask: AskFence): Promise<void> {
   await ask(lock(false));
-  for (const table of fenced) await ask(`ALTER TABLE ${table} RENAME TO ${behind(table)}`);
+  for (const table of fenced) await ask(`ALTER TABLE ${named(table)} RENAME TO ${behind(table)}`);
 }
 
 /** Within a transaction. */
 export async function takeDownFence(ask: AskFence): Promise<void> {
   await ask(lock(true));
-  for (const table of fenced) await ask(`ALTER TABLE ${behind(table)} RENAME TO ${table}`);
+  for (const table of fenced) await ask(`ALTER TABLE ${named(behind(table))} RENAME TO ${table}`);
 }
 
 export async function isFenced(ask: AskFence): Promise<boolean> {
-  const [row] = await ask(`SELECT to_regclass('${behind('records')}') IS NOT NULL AS is_fenced`);
+  const [row] = await ask(`SELECT to_regclass('${named(behind('records'))}') IS NOT NULL AS is_fenced`);
   return (row as { is_fenced: boolean }).is_fenced;
 }
 
@@ -62,7 +63,7 @@ export async function readKeptTime(
 /** @throws StoreRefusal when no node may serve from it */
 export async function assertNotFenced(ask: AskFence): Promise<void> {
   if (!(await isFenced(ask))) return;
-  const [row] = await ask('SELECT phase FROM move');
+  const [row] = await ask('SELECT phase FROM mayfly_store.move');
   const phase = (row as { phase: string } | undefined)?.phase;
   if (phase === 'restored') throw restoredRefusal((await readKeptTime(ask, true)).keptAt);
   const { filling, closed } = fencedWords('in this database');

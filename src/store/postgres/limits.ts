@@ -21,13 +21,15 @@ interface Request {
 }
 
 const countCalls = statement(
-  'SELECT count_calls($1::bytea[], $2::text[], $3::int[], $4::int[], $5::bigint[], $6::bigint[]) AS waits',
+  `SELECT mayfly_store.count_calls(
+    $1::bytea[], $2::text[], $3::int[], $4::int[], $5::bigint[], $6::bigint[]) AS waits`,
 );
 
 /** Clients whose allowance is whole again; no more than a statement deletes in time. */
 const forgetWhole = statement(`
-  DELETE FROM limits WHERE client IN (
-    SELECT client FROM limits WHERE whole_at <= extract(epoch FROM clock_timestamp()) * 1000000 LIMIT 10000 FOR UPDATE SKIP LOCKED)`);
+  DELETE FROM mayfly_store.limits WHERE client IN (
+    SELECT client FROM mayfly_store.limits WHERE whole_at <= extract(epoch FROM clock_timestamp()) * 1000000
+    LIMIT 10000 FOR UPDATE SKIP LOCKED)`);
 
 const forgottenEachMs = 60_000;
 

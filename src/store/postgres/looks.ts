@@ -23,7 +23,7 @@ import { decision, statement } from './statement.ts';
 const findLook = statement(`
   SELECT ${endingColumns}, ${secretColumns}, r.look_until,
     CASE WHEN r.look_until > $3 AND ($2::bytea IS NULL OR r.look_tag = $2) THEN r.sealed_secret END AS sealed_secret
-  FROM records r WHERE r.secret_id = $1 AND r.state <> 'w'`);
+  FROM mayfly_store.records r WHERE r.secret_id = $1 AND r.state <> 'w'`);
 
 interface LookRow extends Ending, Omit<SecretRow, 'sealed_secret'> {
   /** `null` where there is no such look. */
@@ -39,9 +39,9 @@ const takeAnswers = decision(`
   WITH asked AS (SELECT * FROM unnest($3::bytea[], $4::bytea[]) AS asked (secret_id, tag)),
   found AS MATERIALIZED (
     SELECT ${endingColumns}, r.secret_id AS asked_id, asked.tag
-    FROM asked JOIN records r USING (secret_id) ORDER BY r.secret_id FOR UPDATE OF r),
+    FROM asked JOIN mayfly_store.records r USING (secret_id) ORDER BY r.secret_id FOR UPDATE OF r),
   answered AS (
-    UPDATE records r SET claim_token = NULL,
+    UPDATE mayfly_store.records r SET claim_token = NULL,
       sealed_secret = CASE WHEN ${isLast} THEN NULL
         ELSE set_byte(r.sealed_secret, ${lookRow.answersAt}, ${answersLeft} - 1) END,
       look_until = CASE WHEN ${isLast} THEN clock.now ELSE r.look_until END,
@@ -53,19 +53,19 @@ const takeAnswers = decision(`
   SELECT found.*, answered.secret_id IS NOT NULL AS is_answered FROM found LEFT JOIN answered USING (secret_id)`);
 
 const endLook = decision(`
-  UPDATE records r SET ${erased}, claim_token = NULL FROM clock
+  UPDATE mayfly_store.records r SET ${erased}, claim_token = NULL FROM clock
   WHERE r.secret_id = $3 AND r.state = 'r' AND r.look_tag = $4 AND r.look_until > clock.now`);
 
 /** The part of a rewrapping that is decided; `row_version` stays: whoever has proven a link by the bytes before still claims (P3). */
 const replaceWrappings = decision(`
   WITH asked AS (
     SELECT * FROM unnest($3::bytea[], $4::bytea[], $5::bytea[], $6::integer[]) AS asked (secret_id, was, becomes, kid)),
-  open_roots AS MATERIALIZED (SELECT kid FROM root_floor WHERE only_row = 1 FOR SHARE),
+  open_roots AS MATERIALIZED (SELECT kid FROM mayfly_store.root_floor WHERE only_row = 1 FOR SHARE),
   found AS MATERIALIZED (
-    SELECT r.secret_id, asked.was, asked.becomes FROM asked JOIN records r USING (secret_id)
+    SELECT r.secret_id, asked.was, asked.becomes FROM asked JOIN mayfly_store.records r USING (secret_id)
     WHERE asked.kid >= (SELECT kid FROM open_roots) ORDER BY r.secret_id FOR UPDATE OF r),
   replaced AS (
-    UPDATE records r SET sealed_secret = found.becomes, sealed_version = r.sealed_version + 1
+    UPDATE mayfly_store.records r SET sealed_secret = found.becomes, sealed_version = r.sealed_version + 1
     FROM found
     WHERE r.secret_id = found.secret_id AND r.sealed_secret = found.was
       AND octet_length(found.becomes) = octet_length(found.was)
@@ -74,7 +74,9 @@ const replaceWrappings = decision(`
   FROM asked CROSS JOIN open_roots LEFT JOIN replaced USING (secret_id)`);
 
 /** A root is noted only for what is there. */
-const findWrapped = statement('SELECT expires_at FROM records WHERE secret_id = $1 AND sealed_secret = $2');
+const findWrapped = statement(
+  'SELECT expires_at FROM mayfly_store.records WHERE secret_id = $1 AND sealed_secret = $2',
+);
 
 interface Wrapping {
   readonly secretId: Uint8Array;

@@ -15,9 +15,9 @@ import { copyOf, decision } from './statement.ts';
 /** As `deliveryAt` judges it: what is queued is believed until it is stale. */
 const queueDelivery = decision(`
   WITH found AS MATERIALIZED (
-    SELECT ${endingColumns}, r.expires_at FROM records r WHERE r.receipt_id = $3 FOR NO KEY UPDATE),
+    SELECT ${endingColumns}, r.expires_at FROM mayfly_store.records r WHERE r.receipt_id = $3 FOR NO KEY UPDATE),
   queued AS (
-    UPDATE records r SET delivery = 'queued', delivery_at = now, delivery_stale_at = $4,
+    UPDATE mayfly_store.records r SET delivery = 'queued', delivery_at = now, delivery_stale_at = $4,
       delivery_note_box = $5, delivery_address_box = $6
     FROM found, clock
     WHERE r.secret_id = found.secret_id AND r.state = 'w' AND r.expires_at > now
@@ -27,25 +27,25 @@ const queueDelivery = decision(`
 
 /** The address goes with the secret (P11): one that comes after it is not kept. */
 const noteDelivery = decision(`
-  UPDATE records SET delivery = $4, delivery_at = now, delivery_stale_at = $5, delivery_note_box = $6,
+  UPDATE mayfly_store.records SET delivery = $4, delivery_at = now, delivery_stale_at = $5, delivery_note_box = $6,
     delivery_address_box = CASE WHEN state = 'w' AND expires_at > now THEN $7::bytea END
   FROM clock WHERE receipt_id = $3 AND receipt_expires_at > now`);
 
 const isDue = 'r.notice_due_at <= now';
-const isWanted = `r.state = 'w' AND r.expires_at > now AND EXISTS (SELECT FROM accounts a WHERE a.id = r.owner)`;
+const isWanted = `r.state = 'w' AND r.expires_at > now AND EXISTS (SELECT FROM mayfly_store.accounts a WHERE a.id = r.owner)`;
 
 /** Those of gone secrets, and of accounts that are gone, are only forgotten, a bounded number at a time. */
 const takeNotices = decision(`
   WITH unwanted AS MATERIALIZED (
-    SELECT r.secret_id FROM records r, clock WHERE ${isDue} AND (${isWanted}) IS NOT TRUE
+    SELECT r.secret_id FROM mayfly_store.records r, clock WHERE ${isDue} AND (${isWanted}) IS NOT TRUE
     ORDER BY r.notice_due_at LIMIT 1000 FOR NO KEY UPDATE OF r SKIP LOCKED),
   forgotten AS (
-    UPDATE records r SET notice_due_at = NULL FROM unwanted WHERE r.secret_id = unwanted.secret_id),
+    UPDATE mayfly_store.records r SET notice_due_at = NULL FROM unwanted WHERE r.secret_id = unwanted.secret_id),
   due AS MATERIALIZED (
-    SELECT r.secret_id, r.notice_due_at, r.position FROM records r, clock WHERE ${isDue} AND ${isWanted}
+    SELECT r.secret_id, r.notice_due_at, r.position FROM mayfly_store.records r, clock WHERE ${isDue} AND ${isWanted}
     ORDER BY r.notice_due_at, r.position LIMIT $3 FOR NO KEY UPDATE OF r SKIP LOCKED),
   taken AS (
-    UPDATE records r SET notice_due_at = NULL FROM due WHERE r.secret_id = due.secret_id
+    UPDATE mayfly_store.records r SET notice_due_at = NULL FROM due WHERE r.secret_id = due.secret_id
     RETURNING due.notice_due_at, r.position, r.owner, r.created_at, r.expires_at, r.share_domain)
   SELECT owner, created_at, expires_at, share_domain FROM taken ORDER BY notice_due_at, position`);
 

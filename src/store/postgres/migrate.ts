@@ -19,15 +19,18 @@ const limitMs = 60_000;
 
 const missingTable = '42P01';
 /** Two that make the same table at once: the first makes it. */
-const madeMeanwhile = ['23505', '42P07'];
+const madeMeanwhile = ['23505', '42P07', '42P06'];
 
 /** Without IF NOT EXISTS, which remarks on a table that exists: a remark means that a decision is not confirmed. */
 const countRow = `
-  CREATE TABLE migrations (only_row int PRIMARY KEY CHECK (only_row = 1), done int NOT NULL);
-  INSERT INTO migrations VALUES (1, 0)`;
+  DO $$ BEGIN
+    IF to_regnamespace('mayfly_store') IS NULL THEN CREATE SCHEMA mayfly_store; END IF;
+  END $$;
+  CREATE TABLE mayfly_store.migrations (only_row int PRIMARY KEY CHECK (only_row = 1), done int NOT NULL);
+  INSERT INTO mayfly_store.migrations VALUES (1, 0)`;
 
 const tablesOfOneRow = migrations.flatMap((text) =>
-  [...text.matchAll(/^CREATE TABLE (\w+) \(\s*only_row /gm)].map(([, name = '']) => name),
+  [...text.matchAll(/^CREATE TABLE (\S+) \(\s*only_row /gm)].map(([, name = '']) => name),
 );
 
 const isOneOf = (error: unknown, codes: readonly string[]) =>
@@ -42,7 +45,7 @@ export async function migrate(connection: Connection): Promise<boolean> {
   const run = (text: string) => connection.run(text, deadlineMs);
 
   async function countDone(isLocking: boolean): Promise<number> {
-    const [row] = await run(`SELECT done FROM migrations${isLocking ? ' FOR UPDATE' : ''}`);
+    const [row] = await run(`SELECT done FROM mayfly_store.migrations${isLocking ? ' FOR UPDATE' : ''}`);
     const { done } = row as { done: number };
     if (done <= migrations.length) return done;
     throw new StoreRefusal(
@@ -68,7 +71,7 @@ export async function migrate(connection: Connection): Promise<boolean> {
   if (done === migrations.length) return false;
   await run('BEGIN');
   for (const text of migrations.slice(await countDone(true))) await run(text);
-  await run(`UPDATE migrations SET done = ${migrations.length}`);
+  await run(`UPDATE mayfly_store.migrations SET done = ${migrations.length}`);
   // What was never counted is taken for thousands of rows, and each statement that joins it is compiled for a second.
   await run(`ANALYZE ${tablesOfOneRow.join(', ')}`);
   await run('COMMIT');

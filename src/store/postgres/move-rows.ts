@@ -31,7 +31,7 @@ const wordOf = { int: 'bigint', text: 'text', bytes: 'text' } as const;
 /** What a column here is made of when a row comes, by its name, besides the moved columns that it has. */
 const writings: Partial<Record<TableName, Readonly<Record<string, string | null>>>> = {
   tickets: {
-    place: `coalesce((SELECT max(place) FROM tickets o WHERE o.kind = m.kind AND o.username = m.username), 0)
+    place: `coalesce((SELECT max(place) FROM mayfly_store.tickets o WHERE o.kind = m.kind AND o.username = m.username), 0)
       + row_number() OVER (PARTITION BY m.kind, m.username ORDER BY m.created_at)`,
   },
   creations: { is_done: null, done_at: 'CASE WHEN m.is_done = 1 THEN m.reserved_at END' },
@@ -152,7 +152,9 @@ function insertOf(table: MovedTable, into: string): string {
   const { parent } = table;
   const conditions = Object.entries(parent?.columns ?? {}).map(([column, key]) => `p.${key} = m.${column}`);
   const where =
-    parent === null ? '' : `WHERE EXISTS (SELECT FROM ${parent.table} p WHERE ${conditions.join(' AND ')})`;
+    parent === null
+      ? ''
+      : `WHERE EXISTS (SELECT FROM mayfly_store.${parent.table} p WHERE ${conditions.join(' AND ')})`;
   return `INSERT INTO ${into} (${columns.map(([name]) => quoted(name)).join(', ')})
     SELECT ${columns.map(([, value]) => value).join(', ')} FROM ${given(table.columns)} ${where}`;
 }
@@ -196,7 +198,7 @@ export async function putRows(
 /** Rows are as they are now: one that has lost a name to another may come after that one, and is not as it was here. */
 async function giveWay({ ask }: Asking, table: MovedTable, rows: readonly MovedRow[]): Promise<void> {
   await ask(
-    `UPDATE domains t SET state = 'lost' FROM ${given(table.columns)}
+    `UPDATE mayfly_store.domains t SET state = 'lost' FROM ${given(table.columns)}
      WHERE t.state = 'verified' AND m.state = 'verified' AND t.name = m.name AND t.account_id <> m.account_id`,
     [jsonOfRows(table, rows)],
   );

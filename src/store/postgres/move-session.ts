@@ -7,12 +7,13 @@ import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import { ServiceError } from '../../core/errors.ts';
 import { valueTypes } from './connection.ts';
+import { inSchema } from './statement.ts';
 
 export interface PostgresAddress {
   readonly url: string;
   /** `false`, the default: not encrypted. */
   readonly tls?: ConnectionOptions | false;
-  /** The schema that the tables are in; the role's own if absent. */
+  /** The schema that stands for `mayfly_store`, so that many tests share a server. */
   readonly schema?: string;
 }
 
@@ -44,7 +45,6 @@ export async function openMoveSession({ url, tls = false, schema }: PostgresAddr
     types: valueTypes as pg.CustomTypesConfig,
     query_timeout: limitMs,
     fallback_application_name: 'mayfly migrate-store',
-    ...(schema !== undefined && { options: `-c search_path=${schema}` }),
   });
   let notices = 0;
   client.on('notice', () => {
@@ -53,7 +53,7 @@ export async function openMoveSession({ url, tls = false, schema }: PostgresAddr
   client.on('error', () => {});
   await client.connect();
   const ask = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> =>
-    (await client.query(sql, [...values])).rows as Row[];
+    (await client.query(inSchema(sql, schema), [...values])).rows as Row[];
   const stand = async () => JSON.stringify(await ask(standing));
   const first = await stand();
 

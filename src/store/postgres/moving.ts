@@ -32,7 +32,9 @@ interface MoveRow {
 
 /** Held until the transaction ends, so that no two runs change anything at once. */
 async function moveOf({ ask }: MoveSession): Promise<MoveRow | null> {
-  const [row] = await ask<MoveRow>('SELECT id, phase, run, next_table, next_after FROM move FOR UPDATE');
+  const [row] = await ask<MoveRow>(
+    'SELECT id, phase, run, next_table, next_after FROM mayfly_store.move FOR UPDATE',
+  );
   return row ?? null;
 }
 
@@ -41,7 +43,9 @@ function createRun(session: MoveSession) {
   let run = 0;
   return {
     async begin(): Promise<void> {
-      const [row] = await session.ask<{ run: number }>('UPDATE move SET run = run + 1 RETURNING run');
+      const [row] = await session.ask<{ run: number }>(
+        'UPDATE mayfly_store.move SET run = run + 1 RETURNING run',
+      );
       run = row?.run ?? 0;
     },
     write: <Result>(work: () => Promise<Result>): Promise<Result> =>
@@ -54,12 +58,13 @@ function createRun(session: MoveSession) {
 }
 
 const noteFunction = (table: MovedTable): string => `
-  CREATE OR REPLACE FUNCTION note_moved_${table.name}() RETURNS trigger LANGUAGE plpgsql AS $$
+  CREATE OR REPLACE FUNCTION mayfly_store.note_moved_${table.name}() RETURNS trigger
+  LANGUAGE plpgsql SET search_path = pg_catalog, mayfly_store, pg_temp AS $$
   BEGIN
     IF TG_OP = 'DELETE' THEN
-      INSERT INTO move_changes (table_name, row_key) VALUES ('${table.name}', ${keyInTrigger(table, 'OLD')});
+      INSERT INTO mayfly_store.move_changes (table_name, row_key) VALUES ('${table.name}', ${keyInTrigger(table, 'OLD')});
     ELSE
-      INSERT INTO move_changes (table_name, row_key) VALUES ('${table.name}', ${keyInTrigger(table, 'NEW')});
+      INSERT INTO mayfly_store.move_changes (table_name, row_key) VALUES ('${table.name}', ${keyInTrigger(table, 'NEW')});
     END IF;
     RETURN NULL;
   END $$`;
@@ -69,8 +74,8 @@ async function noteChanges(session: MoveSession): Promise<void> {
   for (const table of movedTables)
     await session.write(async () => {
       await session.ask(noteFunction(table));
-      await session.ask(`CREATE OR REPLACE TRIGGER note_moved AFTER INSERT OR UPDATE OR DELETE ON ${table.name}
-        FOR EACH ROW EXECUTE FUNCTION note_moved_${table.name}()`);
+      await session.ask(`CREATE OR REPLACE TRIGGER note_moved AFTER INSERT OR UPDATE OR DELETE ON mayfly_store.${table.name}
+        FOR EACH ROW EXECUTE FUNCTION mayfly_store.note_moved_${table.name}()`);
     });
 }
 
@@ -78,7 +83,7 @@ async function noteChanges(session: MoveSession): Promise<void> {
 export async function forgetTriggers({ ask }: MoveSession, isClosed: boolean): Promise<void> {
   for (const { name } of movedTables) {
     await ask(`DROP TRIGGER IF EXISTS note_moved ON ${nameIn(name, isClosed)}`);
-    await ask(`DROP FUNCTION IF EXISTS note_moved_${name}()`);
+    await ask(`DROP FUNCTION IF EXISTS mayfly_store.note_moved_${name}()`);
   }
 }
 
@@ -116,20 +121,24 @@ export async function openPostgresSource(
     readPage: (table, after, limit) => readPage(session, table, current(table), after, limit),
     readChanges: (limit) => session.read(() => readChanges(session, current, limit)),
     forget: (notes) =>
-      run.write(async () => void (await ask('DELETE FROM move_changes WHERE note = ANY($1)', [notes]))),
+      run.write(
+        async () => void (await ask('DELETE FROM mayfly_store.move_changes WHERE note = ANY($1)', [notes])),
+      ),
     async close() {
       if (isClosed) return;
       await run.write(async () => {
         await putUpFence(ask);
-        await ask("UPDATE move SET phase = 'closed'");
+        await ask("UPDATE mayfly_store.move SET phase = 'closed'");
       });
       isClosed = true;
     },
     readFacts: () => readFacts(session),
     handOver: () =>
       run.write(async () => {
-        const closed = await ask("UPDATE move SET phase = 'handed_over' WHERE phase = 'closed' RETURNING 1");
-        const left = await ask('SELECT 1 FROM move_changes LIMIT 1');
+        const closed = await ask(
+          "UPDATE mayfly_store.move SET phase = 'handed_over' WHERE phase = 'closed' RETURNING 1",
+        );
+        const left = await ask('SELECT 1 FROM mayfly_store.move_changes LIMIT 1');
         if (closed.length !== 1 || left.length > 0)
           throw new MoveProblem('The source is not closed and copied.');
         await forgetTriggers(session, true);
@@ -146,9 +155,11 @@ async function beginCopying(session: MoveSession, run: ReturnType<typeof createR
   if (known?.phase === 'filling')
     throw new StoreRefusal('not_a_store', fencedWords('in this database').filling);
   if (known === null || known.phase === 'open') {
-    await ask('DELETE FROM move');
-    await ask('DELETE FROM move_changes');
-    await ask("INSERT INTO move (only_row, id, phase, run) VALUES (1, $1, 'copying', 0)", [fresh]);
+    await ask('DELETE FROM mayfly_store.move');
+    await ask('DELETE FROM mayfly_store.move_changes');
+    await ask("INSERT INTO mayfly_store.move (only_row, id, phase, run) VALUES (1, $1, 'copying', 0)", [
+      fresh,
+    ]);
   }
   await run.begin();
   const begun = await moveOf(session);
@@ -168,7 +179,7 @@ async function readChanges(
   limit: number,
 ): Promise<Changes> {
   const noted = await session.ask<{ note: number; table_name: string; row_key: string }>(
-    'SELECT note, table_name, row_key FROM move_changes ORDER BY note LIMIT $1',
+    'SELECT note, table_name, row_key FROM mayfly_store.move_changes ORDER BY note LIMIT $1',
     [limit],
   );
   const tables: Changes['tables'][number][] = [];
@@ -185,13 +196,12 @@ const numbered = { accounts: 'id', tokens: 'token_id', sessions: 'session_id' } 
 
 async function readFacts({ ask }: MoveSession): Promise<StoreFacts> {
   const [facts] = await ask<{ time: number; floor: number }>(
-    `SELECT used_until AS time, (SELECT kid FROM root_floor) AS floor FROM ${nameIn('store_time', true)}`,
+    `SELECT used_until AS time, (SELECT kid FROM mayfly_store.root_floor) AS floor FROM ${nameIn('store_time', true)}`,
   );
   const lastIds: Record<string, number> = {};
   for (const [table, column] of Object.entries(numbered)) {
     const [row] = await ask<{ last: number | null }>(
-      'SELECT pg_sequence_last_value(pg_get_serial_sequence($1, $2)::regclass) AS last',
-      [table, column],
+      `SELECT pg_sequence_last_value(pg_get_serial_sequence('mayfly_store.${table}', '${column}')::regclass) AS last`,
     );
     lastIds[table] = row?.last ?? 0;
   }
@@ -218,8 +228,8 @@ async function cancel(session: MoveSession): Promise<boolean> {
   if (phase !== 'copying' && phase !== 'closed') return false;
   if (phase === 'closed') await takeDownFence(session.ask);
   await forgetTriggers(session, false);
-  await session.ask('DELETE FROM move_changes');
-  await session.ask('DELETE FROM move');
+  await session.ask('DELETE FROM mayfly_store.move_changes');
+  await session.ask('DELETE FROM mayfly_store.move');
   return true;
 }
 
@@ -247,7 +257,7 @@ export async function openPostgresTarget(
     addRows: (table, rows, next) =>
       run.write(async () => {
         await addRows(session, table, current(table), rows);
-        await ask('UPDATE move SET next_table = $1, next_after = $2', [
+        await ask('UPDATE mayfly_store.move SET next_table = $1, next_after = $2', [
           next?.table ?? null,
           next?.after ?? null,
         ]);
@@ -263,7 +273,7 @@ export async function openPostgresTarget(
       run.write(async () => {
         await noteRoots(session);
         await takeDownFence(ask);
-        await ask("UPDATE move SET phase = 'open'");
+        await ask("UPDATE mayfly_store.move SET phase = 'open'");
       }),
     [Symbol.asyncDispose]: () => session[Symbol.asyncDispose](),
   };
@@ -282,15 +292,15 @@ function goneAmong(
 async function beginFilling({ ask }: MoveSession, id: MoveId): Promise<void> {
   await putUpFence(ask);
   const [row] = await ask<{ is_used: boolean }>(
-    `SELECT EXISTS (SELECT FROM root_checks) OR EXISTS (SELECT FROM accounts)
+    `SELECT EXISTS (SELECT FROM mayfly_store.root_checks) OR EXISTS (SELECT FROM mayfly_store.accounts)
        OR EXISTS (SELECT FROM ${nameIn('records', true)}) AS is_used`,
   );
   if (row?.is_used !== false) throw taken();
   const first = movedTables[0]?.name ?? null;
-  await ask("INSERT INTO move (only_row, id, phase, run, next_table) VALUES (1, $1, 'filling', 0, $2)", [
-    id,
-    first,
-  ]);
+  await ask(
+    "INSERT INTO mayfly_store.move (only_row, id, phase, run, next_table) VALUES (1, $1, 'filling', 0, $2)",
+    [id, first],
+  );
 }
 
 function stateOf(move: MoveRow | null): TargetState {
@@ -305,21 +315,26 @@ async function setFacts({ ask }: MoveSession, { time, firstOpenRoot, lastIds }: 
        server_clock = greatest(seconds, $1), boot_id = NULL`,
     [time],
   );
-  await ask('UPDATE root_floor SET kid = greatest(kid, $1)', [firstOpenRoot]);
-  await ask('INSERT INTO first_node (only_row, asked_at) VALUES (1, $1) ON CONFLICT DO NOTHING', [time]);
-  const counted = { ...numbered, [nameIn('records', true)]: 'position' };
-  for (const [table, column] of Object.entries(counted))
+  await ask('UPDATE mayfly_store.root_floor SET kid = greatest(kid, $1)', [firstOpenRoot]);
+  await ask(
+    'INSERT INTO mayfly_store.first_node (only_row, asked_at) VALUES (1, $1) ON CONFLICT DO NOTHING',
+    [time],
+  );
+  const counted = { ...numbered, records: 'position' };
+  for (const [table, column] of Object.entries(counted)) {
+    const name = nameIn(table, true);
     await ask(
-      `SELECT setval(pg_get_serial_sequence($1, $2),
-         greatest($3::bigint, (SELECT coalesce(max(${column}), 0) FROM ${table}), 1))`,
-      [table, column, lastIds[table] ?? 0],
+      `SELECT setval(pg_get_serial_sequence('${name}', '${column}'),
+         greatest($1::bigint, (SELECT coalesce(max(${column}), 0) FROM ${name}), 1))`,
+      [lastIds[table] ?? 0],
     );
+  }
 }
 
 /** Until when records may be live under each root, rounded up as `roots.ts` does. */
 async function noteRoots({ ask }: MoveSession): Promise<void> {
   await ask(
-    `INSERT INTO root_uses (kid, until)
+    `INSERT INTO mayfly_store.root_uses (kid, until)
      SELECT get_byte(sealed_secret, 1) * 256 + get_byte(sealed_secret, 2) AS kid, max(expires_at) + 86400
      FROM ${nameIn('records', true)} WHERE length(sealed_secret) > 2 GROUP BY 1
      ON CONFLICT (kid) DO UPDATE SET until = greatest(root_uses.until, excluded.until)`,

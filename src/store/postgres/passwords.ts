@@ -31,7 +31,7 @@ interface PasswordRow extends AccountRow {
 
 const selectPassword = statement(`
   SELECT ${accountColumns}, a.salt, a.verifier, a.wrapped_data_key, a.password_set_at
-  FROM accounts a WHERE a.username = $1`);
+  FROM mayfly_store.accounts a WHERE a.username = $1`);
 
 function passwordOf(row: PasswordRow): StoredPassword | null {
   const { salt, verifier, wrapped_data_key: wrappedDataKey, password_set_at: setAt } = row;
@@ -60,11 +60,11 @@ function ticketOf(row: TicketRow): StoredTicket {
 }
 
 const selectTicket = statement(`
-  SELECT kind, ticket_hash, username, created_at, expires_at FROM tickets
+  SELECT kind, ticket_hash, username, created_at, expires_at FROM mayfly_store.tickets
   WHERE ticket_hash = $1 AND kind = $2 AND expires_at > $3`);
 
 const selectEarlier = statement(`
-  SELECT place, created_at AS "createdAt", expires_at AS "expiresAt" FROM tickets
+  SELECT place, created_at AS "createdAt", expires_at AS "expiresAt" FROM mayfly_store.tickets
   WHERE kind = $1 AND username = $2 ORDER BY place`);
 
 interface EarlierTicket extends Pick<StoredTicket, 'createdAt' | 'expiresAt'> {
@@ -74,23 +74,28 @@ interface EarlierTicket extends Pick<StoredTicket, 'createdAt' | 'expiresAt'> {
 /** In the place after `$5`; not when that one has been swept meanwhile, because its number may have been given again. */
 const insertTicket = decision(`
   WITH last AS MATERIALIZED (
-    SELECT FROM tickets WHERE kind = $3 AND username = $4 AND place = $5::bigint FOR KEY SHARE)
-  INSERT INTO tickets (kind, username, place, ticket_hash, created_at, expires_at, counts_until)
+    SELECT FROM mayfly_store.tickets WHERE kind = $3 AND username = $4 AND place = $5::bigint FOR KEY SHARE)
+  INSERT INTO mayfly_store.tickets (kind, username, place, ticket_hash, created_at, expires_at, counts_until)
   SELECT $3, $4, $5::bigint + 1, $6, $7, $8, $9 WHERE $5::bigint = 0 OR EXISTS (SELECT FROM last)
   ON CONFLICT (kind, username, place) DO NOTHING RETURNING place`);
 
 const insertInvited = decision(`
   WITH made AS (
-    INSERT INTO accounts (username, plan, created_at) VALUES ($3, $4, $5)
+    INSERT INTO mayfly_store.accounts (username, plan, created_at) VALUES ($3, $4, $5)
     ON CONFLICT (username) DO NOTHING RETURNING id, username)
-  SELECT id, hand_ticket(username, $6, $7, $8) FROM made`);
+  SELECT id, mayfly_store.hand_ticket(username, $6::bytea, $7::bigint, $8::bigint) FROM made`);
 
-const replaceTickets = decision('SELECT replace_reset_tickets($3, $4, $5, $6) AS done');
+const replaceTickets = decision(`
+  SELECT mayfly_store.replace_reset_tickets($3::bigint, $4::bytea, $5::bigint, $6::bigint) AS done`);
 const redeemSignUp = decision(`
-  SELECT new_id AS id, name FROM redeem_sign_up($3, (SELECT now FROM clock), $4, $5, $6, $7, $8, $9)`);
+  SELECT new_id AS id, name FROM mayfly_store.redeem_sign_up(
+    $3::bytea, (SELECT now FROM clock), $4::text, $5::bigint, $6::bytea, $7::bytea, $8::bytea, $9::bigint)`);
 const redeemReset = decision(`
-  SELECT ${accountColumns} FROM redeem_reset($3, (SELECT now FROM clock), $4, $5, $6, $7, $8) AS a`);
-const changePassword = decision('SELECT change_password($3, $4, $5, $6, $7, $8, $9, $10) AS done');
+  SELECT ${accountColumns} FROM mayfly_store.redeem_reset(
+    $3::bytea, (SELECT now FROM clock), $4::bytea, $5::bytea, $6::bytea, $7::bigint, $8::boolean) AS a`);
+const changePassword = decision(`
+  SELECT mayfly_store.change_password(
+    $3::bigint, $4::bytea, $5::bytea, $6::bytea, $7::bytea, $8::bigint, $9::bigint, $10::boolean) AS done`);
 
 type PasswordMethods =
   | 'inviteAccount'

@@ -23,10 +23,10 @@ const putRecords = decision(`
         $11::bigint[], $12::integer[], $13::text[], $14::bytea[], $15::bytea[], $16::bytea[], $17::bytea[], $18::bigint[], $19::bigint[])
       AS asked (secret_id, receipt_id, kid, owner, hold_id, hold_seed, created_at, expires_at,
         receipt_expires_at, marks, share_domain, sealed_secret, details_box, recent_box, memo_box, stale_at, notice_due_at)),
-  open_roots AS MATERIALIZED (SELECT kid FROM root_floor WHERE only_row = 1 FOR SHARE),
-  owners AS MATERIALIZED (SELECT id FROM accounts WHERE id = ANY ($6::bigint[]) ORDER BY id FOR KEY SHARE),
+  open_roots AS MATERIALIZED (SELECT kid FROM mayfly_store.root_floor WHERE only_row = 1 FOR SHARE),
+  owners AS MATERIALIZED (SELECT id FROM mayfly_store.accounts WHERE id = ANY ($6::bigint[]) ORDER BY id FOR KEY SHARE),
   reserved AS MATERIALIZED (
-    SELECT creation_id, seed FROM creations
+    SELECT creation_id, seed FROM mayfly_store.creations
     WHERE (SELECT count(*) FROM owners) >= 0 AND creation_id = ANY ($7::bytea[]) AND done_at IS NULL
     ORDER BY creation_id FOR NO KEY UPDATE),
   fit AS MATERIALIZED (
@@ -35,9 +35,10 @@ const putRecords = decision(`
       LEFT JOIN reserved ON reserved.creation_id = asked.hold_id AND reserved.seed = asked.hold_seed
     WHERE (asked.owner IS NULL OR owners.id IS NOT NULL) AND (asked.hold_id IS NULL OR reserved.creation_id IS NOT NULL)),
   done AS (
-    UPDATE creations SET done_at = clock.now FROM fit, clock WHERE creations.creation_id = fit.hold_id)
-  INSERT INTO records (secret_id, receipt_id, owner, created_at, expires_at, sweep_at, receipt_expires_at, marks, share_domain,
-    sealed_secret, details_box, recent_box, memo_box, notice_due_at, delivery, delivery_at, delivery_stale_at)
+    UPDATE mayfly_store.creations SET done_at = clock.now FROM fit, clock WHERE creations.creation_id = fit.hold_id)
+  INSERT INTO mayfly_store.records (
+    secret_id, receipt_id, owner, created_at, expires_at, sweep_at, receipt_expires_at, marks, share_domain, sealed_secret,
+    details_box, recent_box, memo_box, notice_due_at, delivery, delivery_at, delivery_stale_at)
   SELECT secret_id, receipt_id, owner, created_at, expires_at, expires_at, receipt_expires_at, marks, share_domain,
     sealed_secret, details_box, recent_box, memo_box, notice_due_at,
     CASE WHEN stale_at IS NOT NULL THEN 'queued' END, CASE WHEN stale_at IS NOT NULL THEN created_at END, stale_at

@@ -52,11 +52,11 @@ const receiptColumns = `
   r.delivery, r.delivery_at, r.delivery_stale_at, r.delivery_note_box, r.delivery_address_box`;
 
 const findReceipt = statement(`
-  SELECT ${receiptColumns}, CASE WHEN r.state = 'w' THEN r.sealed_secret END AS sealed_secret FROM records r
+  SELECT ${receiptColumns}, CASE WHEN r.state = 'w' THEN r.sealed_secret END AS sealed_secret FROM mayfly_store.records r
   WHERE r.receipt_id = $1 AND r.receipt_expires_at > $2 AND ($3::bigint IS NULL OR r.owner IS NULL OR r.owner = $3)`);
 
 const listReceipts = statement(`
-  SELECT ${receiptColumns} FROM records r
+  SELECT ${receiptColumns} FROM mayfly_store.records r
   WHERE r.owner = $1 AND r.position < $2 AND r.receipt_expires_at > $3 ORDER BY r.position DESC LIMIT $4`);
 
 /** A cursor is the position of the receipt that it is of. */
@@ -132,13 +132,13 @@ function createReceiptReads(engine: Engine, { believe }: Endings): ReceiptReads 
 }
 
 const markViewed = decision(`
-  UPDATE records r SET viewed_at = coalesce(r.viewed_at, clock.now) FROM clock
+  UPDATE mayfly_store.records r SET viewed_at = coalesce(r.viewed_at, clock.now) FROM clock
   WHERE r.receipt_id = $3 AND r.state = 'w' AND r.expires_at > clock.now
   RETURNING r.viewed_at`);
 
 /** What has another root by now is left alone. */
 const setExpiry = decision(`
-  UPDATE records r SET expires_at = $5, sweep_at = $5, receipt_expires_at = $6, notice_due_at = $7,
+  UPDATE mayfly_store.records r SET expires_at = $5, sweep_at = $5, receipt_expires_at = $6, notice_due_at = $7,
     sealed_secret = $8, sealed_version = r.sealed_version + 1
   FROM clock
   WHERE r.receipt_id = $3 AND r.state = 'w' AND r.expires_at > clock.now AND r.expires_at = $4
@@ -146,24 +146,24 @@ const setExpiry = decision(`
   RETURNING r.secret_id`);
 
 const setMemo = decision(`
-  UPDATE records r SET memo_box = $4 FROM clock
+  UPDATE mayfly_store.records r SET memo_box = $4 FROM clock
   WHERE r.receipt_id = $3 AND r.receipt_expires_at > clock.now
   RETURNING r.secret_id`);
 
 /** The tokens go, too, so that no undo puts back what a burn of everything has passed. */
 const burnAll = decision(`
   WITH looked AS MATERIALIZED (
-    SELECT r.position, r.secret_id FROM records r WHERE r.position > $3 ORDER BY r.position LIMIT $4),
+    SELECT r.position, r.secret_id FROM mayfly_store.records r WHERE r.position > $3 ORDER BY r.position LIMIT $4),
   found AS MATERIALIZED (
-    SELECT r.secret_id, r.state, r.expires_at FROM looked JOIN records r USING (secret_id)
+    SELECT r.secret_id, r.state, r.expires_at FROM looked JOIN mayfly_store.records r USING (secret_id)
     WHERE r.state = 'w' OR r.sealed_secret IS NOT NULL OR r.claim_token IS NOT NULL
     ORDER BY r.secret_id FOR UPDATE OF r),
   burned AS (
-    UPDATE records r SET state = 'b', ended_at = clock.now, ${erased} FROM found, clock
+    UPDATE mayfly_store.records r SET state = 'b', ended_at = clock.now, ${erased} FROM found, clock
     WHERE r.secret_id = found.secret_id AND r.state = 'w' AND r.expires_at > $5
     RETURNING r.secret_id),
   ended AS (
-    UPDATE records r SET ${erased}, claim_token = NULL FROM found
+    UPDATE mayfly_store.records r SET ${erased}, claim_token = NULL FROM found
     WHERE r.secret_id = found.secret_id AND r.state <> 'w')
   SELECT (SELECT count(*) FROM burned) AS burned, (SELECT count(*) FROM looked) AS looked,
     (SELECT max(position) FROM looked) AS upto`);

@@ -26,7 +26,7 @@ const findSecrets = statement(`
   SELECT found.*, found.secret_id AS asked_id FROM unnest($1::bytea[]) AS asked (secret_id) CROSS JOIN LATERAL (
     SELECT ${endingColumns}, r.sealed_version, r.delivery_address_box, ${secretColumns},
       CASE WHEN r.state = 'w' THEN r.sealed_secret END AS sealed_secret
-    FROM records r WHERE r.secret_id = asked.secret_id AND (r.state <> 'w' OR r.expires_at > $2) OFFSET 0) AS found`);
+    FROM mayfly_store.records r WHERE r.secret_id = asked.secret_id AND (r.state <> 'w' OR r.expires_at > $2) OFFSET 0) AS found`);
 
 interface FoundRow extends Ending, SecretRow {
   readonly asked_id: Uint8Array;

@@ -19,7 +19,7 @@ interface Place {
 
 const ids = `
   (SELECT oid::bigint FROM pg_database WHERE datname = current_database()) AS database_id,
-  'store_place'::regclass::oid::bigint AS table_id`;
+  'mayfly_store.store_place'::regclass::oid::bigint AS table_id`;
 
 const fullPlace = `SELECT ${ids}, system_identifier::text AS system_id,
   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline FROM pg_control_system()`;
@@ -39,7 +39,7 @@ function literal(text: string | null): string {
 }
 
 export const keepPlace = ({ system_id, database_id, table_id, timeline }: Place): string => `
-  INSERT INTO store_place (only_row, system_id, database_id, table_id, timeline)
+  INSERT INTO mayfly_store.store_place (only_row, system_id, database_id, table_id, timeline)
   VALUES (1, ${literal(system_id)}, ${Number(database_id)}, ${Number(table_id)}, ${literal(timeline)})
   ON CONFLICT (only_row) DO UPDATE SET system_id = excluded.system_id, database_id = excluded.database_id,
     table_id = excluded.table_id, timeline = excluded.timeline`;
@@ -56,7 +56,7 @@ const heardEarlySeconds = 5;
 /** The latest that was kept, and whether it is what a node that knows it would find. */
 async function hasGoneBack(ask: AskFence, known: KnownTime | null): Promise<boolean> {
   if (known === null) return false;
-  const [row] = await ask('SELECT seconds, times_set FROM store_time');
+  const [row] = await ask('SELECT seconds, times_set FROM mayfly_store.store_time');
   const { seconds, times_set: timesSet } = row as KnownTime;
   if (timesSet !== known.times_set) return timesSet < known.times_set;
   return seconds < known.seconds - heardEarlySeconds;
@@ -70,7 +70,7 @@ async function hasGoneBack(ask: AskFence, known: KnownTime | null): Promise<bool
  */
 export async function assertNotRestored(ask: AskFence, known: KnownTime | null): Promise<boolean> {
   const place = await findPlace(ask);
-  const [kept] = (await ask('SELECT * FROM store_place')) as Place[];
+  const [kept] = (await ask('SELECT * FROM mayfly_store.store_place')) as Place[];
   if (kept === undefined) {
     await ask(keepPlace(place));
     return true;
@@ -93,7 +93,7 @@ export async function assertNotRestored(ask: AskFence, known: KnownTime | null):
 async function closeRestored(ask: AskFence): Promise<void> {
   await ask('BEGIN');
   await putUpFence(ask);
-  await ask(`INSERT INTO move (only_row, id, phase, run) VALUES (1, '', 'restored', 0)
+  await ask(`INSERT INTO mayfly_store.move (only_row, id, phase, run) VALUES (1, '', 'restored', 0)
     ON CONFLICT (only_row) DO UPDATE SET phase = 'restored', run = move.run + 1`);
   await ask('COMMIT');
 }

@@ -24,10 +24,10 @@ const selectUsedBytes = statement(`
       coalesce(pg_total_relation_size(t.oid), 0) AS long_values,
       greatest(t.reltuples, pg_stat_get_live_tuples(t.oid)) AS live_chunks
     FROM pg_class c LEFT JOIN pg_class t ON t.oid = c.reltoastrelid
-    WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'),
+    WHERE c.relnamespace = 'mayfly_store'::regnamespace AND c.relkind = 'r'),
   widths AS (
     SELECT tablename, sum(avg_width * (1 - null_frac)) + ${rowExtraBytes} AS row_bytes
-    FROM pg_stats WHERE schemaname = current_schema() GROUP BY tablename),
+    FROM pg_stats WHERE schemaname = 'mayfly_store' GROUP BY tablename),
   shares AS (
     SELECT *, least(1, coalesce(live_rows * row_bytes / ${fillFactor} / nullif(heap, 0), 1)) AS live_share
     FROM sizes LEFT JOIN widths ON tablename = relname)

@@ -20,7 +20,7 @@ import { copyOf, decision, statement } from './statement.ts';
 const daySeconds = 86_400;
 
 const raiseUse = decision(`
-  INSERT INTO root_uses (kid, until) VALUES ($3, $4)
+  INSERT INTO mayfly_store.root_uses (kid, until) VALUES ($3, $4)
   ON CONFLICT (kid) DO UPDATE SET until = greatest(root_uses.until, excluded.until)`);
 
 export interface RootUses {
@@ -55,41 +55,41 @@ const rootOf = (column: string): string =>
 /** That a row waits, or may be looked at again, at `$1`. */
 const isSealed = `((state = 'w' AND expires_at > $1) OR (state = 'r' AND look_until > $1))`;
 
-const selectCheck = statement('SELECT check_value FROM root_checks WHERE kid = $1');
+const selectCheck = statement('SELECT check_value FROM mayfly_store.root_checks WHERE kid = $1');
 
 const keepCheck = decision(`
-  INSERT INTO root_checks AS kept (kid, check_value) VALUES ($3, $4)
+  INSERT INTO mayfly_store.root_checks AS kept (kid, check_value) VALUES ($3, $4)
   ON CONFLICT (kid) DO UPDATE SET check_value = kept.check_value
   RETURNING check_value`);
 
-const selectFloor = statement('SELECT kid FROM root_floor');
+const selectFloor = statement('SELECT kid FROM mayfly_store.root_floor');
 
-const raiseFloor = decision('UPDATE root_floor SET kid = greatest(kid, $3)');
+const raiseFloor = decision('UPDATE mayfly_store.root_floor SET kid = greatest(kid, $3)');
 
 const forgetUses = decision(`
-  DELETE FROM root_uses WHERE kid = ANY ($3::int[]) AND kid < (SELECT kid FROM root_floor)`);
+  DELETE FROM mayfly_store.root_uses WHERE kid = ANY ($3::int[]) AND kid < (SELECT kid FROM mayfly_store.root_floor)`);
 
 const askFirst = decision(`
-  INSERT INTO first_node (only_row, asked_at) SELECT 1, now FROM clock
+  INSERT INTO mayfly_store.first_node (only_row, asked_at) SELECT 1, now FROM clock
   ON CONFLICT (only_row) DO NOTHING RETURNING 1`);
 
 const selectUses = statement(`
-  SELECT kid, kid < (SELECT kid FROM root_floor) AS is_closed FROM root_uses WHERE until > $1 AND kid > 0`);
+  SELECT kid, kid < (SELECT kid FROM mayfly_store.root_floor) AS is_closed FROM mayfly_store.root_uses WHERE until > $1 AND kid > 0`);
 
 /** Their seeds are not re-wrapped: they are there for 24 hours. */
 const selectSeedRoots = statement(`
-  SELECT DISTINCT ${rootOf('seed')} AS kid FROM creations WHERE ends_at > $1`);
+  SELECT DISTINCT ${rootOf('seed')} AS kid FROM mayfly_store.creations WHERE ends_at > $1`);
 
 const selectOlder = statement(`
   SELECT position, CASE WHEN ${isSealed} AND ${rootOf('sealed_secret')} < $2 THEN secret_id END AS secret_id
-  FROM records WHERE position > $3 ORDER BY position LIMIT $4`);
+  FROM mayfly_store.records WHERE position > $3 ORDER BY position LIMIT $4`);
 
 /** Which of the roots `$2` are named by the records after `$3`, of which it looks at so many. */
 const selectRoots = statement(`
   SELECT max(position) AS upto, count(*) AS looked, array_agg(DISTINCT kid) FILTER (WHERE kid = ANY ($2::int[])) AS kids
   FROM (
     SELECT position, CASE WHEN ${isSealed} THEN ${rootOf('sealed_secret')} END AS kid
-    FROM records WHERE position > $3 ORDER BY position LIMIT $4) walked`);
+    FROM mayfly_store.records WHERE position > $3 ORDER BY position LIMIT $4) walked`);
 
 /** Few enough that a statement ends in time, on a slow disk too. */
 const walkedAtOnce = 5_000;

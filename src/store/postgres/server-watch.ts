@@ -31,11 +31,11 @@ const clockColumn = 'extract(epoch FROM clock_timestamp())::float8 AS server_now
 
 const selectServer = statement(`SELECT ${serverColumns}`);
 const selectServerAndTime: Query = {
-  statement: statement(`SELECT ${serverColumns}, store_time.* FROM store_time`),
+  statement: statement(`SELECT ${serverColumns}, store_time.* FROM mayfly_store.store_time`),
   values: [],
 };
 const selectTime: Query = {
-  statement: statement(`SELECT ${clockColumn}, store_time.* FROM store_time`),
+  statement: statement(`SELECT ${clockColumn}, store_time.* FROM mayfly_store.store_time`),
   values: [],
 };
 

@@ -22,11 +22,11 @@ export interface ServerLook extends CheckedEngine {
 }
 
 async function findTables(ask: AskEngine): Promise<FoundTables> {
-  const [named] = (await ask("SELECT to_regclass('migrations') IS NOT NULL AS found", [])) as {
+  const [named] = (await ask("SELECT to_regclass('mayfly_store.migrations') IS NOT NULL AS found", [])) as {
     found: boolean;
   }[];
   if (named?.found !== true) return 'none';
-  const [kept] = (await ask('SELECT done FROM migrations', [])) as { done: number }[];
+  const [kept] = (await ask('SELECT done FROM mayfly_store.migrations', [])) as { done: number }[];
   const done = kept?.done ?? 0;
   if (done > migrations.length)
     throw new StoreRefusal(

@@ -23,8 +23,8 @@ import { copyOf, decision, statement } from './statement.ts';
 const selectSessions = statement(`
   SELECT asked.place, ${sessionColumns}, ${accountColumns}
   FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (session_hash, place)
-  LEFT JOIN sessions s ON s.session_hash = asked.session_hash
-  LEFT JOIN accounts a ON a.id = coalesce(s.account_id, 0)`);
+  LEFT JOIN mayfly_store.sessions s ON s.session_hash = asked.session_hash
+  LEFT JOIN mayfly_store.accounts a ON a.id = coalesce(s.account_id, 0)`);
 
 interface FoundRow extends AccountRow, Omit<SessionRow, 'session_id'> {
   place: number;
@@ -32,29 +32,29 @@ interface FoundRow extends AccountRow, Omit<SessionRow, 'session_id'> {
 }
 
 const selectOwned = statement(`
-  SELECT ${sessionColumns} FROM sessions s
+  SELECT ${sessionColumns} FROM mayfly_store.sessions s
   WHERE s.account_id = $1 AND s.expires_at > $2 ORDER BY s.last_used_at DESC, s.session_id DESC`);
 
 const insertSession = decision(`
   WITH opened AS (
-    UPDATE accounts SET last_used_at = greatest($8::bigint, last_used_at)
+    UPDATE mayfly_store.accounts SET last_used_at = greatest($8::bigint, last_used_at)
     WHERE id = $3 AND verifier = $4 AND locked_at IS NULL RETURNING id)
-  INSERT INTO sessions (account_id, session_hash, wrapped_data_key, label, created_at, last_used_at, expires_at)
+  INSERT INTO mayfly_store.sessions (account_id, session_hash, wrapped_data_key, label, created_at, last_used_at, expires_at)
   SELECT id, $5, $6, $7, $8, $8, $9 FROM opened
   RETURNING session_id`);
 
 /** The account's row first, as everywhere. */
 const noteUse = decision(`
   WITH used AS (
-    UPDATE accounts SET last_used_at = greatest($4::bigint, last_used_at)
-    WHERE id = (SELECT account_id FROM sessions WHERE session_id = $3 AND expires_at > (SELECT now FROM clock))
+    UPDATE mayfly_store.accounts SET last_used_at = greatest($4::bigint, last_used_at)
+    WHERE id = (SELECT account_id FROM mayfly_store.sessions WHERE session_id = $3 AND expires_at > (SELECT now FROM clock))
     RETURNING id)
-  UPDATE sessions
+  UPDATE mayfly_store.sessions
   SET last_used_at = greatest($4::bigint, sessions.last_used_at), expires_at = greatest($5::bigint, expires_at)
   FROM used WHERE session_id = $3 AND account_id = used.id AND expires_at > (SELECT now FROM clock)`);
 
 const deleteSession = decision(`
-  DELETE FROM sessions
+  DELETE FROM mayfly_store.sessions
   WHERE account_id = $3 AND session_id = $4 AND expires_at > (SELECT now FROM clock) RETURNING session_id`);
 
 type SessionMethods = 'addSession' | 'findSession' | 'noteSessionUse' | 'listSessions' | 'endSession';

@@ -6,6 +6,15 @@ export interface Statement {
   readonly text: string;
 }
 
+/**
+ * Mayfly's own schema, in which nobody else may create: every statement names what it means with it, whatever `search_path` is. Not
+ * the name of a likely role: by default each role's path begins with the schema of its name.
+ */
+const schemaName = 'mayfly_store';
+
+export const inSchema = (text: string, schema = schemaName): string =>
+  schema === schemaName ? text : text.replaceAll(schemaName, schema);
+
 export function statement(text: string): Statement {
   return { text, name: `mayfly_${createHash('sha256').update(text).digest('hex').slice(0, 16)}` };
 }
@@ -17,7 +26,7 @@ export function statement(text: string): Statement {
 const clock = `
   clock AS (
     SELECT CASE WHEN times_set = $2::bigint THEN greatest($1::bigint, seconds) ELSE seconds END AS now
-    FROM store_time WHERE only_row = 1)`;
+    FROM mayfly_store.store_time WHERE only_row = 1)`;
 
 /**
  * A statement that decides: its text finds the time that it decides by in `clock.now`, and its own parameters begin at `$3`. It may

@@ -6,7 +6,7 @@ import type { Engine } from './engine.ts';
 import { decision, statement } from './statement.ts';
 
 const countExpiring = statement(`
-  SELECT count(*) AS n FROM records WHERE state = 'w' AND expires_at > $1 AND expires_at <= $2`);
+  SELECT count(*) AS n FROM mayfly_store.records WHERE state = 'w' AND expires_at > $1 AND expires_at <= $2`);
 
 /** Few enough for a statement that ends in time. */
 const sweptAtOnce = 1_000;
@@ -20,29 +20,29 @@ const walkedAtOnce = 20_000;
  * The row of the time is locked first. What is decided meanwhile is decided by the old time before this commits, and by the new one after.
  */
 const setTime = decision(`
-  WITH kept AS MATERIALIZED (SELECT only_row FROM store_time WHERE only_row = 1 FOR UPDATE),
+  WITH kept AS MATERIALIZED (SELECT only_row FROM mayfly_store.store_time WHERE only_row = 1 FOR UPDATE),
   back AS (SELECT now, $3::bigint AS at, now - $3::bigint AS by FROM clock, kept WHERE $3::bigint < now),
   ended AS (
-    UPDATE records r SET ${erased}, sweep_at = receipt_expires_at FROM back
+    UPDATE mayfly_store.records r SET ${erased}, sweep_at = receipt_expires_at FROM back
     WHERE sweep_at <= now AND expires_at <= now AND state = 'w' AND sealed_secret IS NOT NULL),
   ended_looks AS (
-    UPDATE records r SET ${erased} FROM back
+    UPDATE mayfly_store.records r SET ${erased} FROM back
     WHERE state <> 'w' AND look_until IS NOT NULL AND secret_id IN (
-      SELECT secret_id FROM looks WHERE until > now
-      UNION ALL SELECT secret_id FROM records WHERE sweep_at > now AND sweep_at <= now + ${lookSeconds})),
+      SELECT secret_id FROM mayfly_store.looks WHERE until > now
+      UNION ALL SELECT secret_id FROM mayfly_store.records WHERE sweep_at > now AND sweep_at <= now + ${lookSeconds})),
   counted AS (
-    UPDATE attempts a SET last_number = last_number + 1, stale_at = stale_at - by,
+    UPDATE mayfly_store.attempts a SET last_number = last_number + 1, stale_at = stale_at - by,
       times = ARRAY(
         SELECT CASE WHEN each > at THEN each - by ELSE each END FROM unnest(times) WITH ORDINALITY AS t (each, place) ORDER BY place)
     FROM back WHERE EXISTS (SELECT FROM unnest(times) AS each WHERE each > at)),
   handed AS (
-    UPDATE tickets SET expires_at = CASE WHEN expires_at = 0 THEN 0 ELSE expires_at - by END,
+    UPDATE mayfly_store.tickets SET expires_at = CASE WHEN expires_at = 0 THEN 0 ELSE expires_at - by END,
       counts_until = counts_until - by, created_at = created_at - by
     FROM back WHERE created_at > at),
   begun AS (
-    UPDATE sessions SET expires_at = expires_at - by, created_at = created_at - by, last_used_at = least(last_used_at, at)
+    UPDATE mayfly_store.sessions SET expires_at = expires_at - by, created_at = created_at - by, last_used_at = least(last_used_at, at)
     FROM back WHERE created_at > at)
-  UPDATE store_time SET seconds = $3, used_until = $3, server_clock = $3, boot_id = $4, since_boot = $5,
+  UPDATE mayfly_store.store_time SET seconds = $3, used_until = $3, server_clock = $3, boot_id = $4, since_boot = $5,
     disputed_since = NULL, disputed_ahead = NULL, times_set = times_set + 1
   FROM kept WHERE store_time.only_row = 1`);
 
@@ -50,9 +50,9 @@ const setTime = decision(`
 const endErased = decision(`
   WITH walked AS MATERIALIZED (
     SELECT secret_id, position, state = 'w' AND sealed_secret IS NULL AND expires_at > now AS is_erased
-    FROM records, clock WHERE position > $3 ORDER BY position LIMIT ${walkedAtOnce}),
+    FROM mayfly_store.records, clock WHERE position > $3 ORDER BY position LIMIT ${walkedAtOnce}),
   ended AS (
-    UPDATE records r SET expires_at = now FROM walked, clock
+    UPDATE mayfly_store.records r SET expires_at = now FROM walked, clock
     WHERE r.secret_id = walked.secret_id AND is_erased AND state = 'w' AND sealed_secret IS NULL)
   SELECT count(*) AS looked, max(position) AS upto FROM walked`);
 

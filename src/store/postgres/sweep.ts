@@ -17,45 +17,45 @@ const sweepRecords = decision(`
     SELECT secret_id, receipt_expires_at, GREATEST(
       CASE WHEN state = 'w' THEN expires_at END, CASE WHEN state = 'r' AND sealed_secret IS NOT NULL THEN look_until END, 0
     ) AS sealed_until
-    FROM records, clock WHERE sweep_at <= now ORDER BY sweep_at LIMIT $3 FOR UPDATE OF records SKIP LOCKED),
+    FROM mayfly_store.records, clock WHERE sweep_at <= now ORDER BY sweep_at LIMIT $3 FOR UPDATE OF records SKIP LOCKED),
   moved AS (
-    UPDATE records r SET sweep_at = sealed_until FROM due, clock
+    UPDATE mayfly_store.records r SET sweep_at = sealed_until FROM due, clock
     WHERE r.secret_id = due.secret_id AND sealed_until > now RETURNING 1),
   erased AS (
-    UPDATE records r SET ${erased}, sweep_at = due.receipt_expires_at
+    UPDATE mayfly_store.records r SET ${erased}, sweep_at = due.receipt_expires_at
     FROM due, clock
     WHERE r.secret_id = due.secret_id AND sealed_until <= now AND due.receipt_expires_at > now RETURNING 1),
   removed AS (
-    DELETE FROM records r USING due, clock
+    DELETE FROM mayfly_store.records r USING due, clock
     WHERE r.secret_id = due.secret_id AND sealed_until <= now AND due.receipt_expires_at <= now RETURNING 1)
   SELECT count(*) AS touched FROM due`);
 
 /** Looks that have ended before their time are only forgotten. */
 const sweepLooks = decision(`
   WITH due AS MATERIALIZED (
-    SELECT secret_id, until FROM looks, clock WHERE until <= now ORDER BY until LIMIT $3 FOR UPDATE OF looks SKIP LOCKED),
+    SELECT secret_id, until FROM mayfly_store.looks, clock WHERE until <= now ORDER BY until LIMIT $3 FOR UPDATE OF looks SKIP LOCKED),
   found AS MATERIALIZED (
-    SELECT r.secret_id FROM due JOIN records r USING (secret_id)
+    SELECT r.secret_id FROM due JOIN mayfly_store.records r USING (secret_id)
     WHERE r.state = 'r' AND r.sealed_secret IS NOT NULL ORDER BY r.secret_id FOR UPDATE OF r),
   ended AS (
-    UPDATE records r SET sealed_secret = NULL, look_until = NULL, look_tag = NULL FROM found, clock
+    UPDATE mayfly_store.records r SET sealed_secret = NULL, look_until = NULL, look_tag = NULL FROM found, clock
     WHERE r.secret_id = found.secret_id AND r.state = 'r' AND r.look_until <= now RETURNING 1),
   removed AS (
-    DELETE FROM looks l USING due WHERE l.until = due.until AND l.secret_id = due.secret_id)
+    DELETE FROM mayfly_store.looks l USING due WHERE l.until = due.until AND l.secret_id = due.secret_id)
   SELECT count(*) AS touched FROM due`);
 
 /** Guesses at a secret whose expiry was put off count until then. */
 const sweepAttempts = decision(`
   WITH due AS MATERIALIZED (
-    SELECT secret_id FROM attempts, clock WHERE stale_at <= now ORDER BY stale_at LIMIT $3 FOR UPDATE OF attempts SKIP LOCKED),
+    SELECT secret_id FROM mayfly_store.attempts, clock WHERE stale_at <= now ORDER BY stale_at LIMIT $3 FOR UPDATE OF attempts SKIP LOCKED),
   judged AS (
     SELECT due.secret_id, r.expires_at FROM due JOIN clock ON true
-      LEFT JOIN records r ON r.secret_id = due.secret_id AND r.expires_at > now),
+      LEFT JOIN mayfly_store.records r ON r.secret_id = due.secret_id AND r.expires_at > now),
   kept AS (
-    UPDATE attempts a SET stale_at = judged.expires_at FROM judged
+    UPDATE mayfly_store.attempts a SET stale_at = judged.expires_at FROM judged
     WHERE a.secret_id = judged.secret_id AND judged.expires_at IS NOT NULL),
   removed AS (
-    DELETE FROM attempts a USING judged
+    DELETE FROM mayfly_store.attempts a USING judged
     WHERE a.secret_id = judged.secret_id AND judged.expires_at IS NULL)
   SELECT count(*) AS touched FROM due`);
 
@@ -63,8 +63,8 @@ const sweepAttempts = decision(`
 const sweepTable = (table: string, key: string, endsAt: string) =>
   decision(`
     WITH due AS MATERIALIZED (
-      SELECT ${key} FROM ${table}, clock WHERE ${endsAt} <= now LIMIT $3 FOR UPDATE OF ${table} SKIP LOCKED),
-    removed AS (DELETE FROM ${table} t USING due WHERE t.${key} = due.${key})
+      SELECT ${key} FROM mayfly_store.${table}, clock WHERE ${endsAt} <= now LIMIT $3 FOR UPDATE OF ${table} SKIP LOCKED),
+    removed AS (DELETE FROM mayfly_store.${table} t USING due WHERE t.${key} = due.${key})
     SELECT count(*) AS touched FROM due`);
 
 const sweeps = [

@@ -77,7 +77,7 @@ const isNews = `times_set = $1 AND ($2 > seconds OR ($2 = seconds AND disputed_s
 
 /** It writes in any case, so that what was seen before it is durable once it is confirmed. */
 const keepTime = statement(`
-  UPDATE store_time SET
+  UPDATE mayfly_store.store_time SET
     used_until = CASE WHEN times_set = $1::bigint THEN greatest(used_until, $3::bigint) ELSE used_until END,
     seconds = CASE WHEN ${isNews} THEN $2::bigint ELSE seconds END,
     boot_id = CASE WHEN ${isNews} THEN $4::text ELSE boot_id END,

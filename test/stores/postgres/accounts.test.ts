@@ -86,7 +86,7 @@ const changeInOneView = `
   CREATE OR REPLACE FUNCTION change_password(
     for_account bigint, from_verifier bytea, new_salt bytea, new_verifier bytea, new_key bytea, set_at bigint,
     kept_session bigint, revokes boolean
-  ) RETURNS boolean LANGUAGE sql AS $$
+  ) RETURNS boolean LANGUAGE sql SET search_path FROM CURRENT AS $$
     WITH changed AS (
       UPDATE accounts
       SET salt = new_salt, verifier = new_verifier, wrapped_data_key = new_key, password_set_at = set_at
@@ -234,7 +234,7 @@ describe('tickets over PostgreSQL', () => {
     await nodes.ask('CREATE SEQUENCE places');
     await nodes.ask(`
       CREATE FUNCTION elsewhere() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN NEW.place := nextval('places'); RETURN NEW; END $$`);
+      BEGIN NEW.place := nextval('${nodes.schema}.places'); RETURN NEW; END $$`);
     await nodes.ask(
       'CREATE TRIGGER places BEFORE INSERT ON tickets FOR EACH ROW EXECUTE FUNCTION elsewhere()',
     );

@@ -105,14 +105,15 @@ describe('a server that could break a promise', () => {
   });
 
   it('P25: a table that a crash would empty is refused by its name', async () => {
-    await server.ask('CREATE UNLOGGED TABLE records (id int)');
-    await server.ask('CREATE UNLOGGED TABLE of_another_program (id int)');
+    await server.ask('CREATE SCHEMA mayfly_store');
+    await server.ask('CREATE UNLOGGED TABLE mayfly_store.records (id int)');
+    await server.ask('CREATE UNLOGGED TABLE mayfly_store.of_another_program (id int)');
     try {
       expect(await refusalOf(single)).toMatch(
-        /run ALTER TABLE records SET LOGGED;\nTo run on it all the same/,
+        /run ALTER TABLE mayfly_store\.records SET LOGGED;\nTo run on it all the same/,
       );
     } finally {
-      await server.ask('DROP TABLE records, of_another_program');
+      await server.ask('DROP SCHEMA mayfly_store CASCADE');
     }
   });
 

@@ -191,9 +191,9 @@ describe('the proof that what was seen is durable', () => {
     const now = engine.time.now();
     await engine.prove(now - 60);
     const codes = Array.from({ length: 50 }, () => codeOf(engine.prove(now)));
-    await untilWaiting('UPDATE store_time');
+    await untilWaiting('UPDATE mayfly_store.store_time');
     // The one that each second keeps the time may be there, too.
-    expect((await waitingPids('UPDATE store_time')).length).toBeLessThanOrEqual(2);
+    expect((await waitingPids('UPDATE mayfly_store.store_time')).length).toBeLessThanOrEqual(2);
     expect(new Set(await Promise.all(codes))).toEqual(new Set(['unavailable']));
     pair.thawStandby();
     await until('the proof', () =>

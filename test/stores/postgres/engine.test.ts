@@ -171,9 +171,12 @@ describe('an engine', () => {
     const url = server.url.replace(/mayfly$/, 'empty');
     const engines = await Promise.all([1, 2, 3, 4].map(() => open(url)));
     const [row] =
-      (await engines[0]?.read<{ n: number }>(statement('SELECT count(*) AS n FROM store_time'), [])) ?? [];
+      (await engines[0]?.read<{ n: number }>(
+        statement('SELECT count(*) AS n FROM mayfly_store.store_time'),
+        [],
+      )) ?? [];
     expect(row?.n).toBe(1);
-    await engines[0]?.decide(decision('UPDATE migrations SET done = done + 1'), []);
+    await engines[0]?.decide(decision('UPDATE mayfly_store.migrations SET done = done + 1'), []);
     await expect(open(url)).rejects.toMatchObject({ reason: 'newer_schema' });
     await Promise.all(engines.map((engine) => engine.close()));
   });

@@ -112,10 +112,10 @@ function steered(engine: Engine): Node {
   };
 }
 
-/** Statements on one connection of the test's own, as an engine sends them; failures are the server's. */
+/** Statements on one connection of the test's own, by whose path it finds the tables; failures are the server's. */
 export function engineOn(client: pg.Client, engine: Engine): Engine {
   const run = async <Row>({ text }: Statement, values: readonly unknown[]): Promise<readonly Row[]> =>
-    (await client.query(text, [...values])).rows as Row[];
+    (await client.query(text.replaceAll('mayfly_store.', ''), [...values])).rows as Row[];
   return {
     ...engine,
     read: run,

@@ -83,7 +83,7 @@ describe('a store that was restored from a dump', () => {
     await using store = await open(url);
     const record = await putNew(store);
     await using session = await openMoveSession({ url });
-    await session.ask('UPDATE store_place SET database_id = database_id + 1');
+    await session.ask('UPDATE mayfly_store.store_place SET database_id = database_id + 1');
     expect(await refusalOf(open(url))).toBe('restored');
     const refused = (asking: Promise<unknown>) =>
       asking.then(
@@ -115,7 +115,7 @@ describe('a store on another timeline', () => {
       return await putNew(store);
     })();
     await using session = await openMoveSession({ url });
-    await session.ask("UPDATE store_place SET timeline = '0000000F'");
+    await session.ask("UPDATE mayfly_store.store_place SET timeline = '0000000F'");
     await using store = await open(url);
     expect((await found(store, record.secretId)).secretId).toEqual(record.secretId);
   });
@@ -127,8 +127,10 @@ describe('a store on another timeline', () => {
       await putNew(store);
     }
     await using session = await openMoveSession({ url });
-    await session.ask("UPDATE store_place SET timeline = '0000000F'");
-    await session.ask('UPDATE store_time SET server_clock = server_clock - 3600, seconds = seconds - 3600');
+    await session.ask("UPDATE mayfly_store.store_place SET timeline = '0000000F'");
+    await session.ask(
+      'UPDATE mayfly_store.store_time SET server_clock = server_clock - 3600, seconds = seconds - 3600',
+    );
     expect(await refusalOf(open(url))).toBe('restored');
   });
 });
@@ -144,9 +146,10 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
 async function rollBack(url: string, seconds: number): Promise<void> {
   await using session = await openMoveSession({ url });
   await session.ask('BEGIN');
-  await session.ask('UPDATE store_time SET seconds = seconds - $1, server_clock = server_clock - $1', [
-    seconds,
-  ]);
+  await session.ask(
+    'UPDATE mayfly_store.store_time SET seconds = seconds - $1, server_clock = server_clock - $1',
+    [seconds],
+  );
   await session.ask(
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
   );

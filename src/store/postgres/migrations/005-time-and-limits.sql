@@ -1,5 +1,5 @@
 -- Store time (see time.ts): as one of the nodes last knew it.
-CREATE TABLE store_time (
+CREATE TABLE mayfly_store.store_time (
   only_row integer PRIMARY KEY CHECK (only_row = 1),
   seconds bigint NOT NULL,
   used_until bigint NOT NULL,                  -- no decision was made later than this
@@ -10,19 +10,20 @@ CREATE TABLE store_time (
   disputed_ahead bigint,
   times_set bigint NOT NULL DEFAULT 0          -- how often an operator has set it
 ) WITH (fillfactor = 20);
-INSERT INTO store_time (only_row, seconds, used_until) VALUES (1, 0, 0);
+INSERT INTO mayfly_store.store_time (only_row, seconds, used_until) VALUES (1, 0, 0);
 
 -- Calls that all nodes count together (see limits.ts). What is lost with a crash or a failover is nothing but counts.
-CREATE UNLOGGED TABLE limits (
+CREATE UNLOGGED TABLE mayfly_store.limits (
   client bytea PRIMARY KEY,                    -- a keyed hash of the limit and its client
   whole_at bigint NOT NULL                     -- when its allowance is whole again, in microseconds of the server's clock
 ) WITH (fillfactor = 50);
 
 -- Requests in their order, each of `sizes[n]` counts at one time: by `modes[n]` counted if every one of them is allowed ('take'), only
 -- looked at ('peek') or given back ('refund'). `places` says which of `clients` each count is of. The waits of all, in microseconds.
-CREATE FUNCTION count_calls(
+CREATE FUNCTION mayfly_store.count_calls(
   clients bytea[], modes text[], sizes int[], places int[], intervals bigint[], tolerances bigint[]
-) RETURNS bigint[] LANGUAGE plpgsql AS $$
+) RETURNS bigint[]
+LANGUAGE plpgsql SET search_path = pg_catalog, mayfly_store, pg_temp AS $$
 DECLARE
   waits bigint[] := '{}';
   whole bigint[];

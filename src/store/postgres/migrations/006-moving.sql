@@ -1,5 +1,5 @@
 -- A move of this store into another, or of another into this one: see moving.ts. Without a row there was none.
-CREATE TABLE move (
+CREATE TABLE mayfly_store.move (
   only_row integer PRIMARY KEY CHECK (only_row = 1),
   id bytea NOT NULL,
   phase text NOT NULL CHECK (phase IN ('copying', 'closed', 'handed_over', 'filling', 'open', 'restored')),
@@ -9,14 +9,14 @@ CREATE TABLE move (
 );
 
 -- What has changed since the move began and is not copied yet.
-CREATE TABLE move_changes (
+CREATE TABLE mayfly_store.move_changes (
   note bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   table_name text NOT NULL,
   row_key text NOT NULL
 );
 
 -- Where the store was when a node last opened it: a copy of it that was restored is somewhere else (see restores.ts).
-CREATE TABLE store_place (
+CREATE TABLE mayfly_store.store_place (
   only_row integer PRIMARY KEY CHECK (only_row = 1),
   system_id text,                              -- NULL where the engine does not tell
   database_id bigint NOT NULL,
