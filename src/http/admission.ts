@@ -1,7 +1,7 @@
 /**
  * Who is calling, and whether they may now: limits and credentials in a fixed order, before the body is touched.
  *
- * 1. A POST or PATCH that a browser marks cross-site is refused. It costs nothing and counts against nobody, so that a
+ * 1. A POST or PATCH that a browser marks cross-site is refused, and so is a GET with a passphrase. It costs nothing and counts against nobody, so that a
  *    hostile page cannot use up its visitor's allowance.
  * 2. Without an `Authorization` header (or where it is ignored) the client's prefix is counted in the operation's class;
  *    then an operation for accounts answers 401.
@@ -13,7 +13,7 @@
 import { anonymous, type Caller } from '../core/account.ts';
 import type { SecretService } from '../core/secrets/service.ts';
 import type { CrossSitePolicy } from './cross-site.ts';
-import { type Exchange, mayChange, type Operation } from './operation.ts';
+import type { Exchange, Operation } from './operation.ts';
 import type { Problem } from './problem.ts';
 import type { LimitRefusal, RateLimiter } from './rate-limit.ts';
 
@@ -71,7 +71,7 @@ export function createAdmission({ authenticate, limiter, crossSite }: AdmissionD
 
   return (operation, call) => {
     const { request } = call;
-    if (mayChange(request.method) && !crossSite.admits(request)) return crossSiteRefusal;
+    if (!crossSite.admits(request)) return crossSiteRefusal;
     if (operation.access === 'open') return admitAnonymous(operation, call);
     const header = request.headers.get('authorization');
     return header === null ? admitAnonymous(operation, call) : admitCredentials(operation, header, call);

@@ -1,20 +1,24 @@
 /**
- * What pages of other sites may do here: cross-site POSTs and PATCHes (Fetch Metadata, W3C) and CORS (Fetch standard).
+ * What pages of other sites may do here: cross-site POSTs and PATCHes, GETs with a passphrase (Fetch Metadata, W3C) and CORS (Fetch
+ * standard).
  * Nothing is allowed by default. An allowed origin is matched whole and answered by name, never with `*` and never with
  * credentials: `Authorization` is not among the allowed headers, so a page of another site can only act anonymously.
  *
  * A browser that was once given Basic credentials adds them by itself, also to the form of another site. A POST with
  * `Authorization` must therefore come from the very origin, from an allowed one, or from a program, which sends neither
  * `Sec-Fetch-Site` nor `Origin`. A share domain is not our origin: its owner decides what is served there.
+ *
+ * A passphrase in a GET is a guess and counts (P14), so a picture on another page could use up its reader's guesses.
  */
 import { isIP } from 'node:net';
 import { isLoopbackHost } from '../core/links.ts';
 import { hostNameOf } from '../core/share-domain.ts';
 import { jsonResponse, newRequestId } from './headers.ts';
+import { mayChange } from './operation.ts';
 import type { ServerOptions } from './server.ts';
 
 export interface CrossSitePolicy {
-  /** Whether a request that may change something may go on. */
+  /** Whether a request may go on, as far as the page that it comes from matters. */
   admits(request: Request): boolean;
   /** Adds what the origin needs to read the answer. */
   share(request: Request, headers: Headers): void;
@@ -35,9 +39,11 @@ export interface Origins {
 
 export function createCrossSitePolicy({ ownOrigin, allowedOrigins }: Origins): CrossSitePolicy {
   const allows = (origin: string | null): origin is string => origin !== null && allowedOrigins.has(origin);
-  const admits = ({ headers }: Request) => {
+  const admits = (request: Request) => {
+    const { headers, method } = request;
     const site = headers.get('sec-fetch-site');
     const origin = headers.get('origin');
+    if (!mayChange(method)) return !isElsewhere(site) || !hasPassphrase(request) || allows(origin);
     if (site === 'cross-site') return allows(origin);
     if (!headers.has('authorization')) return true;
     if (site === null) return origin === null || origin === ownOrigin || allows(origin);
@@ -59,6 +65,14 @@ export function createCrossSitePolicy({ ownOrigin, allowedOrigins }: Origins): C
     headers.set('access-control-max-age', preflightSeconds);
   };
   return { admits, share, answerPreflight };
+}
+
+function isElsewhere(site: string | null): boolean {
+  return site === 'cross-site' || site === 'same-site';
+}
+
+function hasPassphrase({ headers, url }: Request): boolean {
+  return headers.has('secret-passphrase') || new URL(url).searchParams.has('passphrase');
 }
 
 interface OwnNames {

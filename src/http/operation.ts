@@ -135,7 +135,7 @@ export function problemsOf(
     ['malformed', hasInput],
     ['not_authorized', access !== 'open'],
     ['scope_missing', scope !== undefined],
-    ['cross_site', changes],
+    ['cross_site', changes || query?.shape.passphrase !== undefined],
     ['method_not_allowed', true],
     ['body_too_large', readsBody],
     ['unsupported_media_type', refusesTypes],

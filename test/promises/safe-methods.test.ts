@@ -8,6 +8,7 @@ import { Sensitive } from '../../src/core/sensitive.ts';
 import { routes } from '../../src/web/kit/routes.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import type { MemoryStore } from '../stores/memory.ts';
+import { useStoreFolder } from '../stores/store-folder.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
 import { giveDomain } from '../support/own-domain.ts';
@@ -48,7 +49,8 @@ interface Furnished {
 /** An installation with one of everything that a GET could change. */
 async function furnish(options: TestAppOptions = {}): Promise<Furnished> {
   const changes: string[] = [];
-  const app = createTestApp({ ...options, wrapStore: (store) => watched(store, changes) });
+  const { wrapStore = (store: MemoryStore) => store, ...rest } = options;
+  const app = createTestApp({ ...rest, wrapStore: (store) => watched(wrapStore(store), changes) });
   const { signedIn, cookie } = await signUpAs(app, 'alice@example.com');
   const { caller } = signedIn;
   await app.store.setPlan(caller.account.id, 'identity');
@@ -221,4 +223,78 @@ describe('GET, HEAD and OPTIONS', () => {
       expect([...watching.found].some((each) => each.endsWith(`: ${change}`))).toBe(true);
     }
   }, 120_000);
+});
+
+/** What a browser says of the page that a request comes from; `null`: it says nothing. */
+const sites = [null, 'none', 'same-origin', 'same-site', 'cross-site'] as const;
+
+describe('a passphrase that is sent along with GET, HEAD and OPTIONS', () => {
+  const folder = useStoreFolder();
+
+  /** Everything in the files but when a session was last used. */
+  function dump(): string {
+    const tables = folder.valuesOf("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+    return tables.map(([name]) => Bun.inspect(folder.valuesOf(`SELECT * FROM "${name}"`))).join('\n');
+  }
+
+  async function place() {
+    await using stack = new AsyncDisposableStack();
+    const store = stack.use(await folder.open());
+    const furnished = await furnish({ wrapStore: () => store });
+    const kept = stack.move();
+    return { ...furnished, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  }
+
+  const ways: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+    ['', { 'secret-passphrase': 'wrong' }],
+    ['', { 'secret-passphrase': 'a%20passphrase' }],
+    ['?passphrase=wrong', {}],
+    ['?pass%70hrase=wrong&passphrase=wrong', {}],
+  ];
+
+  it('by the page of another site is refused, and changes nothing at any address (P4)', async () => {
+    await using furnished = await place();
+    const { app, takeChanges } = furnished;
+    const before = dump();
+    const tried = new Set<string>();
+    for (const address of addressesOf(furnished))
+      for (const [query, passphrase] of ways)
+        for (const site of ['same-site', 'cross-site'])
+          for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+            const headers = { ...passphrase, 'sec-fetch-site': site };
+            const { status } = await app.fetch(address + query, { method, headers });
+            if (method !== 'OPTIONS' && /^\/api\/v[12]\//.test(address)) tried.add(`${status}`);
+            expect([method, address, query, site, takeChanges()]).toEqual([method, address, query, site, []]);
+          }
+    // 405 is of operations without a GET.
+    expect([...tried].sort()).toEqual(['403', '405']);
+    expect(dump()).toBe(before);
+  }, 120_000);
+
+  it('is a guess otherwise, at the one address that takes it, and changes nothing else (P4, P14)', async () => {
+    await using furnished = await place();
+    const { app, takeChanges } = furnished;
+    const counted = new Set<string>();
+    for (const address of addressesOf(furnished))
+      for (const [query, passphrase] of ways)
+        for (const site of sites.slice(0, 3)) {
+          const headers = { ...passphrase, ...(site !== null && { 'sec-fetch-site': site }) };
+          await app.fetch(address + query, { headers });
+          for (const change of takeChanges())
+            counted.add(
+              `${address.replace(/[0-9a-z]{31}/, 'KEY')}: ${guesses.includes(change) ? 'a guess' : change}`,
+            );
+        }
+    expect([...counted].sort()).toEqual(['/api/v2/guest/secret/KEY: a guess', '/api/v2/secret/KEY: a guess']);
+    expect(folder.countOf('attempts')).toBeGreaterThan(0);
+  }, 120_000);
+
+  it('from an allowed origin is a guess, as anywhere else', async () => {
+    const origin = 'https://friend.example';
+    const { app, keys } = await furnish({ allowedOrigins: [origin] });
+    const [, , , open = '', , locked = ''] = keys;
+    const headers = { origin, 'sec-fetch-site': 'cross-site', 'secret-passphrase': 'wrong' };
+    expect((await app.fetch(`/api/v2/secret/${open}`, { headers })).status).toBe(200);
+    expect((await app.fetch(`/api/v2/secret/${locked}`, { headers })).status).toBe(422);
+  });
 });
