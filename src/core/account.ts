@@ -16,6 +16,9 @@ declare const brand: unique symbol;
 /** A positive integer below 2^53; identifies the account in logs. */
 export type AccountId = number & { readonly [brand]: 'AccountId' };
 
+/** No account has it. */
+export const noAccountId = 0 as AccountId;
+
 /** An API token: 64 lower-case hex digits (32 random bytes). */
 export type ApiToken = string & { readonly [brand]: 'ApiToken' };
 

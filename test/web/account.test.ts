@@ -335,8 +335,13 @@ describe('the end of an account', () => {
     expect((await other.get('/account')).status).toBe(303);
     expect(await app.service.authenticate(address, token)).toBeNull();
     for (const each of made) {
-      const path = each.outcome === 'created' ? `/receipt/${each.receipt.metadataKey}` : '';
-      expect((await visit(app, path)).html).toContain(words('receipt.burnedTitle'));
+      if (each.outcome !== 'created') throw new Error(each.outcome);
+      const { metadataKey, secretKey } = each.receipt;
+      expect((await app.service.secretStatus({ secretKey: secretKey ?? '' }, caller)).outcome).toBe(
+        'unknown',
+      );
+      // Nobody is its owner any more.
+      expect((await visit(app, `/receipt/${metadataKey}`)).status).toBe(404);
     }
   });
 

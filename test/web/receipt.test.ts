@@ -9,7 +9,7 @@ import { noOptions } from '../support/inputs.ts';
 import { decodeQr } from './qr-code.ts';
 import { signUpAs } from './signed-in.ts';
 import { postForm, share, textIn, type Visit, visit } from './visit.ts';
-import { words } from './words.ts';
+import { saying, words } from './words.ts';
 
 /** The page's own content, without the frame that all pages share. */
 function mainOf({ html }: Visit): string {
@@ -115,21 +115,41 @@ describe('the receipt page', () => {
 
   it('shows the obfuscated recipient and what became of the mail, never the address', async () => {
     const app = createTestApp();
-    const owner = await app.account('ann@example.com');
-    const caller = await app.service.authenticate(owner.username, owner.token);
-    if (caller === null) throw new Error('the account is not known');
+    const { signedIn, cookie } = await signUpAs(app, 'ann@example.com');
     const made = await app.service.conceal(
       { ...noOptions, value: new Sensitive('x'), recipient: new Sensitive('joanna@example.org') },
-      caller,
+      signedIn.caller,
     );
     await app.service.settled();
-    const { html } = await visit(
-      app,
-      made.outcome === 'created' ? `/receipt/${made.receipt.metadataKey}` : '',
-    );
+    const path = made.outcome === 'created' ? `/receipt/${made.receipt.metadataKey}` : '';
+    const { html } = await visit(app, path, { headers: { cookie } });
     expect(html).toContain('jo*****@e*****.org');
     expect(html).toContain(words('receipt.mailAccepted'));
     expect(html).not.toContain('joanna');
+  });
+
+  it('of an account’s secret is its owner’s alone; to others it is the page of an unknown key, which says how to log in (P16)', async () => {
+    const app = createTestApp();
+    const ann = await signUpAs(app, 'ann@example.com');
+    const eve = await signUpAs(app, 'eve@example.com');
+    const made = await app.service.conceal({ ...noOptions, value: new Sensitive('x') }, ann.signedIn.caller);
+    const path = made.outcome === 'created' ? `/receipt/${made.receipt.metadataKey}` : '';
+    const shown = await visit(app, path, { headers: { cookie: ann.cookie } });
+    expect(shown.html).toContain(words('receipt.ownAccount'));
+    for (const [cookie, way] of [
+      ['just-created=1', '/log-in'],
+      [eve.cookie, '/account'],
+    ] as const) {
+      const headers = { cookie };
+      const refused = await visit(app, path, { headers });
+      const unknown = await visit(app, `/receipt/${'0'.repeat(31)}`, { headers });
+      expect([refused.status, unknown.status]).toEqual([404, 404]);
+      expect(refused.html.replaceAll(path, '')).toBe(
+        unknown.html.replaceAll(`/receipt/${'0'.repeat(31)}`, ''),
+      );
+      expect(refused.html).toMatch(saying('error.receipt'));
+      expect(refused.html).toContain(`class="button" href="${way}"`);
+    }
   });
 
   it('names its own address as the creator’s, apart from the link and from the configuration alone (P20)', async () => {

@@ -11,11 +11,11 @@
  * not enough.
  */
 
-import type { Account, Caller } from '../account.ts';
+import type { Caller } from '../account.ts';
 import type { Core } from '../core.ts';
 import { parseRecipient, withParsedRecipient } from '../mail/recipients.ts';
 import { firstTrySeconds } from '../mailer.ts';
-import type { NewRecord, StoredDelivery, StoredReceipt } from '../secret.ts';
+import type { NewRecord, StoredDelivery } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
 import { tagOf } from './access.ts';
 import type { DeliverInput, DeliverOutcome, TooManyMails } from './outcomes.ts';
@@ -96,7 +96,7 @@ export async function deliver(deps: Core, given: DeliverInput, caller: Caller): 
   const input = withParsedRecipient(given);
   const managed = await findManaged(deps, input, caller);
   if (managed === null) return { outcome: 'unknown' };
-  const refusal = checkRecipient(input, managed.stored, caller);
+  const refusal = checkRecipient(input, caller);
   if (refusal !== null) return refusal;
   if (managed.stored.sealed) return { outcome: 'link_unknown' };
   const outcome = await send(deps, managed, input, caller);
@@ -107,14 +107,9 @@ export async function deliver(deps: Core, given: DeliverInput, caller: Caller): 
 }
 
 /** Why this caller may not mail this address; `null` if they may. */
-function checkRecipient(
-  { recipient }: DeliverInput,
-  { owner }: StoredReceipt,
-  caller: Caller,
-): DeliverOutcome | null {
+function checkRecipient({ recipient }: DeliverInput, caller: Caller): DeliverOutcome | null {
   if (recipient === null) return null;
-  const isManager = caller.kind === 'account' && (owner === null || owner === caller.account.id);
-  if (!isManager) return { outcome: 'recipient_needs_account' };
+  if (caller.kind === 'anonymous') return { outcome: 'recipient_needs_account' };
   const address = recipient.expose();
   return parseRecipient(address) !== null ? null : { outcome: 'undeliverable_recipient', recipient: address };
 }
@@ -130,8 +125,8 @@ async function send(
   const mailing = openMailing(deps, managed, recipient);
   if (mailing === null) return 'nothing_to_send';
   if (stored.delivery?.state === 'queued') return 'in_flight';
-  const sender = await senderOf(deps, stored, caller);
-  if (sender === null) return 'nothing_to_send';
+  if (caller.kind === 'anonymous') return 'nothing_to_send';
+  const sender = caller.account;
   const quota = await deps.mailQuota.take(sender.id, mailing.to);
   if (quota.outcome === 'too_many') return { ...quota, outcome: 'too_many_mails' };
   const queued = await queueLink(deps, stored.receiptId, mailing);
@@ -141,10 +136,4 @@ async function send(
   }
   deps.inBackground(() => sendLink(deps, stored, mailing, sender.username, locale));
   return 'queued';
-}
-
-/** The account that created the secret; for an anonymous secret, the one that asks. */
-async function senderOf(deps: Core, { owner }: StoredReceipt, caller: Caller): Promise<Account | null> {
-  if (caller.kind === 'account' && (owner === null || owner === caller.account.id)) return caller.account;
-  return owner === null ? null : deps.store.findAccountById(owner);
 }

@@ -266,10 +266,12 @@ export interface ReceiptInput {
   /** As given. */
   readonly metadataKey: string;
   /**
-   * `owner`: an account manages its own records, and with the key also those created anonymously (P16).
-   * `holder`: the key alone is enough (the `upstream` dialect, and the creator's receipt page).
+   * What the door asks for beside the key (P16). A record that an account made takes that account, except for `holder`.
+   * `owner` (the API): an account, any for a record made anonymously.
+   * `creator` (the pages): nothing more for a record made anonymously, since its creator has no account.
+   * `holder` (the API in the `upstream` dialect): nothing more for any record.
    */
-  readonly authority: 'owner' | 'holder';
+  readonly authority: 'owner' | 'creator' | 'holder';
 }
 
 export type ReceiptOutcome =
@@ -340,6 +342,8 @@ export type SuggestInput =
   | { readonly style: 'words'; readonly count: number };
 
 export interface DeliverInput extends ReceiptInput {
+  /** Mail goes out in the owner's name, so the key alone is never enough. */
+  readonly authority: 'owner' | 'creator';
   /** A new address; `null` repeats the one that the secret was last sent to. */
   readonly recipient: Sensitive<string> | null;
   /** The mail's language, a BCP 47 tag; the installation's default if it is not offered. */

@@ -13,7 +13,7 @@ import { expiryLimitOf, openCreatorKey, unwrapSecret } from '../../crypto/envelo
 import type { KeyRing } from '../../crypto/keyring.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import { unwrapCreatorBox } from '../../crypto/version-1.ts';
-import type { AccountCaller, Caller } from '../account.ts';
+import { type AccountCaller, type AccountId, type Caller, noAccountId } from '../account.ts';
 import type { Core } from '../core.ts';
 import {
   type MetadataKey,
@@ -302,14 +302,19 @@ export async function findManaged(
 ): Promise<ManagedReceipt | null> {
   const metadataKey = parseMetadataKey(input.metadataKey);
   if (metadataKey === null) return null;
-  const manager = input.authority === 'owner' && caller.kind === 'account' ? caller.account.id : undefined;
+  const account = caller.kind === 'account' ? caller.account.id : noAccountId;
+  const manager = input.authority === 'holder' ? undefined : account;
   const stored = await deps.store.findReceipt(receiptIdOf(metadataKey), manager);
-  return stored !== null && mayManage(stored, input.authority, caller) ? { metadataKey, stored } : null;
+  return stored !== null && mayManage(stored, input.authority, account) ? { metadataKey, stored } : null;
 }
 
-function mayManage(stored: StoredReceipt, authority: ReceiptInput['authority'], caller: Caller): boolean {
+function mayManage(
+  { owner }: StoredReceipt,
+  authority: ReceiptInput['authority'],
+  account: AccountId,
+): boolean {
   if (authority === 'holder') return true;
-  return caller.kind === 'account' && (stored.owner === null || stored.owner === caller.account.id);
+  return owner === null ? authority === 'creator' || account !== noAccountId : owner === account;
 }
 
 /** Opens as much of a managed record as its state allows. */

@@ -33,6 +33,7 @@ const problemKeys: Readonly<Record<PageProblem['problem'], ProblemKeys>> = {
   unsupported_media_type: malformed,
   invalid_fields: malformed,
   not_found: notFound,
+  unknown_receipt: { ...notFound, page: 'error.receipt' },
   // Pages take no API credentials: anything that needs them does not exist here.
   not_authorized: notFound,
   scope_missing: notFound,
@@ -71,6 +72,7 @@ function waysFrom({ href, here, visitor, words }: Frame, { problem }: PageProble
     case 'internal':
       return [...again, home, [href('status'), say('error.status')]];
     case 'stale_form':
+    case 'unknown_receipt':
       return [
         visitor === null ? [href('logIn'), say('error.logIn')] : [href('account'), say('error.account')],
         home,

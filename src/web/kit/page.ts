@@ -124,7 +124,9 @@ export function movedTo(location: string): PageReply {
 export type PageProblem =
   | Problem
   /** The form was shown to another session than the one that sends it: somebody logged in or out in between. */
-  | { readonly problem: 'stale_form' };
+  | { readonly problem: 'stale_form' }
+  /** No receipt has this key, or it is another account's. */
+  | { readonly problem: 'unknown_receipt' };
 
 export class StaleForm extends Error {
   override readonly name = 'StaleForm';

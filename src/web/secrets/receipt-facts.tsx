@@ -1,6 +1,7 @@
 /** The lower part of a receipt: what happened to the secret, what is known of it, and the page's own address. */
 import type { FC } from 'hono/jsx';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
+import { anonymousCustid } from '../../core/secrets/receipts.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { noticeTexts } from '../kit/field.tsx';
 import type { Frame } from '../kit/layout.tsx';
@@ -112,10 +113,11 @@ interface OwnAddressProps extends FactsProps {
 export const OwnAddress: FC<OwnAddressProps> = ({ frame, receipt, ownUrl }) => {
   const { say, roughly } = frame.words;
   const isWaiting = receipt.secretKey !== null;
+  const isOwned = receipt.custid !== anonymousCustid;
   return (
     <details class="receipt-fold own">
       <summary>{say(isWaiting ? 'receipt.ownTitle' : 'receipt.ownTitleGone')}</summary>
-      <p>{say(isWaiting ? 'receipt.own' : 'receipt.ownGone')}</p>
+      <p>{say(isOwned ? 'receipt.ownAccount' : isWaiting ? 'receipt.own' : 'receipt.ownGone')}</p>
       <p class="own-address">
         <code class="code" id="own-address" dir="ltr">
           {ownUrl}

@@ -1,13 +1,12 @@
 /**
  * The mail to the recipient, on the receipt: its delivery, the form that sends it again, and why it was not sent. An
- * address is shown obfuscated, except in the field it was just typed into. The recipient field is shown to those whom
- * the core lets fill it in, and to anyone who has, so nothing typed is lost.
+ * address is shown obfuscated, except in the field it was just typed into. The form is shown to accounts, and to
+ * anyone who has filled it in, so nothing typed is lost.
  */
 import type { FC } from 'hono/jsx';
 import type { Delivery, DeliveryState } from '../../core/secret.ts';
 import { type MailTrouble, mailTroubleOf } from '../../core/secrets/link-mail.ts';
 import type { DeliverOutcome, ReceiptView } from '../../core/secrets/outcomes.ts';
-import { anonymousCustid } from '../../core/secrets/receipts.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import type { FieldTexts } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
@@ -43,11 +42,6 @@ export function readMail(form: Form, frame: Frame): TypedMail {
   return { recipient: form.text('recipient'), locale: readMailLanguage(form, frame) };
 }
 
-/** Accounts choose the recipients of their own secrets and of those made without an account. */
-function mayChooseRecipient({ visitor }: Frame, { custid }: ReceiptView): boolean {
-  return visitor !== null && (custid === anonymousCustid || custid === visitor.username);
-}
-
 export function mailRefusal(
   frame: Frame,
   refused: Exclude<DeliverOutcome, { outcome: 'queued' | 'unknown' }>,
@@ -66,7 +60,7 @@ export function mailRefusal(
     case 'in_flight':
       return whole(409, say('receipt.mailInFlight'));
     case 'nothing_to_send':
-      return typed.recipient === '' && mayChooseRecipient(frame, receipt)
+      return typed.recipient === '' && frame.visitor !== null
         ? ofField(422, say('receipt.mailNobody'))
         : whole(409, say('receipt.mailNothing'));
     case 'link_unknown':
@@ -74,9 +68,7 @@ export function mailRefusal(
     case 'undeliverable_recipient':
       return ofField(422, say('share.recipientWrong'));
     case 'recipient_needs_account':
-      return frame.visitor === null
-        ? { ...whole(403, say('receipt.mailNeedsAccount')), needsLogIn: true }
-        : whole(403, say('receipt.mailNeedsMaker'));
+      return { ...whole(403, say('receipt.mailNeedsAccount')), needsLogIn: true };
     case 'too_many_mails': {
       const { retryAfterSeconds } = refused;
       const headers = { 'retry-after': String(retryAfterSeconds) };
@@ -213,50 +205,41 @@ const Reply: FC<{ frame: Frame; reply: string }> = ({ frame, reply }) => (
 
 const failed: ReadonlySet<DeliveryState> = new Set(['refused', 'given_up', 'not_sent']);
 
-/** Not offered to those who would be refused. Open where there is something to do: the last mail failed or the last request was refused. */
+/** For accounts: a mail names its sender. Open where there is something to do: the last mail failed or the last request was refused. */
 const SendMail: FC<MailProps> = (props) => {
   const { frame, receipt, asked } = props;
-  const { custid, delivery, recipient } = receipt;
-  const hasField = mayChooseRecipient(frame, receipt) || (asked?.typed.recipient ?? '') !== '';
-  // Every mail names its sender, so only an account's secret can be mailed.
-  const hasForm = hasField || (recipient !== null && custid !== anonymousCustid);
-  if (!hasForm) return null;
+  const { delivery, recipient } = receipt;
+  // What was typed comes back also once the session has ended.
+  if (frame.visitor === null && (asked?.typed.recipient ?? '') === '') return null;
   const isOpen = (delivery !== null && failed.has(delivery.state)) || (asked?.refusal ?? null) !== null;
   return (
     <div class="chips">
       <details class="chip" open={isOpen}>
         <summary>
           <Icon name="mail" />
-          {frame.words.say(summaryOf(recipient !== null, hasField))}
+          {frame.words.say(recipient === null ? 'receipt.sendFirst' : 'receipt.sendAgainOrElsewhere')}
         </summary>
         <div class="panel">
-          <SendForm {...props} hasField={hasField} />
+          <SendForm {...props} />
         </div>
       </details>
     </div>
   );
 };
 
-function summaryOf(wasMailed: boolean, hasField: boolean): MessageKey {
-  if (!wasMailed) return 'receipt.sendFirst';
-  return hasField ? 'receipt.sendAgainOrElsewhere' : 'receipt.sendAgain';
-}
-
-const SendForm: FC<MailProps & { readonly hasField: boolean }> = (props) => {
-  const { frame, receipt, asked, hasField } = props;
+const SendForm: FC<MailProps> = (props) => {
+  const { frame, receipt, asked } = props;
   const { words, href } = frame;
   return (
     <PostForm frame={frame} action={href('sendAgain', receipt.metadataKey)} autocomplete="off">
-      {receipt.recipient === null ? null : (
-        <p>{words.say(hasField ? 'receipt.sendHint' : 'receipt.sendAgainHint')}</p>
-      )}
+      {receipt.recipient === null ? null : <p>{words.say('receipt.sendHint')}</p>}
       <div class="pair">
-        {hasField ? <Address {...props} /> : null}
+        <Address {...props} />
         <MailLanguageField frame={frame} chosen={asked?.typed.locale ?? words.locale} />
       </div>
       <button class="quiet" type="submit">
         <Icon name="mail" />
-        {words.say(hasField ? 'receipt.sendMail' : 'receipt.sendAgain')}
+        {words.say('receipt.sendMail')}
       </button>
     </PostForm>
   );

@@ -1,6 +1,6 @@
 /**
- * The creator's pages: what became of a secret, its link, mail, label and lifetime, and burning it. Whoever holds the
- * metadata key in the address is the creator here; an unknown key gets the same page as any unknown address (P17). A
+ * The creator's pages: what became of a secret, its link, mail, label and lifetime, and burning it. An account's record is
+ * its owner's alone; of one made anonymously, the holder of the metadata key in the address is the creator. A
  * GET changes nothing and shows the link only to the browser that has just created it; what is typed never appears in
  * an address or a redirect.
  */
@@ -65,7 +65,7 @@ export function createJustCreated(isSecure: boolean): JustCreated {
   };
 }
 
-const authority = 'holder';
+const authority = 'creator';
 
 export function createReceiptPages(deps: ReceiptDeps): PageRoute[] {
   const action = (handle: (request: PageRequest, deps: ReceiptDeps) => Promise<PageReply>): PageAction => ({
@@ -171,8 +171,9 @@ function linkOf(receipt: ReceiptView, links: Links): string | null {
   return receipt.secretKey === null ? null : links.secretUrl(receipt.secretKey, receipt.shareDomain);
 }
 
+/** Of an unknown key and of another account's alike (P16), so what it says of logging in reveals nothing. */
 function unknown(request: PageRequest): PageReply {
-  return errorReply(request, { problem: 'not_found' });
+  return errorReply(request, { problem: 'unknown_receipt' });
 }
 
 function errorReply({ frame }: PageRequest, problem: PageProblem): PageReply {
@@ -180,7 +181,7 @@ function errorReply({ frame }: PageRequest, problem: PageProblem): PageReply {
   return pageReply(status, markup);
 }
 
-/** Shows the problem on the receipt, or on the error page if the receipt cannot be read either. */
+/** Shows the problem on the receipt, or on the error page where the receipt cannot be read or the session has ended. */
 async function refuse(
   request: PageRequest,
   deps: ReceiptDeps,
@@ -193,9 +194,10 @@ async function refuse(
   const { status, page, form } = problemWords(problem, request.frame.words);
   const message = problem.problem === 'stale_form' ? form : page;
   try {
-    return await onReceipt(request, deps, (receipt) =>
-      receiptReply(status, request, deps, { receipt, ...refused(message, receipt) }),
-    );
+    const found = await find(request, deps);
+    if (found.outcome === 'unknown') return errorReply(request, problem);
+    const { receipt } = found;
+    return receiptReply(status, request, deps, { receipt, ...refused(message, receipt) });
   } catch (error) {
     if (error instanceof ServiceError) return errorReply(request, problem);
     throw error;
