@@ -9,6 +9,7 @@ import type { SmtpServer } from './config/addresses.ts';
 import type { Settings } from './config/read.ts';
 import { isForThisMachineAlone } from './config/settings.ts';
 import { createAccountService } from './core/accounts/service.ts';
+import { ServiceError } from './core/errors.ts';
 import { createLinks } from './core/links.ts';
 import type { MailLocaleOf } from './core/mailer.ts';
 import { createService } from './core/secrets/service.ts';
@@ -44,9 +45,9 @@ import {
 import { createRoomWatch } from './ops/room-watch.ts';
 import { watchRootKeys } from './ops/root-key-watch.ts';
 import { openRootKeys } from './ops/root-keys.ts';
-import { watchServer } from './ops/server-watch.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
 import type { StoreServer } from './ops/start-words.ts';
+import { watchStore } from './ops/store-watch.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
 import type { Store } from './store/store.ts';
 import { markServer, openStore, refusalOf, StartRefusal } from './stores.ts';
@@ -80,6 +81,8 @@ type Closers = (() => unknown)[];
 /** In-flight requests get most of the ten seconds that a stop may take; mail being handed over gets the rest. */
 const requestGraceMs = 8_000;
 const mailGraceMs = 1_000;
+/** Another server of the database may take over meanwhile. */
+const failoverMs = 2_000;
 /** A mail that was asked for waits no longer than people wait anyway. */
 const longestMailPauseMs = 2_000;
 
@@ -240,6 +243,13 @@ function within(milliseconds: number, work: Promise<unknown>): Promise<unknown> 
   return Promise.race([work, Bun.sleep(milliseconds)]);
 }
 
+/** A server that still has to get the new root from a rotation stores nothing. */
+async function assertRootTaken(store: Store, kid: number): Promise<void> {
+  if ((await store.findRootCheck(kid)) !== null && (await store.findFirstOpenRoot()) <= kid) return;
+  const cause = Object.assign(new Error('The key file lacks a root.'), { code: 'ROOT_MISSING' });
+  throw new ServiceError('unavailable', 'The key file does not fit the store.', { cause });
+}
+
 /** Opens what everything else works with, in the order in which each part needs the ones before it. */
 async function openParts(settings: Settings, log: Log, closers: Closers) {
   const brands = await readBrands(settings);
@@ -251,9 +261,8 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   opening.catch(() => {});
   // The store's thread starts while this loads, which takes longer: schemas, pages and words.
   const { createSite } = await import('./site.ts');
-  const { store: opened, server, isRefused, limitsUnder, duringRequest, close } = await opening;
+  const { store: opened, server, assertCommits, limitsUnder, duringRequest, close } = await opening;
   closers.push(close);
-  if (server !== null) closers.push(watchServer({ isRefused, log, after }).stop);
   const room = createRoomWatch(opened, log);
   const store: Store = { ...opened, put: room.put };
   const mark = markServer(settings);
@@ -261,6 +270,15 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   const { keys, isNew } = await openKeys(settings, store, log);
   closers.push(keys.stop);
   const { ring } = keys;
+  const watch = watchStore({
+    ...{ log, after, nowMs: () => performance.now() },
+    patienceMs: server === null ? 0 : failoverMs,
+    async assertAble(isDoubted) {
+      await assertCommits(isDoubted);
+      await assertRootTaken(store, ring.current.kid);
+    },
+  });
+  closers.push(watch.stop);
   const { events, onAnswer, metrics } = await openObservers(settings, store, mailWatch, log);
   const links = createLinks(settings.baseUrl);
   const { siteHost } = links;
@@ -272,7 +290,7 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   });
   const hasStarted = { hasNewKeys: isNew, isSecondServer: mark.hasOthers, server };
   const edge = { brands, createSite, onAnswer, links, domains, limiter, duringRequest };
-  return { ...edge, mailer, store, room, ring, events, hasStarted };
+  return { ...edge, mailer, store, watch, room, ring, events, hasStarted };
 }
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
@@ -320,7 +338,7 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
     log({ event: 'proxy_untrusted' }),
   );
   const parts = await openParts(settings, log, closers);
-  const { store, room, ring, domains, brands, links, limiter, mailer, onAnswer, duringRequest } = parts;
+  const { store, room, domains, brands, links, limiter, mailer, onAnswer, duringRequest } = parts;
   const looking = room.look();
   const services = await createServices(settings, parts, closers);
   const sweeper = startSweeper({
@@ -341,10 +359,8 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
     clockVerdict: () => store.clock().verdict,
     storageIsFull: room.isFull,
     storeRisks: risksOf(parts.hasStarted.server),
-    // A server that still has to get the new root from a rotation stores nothing.
-    isReady: async () =>
-      (await store.findRootCheck(ring.current.kid)) !== null &&
-      (await store.findFirstOpenRoot()) <= ring.current.kid,
+    isReady: parts.watch.isAble,
+    storeIsLocked: parts.watch.isLocked,
   });
   const fetch: Fetch =
     duringRequest === null ? answer : (request, peer) => duringRequest(() => answer(request, peer));

@@ -21,8 +21,8 @@ export interface OpenStore {
   readonly store: Store;
   /** What the server that holds it promises; `null` for the embedded store. */
   readonly server: StoreServer | null;
-  /** Whether that server, as last found, is not one to rely on any more. */
-  isRefused(): boolean;
+  /** Resolves when secrets could be read and burned now; rejects with why not. @param isDoubted whether it has just failed */
+  assertCommits(isDoubted: boolean): Promise<void>;
   /** What its nodes count together, under a key that all of them have; `null` for a store of one machine. */
   readonly limitsUnder: ((key: Uint8Array) => SharedLimits) | null;
   /** Runs a request, which has one deadline for all that it asks of the store; `null` where each call has its own. */
@@ -75,11 +75,10 @@ async function openPostgres(
   const { shown, isLocal, tls } = at;
   const unsafe = tls === null || tls.isVerified ? ofServer : [unproven, ...ofServer];
   const server = { shown, durability, unsafe, isEncrypted: tls !== null, isLocal };
-  const isRefused = () => store.engineStatus().refusal !== null;
-  const { limitsUnder } = store;
+  const { assertCommits, limitsUnder } = store;
   const { during: duringRequest } = requestWaits;
   const close = async () => store[Symbol.asyncDispose]();
-  return { store, server, isRefused, limitsUnder, duringRequest, close };
+  return { store, server, assertCommits, limitsUnder, duringRequest, close };
 }
 
 async function openSqlite(
@@ -94,7 +93,8 @@ async function openSqlite(
   const clock = createMachineClock();
   const store = await openSqliteStore({ directory: dataDir, clock, maxStorageBytes, isBesideServers });
   const close = async () => store[Symbol.asyncDispose]();
-  return { store, server: null, isRefused: () => false, limitsUnder: null, duringRequest: null, close };
+  const { assertCommits } = store;
+  return { store, server: null, assertCommits, limitsUnder: null, duringRequest: null, close };
 }
 
 function open(settings: Settings, isBesideServers: boolean): Promise<OpenStore> {

@@ -44,6 +44,27 @@ describe('a wall clock in doubt', () => {
   });
 });
 
+it('P23 /readyz is 503 where the store cannot say what it makes of the clock', async () => {
+  const clockVerdict = () => {
+    throw new Error('not read');
+  };
+  const answers = new Map(healthAnswers({ isReady: () => true, clockVerdict }));
+  expect((await answers.get('/readyz')?.(new Request('http://localhost/readyz')))?.status).toBe(503);
+});
+
+describe('a store that another process holds', () => {
+  it('P23 shows at /readyz, which is 503', async () => {
+    const deps: HealthDeps = { isReady: () => false, storeIsLocked: () => true };
+    const response = await new Map(healthAnswers(deps)).get('/readyz')?.(
+      new Request('http://localhost/readyz'),
+    );
+    expect([response?.status, await response?.text()]).toEqual([
+      503,
+      '{"status":"unavailable","store":"locked"}',
+    ]);
+  });
+});
+
 describe('a full disk or store', () => {
   it('P23 shows at /readyz, which stays 200 for the reads, and not at /healthz', async () => {
     const ready = await ask('/readyz', () => true, 'GET', 'agreed', true);

@@ -16,12 +16,13 @@ export interface HealthDeps {
   readonly clockVerdict?: () => ClockVerdict;
   /** Whether new secrets are refused for want of room. Balancing away from it would take the reads along: 200, too. */
   readonly storageIsFull?: () => boolean;
+  /** Whether it is not ready because another process holds the store. */
+  readonly storeIsLocked?: () => boolean;
   /** Absent: none that has to be said. */
   readonly storeRisks?: readonly StoreRisk[];
 }
 
 const ok = '{"status":"ok"}';
-const unavailable = '{"status":"unavailable"}';
 const allow = 'GET, HEAD, OPTIONS';
 
 /** By path. @param base a path in front of both, `''` at the root. */
@@ -36,11 +37,14 @@ export function healthAnswers(deps: HealthDeps, base = ''): [path: string, answe
           () => ok,
         ),
     ],
-    [`${base}/readyz`, (request) => answer(request, deps.isReady, () => readyWords(deps))],
+    [`${base}/readyz`, (request) => answer(request, deps.isReady, (isReady) => readyWords(deps, isReady))],
   ];
 }
 
-function readyWords({ clockVerdict, storageIsFull, storeRisks = [] }: HealthDeps): string {
+function readyWords(deps: HealthDeps, isReady: boolean): string {
+  const { clockVerdict, storageIsFull, storeIsLocked, storeRisks = [] } = deps;
+  if (!isReady)
+    return JSON.stringify({ status: 'unavailable', ...(storeIsLocked?.() && { store: 'locked' }) });
   const clock = clockVerdict?.() ?? 'agreed';
   return JSON.stringify({
     status: 'ok',
@@ -53,22 +57,22 @@ function readyWords({ clockVerdict, storageIsFull, storeRisks = [] }: HealthDeps
 async function answer(
   { method }: Request,
   isHealthy: HealthDeps['isReady'],
-  healthyWords: () => string,
+  words: (isHealthy: boolean) => string,
 ): Promise<Response> {
   if (method !== 'GET' && method !== 'HEAD') return refuseMethod(method);
-  const isOk = await settle(isHealthy);
-  const text = isOk ? healthyWords() : unavailable;
+  const { isOk, text } = await settle(isHealthy, words);
   const response = jsonResponse(isOk ? 200 : 503, text, newRequestId());
   if (method === 'GET') return response;
   declareLength(response, text);
   return new Response(null, response);
 }
 
-async function settle(isHealthy: HealthDeps['isReady']): Promise<boolean> {
+async function settle(isHealthy: HealthDeps['isReady'], words: (isHealthy: boolean) => string) {
   try {
-    return await isHealthy();
+    const isOk = await isHealthy();
+    return { isOk, text: words(isOk) };
   } catch {
-    return false;
+    return { isOk: false, text: words(false) };
   }
 }
 

@@ -4,7 +4,7 @@
  *
  * Within 60 s of an erasure no copy is left in the store's files (P10), or the log says that a reader is in the way. Expiry itself never
  * waits for the sweeper: the store judges it on every read (P8), and a disputed wall clock suspends erasing. Runs never overlap; a
- * fault is logged and tried again, and that the store's files were moved is logged once. A stop begins no further check and waits only a
+ * fault is logged and tried again. A stop begins no further check and waits only a
  * moment for those under way: the next run finds what they would have noted. A pause never exceeds its bound, and a stop ends all
  * of them early, later ones too, so nothing is lost.
  */
@@ -49,7 +49,6 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
   let unscrubbedSinceMs: number | null = null;
   let nextToldMs = promisedMs;
   let clockTold: ClockVerdict = 'agreed';
-  let isMoved = false;
 
   async function sweep(): Promise<void> {
     const startMs = deps.monotonicMs();
@@ -83,18 +82,16 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
     step: () => Promise<unknown>,
   ): Promise<boolean> {
     try {
-      const isDone = (await step()) !== false;
-      noteMoved(false);
-      return isDone;
+      return (await step()) !== false;
     } catch (error) {
-      if (error instanceof StoreMovedError) noteMoved(true);
-      else deps.log({ event: 'fault', where, error });
+      // `store-watch.ts` says that.
+      if (!(error instanceof StoreMovedError)) deps.log({ event: 'fault', where, error });
       return false;
     }
   }
 
   /** Once for each turn that it takes: a clock in doubt is the reason why nothing is swept. */
-  function tellOfClock(): void {
+  async function tellOfClock(): Promise<void> {
     const { verdict, aheadSeconds } = deps.store.clock();
     if (verdict === clockTold) return;
     clockTold = verdict;
@@ -105,13 +102,8 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
     }
   }
 
-  function noteMoved(now: boolean): void {
-    if (now !== isMoved) deps.log({ event: now ? 'store_moved' : 'store_back' });
-    isMoved = now;
-  }
-
   async function run(): Promise<void> {
-    tellOfClock();
+    await attempt('sweep', tellOfClock);
     // Before the scrub, which cleans up after both.
     const isDeleted = await attempt('deletions', () => deps.finishDeletions(() => !stopped));
     const isSwept = !stopped && (await attempt('sweep', sweep));

@@ -44,10 +44,11 @@ export type LogLine =
       readonly seconds: number;
     }
   | { readonly event: 'clock_agreed' }
-  /** The store's files are not where they were opened, so that nothing is answered; or they are again. */
-  | { readonly event: 'store_moved' | 'store_back' }
-  /** The database server is not one to rely on any more, so that nothing is answered: `mayfly doctor` says why; or it is again. */
-  | { readonly event: 'server_refused' | 'server_accepted' }
+  /** The store cannot do its work, and why in its own word, `SQLITE_FULL` or `57P03`; or its files are not where they were opened. */
+  | { readonly event: 'store_failed'; readonly code: string }
+  | { readonly event: 'store_moved' }
+  /** Either is over. */
+  | { readonly event: 'store_back' }
   /** There is no room for new secrets, which are refused, while the others are read and burned; or there is again. */
   | { readonly event: 'storage_full' | 'storage_free' }
   /** A root of the changed key file wraps new secrets from now on; or the file is not one to serve with: `mayfly doctor` says why. */
@@ -140,7 +141,7 @@ const forms = {
   records: wholeNumber(Number.MAX_SAFE_INTEGER),
   direction: matching(/^(ahead|behind)$/),
   seconds: wholeNumber(Number.MAX_SAFE_INTEGER),
-  code: matching(/^[A-Z][A-Z0-9_]{1,20}$/),
+  code: matching(/^[A-Z0-9][A-Z0-9_]{1,30}$/),
   replyCode: (value) => (value === null ? null : wholeNumber(599)(value)),
   willRetry: (value) => (typeof value === 'boolean' ? value : undefined),
   region: matching(/^[0-9a-z]{2}$/),
@@ -187,10 +188,9 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   clock_unproven: { level: 'warn', fields: ['direction', 'seconds'] },
   clock_agreed: { level: 'info', fields: [] },
   scrub_waiting: { level: 'warn', fields: ['durationMs'] },
+  store_failed: { level: 'error', fields: ['code'] },
   store_moved: { level: 'error', fields: [] },
   store_back: { level: 'info', fields: [] },
-  server_refused: { level: 'error', fields: [] },
-  server_accepted: { level: 'info', fields: [] },
   storage_full: { level: 'error', fields: [] },
   storage_free: { level: 'info', fields: [] },
   root_taken: { level: 'info', fields: ['kid'] },

@@ -198,23 +198,28 @@ describe('the sweeper', () => {
     ]);
   });
 
-  it('says once that the store’s files have been moved, and once that they are back (P5)', async () => {
-    let isMoved = true;
-    const answer = <Result>(well: Result) => (isMoved ? Promise.reject(new StoreMovedError()) : well);
+  it('goes on where the store cannot say what it makes of the clock (P23)', async () => {
+    const error = new Error('not read');
+    const { time, lines, calls } = setUp({
+      clock: () => {
+        throw error;
+      },
+    });
+    await time.advance(0);
+    expect(lines).toEqual([{ event: 'fault', where: 'sweep', error }]);
+    expect(calls).toEqual({ sweep: 1, scrub: 1, notices: 1 });
+  });
+
+  it('leaves it to others to say that the store’s files have been moved (P5)', async () => {
+    const moved = async () => Promise.reject(new StoreMovedError());
     const { time, lines } = setUp({
-      finishDeletions: async () => answer(undefined),
-      sweep: async () => answer(0),
-      scrub: async () => answer(true),
-      sendDueNotices: async () => answer(0),
+      finishDeletions: moved,
+      sweep: moved,
+      scrub: moved,
+      sendDueNotices: moved,
     });
     await time.advance(60_000);
-    expect(lines).toEqual([{ event: 'store_moved' }]);
-    isMoved = false;
-    await time.advance(60_000);
-    expect(lines).toEqual([{ event: 'store_moved' }, { event: 'store_back' }]);
-    isMoved = true;
-    await time.advance(60_000);
-    expect(lines.at(-1)).toEqual({ event: 'store_moved' });
+    expect(lines).toEqual([]);
   });
 
   it('stops after the slice at hand, and stays stopped', async () => {

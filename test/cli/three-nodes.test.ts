@@ -93,7 +93,7 @@ describe('beside three nodes', () => {
       await runJson(['keys', 'rotate'], nodes.env);
       expect(await reveal(late, made)).toBe('unavailable');
       const isReady = async () => (await fetch(`http://127.0.0.1:${late.port}/readyz`)).status === 200;
-      expect(await isReady()).toBe(false);
+      await until('it is not ready', async () => !(await isReady()));
       copyFileSync(nodes.keysFile, ownFile);
       await until(`the file is read, every ${rootKeysPollMs} ms`, isReady);
       expect(await reveal(late, made)).toBe('released');

@@ -262,14 +262,14 @@ describe('a server that is changed while a node serves', () => {
     );
     await pair.primary.configure({ synchronous_standby_names: "''" });
     await until('it is not ready', async () => !(await isReady()));
-    await until('the log says so', async () => node.stdout().includes('server_refused'));
+    await until('the log says so', async () => /"store_failed","code":"UNSAFE_SETTING"/.test(node.stdout()));
     expect(await reveal(node, made)).toBe(503);
     const doctor = await runProduct(['src/main.ts', 'doctor'], { ...env, MAYFLY_DATA_DIR: node.dataDir });
     expect(doctor.stdout).toMatch(/FAULT +store +The server waits for no standby/);
     await pair.primary.configure({ synchronous_standby_names: `'${before?.names}'` });
     await until('it is ready', isReady);
     expect(await reveal(node, made)).toBe(200);
-    await until('the log says that, too', async () => node.stdout().includes('server_accepted'));
+    await until('the log says that, too', async () => node.stdout().includes('store_back'));
   });
 });
 

@@ -1,10 +1,11 @@
 /*
  * A failing disk: an LD_PRELOAD library for the fault tests.
  *
- * It wraps fsync and fdatasync, only for files in the folder SHIM_ROOT:
+ * It wraps fsync, fdatasync and pread, only for files in the folder SHIM_ROOT:
  *
  *   SHIM_DELAY_MS  every call takes this much longer, as on a slow disk.
  *   SHIM_FAIL_FLAG while a file exists at this path, every call fails with EIO, as on a broken disk.
+ *   SHIM_READ_FLAG while a file exists at this path, every read of the database and its log fails with EIO.
  *   SHIM_IMAGES    after each successful call (number N), what a power cut could leave is kept in this folder:
  *                    N.<name>.synced   the file as it was made durable by this call
  *                    N.<name>.current  every database file as it is now, durable or not
@@ -124,5 +125,19 @@ static int synchronise(int fd, const char *function) {
   return result;
 }
 
+static ssize_t read_at(int fd, void *into, size_t size, off_t at, const char *function) {
+  char name[4096];
+  const char *fail = getenv("SHIM_READ_FLAG");
+  if (fail != NULL && access(fail, F_OK) == 0 && is_ours(fd, name, sizeof name) && is_database_file(name)) {
+    errno = EIO;
+    return -1;
+  }
+  ssize_t (*real)(int, void *, size_t, off_t) =
+      (ssize_t (*)(int, void *, size_t, off_t))dlsym(RTLD_NEXT, function);
+  return real(fd, into, size, at);
+}
+
+ssize_t pread(int fd, void *into, size_t size, off_t at) { return read_at(fd, into, size, at, "pread"); }
+ssize_t pread64(int fd, void *into, size_t size, off_t at) { return read_at(fd, into, size, at, "pread64"); }
 int fsync(int fd) { return synchronise(fd, "fsync"); }
 int fdatasync(int fd) { return synchronise(fd, "fdatasync"); }

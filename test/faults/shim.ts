@@ -7,6 +7,8 @@ import { join } from 'node:path';
 export interface Shim extends AsyncDisposable {
   /** A folder for this run; the script's files belong here. */
   readonly folder: string;
+  /** The path of the built library, for `LD_PRELOAD`. */
+  readonly library: string;
   /** Runs a script from `test/faults` to its end; resolves to its output, rejects when it fails. */
   run(
     script: string,
@@ -22,6 +24,7 @@ export async function buildShim(): Promise<Shim> {
   await finished(['gcc', '-shared', '-fPIC', '-O2', '-Wall', '-o', library, source, '-ldl', '-lpthread'], {});
   return {
     folder,
+    library,
     run: (script, args, shimVariables) =>
       finished([process.execPath, join(import.meta.dir, script), ...args], {
         LD_PRELOAD: library,

@@ -31,7 +31,8 @@ export class ConstraintError extends Error {
 
 /** The server's own words may repeat a value, so only those about the statement's text are kept (P18). */
 function causeOf({ code = '', message }: pg.DatabaseError): Error {
-  return new Error(code.startsWith('42') ? `${code}: ${message}` : `PostgreSQL answered ${code}.`);
+  const words = code.startsWith('42') ? `${code}: ${message}` : `PostgreSQL answered ${code}.`;
+  return Object.assign(new Error(words), { code });
 }
 
 const isOf = (code: string, classes: readonly string[]) => classes.some((prefix) => code.startsWith(prefix));

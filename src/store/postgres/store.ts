@@ -19,12 +19,18 @@ import { createRecordStore } from './records.ts';
 import { createRoom } from './room.ts';
 import { createRootStore } from './roots.ts';
 import { createSessionStore } from './sessions.ts';
+import { decision } from './statement.ts';
 import { createStoreClock } from './store-clock.ts';
 import { createSweepStore } from './sweep.ts';
 import { createServerClock } from './time.ts';
 
 /** The time is kept, or heard, this often. */
 const tickMs = 1_000;
+
+/** Needs what a claim needs of the table, and finds nothing. */
+const probeRecords = decision(
+  `UPDATE mayfly_store.records SET state = state FROM clock WHERE secret_id = ''::bytea`,
+);
 
 export interface PostgresStoreOptions extends Omit<EngineOptions, 'clock'> {
   /** This machine's. Only the time that passes on it counts: the wall clock of all nodes is the server's. */
@@ -40,15 +46,33 @@ export interface PostgresStore extends Store, AsyncDisposable {
   limitsUnder(key: Uint8Array): SharedLimits;
 }
 
+/** A store that keeps the time by itself. */
+export interface OpenPostgresStore extends PostgresStore {
+  /** Resolves when a secret could be read and burned now; rejects with why not. May be asked every second. */
+  assertCommits(isDoubted: boolean): Promise<void>;
+}
+
 /** Opens the store, or rejects with a `StoreRefusal` that says why not and what to do. */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenPostgresStore> {
   const clock = createServerClock(options.clock, () => performance.now());
   const engine = await openEngine({ ...options, clock });
   const store = createPostgresStore(engine, options.maxStorageBytes);
-  // What fails now is tried again in a second, and before the next decision.
-  const ticking = setInterval(() => engine.time.tick().catch(() => {}), tickMs);
+  let hasTicked = true;
+  async function tick(): Promise<void> {
+    hasTicked = await engine.time.tick().then(
+      () => true,
+      // Tried again in a second, and before the next decision.
+      () => false,
+    );
+  }
+  const ticking = setInterval(() => void tick(), tickMs);
   return {
     ...store,
+    async assertCommits(isDoubted) {
+      // After a failure only a confirmed write shows that it is over: one that was not confirmed may have moved the kept time on.
+      if (isDoubted || !hasTicked) await engine.time.keep();
+      await engine.decide(probeRecords, []);
+    },
     async [Symbol.asyncDispose]() {
       clearInterval(ticking);
       await store[Symbol.asyncDispose]();

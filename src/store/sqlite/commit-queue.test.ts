@@ -133,7 +133,13 @@ describe('a batch that fails', () => {
     const later = endsOf(queue.put(newRecord(now)), queue.decide('scrub'));
     await sent();
     expect(writer.batches()).toHaveLength(1);
-    writer.say({ kind: 'failed', message: 'database is locked', broken: false, moved: false });
+    writer.say({
+      kind: 'failed',
+      message: 'database is locked',
+      code: 'SQLITE_BUSY',
+      broken: false,
+      moved: false,
+    });
     expect(await first).toEqual(['unavailable', 'unavailable']);
     expect(writer.batches().map(({ frameCount, asks }) => [frameCount, asks.length])).toEqual([
       [1, 1],
@@ -152,7 +158,13 @@ describe('a batch that fails', () => {
     const failing = endsOf(queue.put(newRecord(now)));
     await sent();
     const waiting = endsOf(queue.put(newRecord(now)));
-    writer.say({ kind: 'failed', message: 'the disk is gone', broken: true, moved: false });
+    writer.say({
+      kind: 'failed',
+      message: 'the disk is gone',
+      code: 'SQLITE_IOERR_FSYNC',
+      broken: true,
+      moved: false,
+    });
     expect(await endsOf(queue.put(newRecord(now)), queue.decide('scrub'))).toEqual([
       'unavailable',
       'unavailable',

@@ -56,6 +56,10 @@ interface Collected {
  */
 const enoughForBatch = (cores: number): number => (cores > 1 ? 32 : Number.POSITIVE_INFINITY);
 
+const writerEnded = 'WRITER_ENDED';
+/** Longer than the lock of another process is waited for. */
+const hungMs = 6_000;
+
 const nothingCollected = (): Collected => ({
   frames: [],
   asks: [],
@@ -82,6 +86,9 @@ export class CommitQueue {
   /** Why nothing is accepted at present. */
   #outage: string | null = null;
   #hasMoved = false;
+  /** Why the last batch failed, until `assertCommits` has seen one succeed. */
+  #failure: { readonly message: string; readonly code: string } | null = null;
+  #sentAtMs = 0;
 
   constructor(request: OpenRequest, time: BatchClock, locator: Locator, cores = availableParallelism()) {
     this.#time = time;
@@ -100,6 +107,20 @@ export class CommitQueue {
   /** Whether the open files are known not to be those of the folder, so that reads do not count either. */
   get hasMoved(): boolean {
     return this.#hasMoved;
+  }
+
+  /**
+   * Resolves when decisions can be committed; rejects with why not. After a failure only a commit shows that; without one nothing is
+   * written, so it may be asked every second.
+   */
+  async assertCommits(isDoubted: boolean): Promise<void> {
+    // Only a restart helps.
+    if (this.#failure?.code === writerEnded) throw new Error(this.#failure.message);
+    if (this.#committing !== null && performance.now() - this.#sentAtMs > hungMs)
+      throw this.#fault('The disk does not answer', 'ETIMEDOUT');
+    if (this.#failure === null && !isDoubted) return;
+    await this.decide('keepTime');
+    this.#failure = null;
   }
 
   async put(record: NewRecord): Promise<void> {
@@ -171,7 +192,7 @@ export class CommitQueue {
   /** Takes a decision in, unless nothing is being accepted. */
   #collect<Result>(add: (waiting: Waiting<Result>) => void): Promise<Result> {
     if (this.#outage !== null) {
-      return Promise.reject(this.#fault(`The store is down: ${this.#outage}`));
+      return Promise.reject(this.#fault(`The store is down: ${this.#outage}`, this.#failure?.code));
     }
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     add({ resolve, reject });
@@ -198,6 +219,7 @@ export class CommitQueue {
     this.#committing = this.#collecting;
     this.#collecting = nothingCollected();
     const frames = this.#sink.take();
+    this.#sentAtMs = performance.now();
     this.#tell({ kind: 'batch', time: this.#time.read(), frames, frameCount: waiting.length, asks }, [
       frames,
     ]);
@@ -205,7 +227,7 @@ export class CommitQueue {
 
   #hear(message: FromWriter): void {
     if (message.kind === 'answers') this.#answer(message);
-    else if (message.kind === 'failed') this.#fail(message.message, message.broken, message.moved);
+    else if (message.kind === 'failed') this.#fail(message, message.broken, message.moved);
     else if (message.kind === 'recovered') this.#recover();
     else if (message.kind === 'opened') this.#opening.resolve();
     else if (message.kind === 'refused') this.#refuse(message.reason, message.message);
@@ -242,8 +264,9 @@ export class CommitQueue {
     this.#locator.indexed(message.indexedUpto);
   }
 
-  #fault(message: string): ServiceError {
-    return this.#hasMoved ? new StoreMovedError() : new ServiceError('unavailable', message);
+  #fault(message: string, code = ''): ServiceError {
+    const cause = Object.assign(new Error(message), { code });
+    return this.#hasMoved ? new StoreMovedError() : new ServiceError('unavailable', message, { cause });
   }
 
   #recover(): void {
@@ -251,10 +274,11 @@ export class CommitQueue {
     this.#hasMoved = false;
   }
 
-  #fail(message: string, broken: boolean, moved: boolean): void {
+  #fail(failure: { message: string; code: string }, broken: boolean, moved: boolean): void {
     this.#hasMoved = moved;
-    this.#reject(this.#finished(), message);
-    if (broken) this.#stop(message);
+    this.#failure = failure;
+    this.#reject(this.#finished());
+    if (broken) this.#stop(failure.message);
     else this.#flush();
   }
 
@@ -265,17 +289,18 @@ export class CommitQueue {
     this.#collecting = nothingCollected();
     // What was packed is dropped with those who wait for it.
     this.#sink.take();
-    this.#reject(waiting, message);
+    this.#reject(waiting);
   }
 
-  #reject(collected: Collected, message: string): void {
-    const fault = this.#fault(`The store did not confirm: ${message}`);
+  #reject(collected: Collected): void {
+    const { message = '', code } = this.#failure ?? {};
+    const fault = this.#fault(`The store did not confirm: ${message}`, code);
     for (const waiting of [...collected.frames, ...collected.askers]) waiting.reject(fault);
   }
 
   /** The thread has ended: nothing more will be answered. */
   #lose(message: string): void {
-    this.#fail(message, true, false);
+    this.#fail({ message, code: writerEnded }, true, false);
     this.#refuse(null, `The store’s writer has ended: ${message}`);
     this.#closing.resolve();
   }

@@ -164,7 +164,14 @@ export type FromWriter =
    * The whole batch is of unknown outcome. While `broken`, no further batch is accepted. `moved`: the open files are not
    * those of the folder, so nothing was begun, and what is read from them does not count either.
    */
-  | { readonly kind: 'failed'; readonly message: string; readonly broken: boolean; readonly moved: boolean }
+  | {
+      readonly kind: 'failed';
+      readonly message: string;
+      /** SQLite's or the system's, `SQLITE_IOERR_FSYNC`; `''` where there is none. */
+      readonly code: string;
+      readonly broken: boolean;
+      readonly moved: boolean;
+    }
   /** The database was reopened and verified: batches are accepted again. */
   | { readonly kind: 'recovered' }
   | { readonly kind: 'closed' };

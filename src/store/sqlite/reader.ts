@@ -41,6 +41,8 @@ export function createReader(db: Database, hasMoved: () => boolean): Reader {
       if (db.inTransaction) end.run();
     } catch (error) {
       for (const { reject } of reads) reject(unread(error));
+      // Else no later one could begin. COMMIT fails where reading does.
+      if (db.inTransaction) db.run('ROLLBACK');
     }
   }
 

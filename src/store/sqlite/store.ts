@@ -59,7 +59,9 @@ export interface SqliteStoreOptions {
 }
 
 /** Disposing commits what waits, empties the log and ends the writer's thread. */
-export interface SqliteStore extends Store, AsyncDisposable {}
+export interface SqliteStore extends Store, AsyncDisposable {
+  assertCommits: CommitQueue['assertCommits'];
+}
 
 const defaultBallastBytes = 16 * 1024 * 1024;
 
@@ -148,6 +150,7 @@ function createStore(parts: Parts): SqliteStore {
     ...creationReads(parts),
     ...domainReads(parts),
     ...storeClock(parts),
+    assertCommits: (isDoubted) => parts.queue.assertCommits(isDoubted),
     usedBytes: () => parts.reader.read(() => usedBytes(parts.db)),
     async [Symbol.asyncDispose]() {
       await parts.queue.close();

@@ -6,6 +6,7 @@
  */
 
 import type { Database } from 'bun:sqlite';
+import { ServiceError } from '../../core/errors.ts';
 import { lookSeconds } from '../../core/look-store.ts';
 import type { MachineClock, UnixSeconds } from '../../core/time.ts';
 import { createStoreTime, leastTimeBy, type StoreTime, type TimeMark } from '../store-time.ts';
@@ -151,7 +152,11 @@ export function createSharedTime(
     const wall = clock.wall();
     if (wall === lookedAt) return;
     lookedAt = wall;
-    refresh();
+    try {
+      refresh();
+    } catch (cause) {
+      throw new ServiceError('unavailable', 'The kept time could not be read.', { cause });
+    }
     const mark = time.mark();
     if (mark === null || mark.seconds < keptAt + keepTimeSeconds) return;
     keptAt = mark.seconds;

@@ -1,7 +1,7 @@
 /** The writer thread: takes batches, commits them, answers. A slow fsync delays only its own decisions, never the event loop (P24). */
 import { StoreRefusal } from '../store.ts';
 import { Engine } from './engine.ts';
-import { FilesMoved, messageOf } from './files.ts';
+import { codeOf, FilesMoved, messageOf } from './files.ts';
 import type { FromWriter, OpenRequest, ToWriter } from './protocol.ts';
 
 declare const self: Worker;
@@ -29,7 +29,8 @@ function runBatch(opened: Engine, batch: Extract<ToWriter, { kind: 'batch' }>): 
     say({ kind: 'answers', frames, ...opened.run(batch) }, [frames]);
   } catch (error) {
     const broken = !opened.isSound();
-    say({ kind: 'failed', message: messageOf(error), broken, moved: error instanceof FilesMoved });
+    const moved = error instanceof FilesMoved;
+    say({ kind: 'failed', message: messageOf(error), code: codeOf(error), broken, moved });
     if (broken) recover(opened);
   }
 }

@@ -1,0 +1,81 @@
+/**
+ * Whether the store can do its work now: tried every second, so that asking costs and changes nothing. The log says why not, once,
+ * and when it is over.
+ *
+ * Anything but an outage is a fault of the program, and ends the process (P23).
+ */
+import { ServiceError, StoreMovedError } from '../core/errors.ts';
+import type { Log } from './log.ts';
+
+export interface StoreWatchDeps {
+  /** Resolves when secrets could be read and burned now; rejects with why not. @param isDoubted whether it did so last */
+  readonly assertAble: (isDoubted: boolean) => Promise<void>;
+  /** An outage that is over by then is none: another server takes over meanwhile. */
+  readonly patienceMs: number;
+  readonly log: Log;
+  /** Runs a function once, after so many milliseconds; returns how to call it off. */
+  readonly after: (milliseconds: number, run: () => void) => () => void;
+  /** Milliseconds of a clock that only runs forward. */
+  readonly nowMs: () => number;
+}
+
+export interface StoreWatch {
+  /** As last found. */
+  isAble(): boolean;
+  /** Whether another process holds the embedded store. */
+  isLocked(): boolean;
+  stop(): void;
+}
+
+export const storePollMs = 1_000;
+
+/** The word of what failed first: SQLite's, PostgreSQL's or the system's. */
+function codeOf(error: unknown): string {
+  let code = 'UNAVAILABLE';
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('reason' in cause) code = String(cause.reason).toUpperCase();
+    else if ('code' in cause && !(cause instanceof ServiceError) && cause.code !== '')
+      code = String(cause.code);
+  }
+  return code;
+}
+
+/** Looks at once, and from then on a second after each look. */
+export function watchStore({ assertAble, patienceMs, log, after, nowMs }: StoreWatchDeps): StoreWatch {
+  let failing: { readonly sinceMs: number; readonly code: string } | null = null;
+  let said: string | null = null;
+  let [isStopped, callOff] = [false, () => {}];
+
+  function note(sinceMs: number, error: unknown): void {
+    const code = error instanceof StoreMovedError ? 'MOVED' : codeOf(error);
+    failing = { sinceMs: failing?.sinceMs ?? sinceMs, code };
+    if (said !== null || nowMs() - failing.sinceMs < patienceMs) return;
+    said = code;
+    log(code === 'MOVED' ? { event: 'store_moved' } : { event: 'store_failed', code });
+  }
+
+  async function look(): Promise<void> {
+    const sinceMs = nowMs();
+    try {
+      await assertAble(failing !== null);
+      if (isStopped) return;
+      if (said !== null) log({ event: 'store_back' });
+      [failing, said] = [null, null];
+    } catch (error) {
+      if (isStopped) return;
+      if (!(error instanceof ServiceError)) throw error;
+      note(sinceMs, error);
+    }
+    callOff = after(storePollMs, () => void look());
+  }
+
+  void look();
+  return {
+    isAble: () => said === null,
+    isLocked: () => said !== null && failing?.code.startsWith('SQLITE_BUSY') === true,
+    stop() {
+      isStopped = true;
+      callOff();
+    },
+  };
+}
