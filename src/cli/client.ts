@@ -218,10 +218,12 @@ export function sentenceOf(
 }
 
 /** What the server says, and when to try again where it says that: once, in place of its own "please try again later". */
-function serverSentence({ message, retryAfterSeconds }: MayflyError): string {
+function serverSentence({ code, message, retryAfterSeconds }: MayflyError): string {
   const ended = (text: string) => `${text}${/[.!?]$/.test(text) ? '' : '.'}`;
-  if (retryAfterSeconds === null) return ended(message);
-  const reason = message.replace(/[;,.:] *(please )?try again( later)?[.]?$/i, '');
+  // A lock that only the creator lifts: to wait is of no use.
+  const isLocked = code === 'too_many_attempts' && !/try again/i.test(message);
+  if (retryAfterSeconds === null || isLocked) return ended(message);
+  const reason = message.replace(/[;,.:] *(please )?try again( later| in \d+ minutes?)?[.]?$/i, '');
   return `${ended(reason)} Try again in ${durationWords(retryAfterSeconds)}.`;
 }
 

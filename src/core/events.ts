@@ -20,6 +20,8 @@ export type ServiceEvent =
   | { readonly event: 'lifetime_changed'; readonly tag: string }
   | { readonly event: 'passphrase_refused'; readonly tag: string }
   | { readonly event: 'attempts_exhausted'; readonly tag: string }
+  /** By the creator. */
+  | { readonly event: 'attempts_allowed'; readonly tag: string }
   | { readonly event: 'record_damaged'; readonly tag: string }
   /** A secret is under a root that this server's key file does not have. */
   | { readonly event: 'root_missing'; readonly kid: number }

@@ -160,6 +160,7 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   lifetime_changed: { level: 'info', fields: ['tag'] },
   passphrase_refused: { level: 'info', fields: ['tag'] },
   attempts_exhausted: { level: 'warn', fields: ['tag'] },
+  attempts_allowed: { level: 'info', fields: ['tag'] },
   record_damaged: { level: 'error', fields: ['tag'] },
   root_missing: { level: 'error', fields: ['kid'] },
   mail_ended: { level: 'info', fields: ['tag', 'state'] },

@@ -35,6 +35,7 @@ const eventHelp: Readonly<Record<ServiceEvent['event'], string>> = {
   lifetime_changed: 'Lifetimes changed by the creator',
   passphrase_refused: 'Wrong passphrases',
   attempts_exhausted: 'Passphrase guesses refused by the limit',
+  attempts_allowed: 'Locks on passphrase guesses lifted by the creator',
   record_damaged: 'Records that did not open with the right key',
   root_missing: 'Secrets under a root that the key file does not have',
   mail_ended: 'Mails to recipients',

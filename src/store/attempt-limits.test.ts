@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'bun:test';
-import { allowanceAfter, exhaustionOf } from './store.ts';
+import { allowanceAfter, exhaustionOf, lockOf } from './store.ts';
 
-const limits = { windowSeconds: 600, perClient: 2, perSecret: 3, perLife: 5 };
-const counted = { ofSecret: [], ofClient: [], inLife: 0, lifeEndsAt: 5_000 };
+const limits = {
+  windowSeconds: 600,
+  perClient: 2,
+  perNetwork: 3,
+  perSecret: 3,
+  keptForNewcomers: 0,
+  perLife: 5,
+};
+const counted = { ofSecret: [], ofClient: [], ofNetwork: [], inLife: 0, lifeEndsAt: 5_000 };
 const waitAt = (now: number, changes: Partial<Parameters<typeof exhaustionOf>[0]>) =>
   exhaustionOf({ ...counted, ...changes }, limits, now)?.retryAfterSeconds ?? null;
 
@@ -28,6 +35,29 @@ describe('the bounds on guesses', () => {
     expect(waitAt(6_000, { inLife: 5 })).toBe(1);
   });
 
+  it('P14: allow a network its own limit, which is shared by its clients', () => {
+    const many = { perSecret: 9, perLife: 9 };
+    const ofNetwork = [500, 600, 700];
+    const told = exhaustionOf({ ...counted, ofNetwork, ofSecret: ofNetwork }, { ...limits, ...many }, 1_000);
+    expect(told).toEqual({ outcome: 'exhausted', retryAfterSeconds: 100, needsCreator: false });
+  });
+
+  it('P14: leave the kept places to those in whose network nobody has guessed', () => {
+    const keeping = { ...limits, keptForNewcomers: 1 };
+    const ofSecret = [500, 600];
+    const waitOf = (ofNetwork: readonly number[]) =>
+      exhaustionOf({ ...counted, ofSecret, ofNetwork }, keeping, 1_000)?.retryAfterSeconds ?? null;
+    expect([waitOf([]), waitOf([600])]).toEqual([null, 100]);
+  });
+
+  it('P14: tell of a lock only when it would refuse a newcomer, and until when', () => {
+    const keeping = { ...limits, keptForNewcomers: 2 };
+    const lockAt = (ofSecret: readonly number[], inLife: number) =>
+      lockOf({ ofSecret, inLife }, keeping, 1_000);
+    expect([lockAt([500, 600], 4), lockAt([500, 600, 700], 4)]).toEqual([null, { until: 1_100 }]);
+    expect([lockAt([], 5), lockAt([500, 600, 700], 5)]).toEqual([{ until: null }, { until: null }]);
+  });
+
   it('P14: count what a lowered limit has left over', () => {
     expect(waitAt(1_000, { ofSecret: [], ofClient: [500, 600, 700] })).toBe(200);
   });
@@ -38,20 +68,24 @@ describe('what an allowed guess leaves', () => {
     allowanceAfter({ ...counted, ...changes }, limits, now);
 
   it('P14: is the least of the limits, this guess counted', () => {
-    expect(leftAt(1_000, {})).toEqual({ left: 1, moreAfterSeconds: 600 });
-    expect(leftAt(1_000, { ofSecret: [500, 600] })).toEqual({ left: 0, moreAfterSeconds: 100 });
-    expect(leftAt(1_000, { ofSecret: [700], ofClient: [700] })).toEqual({ left: 0, moreAfterSeconds: 300 });
+    expect(leftAt(1_000, {})).toMatchObject({ left: 1, moreAfterSeconds: 600 });
+    expect(leftAt(1_000, { ofSecret: [500, 600] })).toMatchObject({ left: 0, moreAfterSeconds: 100 });
+    expect(leftAt(1_000, { ofSecret: [700], ofClient: [700] })).toMatchObject({
+      left: 0,
+      moreAfterSeconds: 300,
+    });
   });
 
   it('P14: grows only with the end of the secret when its life leaves the least', () => {
-    expect(leftAt(1_000, { inLife: 4 })).toEqual({ left: 0, moreAfterSeconds: 4_000 });
-    expect(leftAt(6_000, { inLife: 4 })).toEqual({ left: 0, moreAfterSeconds: 1 });
+    expect(leftAt(1_000, { inLife: 4 })).toEqual({ left: 0, moreAfterSeconds: 4_000, needsCreator: true });
+    expect(leftAt(6_000, { inLife: 4 })).toEqual({ left: 0, moreAfterSeconds: 1, needsCreator: true });
   });
 
   it('P14: grows, where two limits leave the same, when the later of them gives way', () => {
     expect(leftAt(1_000, { ofSecret: [500, 900], ofClient: [900] })).toEqual({
       left: 0,
       moreAfterSeconds: 500,
+      needsCreator: false,
     });
   });
 

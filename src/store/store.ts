@@ -1,5 +1,5 @@
 import type { StoredTicket, TicketLimits } from '../core/account.ts';
-import type { AttemptLimits, AttemptStore, Reservation } from '../core/attempt-store.ts';
+import type { AttemptLimits, AttemptStore, Exhausted, Lock } from '../core/attempt-store.ts';
 import type { CreationStore } from '../core/creation-store.ts';
 import type { AccountStore, DomainStore, RoomStore, SecretStore } from '../core/ports.ts';
 import type { RootStore, RotationStore } from '../core/root-store.ts';
@@ -73,8 +73,24 @@ export interface CountedAttempts {
   readonly ofSecret: readonly UnixSeconds[];
   /** The same, of one client only. */
   readonly ofClient: readonly UnixSeconds[];
+  /** The same, of all clients in its network. */
+  readonly ofNetwork: readonly UnixSeconds[];
   readonly inLife: number;
   readonly lifeEndsAt: UnixSeconds;
+}
+
+type Bound = readonly [times: readonly UnixSeconds[], limit: number];
+
+/** What the window allows a client; one in whose network somebody has guessed leaves the kept places to others. */
+function boundsOf(
+  { ofClient, ofNetwork, ofSecret }: Pick<CountedAttempts, 'ofClient' | 'ofNetwork' | 'ofSecret'>,
+  { perClient, perNetwork, perSecret, keptForNewcomers }: AttemptLimits,
+): readonly Bound[] {
+  return [
+    [ofClient, perClient],
+    [ofNetwork, perNetwork],
+    [ofSecret, ofNetwork.length === 0 ? perSecret : perSecret - keptForNewcomers],
+  ];
 }
 
 /** Why no further attempt is allowed, or `null` when one is. */
@@ -82,49 +98,55 @@ export function exhaustionOf(
   counted: CountedAttempts,
   limits: AttemptLimits,
   now: UnixSeconds,
-): Extract<Reservation, { outcome: 'exhausted' }> | null {
+): Exhausted | null {
+  const needsCreator = counted.inLife >= limits.perLife;
   const waits = [
-    waitFor(counted.ofClient, limits.perClient, limits.windowSeconds, now),
-    waitFor(counted.ofSecret, limits.perSecret, limits.windowSeconds, now),
-    counted.inLife >= limits.perLife ? counted.lifeEndsAt - now : null,
-  ].filter((wait) => wait !== null);
-  return waits.length === 0 ? null : { outcome: 'exhausted', retryAfterSeconds: Math.max(1, ...waits) };
+    ...boundsOf(counted, limits)
+      .filter(([times, limit]) => times.length >= limit)
+      .map((bound) => waitFor(bound, limits, now)),
+    ...(needsCreator ? [counted.lifeEndsAt - now] : []),
+  ];
+  if (waits.length === 0) return null;
+  return { outcome: 'exhausted', retryAfterSeconds: Math.max(1, ...waits), needsCreator };
+}
+
+/** The lock that would refuse even a client that has not guessed yet. */
+export function lockOf(
+  { ofSecret, inLife }: Pick<CountedAttempts, 'ofSecret' | 'inLife'>,
+  limits: AttemptLimits,
+  now: UnixSeconds,
+): Lock | null {
+  const newcomer = { ofSecret, inLife, ofClient: [], ofNetwork: [], lifeEndsAt: now };
+  const exhausted = exhaustionOf(newcomer, limits, now);
+  return exhausted && { until: exhausted.needsCreator ? null : now + exhausted.retryAfterSeconds };
 }
 
 /**
  * What is left to the client after one more attempt, made now, that `exhaustionOf` has allowed: the least that any limit
  * leaves, and when there is more. Where several limits leave the same, there is more when the last of them gives way.
  */
-export function allowanceAfter(
-  counted: CountedAttempts,
-  limits: AttemptLimits,
-  now: UnixSeconds,
-): { readonly left: number; readonly moreAfterSeconds: number } {
-  const windowOf = (times: readonly UnixSeconds[], limit: number) => ({
-    left: limit - times.length - 1,
-    moreAfterSeconds: (times[0] ?? now) + limits.windowSeconds - now,
-  });
+export function allowanceAfter(counted: CountedAttempts, limits: AttemptLimits, now: UnixSeconds) {
+  const after = {
+    ofClient: [...counted.ofClient, now],
+    ofNetwork: [...counted.ofNetwork, now],
+    ofSecret: [...counted.ofSecret, now],
+  };
+  const leftInLife = Math.max(0, limits.perLife - counted.inLife - 1);
   const allowances = [
-    windowOf(counted.ofClient, limits.perClient),
-    windowOf(counted.ofSecret, limits.perSecret),
-    { left: limits.perLife - counted.inLife - 1, moreAfterSeconds: counted.lifeEndsAt - now },
+    ...boundsOf(after, limits).map((bound) => ({
+      left: Math.max(0, bound[1] - bound[0].length),
+      moreAfterSeconds: waitFor(bound, limits, now),
+    })),
+    { left: leftInLife, moreAfterSeconds: counted.lifeEndsAt - now },
   ];
   const left = Math.min(...allowances.map((each) => each.left));
   const waits = allowances.filter((each) => each.left === left).map((each) => each.moreAfterSeconds);
-  return { left: Math.max(0, left), moreAfterSeconds: Math.max(1, ...waits) };
+  return { left, moreAfterSeconds: Math.max(1, ...waits), needsCreator: leftInLife === 0 };
 }
 
-/** Seconds until one of `times` has left the window and makes room below `limit`; `null` when there is room now. */
-function waitFor(
-  times: readonly UnixSeconds[],
-  limit: number,
-  windowSeconds: number,
-  now: UnixSeconds,
-): number | null {
-  if (times.length < limit) return null;
-  // With more than the limit counted (it was lowered meanwhile), the one that has to leave is not the oldest.
-  const leaving = times[times.length - limit];
-  return leaving === undefined ? windowSeconds : leaving + windowSeconds - now;
+/** Seconds until one of the times has left the window and makes room; with more than the limit counted, it is not the oldest. */
+function waitFor([times, limit]: Bound, { windowSeconds }: AttemptLimits, now: UnixSeconds): number {
+  return (times[Math.max(0, times.length - limit)] ?? now) + windowSeconds - now;
 }
 
 type Times = Pick<StoredTicket, 'createdAt' | 'expiresAt'>;

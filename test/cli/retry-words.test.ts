@@ -1,6 +1,8 @@
 /** A refusal that says when a retry makes sense: the command says it once, whatever the API's own message says. */
 import { describe, expect, it } from 'bun:test';
 import { MayflyError } from '../../sdk/mayfly.ts';
+import { dialectOf } from '../../src/api/v1/dialect.ts';
+import { encodeKeyRefusal } from '../../src/api/v1/refusals.ts';
 import { encodeProblem, refuse, refuseAttempts, refuseMails } from '../../src/api/v2/refusals.ts';
 import { sentenceOf } from '../../src/cli/client.ts';
 
@@ -14,7 +16,10 @@ const replies = [
   [refuse('unavailable'), 'Temporarily unavailable'],
   [refuse('rate_limited'), 'Too many requests'],
   [refuseMails({ retryAfterSeconds: 2 }), 'Too many mails'],
-  [refuseAttempts(2), 'Too many passphrase attempts'],
+  [
+    refuseAttempts({ retryAfterSeconds: 597, needsCreator: false }),
+    'Too many wrong passphrases were tried on this secret',
+  ],
   [encodeProblem({ problem: 'storage_full', retryAfterSeconds: 2 }), 'There is no room for another secret'],
 ] as const;
 
@@ -29,6 +34,23 @@ describe('when to try again', () => {
       expect(sentence(message, null)).toBe(`${message}.`);
     });
   }
+
+  it('is not said where only the creator can lift a lock, in either version', () => {
+    const key = '0'.repeat(31);
+    const locked = { retryAfterSeconds: 597, needsCreator: true };
+    const replies = [
+      refuseAttempts(locked),
+      encodeKeyRefusal({ outcome: 'attempts_exhausted', ...locked }, key, dialectOf('documented')),
+    ];
+    for (const { body } of replies) {
+      const { message } = body as { message: string };
+      const told = sentenceOf(
+        new MayflyError('too_many_attempts', message, { retryAfterSeconds: 597 }),
+        chosen,
+      );
+      expect(told).toMatch(/ stays locked until its creator allows more: ask them\.$/);
+    }
+  });
 
   it('follows a message that says nothing of it, whole', () => {
     expect(sentence('Not now', 2)).toBe('Not now. Try again in 2 seconds.');

@@ -113,6 +113,31 @@ test('P14: of 200 wrong passphrases at once from 50 clients twenty are computed 
   expect(await isWaiting(server, made)).toBe(true);
 }, 120_000);
 
+/** Who guess for an attacker, and how many of their guesses are computed. Three /24 may use 15 places before the fourth begins. */
+const attacks: readonly (readonly [
+  who: string,
+  addresses: readonly string[],
+  least: number,
+  most: number,
+])[] = [
+  ['four /24', ['198.51.100.1', '203.0.113.1', '192.0.2.1', '100.64.0.1'], 15, 16],
+  ['six /56 of one /48', Array.from({ length: 6 }, (_, n) => `2001:db8:7:${n}00::1`), 10, 10],
+  ['two /48', Array.from({ length: 12 }, (_, n) => `2001:db8:${n % 2}:${n}00::1`), 15, 15],
+];
+
+for (const [who, addresses, least, most] of attacks)
+  test(`P14: 60 wrong passphrases from ${who} keep no reader on another network out`, async () => {
+    await using server = await startServer({ env: proxied });
+    const made = await makeProtected(server);
+    let total = 0;
+    for (let wave = 0; wave < 6 && total < least; wave += 1)
+      total += evaluated(await guessTogether(server, made, 60, addresses));
+    expect(total).toBeWithin(least, most + 1);
+    expect(evaluated(await guessTogether(server, made, 60, addresses))).toBe(0);
+    const opened = await sendOnce(server.port, guess(made, rightPassphrase, '100.65.0.1', 'v2'));
+    expect(opened.status).toBe(200);
+  }, 60_000);
+
 test('P14: the counts of guesses survive a killed process', async () => {
   const dataDir = await makeDataDir();
   try {

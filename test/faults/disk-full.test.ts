@@ -119,7 +119,14 @@ describe('a full disk', () => {
   it('P23: counts passphrase attempts and sweeps', async () => {
     await using store = await open();
     const { stored } = await fillUp(store, 4);
-    const limits = { windowSeconds: 600, perClient: 5, perSecret: 20, perLife: 100 };
+    const limits = {
+      windowSeconds: 600,
+      perClient: 5,
+      perNetwork: 10,
+      perSecret: 20,
+      keptForNewcomers: 5,
+      perLife: 100,
+    };
     for (const { secretId } of stored.slice(0, 20)) {
       expect((await store.reserve(secretId, new Uint8Array(16), limits)).outcome).toBe('reserved');
     }

@@ -96,7 +96,7 @@ describe('a refusal of v1', () => {
       const large = encodeCreationRefusal({ outcome: 'value_too_large', maxBytes: 10_000 }, dialect);
       expect(errorOf(large).limitBytes).toBe(10_000);
       const key = '0'.repeat(31);
-      const tried = { outcome: 'attempts_exhausted', retryAfterSeconds: 9 } as const;
+      const tried = { outcome: 'attempts_exhausted', retryAfterSeconds: 9, needsCreator: false } as const;
       expect(errorOf(encodeKeyRefusal(tried, key, dialect))).toMatchObject({
         code: 'too_many_attempts',
         retryAfterSeconds: 9,

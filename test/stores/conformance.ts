@@ -15,6 +15,7 @@ import { deletionChecks } from './conformance/deletion.ts';
 import { domainChecks } from './conformance/domains.ts';
 import { endToEndChecks } from './conformance/end-to-end.ts';
 import { expiryChecks } from './conformance/expiry.ts';
+import { lockChecks } from './conformance/locks.ts';
 import { lookChecks } from './conformance/looks.ts';
 import { mailChecks } from './conformance/mail.ts';
 import { memoChecks } from './conformance/memos.ts';
@@ -38,6 +39,7 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...expiryChecks,
   ...endToEndChecks,
   ...attemptChecks,
+  ...lockChecks,
   ...accountChecks,
   ...accountAccessChecks,
   ...passwordChecks,

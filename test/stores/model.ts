@@ -5,7 +5,6 @@
 import { strict as assert } from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import type { AccountId } from '../../src/core/account.ts';
-import type { AttemptLimits } from '../../src/core/attempt-store.ts';
 import { lookAnswers, lookRow } from '../../src/core/look-store.ts';
 import type {
   Burner,
@@ -27,6 +26,7 @@ import {
   type StoreUnderTest,
 } from './conformance/check.ts';
 import { askAgain, lookOf, newLook, newTag, type Opened } from './conformance/look-fixtures.ts';
+import { clients, limits, lockOf, type ModelAttempt, roomFor } from './model-attempts.ts';
 
 interface ModelRecord {
   readonly record: NewRecord;
@@ -38,7 +38,7 @@ interface ModelRecord {
   memoBox: Uint8Array | null;
   /** `null` when no notice is left to give out. */
   noticeDueAt: number | null;
-  attempts: { number: number; client: number; at: number }[];
+  attempts: ModelAttempt[];
   /** What its claim left for its opener; `null` when nothing, or when it was ended. */
   look: { readonly opener: Opened; left: number } | null;
   lastFound: StoredSecret | null;
@@ -52,10 +52,7 @@ export interface Subject extends StoreUnderTest {
 /** Whatever is as long as this can hold what a store reads of a look. */
 const shortestLook = lookRow.tagAt + lookRow.tagBytes;
 
-const limits: AttemptLimits = { windowSeconds: 100, perClient: 2, perSecret: 4, perLife: 7 };
 const deliveryStates: readonly DeliveryState[] = ['queued', 'accepted', 'refused', 'given_up', 'not_sent'];
-const clients = [1, 2, 3].map((n) => new Uint8Array(16).fill(n));
-
 /** One history of one creator's secrets; rejects at the first answer that differs from the model's. */
 class History {
   readonly #subject: Subject;
@@ -303,12 +300,8 @@ class History {
       .reverse()
       .slice(0, limit);
     assert.deepEqual(
-      list.map((each) => each.receiptId),
-      expected.map((each) => each.record.receiptId),
-    );
-    assert.deepEqual(
-      list.map((each) => each.memoBox),
-      expected.map((each) => each.memoBox),
+      list.map((each) => [each.receiptId, each.memoBox]),
+      expected.map((each) => [each.record.receiptId, each.memoBox]),
     );
   }
 
@@ -316,13 +309,7 @@ class History {
   async #reserve(each: ModelRecord): Promise<void> {
     if (!this.#waits(each)) return;
     const client = this.#dice(clients.length);
-    const inWindow = each.attempts.filter((attempt) => attempt.at > this.#now - limits.windowSeconds);
-    const ofClient = inWindow.filter((attempt) => attempt.client === client);
-    const room = Math.min(
-      limits.perClient - ofClient.length,
-      limits.perSecret - inWindow.length,
-      limits.perLife - each.attempts.length,
-    );
+    const room = roomFor(each.attempts, client, this.#now);
     const guess = () =>
       this.#subject.current.reserve(each.record.secretId, clients[client] as Uint8Array, limits);
     const guesses = await Promise.all(Array.from({ length: 1 + this.#dice(3) }, guess));
@@ -335,10 +322,24 @@ class History {
       'left',
     );
     each.attempts.push(...reserved.map((number) => ({ number, client, at: this.#now })));
-    for (const guess of guesses) {
-      if (guess.outcome === 'exhausted')
-        assert.ok(guess.retryAfterSeconds >= 1 && guess.retryAfterSeconds <= 300);
-    }
+    const waits = guesses.flatMap((each) => (each.outcome === 'exhausted' ? [each.retryAfterSeconds] : []));
+    assert.ok(waits.every((seconds) => seconds >= 1 && seconds <= 300));
+  }
+
+  async #allowMore(each: ModelRecord): Promise<void> {
+    await this.#subject.current.allowMore(each.record.secretId);
+    each.attempts = [];
+    await this.#reserve(each);
+  }
+
+  async #locks(): Promise<void> {
+    const waiting = this.#model.filter((each) => this.#waits(each));
+    const told = this.#subject.current.findLocks(
+      waiting.map(({ record }) => record.secretId),
+      limits,
+    );
+    const expected = waiting.map(({ attempts }) => lockOf(attempts, this.#now));
+    assert.deepEqual(await told, expected, 'locks');
   }
 
   async #refund(each: ModelRecord): Promise<void> {
@@ -392,7 +393,8 @@ class History {
     if (kind < 72) return this.#notices();
     if (kind < 76) return this.#recent();
     if (kind < 82) return this.#reserve(each);
-    if (kind < 86) return this.#refund(each);
+    if (kind < 85) return this.#refund(each);
+    if (kind < 86) return this.#dice(2) === 0 ? this.#allowMore(each) : this.#locks();
     if (kind < 88) return this.#strangers();
     if (kind < 90) return this.#lookAgain();
     if (kind < 91) return this.#finish();

@@ -102,7 +102,14 @@ const creation = (tokenId: number) => ({
 
 /** Something of everything that a store keeps. */
 export async function fill(store: Store): Promise<void> {
-  const limits = { windowSeconds: 600, perClient: 5, perSecret: 20, perLife: 100 };
+  const limits = {
+    windowSeconds: 600,
+    perClient: 5,
+    perNetwork: 10,
+    perSecret: 20,
+    keptForNewcomers: 5,
+    perLife: 100,
+  };
   await store.addRootCheck(1, new Uint8Array(randomBytes(32)));
   const { id } = await accountNamed(store, 'one@example.org');
   const person = await personNamed(store, 'two@example.org');

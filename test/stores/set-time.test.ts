@@ -16,7 +16,14 @@ import { clientStays, found, type OpenStore, putNew } from './conformance/check.
 import { openPostgresSubject, openSqliteSubject } from './subjects.ts';
 
 const monthSeconds = 30 * 86_400;
-const limits = { windowSeconds: 600, perClient: 1, perSecret: 20, perLife: 100 };
+const limits = {
+  windowSeconds: 600,
+  perClient: 1,
+  perNetwork: 10,
+  perSecret: 20,
+  keptForNewcomers: 5,
+  perLife: 100,
+};
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -65,6 +72,7 @@ describe.each(stores)('the %s store', (_name, open) => {
       expect(await store.reserve(secretId, client, limits)).toEqual({
         outcome: 'exhausted',
         retryAfterSeconds: 1,
+        needsCreator: false,
       });
       wallClock.advance(1);
       expect((await store.reserve(secretId, client, limits)).outcome).toBe('reserved');

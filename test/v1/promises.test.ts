@@ -180,7 +180,9 @@ describe('a secret that does not open (P17)', () => {
       reveal: async (input, who) => {
         const outcome = await service.reveal(input, who);
         const isWrong = outcome.outcome === 'passphrase_wrong';
-        return isWrong ? { outcome: 'attempts_exhausted', retryAfterSeconds: 1 } : outcome;
+        return isWrong
+          ? { outcome: 'attempts_exhausted', retryAfterSeconds: 1, needsCreator: false }
+          : outcome;
       },
     }));
     expect(await differingAnswers(caller)).toEqual(['passphrase wrong']);
@@ -201,7 +203,8 @@ describe('guesses at a passphrase (P14)', () => {
     expect(await guessesComputed(createV1Caller())).toBe(5);
   });
   it('self-test: a store that never refuses a guess is found', async () => {
-    const reserve = async () => ({ outcome: 'reserved', attempt: 1, left: 9, moreAfterSeconds: 1 }) as const;
+    const reserve = async () =>
+      ({ outcome: 'reserved', attempt: 1, left: 9, moreAfterSeconds: 1, needsCreator: false }) as const;
     const caller = createV1Caller({ wrapStore: (store) => ({ ...store, reserve }) });
     expect(await guessesComputed(caller)).toBe(10);
   });

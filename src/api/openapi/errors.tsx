@@ -130,7 +130,8 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
   too_many_attempts: {
     v1Status: 429,
     when: 'Too many wrong passphrases. The secret is untouched.',
-    remedy: 'Retry after the seconds in `Retry-After`.',
+    remedy:
+      'Retry after the seconds in `Retry-After`. After 100, `message` says that it stays locked: ask its creator to allow more.',
   },
   internal: {
     v1Status: 500,

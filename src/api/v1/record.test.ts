@@ -58,6 +58,7 @@ const waiting: ReceiptView = {
   delivery: null,
   notify: [],
   memo: '',
+  locked: null,
 };
 const gone = { secretKey: null, secretTtlSeconds: null, updatedAt: 1_746_700_010 };
 const received: ReceiptView = { ...waiting, ...gone, state: 'received', receivedAt: 1_746_700_010 };
@@ -69,7 +70,7 @@ const burned: ReceiptView = {
   burnedBy: 'creator',
 };
 /** Shown on pages, never on the wire. */
-const guessesLeft = { attemptsLeft: 4, moreAfterSeconds: 600 };
+const guessesLeft = { attemptsLeft: 4, moreAfterSeconds: 600, needsCreator: false };
 const withRecipient: ReceiptView = { ...waiting, recipient: 'jo*****@e*****.org' };
 
 const recordFields =
@@ -268,8 +269,18 @@ describe('the refusals of v1', () => {
 
   it('bound attempts with 429 and Retry-After in both dialects (P14)', () => {
     for (const dialect of [documented, upstream]) {
-      const reply = encodeKeyRefusal({ outcome: 'attempts_exhausted', retryAfterSeconds: 600 }, 'k', dialect);
-      expect([reply.status, reply.headers?.['retry-after']]).toEqual([429, '600']);
+      const replyOf = (needsCreator: boolean) =>
+        encodeKeyRefusal(
+          { outcome: 'attempts_exhausted', retryAfterSeconds: 600, needsCreator },
+          'k',
+          dialect,
+        );
+      expect([replyOf(false).status, replyOf(false).headers?.['retry-after']]).toEqual([429, '600']);
+      expect(replyOf(true)).toMatchObject({ status: 429, headers: { 'retry-after': '600' } });
+      const [later, forGood] = [false, true].map((each) => JSON.stringify(replyOf(each).body));
+      expect(later).toContain('Wait, then try again in 600 seconds.');
+      expect(forGood).toContain('until its creator allows more');
+      expect(forGood).not.toContain('try again in');
     }
   });
 });

@@ -52,12 +52,13 @@ const keyTable: Table<KeyRefusal, 'outcome', [keyAsGiven: string]> = {
   passphrase_wrong: (_, key) => unknownSecret(key),
   incomplete_link: () => refusal(400, isEndToEnd),
   not_sealed: () => refusal(400, 'This secret is not end-to-end encrypted.'),
-  attempts_exhausted: ({ retryAfterSeconds }) =>
-    later(
-      429,
-      'Too many wrong passphrases were tried on this secret. Wait, then try again',
-      retryAfterSeconds,
-    ),
+  attempts_exhausted: ({ retryAfterSeconds, needsCreator }) => {
+    const sentence = 'Too many wrong passphrases were tried on this secret.';
+    const told = later(429, `${sentence} Wait, then try again`, retryAfterSeconds);
+    return needsCreator
+      ? { ...told, body: { message: `${sentence} It stays locked until its creator allows more: ask them.` } }
+      : told;
+  },
 };
 
 /** The status of each problem, and how the document words it. */

@@ -216,7 +216,7 @@ const burnTable: Table<BurnRefusal, 'outcome', [metadataKey: string, links: Link
   unknown: (_, metadataKey) => unknownMetadata(metadataKey),
   passphrase_missing: () => refuse('incorrect_passphrase'),
   passphrase_wrong: () => refuse('incorrect_passphrase'),
-  attempts_exhausted: ({ retryAfterSeconds }) => refuseAttempts(retryAfterSeconds),
+  attempts_exhausted: refuseAttempts,
 };
 
 /** What a burn would find, without burning. */

@@ -31,6 +31,7 @@ const waiting: ReceiptView = {
   delivery: null,
   notify: [],
   memo: '',
+  locked: null,
 };
 
 describe('the lifetime in words', () => {

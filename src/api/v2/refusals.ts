@@ -4,6 +4,7 @@
  * more of a fault than that there was one (P18).
  */
 import { z } from 'zod';
+import type { Exhausted } from '../../core/attempt-store.ts';
 import type { Answer, Reply } from '../../http/operation.ts';
 import type { FieldError, Problem } from '../../http/problem.ts';
 import { answerFrom, type Table } from '../version.ts';
@@ -143,8 +144,9 @@ export const refusals = {
   rate_limited: { status: 429, message: 'Too many requests; please try again later', extra: {} },
   too_many_attempts: {
     status: 429,
-    message: 'Too many passphrase attempts; please try again later',
+    message: 'Too many wrong passphrases were tried on this secret',
     extra: {},
+    sample: 'Too many wrong passphrases were tried on this secret; please try again in 10 minutes',
   },
   internal: {
     status: 500,
@@ -190,8 +192,13 @@ function later(seconds: number) {
   return { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) };
 }
 
-export function refuseAttempts(retryAfterSeconds: number): Reply {
-  return refuse('too_many_attempts', { headers: later(retryAfterSeconds) });
+export function refuseAttempts({ retryAfterSeconds, needsCreator }: Omit<Exhausted, 'outcome'>): Reply {
+  const minutes = Math.ceil(retryAfterSeconds / 60);
+  const until = needsCreator
+    ? 'it stays locked until its creator allows more: ask them'
+    : `please try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
+  const message = `${refusals.too_many_attempts.message}; ${until}`;
+  return refuse('too_many_attempts', { message, headers: later(retryAfterSeconds) });
 }
 
 export function refuseInFlight({ retryAfterSeconds }: { readonly retryAfterSeconds: number }): Reply {

@@ -39,7 +39,7 @@ const secretTable: Table<SecretRefusal | Abandoned, 'outcome', [secretKey: strin
   unknown: (_, secretKey) => refuse('unknown_secret', { extra: { secret_key: secretKey } }),
   passphrase_missing: () => refuse('incorrect_passphrase'),
   passphrase_wrong: () => refuse('incorrect_passphrase'),
-  attempts_exhausted: ({ retryAfterSeconds }) => refuseAttempts(retryAfterSeconds),
+  attempts_exhausted: refuseAttempts,
   incomplete_link: () => refuse('incomplete_link'),
   not_sealed: () => refuse('not_sealed'),
 };

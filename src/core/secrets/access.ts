@@ -9,25 +9,32 @@
  * Of an end-to-end secret the server compares proofs (`end-to-end.ts`) in place of a passphrase.
  */
 
-import { hex, part, utf8 } from '../../crypto/bytes.ts';
+import { concat, hex, part, utf8 } from '../../crypto/bytes.ts';
 import { deriveClientToken, derivePassphraseSalt } from '../../crypto/derive.ts';
 import { openProofs, type ProvenKeys, proveKeys, unwrapSecret } from '../../crypto/envelope.ts';
 import type { UnwrapOutcome, UnwrappedSecret } from '../../crypto/row.ts';
 import type { Caller } from '../account.ts';
-import type { AttemptLimits, AttemptStore } from '../attempt-store.ts';
+import { type AttemptLimits, type AttemptStore, type Lock, networkBytes } from '../attempt-store.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
 import type { Events } from '../events.ts';
-import { parseSecretKey, type SecretKey, secretIdOf } from '../keys.ts';
+import { parseSecretKey, type SecretId, type SecretKey, secretIdOf } from '../keys.ts';
 import type { SecretStore } from '../ports.ts';
-import type { StoredSecret } from '../secret.ts';
+import { isWaiting, type ReceiptRecord, type StoredSecret } from '../secret.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import { isProofOf } from './end-to-end.ts';
 import type { InspectInput, SecretRefusal, SecretView, WrongPassphrase } from './outcomes.ts';
 
 /** 100 over a secret's life is the limit of NIST SP 800-63B for throttled authenticators. */
-export const attemptLimits: AttemptLimits = { windowSeconds: 600, perClient: 5, perSecret: 20, perLife: 100 };
+export const attemptLimits: AttemptLimits = {
+  windowSeconds: 600,
+  perClient: 5,
+  perNetwork: 10,
+  perSecret: 20,
+  keptForNewcomers: 5,
+  perLife: 100,
+};
 
 /** Bytes of UTF-8; every one counts (P15). */
 export const maxPassphraseBytes = 1024;
@@ -141,6 +148,7 @@ const impossibleGuess: WrongPassphrase = {
   outcome: 'passphrase_wrong',
   attemptsLeft: null,
   moreAfterSeconds: 0,
+  needsCreator: false,
 };
 
 /** One guess at a secret's passphrase. */
@@ -158,6 +166,13 @@ async function tryPassphrase(
   return countGuess(deps, stored, guess.clientPrefix, () => stretchAndProve(deps, unwrapped, guess, bytes));
 }
 
+/** Its network is the /48 of an IPv6 prefix, and an IPv4 prefix itself. */
+function clientTokenOf(root: Uint8Array, secretId: SecretId, clientPrefix: string): Uint8Array {
+  const network = clientPrefix.split(':', 3).join(':');
+  const halfOf = (text: string) => part(deriveClientToken(root, secretId, text), 0, networkBytes);
+  return concat(halfOf(`network ${network}`), halfOf(clientPrefix));
+}
+
 /** @param compute the keys, or `null` for a wrong guess; called only once the guess is counted */
 async function countGuess(
   deps: AccessCore,
@@ -165,10 +180,9 @@ async function countGuess(
   clientPrefix: string,
   compute: () => Promise<ProvenKeys | null>,
 ): Promise<GuessOutcome> {
-  const client = deriveClientToken(deps.ring.current.key, stored.secretId, clientPrefix);
+  const client = clientTokenOf(deps.ring.current.key, stored.secretId, clientPrefix);
   const reservation = await deps.store.reserve(stored.secretId, client, attemptLimits);
-  if (reservation.outcome === 'exhausted')
-    return { outcome: 'attempts_exhausted', retryAfterSeconds: reservation.retryAfterSeconds };
+  if (reservation.outcome === 'exhausted') return { ...reservation, outcome: 'attempts_exhausted' };
 
   const keys = await compute().catch(async (fault: unknown) => {
     // Nothing was computed (the queue was full), so this was no guess.
@@ -176,8 +190,8 @@ async function countGuess(
     throw fault;
   });
   if (keys === null) {
-    const { left, moreAfterSeconds } = reservation;
-    return { outcome: 'passphrase_wrong', attemptsLeft: left, moreAfterSeconds };
+    const { left, moreAfterSeconds, needsCreator } = reservation;
+    return { outcome: 'passphrase_wrong', attemptsLeft: left, moreAfterSeconds, needsCreator };
   }
   await deps.store.refund(stored.secretId, reservation.attempt);
   return { outcome: 'proven', keys };
@@ -219,6 +233,18 @@ async function stretchAndProve(
   passphraseKey.fill(0);
   passphrase.fill(0);
   return keys;
+}
+
+export type Locks = ReadonlyMap<ReceiptRecord, Lock | null>;
+
+/** The locks on those that wait for a passphrase. */
+export async function locksOf(store: AccessCore['store'], records: readonly ReceiptRecord[]): Promise<Locks> {
+  const now = store.now();
+  const guarded = records.filter((each) => each.hasPassphrase && isWaiting(each, now));
+  if (guarded.length === 0) return new Map();
+  const ids = guarded.map(({ secretId }) => secretId);
+  const locks = await store.findLocks(ids, attemptLimits);
+  return new Map(guarded.map((each, n) => [each, locks[n] ?? null]));
 }
 
 export function secretViewOf(

@@ -66,7 +66,7 @@ describe('a burn by the recipient', () => {
     for (let count = 0; count < 2; count += 1)
       await bench.service.reveal(guess(secretKey, 'wrong'), anonymous);
     const sixth = await bench.service.burnByRecipient(guess(secretKey, 'right'));
-    expect(sixth).toEqual({ outcome: 'attempts_exhausted', retryAfterSeconds: 600 });
+    expect(sixth).toEqual({ outcome: 'attempts_exhausted', retryAfterSeconds: 600, needsCreator: false });
     expect(bench.hasher.stretched - before).toBe(5);
     expect(await bench.service.reveal(guess(secretKey, 'right', '198.51.1.0/24'), anonymous)).toMatchObject({
       outcome: 'revealed',

@@ -1,5 +1,6 @@
 /**
- * What a creator may change later: the memo, as long as the receipt lives, and the lifetime, while the secret waits.
+ * What a creator may change later: the memo, as long as the receipt lives; and while the secret waits, the lifetime, and how many
+ * guesses at its passphrase are left.
  *
  * Another lifetime replaces the outer layer of the envelope; nothing under it is opened (P9). The store changes the expiry only
  * where it is still the one that was found, so of two changes at once neither is lost unnoticed (P8).
@@ -12,8 +13,9 @@ import { noticeDueAt } from '../mail/notices.ts';
 import type { NewExpiry } from '../ports.ts';
 import { isWaiting } from '../secret.ts';
 import { damaged, tagOf } from './access.ts';
+import { checkMemo } from './memo.ts';
 import type { ChangeInput, ChangeOutcome, ReceiptInput } from './outcomes.ts';
-import { checkMemo, findManaged, type ManagedReceipt, sealMemo, viewOf } from './receipts.ts';
+import { findManaged, type ManagedReceipt, sealMemo, viewOf } from './receipts.ts';
 
 /** Others change the same lifetime at the same time: after so many times the store is called busy. */
 const maxTries = 3;
@@ -28,6 +30,12 @@ export async function change(deps: Core, input: ChangeInput, caller: Caller): Pr
   const managed = await findManaged(deps, input, caller);
   if (managed === null) return { outcome: 'unknown' };
   const { stored, metadataKey } = managed;
+  if (input.allowsMore === true) {
+    if (!isWaiting(stored, deps.store.now()))
+      return { outcome: 'already_gone', receipt: await viewOf(deps, managed, caller) };
+    await deps.store.allowMore(stored.secretId);
+    deps.events({ event: 'attempts_allowed', tag: tagOf(stored.secretId) });
+  }
   let memoBox = stored.memoBox;
   if (memo !== undefined) {
     memoBox = sealMemo(deps.random, stored.receiptId, metadataKey, memo?.expose() ?? '');

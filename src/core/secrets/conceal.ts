@@ -34,8 +34,9 @@ import { maxPassphraseBytes, tagOf } from './access.ts';
 import { flawOf, maxCiphertextBytes, type SealedInput } from './end-to-end.ts';
 import { allCharacterSets, generatedLength, generateValue } from './generated-value.ts';
 import { sendLink } from './link-mail.ts';
+import { checkMemo } from './memo.ts';
 import type { ConcealInput, CreationOptions, CreationOutcome, GenerateInput } from './outcomes.ts';
-import { anonymousCustid, type Boxes, checkMemo, receiptView, sealAddress, sealBoxes } from './receipts.ts';
+import { anonymousCustid, type Boxes, receiptView, sealAddress, sealBoxes } from './receipts.ts';
 
 type Refusal = Exclude<CreationOutcome, { outcome: 'created' }>;
 type CreationKind = Extract<ServiceEvent, { event: 'concealed' }>['kind'];

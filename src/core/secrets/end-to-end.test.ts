@@ -93,6 +93,7 @@ async function asked(sealed: ClientSecret, proofs: Proofs | null, defect = (stor
   const bench = createBench({
     wrap: (store) => {
       const counted: AttemptStore = defect({
+        ...store,
         reserve(...given) {
           noting('reserve');
           return store.reserve(...given);
@@ -149,7 +150,7 @@ describe('a reveal with proofs', () => {
     const sealed = clientSecret({ hasPassphrase: true });
     const exhausted = (store: AttemptStore): AttemptStore => ({
       ...store,
-      reserve: async () => ({ outcome: 'exhausted', retryAfterSeconds: 9 }),
+      reserve: async () => ({ outcome: 'exhausted', retryAfterSeconds: 9, needsCreator: false }),
     });
     const told = await asked(sealed, sealed.proofs, exhausted);
     expect(told).toEqual({ outcome: 'attempts_exhausted', calls: [] });

@@ -5,6 +5,7 @@
 
 import type { RepeatedRequest } from '../../crypto/creation.ts';
 import type { NoticeKind } from '../account.ts';
+import type { Exhausted, Lock } from '../attempt-store.ts';
 import type { MetadataKey, SecretKey } from '../keys.ts';
 import type { IsAbandoned } from '../ports.ts';
 import type { Burner, Delivery, ReceiptState } from '../secret.ts';
@@ -28,7 +29,7 @@ export interface CreationOptions {
   readonly locale: string | null;
   /** Which notices the account wants about this secret; `null` takes the account's own setting. */
   readonly notify: readonly NoticeKind[] | null;
-  /** A label for the creator alone, up to `maxMemoCharacters`. */
+  /** A label for the creator alone, up to 500 characters. */
   readonly memo: Sensitive<string> | null;
 }
 
@@ -84,6 +85,8 @@ export interface ReceiptView {
   readonly notify: readonly NoticeKind[];
   /** The creator's own label. */
   readonly memo: string;
+  /** By wrong passphrases. */
+  readonly locked: Lock | null;
 }
 
 export type CreationOutcome =
@@ -213,11 +216,16 @@ export type SecretRefusal =
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'passphrase_missing' }
   | WrongPassphrase
-  | { readonly outcome: 'attempts_exhausted'; readonly retryAfterSeconds: number }
+  | AttemptsExhausted
   /** An end-to-end secret, and its whole link was not proven: no attempt. */
   | { readonly outcome: 'incomplete_link' }
   /** Proofs were sent, and it is no end-to-end secret: its value is not given to a client that expects ciphertext. */
   | { readonly outcome: 'not_sealed' };
+
+/** No guess was computed. */
+export interface AttemptsExhausted extends Omit<Exhausted, 'outcome'> {
+  readonly outcome: 'attempts_exhausted';
+}
 
 export interface WrongPassphrase {
   readonly outcome: 'passphrase_wrong';
@@ -225,6 +233,8 @@ export interface WrongPassphrase {
   readonly attemptsLeft: number | null;
   /** Seconds until one more is allowed. */
   readonly moreAfterSeconds: number;
+  /** No more are left until the creator allows them. */
+  readonly needsCreator: boolean;
 }
 
 /** What leaves: a text, or what the client of an end-to-end secret had encrypted. */
@@ -283,6 +293,8 @@ export interface ChangeInput extends ReceiptInput {
   readonly memo: Sensitive<string> | null | undefined;
   /** A new lifetime, from now on, at least 1; `null` keeps the old one. */
   readonly ttlSeconds: number | null;
+  /** Whether to allow as many guesses at the passphrase as a new secret does. */
+  readonly allowsMore?: boolean;
 }
 
 export type ChangeOutcome =
@@ -292,7 +304,7 @@ export type ChangeOutcome =
       /** From now on: as asked for, or the nearest that the plan allowed when it was created; `null` when unchanged. */
       readonly grantedTtlSeconds: number | null;
     }
-  /** A new lifetime was asked for, and the secret was read, burned or has expired. */
+  /** A new lifetime or more guesses were asked for, and the secret was read, burned or has expired. */
   | { readonly outcome: 'already_gone'; readonly receipt: ReceiptView }
   /** A new lifetime was asked for, and the secret was stored by a version that could not change it. */
   | { readonly outcome: 'lifetime_fixed' }
@@ -315,7 +327,7 @@ export type BurnOutcome =
   | Abandoned
   | { readonly outcome: 'passphrase_missing' }
   | WrongPassphrase
-  | { readonly outcome: 'attempts_exhausted'; readonly retryAfterSeconds: number }
+  | AttemptsExhausted
   | { readonly outcome: 'unknown' };
 
 /** Burning by the link, in place of opening it. */

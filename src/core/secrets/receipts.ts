@@ -38,7 +38,8 @@ import {
 } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
-import type { MemoRefusal, ReceiptInput, ReceiptOutcome, ReceiptView } from './outcomes.ts';
+import { type Locks, locksOf } from './access.ts';
+import type { ReceiptInput, ReceiptOutcome, ReceiptView } from './outcomes.ts';
 
 export const anonymousCustid = 'anon';
 const secretKeyLength = 31;
@@ -329,14 +330,15 @@ export async function viewOf(deps: Core, managed: ManagedReceipt, caller: Caller
   const shortkey = secretKey === null ? kept : shortkeyOf(secretKey);
   // Records made before shortkeys were kept with the details.
   const recent = shortkey === null && caller.kind === 'account' ? openRecent(caller, stored) : null;
-  return receiptView(stored, now, {
+  const opened = {
     custid: await custidOf(deps, stored, caller),
     metadataKey,
     secretKey,
     secretShortkey: shortkey ?? recent?.secretShortkey ?? '',
     recipient,
     longestTtlSeconds: limit === null ? null : limit - now,
-  });
+  };
+  return receiptView(stored, now, opened, await locksOf(deps.store, [stored]));
 }
 
 async function custidOf(deps: Core, stored: StoredReceipt, caller: Caller): Promise<string> {
@@ -351,7 +353,12 @@ type OpenedFields = Pick<
 >;
 
 /** A stored receipt at store time `now`, with what its boxes held; the last mail's recipient wins. */
-export function receiptView(stored: ReceiptRecord, now: UnixSeconds, opened: OpenedFields): ReceiptView {
+export function receiptView(
+  stored: ReceiptRecord,
+  now: UnixSeconds,
+  opened: OpenedFields,
+  locks: Locks = new Map(),
+): ReceiptView {
   const state: ReceiptState = receiptStateAt(stored, now);
   const note = openNote(stored, opened.metadataKey);
   const { delivery } = stored;
@@ -374,6 +381,7 @@ export function receiptView(stored: ReceiptRecord, now: UnixSeconds, opened: Ope
     delivery: delivery === null ? null : { state: delivery.state, at: delivery.at, reply: note.reply },
     notify: stored.notify,
     memo: openMemo(stored, opened.metadataKey),
+    locked: locks.get(stored) ?? null,
   };
 }
 
@@ -399,23 +407,14 @@ export async function viewReceipt(deps: Core, input: ReceiptInput, caller: Calle
 const unlisted = { secretKey: null, longestTtlSeconds: null } as const;
 
 /** As a list shows it, without the secret key; empty if the box was sealed under an earlier data key or is damaged. */
-export function listedView(caller: AccountCaller, stored: ReceiptRecord, now: UnixSeconds): ReceiptView[] {
+export function listedView(
+  caller: AccountCaller,
+  stored: ReceiptRecord,
+  now: UnixSeconds,
+  locks: Locks,
+): ReceiptView[] {
   const content = openRecent(caller, stored);
   return content === null
     ? []
-    : [receiptView(stored, now, { ...unlisted, custid: caller.account.username, ...content })];
-}
-
-/** In code points. */
-export const maxMemoCharacters = 500;
-
-export function checkMemo(memo: string): MemoRefusal | null {
-  if (!memo.isWellFormed()) return { outcome: 'ill_formed', field: 'memo' };
-  return isTooLong(memo) ? { outcome: 'memo_too_long', maxCharacters: maxMemoCharacters } : null;
-}
-
-/** A code point is one or two UTF-16 units, so most memos need no counting. */
-function isTooLong(memo: string): boolean {
-  if (memo.length <= maxMemoCharacters) return false;
-  return memo.length > 2 * maxMemoCharacters || [...memo].length > maxMemoCharacters;
+    : [receiptView(stored, now, { ...unlisted, custid: caller.account.username, ...content }, locks)];
 }

@@ -8,6 +8,7 @@ import type { RandomBytes } from '../../crypto/random.ts';
 import type { AccountCaller } from '../account.ts';
 import type { Core } from '../core.ts';
 import { type ReceiptState, receiptStateAt } from '../secret.ts';
+import { locksOf } from './access.ts';
 import type { ReceiptView, RecentInput, RecentOutcome } from './outcomes.ts';
 import { listedView } from './receipts.ts';
 
@@ -24,9 +25,10 @@ export async function recent(deps: Core, input: RecentInput, caller: AccountCall
   const page = await pageOf(deps, caller, input.limit, after);
   if (page === null) return invalidCursor;
   const now = deps.store.now();
+  const locks = await locksOf(deps.store, page.records);
   return {
     outcome: 'listed',
-    receipts: page.records.flatMap((stored) => listedView(caller, stored, now)),
+    receipts: page.records.flatMap((stored) => listedView(caller, stored, now, locks)),
     nextCursor: page.next === null ? null : sealCursor(caller, page.next, deps.random),
   };
 }
@@ -49,8 +51,10 @@ async function recentIn(
     if (page === null) return invalidCursor;
     const { records, next } = page;
     const now = deps.store.now();
+    const locks = await locksOf(deps.store, records);
     for (const stored of records) {
-      if (states.includes(receiptStateAt(stored, now))) receipts.push(...listedView(caller, stored, now));
+      if (states.includes(receiptStateAt(stored, now)))
+        receipts.push(...listedView(caller, stored, now, locks));
       if (receipts.length < limit) continue;
       const isLast = stored === records.at(-1) && next === null;
       return {

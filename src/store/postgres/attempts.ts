@@ -9,12 +9,18 @@
  * All who ask this node about one secret meanwhile are decided together, by one read and one write: a burst does not compete with itself.
  */
 
-import type { AttemptLimits, AttemptStore, Reservation } from '../../core/attempt-store.ts';
+import {
+  type AttemptLimits,
+  type AttemptStore,
+  networkBytes,
+  type Reservation,
+} from '../../core/attempt-store.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { SecretId } from '../../core/keys.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { allowanceAfter, exhaustionOf } from '../store.ts';
+import { allowanceAfter, exhaustionOf, lockOf } from '../store.ts';
 import type { Engine } from './engine.ts';
+import { rowsInOrderOf } from './secret-rows.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
 const clientBytes = 16;
@@ -34,6 +40,15 @@ const replaceAttempts = decision(`
     clients = excluded.clients, in_life = excluded.in_life, life_ends_at = excluded.life_ends_at, stale_at = excluded.stale_at
   WHERE attempts.last_number = $4
   RETURNING 1`);
+
+const selectCounted = statement(`
+  SELECT secret_id AS asked_id, times, in_life FROM mayfly_store.attempts WHERE secret_id = ANY ($1::bytea[])`);
+
+interface CountedRow {
+  readonly asked_id: Uint8Array;
+  readonly times: readonly unknown[];
+  readonly in_life: number;
+}
 
 interface AttemptsRow {
   /** `null`, and all that follows, where nothing was counted yet. */
@@ -68,6 +83,8 @@ interface Attempts {
 
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
+const networkOf = (client: string): string => client.slice(0, networkBytes);
+
 function toAttempts(row: AttemptsRow | undefined): Attempts {
   const clients = row?.clients ?? new Uint8Array();
   const counted = (row?.numbers ?? []).map((number, place) => ({
@@ -101,12 +118,19 @@ function atPresent(attempts: Attempts, windowSeconds: number, now: UnixSeconds) 
     : { counted, inLife, lifeEndsAt: lifeEndsAt ?? now + windowSeconds };
 }
 
+/** The number goes on, so that a reservation from before is not taken for a new one. */
+const forgetAll: Decide<void> = (before, now) =>
+  before.lastNumber === 0
+    ? [before, undefined]
+    : [{ ...before, lastNumber: nextNumber(before, now), counted: [], inLife: 0 }, undefined];
+
 function reserveFor(client: string, limits: AttemptLimits): Decide<Reservation> {
   return (before, now) => {
     const { counted, inLife, lifeEndsAt } = atPresent(before, limits.windowSeconds, now);
     const judged = {
       ofSecret: counted.map(({ at }) => at),
       ofClient: counted.filter((each) => each.client === client).map(({ at }) => at),
+      ofNetwork: counted.filter((each) => networkOf(each.client) === networkOf(client)).map(({ at }) => at),
       inLife,
       lifeEndsAt,
     };
@@ -219,5 +243,16 @@ export function createAttemptStore(engine: Engine): AttemptStore {
   return {
     reserve: (id, client, limits) => ask(id, reserveFor(textOf(client), limits)),
     refund: (id, attempt) => ask(id, refundOf(attempt)),
+    allowMore: (id) => ask(id, forgetAll),
+    async findLocks(asked, limits) {
+      const ids = asked.map(copyOf);
+      const rows = await engine.read<CountedRow>(selectCounted, [ids]);
+      const now = engine.time.now();
+      return rowsInOrderOf(ids, rows).map((row) => {
+        const times = (row?.times ?? []).map(Number);
+        const ofSecret = times.filter((at) => at > now - limits.windowSeconds);
+        return lockOf({ ofSecret, inLife: row?.in_life ?? 0 }, limits, now);
+      });
+    },
   };
 }

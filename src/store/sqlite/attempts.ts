@@ -3,15 +3,40 @@
  * guess that was not counted is never computed.
  */
 import type { Database } from 'bun:sqlite';
+import { type AttemptLimits, type Lock, networkBytes } from '../../core/attempt-store.ts';
+import type { SecretId } from '../../core/keys.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { allowanceAfter, exhaustionOf } from '../store.ts';
+import { allowanceAfter, exhaustionOf, lockOf } from '../store.ts';
 import type { Deciding } from './protocol.ts';
 
-export type AttemptWrites = Deciding<'reserve' | 'refund'>;
+export type AttemptWrites = Deciding<'reserve' | 'refund' | 'allowMore'>;
 
 interface Life {
   in_life: number;
   ends_at: UnixSeconds;
+}
+
+const selectLife = 'SELECT in_life, ends_at FROM attempt_lives WHERE secret_id = ?1';
+
+interface Counted {
+  at: UnixSeconds;
+  same_client: number;
+  same_network: number;
+}
+
+const selectWindow = `
+  SELECT at, client = ?2 AS same_client, substr(client, 1, ${networkBytes}) = substr(?2, 1, ${networkBytes}) AS same_network
+  FROM attempts WHERE secret_id = ?1 AND at > ?3 ORDER BY at`;
+
+export function createLockRead(db: Database) {
+  const times = db.query<{ at: UnixSeconds }, [Uint8Array, number]>(
+    'SELECT at FROM attempts WHERE secret_id = ?1 AND at > ?2 ORDER BY at',
+  );
+  const life = db.query<Life, [Uint8Array]>(selectLife);
+  return (id: SecretId, limits: AttemptLimits, now: UnixSeconds): Lock | null => {
+    const ofSecret = times.all(id, now - limits.windowSeconds).map(({ at }) => at);
+    return lockOf({ ofSecret, inLife: life.get(id)?.in_life ?? 0 }, limits, now);
+  };
 }
 
 const countAttempt = `
@@ -19,12 +44,8 @@ const countAttempt = `
   ON CONFLICT (secret_id) DO UPDATE SET in_life = in_life + 1`;
 
 export function createAttemptWrites(db: Database): AttemptWrites {
-  const inWindow = db.query<{ at: UnixSeconds; same_client: number }, [Uint8Array, Uint8Array, number]>(
-    'SELECT at, client = ?2 AS same_client FROM attempts WHERE secret_id = ?1 AND at > ?3 ORDER BY at',
-  );
-  const life = db.query<Life, [Uint8Array]>(
-    'SELECT in_life, ends_at FROM attempt_lives WHERE secret_id = ?1',
-  );
+  const inWindow = db.query<Counted, [Uint8Array, Uint8Array, number]>(selectWindow);
+  const life = db.query<Life, [Uint8Array]>(selectLife);
   const expiry = db.query<{ expires_at: UnixSeconds }, [number, Uint8Array]>(
     'SELECT expires_at FROM records WHERE position = ?1 AND secret_id = ?2',
   );
@@ -34,6 +55,9 @@ export function createAttemptWrites(db: Database): AttemptWrites {
   const uncount = db.query(
     'UPDATE attempt_lives SET in_life = in_life - 1 WHERE secret_id = ?1 AND in_life > 0',
   );
+
+  const forgetWindow = db.query('DELETE FROM attempts WHERE secret_id = ?1');
+  const forgetLife = db.query('DELETE FROM attempt_lives WHERE secret_id = ?1');
 
   return {
     reserve(now, id, position, client, limits) {
@@ -45,6 +69,7 @@ export function createAttemptWrites(db: Database): AttemptWrites {
       const counted = {
         ofSecret: window.map((each) => each.at),
         ofClient: window.filter((each) => each.same_client === 1).map((each) => each.at),
+        ofNetwork: window.filter((each) => each.same_network === 1).map((each) => each.at),
         inLife: known?.in_life ?? 0,
         lifeEndsAt,
       };
@@ -60,6 +85,10 @@ export function createAttemptWrites(db: Database): AttemptWrites {
     },
     refund(_now, id, attempt) {
       if (remove.run(attempt, id).changes === 1) uncount.run(id);
+    },
+    allowMore(_now, id) {
+      forgetWindow.run(id);
+      forgetLife.run(id);
     },
   };
 }

@@ -91,6 +91,7 @@ export interface Decisions extends Taken<Forwarded> {
   sweep(limit: number): number;
   reserve(id: SecretId, position: number | null, client: Uint8Array, limits: AttemptLimits): Reservation;
   refund(id: SecretId, attempt: number): void;
+  allowMore(id: SecretId): void;
   /** Keeps the batch's store time, nothing else. */
   keepTime(): void;
   setTime(mark: TimeMark): void;

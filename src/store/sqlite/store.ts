@@ -23,6 +23,7 @@ import type { MachineClock, StoreClock } from '../../core/time.ts';
 import { type Store, StoreRefusal } from '../store.ts';
 import { judgeByStoreTime } from '../store-time.ts';
 import { createAccountReads } from './accounts.ts';
+import { createLockRead } from './attempts.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { createCreationRead } from './creations.ts';
 import {
@@ -291,7 +292,8 @@ function storeClock({ db, queue, clock, time, reader }: Parts): StoreClock {
   };
 }
 
-function attemptStore({ queue, locator, reader }: Parts): AttemptStore {
+function attemptStore({ db, queue, locator, reader, time }: Parts): AttemptStore {
+  const lockOf = createLockRead(db);
   return {
     async reserve(id, client, limits) {
       const [secretId, token] = [id.slice() as SecretId, client.slice()];
@@ -299,6 +301,11 @@ function attemptStore({ queue, locator, reader }: Parts): AttemptStore {
       return queue.decide('reserve', secretId, position, token, limits);
     },
     refund: (id, attempt) => queue.decide('refund', id, attempt),
+    allowMore: (id) => queue.decide('allowMore', id.slice() as SecretId),
+    findLocks(asked, limits) {
+      const ids = asked.map((id) => id.slice() as SecretId);
+      return reader.read(() => ids.map((id) => lockOf(id, limits, time.now())));
+    },
   };
 }
 

@@ -2,34 +2,27 @@
  * Checks of the limits on passphrase guesses (P14).
  */
 import { strict as assert } from 'node:assert';
-import { randomBytes } from 'node:crypto';
-import type { AttemptLimits, Reservation } from '../../../src/core/attempt-store.ts';
+import type { Reservation } from '../../../src/core/attempt-store.ts';
+import type { SecretId } from '../../../src/core/keys.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { limits, newClient, newNetwork, reserved, reserveMany, waitOf } from './attempt-fixtures.ts';
 import { type ConformanceCheck, check, newSecretId, putNew, restartCheck } from './check.ts';
 
-const limits: AttemptLimits = { windowSeconds: 600, perClient: 5, perSecret: 20, perLife: 100 };
-const newClient = () => new Uint8Array(randomBytes(16));
-
-/** The attempt's number; throws when it was not allowed. */
-function reserved(reservation: Reservation): number {
-  assert.equal(reservation.outcome, 'reserved');
-  return reservation.outcome === 'reserved' ? reservation.attempt : 0;
-}
-
-function waitOf(reservation: Reservation): number {
-  assert.equal(reservation.outcome, 'exhausted');
-  return reservation.outcome === 'exhausted' ? reservation.retryAfterSeconds : 0;
+/** All attempts that the networks of `others` may make, before any is kept for newcomers. */
+async function guessUntilKept(
+  { reserve }: Store,
+  id: SecretId,
+  others: readonly Uint8Array[],
+): Promise<void> {
+  const places = limits.perSecret - limits.keptForNewcomers;
+  for (let n = 0; n < places; n += 1)
+    reserved(await reserve(id, others[n % others.length] ?? newClient(), limits));
 }
 
 /** How many guesses are left, and the seconds until there are more; throws when it was not allowed. */
 function allowanceOf(reservation: Reservation): [left: number, moreAfterSeconds: number] {
   reserved(reservation);
   return reservation.outcome === 'reserved' ? [reservation.left, reservation.moreAfterSeconds] : [0, 0];
-}
-
-/** How many of `times` concurrent attempts are allowed. */
-async function reserveMany(times: number, reserve: () => Promise<Reservation>): Promise<number> {
-  const outcomes = await Promise.all(Array.from({ length: times }, reserve));
-  return outcomes.filter((each) => each.outcome === 'reserved').length;
 }
 
 export const attemptChecks: readonly ConformanceCheck[] = [
@@ -224,7 +217,8 @@ export const attemptChecks: readonly ConformanceCheck[] = [
     'what others have guessed at the secret leaves a client less, as soon as it is the tighter limit',
     async ({ store, wallClock }) => {
       const { secretId } = await putNew(store);
-      for (let n = 0; n < limits.perSecret - 3; n += 1) await store.reserve(secretId, newClient(), limits);
+      const others = limits.perSecret - limits.keptForNewcomers - 3;
+      for (let n = 0; n < others; n += 1) await store.reserve(secretId, newClient(), limits);
       wallClock.advance(60);
       const client = newClient();
       const untilOthers = limits.windowSeconds - 60;
@@ -250,9 +244,73 @@ export const attemptChecks: readonly ConformanceCheck[] = [
 
   check('P14', 'where two limits leave the same, there is more when both give way', async ({ store }) => {
     const { secretId, expiresAt } = await putNew(store);
-    const equal = { ...limits, perClient: 2, perSecret: 2, perLife: 2 };
+    const equal = { ...limits, perClient: 2, perSecret: 2, keptForNewcomers: 0, perLife: 2 };
     const told = allowanceOf(await store.reserve(secretId, newClient(), equal));
     assert.deepEqual(told, [1, expiresAt - store.now()]);
+  }),
+
+  check(
+    'P14',
+    'a network is allowed its limit and no more, whichever of its clients ask at once',
+    async ({ store }) => {
+      const { secretId } = await putNew(store);
+      const network = newNetwork();
+      assert.equal(
+        await reserveMany(50, () => store.reserve(secretId, newClient(network), limits)),
+        limits.perNetwork,
+      );
+      waitOf(await store.reserve(secretId, newClient(network), limits));
+      reserved(await store.reserve(secretId, newClient(), limits));
+    },
+  ),
+
+  check(
+    'P14',
+    'the last places of a secret are one each for networks that have not guessed yet',
+    async ({ store, wallClock }) => {
+      const { secretId } = await putNew(store);
+      const others = [newClient(), newClient(), newClient()];
+      await guessUntilKept(store, secretId, others);
+      wallClock.advance(60);
+      const newcomers = Array.from({ length: limits.keptForNewcomers }, () => newNetwork());
+      for (const network of newcomers) {
+        for (const other of others) waitOf(await store.reserve(secretId, other, limits));
+        assert.equal(allowanceOf(await store.reserve(secretId, newClient(network), limits))[0], 0);
+        waitOf(await store.reserve(secretId, newClient(network), limits));
+      }
+      waitOf(await store.reserve(secretId, newClient(), limits));
+      wallClock.advance(limits.windowSeconds - 60);
+      for (const other of others) reserved(await store.reserve(secretId, other, limits));
+    },
+  ),
+
+  check(
+    'P14',
+    'one who has guessed waits until fewer are counted than the places that are not kept',
+    async ({ store, wallClock }) => {
+      const { secretId } = await putNew(store);
+      const others = [newClient(), newClient(), newClient()];
+      for (let n = 0; n < 15; n += 1) {
+        reserved(await store.reserve(secretId, others[n % 3] ?? newClient(), limits));
+        wallClock.advance(10);
+      }
+      reserved(await store.reserve(secretId, newClient(), limits));
+      const [, more] = allowanceOf(await store.reserve(secretId, newClient(), limits));
+      // 17 are counted, so the third oldest has to leave.
+      assert.equal(more, limits.windowSeconds - 150 + 20);
+      const late = others.map(async (other) => waitOf(await store.reserve(secretId, other, limits)));
+      assert.deepEqual(await Promise.all(late), [more, more, more]);
+    },
+  ),
+
+  check('P14', 'a right guess takes no place, not even the last', async ({ store }) => {
+    const { secretId } = await putNew(store);
+    await guessUntilKept(store, secretId, [newClient(), newClient(), newClient()]);
+    for (let n = 1; n < limits.keptForNewcomers; n += 1)
+      reserved(await store.reserve(secretId, newClient(), limits));
+    const reader = newClient();
+    for (let n = 0; n < 2 * limits.perSecret; n += 1)
+      await store.refund(secretId, reserved(await store.reserve(secretId, reader, limits)));
   }),
 
   check('P14', 'an attempt neither consumes the secret nor changes its receipt', async ({ store }) => {
@@ -271,5 +329,8 @@ export const attemptChecks: readonly ConformanceCheck[] = [
     await reserveMany(3, () => store.reserve(secretId, client, limits));
     const again = await reopen();
     assert.equal(await reserveMany(10, () => again.reserve(secretId, client, limits)), limits.perClient - 3);
+    await again.allowMore(secretId);
+    const once = await reopen();
+    assert.equal(await reserveMany(10, () => once.reserve(secretId, client, limits)), limits.perClient);
   }),
 ];

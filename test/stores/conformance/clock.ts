@@ -21,7 +21,14 @@ import {
 const hourSeconds = 3_600;
 const daySeconds = 86_400;
 const wrongBy = [30 * daySeconds, -30 * daySeconds, hourSeconds, -hourSeconds] as const;
-const limits: AttemptLimits = { windowSeconds: 600, perClient: 1, perSecret: 20, perLife: 100 };
+const limits: AttemptLimits = {
+  windowSeconds: 600,
+  perClient: 1,
+  perNetwork: 10,
+  perSecret: 20,
+  keptForNewcomers: 5,
+  perLife: 100,
+};
 
 function putLasting(store: Store, seconds: number): Promise<NewRecord> {
   const expiresAt = store.now() + seconds;
@@ -137,6 +144,7 @@ export const clockChecks: readonly ConformanceCheck[] = [
       assert.deepEqual(await store.reserve(secretId, client, limits), {
         outcome: 'exhausted',
         retryAfterSeconds: 1,
+        needsCreator: false,
       });
       wallClock.advance(1);
       assert.equal((await store.reserve(secretId, client, limits)).outcome, 'reserved');

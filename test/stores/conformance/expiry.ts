@@ -34,7 +34,14 @@ function movedBy(record: NewRecord, seconds: number, noticeDueAt: number | null 
 const move = async (store: Store, record: NewRecord, to: NewExpiry): Promise<void> =>
   assert.equal(await store.setExpiry(record.receiptId, record.expiresAt, to), true);
 
-const limits = { windowSeconds: 600, perClient: 5, perSecret: 20, perLife: 2 };
+const limits = {
+  windowSeconds: 600,
+  perClient: 5,
+  perNetwork: 10,
+  perSecret: 20,
+  keptForNewcomers: 5,
+  perLife: 2,
+};
 const client = new Uint8Array(16);
 
 export const expiryChecks: readonly ConformanceCheck[] = [
@@ -134,7 +141,11 @@ export const expiryChecks: readonly ConformanceCheck[] = [
     wallClock.set(record.expiresAt + ttlSeconds);
     await store.sweep(100);
     const refused = await guess();
-    assert.deepEqual(refused, { outcome: 'exhausted', retryAfterSeconds: 2 * ttlSeconds });
+    assert.deepEqual(refused, {
+      outcome: 'exhausted',
+      retryAfterSeconds: 2 * ttlSeconds,
+      needsCreator: true,
+    });
   }),
 
   check(

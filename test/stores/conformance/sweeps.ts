@@ -9,7 +9,14 @@ import type { Store } from '../../../src/store/store.ts';
 import { personNamed } from './account-fixtures.ts';
 import { type ConformanceCheck, check, found, putNew, ttlSeconds } from './check.ts';
 
-const limits: AttemptLimits = { windowSeconds: 600, perClient: 5, perSecret: 20, perLife: 5 };
+const limits: AttemptLimits = {
+  windowSeconds: 600,
+  perClient: 5,
+  perNetwork: 10,
+  perSecret: 20,
+  keptForNewcomers: 5,
+  perLife: 5,
+};
 const client = new Uint8Array(16).fill(7);
 const box = () => new Uint8Array(randomBytes(60));
 const refused = () => ({ state: 'refused', staleAt: null, noteBox: box(), addressBox: box() }) as const;

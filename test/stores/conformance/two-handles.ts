@@ -11,6 +11,7 @@ import { type ConformanceCheck, check, countOf, putNew, throughTwo } from './che
 import { claimChecks } from './claims.ts';
 import { creationChecks } from './creations.ts';
 import { domainChecks } from './domains.ts';
+import { lockChecks } from './locks.ts';
 import { lookChecks } from './looks.ts';
 import { mailChecks } from './mail.ts';
 import { rotationChecks } from './rotation.ts';
@@ -68,6 +69,7 @@ export const twoHandleChecks: readonly ConformanceCheck[] = [
   ...burnChecks,
   ...lookChecks,
   ...attemptChecks,
+  ...lockChecks,
   ...rotationChecks,
   ...alsoThroughTwo.map(checkNamed),
   ...ownChecks,

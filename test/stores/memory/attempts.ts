@@ -1,9 +1,14 @@
 /** Passphrase attempts in memory. Counting and deciding are one step, before anything is hashed. */
 
-import type { AttemptLimits, AttemptStore, Reservation } from '../../../src/core/attempt-store.ts';
+import {
+  type AttemptLimits,
+  type AttemptStore,
+  networkBytes,
+  type Reservation,
+} from '../../../src/core/attempt-store.ts';
 import type { SecretId } from '../../../src/core/keys.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
-import { allowanceAfter, exhaustionOf } from '../../../src/store/store.ts';
+import { allowanceAfter, exhaustionOf, lockOf } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 
 interface CountedAttempt {
@@ -56,6 +61,9 @@ export function createMemoryAttempts(
     const counted = {
       ofSecret: inWindow.map((each) => each.at),
       ofClient: inWindow.filter((each) => each.client === client).map((each) => each.at),
+      ofNetwork: inWindow
+        .filter((each) => each.client.slice(0, networkBytes) === client.slice(0, networkBytes))
+        .map((each) => each.at),
       inLife: attempts.inLife,
       lifeEndsAt: endOf(id, attempts),
     };
@@ -76,6 +84,15 @@ export function createMemoryAttempts(
         if (attempts === undefined || kept === undefined || kept.length === attempts.counted.length) return;
         attempts.counted = kept;
         attempts.inLife -= 1;
+      },
+      allowMore: async (id) => void bySecret.delete(textOf(id)),
+      async findLocks(ids, limits) {
+        const now = time.now();
+        return ids.map((id) => {
+          const { counted = [], inLife = 0 } = bySecret.get(textOf(id)) ?? {};
+          const ofSecret = counted.map(({ at }) => at).filter((at) => at > now - limits.windowSeconds);
+          return lockOf({ ofSecret, inLife }, limits, now);
+        });
       },
     },
     forgetStale(limit) {

@@ -25,7 +25,14 @@ afterAll(() => server[Symbol.asyncDispose]());
 type Nodes = Awaited<ReturnType<typeof openNodes>>;
 type Node = Nodes['nodes'][number];
 
-const limits: AttemptLimits = { windowSeconds: 600, perClient: 5, perSecret: 20, perLife: 100 };
+const limits: AttemptLimits = {
+  windowSeconds: 600,
+  perClient: 5,
+  perNetwork: 10,
+  perSecret: 20,
+  keptForNewcomers: 5,
+  perLife: 100,
+};
 const client = new Uint8Array(randomBytes(16));
 
 function firstOf({ nodes }: Nodes): Node {
