@@ -46,6 +46,7 @@ export interface EngineFacts {
   readonly logTransactionSampleRate: string | null;
   readonly logParameters: string | null;
   readonly logParametersOnError: string | null;
+  /** Only of a module that is loaded: the name alone, in a configuration, prints nothing. */
   readonly explainMinDuration: string | null;
   /** What is left of `max_connections` for roles that are not superusers. */
   readonly maxConnections: number | null;
@@ -68,7 +69,7 @@ const selectFacts = `
     current_setting('log_transaction_sample_rate', true) AS "logTransactionSampleRate",
     current_setting('log_parameter_max_length', true) AS "logParameters",
     current_setting('log_parameter_max_length_on_error', true) AS "logParametersOnError",
-    current_setting('auto_explain.log_min_duration', true) AS "explainMinDuration",
+    (SELECT setting FROM pg_settings WHERE name = 'auto_explain.log_min_duration') AS "explainMinDuration",
     current_setting('max_connections', true)::int
       - coalesce(current_setting('superuser_reserved_connections', true)::int, 0)
       - coalesce(current_setting('reserved_connections', true)::int, 0) AS "maxConnections",
@@ -185,7 +186,8 @@ function logProblems(facts: EngineFacts): string[] {
     ![null, '0'].includes(facts.logParametersOnError) &&
       'The server writes parameters of failed statements to its log, e-mail addresses among them: set log_parameter_max_length_on_error=0.',
     isOn(facts.explainMinDuration) &&
-      'auto_explain writes plans to the server’s log, with values in them: set auto_explain.log_min_duration=-1 for this role.',
+      // Whatever it logs of parameters: a plan that was made for them has them in its conditions.
+      'auto_explain writes plans to the server’s log, with values in them: run ALTER ROLE … SET auto_explain.log_min_duration = -1 for this role.',
   ].filter((problem) => problem !== false);
 }
 

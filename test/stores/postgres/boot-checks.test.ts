@@ -62,7 +62,7 @@ const sinceSettings: readonly (readonly [setting: Record<string, string>, says: 
   [{ log_parameter_max_length_on_error: '-1' }, /set log_parameter_max_length_on_error=0\./],
   [
     { session_preload_libraries: "'auto_explain'", 'auto_explain.log_min_duration': '0' },
-    /set auto_explain\.log_min_duration=-1/,
+    /ALTER ROLE … SET auto_explain\.log_min_duration = -1/,
   ],
 ];
 
@@ -101,6 +101,38 @@ describe('a server that could break a promise', () => {
       expect((await check(single)).unsafe).toEqual([]);
     } finally {
       await server.configure({ log_statement: 'none', log_min_duration_statement: '-1' });
+    }
+  });
+
+  it('P18: plans that the role does not log, or that no module would, are safe', async () => {
+    await server.configure({ 'auto_explain.log_min_duration': '10000' });
+    try {
+      expect((await check(single)).unsafe).toEqual([]);
+      await server.ask('ALTER ROLE service SET auto_explain.log_min_duration = -1');
+      await server.configure({ session_preload_libraries: "'auto_explain'" });
+      expect((await check(single)).unsafe).toEqual([]);
+    } finally {
+      await server.ask('ALTER ROLE service RESET auto_explain.log_min_duration');
+      await server.configure({ session_preload_libraries: "''", 'auto_explain.log_min_duration': '-1' });
+    }
+  });
+
+  it('P18: a plan holds values, whatever is logged of parameters', async () => {
+    await server.configure({
+      'auto_explain.log_min_duration': '0',
+      session_preload_libraries: "'auto_explain'",
+    });
+    try {
+      const log = Promise.withResolvers<string>();
+      let written = '';
+      server.process.stderr?.on('data', (chunk) => {
+        written += chunk;
+        if (written.includes('Filter: ')) log.resolve(written);
+      });
+      await server.ask('SELECT 1 FROM pg_roles WHERE rolname = $1', ['canary@example.org']);
+      expect(await log.promise).toContain("'canary@example.org'");
+    } finally {
+      await server.configure({ session_preload_libraries: "''", 'auto_explain.log_min_duration': '-1' });
     }
   });
 
