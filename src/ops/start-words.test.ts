@@ -72,8 +72,8 @@ describe('the database server', () => {
   const env = { MAYFLY_STORE: 'postgres://mayfly:hunter2@db.example.org/mayfly' };
   const clock = { verdict: 'agreed', storeTime: 0, wall: 0, aheadSeconds: 0 } as const;
   const facts = { version: '1.2.3', hasNewKeys: true, isSecondServer: false, clock, isStorageFull: true };
-  const said = (found: Partial<StoreServer>) =>
-    renderStartWords(read(env), { ...facts, server: { ...server, ...found } });
+  const said = (found: Partial<StoreServer>, more = {}) =>
+    renderStartWords(read({ ...env, ...more }), { ...facts, server: { ...server, ...found } });
 
   it('is named at the start without its password, with what its durability rests on', () => {
     const words = said({});
@@ -84,6 +84,15 @@ describe('the database server', () => {
     expect(words).not.toMatch(/hunter2|PLAIN|UNSAFE/);
     expect(said({ durability: 'single' })).toContain('  keeps    single: one server keeps every commit');
     expect(said({ durability: 'engine' })).toContain('  keeps    engine: as you declare');
+  });
+
+  it('is said to have room for so many secrets, unless it has no limit', () => {
+    const room = (MAYFLY_MAX_STORAGE: string) => /^ {2}room .*$/m.exec(said({}, { MAYFLY_MAX_STORAGE }))?.[0];
+    expect(room('')).toBe(
+      '  room     for about 10,000,000 short secrets, then new ones are refused; MAYFLY_MAX_STORAGE sets it',
+    );
+    expect(room('200GB')).toContain('for about 190,000,000 short secrets');
+    expect(room('none')).toBeUndefined();
   });
 
   it('P25: that is not safe is pointed out at each start', () => {

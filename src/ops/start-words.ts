@@ -136,13 +136,25 @@ export const durabilityWords: Readonly<Record<StoreServer['durability'], string>
   engine: 'engine: as you declare, it keeps every commit through its own failovers',
 };
 
+/** What a short secret takes of PostgreSQL, its part of the indexes included, as docs/engines.md says (How much it carries). */
+const secretBytes = 1_050;
+
+function roomLine(maxBytes: number | null): string[] {
+  if (maxBytes === null) return [];
+  const secrets = Number((maxBytes / secretBytes).toPrecision(2)).toLocaleString('en');
+  return [
+    `  room     for about ${secrets} short secrets, then new ones are refused; MAYFLY_MAX_STORAGE sets it`,
+  ];
+}
+
 /** What holds the secrets, and what to know of it, by line. */
-function storeLines({ dataDir }: Settings, server: StoreServer | null): string[] {
+function storeLines({ dataDir, maxStorageBytes }: Settings, server: StoreServer | null): string[] {
   if (server === null) return [`  store    SQLite in ${dataDir}`];
   const { shown, durability, unsafe, isEncrypted, isLocal } = server;
   return [
     `  store    PostgreSQL at ${shown}`,
     `  keeps    ${durabilityWords[durability]}`,
+    ...roomLine(maxStorageBytes),
     ...(isEncrypted || isLocal ? [] : ['  PLAIN    the connection to it is not encrypted (sslmode=disable)']),
     ...unsafe.map((sentence) => `  UNSAFE   ${sentence}`),
   ];
