@@ -89,7 +89,7 @@ describe('P25, P18: a PostgreSQL server stops the start', () => {
   test('on which the user may make no tables', async () => {
     await server.ask('CREATE ROLE reader LOGIN');
     expect(await refusalOf({ MAYFLY_STORE: as('reader'), ...single })).toMatch(
-      /lacks a right \(42501\): let it own the database, or GRANT ALL ON SCHEMA public/,
+      /lacks a right \(42501\): run CREATE SCHEMA mayfly_store AUTHORIZATION/,
     );
   });
 

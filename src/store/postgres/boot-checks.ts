@@ -51,7 +51,30 @@ export interface EngineFacts {
   /** What is left of `max_connections` for roles that are not superusers. */
   readonly maxConnections: number | null;
   readonly unloggedTables: readonly string[];
+  /** Schemas in which names are looked up and another role may create: each with the SQL that ends it. */
+  readonly openSchemas: readonly string[];
+  /** What another role owns in the schema: each with that role. */
+  readonly foreignObjects: readonly string[];
 }
+
+/** Through a pooler the path is the role's own, elsewhere nobody's but the engine's. A superuser may do everything anyway. */
+const selectOpenSchemas = `
+      SELECT CASE WHEN may.role = n.nspowner THEN format('ALTER SCHEMA %I OWNER TO %I;', n.nspname, current_user)
+        ELSE format('REVOKE CREATE ON SCHEMA %I FROM %s;', n.nspname, coalesce(quote_ident(r.rolname), 'PUBLIC')) END
+      FROM pg_namespace n CROSS JOIN LATERAL (
+        SELECT a.grantee FROM aclexplode(n.nspacl) a WHERE a.privilege_type = 'CREATE' AND a.grantee <> n.nspowner
+        UNION SELECT n.nspowner WHERE n.nspname = 'mayfly_store') AS may (role)
+      LEFT JOIN pg_roles r ON r.oid = may.role
+      WHERE (n.nspname = 'mayfly_store' OR n.nspname = ANY (current_schemas(false)))
+        AND (r.rolsuper OR r.rolname = current_user) IS NOT TRUE`;
+
+/** Of every kind: tables, functions, types, operators. */
+const selectForeignObjects = `
+      SELECT format('%s %s of %I', o.type, o.identity, r.rolname)
+      FROM pg_shdepend d JOIN pg_roles r ON r.oid = d.refobjid
+        CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, d.objsubid) o
+      WHERE d.deptype = 'o' AND d.dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND NOT r.rolsuper AND r.rolname <> current_user AND o.schema = 'mayfly_store'`;
 
 const selectFacts = `
   SELECT current_setting('server_version_num')::int AS version,
@@ -76,7 +99,9 @@ const selectFacts = `
     ARRAY(
       SELECT relname::text FROM pg_class
       WHERE relpersistence = 'u' AND relname = ANY($1) AND relnamespace = to_regnamespace('mayfly_store')
-    ) AS "unloggedTables"`;
+    ) AS "unloggedTables",
+    ARRAY(${selectOpenSchemas}) AS "openSchemas",
+    ARRAY(${selectForeignObjects}) AS "foreignObjects"`;
 
 /**
  * Servers that follow this one, by the name that they give themselves. Programs that only keep its log, and subscribers of
@@ -132,6 +157,16 @@ function crashProblems(facts: EngineFacts, durability: Durability): string[] {
       'synchronous_commit is off, so a crash brings back secrets that were read: set synchronous_commit=on.',
     unloggedTables.length > 0 &&
       `A crash empties what is UNLOGGED: run ${unloggedTables.map((name) => `ALTER TABLE mayfly_store.${name} SET LOGGED;`).join(' ')}`,
+  ].filter((problem) => problem !== false);
+}
+
+/** What another role of the server could put in the place of Mayfly's own, to be run with its rights. */
+function schemaProblems({ openSchemas, foreignObjects }: EngineFacts): string[] {
+  return [
+    openSchemas.length > 0 &&
+      `Another role may create tables and functions that would be taken for Mayfly’s: run ${openSchemas.join(' ')}`,
+    foreignObjects.length > 0 &&
+      `Others own what is in Mayfly’s schema (${foreignObjects.join(', ')}): drop it if it is not Mayfly’s, else ALTER it with OWNER TO Mayfly’s user.`,
   ].filter((problem) => problem !== false);
 }
 
@@ -218,6 +253,7 @@ export function judgeEngine(
     ...crashProblems(facts, durability),
     ...failoverProblems(facts, followers, durability),
     ...logProblems(facts),
+    ...schemaProblems(facts),
   ];
   return { durability, obstacles, unsafe };
 }

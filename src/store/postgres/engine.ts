@@ -182,6 +182,8 @@ async function prepare(connection: Connection, watch: ServerWatch): Promise<Time
     const isMigrated = await migrate(connection);
     const deadlineMs = performance.now() + limitMs;
     const isKept = await assertNotRestored((text) => connection.run(text, deadlineMs), null);
+    // What an earlier version has made may be another role's.
+    if (isMigrated) await watch.check(connection, deadlineMs);
     const isNew = isMigrated || isKept;
     const [reading] = await connection.ask([watch.reading()], deadlineMs);
     if (isNew) return confirmed(watch, connection, reading, noticesBefore);

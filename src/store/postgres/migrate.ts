@@ -12,22 +12,26 @@ import domains from './migrations/003-domains.sql' with { type: 'text' };
 import sharedWork from './migrations/004-shared-work.sql' with { type: 'text' };
 import timeAndLimits from './migrations/005-time-and-limits.sql' with { type: 'text' };
 import moving from './migrations/006-moving.sql' with { type: 'text' };
+import ownSchema from './migrations/own-schema.sql' with { type: 'text' };
 
 export const migrations: readonly string[] = [records, accounts, domains, sharedWork, timeAndLimits, moving];
 
 const limitMs = 60_000;
 
 const missingTable = '42P01';
-/** Two that make the same table at once: the first makes it. */
-const madeMeanwhile = ['23505', '42P07', '42P06'];
+/** Raised by own-schema.sql. */
+const movedAway = 'MF001';
 
-/** Without IF NOT EXISTS, which remarks on a table that exists: a remark means that a decision is not confirmed. */
-const countRow = `
-  DO $$ BEGIN
-    IF to_regnamespace('mayfly_store') IS NULL THEN CREATE SCHEMA mayfly_store; END IF;
-  END $$;
-  CREATE TABLE mayfly_store.migrations (only_row int PRIMARY KEY CHECK (only_row = 1), done int NOT NULL);
-  INSERT INTO mayfly_store.migrations VALUES (1, 0)`;
+const lostSchema =
+  'The tables of this database are in the schema mayfly_store, and that is not there: restore it with its schema. To begin with an empty ' +
+  'store instead, drop the table “migrations” in the first schema of the user’s search_path, usually public.';
+
+/** What is another's cannot be closed, of which the server remarks: a remark of the commit means that it is not confirmed. */
+const closeToPublic = `
+  SET LOCAL client_min_messages TO error;
+  REVOKE ALL ON SCHEMA mayfly_store FROM PUBLIC;
+  REVOKE ALL ON ALL FUNCTIONS IN SCHEMA mayfly_store FROM PUBLIC;
+  SET LOCAL client_min_messages TO DEFAULT`;
 
 const tablesOfOneRow = migrations.flatMap((text) =>
   [...text.matchAll(/^CREATE TABLE (\S+) \(\s*only_row /gm)].map(([, name = '']) => name),
@@ -54,24 +58,26 @@ export async function migrate(connection: Connection): Promise<boolean> {
     );
   }
 
-  async function addCount(): Promise<number> {
-    try {
-      await run(countRow);
-    } catch (error) {
-      if (!isOneOf(error, madeMeanwhile)) throw error;
-    }
-    return 0;
+  /** Ends at the deadline: nothing is sent after it. */
+  async function findCount(isMade: boolean): Promise<{ done: number; isMade: boolean }> {
+    const done = await countDone(false).catch((error) => {
+      if (isOneOf(error, [missingTable])) return null;
+      throw error;
+    });
+    if (done !== null) return { done, isMade };
+    await run(ownSchema).catch((error) => {
+      throw isOneOf(error, [movedAway]) ? new StoreRefusal('not_a_store', lostSchema) : error;
+    });
+    return findCount(true);
   }
 
-  const done = await countDone(false).catch((error) => {
-    if (isOneOf(error, [missingTable])) return addCount();
-    throw error;
-  });
+  const { done, isMade } = await findCount(false);
   if (done > 0) await assertNotFenced(run);
-  if (done === migrations.length) return false;
+  if (done === migrations.length && !isMade) return false;
   await run('BEGIN');
   for (const text of migrations.slice(await countDone(true))) await run(text);
   await run(`UPDATE mayfly_store.migrations SET done = ${migrations.length}`);
+  await run(closeToPublic);
   // What was never counted is taken for thousands of rows, and each statement that joins it is compiled for a second.
   await run(`ANALYZE ${tablesOfOneRow.join(', ')}`);
   await run('COMMIT');

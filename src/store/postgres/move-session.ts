@@ -60,6 +60,7 @@ export async function openMoveSession({ url, tls = false, schema }: PostgresAddr
   async function transact<Result>(begin: string, work: () => Promise<Result>): Promise<Result> {
     await ask(begin);
     try {
+      await ask('SET LOCAL search_path TO pg_catalog, pg_temp');
       const result = await work();
       await ask('COMMIT');
       return result;

@@ -311,11 +311,11 @@ function stateOf(move: MoveRow | null): TargetState {
 
 async function setFacts({ ask }: MoveSession, { time, firstOpenRoot, lastIds }: StoreFacts): Promise<void> {
   await ask(
-    `UPDATE ${nameIn('store_time', true)} SET seconds = greatest(seconds, $1), used_until = greatest(used_until, $1),
-       server_clock = greatest(seconds, $1), boot_id = NULL`,
+    `UPDATE ${nameIn('store_time', true)} SET seconds = greatest(seconds, $1::bigint), used_until = greatest(used_until, $1::bigint),
+       server_clock = greatest(seconds, $1::bigint), boot_id = NULL`,
     [time],
   );
-  await ask('UPDATE mayfly_store.root_floor SET kid = greatest(kid, $1)', [firstOpenRoot]);
+  await ask('UPDATE mayfly_store.root_floor SET kid = greatest(kid, $1::int)', [firstOpenRoot]);
   await ask(
     'INSERT INTO mayfly_store.first_node (only_row, asked_at) VALUES (1, $1) ON CONFLICT DO NOTHING',
     [time],

@@ -64,7 +64,7 @@ const keepCheck = decision(`
 
 const selectFloor = statement('SELECT kid FROM mayfly_store.root_floor');
 
-const raiseFloor = decision('UPDATE mayfly_store.root_floor SET kid = greatest(kid, $3)');
+const raiseFloor = decision('UPDATE mayfly_store.root_floor SET kid = greatest(kid, $3::int)');
 
 const forgetUses = decision(`
   DELETE FROM mayfly_store.root_uses WHERE kid = ANY ($3::int[]) AND kid < (SELECT kid FROM mayfly_store.root_floor)`);

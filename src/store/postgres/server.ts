@@ -21,11 +21,24 @@ export interface ServerLook extends CheckedEngine {
   readonly tables: FoundTables;
 }
 
-async function findTables(ask: AskEngine): Promise<FoundTables> {
+/** Where a version before own-schema.sql made its tables, which the next server that starts moves. */
+const lookForEarlier = `
+  SET LOCAL search_path TO DEFAULT;
+  SELECT pg_catalog.to_regclass('store_place')::pg_catalog.oid AS earlier`;
+
+async function hasEarlier(run: (text: string) => Promise<readonly unknown[]>): Promise<boolean> {
+  const [row] = await run(lookForEarlier);
+  return (row as { earlier: number | null }).earlier !== null;
+}
+
+async function findTables(
+  ask: AskEngine,
+  run: (text: string) => Promise<readonly unknown[]>,
+): Promise<FoundTables> {
   const [named] = (await ask("SELECT to_regclass('mayfly_store.migrations') IS NOT NULL AS found", [])) as {
     found: boolean;
   }[];
-  if (named?.found !== true) return 'none';
+  if (named?.found !== true) return (await hasEarlier(run)) ? 'older' : 'none';
   const [kept] = (await ask('SELECT done FROM mayfly_store.migrations', [])) as { done: number }[];
   const done = kept?.done ?? 0;
   if (done > migrations.length)
@@ -53,7 +66,7 @@ export async function lookAtServer(options: ServerOptions, shown: string): Promi
     };
     try {
       const checked = await checkEngine(ask, { durability, connections, allowsUnsafe });
-      return { ...checked, tables: await findTables(ask) };
+      return { ...checked, tables: await findTables(ask, (text) => connection.run(text, deadlineMs)) };
     } finally {
       await connection.end();
     }
@@ -94,7 +107,7 @@ function sentenceOf(error: unknown, shown: string): string {
     case '3D000':
       return `The PostgreSQL server at ${shown} has no such database: create it, for the user of MAYFLY_STORE.`;
     case '42501':
-      return `On ${shown} the user of MAYFLY_STORE lacks a right (${code}): let it own the database, or GRANT ALL ON SCHEMA public TO it.`;
+      return `On ${shown} the user of MAYFLY_STORE lacks a right (${code}): run CREATE SCHEMA mayfly_store AUTHORIZATION that user; as a superuser in its database. Tables of an earlier version must be that user’s own.`;
     case '53300':
       return `The PostgreSQL server at ${shown} has no connection left (${code}): raise max_connections, or lower MAYFLY_STORE_POOL_SIZE.`;
     case '53100':

@@ -38,7 +38,7 @@ async function open(
 }
 
 let lastId = 0;
-const addNote = decision('INSERT INTO notes VALUES ($3)');
+const addNote = decision('INSERT INTO public.notes VALUES ($3)');
 const add = (engine: Engine) => {
   lastId += 1;
   return engine.decide(addNote, [lastId]);
@@ -68,7 +68,7 @@ async function freeze(engine: Engine): Promise<void> {
 }
 
 /** Backends whose commit waits for the standby. */
-const waitingPids = async (of = 'INSERT INTO notes') =>
+const waitingPids = async (of = 'INSERT INTO public.notes') =>
   (
     await pair.primary.ask("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query ~ $1", [
       of,
@@ -154,7 +154,7 @@ describe('a decision that the standby has not confirmed', () => {
   it('leaves its request no time for another, which is not sent', async () => {
     await using engine = await open();
     const ask = createBatch<number, number>(engine, {
-      statement: decision('INSERT INTO notes SELECT unnest($3::int[])'),
+      statement: decision('INSERT INTO public.notes SELECT unnest($3::int[])'),
       kind: 'decide',
       idOf: (id) => Uint8Array.of(id),
       valuesOf: (ids) => [ids],
@@ -210,7 +210,7 @@ describe('the proof that what was seen is durable', () => {
       createServerClock(createMachineClock(), () => performance.now()),
     );
     await freeze(engine);
-    const deleteNone = decision('DELETE FROM notes WHERE id = $3');
+    const deleteNone = decision('DELETE FROM public.notes WHERE id = $3');
     // Written up to ten seconds after it says, so possibly after the standby was frozen.
     const endedAt = engine.time.now() - 9;
     await until('time to pass', async () => engine.time.now() - endedAt >= 11);

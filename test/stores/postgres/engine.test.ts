@@ -26,8 +26,8 @@ beforeAll(async () => {
   await server.ask(`
     CREATE FUNCTION fail(code text, until_try int) RETURNS int LANGUAGE plpgsql AS $$
     BEGIN
-      IF nextval('tries') < until_try THEN RAISE EXCEPTION 'a value: canary' USING ERRCODE = code; END IF;
-      RETURN currval('tries');
+      IF nextval('public.tries') < until_try THEN RAISE EXCEPTION 'a value: canary' USING ERRCODE = code; END IF;
+      RETURN currval('public.tries');
     END $$`);
   await server.ask(`
     CREATE FUNCTION remark() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'a remark'; RETURN 1; END $$`);
@@ -40,9 +40,9 @@ async function open(url: string, tls: ConnectionOptions | false = false): Promis
   return { ...engine, [Symbol.asyncDispose]: engine.close };
 }
 
-const addNote = decision('INSERT INTO notes (id, word) VALUES ($3, $4)');
-const findNote = statement('SELECT word FROM notes WHERE id = $1');
-const fail = decision('SELECT fail($3, $4) AS tried');
+const addNote = decision('INSERT INTO public.notes (id, word) VALUES ($3, $4)');
+const findNote = statement('SELECT word FROM public.notes WHERE id = $1');
+const fail = decision('SELECT public.fail($3, $4) AS tried');
 const wait = decision('SELECT pg_sleep($3)');
 
 let lastId = 0;
@@ -126,7 +126,7 @@ describe('an engine', () => {
       expect([code, (fault as ServiceError).code]).toEqual([code, said]);
       expect(fault).not.toBeInstanceOf(NotExecutedError);
       expect(Bun.inspect(fault)).not.toContain('canary');
-      expect(await server.ask("SELECT nextval('tries')::int AS next")).toEqual([{ next: 2 }]);
+      expect(await server.ask("SELECT nextval('public.tries')::int AS next")).toEqual([{ next: 2 }]);
     }
   });
 
@@ -143,7 +143,7 @@ describe('an engine', () => {
   it('does not confirm a decision that the server has remarked on (P2)', async () => {
     await using engine = await open(server.url);
     const id = nextId();
-    const remark = decision('INSERT INTO notes SELECT $3, $4 WHERE remark() = 1');
+    const remark = decision('INSERT INTO public.notes SELECT $3, $4 WHERE public.remark() = 1');
     expect(await codeOf(engine.decide(remark, [id, 'remarked']))).toBe('unavailable');
     expect(await wordOf(id)).toBe('remarked');
   });
@@ -225,7 +225,7 @@ describe('an engine whose server is in trouble', () => {
     await using link = await openTcpLink(server.port);
     await using engine = await open(`postgres://mayfly@127.0.0.1:${link.port}/mayfly`);
     const id = nextId();
-    const slow = decision('INSERT INTO notes SELECT $3, $4 FROM pg_sleep(0.3)');
+    const slow = decision('INSERT INTO public.notes SELECT $3, $4 FROM pg_sleep(0.3)');
     const cut = codeOf(engine.decide(slow, [id, 'cut']));
     await until(
       'the decision',
