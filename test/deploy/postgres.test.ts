@@ -133,11 +133,11 @@ describe('the compose file for PostgreSQL', () => {
     await until('a synchronous standby', async () => (await followers())[0]?.sync_state === 'sync');
     expect(await followers()).toEqual([{ application_name: 'standby', sync_state: 'sync' }]);
     const mayfly = ['mayfly', passwords.MAYFLY_DATABASE_PASSWORD] as const;
-    await primary.ask('CREATE TABLE kept (it text)', ...mayfly);
-    await primary.ask("INSERT INTO kept VALUES ('confirmed')", ...mayfly);
+    await primary.ask('CREATE TABLE mayfly_store.kept (it text)', ...mayfly);
+    await primary.ask("INSERT INTO mayfly_store.kept VALUES ('confirmed')", ...mayfly);
     primary.run('pg_ctl', 'stop', '--wait', '--silent', '--mode=immediate');
     standby.run('pg_ctl', 'promote', '--wait', '--silent');
-    expect(await standby.ask('SELECT it FROM kept', ...mayfly)).toEqual([{ it: 'confirmed' }]);
+    expect(await standby.ask('SELECT it FROM mayfly_store.kept', ...mayfly)).toEqual([{ it: 'confirmed' }]);
     const [names] = await standby.ask('SHOW synchronous_standby_names');
     expect(names).toEqual({ synchronous_standby_names: 'FIRST 1 (primary)' });
   });

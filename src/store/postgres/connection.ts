@@ -68,13 +68,12 @@ const maxCancels = 5;
 /** A server that has taken so many and does not answer is not the one that the connection leads to. */
 const takenCancels = 2;
 
-/**
- * No name means anything that others have made: an operator or a function that fits better than the built-in one would be run with this
- * role's rights. And compiling a statement takes longer than running it (seen: 1.3 s for one of 10 ms); an engine that has no such
- * setting does not compile.
- */
+/** An operator or a function of another schema that fits better than the built-in one would be run with this role's rights. */
+export const fixedPath = 'search_path TO pg_catalog, pg_temp';
+
+/** Compiling a statement takes longer than running it (seen: 1.3 s for one of 10 ms). An engine that has no such setting does not compile. */
 const ownSettings = `
-  SET search_path TO pg_catalog, pg_temp;
+  SET ${fixedPath};
   SELECT set_config(name, 'off', false) FROM pg_settings WHERE name = 'jit'`;
 
 const clientOf = ({ url, tls }: ServerAddress) =>

@@ -6,7 +6,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import { ServiceError } from '../../core/errors.ts';
-import { valueTypes } from './connection.ts';
+import { fixedPath, valueTypes } from './connection.ts';
 import { inSchema } from './statement.ts';
 
 export interface PostgresAddress {
@@ -54,13 +54,16 @@ export async function openMoveSession({ url, tls = false, schema }: PostgresAddr
   await client.connect();
   const ask = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> =>
     (await client.query(inSchema(sql, schema), [...values])).rows as Row[];
+  const [backend] = await ask<{ pid: number }>('SELECT pg_catalog.pg_backend_pid() AS pid');
+  // A pooler would keep it for others.
+  if (backend?.pid === (client as unknown as { processID: number }).processID) await ask(`SET ${fixedPath}`);
   const stand = async () => JSON.stringify(await ask(standing));
   const first = await stand();
 
   async function transact<Result>(begin: string, work: () => Promise<Result>): Promise<Result> {
     await ask(begin);
     try {
-      await ask('SET LOCAL search_path TO pg_catalog, pg_temp');
+      await ask(`SET LOCAL ${fixedPath}`);
       const result = await work();
       await ask('COMMIT');
       return result;

@@ -5,11 +5,16 @@
 import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
 import pg from 'pg';
 import { createMachineClock } from '../../../src/ops/machine-clock.ts';
+import type { MoveId } from '../../../src/store/move/move.ts';
+import { movedTables } from '../../../src/store/move/tables.ts';
+import { openEngine } from '../../../src/store/postgres/engine.ts';
+import { openPostgresSource } from '../../../src/store/postgres/moving.ts';
+import { statement } from '../../../src/store/postgres/statement.ts';
 import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/store.ts';
 import { StoreRefusal } from '../../../src/store/store.ts';
 import { loadEarlierStore } from '../../support/earlier-store.ts';
 import { startPgbouncer } from '../../support/pgbouncer.ts';
-import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
+import { type PostgresServer, startPostgres, until } from '../../support/postgres.ts';
 import {
   logIn,
   newAccount,
@@ -18,7 +23,7 @@ import {
   newToken,
   personNamed,
 } from '../conformance/account-fixtures.ts';
-import { clientStays, found, putNew } from '../conformance/check.ts';
+import { clientStays, createSettableClock, found, newSecretId, putNew } from '../conformance/check.ts';
 import { domainOf, fullBrand } from '../conformance/domain-fixtures.ts';
 import { opened } from '../conformance/look-fixtures.ts';
 
@@ -127,6 +132,8 @@ function trapsOf(): string[] {
       'bigint[]',
     ].map((given) => `CREATE FUNCTION public.${name}(${given}) RETURNS text ${trap}`),
   );
+  // What `format` takes is of any number and type, so one that is written out fits better.
+  const ofFormat = `CREATE FUNCTION public.format(text, text, bigint) RETURNS text ${trap}`;
   const ofOperators = types.flatMap((left) =>
     types.map((right) => {
       const name = `trap_${types.indexOf(left)}_${types.indexOf(right)}`;
@@ -138,7 +145,7 @@ function trapsOf(): string[] {
     }),
   );
   const ofTables = tables.map((name) => `CREATE TABLE IF NOT EXISTS public.${name} (id int)`);
-  return [...ofCalls, ...ofBuiltIns, ...ofOperators, ...ofTables];
+  return [...ofCalls, ofFormat, ...ofBuiltIns, ...ofOperators, ...ofTables];
 }
 
 const setTraps = (database: Database) =>
@@ -179,6 +186,8 @@ async function liveIn(store: PostgresStore): Promise<void> {
     .take([{ name: 'a', client: 'b', rule: { limit: 5, windowSeconds: 60, burst: 5 } }]);
   await store.usedBytes();
   await store.sweep(100);
+  const limits = { perClient: 5, perSecret: 20, keptForNew: 5, inLife: 100, windowSeconds: 600 } as never;
+  await store.reserve(newSecretId(), new Uint8Array(16), limits);
   await store.lockAccount(id);
 }
 
@@ -199,6 +208,43 @@ describe('a role that may log in and create in public', () => {
       );
       expect(await lootIn(database)).toEqual([]);
     }
+  });
+
+  it('P1: does not run while the store is moved', async () => {
+    const database = await newDatabase();
+    await using store = await openStore(database);
+    await liveIn(store);
+    await setTraps(database);
+    await using source = await openPostgresSource(database, async () => {});
+    await source.begin(new Uint8Array(16) as MoveId);
+    for (const table of movedTables) await source.readPage(table, null, 100);
+    await putNew(store);
+    await source.readChanges(100);
+    await source.countRows();
+    expect(await source.cancel()).toBe(true);
+    expect(await lootIn(database)).toEqual([]);
+  });
+
+  it('P1: a name without its schema means nothing, whoever has made something of that name', async () => {
+    const database = await newDatabase();
+    await using store = await openStore(database);
+    await setTraps(database);
+    const engine = await openEngine({
+      url: database.url,
+      clock: createSettableClock(),
+      durability: 'single',
+    });
+    for (const text of [
+      'SELECT 1 FROM records',
+      'SELECT lock_account($1, $2)',
+      "SELECT 'a'::bytea + 1::bigint",
+    ]) {
+      const values = text.includes('$1') ? ['1', '1'] : [];
+      await expect(engine.read(statement(text), values)).rejects.toMatchObject({ code: 'unavailable' });
+    }
+    await engine.close();
+    expect(await lootIn(database)).toEqual([]);
+    expect(await store.hasAccounts()).toBe(false);
   });
 
   it('P1: does not run when an earlier store is moved out of public, and stays behind', async () => {
@@ -343,7 +389,10 @@ describe('a role that', () => {
         'mayfly',
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'service' AND datname = current_database()",
       );
-      await expect(putNew(store)).rejects.toMatchObject({ code: 'unavailable' });
+      await until('the refusal', async () => {
+        await expect(putNew(store)).rejects.toMatchObject({ code: 'unavailable' });
+        return store.engineStatus().refusal !== null;
+      });
       expect(store.engineStatus().refusal?.message).toMatch(words);
       await using allowed = await openStore(database, openAt, true);
       expect(allowed.engineStatus().unsafe.join()).toMatch(words);
