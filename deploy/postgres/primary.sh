@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run once, by the image, on the primary's new database: the service's user, who owns nothing but the service's schema, and the
+# Run once, by the image, on the first server's new database: the service's user, who owns nothing but the service's schema, and the
 # standby's user, who may only replicate.
 set -eu
 
@@ -16,6 +16,6 @@ SQL
 # The image lets users log in to databases; a standby asks for none.
 echo 'host replication replication all scram-sha-256' >>"$PGDATA/pg_hba.conf"
 
-# From the next start on a commit waits until the standby has it on its disk: with it, the two commits above would wait for a standby
-# that cannot be there yet.
-echo "synchronous_standby_names = 'FIRST 1 (standby)'" >>"$PGDATA/postgresql.conf"
+# From the next start on a commit waits until the other server has it on its disk: with it, the two commits above would wait for one
+# that cannot be there yet. The copy has the same line, and waits for this server once it is promoted.
+echo "synchronous_standby_names = 'FIRST 1 (primary, standby)'" >>"$PGDATA/postgresql.conf"

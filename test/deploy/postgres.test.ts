@@ -100,11 +100,12 @@ const answers = (machine: Machine): Promise<boolean> =>
     () => false,
   );
 
+const script = join(folder, 'server.sh');
 const commandOf = (name: string): string[] => compose.services[name]?.command ?? [];
 
 /** As the image does: an empty database, a temporary server, the script beside it, then the server itself. */
 async function startPrimary(): Promise<Machine> {
-  const machine = await openMachine({});
+  const machine = await openMachine({ SERVER: 'primary', LEADER: 'primary' });
   const words = ['--username=postgres', '--auth-host=scram-sha-256', '--auth-local=trust', '--no-sync'];
   machine.run('initdb', ...words);
   // The image lets users log in to databases with their password.
@@ -115,57 +116,69 @@ async function startPrimary(): Promise<Machine> {
   machine.run('createdb', '-Upostgres', 'mayfly');
   machine.run('sh', join(folder, 'primary.sh'));
   machine.run('pg_ctl', 'stop', '--wait', '--silent');
-  machine.start('docker-entrypoint.sh', ...commandOf('primary'));
+  machine.start('sh', script, ...commandOf('primary'));
   await until('the primary', () => answers(machine));
   return machine;
 }
 
+/** The other server, which `start` makes a copy of the leader. */
+async function openFollower(of: Machine, SERVER: string, LEADER: string) {
+  const machine = await openMachine({ SERVER, LEADER, LEADER_ADDRESS: `host=127.0.0.1 port=${of.port}` });
+  return { ...machine, start: () => machine.start('sh', script, ...commandOf(SERVER)) };
+}
+
+/** Resolves once the leader's commits wait for it, and the connections that copied it are gone. */
+function untilFollowed(leader: Machine, name: string): Promise<void> {
+  const followers = () =>
+    leader.ask('SELECT application_name AS name, sync_state AS state FROM pg_stat_replication');
+  return until('a synchronous standby alone', async () =>
+    Bun.deepEquals(await followers(), [{ name, state: 'sync' }]),
+  );
+}
+
 describe('the compose file for PostgreSQL', () => {
-  it('starts a primary whose commits wait for the standby, which takes over when it is promoted (P2)', async () => {
+  it('starts a primary whose commits wait for the standby, which takes over, and has the old one for its standby (P2)', async () => {
     await using primary = await startPrimary();
-    await using standby = await openMachine({
-      PRIMARY_HOST: '127.0.0.1',
-      PRIMARY_PORT: String(primary.port),
-    });
-    standby.start('sh', join(folder, 'standby.sh'), ...commandOf('standby'));
-    await until('a standby', () => answers(standby));
-    const followers = () => primary.ask('SELECT application_name, sync_state FROM pg_stat_replication');
-    await until('a synchronous standby', async () => (await followers())[0]?.sync_state === 'sync');
-    expect(await followers()).toEqual([{ application_name: 'standby', sync_state: 'sync' }]);
+    await using standby = await openFollower(primary, 'standby', 'primary');
+    standby.start();
+    await untilFollowed(primary, 'standby');
     const mayfly = ['mayfly', passwords.MAYFLY_DATABASE_PASSWORD] as const;
     await primary.ask('CREATE TABLE mayfly_store.kept (it text)', ...mayfly);
     await primary.ask("INSERT INTO mayfly_store.kept VALUES ('confirmed')", ...mayfly);
     primary.run('pg_ctl', 'stop', '--wait', '--silent', '--mode=immediate');
     standby.run('pg_ctl', 'promote', '--wait', '--silent');
     expect(await standby.ask('SELECT it FROM mayfly_store.kept', ...mayfly)).toEqual([{ it: 'confirmed' }]);
-    const [names] = await standby.ask('SHOW synchronous_standby_names');
-    expect(names).toEqual({ synchronous_standby_names: 'FIRST 1 (primary)' });
+    // `docker compose up` starts it again, with its old state and the new leader's name.
+    const restart = () => primary.run('env', 'LEADER=standby', 'sh', script, ...commandOf('primary'));
+    expect(restart).toThrow('primary was the primary before standby. Remove its volume');
+    await using copy = await openFollower(standby, 'primary', 'standby');
+    copy.start();
+    await untilFollowed(standby, 'primary');
+    await standby.ask("INSERT INTO mayfly_store.kept VALUES ('by both')", ...mayfly);
   });
 
   it('follows the primary again after a restart of the standby, without another copy', async () => {
     await using primary = await startPrimary();
-    await using standby = await openMachine({
-      PRIMARY_HOST: '127.0.0.1',
-      PRIMARY_PORT: String(primary.port),
-    });
-    const start = () => standby.start('sh', join(folder, 'standby.sh'), ...commandOf('standby'));
+    await using standby = await openFollower(primary, 'standby', 'primary');
     const isThere = () => answers(standby);
-    start();
+    standby.start();
     await until('a standby', isThere);
+    standby.run('sh', '-c', 'touch "$PGDATA/still-the-first-copy"');
     standby.run('pg_ctl', 'stop', '--wait', '--silent', '--mode=fast');
     await until('no standby', async () => !(await isThere()));
-    start();
+    standby.start();
     await until('a standby', isThere);
-    const lines = standby.run(
-      'sh',
-      '-c',
-      'grep -c synchronous_standby_names.*primary "$PGDATA/postgresql.conf"',
-    );
-    expect(lines.trim()).toBe('1');
+    standby.run('sh', '-c', 'test -e "$PGDATA/still-the-first-copy"');
   });
 
   it('gives both servers the same settings, and the standby’s user nothing but replication', async () => {
     expect(commandOf('standby')).toEqual(commandOf('primary'));
+    for (const name of ['primary', 'standby'])
+      expect(compose.services[name]?.environment).toMatchObject({
+        SERVER: name,
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: compose fills it in
+        LEADER: '${MAYFLY_DATABASE_HOST:-primary}',
+      });
     await using primary = await startPrimary();
     const roles = await primary.ask(
       "SELECT rolname, rolsuper, rolreplication, rolcreatedb FROM pg_roles WHERE rolname IN ('mayfly', 'replication') ORDER BY 1",
