@@ -10,6 +10,7 @@ import { type DomainRow, domainOf } from '../domain-rows.ts';
 import { createLookUp, decided } from './accounts.ts';
 import type { Engine, Values } from './engine.ts';
 import { copyOf, decision, nameOf, type Statement, statement } from './statement.ts';
+import { leaseSeconds } from './time.ts';
 
 /** Of `domains d`, with `logo`. */
 const columns = `d.account_id, d.name, d.state, d.challenge, d.created_at, d.updated_at, d.checked_at, d.finding, d.brand,
@@ -50,12 +51,12 @@ const removeLogo = decision(`
   SELECT name FROM owned`);
 const removeDomain = decision(`DELETE FROM mayfly_store.domains WHERE ${ofOwner} RETURNING name`);
 
-/** Never checked comes first. A lease that ends later than one from now does is of a time that was set back. */
+/** Never checked comes first. A lease that ends later than one of a node whose time is ahead is of a time that was set back. */
 const takeDue = decision(`
   WITH due AS MATERIALIZED (
     SELECT name, account_id FROM mayfly_store.domains
     WHERE challenge IS NOT NULL AND state IN ('verified', 'lost') AND coalesce(checked_at < $3, true)
-      AND NOT (leased_until > (SELECT now FROM clock) AND leased_until <= (SELECT now FROM clock) + $5)
+      AND NOT (leased_until > (SELECT now FROM clock) AND leased_until <= (SELECT now FROM clock) + $5 + ${2 * leaseSeconds})
     ORDER BY checked_at NULLS FIRST, name LIMIT $4 FOR UPDATE SKIP LOCKED),
   d AS (
     UPDATE mayfly_store.domains SET leased_until = (SELECT now FROM clock) + $5 FROM due
@@ -109,8 +110,8 @@ export function createDomainStore(engine: Engine): DomainStore {
       return (await engine.read<DomainLogo>(selectLogo, [nameOf(logoName)]))[0] ?? null;
     },
     removeDomain: (id, name) => isDecided(removeDomain, [id, nameOf(name)]),
-    async takeDomainsToCheck(before, limit, leaseSeconds) {
-      return (await engine.decide<DomainRow>(takeDue, [before, limit, leaseSeconds])).map(domainOf);
+    async takeDomainsToCheck(before, limit, seconds) {
+      return (await engine.decide<DomainRow>(takeDue, [before, limit, seconds])).map(domainOf);
     },
   };
 }

@@ -154,6 +154,19 @@ describe('share domains over PostgreSQL', () => {
     expect(taken.map((each) => each.name).sort()).toEqual(names.sort());
   });
 
+  it('a domain that a node whose time is ahead has taken is given to no other, unless the time was set back', async () => {
+    await using nodes = await openNodes(server);
+    const [ann] = await annAndBob(nodes);
+    await domainOf(nodes.one, ann, 'a.example.org', { state: 'verified' });
+    nodes.clock.advance(10);
+    const takenWhenLeased = async (aheadSeconds: number) => {
+      const until = nodes.one.now() + 60 + aheadSeconds;
+      await nodes.ask('UPDATE domains SET leased_until = $1', [until]);
+      return (await nodes.one.takeDomainsToCheck(nodes.one.now(), 2, 60)).length;
+    };
+    expect([await takenWhenLeased(3), await takenWhenLeased(3_600)]).toEqual([0, 1]);
+  });
+
   it('no look-up by a name, a hash or an id scans a table, whatever else is registered', async () => {
     await using nodes = await openNodes(server);
     expect(await scansOf(nodes)).toBe(0);
