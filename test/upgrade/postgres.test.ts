@@ -12,7 +12,7 @@ import { clientStays, countOf, found, newRecord, putNew } from '../stores/confor
 import { domainOf } from '../stores/conformance/domain-fixtures.ts';
 import { loadEarlierStore } from '../support/earlier-store.ts';
 import { startPgbouncer } from '../support/pgbouncer.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, startPostgres, until } from '../support/postgres.ts';
 
 setDefaultTimeout(60_000);
 
@@ -192,6 +192,27 @@ describe('an earlier store that is updated', () => {
     expect((await found(earlier, record.secretId)).secretId).toEqual(record.secretId);
     await askAs(as('mayfly'), 'CREATE SCHEMA mayfly_store AUTHORIZATION service');
     await using node = await open(as('service'));
+    expect(await node.claim(await found(node, record.secretId), clientStays)).toBe('won');
+  });
+
+  it('is not kept from its users by a statement that takes long: the move gives way, and is tried again', async () => {
+    const url = await newDatabase();
+    await using earlier = await openEarlier(url);
+    const record = await putNew(earlier);
+    await using hand = await openMoveSession({ url });
+    await hand.ask('BEGIN');
+    await hand.ask('SELECT FROM public.records');
+    const starting = open(url);
+    const tries = new Set<number>();
+    await until('a second try', async () => {
+      const waiting = await server.ask<{ since: number }>(
+        "SELECT extract(epoch FROM query_start)::float8 AS since FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ '^-- Makes the schema'",
+      );
+      for (const { since } of waiting) tries.add(since);
+      return tries.size > 1;
+    });
+    await hand.ask('COMMIT');
+    await using node = await starting;
     expect(await node.claim(await found(node, record.secretId), clientStays)).toBe('won');
   });
 

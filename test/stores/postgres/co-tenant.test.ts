@@ -9,6 +9,7 @@ import type { MoveId } from '../../../src/store/move/move.ts';
 import { movedTables } from '../../../src/store/move/tables.ts';
 import { openEngine } from '../../../src/store/postgres/engine.ts';
 import { openPostgresSource } from '../../../src/store/postgres/moving.ts';
+import { lookAtServer } from '../../../src/store/postgres/server.ts';
 import { statement } from '../../../src/store/postgres/statement.ts';
 import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/store.ts';
 import { StoreRefusal } from '../../../src/store/store.ts';
@@ -385,6 +386,14 @@ describe('a role that', () => {
       await using store = await openStore(database);
       await database.as('mayfly', sql);
       expect(await refusalOf(database)).toMatch(words);
+      const looked = {
+        url: database.url,
+        tls: false,
+        durability: 'single',
+        poolSize: 3,
+        allowsUnsafe: false,
+      } as const;
+      await expect(lookAtServer(looked, 'there')).rejects.toThrow(words);
       await database.as(
         'mayfly',
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'service' AND datname = current_database()",
