@@ -40,8 +40,9 @@ export async function decided<Row>(
   values: Values,
   isChange: (row: Row) => boolean = () => true,
 ): Promise<Row | null> {
-  const [row = null] = await engine.decide<Row>(decide, values);
-  if (row === null || !isChange(row)) await engine.prove(engine.time.now());
+  const rows = await engine.decide<Row>(decide, values);
+  const [row = null] = rows;
+  if (row === null || !isChange(row)) await engine.prove(rows);
   return row;
 }
 

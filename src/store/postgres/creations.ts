@@ -115,7 +115,7 @@ export function createCreationStore(engine: Engine): CreationStore {
   async function find(id: CreationId): Promise<StoredCreation | null> {
     const row = await batches.find(id);
     if (row === null || row === 'abandoned') return null;
-    if (row.done_at !== null) await engine.prove(row.done_at);
+    if (row.done_at !== null) await engine.prove(row, row.done_at);
     return toStored(row);
   }
 

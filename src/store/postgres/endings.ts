@@ -93,7 +93,7 @@ export function createEndings(engine: Engine): Endings {
     believeLocked,
     async believe(seen) {
       await believeLocked(seen);
-      await engine.prove(seen.ended_at ?? 0);
+      await engine.prove(seen, seen.ended_at ?? 0);
     },
   };
 }

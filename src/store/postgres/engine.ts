@@ -4,17 +4,21 @@
  * A decision is confirmed when its statement succeeded, no notice came on its connection meanwhile, and the server, asked in the
  * same write and so after the commit, is still as it was checked (`server-watch.ts`). What is not confirmed is rejected, whether it
  * happened or not (P2), and is not tried again unless the server itself undid it.
+ *
+ * Where a standby may take over, a server is believed only while it is known to decide: it has confirmed, within a few seconds, that
+ * this node kept the time there. That holds for each read and for each decision, which may have found nothing to write. What one
+ * server has confirmed says nothing of what was read from another.
  */
 import type { ConnectionOptions } from 'node:tls';
-import { ServiceError } from '../../core/errors.ts';
 import type { MachineClock, UnixSeconds } from '../../core/time.ts';
 import type { EngineDemands } from './boot-checks.ts';
-import { type Connection, openConnection, type Replies, type Values } from './connection.ts';
-import { faultOf, isLostConnection, NotExecutedError } from './faults.ts';
+import { type Decided, decideConfirmed, readWithPlace, touch, unconfirmed } from './confirmed.ts';
+import { type Connection, openConnection, type Query, type Values } from './connection.ts';
+import { faultOf, NotExecutedError } from './faults.ts';
 import { createLane, type Lane } from './lane.ts';
 import { migrate } from './migrate.ts';
 import { assertNotRestored } from './restores.ts';
-import { createServerWatch, type EngineStatus, type ServerWatch } from './server-watch.ts';
+import { createServerWatch, type EngineStatus, type Place, type ServerWatch } from './server-watch.ts';
 import type { Statement } from './statement.ts';
 import { createSharedTime, leaseSeconds, type ServerClock, type SharedTime, type TimeRow } from './time.ts';
 import { requestWaits } from './waits.ts';
@@ -28,7 +32,7 @@ export interface Engine {
   /** Store time as this node knows it. */
   readonly time: SharedTime;
   /**
-   * Reads on the primary. `$1` is the first of `values`.
+   * Reads on the primary, which is known to decide. `$1` is the first of `values`. Rejects as `unavailable` where no server is.
    * @param askedAtMs when the callers began to wait (of `performance.now()`): two seconds later it is rejected. Without it the call
    * is one of its request's, which has two seconds for all of them (`waits.ts`)
    */
@@ -45,13 +49,12 @@ export interface Engine {
     askedAtMs?: number,
     lateValues?: LateValues,
   ): Promise<readonly Row[]>;
-  /** Resolves when a state that was seen to have ended at this time is known to be durable; rejects as `unavailable`. */
-  prove(endedAt: UnixSeconds): Promise<void>;
   /**
-   * Resolves when this server was the one that decides a moment ago; rejects as `unavailable`. What an old primary does not have
-   * may have been stored elsewhere since.
+   * Resolves when what was seen is known to be durable; rejects as `unavailable`.
+   * @param seen rows as `read` or `decide` gave them, or one of these rows
+   * @param since when it became so; now if absent
    */
-  proveAbsence(): Promise<void>;
+  prove(seen: object, since?: UnixSeconds): Promise<void>;
   status(): EngineStatus;
   /** Resolves when what is under way has ended, with every connection. */
   close(): Promise<void>;
@@ -84,6 +87,8 @@ const readersShare = 0.4;
 const writtenWithinMs = 10_000;
 /** A server that has just confirmed a decision has no successor yet that anything was stored on. */
 const authorityMs = 3_000;
+/** So that no read has to wait for it: looked at once a second. */
+const keptEachMs = authorityMs / 2;
 
 /** Callers wipe their bytes as soon as they have asked. A buffer's `slice` would share them. */
 const ownCopy = (values: Values): Values =>
@@ -137,17 +142,14 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { url, tls = false, schema, clock, durability = null, allowsUnsafe = false } = options;
   const poolSize = options.poolSize ?? defaultPoolSize;
   const address = { url, tls, ...(schema !== undefined && { schema }) };
-  const watch = createServerWatch({ durability, allowsUnsafe, connections: poolSize });
-
   /** The row of the time after the last confirmed decision; `null` while the tables are not up to date. */
   let known: TimeRow | null = null;
+  const watch = createServerWatch({ durability, allowsUnsafe, connections: poolSize }, () => known);
 
   async function open(): Promise<Connection> {
     const connection = await openConnection(address);
     try {
-      const deadlineMs = performance.now() + checkMs;
-      await watch.check(connection, deadlineMs);
-      if (known !== null) await assertNotRestored((text) => connection.run(text, deadlineMs), known);
+      await watch.check(connection, performance.now() + checkMs);
       return connection;
     } catch (cause) {
       void connection.end();
@@ -159,13 +161,23 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const first = await prepare(connection, watch);
   known = first;
   // Answers come in any order.
+  let latest = first;
   const onConfirmed = (row: TimeRow) => {
-    if (known === null || row.times_set > known.times_set || row.seconds > known.seconds) known = row;
+    if (row.times_set > latest.times_set || row.seconds > latest.seconds) latest = row;
+    known = latest;
   };
   const readerCount = Math.max(1, Math.floor(poolSize * readersShare));
   const readers = createLane(readerCount, open);
   const writers = createLane(Math.max(1, poolSize - readerCount), open, connection);
-  const { time, ...calls } = createCalls({ readers, writers, watch, clock, first, onConfirmed });
+  const { time, ...calls } = createCalls({
+    readers,
+    writers,
+    watch,
+    clock,
+    first,
+    known: () => latest,
+    onConfirmed,
+  });
   // The first decisions need not wait for it, and a store that was made just now has a time.
   await time.beforeDecision()?.catch(() => {});
   return { time, ...calls, status: watch.status, close };
@@ -178,15 +190,14 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 /** Brings the tables up to date, as durably as everything else. What is kept of the time. */
 async function prepare(connection: Connection, watch: ServerWatch): Promise<TimeRow> {
   try {
-    const noticesBefore = connection.noticeCount();
     const isMigrated = await migrate(connection);
     const deadlineMs = performance.now() + limitMs;
-    const isKept = await assertNotRestored((text) => connection.run(text, deadlineMs), null);
-    // What an earlier version has made may be another role's.
+    // The tables were not there yet, and what an earlier version has made may be another role's.
     if (isMigrated) await watch.check(connection, deadlineMs);
-    const isNew = isMigrated || isKept;
-    const [reading] = await connection.ask([watch.reading()], deadlineMs);
-    if (isNew) return confirmed(watch, connection, reading, noticesBefore);
+    const isKept = await assertNotRestored((text) => connection.run(text, deadlineMs), null);
+    if (isMigrated || isKept)
+      return (await decideConfirmed(connection, touch, { watch, known: null }, deadlineMs)).row;
+    const [reading] = await connection.ask([watch.afterDecision()], deadlineMs);
     if (reading?.status === 'fulfilled') return reading.value[0] as TimeRow;
     throw faultOf(reading?.reason);
   } catch (cause) {
@@ -195,39 +206,43 @@ async function prepare(connection: Connection, watch: ServerWatch): Promise<Time
   }
 }
 
-/** The server as it is after a decision, which it confirms. */
-function confirmed(
-  watch: ServerWatch,
-  connection: Connection,
-  reading: Replies[number] | undefined,
-  noticesBefore: number,
-): TimeRow {
-  if (connection.noticeCount() === noticesBefore && reading?.status === 'fulfilled') {
-    const [row] = reading.value;
-    if (watch.isAsChecked(connection, row)) return row as TimeRow;
-  }
-  throw new ServiceError('unavailable', 'PostgreSQL did not confirm a decision.');
-}
-
 interface Parts {
   readonly readers: Lane;
   readonly writers: Lane;
   readonly watch: ServerWatch;
   readonly clock: EngineOptions['clock'];
   readonly first: TimeRow;
+  readonly known: () => TimeRow;
   /** Called with what is kept of the time after each confirmed decision. */
   readonly onConfirmed: (row: TimeRow) => void;
 }
 
-type Calls = Pick<Engine, 'time' | 'read' | 'decide' | 'prove' | 'proveAbsence'>;
+type Calls = Pick<Engine, 'time' | 'read' | 'decide' | 'prove'>;
 
-function createCalls({ readers, writers, watch, clock, first, onConfirmed }: Parts): Calls {
+/** What a statement gave, and on which server. */
+interface Answer {
+  readonly rows: readonly unknown[];
+  readonly server: Place['server_started'];
+  readonly connection: Connection;
+}
+
+function createCalls({ readers, writers, watch, clock, first, known, onConfirmed }: Parts): Calls {
   const heardAtMs = new WeakMap<Connection, number>();
+  /** Where rows were seen that a proof may be asked for. */
+  const seenOn = new WeakMap<object, Answer['server']>();
   /**
-   * When the last confirmed keeping of time began, and on which server. It always writes; a decision that finds nothing to write
-   * waits for no standby, and proves nothing.
+   * Of each server, when the last keeping of time began that it has confirmed. It always writes; a decision that finds nothing to
+   * write waits for no standby, and proves nothing.
    */
-  let lastConfirmed = { fromMs: Number.NEGATIVE_INFINITY, serverStart: watch.serverStart() };
+  const confirmedFromMs = new Map<Answer['server'], number>();
+  let lastKeptMs = Number.NEGATIVE_INFINITY;
+  /** Where only what is durable is seen, all of it always was. */
+  const mayBeReplaced = () => watch.status().durability === 'synchronous';
+  const msSinceConfirmed = (server: Answer['server']) =>
+    performance.now() - (confirmedFromMs.get(server) ?? Number.NEGATIVE_INFINITY);
+  const forgetIdle = () => {
+    for (const lane of [readers, writers]) lane.forgetIdle();
+  };
 
   const needsProbe = (connection: Connection) =>
     !watch.isChecked(connection) ||
@@ -236,17 +251,19 @@ function createCalls({ readers, writers, watch, clock, first, onConfirmed }: Par
   /** That it is there and as it was checked, before anything depends on it. */
   async function probe(connection: Connection, deadlineMs: number): Promise<void> {
     try {
+      const before = known();
       const [reading] = await connection.ask(
-        [watch.reading()],
+        [watch.afterDecision()],
         Math.min(deadlineMs, performance.now() + silentMs),
       );
       if (reading?.status !== 'fulfilled') throw reading?.reason;
-      if (!watch.isAsChecked(connection, reading.value[0])) await watch.check(connection, deadlineMs);
-      time.hear(reading.value[0] as TimeRow);
+      const [row] = reading.value;
+      if (watch.changeSince(connection, row, before) !== 'none') await watch.check(connection, deadlineMs);
+      time.hear(row as TimeRow);
     } catch (cause) {
       void connection.end();
       // The others may be as dead, and are not asked one by one.
-      for (const lane of [readers, writers]) lane.forgetIdle();
+      forgetIdle();
       throw new NotExecutedError('A connection to PostgreSQL is of no use any more.', {
         mayTryAgain: true,
         cause,
@@ -260,27 +277,38 @@ function createCalls({ readers, writers, watch, clock, first, onConfirmed }: Par
     statement: Statement,
     valuesNow: LateValues,
     deadlineMs: number,
-  ) {
+  ): Promise<(Answer & Decided) | null> {
     if (needsProbe(connection)) await probe(connection, deadlineMs);
-    const noticesBefore = connection.noticeCount();
     const values = valuesNow();
-    if (values === null) return [];
-    const [decided, reading] = await connection.ask([{ statement, values }, watch.reading()], deadlineMs);
-    if (decided?.status !== 'fulfilled') throw faultOf(decided?.reason);
-    const row = confirmed(watch, connection, reading, noticesBefore);
-    onConfirmed(row);
-    time.hear(row);
+    if (values === null) return null;
+    const parts = { watch, known: known() };
+    const decided = await decideConfirmed(connection, { statement, values }, parts, deadlineMs);
+    time.hear(decided.row);
     heardAtMs.set(connection, performance.now());
-    return decided.value;
+    return { ...decided, server: decided.row.server_started, connection };
   }
 
-  async function readOn(connection: Connection, statement: Statement, values: Values, deadlineMs: number) {
+  async function readOn(connection: Connection, query: Query, deadlineMs: number): Promise<Answer> {
     if (needsProbe(connection)) await probe(connection, deadlineMs);
-    const [reply] = await connection.ask([{ statement, values }], deadlineMs);
-    if (reply?.status === 'fulfilled') return reply.value;
-    if (!isLostConnection(reply?.reason)) throw faultOf(reply?.reason);
-    // A read may be tried again, whatever became of it.
-    throw new NotExecutedError('A read was cut.', { mayTryAgain: true, cause: reply?.reason });
+    const { rows, place } = await readWithPlace(connection, query, { watch, known: known() }, deadlineMs);
+    heardAtMs.set(connection, performance.now());
+    return { rows, server: place.server_started, connection };
+  }
+
+  /** Resolves when the server that has answered is known to decide. */
+  async function assertDecides({ server, connection }: Answer, deadlineMs: number): Promise<void> {
+    const isKnown = () => !mayBeReplaced() || msSinceConfirmed(server) <= authorityMs;
+    if (isKnown()) return;
+    await by(deadlineMs, time.keepNow());
+    if (isKnown()) return;
+    void connection.end();
+    forgetIdle();
+    throw new NotExecutedError('Another server decides by now.', { mayTryAgain: true });
+  }
+
+  function seen<Row>({ rows, server }: Answer): readonly Row[] {
+    for (const each of [rows, ...rows]) seenOn.set(each as object, server);
+    return rows as readonly Row[];
   }
 
   const write = (statement: Statement, valuesNow: LateValues, deadlineMs: number) =>
@@ -296,21 +324,23 @@ function createCalls({ readers, writers, watch, clock, first, onConfirmed }: Par
         readers.use(deadlineMs, (connection) => probe(connection, deadlineMs)),
       );
     },
+    known,
+    isDue: () => mayBeReplaced() && performance.now() - lastKeptMs > keptEachMs,
     async write(statement, values) {
-      const [fromMs, serverStart] = [performance.now(), watch.serverStart()];
-      await write(statement, () => values, fromMs + limitMs);
-      lastConfirmed = { fromMs: Math.max(lastConfirmed.fromMs, fromMs), serverStart };
+      const fromMs = performance.now();
+      const kept = await write(statement, () => values, fromMs + limitMs).catch((fault) => {
+        // The address may lead to another server by now.
+        forgetIdle();
+        throw fault;
+      });
+      if (kept === null) return;
+      lastKeptMs = Math.max(lastKeptMs, fromMs);
+      confirmedFromMs.set(kept.server, Math.max(confirmedFromMs.get(kept.server) ?? 0, fromMs));
+      onConfirmed(kept.row);
     },
   });
 
   const confirmAnew = createShared(time.keep);
-  /** Where only what is durable is seen, all of it always was. */
-  function confirmedMsAgo(): number {
-    const { durability } = watch.status();
-    if (durability !== 'synchronous') return Number.NEGATIVE_INFINITY;
-    const isOfThisServer = lastConfirmed.serverStart === watch.serverStart();
-    return isOfThisServer ? performance.now() - lastConfirmed.fromMs : Number.POSITIVE_INFINITY;
-  }
 
   return {
     time,
@@ -322,27 +352,34 @@ function createCalls({ readers, writers, watch, clock, first, onConfirmed }: Par
           const sent = lateValues === undefined ? copy : lateValues();
           return sent === null ? null : [...time.ofDecision(), ...sent];
         };
-        return (await write(statement, valuesNow, deadlineMs)) as readonly Row[];
+        const decided = await write(statement, valuesNow, deadlineMs);
+        if (decided === null) return [];
+        await assertDecides(decided, deadlineMs).catch((cause) => {
+          throw unconfirmed(cause);
+        });
+        onConfirmed(decided.row);
+        return seen<Row>(decided);
       });
     },
     read<Row>(statement: Statement, values: Values, askedAtMs?: number) {
-      const copy = ownCopy(values);
+      const query = { statement, values: ownCopy(values) };
       return timed(askedAtMs, async (deadlineMs) => {
         await by(deadlineMs, time.beforeRead());
-        const attempt = () =>
-          readers.use(deadlineMs, (connection) => readOn(connection, statement, copy, deadlineMs));
-        return (await persist(deadlineMs, attempt)) as readonly Row[];
+        return persist(deadlineMs, async () => {
+          const answer = await readers.use(deadlineMs, (each) => readOn(each, query, deadlineMs));
+          await assertDecides(answer, deadlineMs);
+          return seen<Row>(answer);
+        });
       });
     },
-    async prove(endedAt) {
-      // The log is written in order, so whatever a confirmed decision follows is as durable as it is.
-      const endedMsAgo = (time.now() - endedAt) * 1_000;
-      if (endedMsAgo - confirmedMsAgo() <= writtenWithinMs)
-        await timed(undefined, (deadlineMs) => by(deadlineMs, confirmAnew()));
-    },
-    async proveAbsence() {
-      if (confirmedMsAgo() > authorityMs)
-        await timed(undefined, (deadlineMs) => by(deadlineMs, confirmAnew()));
+    async prove(rows, since = time.now()) {
+      if (!mayBeReplaced()) return;
+      const [server, askedMs] = [seenOn.get(rows), performance.now()];
+      // The log is written in order, so whatever a confirmed keeping follows is as durable as it is.
+      const sinceMs = (time.now() - since) * 1_000;
+      if (sinceMs - msSinceConfirmed(server) > writtenWithinMs) return;
+      await timed(undefined, (deadlineMs) => by(deadlineMs, confirmAnew()));
+      if ((confirmedFromMs.get(server) ?? 0) < askedMs) throw unconfirmed();
     },
   };
 }

@@ -28,7 +28,7 @@ export interface MoveSession extends AsyncDisposable {
 /** What must be the same after a commit as it was at the start. */
 const standing = `
   SELECT current_setting('synchronous_standby_names', true) AS names, pg_conf_load_time() AS loaded_at,
-    pg_is_in_recovery() AS is_standby`;
+    pg_postmaster_start_time() AS started_at, pg_is_in_recovery() AS is_standby`;
 
 /** A page may be large. */
 const limitMs = 60_000;

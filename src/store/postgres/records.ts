@@ -55,10 +55,7 @@ function createFinding(engine: Engine, { believe }: Endings) {
   async function findSecret(asked: SecretId): Promise<StoredSecret | null> {
     const id = new Uint8Array(asked) as SecretId;
     const row = await find({ id, now: engine.time.earliest() });
-    if (row === null || row === 'abandoned') {
-      await engine.proveAbsence();
-      return null;
-    }
+    if (row === null || row === 'abandoned') return null;
     if (row.state !== 'w') {
       await believe(row);
       return null;

@@ -1,12 +1,13 @@
 /**
  * A store that was restored from a backup presents an older state: what was opened since would wait again, and open a second time (P1).
- * It is recognised whenever a connection is opened, and serves nothing until all that waited in it is burned.
+ * It is recognised whenever a connection is opened, and by each decision and read (`server-watch.ts`), and serves nothing until all that waited in it is burned.
  *
  * - It is elsewhere, by its system, database or table, which a backup holds as they were: a dump that was restored, or a copy.
  * - The time kept in it is before what this node knows to have been kept.
  * - It is on another timeline, and a node that starts knows nothing: a standby was promoted, which loses nothing where commits are
  *   synchronous, or a backup was rolled forward to some moment. After a failover the kept time is from just before.
  */
+import { ServiceError } from '../../core/errors.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { type AskFence, putUpFence, readKeptTime, restoredRefusal } from './fence.ts';
 
@@ -51,19 +52,26 @@ export interface KnownTime {
 }
 
 /** What a node has heard of may be ahead of what was durable by a little. */
-const heardEarlySeconds = 5;
+export const heardEarlySeconds = 5;
 
-/** The latest that was kept, and whether it is what a node that knows it would find. */
-async function hasGoneBack(ask: AskFence, known: KnownTime | null): Promise<boolean> {
-  if (known === null) return false;
-  const [row] = await ask('SELECT seconds, times_set FROM mayfly_store.store_time');
-  const { seconds, times_set: timesSet } = row as KnownTime;
-  if (timesSet !== known.times_set) return timesSet < known.times_set;
-  return seconds < known.seconds - heardEarlySeconds;
+/** Whether what is kept is not what a node that knows it would find. */
+export function hasGoneBack(kept: KnownTime, known: KnownTime): boolean {
+  if (kept.times_set !== known.times_set) return kept.times_set < known.times_set;
+  return kept.seconds < known.seconds - heardEarlySeconds;
 }
 
+async function findKept(ask: AskFence): Promise<KnownTime> {
+  const [row] = await ask('SELECT seconds, times_set FROM mayfly_store.store_time');
+  if (row === undefined) throw halfRestored();
+  return row as KnownTime;
+}
+
+/** A node that serves has found both before. */
+const halfRestored = () =>
+  new ServiceError('unavailable', 'A table of the store is empty: a dump is being loaded over it.');
+
 /**
- * Asked when a node opens a connection to the store, with its tables up to date.
+ * Asked when a node opens a connection to the store, or finds it changed, with its tables up to date.
  * @param known `null` for a node that starts
  * @returns whether something was written
  * @throws StoreRefusal when the store was restored; from then on no node opens it, and one that has it open is answered nothing
@@ -72,6 +80,7 @@ export async function assertNotRestored(ask: AskFence, known: KnownTime | null):
   const place = await findPlace(ask);
   const [kept] = (await ask('SELECT * FROM mayfly_store.store_place')) as Place[];
   if (kept === undefined) {
+    if (known !== null) throw halfRestored();
     await ask(keepPlace(place));
     return true;
   }
@@ -81,7 +90,8 @@ export async function assertNotRestored(ask: AskFence, known: KnownTime | null):
     place.table_id !== kept.table_id;
   const isPromoted = isKnownToDiffer(place.timeline, kept.timeline);
   const { keptAt, isFresh } = await readKeptTime(ask, false);
-  const isOlder = (await hasGoneBack(ask, known)) || (isPromoted && known === null && !isFresh);
+  const isOlder =
+    (known !== null && hasGoneBack(await findKept(ask), known)) || (isPromoted && known === null && !isFresh);
   if (isElsewhere || isOlder) {
     await closeRestored(ask);
     throw restoredRefusal(keptAt);

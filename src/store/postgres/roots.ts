@@ -122,7 +122,7 @@ export function createRootStore(engine: Engine): SharedRootStore {
     async findRootCheck(kid) {
       const [row] = await engine.read<{ check_value: Uint8Array }>(selectCheck, [kid]);
       // What is not durable yet could be replaced by another node's after a failover.
-      if (row !== undefined) await engine.prove(time.now());
+      if (row !== undefined) await engine.prove(row);
       return row?.check_value ?? null;
     },
     async addRootCheck(kid, check) {

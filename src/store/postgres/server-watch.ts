@@ -1,43 +1,64 @@
 /**
- * Whether the server is still the one that the boot checks approved, asked after each decision on its own connection.
+ * Whether the server, and the store in it, are still those that were checked, asked after each decision and read on its own connection.
  *
  * A commit that waits for a standby succeeds without a word when the standbys' names are emptied meanwhile. The names show that,
  * and where they are back by then, the time of the last reload does: the server gives every backend the new configuration before
- * it ends the waits.
+ * it ends the waits. A dump that is loaded over the store makes other tables under the same names, or takes the time back.
  */
 import { StoreRefusal } from '../store.ts';
 import { type CheckedEngine, checkEngine, type Durability, type EngineDemands } from './boot-checks.ts';
 import type { Connection, Query, Values } from './connection.ts';
-import { statement } from './statement.ts';
+import { assertNotRestored, hasGoneBack, type KnownTime } from './restores.ts';
+import { type Statement, statement } from './statement.ts';
 
-/** The server as a statement found it. */
-interface Reading {
-  readonly server_started: number;
+/** Where a statement ran. What the operator vouches for does not say which server that is. */
+export interface Place {
+  /** No two servers start in the same microsecond, and none becomes a standby without a new start. */
+  readonly server_started?: number;
+  readonly is_standby?: boolean;
+  readonly time_table: number | null;
+  readonly records_table: number | null;
+}
+
+interface Reading extends Place {
   readonly standby_names: string;
   readonly loaded_at: number;
   readonly server_now: number;
-  readonly is_standby: boolean;
 }
 
 const serverColumns = `
-    extract(epoch FROM pg_postmaster_start_time())::float8 AS server_started,
+    extract(epoch FROM pg_postmaster_start_time())::float8 AS server_started, pg_is_in_recovery() AS is_standby`;
+const settingColumns = `
     current_setting('synchronous_standby_names') AS standby_names,
-    extract(epoch FROM pg_conf_load_time())::float8 AS loaded_at,
-    extract(epoch FROM clock_timestamp())::float8 AS server_now,
-    pg_is_in_recovery() AS is_standby`;
-
-/** What the operator vouches for need not have a server's functions. */
+    extract(epoch FROM pg_conf_load_time())::float8 AS loaded_at`;
 const clockColumn = 'extract(epoch FROM clock_timestamp())::float8 AS server_now';
+const recordsColumn = "to_regclass('mayfly_store.records')::oid::bigint AS records_table";
+const storeColumns = `store_time.tableoid::bigint AS time_table, ${recordsColumn}`;
+/** While it is checked they may not be there yet. */
+const anyStoreColumns = `to_regclass('mayfly_store.store_time')::oid::bigint AS time_table, ${recordsColumn}`;
 
-const selectServer = statement(`SELECT ${serverColumns}`);
-const selectServerAndTime: Query = {
-  statement: statement(`SELECT ${serverColumns}, store_time.* FROM mayfly_store.store_time`),
-  values: [],
-};
-const selectTime: Query = {
-  statement: statement(`SELECT ${clockColumn}, store_time.* FROM mayfly_store.store_time`),
-  values: [],
-};
+interface Statements {
+  readonly atCheck: Statement;
+  readonly afterDecision: Query;
+  readonly afterRead: Query;
+}
+
+const statementsFor = (server: string, settings: string): Statements => ({
+  atCheck: statement(`SELECT ${server}${settings}${clockColumn}, ${anyStoreColumns}`),
+  afterDecision: {
+    statement: statement(
+      `SELECT ${server}${settings}${clockColumn}, ${storeColumns}, store_time.* FROM mayfly_store.store_time`,
+    ),
+    values: [],
+  },
+  afterRead: {
+    statement: statement(`SELECT ${server}${storeColumns}, seconds, times_set FROM mayfly_store.store_time`),
+    values: [],
+  },
+});
+const ofServer = statementsFor(`${serverColumns}, `, `${settingColumns}, `);
+/** What the operator vouches for need not have a server's functions. */
+const ofEngine = statementsFor('', '');
 
 export interface EngineStatus extends CheckedEngine {
   /** Through a pooler. */
@@ -46,50 +67,59 @@ export interface EngineStatus extends CheckedEngine {
   readonly refusal: StoreRefusal | null;
 }
 
+/** `settings`: the same store on the same server, which has loaded its settings meanwhile. `place`: anything else. */
+export type Change = 'none' | 'settings' | 'place';
+
 export interface ServerWatch {
   /** Rejects with a `StoreRefusal` that says what to change, and with the driver's error where the server does not answer. */
   check(connection: Connection, deadlineMs: number): Promise<void>;
-  /** What `isAsChecked` judges, beside the server's clock as `server_now` and the row of `store_time`. */
-  reading(): Query;
-  /** Whether nothing has changed since it was checked. */
+  /** To be asked after a decision: what `changeSince` judges, the server's clock as `server_now`, and the row of `store_time`. */
+  afterDecision(): Query;
+  /** To be asked after a read: where it ran, which `changeSince` judges. */
+  afterRead(): Query;
   isChecked(connection: Connection): boolean;
-  /** Where it is not, the connection is to be checked again. */
-  isAsChecked(connection: Connection, row: unknown): boolean;
-  /** Which server was checked last, and which start of it; `null` where the operator vouches for the engine. */
-  serverStart(): number | null;
+  /**
+   * What has changed since the connection was checked; unless that is nothing, it is to be checked again.
+   * @param known what was kept before `row` was asked for
+   */
+  changeSince(connection: Connection, row: unknown, known: KnownTime | null): Change;
   status(): EngineStatus;
 }
 
-/** Through a pooler the backend may be another one, which loaded the same configuration at a moment of its own. */
-function isSame(checked: Reading, now: Reading, isPooled: boolean): boolean {
-  return (
-    !now.is_standby &&
-    now.server_started === checked.server_started &&
-    now.standby_names === checked.standby_names &&
-    (isPooled ? now.loaded_at <= checked.server_now : now.loaded_at === checked.loaded_at)
-  );
-}
+const isSamePlace = (checked: Place, now: Place): boolean =>
+  now.is_standby !== true &&
+  now.server_started === checked.server_started &&
+  now.time_table === checked.time_table &&
+  now.records_table === checked.records_table;
 
-export function createServerWatch(demands: EngineDemands): ServerWatch {
+/** Through a pooler the backend may be another one, which loaded the same configuration at a moment of its own. */
+const hasSameSettings = (checked: Reading, now: Partial<Reading>, isPooled: boolean): boolean =>
+  now.loaded_at === undefined ||
+  (now.standby_names === checked.standby_names &&
+    (isPooled ? now.loaded_at <= checked.server_now : now.loaded_at === checked.loaded_at));
+
+/** @param known the time that is known to have been kept; `null` while the tables are not up to date */
+export function createServerWatch(demands: EngineDemands, known: () => KnownTime | null): ServerWatch {
   const readings = new WeakMap<Connection, Reading>();
   let durability: Durability | null = demands.durability;
   let status: EngineStatus | null = null;
-  let serverStart: number | null = null;
+  const statements = () => (durability === 'engine' ? ofEngine : ofServer);
 
   async function check(connection: Connection, deadlineMs: number): Promise<void> {
+    readings.delete(connection);
     const ask = async (text: string, values: Values) => {
       const [reply] = await connection.ask([{ statement: statement(text), values }], deadlineMs);
       if (reply?.status === 'fulfilled') return reply.value;
       throw reply?.reason;
     };
-    // Read before the settings are, so that a reload between the two shows later.
-    const [reading] = durability === 'engine' ? [] : ((await ask(selectServer.text, [])) as Reading[]);
+    // Read before all else, so that what changes meanwhile shows later.
+    const [reading] = (await ask(statements().atCheck.text, [])) as Reading[];
     const checked = await checkEngine(ask, { ...demands, durability });
+    const time = known();
+    if (time !== null) await assertNotRestored((text) => connection.run(text, deadlineMs), time);
     durability = checked.durability;
     status = { ...checked, isPooled: connection.isPooled, refusal: null };
-    if (reading === undefined) return;
-    readings.set(connection, reading);
-    serverStart = reading.server_started;
+    if (reading !== undefined) readings.set(connection, reading);
   }
 
   return {
@@ -101,16 +131,21 @@ export function createServerWatch(demands: EngineDemands): ServerWatch {
         throw cause;
       }
     },
-    reading: () => (durability === 'engine' ? selectTime : selectServerAndTime),
-    isChecked: (connection) => durability === 'engine' || readings.has(connection),
-    isAsChecked(connection, row) {
-      if (durability === 'engine') return true;
+    afterDecision: () => statements().afterDecision,
+    afterRead: () => statements().afterRead,
+    isChecked: (connection) => readings.has(connection),
+    changeSince(connection, row, before) {
       const checked = readings.get(connection);
-      if (checked !== undefined && isSame(checked, row as Reading, connection.isPooled)) return true;
+      const now = row as (Reading & KnownTime) | undefined;
+      const isHere =
+        checked !== undefined &&
+        now !== undefined &&
+        isSamePlace(checked, now) &&
+        (before === null || !hasGoneBack(now, before));
+      if (isHere && hasSameSettings(checked, now, connection.isPooled)) return 'none';
       readings.delete(connection);
-      return false;
+      return isHere ? 'settings' : 'place';
     },
-    serverStart: () => serverStart,
     status() {
       if (status === null) throw new Error('The server was not checked yet.');
       return status;

@@ -15,6 +15,7 @@ import {
   type StoreTime,
   type TimeMark,
 } from '../store-time.ts';
+import { heardEarlySeconds, type KnownTime } from './restores.ts';
 import { type Statement, statement } from './statement.ts';
 
 /** How far ahead of the kept time decisions may go, and for how long what was heard of it is acted on. */
@@ -75,7 +76,10 @@ export function createServerClock(own: MachineClock, nowMs: () => number): Serve
 /** Later than what is kept, or the news of a dispute in the same second; never by a node that has not heard of a setting. */
 const isNews = `times_set = $1 AND ($2 > seconds OR ($2 = seconds AND disputed_since IS DISTINCT FROM $7))`;
 
-/** It writes in any case, so that what was seen before it is durable once it is confirmed. */
+/**
+ * It writes in any case, so that what was seen before it is durable once it is confirmed; but not over a time that has gone back,
+ * which nobody would notice then.
+ */
 const keepTime = statement(`
   UPDATE mayfly_store.store_time SET
     used_until = CASE WHEN times_set = $1::bigint THEN greatest(used_until, $3::bigint) ELSE used_until END,
@@ -84,13 +88,18 @@ const keepTime = statement(`
     since_boot = CASE WHEN ${isNews} THEN $5::bigint ELSE since_boot END,
     server_clock = CASE WHEN ${isNews} THEN $6::bigint ELSE server_clock END,
     disputed_since = CASE WHEN ${isNews} THEN $7::bigint ELSE disputed_since END,
-    disputed_ahead = CASE WHEN ${isNews} THEN $8::bigint ELSE disputed_ahead END`);
+    disputed_ahead = CASE WHEN ${isNews} THEN $8::bigint ELSE disputed_ahead END
+  WHERE times_set > $9::bigint OR (times_set = $9::bigint AND seconds >= $10::bigint - ${heardEarlySeconds})`);
 
 /** How the time is read and kept: each resolves after `hear` was called with what is kept then. */
 export interface TimeKeeping {
   /** `leaseSeconds`; 0 where a test drives the time: then each second is kept before a decision, and heard before a read. */
   readonly leaseSeconds: number;
   read(): Promise<void>;
+  /** What is known to have been kept. */
+  known(): KnownTime;
+  /** Whether it is time that this node keeps it, whoever else does. */
+  isDue(): boolean;
   /** A confirmed write. */
   write(statement: Statement, values: readonly unknown[]): Promise<void>;
 }
@@ -106,6 +115,8 @@ export interface SharedTime extends StoreTime {
   ofDecision(): readonly [UnixSeconds, number];
   /** Keeps the time in a confirmed write: what was seen on the primary before is durable once this resolves. */
   keep(): Promise<void>;
+  /** The same, or waits for the one that is under way. */
+  keepNow(): Promise<void>;
   /** The clocks as they are now: the server's, and which machine this is, how long after its start. */
   machine(): readonly [wall: UnixSeconds, bootId: string | null, sinceBoot: number];
   /** Hears of the time, and keeps it where nobody else does; called about once a second. */
@@ -116,7 +127,7 @@ export interface SharedTime extends StoreTime {
 export function createSharedTime(
   clock: MachineClock | ServerClock,
   first: TimeRow,
-  { leaseSeconds: lease, read, write }: TimeKeeping,
+  { leaseSeconds: lease, read, known, isDue, write }: TimeKeeping,
 ): SharedTime {
   if ('hear' in clock) clock.hear(first.server_now);
   let kept = keptIn(first);
@@ -145,12 +156,15 @@ export function createSharedTime(
     const { seconds, bootId, sinceBoot, dispute } = mark ?? kept.mark;
     const until = mark === null ? kept.usedUntil : seconds + lease;
     const shared = [until, bootId, sinceBoot, clock.wall()];
+    const { times_set: timesSet, seconds: knownSeconds } = known();
     await write(keepTime, [
       kept.timesSet,
       seconds,
       ...shared,
       dispute?.since ?? null,
       dispute?.aheadSeconds ?? null,
+      timesSet,
+      knownSeconds,
     ]);
     ownDispute = dispute?.since;
   }
@@ -185,6 +199,7 @@ export function createSharedTime(
     ...time,
     hear,
     keep,
+    keepNow: keepOnce,
     beforeRead: () => (isStale() ? readNow() : null),
     beforeDecision: () => (isStale() || mustKeep() ? hearAndKeep() : null),
     // What is decided after a wait is decided within the lease that there was before it.
@@ -196,7 +211,7 @@ export function createSharedTime(
     async tick() {
       await readNow();
       const isEnding = time.mark() !== null && time.now() > kept.usedUntil - lease + 1;
-      if (isEnding || mustKeep()) await keepOnce();
+      if (isEnding || mustKeep() || isDue()) await keepOnce();
     },
   };
 }

@@ -29,7 +29,9 @@ describe('an account over PostgreSQL whose standby does not answer', () => {
     const open = () => openEngine({ url: pair.url, clock });
     const [one, other] = [await open(), await open()];
     const [node, second] = [nodeOn(one), nodeOn(other)];
-    const hopeful = nodeOn({ ...other, prove: async () => {} });
+    // It believes whatever it sees.
+    const credulous = await openEngine({ url: pair.url, clock, durability: 'engine' });
+    const hopeful = nodeOn(credulous);
     const token = newToken();
     const ann = await node.createAccount(newAccount(username), newToken());
     const bob = await node.createAccount(newAccount('bob@example.org'), newToken());
@@ -68,7 +70,7 @@ describe('an account over PostgreSQL whose standby does not answer', () => {
       true,
     ]);
     expect(await codes(node)).toEqual([false, false, null, false, false]);
-    await Promise.all([one.close(), other.close()]);
+    await Promise.all([one.close(), other.close(), credulous.close()]);
   });
 
   it('P10: a deletion goes on after a failover from the last batch that was confirmed', async () => {

@@ -78,9 +78,9 @@ describe('creations that may be repeated', () => {
     let isDurable = true;
     const doubting = (engine: Engine): Engine => ({
       ...engine,
-      async prove(endedAt) {
+      async prove(seen, since) {
         if (!isDurable) throw new ServiceError('unavailable', 'It may be lost in a failover.');
-        await engine.prove(endedAt);
+        await engine.prove(seen, since);
       },
     });
     await using opened = await openNodes(server, 1, doubting);

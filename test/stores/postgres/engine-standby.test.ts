@@ -77,6 +77,20 @@ const waitingPids = async (of = 'INSERT INTO public.notes') =>
 const untilWaiting = (of?: string) =>
   until('a commit that waits', async () => (await waitingPids(of)).length > 0);
 
+/** Empties the standbys' names, which ends the wait of a commit, and puts them back before its backend looks. */
+async function emptyForAMoment(otherId: number): Promise<void> {
+  const [waiting = 0] = await waitingPids();
+  process.kill(waiting, 'SIGSTOP');
+  try {
+    await pair.primary.configure({ synchronous_standby_names: "''" });
+    // Returns when commits wait no longer, and by then those that did are released.
+    await pair.primary.ask('INSERT INTO notes VALUES ($1)', [otherId]);
+    await pair.primary.configure({ synchronous_standby_names: names });
+  } finally {
+    process.kill(waiting, 'SIGCONT');
+  }
+}
+
 const backends = async () =>
   (await pair.primary.ask("SELECT 1 FROM pg_stat_activity WHERE application_name = 'mayfly'")).length;
 
@@ -111,18 +125,40 @@ describe('a decision that the standby has not confirmed', () => {
     await freeze(engine);
     const code = codeOf(add(engine));
     await untilWaiting();
-    const [waiting = 0] = await waitingPids();
-    process.kill(waiting, 'SIGSTOP');
-    try {
-      await pair.primary.configure({ synchronous_standby_names: "''" });
-      // Returns when commits wait no longer, and by then those that did are released.
-      await pair.primary.ask('INSERT INTO notes VALUES (-1)');
-      await pair.primary.configure({ synchronous_standby_names: names });
-    } finally {
-      process.kill(waiting, 'SIGCONT');
-    }
+    await emptyForAMoment(-1);
     expect(await code).toBe('unavailable');
     expect(await isNoted()).toBe(true);
+  });
+
+  it('P3: is done when the configuration was only loaded meanwhile, also at each of many reloads', async () => {
+    await using engine = await open();
+    await freeze(engine);
+    const added = add(engine);
+    await untilWaiting();
+    await pair.primary.configure({});
+    pair.thawStandby();
+    await added;
+    for (let reload = 1; reload <= 10; reload += 1) {
+      await pair.primary.configure({});
+      await Promise.all(Array.from({ length: 20 }, () => add(engine)));
+    }
+  });
+
+  it('P2: is done when the names were empty for a moment, once a later write has shown that the standby has it', async () => {
+    await using engine = await open();
+    await freeze(engine);
+    const added = add(engine);
+    const id = lastId;
+    await untilWaiting();
+    await emptyForAMoment(-3);
+    await untilWaiting('UPDATE mayfly_store.store_time SET seconds = seconds');
+    expect(await pair.standby?.ask('SELECT 1 FROM notes WHERE id = $1', [id])).toEqual([]);
+    pair.thawStandby();
+    await added;
+    await until('the standby', async () => {
+      const rows = await pair.standby?.ask('SELECT 1 FROM notes WHERE id = $1', [id]);
+      return rows?.length === 1;
+    });
   });
 
   it('is in doubt when the connection is cut at its commit, and nobody sends it again (P2)', async () => {
@@ -184,24 +220,26 @@ describe('a decision that the standby has not confirmed', () => {
   });
 });
 
+const readOne = (engine: Engine) => engine.read(statement('SELECT 1 AS one'), []);
+const isTrue = (asking: Promise<unknown>) =>
+  asking.then(
+    () => true,
+    () => false,
+  );
+
 describe('the proof that what was seen is durable', () => {
   it('is a confirmed decision that began later, shared by all who wait for it', async () => {
     await using engine = await open();
     await freeze(engine);
-    const now = engine.time.now();
-    await engine.prove(now - 60);
-    const codes = Array.from({ length: 50 }, () => codeOf(engine.prove(now)));
+    const [rows, now] = [await readOne(engine), engine.time.now()];
+    await engine.prove(rows, now - 60);
+    const codes = Array.from({ length: 50 }, () => codeOf(engine.prove(rows, now)));
     await untilWaiting('UPDATE mayfly_store.store_time');
     // The one that each second keeps the time may be there, too.
     expect((await waitingPids('UPDATE mayfly_store.store_time')).length).toBeLessThanOrEqual(2);
     expect(new Set(await Promise.all(codes))).toEqual(new Set(['unavailable']));
     pair.thawStandby();
-    await until('the proof', () =>
-      engine.prove(now).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await until('the proof', () => isTrue(engine.prove(rows, now)));
   });
 
   it('is not given by decisions that find nothing to write, which wait for nobody', async () => {
@@ -210,50 +248,47 @@ describe('the proof that what was seen is durable', () => {
       createServerClock(createMachineClock(), () => performance.now()),
     );
     await freeze(engine);
+    const rows = await readOne(engine);
     const deleteNone = decision('DELETE FROM public.notes WHERE id = $3');
     // Written up to ten seconds after it says, so possibly after the standby was frozen.
     const endedAt = engine.time.now() - 9;
-    await until('time to pass', async () => engine.time.now() - endedAt >= 11);
     await engine.decide(deleteNone, [0]);
-    expect(await codeOf(engine.prove(endedAt))).toBe('unavailable');
+    await until('time to pass', async () => engine.time.now() - endedAt >= 11);
+    await codeOf(engine.decide(deleteNone, [0]));
+    expect(await codeOf(engine.prove(rows, endedAt))).toBe('unavailable');
   });
 
-  it('tells what is absent only from a server that has just confirmed a decision (P5)', async () => {
+  it('P5, P6: is needed for what is read, and for decisions that find nothing, but where it was given a moment ago', async () => {
     await using engine = await open();
     await freeze(engine);
-    await engine.proveAbsence();
-    await until('too old a confirmation', () =>
-      engine.proveAbsence().then(
-        () => false,
-        () => true,
-      ),
-    );
+    const deleteNone = decision('DELETE FROM public.notes WHERE id = $3');
+    expect(await readOne(engine)).toHaveLength(1);
+    expect(await engine.decide(deleteNone, [0])).toEqual([]);
+    await until('too old a confirmation', async () => !(await isTrue(readOne(engine))));
+    expect([await codeOf(engine.decide(deleteNone, [0])), await codeOf(readOne(engine))]).toEqual([
+      'unavailable',
+      'unavailable',
+    ]);
     pair.thawStandby();
-    await until('the proof', () =>
-      engine.proveAbsence().then(
-        () => true,
-        () => false,
-      ),
-    );
+    await until('the proof', () => isTrue(readOne(engine)));
+    expect(await engine.decide(deleteNone, [0])).toEqual([]);
   });
 
-  it('begins again with another server', async () => {
+  it('P6: is never given by another server than the one that was read', async () => {
     await using engine = await open();
     await add(engine);
-    const now = engine.time.now();
+    const [rows, now] = [await readOne(engine), engine.time.now()];
+    await engine.prove(rows, now - 60);
     await pair.killPrimary();
     await pair.promote();
     await pair.addStandby();
-    await until('a read', () =>
-      engine.read(statement('SELECT 1'), []).then(
-        () => true,
-        () => false,
-      ),
-    );
-    pair.freezeStandby();
-    expect(await codeOf(engine.prove(now - 60))).toBe('unavailable');
-    pair.thawStandby();
     await until('a decision', isFine(engine));
-    await engine.prove(now - 60);
+    expect([await codeOf(engine.prove(rows)), await codeOf(engine.prove({}))]).toEqual([
+      'unavailable',
+      'unavailable',
+    ]);
+    const anew = await readOne(engine);
+    await engine.prove(anew, now - 60);
+    await engine.prove(anew);
   });
 });

@@ -1,14 +1,24 @@
 /** A store that was restored from a backup serves nothing until what waited in it is burned; one that failed over serves on. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { ServiceError } from '../../../src/core/errors.ts';
+import type { StoredSecret } from '../../../src/core/secret.ts';
 import { createMachineClock } from '../../../src/ops/machine-clock.ts';
 import { acceptRestore, lookAtRestored } from '../../../src/store/postgres/accept-restore.ts';
+import { type Engine, openEngine } from '../../../src/store/postgres/engine.ts';
 import { isFenced } from '../../../src/store/postgres/fence.ts';
 import { openMoveSession } from '../../../src/store/postgres/move-session.ts';
-import { openPostgresStore } from '../../../src/store/postgres/store.ts';
+import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/store.ts';
+import { createServerClock } from '../../../src/store/postgres/time.ts';
 import { StoreRefusal } from '../../../src/store/store.ts';
-import { type PostgresServer, runPostgresProgram, startPair, startPostgres } from '../../support/postgres.ts';
+import {
+  type PostgresServer,
+  postgresPrograms,
+  runPostgresProgram,
+  startPair,
+  startPostgres,
+} from '../../support/postgres.ts';
 import { accountNamed } from '../conformance/account-fixtures.ts';
 import { clientStays, found, putNew } from '../conformance/check.ts';
 
@@ -21,6 +31,12 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const open = (url: string) =>
   openPostgresStore({ url, clock: createMachineClock(), durability: 'single', poolSize: 4 });
+
+async function openBare(url: string): Promise<Engine & AsyncDisposable> {
+  const clock = createServerClock(createMachineClock(), () => performance.now());
+  const engine = await openEngine({ url, clock, durability: 'single', poolSize: 2 });
+  return { ...engine, [Symbol.asyncDispose]: engine.close };
+}
 
 async function newDatabase(): Promise<{ name: string; url: string }> {
   databases += 1;
@@ -36,6 +52,12 @@ const refusalOf = (opening: Promise<AsyncDisposable>): Promise<unknown> =>
       return null;
     },
     (error) => (error instanceof StoreRefusal ? error.reason : error),
+  );
+
+const codeOf = (asking: Promise<unknown>): Promise<unknown> =>
+  asking.then(
+    (answer) => answer,
+    (error) => (error instanceof ServiceError ? error.code : error),
   );
 
 const connected = ['-h', '127.0.0.1', '-U', 'mayfly'];
@@ -104,6 +126,79 @@ describe('a store that was restored from a dump', () => {
     expect((await found(store, record.secretId)).secretId).toEqual(record.secretId);
     await using session = await openMoveSession({ url });
     expect(await lookAtRestored(session)).toBeNull();
+  });
+});
+
+/** `pg_restore` over the database that the dump is of; whether all of it was restored. */
+function restoreOver(dump: Buffer, name: string, ...options: string[]): boolean {
+  const at = [...connected, '-p', String(server.port), '-d', name];
+  const given = [...at, '--clean', '--if-exists', ...options];
+  return spawnSync(join(postgresPrograms(), 'pg_restore'), given, { input: dump }).status === 0;
+}
+
+const indexes = "SELECT indexname FROM pg_indexes WHERE schemaname <> 'pg_catalog' ORDER BY 1";
+
+describe('a dump that is loaded over a store that serves', () => {
+  for (const [nodeCount, options] of [
+    [1, ['--single-transaction']],
+    [3, []],
+  ] as const) {
+    const how = options.length === 0 ? 'piece by piece' : 'in one transaction';
+    it(`P1, P6: serves nothing at ${nodeCount} nodes, loaded ${how}, until it is accepted`, async () => {
+      const { name, url } = await newDatabase();
+      await using nodes = new AsyncDisposableStack();
+      const stores: PostgresStore[] = [];
+      for (let n = 0; n < nodeCount; n += 1) stores.push(nodes.use(await open(url)));
+      const [one] = stores as [PostgresStore];
+      const records = [await putNew(one), await putNew(one), await putNew(one)];
+      const targets = await Promise.all(records.map(({ secretId }) => found(one, secretId)));
+      await using session = await openMoveSession({ url });
+      const before = await session.ask(indexes);
+      const dump = execFileSync(join(postgresPrograms(), 'pg_dump'), [
+        ...[...connected, '-p', String(server.port), '-Fc', name],
+      ]);
+      for (const target of targets) expect(await one.claim(target, clientStays)).toBe('won');
+      expect(restoreOver(dump, name, ...options)).toBe(true);
+      // What was read before is found by no node, and claimed by none, from the first call on.
+      for (const store of stores) {
+        const asks = records.flatMap(({ secretId, receiptId }) => [
+          () => store.findSecret(secretId),
+          () => store.findReceipt(receiptId),
+          () => store.claim(targets[0] as StoredSecret, clientStays),
+        ]);
+        const outcomes = await Promise.all(asks.map((ask) => codeOf(ask())));
+        expect(outcomes).toEqual(asks.map(() => 'unavailable'));
+      }
+      expect(one.engineStatus().refusal?.reason).toBe('restored');
+      expect([await isFenced(session.ask), await refusalOf(open(url))]).toEqual([true, 'restored']);
+      await nodes.disposeAsync();
+      await acceptRestore(session);
+      expect(await session.ask(indexes)).toEqual(before);
+      await using accepted = await open(url);
+      for (const { secretId } of records) expect(await accepted.findSecret(secretId)).toBeNull();
+    });
+  }
+
+  it('P1: serves nothing when the rows of a dump replace those that there are, in the same tables', async () => {
+    const { url } = await newDatabase();
+    await using store = await open(url);
+    const record = await putNew(store);
+    const target = await found(store, record.secretId);
+    await using session = await openMoveSession({ url });
+    await session.ask('UPDATE mayfly_store.store_time SET seconds = seconds - 60, server_clock = server_clock - 60');
+    expect(await codeOf(store.claim(target, clientStays))).toBe('unavailable');
+    expect(await isFenced(session.ask)).toBe(true);
+  });
+
+  it('P1: is not taken for the store that it was by the node that keeps the time there next', async () => {
+    const { url } = await newDatabase();
+    await using store = await open(url);
+    await using engine = await openBare(url);
+    await using session = await openMoveSession({ url });
+    await session.ask('UPDATE mayfly_store.store_time SET seconds = seconds - 60, server_clock = server_clock - 60');
+    expect(await codeOf(engine.time.keep())).toBe('unavailable');
+    expect(await isFenced(session.ask)).toBe(true);
+    expect(await codeOf(store.hasAccounts())).toBe('unavailable');
   });
 });
 

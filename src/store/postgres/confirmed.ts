@@ -1,0 +1,101 @@
+/**
+ * A decision with what confirms it, and a read with where it was made: each in one write on one connection.
+ *
+ * Through a pooler, which may send each transaction to another server, both ask in a transaction of their own which server that is.
+ */
+import { ServiceError } from '../../core/errors.ts';
+import type { Connection, Query } from './connection.ts';
+import { faultOf, isLostConnection, NotExecutedError } from './faults.ts';
+import type { Place, ServerWatch } from './server-watch.ts';
+import { statement } from './statement.ts';
+import type { TimeRow } from './time.ts';
+
+const queryOf = (text: string): Query => ({ statement: statement(text), values: [] });
+const begin = queryOf('BEGIN');
+const commit = queryOf('COMMIT');
+/** Always writes, so that what is before it in the log is as durable as it is. */
+export const touch = queryOf('UPDATE mayfly_store.store_time SET seconds = seconds');
+
+export const unconfirmed = (cause?: unknown) =>
+  new ServiceError('unavailable', 'PostgreSQL did not confirm a decision.', { cause });
+
+export interface Decided {
+  readonly rows: readonly unknown[];
+  /** The server, and what is kept of the time, after it. */
+  readonly row: TimeRow & Place;
+}
+
+interface Checks {
+  readonly watch: ServerWatch;
+  /** What was known to be kept of the time before. */
+  readonly known: TimeRow | null;
+}
+
+async function sendDecision(
+  connection: Connection,
+  query: Query,
+  watch: ServerWatch,
+  deadlineMs: number,
+): Promise<Decided> {
+  const sent = connection.isPooled ? [begin, watch.afterRead(), query, commit] : [query];
+  const noticesBefore = connection.noticeCount();
+  const replies = await connection.ask([...sent, watch.afterDecision()], deadlineMs);
+  const decided = replies[sent.indexOf(query)];
+  if (decided?.status !== 'fulfilled') throw faultOf(decided?.reason);
+  const rows = replies.map((reply) => (reply.status === 'fulfilled' ? reply.value : null));
+  // None where a dump is being loaded.
+  const row = rows.at(-1)?.[0] as Decided['row'];
+  const place = connection.isPooled ? (rows[1]?.[0] as Place | undefined) : row;
+  const isWhole = !rows.includes(null) && connection.noticeCount() === noticesBefore;
+  if (!isWhole || place?.server_started !== row?.server_started) throw unconfirmed();
+  return { rows: decided.value, row };
+}
+
+/**
+ * A decision that the server has confirmed. Where it has only loaded its settings meanwhile, which may have ended the wait for the
+ * standby, one more write is confirmed under the settings that there are now: the decision is before it in the log.
+ */
+export async function decideConfirmed(
+  connection: Connection,
+  query: Query,
+  { watch, known }: Checks,
+  deadlineMs: number,
+): Promise<Decided> {
+  const { rows, ...decided } = await sendDecision(connection, query, watch, deadlineMs);
+  for (let { row } = decided; ; ) {
+    const change = watch.changeSince(connection, row, known);
+    if (change === 'none') return { rows, row };
+    try {
+      await watch.check(connection, deadlineMs);
+      if (change === 'settings') ({ row } = await sendDecision(connection, touch, watch, deadlineMs));
+    } catch (cause) {
+      throw unconfirmed(cause);
+    }
+    if (change === 'place') throw unconfirmed();
+  }
+}
+
+interface Read {
+  readonly rows: readonly unknown[];
+  readonly place: Place;
+}
+
+/** What a read gave, if it was made in the store that the connection was checked with. */
+export async function readWithPlace(
+  connection: Connection,
+  query: Query,
+  { watch, known }: Checks,
+  deadlineMs: number,
+): Promise<Read> {
+  const sent = [query, watch.afterRead()];
+  const all = connection.isPooled ? [begin, ...sent, commit] : sent;
+  const replies = await connection.ask(all, deadlineMs);
+  const [rows = [], [place] = []] = replies.slice(all.indexOf(query)).map((reply) => {
+    if (reply.status === 'fulfilled') return reply.value;
+    if (!isLostConnection(reply.reason)) throw faultOf(reply.reason);
+    // A read may be tried again, whatever became of it.
+    throw new NotExecutedError('A read was cut.', { mayTryAgain: true, cause: reply.reason });
+  });
+  if (watch.changeSince(connection, place, known) === 'none') return { rows, place: place as Place };
+  throw new NotExecutedError('The store is not the one that was checked.', { mayTryAgain: true });
+}
