@@ -9,7 +9,7 @@ import { readAll, runLoad } from './storm.ts';
 
 export interface FailoverRun {
   readonly pair: PostgresPair;
-  readonly nodes: Nodes;
+  readonly nodes: Pick<Nodes, 'servers' | 'owner'>;
   readonly ledger: Ledger;
   readonly random: () => number;
   readonly cycles: number;
@@ -45,7 +45,7 @@ const pause = () => new Promise((resume) => setTimeout(resume, betweenMs));
 const waiting = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
 
 /** Load on every node, and what it has done so far. */
-function startLoad({ nodes, ledger, random }: FailoverRun) {
+export function startLoad({ nodes, ledger, random }: Pick<FailoverRun, 'nodes' | 'ledger' | 'random'>) {
   let isOn = true;
   let answers = 0;
   const acknowledgedBy = nodes.servers.map(() => 0);
@@ -83,9 +83,10 @@ function startLoad({ nodes, ledger, random }: FailoverRun) {
       const goal = answers + more;
       return until(`${more} more answers`, () => answers >= goal);
     },
-    untilEachHasStored() {
+    /** @param nodes places of those that count; all if absent */
+    untilEachHasStored(nodes = [...acknowledgedBy.keys()]) {
       const before = [...acknowledgedBy];
-      const hasStored = () => acknowledgedBy.every((now, at) => now > (before[at] ?? 0));
+      const hasStored = () => nodes.every((at) => (acknowledgedBy[at] ?? 0) > (before[at] ?? 0));
       return until('every node to store a secret', hasStored);
     },
     async stop() {
