@@ -185,7 +185,9 @@ describe('a dump that is loaded over a store that serves', () => {
     const record = await putNew(store);
     const target = await found(store, record.secretId);
     await using session = await openMoveSession({ url });
-    await session.ask('UPDATE mayfly_store.store_time SET seconds = seconds - 60, server_clock = server_clock - 60');
+    await session.ask(
+      'UPDATE mayfly_store.store_time SET seconds = seconds - 60, server_clock = server_clock - 60',
+    );
     expect(await codeOf(store.claim(target, clientStays))).toBe('unavailable');
     expect(await isFenced(session.ask)).toBe(true);
   });
@@ -195,7 +197,9 @@ describe('a dump that is loaded over a store that serves', () => {
     await using store = await open(url);
     await using engine = await openBare(url);
     await using session = await openMoveSession({ url });
-    await session.ask('UPDATE mayfly_store.store_time SET seconds = seconds - 60, server_clock = server_clock - 60');
+    await session.ask(
+      'UPDATE mayfly_store.store_time SET seconds = seconds - 60, server_clock = server_clock - 60',
+    );
     expect(await codeOf(engine.time.keep())).toBe('unavailable');
     expect(await isFenced(session.ask)).toBe(true);
     expect(await codeOf(store.hasAccounts())).toBe('unavailable');
