@@ -34,8 +34,11 @@ const settingColumns = `
 const clockColumn = 'extract(epoch FROM clock_timestamp())::float8 AS server_now';
 const recordsColumn = "to_regclass('mayfly_store.records')::oid::bigint AS records_table";
 const storeColumns = `store_time.tableoid::bigint AS time_table, ${recordsColumn}`;
-/** While it is checked they may not be there yet. */
-const anyStoreColumns = `to_regclass('mayfly_store.store_time')::oid::bigint AS time_table, ${recordsColumn}`;
+/** While it is checked they may not be there yet, nor be ours to ask. */
+const oidOf = (table: string): string => `
+  (SELECT c.oid::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+   WHERE n.nspname = 'mayfly_store' AND c.relname = '${table}')`;
+const anyStoreColumns = `${oidOf('store_time')} AS time_table, ${oidOf('records')} AS records_table`;
 
 interface Statements {
   readonly atCheck: Statement;
