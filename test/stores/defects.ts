@@ -137,6 +137,14 @@ const recordDefects: readonly SeededDefect[] = [
     seed: (store) => ({ ...store, findReceipt: (id) => store.findReceipt(id) }),
   },
   {
+    defect: 'a caller without an account finds every receipt',
+    caughtBy: 'an account finds its own receipts and anonymous ones, not another’s',
+    seed: (store) => ({
+      ...store,
+      findReceipt: (id, manager) => store.findReceipt(id, manager || undefined),
+    }),
+  },
+  {
     defect: 'a receipt is found for its own account alone',
     caughtBy: 'an account finds its own receipts and anonymous ones, not another’s',
     seed: (store) => ({

@@ -158,6 +158,8 @@ async function walkEnds(page: Page, site: Site, look: Look): Promise<void> {
   site.app.clock.advance(61);
   await open(page, site, `/receipt/${expired.metadataKey}`);
   await look('receipt-expired');
+  await open(page, site, `/receipt/${'0'.repeat(31)}`);
+  await look('receipt-unknown');
 }
 
 async function walkAround(page: Page, site: Site, look: Look): Promise<void> {

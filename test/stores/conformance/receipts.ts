@@ -2,7 +2,7 @@
  * Checks of receipts: what they say, for how long, and the recent list.
  */
 import { strict as assert } from 'node:assert';
-import type { AccountId } from '../../../src/core/account.ts';
+import { type AccountId, noAccountId } from '../../../src/core/account.ts';
 import type { ListedReceipt } from '../../../src/core/secret.ts';
 import { ownerIn } from './account-fixtures.ts';
 import {
@@ -96,7 +96,9 @@ export const receiptChecks: readonly ConformanceCheck[] = [
       assert.deepEqual(await store.findReceipt(receiptId, owner), receipt);
     }
     assert.equal(await store.findReceipt(owned.receiptId, stranger), null);
-    assert.notEqual(await store.findReceipt(anonymous.receiptId, stranger), null);
+    assert.equal(await store.findReceipt(owned.receiptId, noAccountId), null);
+    for (const other of [stranger, noAccountId])
+      assert.notEqual(await store.findReceipt(anonymous.receiptId, other), null);
     assert.equal(await store.findReceipt(newReceiptId(), owner), null);
   }),
 
