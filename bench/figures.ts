@@ -4,6 +4,7 @@
  * B is the processor time of one request of a bare `Bun.serve` in the same run, N the requests a second of a bare `node:http`.
  * Ratios are taken within a round, because a slow minute hits all of its parts.
  */
+import type { BodyFigure } from './bodies.ts';
 import type { GeneratorName } from './generators/start.ts';
 import type { TimingFigure } from './interleave.ts';
 import { type JobKind, requestsPerTrip } from './jobs.ts';
@@ -59,6 +60,7 @@ export interface Figures {
   readonly start: StartFigures | null;
   readonly store: StoreFigures | null;
   readonly uniform: readonly TimingFigure[] | null;
+  readonly bodies: readonly BodyFigure[] | null;
 }
 
 export function median(numbers: readonly number[]): number {

@@ -3,6 +3,7 @@
  *
  * Every number comes from one run; ratios are taken within it, because two runs on a shared machine cannot be compared.
  */
+import type { BodyFigure } from './bodies.ts';
 import { durabilityText } from './durability.ts';
 import {
   cpuOf,
@@ -156,6 +157,23 @@ request on the same connection is timed as well, because deferred work shows the
 ${table(header, rows, 2)}`;
 }
 
+function bodiesText(bodies: readonly BodyFigure[]): string {
+  const header = ['endpoint', 'bytes', 'plainest, ms', 'ugliest', 'to the plainest'];
+  const rows = bodies
+    .toSorted((a, b) => b.ratio - a.ratio)
+    .map((one) => [
+      one.endpoint,
+      formatNumber(one.capBytes, 0),
+      formatNumber(one.plainMs, 2),
+      one.ugliest,
+      formatNumber(one.ratio, 1),
+    ]);
+  return `Processor time of one request in this process, the least of several rounds in turns: for each endpoint that takes a body, in
+each form that it reads and as long as it takes, the costliest of some 20 to 40 bodies beside a plain one.
+
+${table(header, rows, 1)}`;
+}
+
 function pagesText(pages: readonly PageFigures[]): string {
   const header = ['page', 'bytes', 'requests', 'first byte ms', 'complete ms'];
   const rows = pages.map((page) => [
@@ -214,7 +232,7 @@ ${table(['requests so far', 'resident MiB'], rows, 0)}`;
 
 /** The title and the text of each part that was measured. */
 function partsOf(figures: Figures, isWhole: boolean): (readonly [string, string])[] {
-  const { load, store, router, uniform, pages, phone, start, memory } = figures;
+  const { load, store, router, uniform, bodies, pages, phone, start, memory } = figures;
   const parts = [
     ['Against the targets', targetsTable(targets, figures, isWhole)],
     ['Requests', load && loadText(load)],
@@ -222,6 +240,7 @@ function partsOf(figures: Figures, isWhole: boolean): (readonly [string, string]
     ['The store alone', store && storeText(store)],
     ['The router', router && routerText(router)],
     ['Times that must not differ', uniform && uniformText(uniform)],
+    ['The ugliest bodies', bodies && bodiesText(bodies)],
     ['Pages', pages && pagesText(pages)],
     ['A slow phone', phone && phoneText(phone)],
     ['Start', start && startText(start)],

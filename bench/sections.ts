@@ -1,4 +1,5 @@
 /** The parts of a run; each starts what it measures, and can be run alone. */
+import { measureBodies } from './bodies.ts';
 import type { Figures } from './figures.ts';
 import { startGenerator } from './generators/start.ts';
 import { measureLoad, startBareBun, startBareNode } from './load.ts';
@@ -68,7 +69,11 @@ const uniform = async ({ sizes }: Setting): Promise<Part> => ({
   uniform: await measureUniform(sizes.uniform),
 });
 
-export const sections = { requests, router, pages, phone, memory, start, store, uniform } as const;
+const bodies = async ({ sizes }: Setting): Promise<Part> => ({
+  bodies: await measureBodies(sizes.bodyRounds),
+});
+
+export const sections = { requests, router, pages, phone, memory, start, store, uniform, bodies } as const;
 export type Section = keyof typeof sections;
 
 const nothing: Figures = {
@@ -81,6 +86,7 @@ const nothing: Figures = {
     start: null,
     store: null,
     uniform: null,
+    bodies: null,
   },
 };
 

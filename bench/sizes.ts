@@ -17,6 +17,8 @@ export interface Sizes {
   /** Taken once; in a comparison, so many times of each. */
   readonly store: StoreSize & { readonly runs: number };
   readonly uniform: UniformSize;
+  /** Of the largest bodies, at least. */
+  readonly bodyRounds: number;
 }
 
 const connections = 48;
@@ -33,6 +35,7 @@ const quick: Sizes = {
   starts: 5,
   store: { liveSecrets: 100_000, seconds: 1, runs: 1 },
   uniform: quickUniform,
+  bodyRounds: 3,
 };
 
 const whole: Sizes = {
@@ -44,6 +47,7 @@ const whole: Sizes = {
   starts: 11,
   store: { liveSecrets: 1_000_000, seconds: 3, runs: 3 },
   uniform: wholeUniform,
+  bodyRounds: 9,
 };
 
 export function sizesOf({ isQuick, isLong }: { isQuick: boolean; isLong: boolean }): Sizes {

@@ -1,4 +1,4 @@
-/** What v1 and v2 share: two dialects, operations bound to one of them, tables of refusals, JSON that repeats no name. */
+/** What v1 and v2 share: two dialects, operations bound to one of them, tables of refusals. */
 import type { Caller } from '../core/account.ts';
 import type { Access, Exchange, Operation, Reply } from '../http/operation.ts';
 
@@ -78,33 +78,4 @@ export function answerFrom<Union, Tag extends keyof Union, Rest extends readonly
   const name = member[tag] as Union[Tag] & string;
   // The entry for a tag takes exactly the member with that tag, which the type of an indexed table cannot say.
   return table[name](member as never, ...rest);
-}
-
-/** Every quoted text of valid JSON, with the colon that makes it a name, and every bracket. */
-const jsonToken = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g;
-
-/**
- * Whether an object in it repeats a name, at any depth and however the name is escaped. RFC 8259 §4 leaves the meaning open: the
- * standard parser silently keeps the last one, another reader the first, so such a body is refused.
- * @param json valid JSON, as it arrived
- */
-export function repeatsName(json: string): boolean {
-  /** The names of each object that is open here; `null` for a list. */
-  const open: (Set<string> | null)[] = [];
-  for (const [token, colon] of json.matchAll(jsonToken)) {
-    if (token === '{') open.push(new Set());
-    else if (token === '[') open.push(null);
-    else if (token === '}' || token === ']') open.pop();
-    else if (colon !== undefined) {
-      const names = open.at(-1);
-      const name = nameIn(token.slice(0, token.length - colon.length));
-      if (names?.has(name) === true) return true;
-      names?.add(name);
-    }
-  }
-  return false;
-}
-
-function nameIn(quoted: string): string {
-  return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
 }

@@ -6,7 +6,7 @@
  *   2. prepare    pages: brand of the host, session. The API has nothing to prepare
  *   3. route      404, OPTIONS, 405; HEAD is answered as GET
  *   4. admit      API: cross-site, limit or credentials with their limit. Pages: what a share domain leaves to the site,
- *                 a form of this site, the session's fault, limit
+ *                 a form of this site, the session's fault, limit, an account where the page needs one
  *   5. scope      what the caller's token may do
  *   6. decode     API: path and body to an input. Pages: a POST carries the form token of its session
  *   7. the end of the event loop's turn (bodies end there), and is the client still there? (POST, PATCH)
@@ -16,8 +16,9 @@
  * header of the session; so the session is known before any limit, and counts by its account. Credentials of the API are
  * guesses until they are checked, so that the limit of failed log-ins comes first (`admission.ts`).
  *
- * The body is first touched in 6, so never before the caller is admitted; a refused body is not read at all, the server
- * discards it. A problem with a waiting time brings `Retry-After`, whichever status a side gives it, and 405 `Allow`.
+ * The body is first touched in 6, so only for a caller who is admitted; a refused body is not read, the server discards it. The one
+ * exception is a form that a limit refused, which its page reads to give back what was typed. A problem with a waiting time brings
+ * `Retry-After`, whichever status a side gives it, and 405 `Allow`.
  */
 import { type AccountId, anonymous, type Caller, type TokenScope } from '../core/account.ts';
 import { ServiceError } from '../core/errors.ts';

@@ -236,7 +236,7 @@ function bindToBrowser(visit: Visit, { signInTokenOf }: Site): void {
   visit.newCookie = cookie;
 }
 
-function admit(visit: Visit, { page, limit }: PageTarget, site: Site): SideAdmission<PageTypes> {
+function admit(visit: Visit, { page, action, limit }: PageTarget, site: Site): SideAdmission<PageTypes> {
   const elsewhere = answerOnShareDomain(visit, page, site);
   if (elsewhere !== null) return { kind: 'answered', reply: elsewhere };
   if (mayChange(visit.request.method) && !isOwnForm(visit.request, site.origin)) {
@@ -245,11 +245,12 @@ function admit(visit: Visit, { page, limit }: PageTarget, site: Site): SideAdmis
   visit.isOwnForm = true;
   // Only now, where the page can give a form back: nothing typed is lost to a store that does not answer.
   if (visit.sessionFault !== null && page.needsNoSession !== true) throw visit.sessionFault.error;
-  const { caller } = visit;
-  if (limit === 'none') return caller;
-  if (caller.kind === 'account') takeLimit(site.limiter, limit, 'account', caller.account.id);
-  else takeLimit(site.limiter, limit, 'anonymous', visit.clientPrefix);
-  return caller;
+  const { caller, signedIn } = visit;
+  if (limit !== 'none' && caller.kind === 'account')
+    takeLimit(site.limiter, limit, 'account', caller.account.id);
+  else if (limit !== 'none') takeLimit(site.limiter, limit, 'anonymous', visit.clientPrefix);
+  if (action.needsAccount !== true || signedIn !== null) return caller;
+  return { kind: 'answered', reply: seeOther(site.href('logIn')) };
 }
 
 function pageRequestOf(visit: Visit, { page }: PageTarget): PageRequest {

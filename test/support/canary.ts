@@ -85,6 +85,7 @@ function textForms(text: string): Form[] {
     utf8('JSON-escaped', JSON.stringify(text).slice(1, -1)),
     utf8('JSON-escaped throughout', units.map((unit) => `\\u${unit}`).join('')),
     utf8('HTML-escaped', htmlEscaped(text)),
+    utf8('HTML-escaped by the runtime', htmlEscaped(text).replaceAll('&#39;', '&#x27;')),
     utf8('quoted-printable', quotedPrintable(text)),
     utf8('reversed', [...text].reverse().join('')),
   ];

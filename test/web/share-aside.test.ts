@@ -1,7 +1,7 @@
 /** What someone typed before a generated value replaced it: kept with the form, and restored by a button. */
 import { describe, expect, it } from 'bun:test';
 import { createTestApp, type TestApp } from '../support/app.ts';
-import { postForm as send, share, textIn, type Visit } from './visit.ts';
+import { postForm as send, share, textIn, unescapeText, type Visit } from './visit.ts';
 import { words } from './words.ts';
 
 const odd = '\n a "quoted" <b>line</b> & more\n\n\tünï😀 \n';
@@ -9,13 +9,8 @@ const odd = '\n a "quoted" <b>line</b> & more\n\n\tünï😀 \n';
 /** The fields of the form as shown, with a person's changes. */
 function fieldsOf({ html }: Visit, changes: Readonly<Record<string, string>> = {}): Record<string, string> {
   const hidden = [...html.matchAll(/<input type="hidden" name="([a-z0-9-]+)" value="([^"]*)"/g)];
-  const texts = hidden.map(([, name = '', text = '']) => [name, plain(text)]);
+  const texts = hidden.map(([, name = '', text = '']) => [name, unescapeText(text)]);
   return { ...Object.fromEntries(texts), secret: textIn(html, 'secret') ?? '', ...changes };
-}
-
-function plain(text: string): string {
-  const marks: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
-  return text.replace(/&(lt|gt|quot|#39|amp);/g, (_entity, name: string) => marks[name] ?? '');
 }
 
 const generate = (app: TestApp, fields: Readonly<Record<string, string>>) => send(app, '/suggest', fields);

@@ -88,9 +88,12 @@ export function checkedIn(html: string, name: string): string | null {
   );
 }
 
-function unescapeText(text: string): string {
-  const marks: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
-  return text.replace(/&(lt|gt|quot|#39|amp);/g, (_entity, name: string) => marks[name] ?? '');
+export function unescapeText(text: string): string {
+  const marks: Readonly<Record<string, string>> = {
+    ...{ lt: '<', gt: '>', quot: '"', amp: '&' },
+    ...{ '#39': "'", '#x27': "'" },
+  };
+  return text.replace(/&(lt|gt|quot|#39|#x27|amp);/g, (_entity, name: string) => marks[name] ?? '');
 }
 
 export interface Shared {

@@ -250,11 +250,20 @@ describe('the carriages of v1', () => {
     for (const parts of everyCarriage({ secret })) expect(await read(parts)).toEqual({ secret });
   });
 
-  it('survive JSON nested 30,000 deep', async () => {
-    const deep = `{"secret":"a","x":${'['.repeat(30_000)}${']'.repeat(30_000)}}`;
-    expect(await read({ body: deep, contentType: 'application/json' })).toEqual({ secret: 'a' });
+  it('refuse JSON nested 30,000 deep, more than 20 parts and more than 100 fields (P21)', async () => {
     const recipient = `{"recipient":${'['.repeat(30_000)}${']'.repeat(30_000)}}`;
-    expect(await refusalOf({ body: recipient, contentType: 'application/json' })).toMatch(/must be a text/);
+    expect(await refusalOf({ body: recipient, contentType: 'application/json' })).toMatch(/nests deeper/);
+    const sent = (count: number) => {
+      const parts = Array.from({ length: count }, (_, n) => part(n === 0 ? 'secret' : `a${n}`, 'x'));
+      return { body: multipartOf(...parts), contentType: multipart };
+    };
+    expect(await read(sent(20))).toEqual({ secret: 'x' });
+    expect(await refusalOf(sent(21))).toMatch(/more than 20 parts/);
+    const contentType = 'application/x-www-form-urlencoded';
+    expect(await read({ body: `secret=x${'&'.repeat(99)}`, contentType })).toEqual({ secret: 'x' });
+    expect(await refusalOf({ body: `secret=x${'&a'.repeat(100)}`, contentType })).toMatch(
+      /more than 100 fields/,
+    );
   });
 });
 

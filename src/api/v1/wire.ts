@@ -8,9 +8,11 @@
  * service use all of these, some with a Content-Type that says something else.
  */
 import { type output, safeParse, type ZodObject } from 'zod';
+import { formPairs } from '../../http/form.ts';
+import { readMultipart } from '../../http/multipart.ts';
 import type { Exchange } from '../../http/operation.ts';
 import { RequestProblem } from '../../http/problem.ts';
-import { repeatsName } from '../version.ts';
+import { readJson } from '../json.ts';
 import type { Dialect } from './dialect.ts';
 
 /** What was given: non-empty texts by name, of the names the operation knows. */
@@ -43,7 +45,7 @@ export async function readParameters(
 export function ignoreQuery(exchange: Exchange): void {
   if (exchange.rawQuery === '') return;
   try {
-    nameIgnored(exchange, namesBeside(nothing, formPairs(exchange.rawQuery)));
+    nameIgnored(exchange, namesBeside(nothing, formPairs(Buffer.from(exchange.rawQuery))));
   } catch (error) {
     if (!(error instanceof RequestProblem)) throw error;
   }
@@ -68,7 +70,7 @@ function queryPairs({ rawQuery, request }: Exchange): readonly Pair[] {
     );
   }
   if (request.url.includes('#')) throw malformed('A "#" in the query string must be written as %23.');
-  return formPairs(rawQuery);
+  return formPairs(Buffer.from(rawQuery));
 }
 
 function bodyPairs(bytes: Uint8Array, { request }: Exchange): readonly Pair[] | Promise<readonly Pair[]> {
@@ -79,7 +81,7 @@ function bodyPairs(bytes: Uint8Array, { request }: Exchange): readonly Pair[] | 
     throw malformed('The body must be UTF-8, and it says that it is not.');
   if (mediaType === 'application/json') return jsonPairs(text);
   if (mediaType === 'multipart/form-data') return multipartPairs(bytes, contentType);
-  return formPairs(text);
+  return formPairs(bytes);
 }
 
 function collect(pairs: readonly Pair[], known: ReadonlySet<string>, dialect: ListDialect) {
@@ -145,44 +147,15 @@ function inDigits(value: number | boolean): string {
 type Pair = readonly [name: string, value: unknown];
 const noPairs: readonly Pair[] = [];
 
-/** `application/x-www-form-urlencoded`, and query strings. */
-export function formPairs(text: string): readonly Pair[] {
-  const pairs: Pair[] = [];
-  for (const part of text.split('&')) {
-    if (part === '') continue;
-    const equals = part.indexOf('=');
-    if (equals < 0) pairs.push([unescapeText(part), undefined]);
-    else pairs.push([unescapeText(part.slice(0, equals)), unescapeText(part.slice(equals + 1))]);
-  }
-  return pairs;
-}
-
-function unescapeText(text: string): string {
-  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
-  if (!spaced.includes('%')) return spaced;
-  try {
-    return decodeURIComponent(spaced);
-  } catch {
-    throw malformed('The percent-encoding is invalid, or what it encodes is not UTF-8.');
-  }
-}
-
 /** The members of a JSON object. A name given twice in it, or in what it holds, is refused. */
 function jsonPairs(text: string): readonly Pair[] {
-  const parsed = parseJson(text);
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+  const read = readJson(text);
+  if (read.outcome === 'refused') throw malformed(`The body ${read.fault}.`);
+  const { value } = read;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw malformed('The body must be a JSON object.');
   }
-  if (repeatsName(text)) throw malformed('The JSON body names a member more than once.');
-  return Object.entries(parsed);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw malformed('The body is not valid JSON.');
-  }
+  return Object.entries(value);
 }
 
 /**
@@ -190,21 +163,13 @@ function parseJson(text: string): unknown {
  * it is given every byte as one character, and each part is decoded strictly afterwards. Files are refused.
  */
 async function multipartPairs(bytes: Uint8Array, contentType: string): Promise<readonly Pair[]> {
+  const onePerByte = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const pairs: Pair[] = [];
-  for (const [name, value] of await parseMultipart(bytes, contentType)) {
+  for (const [name, value] of await readMultipart(onePerByte, contentType, 'The multipart body')) {
     if (typeof value !== 'string') throw malformed('A file was sent; parameters are plain texts.');
     pairs.push([decodePart(name), decodePart(value)]);
   }
   return pairs;
-}
-
-async function parseMultipart(bytes: Uint8Array, contentType: string): Promise<FormData> {
-  const onePerByte = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-  try {
-    return await new Response(onePerByte, { headers: { 'content-type': contentType } }).formData();
-  } catch {
-    throw malformed('The multipart body is not well formed.');
-  }
 }
 
 function decodePart(onePerByte: string): string {

@@ -7,11 +7,12 @@
  * than asked; both are absent when empty, and bounded, since they repeat what a client sent.
  */
 import { type output, type ZodObject, type ZodType, z } from 'zod';
+import { formPairs } from '../../http/form.ts';
 import type { Exchange } from '../../http/operation.ts';
 import { type FieldError, RequestProblem } from '../../http/problem.ts';
 import { seconds } from '../fields.ts';
-import { formPairs } from '../v1/wire.ts';
-import { repeatsName } from '../version.ts';
+import { readJson } from '../json.ts';
+
 import type { Dialect } from './dialect.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -40,30 +41,20 @@ async function readValue(exchange: Exchange, { readsForms }: Pick<Dialect, 'read
   if (!(isForm || jsonType.test(contentType)) || otherCharset.test(contentType)) {
     throw new RequestProblem({ problem: 'unsupported_media_type' });
   }
-  const text = decodeUtf8(bytes);
-  return isForm ? parseForm(text) : parseJson(text);
+  return isForm ? parseForm(bytes) : parseJson(decodeUtf8(bytes));
 }
 
 function parseJson(text: string): unknown {
-  const json = jsonOf(text);
-  if (repeatsName(text)) throw malformed('The body names a member more than once');
-  return json;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    // The parser's message quotes the text, and with it a value.
-    throw malformed('The body is not valid JSON');
-  }
+  const read = readJson(text);
+  if (read.outcome === 'refused') throw malformed(`The body ${read.fault}`);
+  return read.value;
 }
 
 /** `a=1` and `a[b]=1`, as the object that JSON would have held. */
-function parseForm(text: string): JsonObject {
+function parseForm(bytes: Uint8Array): JsonObject {
   const outer = new Map<string, unknown>();
   const nested = new Map<string, Map<string, unknown>>();
-  for (const [name, value] of formPairs(text)) {
+  for (const [name, value] of formPairs(bytes)) {
     const [, form, field] = /^([^[\]]+)(?:\[([^[\]]+)\])?$/.exec(name) ?? [];
     if (form === undefined) throw malformed('The body nests a field deeper than one level');
     const fields = field === undefined ? outer : (nested.get(form) ?? new Map<string, unknown>());

@@ -7,7 +7,7 @@ import { type DomainBrand, plainBrand } from '../../core/share-domain.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { nearestReadable, paletteOf, type Scheme } from '../brand/colours.ts';
 import { logoKinds, maxLogoBytes } from '../brand/logo.ts';
-import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import { asMarkup, controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
 import { type FormRefusal, LanguageOptions, TextField } from '../kit/form-page.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
@@ -205,7 +205,7 @@ const Instructions: FC<InstructionsProps> = ({ frame, typed, refusal, which, lab
   return (
     <Field texts={texts}>
       <textarea {...controlAttributes(texts)} class="prose" rows={3} dir="auto" autocomplete="off">
-        {`\n${typed[which]}`}
+        {asMarkup(`\n${typed[which]}`)}
       </textarea>
     </Field>
   );
@@ -255,7 +255,7 @@ const ColourField: FC<ColourFieldProps> = (props) => {
             class="code"
             type="text"
             dir="ltr"
-            value={typed}
+            value={asMarkup(typed)}
             placeholder="#rrggbb"
             autocomplete="off"
             autocapitalize="off"
@@ -271,7 +271,7 @@ const ColourField: FC<ColourFieldProps> = (props) => {
           />
         </div>
         {/* What both showed, to see which one was changed. */}
-        <input type="hidden" name={`${field}-before`} value={typed} />
+        <input type="hidden" name={`${field}-before`} value={asMarkup(typed)} />
         <input type="hidden" name={`${field}-shown`} value={shown} />
       </Field>
       {nearest === null ? null : <Nearest frame={frame} field={field} nearest={nearest} />}

@@ -6,16 +6,9 @@ import type { Child, FC, PropsWithChildren } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { problemWords, renderErrorPage } from './error-page.tsx';
-import { controlAttributes, Field } from './field.tsx';
+import { asMarkup, controlAttributes, Field } from './field.tsx';
 import { type Frame, Page, PostForm, renderPage } from './layout.tsx';
-import {
-  type PageAction,
-  type PageProblem,
-  type PageReply,
-  type PageRequest,
-  pageReply,
-  seeOther,
-} from './page.ts';
+import { type PageAction, type PageProblem, type PageReply, type PageRequest, pageReply } from './page.ts';
 import { Icon } from './parts.tsx';
 import type { Words } from './words.ts';
 
@@ -43,7 +36,7 @@ export function refusalOfProblem(problem: PageProblem, words: Words): FormRefusa
 type AccountHandler = (request: PageRequest, signedIn: SignedIn) => PageReply | Promise<PageReply>;
 
 /**
- * A page for a logged-in account; everyone else is sent to the log-in. `redisplay` shows the form again with what was
+ * A page for a logged-in account. `redisplay` shows the form again with what was
  * refused; without it, the error page does.
  */
 export function forAccount(
@@ -54,14 +47,15 @@ export function forAccount(
     refusal: FormRefusal,
   ) => PageReply | Promise<PageReply>,
 ): PageAction {
-  const toLogIn = ({ frame }: PageRequest) => seeOther(frame.href('logIn'));
   return {
     limit: 'manage',
-    handle: (request) => (request.signedIn === null ? toLogIn(request) : handle(request, request.signedIn)),
+    needsAccount: true,
+    handle(request) {
+      if (request.signedIn === null) throw new Error('a page of an account is for somebody who is logged in');
+      return handle(request, request.signedIn);
+    },
     refuse: async (request, problem) => {
       const { signedIn, frame } = request;
-      // The session ended while the form was open: its page must not be shown signed out.
-      if (signedIn === null && problem.problem === 'stale_form') return toLogIn(request);
       if (signedIn !== null && redisplay !== undefined)
         return redisplay(request, signedIn, refusalOfProblem(problem, frame.words));
       const { status, markup } = renderErrorPage(frame, problem);
@@ -187,7 +181,7 @@ export const TextField: FC<TextFieldProps> = (props) => {
       autocapitalize="off"
       spellcheck={false}
       required={isOptional !== true}
-      value={value}
+      value={value === undefined ? value : asMarkup(value)}
     />
   );
   return (

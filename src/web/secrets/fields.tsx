@@ -6,7 +6,7 @@
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
-import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import { asMarkup, controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
 import { type Form, wholeNumber } from '../kit/form.ts';
 import type { Frame } from '../kit/layout.tsx';
 import type { Words } from '../kit/words.ts';
@@ -27,7 +27,13 @@ export const MemoField: FC<MemoFieldProps> = ({ frame, typed, wrong }) => {
   };
   return (
     <Field texts={texts}>
-      <input {...controlAttributes(texts)} type="text" autocomplete="off" dir="auto" value={typed} />
+      <input
+        {...controlAttributes(texts)}
+        type="text"
+        autocomplete="off"
+        dir="auto"
+        value={asMarkup(typed)}
+      />
     </Field>
   );
 };
@@ -43,7 +49,7 @@ export const RecipientField: FC<{ texts: FieldTexts; typed: string }> = ({ texts
       autocomplete="off"
       spellcheck={false}
       autocapitalize="off"
-      value={typed}
+      value={asMarkup(typed)}
     />
   </Field>
 );
@@ -230,7 +236,7 @@ const FreeLifetime: FC<LifetimeProps> = ({ frame, offer, typed, wrong }) => {
           type="text"
           inputmode="numeric"
           autocomplete="off"
-          value={typed.amount}
+          value={asMarkup(typed.amount)}
         />
       </Field>
       <Field texts={unit}>

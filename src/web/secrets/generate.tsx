@@ -6,7 +6,7 @@ import type { FC } from 'hono/jsx';
 import { allCharacterSets, characterSets, generatedLength } from '../../core/secrets/generated-value.ts';
 import type { CharacterSet, SuggestInput } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import { asMarkup, controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
 import { type Form, wholeNumber } from '../kit/form.ts';
 import type { Frame } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
@@ -205,7 +205,13 @@ const WordCount: FC<GenerateProps> = ({ frame, typed, wrongIn }) => {
 
 const NumberField: FC<{ texts: FieldTexts; value: string }> = ({ texts, value }) => (
   <Field texts={texts}>
-    <input {...controlAttributes(texts)} type="text" inputmode="numeric" autocomplete="off" value={value} />
+    <input
+      {...controlAttributes(texts)}
+      type="text"
+      inputmode="numeric"
+      autocomplete="off"
+      value={asMarkup(value)}
+    />
   </Field>
 );
 

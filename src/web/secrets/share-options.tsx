@@ -3,7 +3,7 @@
  * sent, and with scripts (`client/share-chips.ts`) as it is now.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import { controlAttributes, Field, type FieldTexts, NoticeBoxes } from '../kit/field.tsx';
+import { asMarkup, controlAttributes, Field, type FieldTexts, NoticeBoxes } from '../kit/field.tsx';
 import { Icon, type IconName } from '../kit/parts.tsx';
 import { askedLifetime, Lifetime, MailLanguageField, MemoField, offerOf, RecipientField } from './fields.tsx';
 import { drawField } from './share-form.ts';
@@ -121,7 +121,7 @@ const Passphrase: FC<ShareProps> = (props) => {
             spellcheck={false}
             autocapitalize="off"
             dir="auto"
-            value={text}
+            value={asMarkup(text)}
           />
           <button
             class="quiet small"

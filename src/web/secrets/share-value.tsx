@@ -4,7 +4,7 @@
  */
 import type { FC } from 'hono/jsx';
 import { catalogueOf, type MessageKey } from '../../locale/catalogues.ts';
-import { controlAttributes } from '../kit/field.tsx';
+import { asMarkup, controlAttributes } from '../kit/field.tsx';
 import type { Frame } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
 import { Generate, GenerateOptions, strengthText } from './generate.tsx';
@@ -79,7 +79,7 @@ const Text: FC<ShareProps> = (props) => {
       data-or-file={say('share.placeholderFile')}
       data-limit={plan.maxValueBytes}
     >
-      {`\n${typed.secret.text}`}
+      {asMarkup(`\n${typed.secret.text}`)}
     </textarea>
   );
 };
@@ -143,9 +143,9 @@ interface AsideProps {
 
 const Aside: FC<AsideProps> = ({ frame, typed: { drawn, aside }, field }) => (
   <>
-    {drawn === '' ? null : <input type="hidden" name={drawnName(field)} value={drawn} />}
+    {drawn === '' ? null : <input type="hidden" name={drawnName(field)} value={asMarkup(drawn)} />}
     {aside.map((text, at) => (
-      <input type="hidden" name={asideName(field, at)} value={text} />
+      <input type="hidden" name={asideName(field, at)} value={asMarkup(text)} />
     ))}
     {aside.length === 0 ? null : (
       <p class="aside">

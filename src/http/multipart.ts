@@ -1,0 +1,36 @@
+import { RequestProblem } from './problem.ts';
+
+/** More than any form here has. Of parts, and of what stands between them, a parser has more to do than of bytes (P21). */
+const mostParts = 20;
+
+/**
+ * `multipart/form-data` (RFC 7578), taken apart by the runtime.
+ * @throws RequestProblem `malformed`, in a sentence that begins with `what`
+ */
+export async function readMultipart(
+  body: string | Buffer<ArrayBuffer>,
+  contentType: string,
+  what: string,
+): Promise<FormData> {
+  const refuse = (fault: string) => new RequestProblem({ problem: 'malformed', message: `${what} ${fault}` });
+  if (hasMoreParts(body, contentType)) throw refuse(`has more than ${mostParts} parts.`);
+  try {
+    return await new Response(body, { headers: { 'content-type': contentType } }).formData();
+  } catch {
+    throw refuse('is not well formed.');
+  }
+}
+
+/** By the lines that part them, of which one ends the last part. */
+function hasMoreParts(body: string | Buffer, contentType: string): boolean {
+  const [, quoted, plain] = /boundary=(?:"([^";]*)"|([^;]*))/.exec(contentType) ?? [];
+  const line = `--${quoted ?? plain ?? ''}`;
+  let found = 0;
+  for (
+    let at = body.indexOf(line);
+    at !== -1 && found <= mostParts + 1;
+    at = body.indexOf(line, at + line.length)
+  )
+    found += 1;
+  return found > mostParts + 1;
+}
