@@ -23,7 +23,7 @@ import { refuseForeignHosts } from './http/cross-site.ts';
 import type { StoreRisk } from './http/health.ts';
 import type { Fetch } from './http/pipeline.ts';
 import { createMailQuota, createRateLimiter } from './http/rate-limit.ts';
-import { ListenError, startServer } from './http/server.ts';
+import type { ServerOptions } from './http/server.ts';
 import { lookUp } from './locale/catalogues.ts';
 import { createOutboxMailer } from './mail/outbox.ts';
 import type { MailProbe } from './mail/probe.ts';
@@ -50,7 +50,7 @@ import type { StoreServer } from './ops/start-words.ts';
 import { watchStore } from './ops/store-watch.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
 import type { Store } from './store/store.ts';
-import { markServer, openStore, refusalOf, StartRefusal } from './stores.ts';
+import { markServer, openStore, StartRefusal } from './stores.ts';
 import type { Brands } from './web/brand/brand.ts';
 
 /** A setting makes the start impossible: wrong usage, rather than a machine in the wrong state. */
@@ -76,10 +76,16 @@ export interface RunningApp {
 }
 
 /** What is opened on the way, closed in reverse when a later step fails or the app stops. */
-type Closers = (() => unknown)[];
+/** Where it is served. */
+export interface Door {
+  /** Resolves to the port; rejects with `ListenError`. From then on `fetch` answers what comes there. */
+  open(fetch: ServerOptions['fetch']): Promise<number>;
+  close(): Promise<unknown>;
+}
 
-/** In-flight requests get most of the ten seconds that a stop may take; mail being handed over gets the rest. */
-const requestGraceMs = 8_000;
+export type Closers = (() => unknown)[];
+
+/** Of the ten seconds that a stop may take, mail being handed over gets what requests leave (`start.ts`). */
 const mailGraceMs = 1_000;
 /** Another server of the database may take over meanwhile. */
 const failoverMs = 2_000;
@@ -330,7 +336,14 @@ function risksOf(server: StoreServer | null): StoreRisk[] {
   return server.unsafe.length > 0 ? [...risks, 'unsafe'] : risks;
 }
 
-async function start(settings: Settings, version: string, log: Log, closers: Closers): Promise<RunningApp> {
+/** Starts serving; `start.ts` says when. What is left open by a rejection is in `closers`. */
+export async function serveAt(
+  door: Door,
+  settings: Settings,
+  version: string,
+  log: Log,
+  closers: Closers,
+): Promise<RunningApp> {
   const { serverFaults } = settings;
   if (serverFaults.length > 0)
     throw new SettingRefusal(serverFaults.map(({ sentence }) => sentence).join('\n'));
@@ -373,8 +386,7 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
           (await domains.isVerified(name).catch(() => true)),
       })
     : fetch;
-  const server = await startServer({ fetch: served, hostname: settings.host, port: settings.port, onFault });
-  closers.push(() => server.stop(requestGraceMs));
+  const port = await door.open(served);
   // Loads the mail library after the first answers rather than before the first mail.
   setTimeout(() => void mailer.prepare(), 1_000).unref();
   await looking;
@@ -383,22 +395,9 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
     clock: store.clock(),
     isStorageFull: room.isFull(),
   };
-  return { port: server.port, ...parts.hasStarted, ...facts, stop: () => closeAll(closers) };
+  return { port, ...parts.hasStarted, ...facts, stop: () => closeAll([...closers, door.close]) };
 }
 
-async function closeAll(closers: Closers): Promise<void> {
+export async function closeAll(closers: Closers): Promise<void> {
   for (const close of closers.reverse()) await close();
-}
-
-/** Starts serving. Rejects with `StartRefusal` when the settings, the store, the keys or the port do not allow it. */
-export async function startApp(settings: Settings, version: string, log: Log): Promise<RunningApp> {
-  const closers: Closers = [];
-  try {
-    return await start(settings, version, log, closers);
-  } catch (error) {
-    await closeAll(closers);
-    throw error instanceof ListenError
-      ? new StartRefusal(error.message, { cause: error })
-      : await refusalOf(error, settings);
-  }
 }

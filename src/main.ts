@@ -88,6 +88,14 @@ async function runUntil(
   await close();
 }
 
+/** Nothing was served yet. */
+async function endWait(signal: StopSignal, { log, close }: Logger): Promise<ExitCode> {
+  log({ event: 'stopping', signal });
+  log({ event: 'stopped' });
+  await close();
+  return 0;
+}
+
 /** Settings and their schemas load only for the commands that need them. */
 const loadSettings = () => import('./config/read.ts');
 
@@ -101,12 +109,15 @@ async function serve(settings: Settings): Promise<ExitCode> {
     return 2;
   }
   const stopped = stopSignal();
-  const { startApp, SettingRefusal } = await import('./app.ts');
+  const { SettingRefusal } = await import('./app.ts');
+  const { startApp } = await import('./start.ts');
   const { StartRefusal } = await import('./stores.ts');
   const opened = openLogger(settings);
   try {
-    const app = await startApp(settings, version, opened.log);
+    const onWait = (sentence: string) => terminal.err(`Mayfly waits. ${sentence}\n`);
+    const app = await startApp({ settings, version, log: opened.log, stopped, onWait });
     logger = opened;
+    if (app === null) return await endWait(await stopped, opened);
     terminal.err(renderStartWords(settings, { version, ...app }));
     const isService = (await loadSettings()).isStartedBySystemd();
     const steps = nextSteps(settings, { ...app, isService });
@@ -175,6 +186,7 @@ const world: World = {
     look: async (settings) => (await import('./moves.ts')).lookAtRestoredStore(settings),
     accept: async (settings) => (await import('./moves.ts')).acceptRestoredStore(settings),
   },
+  migrate: async (...given) => (await import('./stores.ts')).migrateStore(...given),
   serve,
   route,
   examine: async (settings, recipient) => {

@@ -4,17 +4,25 @@ import type { Settings } from './config/read.ts';
 import type { PostgresServer } from './config/store-address.ts';
 import { ServiceError } from './core/errors.ts';
 import type { BackupOutcome, OnProgress, SharedLimits } from './core/ports.ts';
+import type { MigrateOutcome } from './core/store-move.ts';
 import { createMachineClock } from './ops/machine-clock.ts';
 import type { StoreServer } from './ops/start-words.ts';
-import type { ServerOptions } from './store/postgres/server.ts';
+import type { FoundTables, ServerOptions } from './store/postgres/server.ts';
 import { backUpStore, previewRestore, restoreStore } from './store/sqlite/backup.ts';
 import { hasStore, markServing } from './store/sqlite/files.ts';
-import { openSqliteStore } from './store/sqlite/store.ts';
-import { type Store, StoreRefusal } from './store/store.ts';
+import { migrateFolder, openSqliteStore } from './store/sqlite/store.ts';
+import { mayPass, type Store, StoreRefusal } from './store/store.ts';
 
 /** The start cannot go on: a sentence for the operator. */
 export class StartRefusal extends Error {
   override readonly name: string = 'StartRefusal';
+  /** Whether it may go on later without anyone's doing. */
+  readonly mayPass: boolean;
+
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.mayPass = options.cause instanceof StoreRefusal && mayPass(options.cause);
+  }
 }
 
 export interface OpenStore {
@@ -48,27 +56,31 @@ const unproven =
   'The server need not prove its name (sslmode=no-verify), so anyone in between can pose as it: name its authority with ?sslrootcert=PATH.';
 
 export const outdated =
-  'The tables are of an earlier version of Mayfly: start a server of this version, which brings them up to date, and try again.';
+  'The tables are of an earlier version of Mayfly: run mayfly migrate, or start a server of this version, and try again.';
 
 async function openPostgres(
   settings: Settings,
   at: PostgresServer,
   isBesideServers: boolean,
-): Promise<OpenStore> {
+  migrationMs?: number,
+): Promise<OpenStore & { readonly found: FoundTables }> {
   const { lookAtServer, toRefusal } = await import('./store/postgres/server.ts');
   const options = optionsFor(settings, at);
-  const { durability, unsafe: ofServer, tables } = await lookAtServer(options, at.shown);
-  if (isBesideServers && tables === 'none')
+  const { durability, unsafe: ofServer, tables: found } = await lookAtServer(options, at.shown);
+  if (isBesideServers && found === 'none')
     throw new NotMadeYet(
       'not_a_store',
       `There is no store at ${at.shown}. Start Mayfly once, or correct MAYFLY_STORE.`,
     );
-  if (isBesideServers && tables === 'older') throw new StoreRefusal('older_server', outdated);
+  if (isBesideServers && found === 'older') throw new StoreRefusal('older_server', outdated);
   const { openPostgresStore } = await import('./store/postgres/store.ts');
   const { requestWaits } = await import('./store/postgres/waits.ts');
   const { maxStorageBytes } = settings;
   const clock = createMachineClock();
-  const opening = openPostgresStore({ ...options, durability, maxStorageBytes, clock });
+  const opening = openPostgresStore({
+    ...{ ...options, durability, maxStorageBytes, clock },
+    ...(migrationMs !== undefined && { migrationMs }),
+  });
   const store = await opening.catch((error: unknown) => {
     throw toRefusal(error, at.shown);
   });
@@ -78,7 +90,7 @@ async function openPostgres(
   const { assertCommits, limitsUnder } = store;
   const { during: duringRequest } = requestWaits;
   const close = async () => store[Symbol.asyncDispose]();
-  return { store, server, assertCommits, limitsUnder, duringRequest, close };
+  return { store, server, assertCommits, limitsUnder, duringRequest, close, found };
 }
 
 async function openSqlite(
@@ -113,11 +125,62 @@ export async function openStore(settings: Settings): Promise<OpenStore> {
   }
 }
 
+/** A store of any size is brought up to date in a day. */
+const longestMigrationMs = 86_400_000;
+const awaitedEveryMs = 1_000;
+const toldEveryMs = 10_000;
+
+/**
+ * Brings the tables of the store that the settings name up to date, and makes them where there are none. Waits for a server that is away.
+ * @param tell a sentence now and then
+ */
+export async function migrateStore(
+  settings: Settings,
+  tell: (words: string) => void,
+): Promise<MigrateOutcome> {
+  const startedMs = performance.now();
+  let doing = 'Still at work';
+  const timer = setInterval(
+    () => tell(`${doing} (${Math.round((performance.now() - startedMs) / 1_000)} s so far).`),
+    toldEveryMs,
+  );
+  try {
+    for (;;) {
+      const outcome = await migrateOnce(settings);
+      if (!('waitsFor' in outcome)) return outcome;
+      if (doing !== outcome.waitsFor) tell(outcome.waitsFor);
+      doing = outcome.waitsFor;
+      await Bun.sleep(awaitedEveryMs);
+    }
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+async function migrateOnce(settings: Settings): Promise<MigrateOutcome | { readonly waitsFor: string }> {
+  const { store: at, dataDir } = settings;
+  try {
+    if (at === 'sqlite') {
+      const isNew = !hasStore(dataDir);
+      const isDone = migrateFolder(dataDir);
+      return { outcome: isNew ? 'made' : isDone ? 'updated' : 'up_to_date', where: resolve(dataDir) };
+    }
+    const { found, close } = await openPostgres(settings, at, false, longestMigrationMs);
+    await close();
+    const outcome = ({ none: 'made', older: 'updated', up_to_date: 'up_to_date' } as const)[found];
+    return { outcome, where: at.shown };
+  } catch (error) {
+    if (!(error instanceof StoreRefusal)) throw error;
+    return mayPass(error) ? { waitsFor: error.message } : { outcome: 'refused', problem: error.message };
+  }
+}
+
 /** What stops a start that its store does not answer, once it is open; every other fault as it is. */
 export async function refusalOf(error: unknown, { store }: Settings): Promise<unknown> {
   if (store === 'sqlite' || !(error instanceof ServiceError)) return error;
   const { toRefusal } = await import('./store/postgres/server.ts');
-  return new StartRefusal(toRefusal(error, store.shown).message, { cause: error });
+  const cause = toRefusal(error, store.shown);
+  return new StartRefusal(cause.message, { cause });
 }
 
 export type OpenedBeside =

@@ -10,7 +10,7 @@ import type { AccountAdminCore } from '../core/accounts/admin.ts';
 import type { BackupOutcome, DomainStore, OnProgress, SecretStore } from '../core/ports.ts';
 import type { RootStore, RotationStore } from '../core/root-store.ts';
 import type { Sensitive } from '../core/sensitive.ts';
-import type { CancelOutcome, StoreMove, StoreMoveOutcome } from '../core/store-move.ts';
+import type { CancelOutcome, MigrateOutcome, StoreMove, StoreMoveOutcome } from '../core/store-move.ts';
 import type { StoreClock } from '../core/time.ts';
 import type { Finding } from '../ops/doctor.ts';
 import type { Clipboard } from './clipboard.ts';
@@ -77,6 +77,8 @@ export interface World {
   readonly backups: Backups;
   readonly moves: Moves;
   readonly restores: Restores;
+  /** Brings the tables of the store up to date. @param tell a sentence now and then */
+  readonly migrate: (settings: Settings, tell: (words: string) => void) => Promise<MigrateOutcome>;
   /** Serves until told to stop. */
   readonly serve: (settings: Settings) => Promise<ExitCode>;
   /** Routes to the regions until told to stop. */

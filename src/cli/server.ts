@@ -17,6 +17,7 @@ import {
   type Input,
   type OpenAccounts,
   printResult,
+  refuse,
   settingsOrWords,
   unlessConfirmed,
   type World,
@@ -61,6 +62,23 @@ async function runDoctor(input: Input, world: World): Promise<ExitCode> {
   return report(isSettingWrong ? found : [settings, ...found], input, world);
 }
 
+async function runMigrate(input: Input, world: World): Promise<ExitCode> {
+  const settings = await settingsOrWords(world);
+  if (settings === null) return 2;
+  const migrated = await world.migrate(settings, (words) => world.terminal.err(`${words}\n`));
+  if (migrated.outcome === 'refused') return refuse(world, input, 'failed', migrated.problem);
+  const { outcome, where } = migrated;
+  if (!input.json) world.terminal.err(`${migrateWords[outcome](where)}\n`);
+  printResult(world, input, { outcome }, []);
+  return 0;
+}
+
+const migrateWords = {
+  made: (where: string) => `Done. ${where} has the tables of a new store.`,
+  updated: (where: string) => `Done. The store at ${where} is up to date now.`,
+  up_to_date: (where: string) => `The store at ${where} is up to date: nothing to do.`,
+} as const;
+
 const settingsNote = 'Settings come from the environment: mayfly config shows all of them.';
 
 export const serverCommands: readonly Command[] = [
@@ -73,6 +91,15 @@ export const serverCommands: readonly Command[] = [
     examples: ['HOST=0.0.0.0 MAYFLY_BASE_URL=https://secrets.example.org mayfly serve'],
     note: settingsNote,
     run: runServe,
+  },
+  {
+    path: ['migrate'],
+    summary: "bring the store's tables up to date",
+    words: [],
+    options: {},
+    example: 'mayfly migrate',
+    note: 'A server does so at its start, too. This waits for a database that is away.',
+    run: runMigrate,
   },
   {
     path: ['doctor'],

@@ -42,6 +42,7 @@ function installation(command: readonly string[]) {
       backups: { write: unasked, look: unasked, restore: unasked },
       moves: { move: unasked, cancel: unasked },
       restores: { look: unasked, accept: unasked },
+      migrate: async () => ({ outcome: 'refused', problem: 'No store here.' }),
       serve: unasked,
       route: unasked,
       examine: unasked,

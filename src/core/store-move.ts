@@ -23,3 +23,8 @@ export type StoreMoveOutcome =
 export type CancelOutcome =
   /** `none`: there was no move. */
   { readonly outcome: 'cancelled' | 'none' } | { readonly outcome: 'refused'; readonly problem: string };
+
+/** What became of bringing a store's tables up to date, and where it is. */
+export type MigrateOutcome =
+  | { readonly outcome: 'made' | 'updated' | 'up_to_date'; readonly where: string }
+  | { readonly outcome: 'refused'; readonly problem: string };

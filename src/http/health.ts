@@ -41,6 +41,21 @@ export function healthAnswers(deps: HealthDeps, base = ''): [path: string, answe
   ];
 }
 
+/** Answers everything while the store is waited for: it lives, it is not ready, and whoever asks for more is told to come again. */
+export function answerEarly(base: string): (request: Request) => Response | Promise<Response> {
+  const deps: HealthDeps = { isReady: () => false };
+  const health = new Map([...healthAnswers(deps), ...healthAnswers(deps, base)]);
+  return (request) => health.get(new URL(request.url).pathname)?.(request) ?? comeAgain();
+}
+
+function comeAgain(): Response {
+  const message = 'The service is starting; please try again';
+  const body = JSON.stringify({ success: false, error: 'unavailable', message });
+  const response = jsonResponse(503, body, newRequestId());
+  response.headers.set('retry-after', '5');
+  return response;
+}
+
 function readyWords(deps: HealthDeps, isReady: boolean): string {
   const { clockVerdict, storageIsFull, storeIsLocked, storeRisks = [] } = deps;
   if (!isReady)

@@ -47,6 +47,8 @@ export type LogLine =
   /** The store cannot do its work, and why in its own word, `SQLITE_FULL` or `57P03`; or its files are not where they were opened. */
   | { readonly event: 'store_failed'; readonly code: string }
   | { readonly event: 'store_moved' }
+  /** A start waits for the store's server, again and again. */
+  | { readonly event: 'store_awaited'; readonly code: string }
   /** Either is over. */
   | { readonly event: 'store_back' }
   /** There is no room for new secrets, which are refused, while the others are read and burned; or there is again. */
@@ -189,6 +191,7 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   clock_unproven: { level: 'warn', fields: ['direction', 'seconds'] },
   clock_agreed: { level: 'info', fields: [] },
   scrub_waiting: { level: 'warn', fields: ['durationMs'] },
+  store_awaited: { level: 'warn', fields: ['code'] },
   store_failed: { level: 'error', fields: ['code'] },
   store_moved: { level: 'error', fields: [] },
   store_back: { level: 'info', fields: [] },

@@ -30,7 +30,7 @@ export interface StoreWatch {
 export const storePollMs = 1_000;
 
 /** The word of what failed first: SQLite's, PostgreSQL's or the system's. */
-function codeOf(error: unknown): string {
+export function outageCodeOf(error: unknown): string {
   let code = 'UNAVAILABLE';
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if ('reason' in cause) code = String(cause.reason).toUpperCase();
@@ -47,7 +47,7 @@ export function watchStore({ assertAble, patienceMs, log, after, nowMs }: StoreW
   let [isStopped, callOff] = [false, () => {}];
 
   function note(sinceMs: number, error: unknown): void {
-    const code = error instanceof StoreMovedError ? 'MOVED' : codeOf(error);
+    const code = error instanceof StoreMovedError ? 'MOVED' : outageCodeOf(error);
     failing = { sinceMs: failing?.sinceMs ?? sinceMs, code };
     if (said !== null || nowMs() - failing.sinceMs < patienceMs) return;
     said = code;

@@ -42,7 +42,9 @@ export const finishedDeletionSeconds = 3_600;
  * - `damaged`: the file is no database, or not an intact one.
  * - `not_writable`: the folder or the file cannot be created, read or written.
  * - `older_server`: a server of an earlier version runs on it, which would miss what an upgrade brings.
- * - `unreachable`: the engine's server cannot be reached, or does not let us in.
+ * - `away`: the engine's server cannot be reached or does not confirm, which may pass by itself.
+ * - `standby`: the address leads to a standby, as in the middle of a failover.
+ * - `unreachable`: the engine's server does not let us in.
  * - `restored`: it is from a backup, or a copy, of a store: what waits in it may have been opened since.
  */
 export type RefusalReason =
@@ -54,6 +56,8 @@ export type RefusalReason =
   | 'damaged'
   | 'not_writable'
   | 'older_server'
+  | 'away'
+  | 'standby'
   | 'unreachable'
   | 'restored';
 
@@ -67,6 +71,9 @@ export class StoreRefusal extends Error {
     this.reason = reason;
   }
 }
+
+/** Whether it may pass without anyone's doing, so that a start waits for that. */
+export const mayPass = ({ reason }: StoreRefusal): boolean => reason === 'away' || reason === 'standby';
 
 export interface CountedAttempts {
   /** Times of the attempts within the window, oldest first. */

@@ -239,6 +239,13 @@ function outsideOf(app: TestApp, files: Readonly<Record<string, string>>): Parti
       look: async (settings) => (settings.dataDir === 'nothing' ? noMove : backupOf('mayfly.db')),
       accept: () => backupOf('mayfly.db'),
     },
+    migrate: async ({ dataDir }, tell) => {
+      if (dataDir === 'later')
+        return { outcome: 'refused', problem: 'The data was written by a later version.' };
+      if (dataDir === 'slow') tell('Still at work (10 s so far).');
+      const outcome = dataDir === 'new' ? 'made' : dataDir === 'slow' ? 'updated' : 'up_to_date';
+      return { outcome, where: dataDir };
+    },
     examine: async () => findings,
     statusOf: async (url) => (url.startsWith('http://127.0.0.1:3000/') ? 200 : null),
     readFile: async (path) => {

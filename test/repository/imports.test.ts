@@ -54,8 +54,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'src/stores.ts': ['src/config', 'src/core', 'src/ops', 'src/store', 'node:*'],
   'src/moves.ts': ['src/stores.ts', 'src/config', 'src/core', 'src/ops', 'src/store', 'node:*'],
   'src/app.ts': ['src/*', 'node:*'],
+  'src/start.ts': ['src/*'],
   'src/main.ts': [
     'src/app.ts',
+    'src/start.ts',
     'src/stores.ts',
     'src/moves.ts',
     'src/router-app.ts',

@@ -66,6 +66,7 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
       cancel: async () => ({ outcome: 'none' }),
     },
     restores: { look: noBackups, accept: noBackups },
+    migrate: async () => ({ outcome: 'refused', problem: 'No store here.' }),
     serve: async () => 0,
     route: async () => 0,
     examine: async () => [],

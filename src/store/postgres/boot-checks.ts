@@ -270,5 +270,6 @@ export async function checkEngine(ask: AskEngine, demands: EngineDemands): Promi
   if (durability !== null && refused.length === 0) return { durability, unsafe };
   const canBeAllowed = obstacles.length === 0;
   const allowing = 'To run on it all the same, set MAYFLY_ALLOW_UNSAFE_STORE=on.';
-  throw new StoreRefusal('unsafe_setting', [...refused, ...(canBeAllowed ? [allowing] : [])].join('\n'));
+  const reason = facts.isStandby && obstacles.length === 1 ? 'standby' : 'unsafe_setting';
+  throw new StoreRefusal(reason, [...refused, ...(canBeAllowed ? [allowing] : [])].join('\n'));
 }

@@ -68,6 +68,8 @@ export interface EngineOptions extends Partial<Pick<EngineDemands, 'durability' 
   readonly schema?: string;
   /** The server's clock, which is heard with each answer; or one that a test drives, which is taken for the server's. */
   readonly clock: ServerClock | MachineClock;
+  /** What bringing the tables up to date may take; a minute if absent. */
+  readonly migrationMs?: number;
   /** How many connections it may have, at least two: for decisions, which may wait for a standby, and for reads. */
   readonly poolSize?: number;
 }
@@ -158,7 +160,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
 
   const connection = await open();
-  const first = await prepare(connection, watch);
+  const first = await prepare(connection, watch, options.migrationMs);
   known = first;
   // Answers come in any order.
   let latest = first;
@@ -188,9 +190,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 }
 
 /** Brings the tables up to date, as durably as everything else. What is kept of the time. */
-async function prepare(connection: Connection, watch: ServerWatch): Promise<TimeRow> {
+async function prepare(connection: Connection, watch: ServerWatch, migrationMs?: number): Promise<TimeRow> {
   try {
-    const isMigrated = await migrate(connection);
+    const isMigrated = await migrate(connection, migrationMs);
     const deadlineMs = performance.now() + limitMs;
     // The tables were not there yet, and what an earlier version has made may be another role's.
     if (isMigrated) await watch.check(connection, deadlineMs);

@@ -16,7 +16,8 @@ import ownSchema from './migrations/own-schema.sql' with { type: 'text' };
 
 export const migrations: readonly string[] = [records, accounts, domains, sharedWork, timeAndLimits, moving];
 
-const limitMs = 60_000;
+/** What a start may take for it. */
+const migrationMs = 60_000;
 
 const missingTable = '42P01';
 /** Raised by own-schema.sql. */
@@ -42,9 +43,10 @@ const isOneOf = (error: unknown, codes: readonly string[]) =>
 
 /**
  * @param connection with nothing else under way; not to be used after a rejection
+ * @param limitMs for all of it
  * @returns whether there was anything to do
  */
-export async function migrate(connection: Connection): Promise<boolean> {
+export async function migrate(connection: Connection, limitMs = migrationMs): Promise<boolean> {
   const deadlineMs = performance.now() + limitMs;
   const run = (text: string) => connection.run(text, deadlineMs);
 

@@ -1,4 +1,5 @@
 /** How a PostgreSQL server is reached, a first look at it, and what is said where it does not let us in. */
+import pg from 'pg';
 import { ServiceError } from '../../core/errors.ts';
 import { StoreRefusal } from '../store.ts';
 import { type AskEngine, type CheckedEngine, checkEngine } from './boot-checks.ts';
@@ -81,12 +82,20 @@ const codeOf = (error: unknown): string =>
 const certificateCodes =
   /^(?:ERR_TLS_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA)/;
 
+const noEncryption = /does not support SSL/;
+
 /** What the server or the network says, as a sentence for the operator. Never the driver's own words: they may repeat values. */
 export function toRefusal(error: unknown, shown: string): StoreRefusal {
   if (error instanceof StoreRefusal) return error;
   if (error instanceof ServiceError)
-    return new StoreRefusal('unreachable', unconfirmedWords(shown), { cause: error });
-  return new StoreRefusal('unreachable', sentenceOf(error, shown), { cause: error });
+    return new StoreRefusal('away', unconfirmedWords(shown), { cause: error });
+  return new StoreRefusal(isAway(error) ? 'away' : 'unreachable', sentenceOf(error, shown), { cause: error });
+}
+
+/** No connection, or a server that starts, stops or has no room (classes 08, 53 and 57), and not one that refuses us. */
+function isAway(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return /^(?:08|53|57)/.test(codeOf(error));
+  return !certificateCodes.test(codeOf(error)) && !noEncryption.test(String(error));
 }
 
 const unconfirmedWords = (shown: string): string =>
@@ -98,7 +107,7 @@ function sentenceOf(error: unknown, shown: string): string {
   const said = error instanceof Error ? error.message : '';
   if (certificateCodes.test(code))
     return `The PostgreSQL server at ${shown} does not prove who it is (${code}): name the authority of its certificate in MAYFLY_STORE with ?sslrootcert=PATH, and the server by the name in it.`;
-  if (/does not support SSL/.test(said))
+  if (noEncryption.test(said))
     return `The PostgreSQL server at ${shown} does not encrypt: set ssl=on there. On a network that nobody else can reach, MAYFLY_STORE may say ?sslmode=disable.`;
   switch (code) {
     case '28P01':

@@ -160,10 +160,11 @@ export function isMarked(db: Database, mark: Mark): boolean {
 /** Whether `migrate` would change the schema of this store. */
 export const isOutdated = (db: Database): boolean => assertMarked(db, 'store') < migrations.length;
 
-/** Brings the schema up to date. @param mark what the file must be; an empty one becomes a store */
-export function migrate(db: Database, mark: Mark = 'store'): void {
+/** Brings the schema up to date; whether there was anything to do. @param mark what the file must be; an empty one becomes a store */
+export function migrate(db: Database, mark: Mark = 'store'): boolean {
   const version = assertMarked(db, mark);
   for (let next = version; next < migrations.length; next += 1) apply(db, next, mark);
+  return version < migrations.length;
 }
 
 const aBackup =

@@ -98,16 +98,30 @@ export async function openWithSettings(
 
 /** The reading connection, after the schema was brought up to date. */
 function openDatabase(directory: string, isBesideServers: boolean): Database {
+  migrateFolder(directory, isBesideServers);
+  return orRefusal(directory, () => openConnection(prepareFolder(directory).database, readerSettings));
+}
+
+/**
+ * Brings the store up to date, made where it is missing; whether there was anything to do. @throws StoreRefusal
+ * @param isBesideServers as in the options
+ */
+export function migrateFolder(directory: string, isBesideServers = false): boolean {
   const { database } = prepareFolder(directory);
-  try {
+  return orRefusal(directory, () => {
     const migrating = openConnection(database, { ...readerSettings, queryOnly: false }, 'store');
     try {
       if (isBesideServers && isOutdated(migrating) && isServed(directory)) throw olderServer(directory);
-      migrate(migrating);
+      return migrate(migrating);
     } finally {
       migrating.close();
     }
-    return openConnection(database, readerSettings);
+  });
+}
+
+function orRefusal<T>(directory: string, open: () => T): T {
+  try {
+    return open();
   } catch (error) {
     throw toRefusal(error, directory);
   }

@@ -1,0 +1,84 @@
+/**
+ * A start, which waits for a database that is away: meanwhile it listens, says that it is not ready, and tries again every second. What
+ * cannot pass by itself ends it, with a sentence.
+ */
+import { type Closers, closeAll, type Door, type RunningApp, serveAt } from './app.ts';
+import type { Settings } from './config/read.ts';
+import { createLinks } from './core/links.ts';
+import { answerEarly } from './http/health.ts';
+import { ListenError, type RunningServer, type ServerOptions, startServer } from './http/server.ts';
+import type { Log } from './ops/log.ts';
+import { outageCodeOf } from './ops/store-watch.ts';
+import { refusalOf, StartRefusal } from './stores.ts';
+import { basePathOf } from './web/kit/routes.ts';
+
+export interface Start {
+  readonly settings: Settings;
+  readonly version: string;
+  readonly log: Log;
+  /** Ends a wait at once. */
+  readonly stopped: Promise<unknown>;
+  /** Hears what is waited for, as a sentence for the operator. */
+  readonly onWait: (sentence: string) => void;
+}
+
+/** Requests get most of the ten seconds that a stop may take. */
+const requestGraceMs = 8_000;
+const retryMs = 1_000;
+const toldEveryMs = 10_000;
+
+/** The port, opened once: by the service, or before it by the wait. */
+function createDoor({ settings: { host: hostname, port }, log }: Start): Door {
+  let answer: ServerOptions['fetch'];
+  let server: RunningServer | null = null;
+  const onFault: ServerOptions['onFault'] = (error, requestId) =>
+    log({ event: 'fault', where: 'request', error, requestId });
+  return {
+    async open(fetch: ServerOptions['fetch']): Promise<number> {
+      answer = fetch;
+      server ??= await startServer({ fetch: (...request) => answer(...request), hostname, port, onFault });
+      return server.port;
+    },
+    close: async () => server?.stop(requestGraceMs),
+  };
+}
+
+/**
+ * Resolves when it serves, to `null` when it was stopped before. Rejects with `StartRefusal` when the settings, the store, the keys or
+ * the port do not allow it.
+ */
+export async function startApp(given: Start): Promise<RunningApp | null> {
+  const { settings, version, log, onWait } = given;
+  const door = createDoor(given);
+  const stopped = given.stopped.then(() => null);
+  let waitsFor: string | null = null;
+  let toldAtMs = Number.NEGATIVE_INFINITY;
+
+  /** @throws what cannot pass */
+  async function wait(error: unknown): Promise<void> {
+    const refusal = await refusalOf(error, settings);
+    if (!(refusal instanceof StartRefusal && refusal.mayPass)) throw refusal;
+    await door.open(answerEarly(basePathOf(createLinks(settings.baseUrl).baseUrl)));
+    if (refusal.message !== waitsFor) onWait(refusal.message);
+    waitsFor = refusal.message;
+    if (performance.now() - toldAtMs < toldEveryMs) return;
+    toldAtMs = performance.now();
+    log({ event: 'store_awaited', code: outageCodeOf(refusal.cause) });
+  }
+
+  for (;;) {
+    const closers: Closers = [];
+    const serving = serveAt(door, settings, version, log, closers);
+    // A stop ends the process, with what is under way.
+    serving.catch(() => {});
+    try {
+      return await (waitsFor === null ? serving : Promise.race([serving, stopped]));
+    } catch (error) {
+      await closeAll(closers);
+      await wait(error).catch((cause) => {
+        throw cause instanceof ListenError ? new StartRefusal(cause.message, { cause }) : cause;
+      });
+    }
+    if ((await Promise.race([stopped, Bun.sleep(retryMs)])) === null) return null;
+  }
+}
