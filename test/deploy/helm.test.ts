@@ -214,11 +214,16 @@ describe('the chart', () => {
       metadata: { labels: { release: 'prometheus' } },
       spec: { podMetricsEndpoints: [{ port: 'metrics', path: '/metrics', interval: '30s' }] },
     });
+    const ofTest = {
+      matchLabels: { 'app.kubernetes.io/name': 'mayfly-ready', 'app.kubernetes.io/instance': 'mayfly' },
+    };
+    const [test] = podsOf(everything).filter(({ spec }) => spec.containers[0].command.includes('health'));
+    expect(test?.metadata.labels).toMatchObject(ofTest.matchLabels);
     expect(ofKind('NetworkPolicy', everything)).toMatchObject({
       spec: {
         policyTypes: ['Ingress', 'Egress'],
         ingress: [
-          { ports: [{ port: 'http' }], from: everything.networkPolicy.from },
+          { ports: [{ port: 'http' }], from: [{ podSelector: ofTest }, ...everything.networkPolicy.from] },
           { ports: [{ port: 'metrics' }], from: everything.networkPolicy.metricsFrom },
         ],
         egress: everything.networkPolicy.egress,
