@@ -69,9 +69,11 @@ const isOf = (selector: Record<string, string>, pod: { metadata: { labels: Recor
 
 describe('the chart', () => {
   it('makes nodes, a service and a budget for disruptions, and the rest when asked', () => {
-    expect(kinds(renderChart(needed))).toEqual(['Deployment', 'Pod', 'PodDisruptionBudget', 'Service']);
+    expect(kinds(renderChart(needed))).toEqual([
+      ...['Deployment', 'Job', 'Pod', 'PodDisruptionBudget', 'Service'],
+    ]);
     expect(kinds(renderChart(everything))).toEqual([
-      ...['ConfigMap', 'Deployment', 'HorizontalPodAutoscaler', 'Ingress', 'NetworkPolicy', 'Pod'],
+      ...['ConfigMap', 'Deployment', 'HorizontalPodAutoscaler', 'Ingress', 'Job', 'NetworkPolicy', 'Pod'],
       ...['PodDisruptionBudget', 'PodMonitor', 'Service', 'Service', 'ServiceAccount'],
     ]);
     expect(ofKind('Ingress', everything)).toMatchObject({
@@ -234,6 +236,24 @@ describe('the chart', () => {
       spec: { policyTypes: ['Ingress'], ingress: [{ ports: [{ port: 'http' }] }] },
     });
     expect(podOf().containers[0].ports).toEqual([{ name: 'http', containerPort: 3000 }]);
+  });
+
+  it('brings the tables up to date before the nodes, with nothing that the chart makes later', () => {
+    const job = ofKind('Job', everything);
+    expect(job).toMatchObject({
+      metadata: { annotations: { 'helm.sh/hook': 'pre-install,pre-upgrade' } },
+      spec: { activeDeadlineSeconds: 3600, template: { spec: { restartPolicy: 'Never' } } },
+    });
+    const { spec } = z.looseObject({ spec: z.looseObject({ template }) }).parse(job).spec.template;
+    expect(spec).not.toHaveProperty('serviceAccountName');
+    const [{ command, env }] = spec.containers;
+    expect(command).toEqual(['mayfly', 'migrate']);
+    expect(JSON.stringify(env)).not.toContain('/etc/mayfly');
+    const made = renderChart(everything).filter(({ kind }) => kind === 'ConfigMap');
+    expect(made.length).toBe(1);
+    const volumes = spec.volumes.filter(({ configMap }) => configMap !== undefined);
+    expect(volumes).toEqual(everything.extraVolumes);
+    expect(ofKind('Job', { migration: { enabled: false } })).toBeUndefined();
   });
 
   it('leaves the number of nodes to the autoscaler where there is one', () => {
