@@ -1,8 +1,10 @@
 /** The version before PostgreSQL's tables had a schema of their own (README.md) and today's, as nodes of one database. */
 import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
+import { execFileSync } from 'node:child_process';
 import type { Account } from '../../src/core/account.ts';
 import type { NewRecord } from '../../src/core/secret.ts';
 import { createMachineClock } from '../../src/ops/machine-clock.ts';
+import { acceptRestore } from '../../src/store/postgres/accept-restore.ts';
 import { openMoveSession } from '../../src/store/postgres/move-session.ts';
 import { openPostgresSource } from '../../src/store/postgres/moving.ts';
 import { lookAtServer, toRefusal } from '../../src/store/postgres/server.ts';
@@ -12,7 +14,7 @@ import { clientStays, countOf, found, newRecord, putNew } from '../stores/confor
 import { domainOf } from '../stores/conformance/domain-fixtures.ts';
 import { loadEarlierStore } from '../support/earlier-store.ts';
 import { startPgbouncer } from '../support/pgbouncer.ts';
-import { type PostgresServer, startPostgres, until } from '../support/postgres.ts';
+import { type PostgresServer, runPostgresProgram, startPostgres, until } from '../support/postgres.ts';
 
 setDefaultTimeout(60_000);
 
@@ -214,6 +216,28 @@ describe('an earlier store that is updated', () => {
     await hand.ask('COMMIT');
     await using node = await starting;
     expect(await node.claim(await found(node, record.secretId), clientStays)).toBe('won');
+  });
+
+  it('P1: that comes out of a backup is moved, and serves nothing until it is accepted', async () => {
+    const [from, to] = [await newDatabase(), await newDatabase()];
+    await using earlier = await openEarlier(from);
+    const record = await putNew(earlier);
+    const at = ['-h', '127.0.0.1', '-p', String(server.port), '-U', 'mayfly'];
+    const dump = runPostgresProgram('pg_dump', [...at, new URL(from).pathname.slice(1)]);
+    execFileSync('psql', [...at, '-q', '-v', 'ON_ERROR_STOP=1', new URL(to).pathname.slice(1)], {
+      input: dump,
+      stdio: ['pipe', 'ignore', 'inherit'],
+    });
+    expect(await codeOf(open(to))).toBe('restored');
+    expect(await codeOf(openEarlier(to))).toBe('newer_schema');
+    {
+      await using session = await openMoveSession({ url: to });
+      await acceptRestore(session);
+    }
+    await using node = await open(to);
+    expect(await node.findSecret(record.secretId)).toBeNull();
+    expect((await node.findReceipt(record.receiptId))?.state).toBe('burned');
+    expect((await found(earlier, record.secretId)).secretId).toEqual(record.secretId);
   });
 
   it('is told as older by a look at the server', async () => {
