@@ -62,8 +62,15 @@ async function preparePostgres(settings: Settings, server: PostgresServer, isSou
   await (await openEngine({ ...options, durability, clock: createMachineClock() })).close();
 }
 
+/** A closed store is not prepared, but in whose schema it is counts there, too. */
+async function checkServer(settings: Settings, server: PostgresServer): Promise<void> {
+  const { lookAtServer } = await import('./store/postgres/server.ts');
+  await lookAtServer(optionsFor(settings, server), server.shown);
+}
+
 async function openSource(address: Address, settings: Settings): Promise<MoveSource> {
   if ('folder' in address) return openSqliteSource(address.folder, createMachineClock());
+  await checkServer(settings, address.server);
   const { openPostgresSource } = await import('./store/postgres/moving.ts');
   const { url, tls } = optionsFor(settings, address.server);
   return openPostgresSource({ url, tls }, () => preparePostgres(settings, address.server, true));
@@ -71,6 +78,7 @@ async function openSource(address: Address, settings: Settings): Promise<MoveSou
 
 async function openTarget(address: Address, settings: Settings): Promise<MoveTarget> {
   if ('folder' in address) return openSqliteTarget(address.folder);
+  await checkServer(settings, address.server);
   const { openPostgresTarget } = await import('./store/postgres/moving.ts');
   const { url, tls } = optionsFor(settings, address.server);
   return openPostgresTarget({ url, tls }, () => preparePostgres(settings, address.server, false));
@@ -131,12 +139,11 @@ const embedded =
 async function restoredStore(settings: Settings, isAccepted: boolean): Promise<BackupOutcome> {
   const { store } = settings;
   if (store === 'sqlite') return { outcome: 'refused', problem: embedded };
-  const { lookAtServer } = await import('./store/postgres/server.ts');
   const { openMoveSession } = await import('./store/postgres/move-session.ts');
   const { acceptRestore, lookAtRestored } = await import('./store/postgres/accept-restore.ts');
   const options = optionsFor(settings, store);
   try {
-    await lookAtServer(options, store.shown);
+    await checkServer(settings, store);
     await using session = await openMoveSession(options);
     const facts = await lookAtRestored(session);
     if (facts === null) return { outcome: 'refused', problem: notRestored };

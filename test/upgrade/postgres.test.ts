@@ -240,6 +240,24 @@ describe('an earlier store that is updated', () => {
     expect((await found(earlier, record.secretId)).secretId).toEqual(record.secretId);
   });
 
+  it('is left alone where a part of it is another role’s, as after a restore by a superuser', async () => {
+    const url = await newDatabase();
+    await using earlier = await openEarlier(url);
+    const record = await putNew(earlier);
+    const admin = url.replace('service@', 'mayfly@');
+    for (const table of ['looks', 'migrations']) {
+      await askAs(
+        admin,
+        `ALTER TABLE public.${table} OWNER TO mayfly; GRANT ALL ON public.${table} TO service`,
+      );
+      expect(await codeOf(open(url))).toBe('42501');
+      expect((await found(earlier, record.secretId)).secretId).toEqual(record.secretId);
+      await askAs(admin, `ALTER TABLE public.${table} OWNER TO service`);
+    }
+    await using node = await open(url);
+    expect(await node.claim(await found(node, record.secretId), clientStays)).toBe('won');
+  });
+
   it('is told as older by a look at the server', async () => {
     const url = await newDatabase();
     const look = () =>

@@ -9,13 +9,14 @@ import type { MoveId } from '../../../src/store/move/move.ts';
 import { movedTables } from '../../../src/store/move/tables.ts';
 import { openEngine } from '../../../src/store/postgres/engine.ts';
 import { openPostgresSource } from '../../../src/store/postgres/moving.ts';
-import { lookAtServer } from '../../../src/store/postgres/server.ts';
+import { lookAtServer, toRefusal } from '../../../src/store/postgres/server.ts';
 import { statement } from '../../../src/store/postgres/statement.ts';
 import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/store.ts';
 import { StoreRefusal } from '../../../src/store/store.ts';
 import { loadEarlierStore } from '../../support/earlier-store.ts';
 import { startPgbouncer } from '../../support/pgbouncer.ts';
 import { type PostgresServer, startPostgres, until } from '../../support/postgres.ts';
+import { runProduct } from '../../support/started-server.ts';
 import {
   logIn,
   newAccount,
@@ -211,6 +212,35 @@ describe('a role that may log in and create in public', () => {
     }
   });
 
+  for (const [what, made] of Object.entries({
+    'a view': `CREATE VIEW public.migrations AS SELECT 1 AS only_row, 0 AS done, public.spring() AS moved_to`,
+    'a table with a rule for its rows': `CREATE TABLE public.migrations (only_row int, done int, moved_to text);
+      INSERT INTO public.migrations VALUES (1, 0, 'a'); ALTER TABLE public.migrations ENABLE ROW LEVEL SECURITY;
+      CREATE POLICY spring ON public.migrations USING (public.spring() IS NULL)`,
+    'a table with a rule for its rows, as an earlier version’s': `CREATE TABLE public.migrations (only_row int, done int);
+      INSERT INTO public.migrations VALUES (1, 0); ALTER TABLE public.migrations ENABLE ROW LEVEL SECURITY;
+      CREATE POLICY spring ON public.migrations USING (public.spring() IS NULL)`,
+  }))
+    it(`P1: does not run when ${what} is in the place of an earlier store: the start is refused`, async () => {
+      const database = await newDatabase();
+      await setTraps(database);
+      await database.as(
+        'tenant',
+        `CREATE FUNCTION public.spring() RETURNS text ${trap}; ${made}; GRANT ALL ON public.migrations TO PUBLIC`,
+      );
+      const refused = await openStore(database).then(
+        async (store) => store[Symbol.asyncDispose](),
+        (error) => toRefusal(error, 'there').message,
+      );
+      expect(await lootIn(database)).toEqual([]);
+      expect(refused).toContain('(42501)');
+      await database.as(
+        'mayfly',
+        'DROP FUNCTION public.spring() CASCADE; DROP TABLE IF EXISTS public.migrations',
+      );
+      await (await openStore(database))[Symbol.asyncDispose]();
+    });
+
   it('P1: does not run while the store is moved', async () => {
     const database = await newDatabase();
     await using store = await openStore(database);
@@ -279,6 +309,36 @@ describe('a role that may log in and create in public', () => {
     expect(await lootIn(database)).toEqual([{ who: 'service' }]);
   });
 
+  it('P1: does not run when a command asks what it has put in the place of a closed or restored store', async () => {
+    const database = await newDatabase();
+    await setTraps(database);
+    await database.as(
+      'mayfly',
+      'CREATE SCHEMA mayfly_store AUTHORIZATION tenant; GRANT ALL ON SCHEMA mayfly_store TO service',
+    );
+    const columns =
+      "'x'::bytea AS id, public.spring() AS phase, 1 AS run, 1 AS next_table, 1 AS next_after, 1 AS only_row";
+    await database.as(
+      'tenant',
+      `CREATE FUNCTION public.spring() RETURNS text ${trap};
+       CREATE TABLE mayfly_store.fenced_records (id int); CREATE TABLE mayfly_store.fenced_store_time (id int);
+       CREATE VIEW mayfly_store.move AS SELECT ${columns}; GRANT ALL ON ALL TABLES IN SCHEMA mayfly_store TO PUBLIC`,
+    );
+    const env = { MAYFLY_STORE: database.url, MAYFLY_STORE_DURABILITY: 'single' };
+    for (const words of [
+      ['migrate-store', database.url, '--cancel'],
+      ['store', 'accept-restore', '--yes'],
+      ['doctor'],
+    ]) {
+      const run = await runProduct(['src/main.ts', ...words], env, 30_000);
+      expect([run.code, `${run.stdout}${run.stderr}`]).toEqual([
+        1,
+        expect.stringContaining('ALTER SCHEMA mayfly_store OWNER'),
+      ]);
+    }
+    expect(await lootIn(database)).toEqual([]);
+  });
+
   it('may read, write and call nothing of it', async () => {
     const database = await newDatabase();
     await using _ = await openStore(database);
@@ -300,6 +360,14 @@ describe('a role that may log in and create in public', () => {
       `CREATE TEMP TABLE accounts (LIKE mayfly_store.accounts); SELECT mayfly_store.lock_account(${account.id}, 1) AS done`,
     );
     expect(row).toEqual({ done: true });
+
+    await database.as('service', 'ALTER FUNCTION mayfly_store.lock_account RESET search_path');
+    const [misled] = await database.as(
+      'service',
+      `CREATE TEMP TABLE accounts (LIKE mayfly_store.accounts); CREATE TEMP TABLE sessions (id int);
+       SELECT mayfly_store.lock_account(${account.id}, 1) AS done`,
+    );
+    expect(misled).toEqual({ done: false });
   });
 
   it('is refused through a pooler, where the path is the role’s own, until it may create no more', async () => {

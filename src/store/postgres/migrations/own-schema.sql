@@ -7,7 +7,10 @@ DO $$
 DECLARE
   earlier regclass;
   place regnamespace;
-  made_by oid;
+  own oid;
+  tables name[] := '{
+    store_time, fenced_store_time, records, fenced_records, looks, accounts, tokens, sessions, tickets, deletions, domains, domain_logos,
+    attempts, creations, root_checks, root_floor, root_uses, first_node, limits, move, move_changes, store_place, migrations}';
   is_left boolean;
   left_for text := '';
   each record;
@@ -17,10 +20,15 @@ BEGIN
   earlier := pg_catalog.to_regclass('migrations');
   place := pg_catalog.to_regnamespace(pg_catalog.quote_ident(pg_catalog.current_schema()));
   SET LOCAL search_path TO pg_catalog, pg_temp;
+  own := (SELECT oid FROM pg_roles WHERE rolname = current_user);
 
   -- Another program may have a table of that name.
   IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = earlier::oid AND attname = 'only_row') THEN
     earlier := NULL;
+  END IF;
+  -- To read what another role has made may run what it has made: a view, a policy, a trigger.
+  IF EXISTS (SELECT FROM pg_class WHERE oid = earlier::oid AND relowner <> own) THEN
+    RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege', MESSAGE = format('%s is another role''s', earlier);
   END IF;
   is_left := EXISTS (SELECT FROM pg_attribute WHERE attrelid = earlier::oid AND attname = 'moved_to');
   IF is_left THEN
@@ -39,20 +47,22 @@ BEGIN
     CREATE TABLE mayfly_store.migrations (only_row int PRIMARY KEY CHECK (only_row = 1), done int NOT NULL);
     INSERT INTO mayfly_store.migrations VALUES (1, 0);
   ELSE
-    SELECT relnamespace, relowner INTO place, made_by FROM pg_class WHERE oid = earlier::oid;
+    SELECT relnamespace INTO place FROM pg_class WHERE oid = earlier::oid;
     -- The time first, as decisions do. What another role has put beside it stays where it is.
     FOR each IN
       SELECT oid::regclass AS name FROM pg_class
-      WHERE relnamespace = place::oid AND relowner = made_by AND relkind = 'r' AND relname = ANY ('{
-        store_time, fenced_store_time, records, fenced_records, looks, accounts, tokens, sessions, tickets, deletions, domains, domain_logos,
-        attempts, creations, root_checks, root_floor, root_uses, first_node, limits, move, move_changes, store_place, migrations}'::name[])
+      WHERE relnamespace = place::oid AND relowner = own AND relkind = 'r' AND relname = ANY (tables)
       ORDER BY relname NOT IN ('store_time', 'fenced_store_time')
     LOOP
       EXECUTE format('ALTER TABLE %s SET SCHEMA mayfly_store', each.name);
     END LOOP;
+    -- As a backup is that a superuser has restored for itself.
+    IF EXISTS (SELECT FROM pg_class WHERE relnamespace = place::oid AND relname = ANY (tables)) THEN
+      RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege', MESSAGE = format('Some tables in %s are another role''s', place);
+    END IF;
     FOR each IN
       SELECT oid::regprocedure AS name FROM pg_proc
-      WHERE pronamespace = place::oid AND proowner = made_by AND (proname LIKE 'note\_moved\_%' OR proname = ANY ('{
+      WHERE pronamespace = place::oid AND proowner = own AND (proname LIKE 'note\_moved\_%' OR proname = ANY ('{
         lock_account, hand_ticket, replace_reset_tickets, use_ticket, redeem_sign_up, redeem_reset, change_password, add_domain,
         note_domain_check, count_calls}'::name[]))
     LOOP
