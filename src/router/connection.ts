@@ -300,9 +300,13 @@ export interface UpstreamLimits {
 /** An answer may take as long as a server allows a request (30 s), less the way back. */
 const usualLimits: UpstreamLimits = { connectMs: 1_500, answerMs: 28_000, idleMs: 10_000 };
 const sweepsPerLimit = 8;
+/** A region answers within two seconds, even that it cannot. */
+const abandonedMs = 3_000;
 
 export interface UpstreamClient {
   readonly hop: Hop;
+  /** Ends what a lost server has left without a byte for so long that it will not answer: it is known no earlier what became of it. */
+  abandon(server: RegionServer): void;
   /** Ends every connection. */
   close(): void;
 }
@@ -364,6 +368,12 @@ export function createUpstreamClient(limits: UpstreamLimits = usualLimits): Upst
   };
   return {
     hop,
+    abandon(server) {
+      dropIdle(server);
+      const now = performance.now();
+      for (const connection of all)
+        if (connection.server === server && now - connection.lastMs > abandonedMs) connection.end();
+    },
     close() {
       clearInterval(timer);
       for (const connection of [...all]) connection.end();

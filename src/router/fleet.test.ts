@@ -117,7 +117,7 @@ function watchOf(says: (server: RegionServer) => Promise<HopOutcome>) {
       timers = timers.filter((other) => other !== timer);
     };
   };
-  const watch = createHealthWatch({ fleet, hop, after, everyMs: 2_000, limitMs: 1_000 });
+  const watch = createHealthWatch({ fleet, hop, abandon: () => {}, after, everyMs: 2_000, limitMs: 1_000 });
   const settle = async () => {
     for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
   };

@@ -134,6 +134,8 @@ function serverAt(address: string, region: Region): RegionServer {
 export interface HealthWatchDeps {
   readonly fleet: Fleet;
   readonly hop: Hop;
+  /** Called at each failure of a server that gives no answer at all any more: what is under way there will not end by itself. */
+  readonly abandon: (server: RegionServer) => void;
   /** Runs a function once, after so many milliseconds; returns what cancels it. */
   readonly after: (milliseconds: number, run: () => void) => () => void;
   readonly everyMs: number;
@@ -152,7 +154,8 @@ export interface HealthWatch {
  * Asks every server's `/readyz`: at most one question per server at a time, each with a limit. A server that says no or accepts
  * no connection is unhealthy at once; a slow one only when slow twice in a row, because a busy second is not an outage.
  */
-export function createHealthWatch({ fleet, hop, after, everyMs, limitMs }: HealthWatchDeps): HealthWatch {
+export function createHealthWatch(deps: HealthWatchDeps): HealthWatch {
+  const { fleet, hop, abandon, after, everyMs, limitMs } = deps;
   const underWay = new Map<RegionServer, Promise<void>>();
   const cancels = new Map<RegionServer, () => void>();
   const slow = new Set<RegionServer>();
@@ -165,9 +168,13 @@ export function createHealthWatch({ fleet, hop, after, everyMs, limitMs }: Healt
     const answer = await hop(server, request).finally(cancel);
     underWay.delete(server);
     if (isStopped) return;
-    const wasSlow = slow.delete(server);
-    if (answer.outcome === 'left' && !wasSlow) slow.add(server);
-    else fleet.note(server, answer.outcome === 'answered' && answer.response.status === 200);
+    const wasSlow = slow.has(server);
+    if (answer.outcome === 'left') slow.add(server);
+    else slow.delete(server);
+    if (answer.outcome !== 'left' || wasSlow) {
+      fleet.note(server, answer.outcome === 'answered' && answer.response.status === 200);
+      if (answer.outcome !== 'answered') abandon(server);
+    }
     cancels.set(
       server,
       after(everyMs, () => void check(server)),

@@ -48,6 +48,7 @@ export interface RouterParts {
 
 export interface RouterEdges {
   readonly hop: Hop;
+  readonly abandon: HealthWatchDeps['abandon'];
   readonly after: HealthWatchDeps['after'];
   readonly random: RandomBytes;
   readonly nowMs: () => number;
@@ -62,10 +63,13 @@ const recognitionLimitMs = 5_000;
 
 /** The router without its sockets and its clock. */
 export function assembleRouter(settings: RouterSettings, edges: RouterEdges): RouterParts {
-  const { hop, after, random, nowMs, bodyLimitMs } = edges;
+  const { hop, abandon, after, random, nowMs, bodyLimitMs } = edges;
   const { regions, weights, deprecatedSince, clientAddressOf, onChange, onAnswer } = settings;
   const fleet = createFleet(regions, { onChange });
-  const health = createHealthWatch({ fleet, hop, after, everyMs: healthEveryMs, limitMs: healthLimitMs });
+  const health = createHealthWatch({
+    ...{ fleet, hop, abandon, after },
+    ...{ everyMs: healthEveryMs, limitMs: healthLimitMs },
+  });
   const send = createSender({ fleet, hop, check: health.check });
   const via = `mayfly-${random(4).toHex()}`;
   const homes = createHomeRegions({ regions, ask: createAsker(send, via), key: random(32), nowMs });
@@ -149,7 +153,8 @@ function settingsOf(options: RouterOptions): RouterSettings {
 
 export async function startRouter(options: RouterOptions): Promise<RouterStart> {
   const client = createUpstreamClient();
-  const edges = { hop: client.hop, after: afterMs, random: systemRandom, nowMs: () => performance.now() };
+  const { hop, abandon } = client;
+  const edges = { hop, abandon, after: afterMs, random: systemRandom, nowMs: () => performance.now() };
   const { fetch, health } = assembleRouter(settingsOf(options), edges);
   const close = () => {
     health.stop();

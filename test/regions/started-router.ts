@@ -65,6 +65,7 @@ export async function startTestRouter(setup: RouterSetup): Promise<StartedRouter
     },
     {
       hop: setup.wrapHop?.(client.hop) ?? client.hop,
+      abandon: client.abandon,
       after: (milliseconds, run) => {
         const timer = setTimeout(run, milliseconds);
         return () => clearTimeout(timer);

@@ -52,7 +52,8 @@ async function startRouting(handler: Handler, trustedProxies: readonly string[])
   const hop: Hop = (to, request) =>
     to.host.startsWith('us.') ? hopTo(handler, to.host, request) : stranger(request);
   const settings = { regions, weights: null, deprecatedSince: null, onChange: () => {}, onAnswer: () => {} };
-  const edges = { hop, after: () => () => {}, random: systemRandom, nowMs: () => performance.now() };
+  const idle = { abandon: () => {}, after: () => () => {} };
+  const edges = { ...idle, hop, random: systemRandom, nowMs: () => performance.now() };
   const clientAddressOf = createClientAddressOf(trusted);
   const parts = assembleRouter({ ...settings, clientAddressOf }, edges);
   for (const { servers } of regions) for (const server of servers) parts.fleet.note(server, true);
