@@ -3,25 +3,14 @@
  * Operations, addresses and commands come from what serves them, so that a new one without a row is noticed.
  */
 import { describe, expect, it } from 'bun:test';
-import type { DialectName } from '../../src/api/version.ts';
 import { sections } from '../../src/cli/run.ts';
 import { readConfig } from '../../src/config/read.ts';
-import {
-  type AccountId,
-  anonymous,
-  type Caller,
-  type TokenScope,
-  tokenScopes,
-} from '../../src/core/account.ts';
-import { Sensitive } from '../../src/core/sensitive.ts';
+import type { AccountId } from '../../src/core/account.ts';
 import { waysTo } from '../../src/http/api.ts';
 import { type RouteName, routes } from '../../src/web/kit/routes.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { runCli } from '../support/cli-world.ts';
-import { noOptions } from '../support/inputs.ts';
-import { giveDomain } from '../support/own-domain.ts';
 import { surfacesOf } from '../v2/documented-app.ts';
-import { password, signUpAs } from '../web/signed-in.ts';
 import {
   apiRows,
   commandRows,
@@ -31,111 +20,9 @@ import {
   type Row,
   type Standing,
 } from './ownership-rows.ts';
+import { domain, obfuscated, openWorld, standingOf, texts, type Who, type World } from './ownership-world.ts';
 
-const texts = { value: 'cnry-value-9Qd3', memo: 'cnry-payroll-4Tz7', recipient: 'frieda@example.org' };
-const obfuscated = 'fr*****@e*****.org';
 const unknownKey = '0'.repeat(31);
-const domain = 'secrets.example.org';
-
-/** What a caller sends with every request, and who that is to a door. */
-interface Who {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly formToken: string;
-  /** To the API and the command: `wrong` where the credentials are refused. */
-  readonly api: 'nobody' | 'wrong' | Holder;
-  /** To the pages: `stale` where a form is of a session that has ended. */
-  readonly page: 'nobody' | 'stale' | Holder;
-  readonly token: { readonly username: string; readonly text: string } | null;
-}
-
-interface Holder {
-  readonly id: AccountId;
-  readonly scopes: readonly TokenScope[];
-}
-
-interface World {
-  readonly app: TestApp;
-  readonly dialect: DialectName;
-  readonly alice: AccountId;
-  readonly callers: ReadonlyMap<string, Who>;
-  /** Owners of what was stored since the last time. */
-  takeStored(): (AccountId | null)[];
-  /** A fresh record, waiting, with a memo; an account's has a recipient too. */
-  fresh(isOwned: boolean): Promise<Keys>;
-}
-
-/** @param isLocked whether Alice's account is, after she has shared */
-async function openWorld(dialect: DialectName, isLocked: boolean): Promise<World> {
-  const stored: (AccountId | null)[] = [];
-  const app = createTestApp({
-    dialect,
-    v2Dialect: dialect,
-    wrapStore: (store) => ({
-      ...store,
-      put: async (record) => {
-        await store.put(record);
-        stored.push(record.owner);
-      },
-    }),
-  });
-  const callers = new Map<string, Who>();
-  const nobody = { headers: {}, formToken: '', api: 'nobody', page: 'nobody', token: null } as const;
-  callers.set('nobody', nobody);
-  const ids = new Map<string, Caller>();
-  for (const name of ['alice', 'eve']) {
-    const isOut = isLocked && name === 'alice';
-    const { signedIn, cookie } = await signUpAs(app, `${name}@example.com`);
-    const { caller, formToken } = signedIn;
-    ids.set(name, caller);
-    const { id, username } = caller.account;
-    const page = isOut ? 'stale' : { id, scopes: tokenScopes };
-    callers.set(`${name}’s session`, { ...nobody, headers: { cookie }, formToken, page });
-    for (const scopes of [tokenScopes, ...tokenScopes.map((scope) => [scope])]) {
-      const input = { name: scopes.join(), scopes, expiresAt: null, password: new Sensitive(password) };
-      const made = await app.accounts.createToken(signedIn, { ...input, locale: 'en' });
-      if (made.outcome !== 'created') throw new Error(made.outcome);
-      const text = made.token.expose();
-      const authorization = `Basic ${btoa(`${username}:${text}`)}`;
-      const api = isOut ? 'wrong' : { id, scopes };
-      const token = { username, text };
-      callers.set(`${name}’s token to ${scopes.join(', ')}`, {
-        ...nobody,
-        headers: { authorization },
-        api,
-        token,
-      });
-    }
-  }
-  await app.accounts.settled();
-  const alice = ids.get('alice');
-  if (alice?.kind !== 'account') throw new Error('there is no Alice');
-  await giveDomain(app.store, alice.account.id, domain);
-  if (isLocked) await app.store.lockAccount(alice.account.id);
-  return {
-    ...{ app, dialect, callers, alice: alice.account.id },
-    takeStored: () => stored.splice(0),
-    async fresh(isOwned) {
-      const given = { value: new Sensitive(texts.value), memo: new Sensitive(texts.memo) };
-      const recipient = isOwned ? new Sensitive(texts.recipient) : null;
-      const made = await app.service.conceal(
-        { ...noOptions, ...given, recipient, ttlSeconds: 3_600 },
-        isOwned ? alice : anonymous,
-      );
-      if (made.outcome !== 'created') throw new Error(made.outcome);
-      await app.service.settled();
-      stored.length = 0;
-      return { secret: made.receipt.secretKey ?? '', metadata: made.receipt.metadataKey };
-    },
-  };
-}
-
-async function standingOf({ app }: World, { metadata }: Keys): Promise<Standing> {
-  const found = await app.service.findReceipt({ metadataKey: metadata, authority: 'holder' }, anonymous);
-  if (found.outcome !== 'found') throw new Error('the record is gone');
-  const { state, viewedAt, memo, ttlSeconds, secretTtlSeconds } = found.receipt;
-  const ttl = secretTtlSeconds === null ? ttlSeconds : secretTtlSeconds;
-  return { state, viewed: viewedAt !== null, memo, ttl, mails: app.mails.length };
-}
 
 type Door = 'v1' | 'v2' | 'guest' | 'page' | 'page of a share domain' | 'command';
 type Verdict = 'done' | 'unknown' | 'no account' | 'account needed' | 'no scope' | 'stale' | 'log in';
@@ -159,7 +46,8 @@ function verdictOf(row: Row, door: Door, who: Who, world: World, isOwned: boolea
   if (holder !== null && scope !== null && !holder.scopes.includes(scope)) return 'no scope';
   if (row.kind === 'link' || row.kind === 'create') return 'done';
   if (row.kind === 'list') return holder !== null ? 'done' : isPage ? 'log in' : 'no account';
-  const isUpstream = world.dialect === 'upstream' && !isPage && row.account !== true;
+  const isUpstream =
+    world.dialects[door === 'v1' ? 'v1' : 'v2'] === 'upstream' && !isPage && row.account !== true;
   if (isUpstream) return 'done';
   if (!isPage && holder === null) return 'no account';
   if (isOwned) return holder?.id === world.alice ? 'done' : 'unknown';
@@ -226,8 +114,8 @@ function statusOf(row: Cell['row']): number {
 }
 
 /** The `upstream` dialect of version 1 says 404 for most. */
-function refusalOf(verdict: Exclude<Verdict, 'done'>, door: Door, { dialect }: World): number {
-  return dialect === 'upstream' && door === 'v1' ? 404 : statuses[verdict];
+function refusalOf(verdict: Exclude<Verdict, 'done'>, door: Door, { dialects }: World): number {
+  return dialects.v1 === 'upstream' && door === 'v1' ? 404 : statuses[verdict];
 }
 
 function creatorOf(door: Door, who: Who): AccountId | null {
@@ -376,20 +264,22 @@ function linesOf(app: TestApp): Line[] {
 }
 
 describe.each([
-  ['documented', false],
-  ['documented', true],
-  ['upstream', false],
-  ['upstream', true],
-] as const)('in the dialect %s, with the owner locked: %p', (dialect, isLocked) => {
+  ['documented', 'documented', false],
+  ['documented', 'documented', true],
+  ['upstream', 'upstream', false],
+  ['upstream', 'upstream', true],
+  ['upstream', 'documented', false],
+  ['documented', 'upstream', false],
+] as const)('in the dialects v1 %s and v2 %s, with the owner locked: %p', (v1, v2, isLocked) => {
   it.each([true, false])(
     'each caller gets by every door what P16 allows (a record with an owner: %p)',
     async (isOwned) => {
-      const world = await openWorld(dialect, isLocked);
+      const world = await openWorld({ v1, v2 }, isLocked);
       const found: string[] = [];
       let cells = 0;
       for (const { name, door, row, isPost, asked } of linesOf(world.app)) {
         // The command asks a server of ours, in its documented dialect.
-        if (door === 'command' && dialect === 'upstream') continue;
+        if (door === 'command' && v2 === 'upstream') continue;
         for (const [caller, who] of world.callers) {
           cells += 1;
           const cell = { world, row, door, who, isOwned, isPost, ask: asked(world.app, who) };
