@@ -1,22 +1,25 @@
 /** The claim over a primary, its standbys and failovers: every order of everything that can happen, within stated bounds. */
 import { describe, expect, it } from 'bun:test';
 import { count, limitMs } from '../support/counts.ts';
-import { allRules, type Bounds, claimModel, type Rules } from './claim.ts';
+import { claimModel } from './claim.ts';
 import { explore } from './explore.ts';
+import { allRules, type Bounds, type Rules } from './world.ts';
 
 const maxStates = 1_000_000;
 
 /** Two readers under every fault, and three with fewer faults: the third reads what another's answer made of the secret. */
 const spaces: readonly Bounds[] = count<readonly Bounds[]>({
   usual: [
-    { readers: 2, promotions: 1, crashes: 1, nameChanges: 1, cuts: 1, cancels: 1, undoTries: 1 },
-    { readers: 3, promotions: 1, crashes: 0, nameChanges: 0, cuts: 1, cancels: 1, undoTries: 1 },
+    { readers: 2, promotions: 1, crashes: 1, nameChanges: 1, restores: 0, cuts: 1, cancels: 1, undoTries: 1 },
+    { readers: 3, promotions: 1, crashes: 0, nameChanges: 0, restores: 0, cuts: 1, cancels: 1, undoTries: 1 },
+    { readers: 2, promotions: 1, crashes: 0, nameChanges: 2, restores: 1, cuts: 0, cancels: 0, undoTries: 1 },
   ],
   long: [
-    { readers: 2, promotions: 1, crashes: 1, nameChanges: 2, cuts: 1, cancels: 1, undoTries: 1 },
-    { readers: 2, promotions: 2, crashes: 0, nameChanges: 0, cuts: 2, cancels: 2, undoTries: 2 },
-    { readers: 3, promotions: 1, crashes: 0, nameChanges: 1, cuts: 1, cancels: 1, undoTries: 1 },
-    { readers: 3, promotions: 1, crashes: 1, nameChanges: 0, cuts: 1, cancels: 1, undoTries: 1 },
+    { readers: 2, promotions: 1, crashes: 0, nameChanges: 2, restores: 1, cuts: 1, cancels: 1, undoTries: 1 },
+    { readers: 2, promotions: 1, crashes: 1, nameChanges: 2, restores: 0, cuts: 1, cancels: 1, undoTries: 1 },
+    { readers: 2, promotions: 2, crashes: 0, nameChanges: 0, restores: 0, cuts: 2, cancels: 2, undoTries: 2 },
+    { readers: 3, promotions: 1, crashes: 0, nameChanges: 1, restores: 0, cuts: 1, cancels: 1, undoTries: 1 },
+    { readers: 3, promotions: 1, crashes: 1, nameChanges: 0, restores: 0, cuts: 1, cancels: 1, undoTries: 1 },
   ],
 });
 
@@ -36,9 +39,19 @@ const defects: readonly { rule: keyof Rules; readers: number; faults: Partial<Bo
   { rule: 'undoesByToken', readers: 3, faults: { cuts: 1 }, fault: twice },
   { rule: 'proves', readers: 3, faults: { cancels: 1 }, fault: resurrected },
   { rule: 'settles', readers: 3, faults: { cancels: 1 }, fault: resurrected },
+  { rule: 'writesAgain', readers: 2, faults: { nameChanges: 2 }, fault: twice },
+  { rule: 'checksTables', readers: 2, faults: { restores: 1 }, fault: twice },
 ];
 
-const noFaults = { promotions: 1, crashes: 0, nameChanges: 0, cuts: 0, cancels: 0, undoTries: 1 };
+const noFaults = {
+  promotions: 1,
+  crashes: 0,
+  nameChanges: 0,
+  restores: 0,
+  cuts: 0,
+  cancels: 0,
+  undoTries: 1,
+};
 
 describe('P1, P2, P6: the claim, in every order', () => {
   for (const bounds of spaces) {

@@ -8,171 +8,35 @@
  * A node's crash is a cut connection after which nobody undoes anything; undoing is never certain here.
  */
 import type { Model, Step } from './explore.ts';
-
-/** The rules that keep the promises. Without any one of them there must be a trail to a fault. */
-export interface Rules {
-  /** A commit waits until the standby has it (`synchronous_commit`). */
-  readonly waits: boolean;
-  /** A notice, as a cancelled wait gives it, means that nothing is confirmed. */
-  readonly heedsNotices: boolean;
-  /** After the commit: the standbys are named as at the boot check, and the configuration was not loaded since. */
-  readonly checksNames: boolean;
-  /** An undo asks for its own claim's token. */
-  readonly undoesByToken: boolean;
-  /** "Gone" is answered only after a confirmed write that began after the row was seen. */
-  readonly proves: boolean;
-  /** That write ends the claim's right to be undone. */
-  readonly settles: boolean;
-}
-
-export const allRules: Rules = {
-  waits: true,
-  heedsNotices: true,
-  checksNames: true,
-  undoesByToken: true,
-  proves: true,
-  settles: true,
-};
-
-/** How much can go wrong in one history. */
-export interface Bounds {
-  readonly readers: number;
-  readonly promotions: number;
-  readonly crashes: number;
-  readonly nameChanges: number;
-  readonly cuts: number;
-  readonly cancels: number;
-  readonly undoTries: number;
-}
-
-type Kind = 'claim' | 'undo' | 'settle' | 'proof';
-interface Entry {
-  readonly kind: Kind;
-  readonly by: number;
-}
-
-interface Server {
-  readonly isUp: boolean;
-  readonly log: readonly Entry[];
-  /** Places in the log of what waits. */
-  readonly hidden: readonly number[];
-  readonly hasNames: boolean;
-  /** How often the configuration was loaded. */
-  readonly loads: number;
-}
-
-interface Statement extends Entry {
-  readonly server: number;
-  /** In the log, where it waits; `null` until it is executed. */
-  readonly place: number | null;
-  /** Its connection is gone, and its answer reaches nobody. */
-  readonly isOrphan: boolean;
-}
-
-type Phase =
-  | 'new'
-  | 'found' // it has read that the secret waits
-  | 'claiming'
-  | 'claimed' // the commit succeeded
-  | 'released'
-  | 'doubt' // answered 503: may be undone
-  | 'ended' // it has read that the secret was claimed
-  | 'proving'
-  | 'proved'
-  | 'gone'
-  | 'refused'; // answered 503: nothing to undo
-
-interface Reader {
-  readonly phase: Phase;
-  readonly server: number;
-  /** The server's `loads` at the boot check. */
-  readonly loads: number;
-  /** Whose claim it has seen. */
-  readonly claimant: number | null;
-  readonly undoTries: number;
-}
-
-export interface World {
-  /** In the order in which they become primary. The one after `primary` is its standby, if it is there. */
-  readonly servers: readonly Server[];
-  readonly primary: number;
-  readonly readers: readonly Reader[];
-  readonly statements: readonly Statement[];
-  readonly left: Readonly<Record<'crashes' | 'nameChanges' | 'cuts' | 'cancels', number>>;
-  /** Whose claim was answered as "gone" to somebody. */
-  readonly goneBy: number | null;
-  /** A value was released although the secret was gone. */
-  readonly isResurrected: boolean;
-}
-
-interface Claimed {
-  readonly claimant: number;
-  readonly isSettled: boolean;
-}
-type Row = Claimed | 'waiting';
-
-function rowAfter(log: readonly Entry[], rules: Rules): Row {
-  let row: Row = 'waiting';
-  for (const { kind, by } of log) {
-    if (kind === 'claim') row = { claimant: by, isSettled: false };
-    else if (kind === 'undo' && row !== 'waiting' && (row.claimant === by || !rules.undoesByToken))
-      row = 'waiting';
-    else if (kind === 'settle' && row !== 'waiting') row = { claimant: row.claimant, isSettled: true };
-  }
-  return row;
-}
-
-const visibleRow = ({ log, hidden }: Server, rules: Rules): Row =>
-  rowAfter(
-    log.filter((_, place) => !hidden.includes(place)),
-    rules,
-  );
-
-const replaceAt = <Item>(items: readonly Item[], at: number, change: Partial<Item>): Item[] =>
-  items.map((item, index) => (index === at ? { ...item, ...change } : item));
-
-const withServer = (world: World, at: number, change: Partial<Server>): World => ({
-  ...world,
-  servers: replaceAt(world.servers, at, change),
-});
-/** What is over for a reader makes no difference any more. */
-const forgotten = { server: 0, loads: 0, claimant: null, undoTries: 0 };
-const isOver = (phase: Phase | undefined) => phase === 'released' || phase === 'gone' || phase === 'refused';
-const withReader = (world: World, at: number, change: Partial<Reader>): World => ({
-  ...world,
-  readers: replaceAt(world.readers, at, isOver(change.phase) ? { ...change, ...forgotten } : change),
-});
-const spend = (world: World, what: keyof World['left']): World => ({
-  ...world,
-  left: { ...world.left, [what]: world.left[what] - 1 },
-});
-
-/** What a reader knows once its connection is gone or its answer is in doubt. */
-const afterDoubt = (phase: Phase): Phase => {
-  if (phase === 'claiming' || phase === 'claimed') return 'doubt';
-  return phase === 'found' || phase === 'ended' || phase === 'proving' || phase === 'proved'
-    ? 'refused'
-    : phase;
-};
-
-/** The server's answer to a reader's statement. */
-function answer(world: World, { by, kind, isOrphan }: Statement, phase: Phase): World {
-  return isOrphan || kind === 'undo' ? world : withReader(world, by, { phase });
-}
-
-const without = (world: World, statement: Statement): World => ({
-  ...world,
-  statements: world.statements.filter((each) => each !== statement),
-});
-
-const name = (server: number) => `server ${'ABC'[server]}`;
+import {
+  afterDoubt,
+  answer,
+  type Bounds,
+  type Kind,
+  name,
+  type Phase,
+  type Reader,
+  type Rules,
+  type Server,
+  type Statement,
+  spend,
+  visibleRow,
+  type World,
+  without,
+  withReader,
+  withServer,
+} from './world.ts';
 
 /** Servers that take a node's writes: up, no standby, and with names, which the boot check demands. */
-function usable(world: World): number[] {
+function usable(world: World, rules: Rules): number[] {
   return world.servers.flatMap((server, at) =>
-    at <= world.primary && server.isUp && server.hasNames ? [at] : [],
+    at <= world.primary && server.isUp && server.hasNames && isAsServed(server, rules) ? [at] : [],
   );
 }
+
+/** A restore shows to each that asks for its tables. */
+const isAsServed = ({ log }: Server, rules: Rules): boolean =>
+  !rules.checksTables || !log.some(({ kind }) => kind === 'restore');
 
 function readerSteps(world: World, at: number, rules: Rules, bounds: Bounds): Step<World>[] {
   const reader = world.readers[at];
@@ -189,7 +53,7 @@ function readerSteps(world: World, at: number, rules: Rules, bounds: Bounds): St
     case 'new': {
       // Readers are alike, so they may as well begin in their order.
       if (at > 0 && world.readers[at - 1]?.phase === 'new') return [];
-      return usable(world).map((place) => {
+      return usable(world, rules).map((place) => {
         const found = world.servers[place] as Server;
         const row = visibleRow(found, rules);
         const seen = row === 'waiting' ? null : row.claimant;
@@ -221,9 +85,14 @@ function readerSteps(world: World, at: number, rules: Rules, bounds: Bounds): St
     case 'proved': {
       if (server === undefined || !server.isUp) return [];
       const isConfirmed = !rules.checksNames || (server.loads === reader.loads && server.hasNames);
-      if (!isConfirmed) {
+      if (!isConfirmed || !isAsServed(server, rules)) {
         const next = withReader(world, at, { phase: afterDoubt(reader.phase) });
-        return [{ name: `${who} is answered 503: the names have changed`, next }];
+        const refusal = { name: `${who} is answered 503: the server has changed`, next };
+        if (reader.phase === 'proved' || !server.hasNames || !isAsServed(server, rules)) return [refusal];
+        const checked = withReader(world, at, { loads: server.loads });
+        const writing = () =>
+          send('proof', reader.server, false, withReader(checked, at, { phase: 'writing' }));
+        return [refusal, { name: `${who} is checked again`, next: rules.writesAgain ? writing() : checked }];
       }
       if (reader.phase === 'proved') return [{ name: `${who} hears "gone"`, next: answerGone(world, at) }];
       const isResurrected = world.isResurrected || (world.goneBy !== null && world.goneBy !== at);
@@ -233,7 +102,7 @@ function readerSteps(world: World, at: number, rules: Rules, bounds: Bounds): St
     case 'doubt': {
       const isUnderWay = world.statements.some(({ kind, by }) => kind === 'undo' && by === at);
       if (isUnderWay || reader.undoTries >= bounds.undoTries) return [];
-      return usable(world).map((place) => ({
+      return usable(world, rules).map((place) => ({
         name: `the node of ${who} undoes at ${name(place)}`,
         next: send('undo', place, true, withReader(world, at, { undoTries: reader.undoTries + 1 })),
       }));
@@ -271,7 +140,7 @@ function execute(world: World, statement: Statement, rules: Rules): World | null
   const log = [...server.log, { kind: entry, by }];
   if (!rules.waits || !server.hasNames) {
     const done = withServer(without(world, statement), statement.server, { log });
-    return answer(done, statement, kind === 'claim' ? 'claimed' : 'proved');
+    return answer(done, statement, successOf(world, statement));
   }
   const waiting = withServer(world, statement.server, { log, hidden: [...server.hidden, place] });
   return {
@@ -280,14 +149,18 @@ function execute(world: World, statement: Statement, rules: Rules): World | null
   };
 }
 
+/** What a reader has after its statement. */
+const successOf = (world: World, { kind, by }: Statement): Phase =>
+  kind === 'claim' || world.readers[by]?.phase === 'writing' ? 'claimed' : 'proved';
+
 function statementSteps(world: World, statement: Statement, rules: Rules): Step<World>[] {
   const { kind, by, place } = statement;
   const server = world.servers[statement.server] as Server;
   const what = `the ${kind} of reader ${by + 1}`;
   if (!server.isUp) return [];
   const steps: Step<World>[] = [];
-  const success: Phase = kind === 'claim' ? 'claimed' : 'proved';
-  const failure: Phase = kind === 'claim' ? 'doubt' : 'refused';
+  const success = successOf(world, statement);
+  const failure: Phase = success === 'claimed' ? 'doubt' : 'refused';
   if (place === null) {
     const next = execute(world, statement, rules);
     if (next !== null) steps.push({ name: `${name(statement.server)} executes ${what}`, next });
@@ -330,7 +203,11 @@ function cutConnections(world: World, isCut: (reader: Reader, at: number) => boo
 }
 
 const isConnected = ({ phase }: Reader) =>
-  phase === 'claiming' || phase === 'claimed' || phase === 'proving' || phase === 'proved';
+  phase === 'claiming' ||
+  phase === 'claimed' ||
+  phase === 'writing' ||
+  phase === 'proving' ||
+  phase === 'proved';
 
 function serverSteps(world: World, at: number, bounds: Bounds): Step<World>[] {
   const server = world.servers[at] as Server;
@@ -340,7 +217,7 @@ function serverSteps(world: World, at: number, bounds: Bounds): Step<World>[] {
     const [next] = source.log.slice(server.log.length);
     if (source.isUp && next !== undefined)
       steps.push({
-        name: `${name(at)} hears the ${next.kind} of reader ${next.by + 1}`,
+        name: `${name(at)} hears ${next.kind === 'restore' ? 'the restore' : `the ${next.kind} of reader ${next.by + 1}`}`,
         next: withServer(world, at, { log: [...server.log, next] }),
       });
     if (world.primary < bounds.promotions)
@@ -371,13 +248,21 @@ function serverSteps(world: World, at: number, bounds: Bounds): Step<World>[] {
       next: withServer(spend(world, 'nameChanges'), at, change),
     });
   }
+  // It waits for whoever holds a row, and its own commit for nobody who asks.
+  if (server.isUp && world.left.restores > 0 && server.hidden.length === 0)
+    steps.push({
+      name: `a dump is loaded over the tables of ${name(at)}`,
+      next: withServer(spend(world, 'restores'), at, {
+        log: [...server.log, { kind: 'restore', by: -1 }],
+      }),
+    });
   return steps;
 }
 
 export function claimModel(rules: Rules, bounds: Bounds): Model<World> {
   const fresh: Server = { isUp: true, log: [], hidden: [], hasNames: true, loads: 0 };
   const reader: Reader = { phase: 'new', server: 0, loads: 0, claimant: null, undoTries: 0 };
-  const { crashes, nameChanges, cuts, cancels } = bounds;
+  const { crashes, nameChanges, restores, cuts, cancels } = bounds;
   const count = (world: World, phase: Phase) => world.readers.filter((each) => each.phase === phase).length;
   return {
     start: {
@@ -385,7 +270,7 @@ export function claimModel(rules: Rules, bounds: Bounds): Model<World> {
       primary: 0,
       readers: Array.from({ length: bounds.readers }, () => reader),
       statements: [],
-      left: { crashes, nameChanges, cuts, cancels },
+      left: { crashes, nameChanges, restores, cuts, cancels },
       goneBy: null,
       isResurrected: false,
     },

@@ -1,5 +1,5 @@
 /**
- * Whether the server, and the store in it, are still those that were checked, asked after each decision and read on its own connection.
+ * Whether the server, and the store in it, are still those that were checked, asked after each decision on its own connection.
  *
  * A commit that waits for a standby succeeds without a word when the standbys' names are emptied meanwhile. The names show that,
  * and where they are back by then, the time of the last reload does: the server gives every backend the new configuration before
@@ -8,6 +8,7 @@
 import { StoreRefusal } from '../store.ts';
 import { type CheckedEngine, checkEngine, type Durability, type EngineDemands } from './boot-checks.ts';
 import type { Connection, Query, Values } from './connection.ts';
+import { type AskFence, assertNotFenced } from './fence.ts';
 import { assertNotRestored, hasGoneBack, type KnownTime } from './restores.ts';
 import { type Statement, statement } from './statement.ts';
 
@@ -32,8 +33,8 @@ const settingColumns = `
     current_setting('synchronous_standby_names') AS standby_names,
     extract(epoch FROM pg_conf_load_time())::float8 AS loaded_at`;
 const clockColumn = 'extract(epoch FROM clock_timestamp())::float8 AS server_now';
-const recordsColumn = "to_regclass('mayfly_store.records')::oid::bigint AS records_table";
-const storeColumns = `store_time.tableoid::bigint AS time_table, ${recordsColumn}`;
+const storeColumns =
+  "store_time.tableoid::bigint AS time_table, 'mayfly_store.records'::regclass::oid::bigint AS records_table";
 /** While it is checked they may not be there yet, nor be ours to ask. */
 const oidOf = (table: string): string => `
   (SELECT c.oid::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -43,7 +44,7 @@ const anyStoreColumns = `${oidOf('store_time')} AS time_table, ${oidOf('records'
 interface Statements {
   readonly atCheck: Statement;
   readonly afterDecision: Query;
-  readonly afterRead: Query;
+  readonly place: Query;
 }
 
 const statementsFor = (server: string, settings: string): Statements => ({
@@ -54,7 +55,7 @@ const statementsFor = (server: string, settings: string): Statements => ({
     ),
     values: [],
   },
-  afterRead: {
+  place: {
     statement: statement(`SELECT ${server}${storeColumns}, seconds, times_set FROM mayfly_store.store_time`),
     values: [],
   },
@@ -78,9 +79,10 @@ export interface ServerWatch {
   check(connection: Connection, deadlineMs: number): Promise<void>;
   /** To be asked after a decision: what `changeSince` judges, the server's clock as `server_now`, and the row of `store_time`. */
   afterDecision(): Query;
-  /** To be asked after a read: where it ran, which `changeSince` judges. */
-  afterRead(): Query;
-  isChecked(connection: Connection): boolean;
+  /** To be asked through a pooler with what it may send anywhere: where that ran, which `changeSince` judges. */
+  place(): Query;
+  /** Where the connection leads; `undefined` while it is to be checked. */
+  placeOf(connection: Connection): Place | undefined;
   /**
    * What has changed since the connection was checked; unless that is nothing, it is to be checked again.
    * @param known what was kept before `row` was asked for
@@ -119,10 +121,15 @@ export function createServerWatch(demands: EngineDemands, known: () => KnownTime
     const [reading] = (await ask(statements().atCheck.text, [])) as Reading[];
     const checked = await checkEngine(ask, { ...demands, durability });
     const time = known();
-    if (time !== null) await assertNotRestored((text) => connection.run(text, deadlineMs), time);
+    if (time !== null) await checkStore((text) => connection.run(text, deadlineMs), time);
     durability = checked.durability;
     status = { ...checked, isPooled: connection.isPooled, refusal: null };
     if (reading !== undefined) readings.set(connection, reading);
+  }
+
+  async function checkStore(run: AskFence, time: KnownTime): Promise<void> {
+    await assertNotFenced(run);
+    await assertNotRestored(run, time);
   }
 
   return {
@@ -135,8 +142,8 @@ export function createServerWatch(demands: EngineDemands, known: () => KnownTime
       }
     },
     afterDecision: () => statements().afterDecision,
-    afterRead: () => statements().afterRead,
-    isChecked: (connection) => readings.has(connection),
+    place: () => statements().place,
+    placeOf: (connection) => readings.get(connection),
     changeSince(connection, row, before) {
       const checked = readings.get(connection);
       const now = row as (Reading & KnownTime) | undefined;
