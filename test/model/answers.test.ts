@@ -24,7 +24,7 @@ const defects: readonly { rule: keyof AnswerRules; left: typeof bounds; fault: s
   },
 ];
 
-describe('P4, P5, P6: what is told of a secret, in every order', () => {
+describe('P5, P6: what is told of a secret, in every order', () => {
   it('is so, on every server and wherever the connection moves', () => {
     const model = answersModel(allAnswerRules, bounds);
     const { stateCount, fault, trail, landmarks } = explore(model, maxStates);

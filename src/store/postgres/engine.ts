@@ -163,10 +163,9 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const first = await prepare(connection, watch, options.migrationMs);
   known = first;
   // Answers come in any order.
-  let latest = first;
+  const latest = () => known ?? first;
   const onConfirmed = (row: TimeRow) => {
-    if (row.times_set > latest.times_set || row.seconds > latest.seconds) latest = row;
-    known = latest;
+    if (row.times_set > latest().times_set || row.seconds > latest().seconds) known = row;
   };
   const readerCount = Math.max(1, Math.floor(poolSize * readersShare));
   const readers = createLane(readerCount, open);
@@ -177,7 +176,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     watch,
     clock,
     first,
-    known: () => latest,
+    known: latest,
     onConfirmed,
   });
   // The first decisions need not wait for it, and a store that was made just now has a time.

@@ -158,7 +158,7 @@ describe('a node whose address leads to the new primary between what it read and
 });
 
 describe('a node that is left at the old primary', () => {
-  it('P4, P6, P16: answers nothing from it, neither what is there nor what is not, once it cannot confirm', async () => {
+  it('P5, P6, P16: answers nothing from it, neither what is there nor what is not, once it cannot confirm', async () => {
     const { store } = left[2];
     const [record] = (await later(1)) as [NewRecord];
     const secret = await found(moved.store, record.secretId);
