@@ -258,6 +258,21 @@ describe('an earlier store that is updated', () => {
     expect(await node.claim(await found(node, record.secretId), clientStays)).toBe('won');
   });
 
+  it('is moved out of whatever schema its role’s path begins with', async () => {
+    const url = await newDatabase();
+    await askAs(url, 'CREATE SCHEMA app');
+    await askAs(
+      url,
+      `ALTER ROLE service IN DATABASE service_${databases} SET search_path = nowhere, app, public`,
+    );
+    await using earlier = await openEarlier(url);
+    const record = await putNew(earlier);
+    await using node = await open(url);
+    expect(await node.claim(await found(node, record.secretId), clientStays)).toBe('won');
+    expect(await codeOf(openEarlier(url))).toBe('newer_schema');
+    expect(await askAs(url, 'SELECT moved_to FROM app.migrations')).toEqual([{ moved_to: 'mayfly_store' }]);
+  });
+
   it('is told as older by a look at the server', async () => {
     const url = await newDatabase();
     const look = () =>
