@@ -45,6 +45,7 @@ export async function startRouterApp(settings: Settings, log: Log): Promise<Rout
     onAnswer: metrics.countAnswer,
     onUntrustedProxy: () => log({ event: 'proxy_untrusted' }),
     onFault: (error, requestId) => log({ event: 'fault', where: 'request', error, requestId }),
+    onCrowd: () => log({ event: 'descriptors_used_up' }),
   });
   const stopInternal = async () => internal?.stop();
   if (router.outcome === 'refused') {

@@ -36,7 +36,10 @@ function createDoor({ settings: { host: hostname, port }, log }: Start): Door {
   return {
     async open(fetch: ServerOptions['fetch']): Promise<number> {
       answer = fetch;
-      server ??= await startServer({ fetch: (...request) => answer(...request), hostname, port, onFault });
+      server ??= await startServer({
+        ...{ fetch: (...request) => answer(...request), hostname, port, onFault },
+        onCrowd: () => log({ event: 'descriptors_used_up' }),
+      });
       return server.port;
     },
     close: async () => server?.stop(requestGraceMs),

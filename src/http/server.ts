@@ -26,9 +26,12 @@
  * What it does not do, and is done here: saying that; one Host, in a form a URL can hold (400); CONNECT (400); an unknown
  * expectation (417); refusing a port in use.
  * In `body.ts`: the cap in bytes, and a limit in time that ends with an answer.
+ * - Descriptors: the runtime raises the soft limit to the hard one at the start. With none left it accepts nobody and says nothing
+ *   until connections end; so idle ones are closed then, within a second.
  * Not covered here: how many connections one client holds, and how slowly it reads an answer within `idleTimeout`. A
  * proxy in front bounds both.
  */
+import { closeSync, openSync } from 'node:fs';
 import { longestBodySeconds } from './body.ts';
 import type { PeerSource } from './client-address.ts';
 import { jsonResponse, newRequestId } from './headers.ts';
@@ -41,6 +44,8 @@ export interface ServerOptions {
   readonly port: number;
   /** What nothing else caught. */
   readonly onFault: (error: unknown, requestId: string) => void;
+  /** Every descriptor was used up, so idle connections were closed; at most once a minute. Nobody could connect for up to a second. */
+  readonly onCrowd?: () => void;
   /** Seconds without progress until a connection is closed (30), at most 255. */
   readonly idleTimeoutSeconds?: number;
 }
@@ -78,15 +83,40 @@ const hostForm =
 /** Rejects with `ListenError` when the address cannot be listened on. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const server = listen(options);
+  const watching = watchDescriptors(server, options.onCrowd);
   let stopping: Promise<'finished' | 'cut'> | null = null;
   return {
     url: server.url.href,
     port: server.port ?? options.port,
     stop(graceMs) {
-      stopping ??= stopWithin(server, graceMs);
+      stopping ??= stopWithin(server, graceMs).finally(() => clearInterval(watching));
       return stopping;
     },
   };
+}
+
+const descriptorPollMs = 1_000;
+const crowdSaidEveryMs = 60_000;
+
+/** Half of a request holds its connection for twelve seconds all the same. */
+function watchDescriptors(server: BunServer, onCrowd?: () => void): ReturnType<typeof setInterval> {
+  let saidAtMs = Number.NEGATIVE_INFINITY;
+  return setInterval(() => {
+    if (hasDescriptor()) return;
+    server.closeIdleConnections();
+    if (performance.now() - saidAtMs < crowdSaidEveryMs) return;
+    saidAtMs = performance.now();
+    onCrowd?.();
+  }, descriptorPollMs);
+}
+
+function hasDescriptor(): boolean {
+  try {
+    closeSync(openSync('/dev/null', 'r'));
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && /^E[MN]FILE$/.test(String(error.code)));
+  }
 }
 
 type BunServer = Bun.Server<undefined>;

@@ -81,6 +81,8 @@ export type LogLine =
   /** The mail server cannot be reached, or answers again. */
   | { readonly event: 'mail_server_lost'; readonly code: string }
   | { readonly event: 'mail_server_back' }
+  /** Every descriptor of the process was used up: nobody could connect, so idle connections were closed. Raise `ulimit -Hn`. */
+  | { readonly event: 'descriptors_used_up' }
   /** A proxy forwards requests and is not in `MAYFLY_TRUSTED_PROXIES`: all its visitors count as one client. Once. */
   | { readonly event: 'proxy_untrusted' }
   /** Told by the router of a region: no server of it can serve, or one can again. */
@@ -203,6 +205,7 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   mail_fault: { level: 'warn', fields: ['code', 'replyCode', 'willRetry'] },
   mail_server_lost: { level: 'warn', fields: ['code'] },
   mail_server_back: { level: 'info', fields: [] },
+  descriptors_used_up: { level: 'error', fields: [] },
   proxy_untrusted: { level: 'warn', fields: [] },
   region_lost: { level: 'error', fields: ['region'] },
   region_back: { level: 'info', fields: ['region'] },

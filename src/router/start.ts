@@ -129,6 +129,7 @@ export interface RouterOptions {
   readonly onChange: (label: RegionLabel, isHealthy: boolean) => void;
   readonly onAnswer: OnAnswer;
   readonly onFault: (error: unknown, requestId: string) => void;
+  readonly onCrowd: () => void;
 }
 
 export type RouterStart =
@@ -162,8 +163,8 @@ export async function startRouter(options: RouterOptions): Promise<RouterStart> 
   };
   try {
     await health.checkAll();
-    const { hostname, port, onFault } = options;
-    const server = await startServer({ fetch, hostname, port, onFault, idleTimeoutSeconds });
+    const { hostname, port, onFault, onCrowd } = options;
+    const server = await startServer({ fetch, hostname, port, onFault, onCrowd, idleTimeoutSeconds });
     return { outcome: 'listening', port: server.port, stop: () => server.stop(graceMs).then(close) };
   } catch (error) {
     close();
