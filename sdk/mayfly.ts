@@ -67,6 +67,7 @@ export type {
   Burner,
   Created,
   Generated,
+  Lock,
   NoticeKind,
   Receipt,
   Remarks,
@@ -146,6 +147,11 @@ export interface MayflyClient {
    * earlier version of the server stored the secret. Needs an account.
    */
   setTtl(metadata: string, ttlSeconds: number, options?: CallOptions): Promise<Receipt & Remarks>;
+  /**
+   * Forgets the wrong passphrases at an unread secret, so that as many may be tried as at a new one: lifts the lock that
+   * `Receipt.locked` tells of. Rejects with `already_gone` if there is no secret any more. Needs an account.
+   */
+  allowMore(metadata: string, options?: CallOptions): Promise<Receipt>;
   /**
    * Sends the recipient's mail again, or to another address. The receipt's `delivery` shows the result. Rejects with
    * `delivery_in_flight` while a mail for this secret is being sent. Needs an account.
@@ -244,6 +250,7 @@ export function createClient(options: ClientOptions): MayflyClient {
     setMemo: async (metadata, memo, own) => toReceiptAnswer(await change(metadata, { memo }, own)),
     setTtl: async (metadata, ttlSeconds, own) =>
       toRemarkedReceipt(await change(metadata, { ttl: ttlSeconds }, own)),
+    allowMore: async (metadata, own) => toReceiptAnswer(await change(metadata, { attempts: 'more' }, own)),
     deliver: async (metadata, { recipient, locale, ...own } = {}) =>
       toRemarkedReceipt(
         await post(`/private/${keyOf(metadata, 'secret')}/deliver`, given({ recipient, locale }), own),

@@ -20,6 +20,7 @@ import {
   type Raw,
   textAt,
   timeAt,
+  toObject,
   unexpected,
   withHidden,
   wordAt,
@@ -66,6 +67,17 @@ export interface Receipt {
   readonly shareDomain: string;
   /** The creator's own label; `''` for none. */
   readonly memo: string;
+  /** `null` unless nobody may try a passphrase now, because too many were wrong. */
+  readonly locked: Lock | null;
+}
+
+const lockCauses = ['passphrase', 'code'] as const;
+
+export interface Lock {
+  /** `code` is of later versions of the server. */
+  readonly by: (typeof lockCauses)[number];
+  /** `null`: until `allowMore`. */
+  readonly until: Date | null;
 }
 
 /** What was requested, and what was granted instead. */
@@ -152,6 +164,12 @@ export interface WireReceipt {
   readonly notify: readonly NoticeKind[];
   readonly share_domain: string;
   readonly memo: string;
+  readonly locked: WireLock | null;
+}
+
+export interface WireLock {
+  readonly by: Lock['by'];
+  readonly until: number | null;
 }
 
 /** The secret's own record. */
@@ -241,6 +259,12 @@ export interface WireRecent {
   readonly details: { readonly next_cursor: string | null };
 }
 
+function lockOf({ locked }: Raw<WireReceipt>): Lock | null {
+  if (locked === null || locked === undefined) return null;
+  const record = toObject<WireLock>(locked);
+  return { by: wordAt(record, 'by', lockCauses), until: optionalTime(record, 'until') };
+}
+
 /** Kinds unknown to this client are left out. */
 function noticesOf({ notify }: Raw<WireReceipt>): NoticeKind[] {
   return Array.isArray(notify) ? noticeKinds.filter((kind) => notify.includes(kind)) : [];
@@ -266,6 +290,7 @@ export function toReceipt(record: Raw<WireReceipt>): Receipt {
     notify: noticesOf(record),
     shareDomain: optionalText(record, 'share_domain') ?? '',
     memo: optionalText(record, 'memo') ?? '',
+    locked: lockOf(record),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Commands for receipts: `mayfly burn|deliver|memo|ttl|recent`, and how a receipt is printed. */
+/** Commands for receipts: `mayfly burn|deliver|memo|ttl|unlock|recent`, and how a receipt is printed. */
 import { type Delivery, type MayflyClient, parseLink, type Receipt, type Remarks } from '../../sdk/mayfly.ts';
 import { parseTtl, passphraseOptions, readLink, readPassphrase, serverOption, withClient } from './client.ts';
 import { type Command, type ExitCode, type Input, printResult, UsageError, type World } from './command.ts';
@@ -24,6 +24,7 @@ function jsonOf(receipt: Receipt) {
     notify: receipt.notify,
     share_domain: receipt.shareDomain,
     memo: receipt.memo,
+    locked: receipt.locked && { by: receipt.locked.by, until: secondsOf(receipt.locked.until) },
   };
 }
 
@@ -80,15 +81,23 @@ function stateLineOf(receipt: Receipt): string {
   return burnedBy === 'recipient' ? 'burned by the recipient' : stateWords[state];
 }
 
+function lockLinesOf({ locked }: Receipt): string[] {
+  if (locked === null) return [];
+  const until = secondsOf(locked.until);
+  const ends = until === null ? 'until you allow more: see mayfly unlock' : `until ${timeOf(until)}`;
+  return [`locked after too many wrong passphrases, ${ends}`];
+}
+
 function memoLinesOf({ memo }: Receipt): string[] {
   return memo === '' ? [] : [`memo: ${plain(memo)}`];
 }
 
-/** Its state, what became of the mail, and the memo. 1 when the secret is gone. */
+/** Its state, a lock on it, what became of the mail, and the memo. 1 when the secret is gone. */
 export function printReceipt(receipt: Receipt, input: Input, world: World): ExitCode {
   const json = { waiting: receipt.secretTtlSeconds !== null, ...jsonOf(receipt) };
   printResult(world, input, json, [
     stateLineOf(receipt),
+    ...lockLinesOf(receipt),
     ...deliveryLinesOf(receipt),
     ...memoLinesOf(receipt),
   ]);
@@ -206,6 +215,16 @@ async function runTtl(input: Input, world: World): Promise<ExitCode> {
   });
 }
 
+async function runUnlock(input: Input, world: World): Promise<ExitCode> {
+  const link = await readLink(input, world, 'receipt');
+  return withClient(input, world, link, async (client) => {
+    const receipt = await client.allowMore(link);
+    if (!input.json) world.terminal.err('The wrong passphrases are forgotten: it may be tried again.\n');
+    printResult(world, input, jsonOf(receipt), []);
+    return 0;
+  });
+}
+
 const maxLimit = 1_000;
 
 function parseLimit(text: string): number {
@@ -261,6 +280,14 @@ export const receiptCommands: readonly Command[] = [
     options: serverOption,
     example: 'mayfly ttl 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj 3d',
     run: runTtl,
+  },
+  {
+    path: ['unlock'],
+    summary: 'allow more tries at the passphrase of an unread secret, after too many wrong ones',
+    words: ['[METADATA_KEY]'],
+    options: serverOption,
+    example: 'mayfly unlock 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj',
+    run: runUnlock,
   },
   {
     path: ['recent'],

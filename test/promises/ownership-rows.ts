@@ -10,6 +10,8 @@ export interface Standing {
   readonly memo: string;
   readonly ttl: number | null;
   readonly mails: number;
+  /** How often more guesses at its passphrase were allowed. */
+  readonly allowances: number;
 }
 
 export interface Keys {
@@ -70,8 +72,8 @@ export const apiRows: Readonly<Record<string, Row>> = {
   'v2.recent': list,
   'v2.receipt': manage({ shows: 'link' }),
   'v2.change': manage({
-    fields: () => ({ memo: 'changed', ttl: 1_200 }),
-    changes: { memo: 'changed', ttl: 1_200 },
+    fields: () => ({ memo: 'changed', ttl: 1_200, attempts: 'more' }),
+    changes: { memo: 'changed', ttl: 1_200, allowances: 1 },
     shows: 'link',
   }),
   'v2.burn': manage({ fields: () => ({ continue: true }), changes: burning }),
@@ -128,11 +130,13 @@ export const pageRows: Readonly<Record<string, Row>> = {
     changes: { ttl: 1_200 },
     status: 303,
   }),
+  'POST allowMore': manage({ changes: { allowances: 1 }, status: 303 }),
   'GET receiptState': manage({ shows: 'state' }),
   'GET receiptMessage': manage({}),
   'GET sendAgain': redirect,
   'GET memo': redirect,
   'GET lifetime': redirect,
+  'GET allowMore': redirect,
   'GET private': redirect,
   'GET privateBurn': redirect,
   'GET secret': link({}),
@@ -181,6 +185,7 @@ export const commandRows: Readonly<Record<string, CommandRow>> = {
     args: ({ metadata }) => ['memo', metadata, 'changed'],
   },
   ttl: { row: manage({ changes: { ttl: 1_200 } }), args: ({ metadata }) => ['ttl', metadata, '20m'] },
+  unlock: { row: manage({ changes: { allowances: 1 } }), args: ({ metadata }) => ['unlock', metadata] },
   recent: { row: list, args: () => ['recent'] },
   // Reads as `reveal` does, into the environment of a program.
   run: { row: apart },

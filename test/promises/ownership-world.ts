@@ -121,5 +121,6 @@ export async function standingOf({ app }: World, { metadata }: Keys): Promise<St
   if (found.outcome !== 'found') throw new Error('the record is gone');
   const { state, viewedAt, memo, ttlSeconds, secretTtlSeconds } = found.receipt;
   const ttl = secretTtlSeconds === null ? ttlSeconds : secretTtlSeconds;
-  return { state, viewed: viewedAt !== null, memo, ttl, mails: app.mails.length };
+  const allowances = app.events.filter(({ event }) => event === 'attempts_allowed').length;
+  return { state, viewed: viewedAt !== null, memo, ttl, mails: app.mails.length, allowances };
 }

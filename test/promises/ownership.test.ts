@@ -106,7 +106,8 @@ async function faultsOf(cell: Cell): Promise<string[]> {
 
 function changesOf(row: Cell['row'], before: Standing): Partial<Standing> {
   const changes = 'changes' in row ? (row.changes ?? {}) : {};
-  return changes.mails === undefined ? changes : { ...changes, mails: before.mails + changes.mails };
+  const { mails = 0, allowances = 0 } = changes;
+  return { ...changes, mails: before.mails + mails, allowances: before.allowances + allowances };
 }
 
 function statusOf(row: Cell['row']): number {

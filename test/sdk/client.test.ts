@@ -178,6 +178,36 @@ describe('the client', () => {
     });
   });
 
+  it('tells of a lock by wrong passphrases, and lifts it', async () => {
+    const { metadataKey, link, locked } = await account.conceal({
+      value: 'x',
+      plain: true,
+      passphrase: 'right',
+    });
+    expect(locked).toBeNull();
+    const record = { key: metadataKey, state: 'new', metadata_ttl: 60, created: 1 };
+    const lockOf = async (told: unknown) => {
+      const fetch = async () => Response.json({ success: true, record: { ...record, locked: told } });
+      return (await createClient({ server: 'http://x.example', fetch }).receipt(metadataKey)).locked;
+    };
+    expect(await lockOf({ by: 'passphrase', until: 60 })).toEqual({
+      by: 'passphrase',
+      until: new Date(60_000),
+    });
+    expect(await lockOf({ by: 'code', until: null })).toEqual({ by: 'code', until: null });
+    expect([await lockOf(null), await lockOf(undefined)]).toEqual([null, null]);
+    for (let n = 0; n < 5; n += 1)
+      expect((await failure(anonymous.reveal(link, { passphrase: 'wrong' }))).code).toBe(
+        'incorrect_passphrase',
+      );
+    const refused = await failure(anonymous.reveal(link, { passphrase: 'right' }));
+    expect(refused).toMatchObject({ code: 'too_many_attempts', status: 429 });
+    expect(await account.allowMore(metadataKey)).toMatchObject({ metadataKey, locked: null });
+    expect((await anonymous.reveal(link, { passphrase: 'right' })).value).toBe('x');
+    expect((await failure(account.allowMore(metadataKey))).code).toBe('already_gone');
+    expect((await failure(anonymous.allowMore(metadataKey))).code).toBe('not_authorized');
+  });
+
   it('tells what became of the mail, and sends it again or to another address', async () => {
     const { metadataKey, notify, delivery } = await account.conceal({
       value: 'mailed',

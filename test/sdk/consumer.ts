@@ -21,6 +21,7 @@ import {
   type Generated,
   type GenerateOptions,
   type Locales,
+  type Lock,
   type MayflyClient,
   MayflyError,
   type MayflyErrorCode,
@@ -89,6 +90,8 @@ export async function everything(): Promise<readonly string[]> {
   const burner: Burner | null = burned.burnedBy;
   const renamed: Receipt = await client.setMemo(created.metadataKey, '', call);
   const changed: Receipt & Remarks = await client.setTtl(created.metadataKey, 60, call);
+  const unlocked: Receipt = await client.allowMore(created.metadataKey, call);
+  const lock: Lock | null = unlocked.locked;
   const mailed: Receipt & Remarks = await client.deliver(created.metadataKey, again);
   for await (const { state } of client.recent(paged)) stateWords(state);
   const several: readonly (WaitingSecret | null)[] = await client.statuses([created.link], call);
@@ -112,6 +115,7 @@ export async function everything(): Promise<readonly string[]> {
       burned.state,
       burner ?? '',
       renamed.memo,
+      lock?.until?.toJSON() ?? lock?.by ?? '',
       state,
     ],
     ...[several[0]?.secretKey ?? '', account.plan, service.region ?? '', locales.default, version],

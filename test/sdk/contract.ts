@@ -19,6 +19,7 @@ import type {
   WireChange,
   WireCreation,
   WireGeneratedSecret,
+  WireLock,
   WireOpenedSecret,
   WireReceipt,
   WireRecent,
@@ -114,6 +115,7 @@ export type ClosedSets = AllTrue<
     Same<MetadataRecord['burned_by'], WireReceipt['burned_by']>,
     Same<MetadataRecord['notify'][number], WireReceipt['notify'][number]>,
     Same<NonNullable<MetadataRecord['delivery']>['state'], WireDelivery['state']>,
+    Same<NonNullable<MetadataRecord['locked']>['by'], WireLock['by']>,
     Same<SecretRecord['state'], WireSecret['state']>,
     Same<DomainAnswer['record']['state'], WireDomain['state']>,
     Same<V1Record['state'], WireV1Receipt['state']>,
@@ -144,6 +146,7 @@ export type Decided = AllTrue<
     >,
     Same<Exclude<LeftOut<SecretRecord, WireSecret>, Doubled>, 'share_domain' | 'verification'>,
     Same<LeftOut<NonNullable<MetadataRecord['delivery']>, WireDelivery>, never>,
+    Same<LeftOut<NonNullable<MetadataRecord['locked']>, WireLock>, never>,
     Same<
       LeftOut<z.output<typeof creation.concealAnswer>['details'], WireCreation['details']>,
       'kind' | 'recipient' | 'recipient_safe'
@@ -184,7 +187,7 @@ export type Requests = AllTrue<
     >,
     Takes<typeof secrets.statusesBody, { identifiers: string }>,
     Takes<typeof receipts.burnBody, { continue: true }>,
-    Takes<typeof changes.changeBody, { memo: string; ttl: number }>,
+    Takes<typeof changes.changeBody, { memo: string; ttl: number; attempts: 'more' }>,
     Takes<typeof receipts.deliverBody, { recipient: string; locale: string }>,
     Takes<typeof domains.addBody, { domain: string }>,
     // `allow_public_api` is another name of `allow_public_homepage`.

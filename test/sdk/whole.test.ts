@@ -90,6 +90,7 @@ async function callMain(options: Parameters<typeof createClient>[0], results: Re
   expect(results.statuses).toEqual([{ ...Object(results.status) }, null]);
   results.setMemo = await client.setMemo(metadataKey, 'n');
   results.setTtl = await client.setTtl(metadataKey, 900);
+  results.allowMore = await client.allowMore(metadataKey);
   results.receipt = await settled(() => client.receipt(metadataKey));
   results.deliver = await client.deliver(metadataKey, { recipient: 'grace@example.com', locale: 'fr' });
   results.recent = [];

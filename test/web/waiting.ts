@@ -3,6 +3,7 @@ import type { Caller } from '../../src/core/account.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import type { TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
+import { lockWindow } from '../support/lockout.ts';
 
 export interface Waiting {
   readonly secretPath: string;
@@ -35,4 +36,11 @@ export async function makeWaiting(
   const { secretKey, metadataKey } = made.receipt;
   if (secretKey === null) throw new Error('what was just made is gone');
   return { secretPath: `/secret/${secretKey}`, secretKey, metadataKey };
+}
+
+/** Waiting for ten minutes, because too many wrong passphrases were tried; `right` is the right one. */
+export async function makeLocked(app: Pick<TestApp, 'service'>): Promise<Waiting> {
+  const made = await makeWaiting(app, { passphrase: 'right', ttlSeconds: 3_600 });
+  await lockWindow(app, made.secretKey);
+  return made;
 }

@@ -23,6 +23,14 @@ export const changeBody = z
         'The nearest possible is granted, and `details.adjusted` says so. Absent, empty, null or 0: unchanged.',
       examples: [86_400],
     }),
+    attempts: z
+      .literal('more', 'Must be "more"')
+      .nullish()
+      .meta({
+        description:
+          '`more`: forgets the wrong passphrases at a waiting secret, so that as many may be tried as at a new one. It lifts a lock ' +
+          '(`record.locked`). Absent or null: unchanged.',
+      }),
   })
   .meta({ id: 'V2ChangeRequest' });
 
@@ -59,10 +67,11 @@ export const change = define({
   path: '/private/:key',
   aliases: [{ method: 'PATCH', path: '/receipt/:key' }],
   document: {
-    summary: "Change the creator's own label, or the lifetime",
+    summary: "Change the creator's own label or the lifetime, or lift a lock",
     description:
       'Sets `memo`, or removes it with an empty text or null, also once the secret is gone. `ttl` gives a waiting secret ' +
-      'another lifetime, from now on; the receipt then lives twice as long as the whole. What is not given stays.',
+      'another lifetime, from now on; the receipt then lives twice as long as the whole. `"attempts": "more"` allows 100 more passphrases to be tried. ' +
+      'What is not given stays.',
     tag,
     params,
     body: jsonBody(changeBody, false),
@@ -74,15 +83,21 @@ export const change = define({
   },
   async decode(exchange: Exchange, dialect: Dialect) {
     const { fields, ignored: paths } = await readFields(exchange, changeBody, dialect);
-    return { metadataKey: keyOf(exchange), memo: fields.memo, ttlSeconds: fields.ttl, ignored: paths };
+    const { memo, ttl: ttlSeconds, attempts } = fields;
+    return { metadataKey: keyOf(exchange), memo, ttlSeconds, attempts, ignored: paths };
   },
-  async handle({ metadataKey, memo, ttlSeconds, ignored: paths }, caller, { service, links, dialect }) {
+  async handle(
+    { metadataKey, memo, ttlSeconds, attempts, ignored: paths },
+    caller,
+    { service, links, dialect },
+  ) {
     const outcome = await service.change(
       {
         metadataKey,
         authority: dialect.managementAuthority,
         memo: typeof memo === 'string' ? new Sensitive(memo) : memo,
         ttlSeconds,
+        allowsMore: attempts === 'more',
       },
       caller,
     );

@@ -50,6 +50,17 @@ const delivery = z
   })
   .meta({ id: 'V2Delivery', description: 'What became of the mail to the recipient.' });
 
+const locked = z
+  .object({
+    by: z
+      .enum(['passphrase', 'code'])
+      .meta({ description: '`passphrase`: by wrong passphrases. `code`: not used yet.' }),
+    until: timeOrNull.meta({
+      description: 'Null: until its creator allows more, with `"attempts": "more"`.',
+    }),
+  })
+  .meta({ id: 'V2Lock', description: 'So many guesses were wrong that nobody may make another one now.' });
+
 /** The creator's record, called metadata and, by newer clients, receipt. */
 export const metadataRecord = z
   .object({
@@ -102,6 +113,7 @@ export const metadataRecord = z
       .array(z.enum(noticeKinds))
       .meta({ description: 'What the account is mailed about this secret.' }),
     memo: text.meta({ description: "The creator's own label; empty when there is none." }),
+    locked: z.union([locked, z.null()]),
     natural_expiration: text.meta({ description: 'The lifetime in words.', examples: ['7 days'] }),
     expiration: time,
     expiration_in_seconds: seconds,
@@ -253,6 +265,7 @@ export function encodeMetadata(receipt: ReceiptView, links: Links): MetadataReco
     delivery: receipt.delivery,
     notify: [...receipt.notify],
     memo: receipt.memo,
+    locked: receipt.locked && { by: 'passphrase', until: receipt.locked.until },
     natural_expiration: naturalDuration(receipt.ttlSeconds),
     expiration: receipt.createdAt + receipt.ttlSeconds,
     expiration_in_seconds: receipt.ttlSeconds,

@@ -14,6 +14,7 @@ export const routes = {
   sendAgain: '/receipt/:key/send-again',
   memo: '/receipt/:key/memo',
   lifetime: '/receipt/:key/lifetime',
+  allowMore: '/receipt/:key/allow-more',
   /** What a waiting receipt's page asks for to notice a change, as JSON. */
   receiptState: '/receipt/:key/state',
   /** The texts of the ready message in another language, as JSON. */

@@ -16,6 +16,7 @@ import { type ChosenMessage, Copied, LinkActions, Passphrase } from './link-acti
 import { Activity, Details, OwnAddress } from './receipt-facts.tsx';
 import { expiryOf, partLeft } from './receipt-life.ts';
 import { ChangeLifetime, type RefusedLifetime } from './receipt-lifetime.tsx';
+import { Locked } from './receipt-lock.tsx';
 import { type MailRequest, MailSection } from './receipt-mail.tsx';
 import { SealedLink } from './sealed-link.tsx';
 
@@ -76,6 +77,7 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
           <Head {...props} look={look} />
           {isWaiting ? (
             <div class="hand-over">
+              <Locked frame={frame} receipt={receipt} />
               <LinkPart {...props} />
               {receipt.hasPassphrase ? <Passphrase frame={frame} /> : null}
               <Copied frame={frame} />

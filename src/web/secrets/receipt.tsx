@@ -107,6 +107,7 @@ export function createReceiptPages(deps: ReceiptDeps): PageRoute[] {
         },
       },
     },
+    { name: 'allowMore', get: toReceipt, post: action(allowMore) },
     {
       name: 'lifetime',
       get: toReceipt,
@@ -312,6 +313,15 @@ async function setMemo(request: PageRequest, deps: ReceiptDeps): Promise<PageRep
   return onReceipt(request, deps, (receipt) =>
     receiptReply(422, request, deps, { receipt, memo: { typed, message } }),
   );
+}
+
+/** The receipt then says what is true: no lock, or that the secret is gone. */
+async function allowMore(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
+  const { key: metadataKey, caller } = request;
+  const input = { metadataKey, authority, memo: undefined, ttlSeconds: null, allowsMore: true } as const;
+  const outcome = await deps.service.change(input, caller);
+  if (outcome.outcome !== 'found' && outcome.outcome !== 'already_gone') return unknown(request);
+  return seeOther(request.frame.href('receipt', outcome.receipt.metadataKey));
 }
 
 async function setLifetime(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {

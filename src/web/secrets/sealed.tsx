@@ -95,8 +95,9 @@ export function refusedInWords(
     case 'passphrase_wrong':
       return refused(422, { at: 'passphrase', say: wrongPassphraseText(words, refusal) });
     case 'attempts_exhausted': {
-      const { retryAfterSeconds } = refusal;
-      const text = `${exhaustedText(words, retryAfterSeconds)} ${say('secret.exhaustedAdvice')}`;
+      const { retryAfterSeconds, needsCreator } = refusal;
+      const advice = needsCreator ? '' : ` ${say('secret.exhaustedAdvice')}`;
+      const text = exhaustedText(words, refusal) + advice;
       return refused(429, { at: 'page', say: text }, { 'retry-after': String(retryAfterSeconds) });
     }
   }

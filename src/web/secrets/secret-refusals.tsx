@@ -1,5 +1,5 @@
 /** Why a link does not open or burn now, as a page for a form and in words for the script of an end-to-end secret. */
-import type { SecretRefusal, WrongPassphrase } from '../../core/secrets/outcomes.ts';
+import type { AttemptsExhausted, SecretRefusal, WrongPassphrase } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import type { Clock } from '../../core/time.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
@@ -41,7 +41,7 @@ export function refusedReply(
     case 'passphrase_wrong':
       return ask(422, { passphrase: wrongPassphraseText(words, refusal) });
     case 'attempts_exhausted':
-      return exhausted(request, deps, refusal.retryAfterSeconds);
+      return exhausted(request, deps, refusal);
   }
 }
 
@@ -53,22 +53,25 @@ export function goneReply({ frame, cookies }: PageRequest, { here }: SecretDeps)
 async function exhausted(
   request: PageRequest,
   deps: SecretDeps,
-  retryAfterSeconds: number,
+  refusal: AttemptsExhausted,
 ): Promise<PageReply> {
+  const { retryAfterSeconds, needsCreator } = refusal;
   const waiting = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
   if (waiting.outcome === 'unknown') return goneReply(request, deps);
   const { words } = request.frame;
   const { say } = words;
   const title = say('secret.exhaustedTitle');
-  const delay =
-    retryAfterSeconds < waiting.secret.secretTtlSeconds
-      ? { title, lead: exhaustedText(words, retryAfterSeconds), advice: say('secret.exhaustedAdvice') }
-      : { title, lead: say('secret.exhaustedForGood'), advice: null };
-  return delayed(request, 429, delay, { 'retry-after': String(retryAfterSeconds) });
+  const isTooLate = !needsCreator && retryAfterSeconds >= waiting.secret.secretTtlSeconds;
+  const lead = isTooLate ? say('secret.exhaustedForGood') : exhaustedText(words, refusal);
+  const advice = isTooLate || needsCreator ? null : say('secret.exhaustedAdvice');
+  return delayed(request, 429, { title, lead, advice }, { 'retry-after': String(retryAfterSeconds) });
 }
 
-export function exhaustedText({ say, wait }: Words, retryAfterSeconds: number): string {
-  return say('secret.exhausted', { wait: wait(retryAfterSeconds) });
+export function exhaustedText(
+  { say, wait }: Words,
+  { retryAfterSeconds, needsCreator }: AttemptsExhausted,
+): string {
+  return needsCreator ? say('secret.locked') : say('secret.exhausted', { wait: wait(retryAfterSeconds) });
 }
 
 function delayed(
@@ -99,8 +102,9 @@ export async function keepAsking(
 
 export function wrongPassphraseText(
   { say, wait }: Words,
-  { attemptsLeft, moreAfterSeconds }: WrongPassphrase,
+  { attemptsLeft, moreAfterSeconds, needsCreator }: WrongPassphrase,
 ): string {
+  if (needsCreator) return say('secret.locked');
   if (attemptsLeft === null) return say('secret.passphraseWrongPlain');
   if (attemptsLeft === 0) return say('secret.passphraseWrongLast', { wait: wait(moreAfterSeconds) });
   return say('secret.passphraseWrong', { count: attemptsLeft });
