@@ -4,7 +4,7 @@
  * A correct installation is left alone, because `npm ci` starts by deleting it. As a script it does only this.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -14,7 +14,7 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** The runtime: the npm package's own binary, named so on every system. */
 export const bun = join(root, 'node_modules', 'bun', 'bin', 'bun.exe');
 
-/** Before its postinstall the package holds a text in the binary's place. */
+/** Until `placeRuntime` the package holds a text in the binary's place. */
 const smallestBinaryBytes = 1_000_000;
 
 function stat(path) {
@@ -40,11 +40,34 @@ function isSameTree(lockPath, installedPath) {
   });
 }
 
+const lockPath = join(root, 'package-lock.json');
+const installedPath = join(root, 'node_modules', '.package-lock.json');
+
+/** Where npm unpacked the runtime for this system, having compared it with the hash in the lock. */
+function checkedRuntimes() {
+  if (stat(installedPath) === undefined) return [];
+  const installed = readPackages(installedPath);
+  return Object.entries(readPackages(lockPath)).flatMap(([path, { integrity }]) => {
+    const isChecked = integrity !== undefined && installed[path]?.integrity === integrity;
+    return isChecked && path.startsWith('node_modules/@oven/bun-') ? [join(root, path)] : [];
+  });
+}
+
+/**
+ * Moves the runtime's binary to its place, as its own install script does. That one never runs (.npmrc): where npm has unpacked no
+ * binary, it downloads one and compares no hash.
+ */
+function placeRuntime() {
+  if (hasRuntime()) return;
+  const name = process.platform === 'win32' ? 'bun.exe' : 'bun';
+  const binaries = checkedRuntimes().map((folder) => join(folder, 'bin', name));
+  const found = binaries.find((path) => spawnSync(path, ['--version']).status === 0);
+  if (found !== undefined) renameSync(found, bun);
+}
+
 export function isInstalled() {
-  const lockPath = join(root, 'package-lock.json');
-  const installedPath = join(root, 'node_modules', '.package-lock.json');
   const installed = stat(installedPath);
-  if (installed === undefined || !hasRuntime()) return false;
+  if (installed === undefined || !hasRuntime() || checkedRuntimes().length === 0) return false;
   // A copied or checked-out lock file is newer and yet the same.
   return installed.mtimeMs >= (stat(lockPath)?.mtimeMs ?? 0) || isSameTree(lockPath, installedPath);
 }
@@ -61,9 +84,10 @@ function runNpm(args, cwd) {
   return /npm-cli\.js$/.test(own ?? '') ? run(process.execPath, [own, ...args], cwd) : run('npm', args, cwd);
 }
 
+const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+
 /** What the program needs on another system, in a folder that holds the lock. `flags` name the system. */
 export function installFor(folder, flags) {
-  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
   // The packages' own scripts would run for this system.
   return runNpm(['ci', '--omit=dev', '--ignore-scripts', ...flags, ...quiet], folder) === 0;
 }
@@ -103,15 +127,17 @@ function markInstalled() {
 
 /** Installs what is missing. Returns whether everything is there afterwards. */
 export function install() {
+  placeRuntime();
   if (isInstalled()) return markInstalled();
   process.stderr.write('Installing the packages that package-lock.json names; this happens once …\n');
   // Development packages too, whatever NODE_ENV says: `npm test` needs them, and a second installation is slow.
-  const status = runNpm(['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
-  // Where install scripts are switched off, the runtime's own one still has to run.
-  if (status === 0 && !hasRuntime()) run(process.execPath, [join(root, 'node_modules', 'bun', 'install.js')]);
-  if (isInstalled()) return markInstalled();
+  const isDone = runNpm(['ci', '--include=dev', '--include=optional', '--ignore-scripts', ...quiet]) === 0;
+  if (isDone) placeRuntime();
+  if (isDone && isInstalled()) return markInstalled();
   process.stderr.write(
-    'The packages could not be installed: see the lines above. Is the npm registry reachable?\n',
+    isDone && checkedRuntimes().length === 0
+      ? 'npm installed no runtime for this system (@oven/bun-…) whose hash is that of package-lock.json, and Mayfly runs no other.\n'
+      : 'The packages could not be installed: see the lines above. Is the npm registry reachable?\n',
   );
   return false;
 }
