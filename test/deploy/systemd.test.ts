@@ -171,6 +171,7 @@ describe('the service', () => {
     expect(status).toContain('NoNewPrivs:\t1\n');
     expect(status).toContain('Seccomp:\t2\n');
     expect(await run(`${mainPid}; grep core /proc/$pid/limits`)).toMatch(/Max core file size +0 +0 /);
+    expect(await run('systemctl show --value --property=MemorySwapMax mayfly')).toBe('0\n');
   });
 
   it('can write to its state and to temporary folders, nowhere else', async () => {
