@@ -9,6 +9,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
 import { ServiceError } from '../../core/errors.ts';
+import { isLoopbackHost } from '../../core/links.ts';
 import { endsConnection, NotExecutedError } from './faults.ts';
 import { inSchema, type Statement } from './statement.ts';
 
@@ -127,6 +128,17 @@ async function requestCancel(client: pg.Client, { tls }: ServerAddress): Promise
   return hasEnded && isSent;
 }
 
+/** Who hears it then is the server, or on this machine. */
+const mayTellPassword = ({ host }: pg.Client, { tls }: ServerAddress): boolean =>
+  tls !== false || host.startsWith('/') || isLoopbackHost(host.toLowerCase());
+
+/** Whoever is on the way could ask for the password as it is, in place of the server, which then asks for a proof. */
+function refuseToTell({ connection }: pg.Client): void {
+  connection.prependListener('authenticationCleartextPassword', () =>
+    connection.stream.destroy(new Error('PostgreSQL asks for the password without encryption.')),
+  );
+}
+
 export async function openConnection(server: ServerAddress): Promise<Connection> {
   const client = clientOf(server);
   let [isOpen, isSpent, notices] = [true, false, 0];
@@ -140,6 +152,7 @@ export async function openConnection(server: ServerAddress): Promise<Connection>
   client.on('notice', () => {
     notices += 1;
   });
+  if (!mayTellPassword(client, server)) refuseToTell(client);
   await client.connect();
   let answered: Promise<unknown> = Promise.resolve();
   let ending: Promise<void> | null = null;
