@@ -79,6 +79,19 @@ function parseEntries(entries: readonly Entry[]): NamedLink[] {
   return links;
 }
 
+/** By these the loader, a shell or a runtime finds code to run, so that whoever made the link chooses it. */
+const codeNames =
+  /^(?:LD_.+|DYLD_.+|PATH|SHELL|ENV|BASH_ENV|PERL5(?:LIB|OPT|DB)|PYTHON(?:PATH|HOME|STARTUP)|RUBY(?:LIB|OPT)|NODE_(?:OPTIONS|PATH)|BUN_OPTIONS|(?:JAVA_TOOL|JDK_JAVA|_JAVA)_OPTIONS|CLASSPATH|GIT_(?:SSH|SSH_COMMAND|ASKPASS|EXEC_PATH)|EDITOR|VISUAL|PAGER)$/;
+
+function warnOfCode(links: readonly NamedLink[], world: World): void {
+  const names = links.map(({ name }) => name).filter((name) => codeNames.test(name));
+  if (names.length === 0) return;
+  const sets = names.length === 1 ? 'decides' : 'decide';
+  world.terminal.err(
+    `${listed(names)} ${sets} which code COMMAND runs. Take such a link only from somebody you trust.\n`,
+  );
+}
+
 interface NamedSecret extends NamedLink, ChosenClient {}
 
 /** Why the program is not started. */
@@ -239,6 +252,7 @@ async function runWith(secrets: readonly NamedSecret[], input: Input, world: Wor
 
 async function runRun(input: Input, world: World): Promise<ExitCode | ProgramExit> {
   const links = parseEntries(await readEntries(input, world));
+  warnOfCode(links, world);
   const choose = await clientChooser(input, world);
   if (choose === null) return 2;
   const secrets = await Promise.all(links.map(async (each) => ({ ...each, ...(await choose(each.link)) })));
