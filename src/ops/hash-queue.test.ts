@@ -3,7 +3,9 @@ import type { HashPlace } from '../core/account.ts';
 import { ServiceError } from '../core/errors.ts';
 import { createHashQueue, type QueueLimits } from './slow-hashes.ts';
 
-const limits: QueueLimits = { maxInFlight: 1, maxWaiting: 16, maxWaitingPerClient: 4, maxProofsInARow: 3 };
+const limits: QueueLimits = {
+  ...{ maxInFlight: 1, maxWaiting: 16, maxWaitingPerClient: 4, maxWaitingPerNetwork: 6, maxProofsInARow: 3 },
+};
 
 /** A queue whose jobs end one by one, only when the test says so. */
 function createGatedQueue(changed: Partial<QueueLimits> = {}) {
@@ -54,6 +56,19 @@ function createGatedQueue(changed: Partial<QueueLimits> = {}) {
 }
 
 describe('the queue for slow hashes', () => {
+  it('gives all clients of one IPv6 /48 a share, and leaves the rest to others (P21)', async () => {
+    const gated = createGatedQueue();
+    gated.ask('running', 'create');
+    for (let n = 0; n < 40; n += 1) gated.ask('crowd', 'create', `2001:db8:1:${n}00::/56`);
+    await gated.settle();
+    expect(gated.refused()).toBe(40 - limits.maxWaitingPerNetwork);
+    for (const client of ['2001:db8:2:0::/56', '192.0.2.0/24', '198.51.100.0/24', '7'])
+      gated.ask('another', 'create', client);
+    await gated.settle();
+    expect(gated.refused()).toBe(40 - limits.maxWaitingPerNetwork);
+    await gated.endAll();
+  });
+
   it('runs so many at once, and the others of a client in the order they came (P24)', async () => {
     const gated = createGatedQueue({ maxInFlight: 2 });
     for (const name of ['1', '2', '3', '4', '5']) gated.ask(name, 'prove', 'one client');

@@ -22,6 +22,8 @@ export interface QueueLimits {
   readonly maxWaiting: number;
   /** Of those, for one client. */
   readonly maxWaitingPerClient: number;
+  /** And for all clients of one IPv6 /48, of which anybody may have one. */
+  readonly maxWaitingPerNetwork: number;
   readonly maxProofsInARow: number;
 }
 
@@ -31,6 +33,9 @@ export interface HashQueue {
 }
 
 type Enter = () => void;
+
+/** The /48 of an IPv6 prefix; every other client is its own. */
+const networkOf = (client: string): string => client.split(':', 3).join(':');
 
 /** One line. Its clients take turns: the map's order is theirs. */
 class Line {
@@ -43,6 +48,13 @@ class Line {
 
   lengthOf(client: string): number {
     return this.#waiting.get(client)?.length ?? 0;
+  }
+
+  lengthOfNetwork(client: string): number {
+    const network = networkOf(client);
+    let length = 0;
+    for (const [other, own] of this.#waiting) if (networkOf(other) === network) length += own.length;
+    return length;
   }
 
   join(client: string, enter: Enter): void {
@@ -88,7 +100,11 @@ export function createHashQueue(limits: QueueLimits): HashQueue {
 
   function joinLine({ client, purpose }: HashPlace, enter: Enter): void {
     const line = lines[purpose];
-    if (line.length >= limits.maxWaiting || line.lengthOf(client) >= limits.maxWaitingPerClient)
+    if (
+      line.length >= limits.maxWaiting ||
+      line.lengthOf(client) >= limits.maxWaitingPerClient ||
+      line.lengthOfNetwork(client) >= limits.maxWaitingPerNetwork
+    )
       throw new ServiceError('busy', 'too many passphrases at once');
     line.join(client, enter);
   }
@@ -115,7 +131,13 @@ const bcryptMaxBytes = 72;
 
 /** A full line is worked off within three seconds on two cores. */
 export function hashLimitsFor(cores: number): QueueLimits {
-  return { maxInFlight: Math.max(2, cores - 1), maxWaiting: 64, maxWaitingPerClient: 8, maxProofsInARow: 4 };
+  return {
+    maxInFlight: Math.max(2, cores - 1),
+    maxWaiting: 64,
+    maxWaitingPerClient: 8,
+    maxWaitingPerNetwork: 16,
+    maxProofsInARow: 4,
+  };
 }
 
 function assertFitsBcrypt(input: string): void {
