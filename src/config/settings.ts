@@ -344,7 +344,7 @@ export const definitions = {
   }),
   internalHost: setting({
     env: 'MAYFLY_INTERNAL_HOST',
-    doc: 'The address that MAYFLY_INTERNAL_PORT listens on. Keep it unreachable from the internet.',
+    doc: 'The address that MAYFLY_INTERNAL_PORT listens on. Keep it unreachable from the internet. Asked by another name, the port answers 421.',
     kind: listenAddress,
     default: '127.0.0.1',
     reader: 'server',

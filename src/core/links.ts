@@ -55,6 +55,14 @@ export function isLoopbackHost(host: string): boolean {
   return ['localhost', '::1', '[::1]'].includes(host) || /^127(?:\.[0-9]{1,3}){3}$/.test(host);
 }
 
+/** No name has a colon, or ends in a number. */
+const addressForm = /:|^\d+(?:\.\d+){3}$/;
+
+/** What nobody can point elsewhere from outside: an address, `localhost`, and a name of one label. */
+export function isPrivateName(name: string): boolean {
+  return isLoopbackHost(name) || name.endsWith('.localhost') || addressForm.test(name) || !name.includes('.');
+}
+
 /** Whether a URL leads to this machine, whichever machine opens it. */
 export function isLoopbackUrl(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname);

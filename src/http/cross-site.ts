@@ -10,8 +10,7 @@
  *
  * A passphrase in a GET is a guess and counts (P14), so a picture on another page could use up its reader's guesses.
  */
-import { isIP } from 'node:net';
-import { isLoopbackHost } from '../core/links.ts';
+import { isPrivateName } from '../core/links.ts';
 import { hostNameOf } from '../core/share-domain.ts';
 import { jsonResponse, newRequestId } from './headers.ts';
 import { mayChange } from './operation.ts';
@@ -106,10 +105,4 @@ export function refuseForeignHosts(fetch: Fetch, { baseUrl, isShareDomain }: Own
     const isPlain = !request.headers.has('origin') || name === siteHost || isPrivateName(name);
     return isPlain ? fetch(request, peer) : answerUnlessForeign(request, peer);
   };
-}
-
-/** What nobody can point elsewhere from outside: an address, `localhost`, and a name of one label. */
-function isPrivateName(name: string): boolean {
-  const address = name.replace(/^\[(.*)\]$/, '$1');
-  return isLoopbackHost(name) || name.endsWith('.localhost') || isIP(address) !== 0 || !name.includes('.');
 }

@@ -51,6 +51,34 @@ const refusedQuestions: readonly string[] = [
   `/ask?name=${verified}`,
 ];
 
+describe('the internal port, by a name that somebody may have pointed at it', () => {
+  it('answers nothing, and answers by an address, localhost, and the names of a network of one’s own', async () => {
+    const answer = createInternalFetch(depsOf().deps);
+    const statusAt = async (host: string) =>
+      (await answer(new Request(`http://${host}:9090/metrics`))).status;
+    const refused = [
+      'evil.example',
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+      'a.b',
+      'svc.example',
+    ];
+    for (const host of refused) expect([host, await statusAt(host)]).toEqual([host, 421]);
+    const taken = [
+      '127.0.0.1',
+      '10.1.2.3',
+      '[::1]',
+      'localhost',
+      'mayfly',
+      'mayfly.prod.svc',
+      'a.b.svc.cluster.local',
+    ];
+    const named = createInternalFetch(depsOf().deps, 'Metrics.example.com');
+    expect((await named(new Request('http://metrics.example.com:9090/metrics'))).status).toBe(200);
+    for (const host of taken) expect([host, await statusAt(host)]).toEqual([host, 200]);
+  });
+});
+
 /** The questions that did not get a bare 404. */
 async function misanswered(answer: Answer): Promise<string[]> {
   const wrong: string[] = [];

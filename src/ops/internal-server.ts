@@ -7,6 +7,7 @@
  * nothing of it is on the service's port.
  */
 import { ServiceError } from '../core/errors.ts';
+import { isPrivateName } from '../core/links.ts';
 import type { OpenMetrics } from './metrics.ts';
 
 export interface InternalServerDeps {
@@ -35,6 +36,9 @@ export type InternalServer =
 const nameForm =
   /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
+/** A service of a cluster, or a machine of a network of one's own: not a name that somebody can buy. */
+const clusterName = /\.(?:svc|cluster\.local|internal)$/;
+
 function bare(status: number): Response {
   return new Response(null, { status, headers: { 'cache-control': 'no-store' } });
 }
@@ -56,10 +60,16 @@ async function answerMetrics({ metrics }: InternalServerDeps): Promise<Response>
   return new Response(await metrics.render(), { headers });
 }
 
-/** Everything that this port answers. */
-export function createInternalFetch(deps: InternalServerDeps): (request: Request) => Promise<Response> {
+/** Everything that this port answers. @param ownName what it listens on, where that is a name */
+export function createInternalFetch(
+  deps: InternalServerDeps,
+  ownName = 'localhost',
+): (request: Request) => Promise<Response> {
   return async ({ method, url }) => {
-    const { pathname, searchParams } = new URL(url);
+    const { hostname, pathname, searchParams } = new URL(url);
+    // A page that points a name of its own at this machine would read them in its visitor's browser (DNS rebinding).
+    const isOwn = hostname === ownName.toLowerCase() || isPrivateName(hostname) || clusterName.test(hostname);
+    if (!isOwn) return bare(421);
     if (pathname !== '/ask' && pathname !== '/metrics') return bare(404);
     if (method !== 'GET' && method !== 'HEAD') {
       return new Response(null, { status: 405, headers: { allow: 'GET, HEAD' } });
@@ -92,7 +102,7 @@ export function startInternalServer(address: InternalAddress, deps: InternalServ
       development: false,
       // Said outright, because without development mode the runtime would share a port in use instead of refusing it.
       reusePort: false,
-      fetch: createInternalFetch(deps),
+      fetch: createInternalFetch(deps, address.hostname),
       error: (error) => {
         deps.onFault(error);
         return bare(500);
