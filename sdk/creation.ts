@@ -9,7 +9,7 @@ export interface CreateOptions extends CallOptions {
    */
   readonly plain?: boolean;
   /**
-   * 1–255 characters of ASCII, new for every secret; needs an account. Makes it safe to send the creation again: it is sent up to three
+   * 1–255 characters of ASCII without a comma, new for every secret; needs an account. Makes it safe to send the creation again: it is sent up to three
    * times if its answer is lost, and is one secret (see `repeated`). A later call with the same key and options has the same
    * answer for 24 hours if it is `plain`; one that encrypts does so again, and is refused as `idempotency_mismatch`.
    */

@@ -113,7 +113,7 @@ export async function prepareGenerate(
   return { isDrawn: false, fields, read: (answer) => withHidden(read(answer), { value }) };
 }
 
-const keyForm = /^[!-~]([ -~]{0,253}[!-~])?$/;
+const keyForm = /^(?!.*,)[!-~]([ -~]{0,253}[!-~])?$/;
 
 /** Nothing is sent twice without an idempotency key. @throws MayflyError `invalid_field` or `account_required` */
 export function creationCall(
@@ -125,7 +125,7 @@ export function creationCall(
   const call = { method: 'POST', path: `/secret/${path}`, body } as const;
   if (idempotencyKey === undefined) return call;
   if (!keyForm.test(idempotencyKey))
-    throw invalid('idempotencyKey', 'An idempotency key has 1 to 255 characters of ASCII.');
+    throw invalid('idempotencyKey', 'An idempotency key has 1 to 255 characters of ASCII and no comma.');
   if (!hasAccount) throw new MayflyError('account_required', 'An idempotency key needs an account.');
   return { ...call, idempotencyKey };
 }

@@ -9,8 +9,8 @@ import { invalidFields } from './wire.ts';
 
 const idempotencyHeader = 'Idempotency-Key';
 
-/** Visible ASCII and blanks: what every proxy passes on as it is. */
-const keyForm = /^[\x20-\x7e]{1,255}$/;
+/** Visible ASCII and blanks: what every proxy passes on as it is. Two headers arrive as one, with a comma between their keys. */
+const keyForm = /^[\x20-\x2b\x2d-\x7e]{1,255}$/;
 
 export const creationHeaders = z.object({
   [idempotencyHeader]: z
@@ -19,7 +19,7 @@ export const creationHeaders = z.object({
     .meta({
       description:
         'Makes it safe to send the request again: for 24 hours, equal requests of one API token with one key create one secret and ' +
-        'answer the same keys. 1 to 255 characters of ASCII, a random one for each secret. Without an API token it is ignored.',
+        'answer the same keys. 1 to 255 characters of ASCII without a comma, a random one for each secret. Without an API token it is ignored.',
     }),
 });
 
@@ -43,7 +43,7 @@ export interface ReadKey {
   readonly ignored: readonly string[];
 }
 
-/** Throws `RequestProblem('invalid_fields')` for a key that is too long, empty or not of ASCII. */
+/** Throws `RequestProblem('invalid_fields')` for a key that is too long, empty or not of ASCII, and for two. */
 export async function readKey(exchange: Exchange, caller: Caller): Promise<ReadKey> {
   const { request, path } = exchange;
   const key = request.headers.get('idempotency-key');
@@ -51,7 +51,10 @@ export async function readKey(exchange: Exchange, caller: Caller): Promise<ReadK
   if (caller.kind !== 'account' || caller.apiToken === null)
     return { once: null, ignored: [idempotencyHeader] };
   if (!keyForm.test(key))
-    throw invalidFields({ field: idempotencyHeader, message: 'Must be 1 to 255 characters of ASCII' });
+    throw invalidFields({
+      field: idempotencyHeader,
+      message: 'Must be one key, of 1 to 255 characters of ASCII without a comma',
+    });
   const { apiToken } = caller;
   const bodyHash = new Uint8Array(
     createHash('sha256')
