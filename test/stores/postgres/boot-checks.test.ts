@@ -32,10 +32,14 @@ async function check(demands: EngineDemands, url = server.url, user = 'service')
   }
 }
 
-async function refusalOf(demands: EngineDemands, url?: string): Promise<string> {
+async function refusalOf(
+  demands: EngineDemands,
+  url?: string,
+  reason: StoreRefusal['reason'] = 'unsafe_setting',
+): Promise<string> {
   const refusal: unknown = await check(demands, url).catch((error) => error);
   if (!(refusal instanceof StoreRefusal)) throw new Error(`it was not refused: ${String(refusal)}`);
-  expect(refusal.reason).toBe('unsafe_setting');
+  expect(refusal.reason).toBe(reason);
   return refusal.message;
 }
 
@@ -235,7 +239,7 @@ describe('the durability class', () => {
     });
     expect(await refusalOf(single, url)).toContain('MAYFLY_STORE_DURABILITY is single, and the server names');
     const standbyUrl = pair.standby?.url;
-    expect(await refusalOf({ ...unsafe, durability: 'synchronous' }, standbyUrl)).toContain(
+    expect(await refusalOf({ ...unsafe, durability: 'synchronous' }, standbyUrl, 'standby')).toContain(
       'The address leads to a standby',
     );
     await pair.primary.configure({ synchronous_commit: 'remote_write' });
