@@ -91,6 +91,8 @@ export interface MayflyErrorDetails {
   readonly limitBytes?: number | null;
   /** Identifies the request in the server's log. */
   readonly requestId?: string | null;
+  /** Where to ask instead, of a key that is unknown because another region has made it. */
+  readonly hint?: string | null;
   readonly cause?: unknown;
 }
 
@@ -103,6 +105,7 @@ export class MayflyError extends Error {
   readonly fieldErrors: readonly FieldError[];
   readonly limitBytes: number | null;
   readonly requestId: string | null;
+  readonly hint: string | null;
 
   constructor(code: MayflyErrorCode, message: string, details: MayflyErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -113,6 +116,7 @@ export class MayflyError extends Error {
     this.fieldErrors = details.fieldErrors ?? [];
     this.limitBytes = details.limitBytes ?? null;
     this.requestId = details.requestId ?? null;
+    this.hint = details.hint ?? null;
   }
 }
 

@@ -41,7 +41,7 @@ const statuses: Readonly<Record<number, MayflyErrorCode>> = {
 const parameterForm = /^The (?:parameter )?"?(\w+)"? (?:must|takes|is too long|is not well-formed)/;
 
 function errorOf(response: Response, body: unknown): MayflyError {
-  const { message }: Json = isJson(body) ? body : {};
+  const { message, hint }: Json = isJson(body) ? body : {};
   if (!isText(message)) return unexpectedFrom(response);
   const [, code, field] = sentences.find(([start]) => message.startsWith(start)) ?? [];
   const parameter = code === undefined ? parameterForm.exec(message)?.[1] : undefined;
@@ -51,6 +51,7 @@ function errorOf(response: Response, body: unknown): MayflyError {
   return new MayflyError(decided, message, {
     ...detailsOf(response),
     field: field ?? parameter ?? null,
+    hint: isText(hint) ? hint : null,
     limitBytes: decided === 'too_large' && limitBytes > 0 ? limitBytes : null,
   });
 }

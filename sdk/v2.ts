@@ -32,12 +32,13 @@ export function problemOf(body: Json): MayflyError {
 
 /** `null`: it is no refusal of this API. */
 function errorIn(body: unknown, details: MayflyErrorDetails): MayflyError | null {
-  const { error, message, field, errors, limit }: Json = isJson(body) ? body : {};
+  const { error, message, field, errors, limit, hint }: Json = isJson(body) ? body : {};
   const code = serverCodes.find((known) => known === error);
   if (code === undefined) return null;
   return new MayflyError(code, isText(message) ? message : code, {
     ...details,
     field: isText(field) ? field : null,
+    hint: isText(hint) ? hint : null,
     fieldErrors: Array.isArray(errors) ? errors.filter(isFieldError) : [],
     limitBytes: typeof limit === 'number' ? limit : null,
   });

@@ -1,4 +1,5 @@
 /** Everything that is served, as one `fetch`. Unknown addresses too are answered in the words of the part they belong to. */
+import { sayElsewhere } from './api/elsewhere.ts';
 import { publishDocument } from './api/openapi/document.ts';
 import { createReference } from './api/openapi/page.tsx';
 import { createV1 } from './api/v1/operations.ts';
@@ -74,7 +75,10 @@ export function createSite(deps: SiteDeps): Fetch {
     bodyCapBytes,
     ownOrigin,
   };
-  const serve = (surface: ApiSurface) => createApi({ ...surface, base: basePath + surface.base }, apiDeps);
+  const serve = (surface: ApiSurface) => {
+    const operations = sayElsewhere(surface.operations, settings);
+    return createApi({ ...surface, operations, base: basePath + surface.base }, apiDeps);
+  };
   const versions = createVersions(deps);
   const [v1, v2] = [serve(versions.v1), serve(versions.v2)];
   const alone = new Map<string, AnswerAlone>([

@@ -195,7 +195,9 @@ export function sentenceOf(
   { server, isAnonymous }: Pick<ChosenClient, 'server' | 'isAnonymous'>,
 ): string {
   if (error.code === 'unknown_secret')
-    return 'There is no such secret: it was read, burned, has expired, or never existed.';
+    return error.hint === null
+      ? 'There is no such secret: it was read, burned, has expired, or never existed.'
+      : `There is no such secret at ${server}. ${error.hint}.`;
   if (error.code === 'incorrect_passphrase')
     return 'The passphrase is missing or wrong. The secret was not consumed.';
   if (error.code === 'incomplete_link')

@@ -86,6 +86,13 @@ export interface Regions {
   readonly all: readonly Region[];
 }
 
+/** The region that a key is of, by its form, if that is another one of the installation's. */
+export function regionElsewhere(key: string, own: RegionLabel | null, all: readonly Region[]): Region | null {
+  const parsed = own === null ? null : parseSecretKey(key);
+  const label = parsed === null ? own : regionOfKey(parsed);
+  return label === own ? null : (all.find((region) => region.label === label) ?? null);
+}
+
 export function parseRegionLabel(text: string): RegionLabel | null {
   return /^[0-9a-z]{2}$/.test(text) ? (text as RegionLabel) : null;
 }

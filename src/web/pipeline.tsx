@@ -8,6 +8,7 @@ import type { FC } from 'hono/jsx';
 import type { Settings } from '../config/read.ts';
 import type { SignedIn } from '../core/account.ts';
 import type { AccountService } from '../core/accounts/service.ts';
+import { regionElsewhere } from '../core/keys.ts';
 import type { BrandedDomain } from '../core/share-domains/service.ts';
 import type { ReadBody } from '../http/body.ts';
 import type { ClientAddressOf } from '../http/client-address.ts';
@@ -34,6 +35,7 @@ import { chooseLanguage, languageCookie, languageIn, offeredLanguage } from './k
 import { type Frame, renderPage } from './kit/layout.tsx';
 import { MessagePage } from './kit/message-page.tsx';
 import {
+  elsewhere,
   type PageAction,
   type PageProblem,
   type PageReply,
@@ -135,7 +137,11 @@ export function createPagePipeline(site: Site, pages: readonly PageRoute[]): Ser
     decode: (visit, { target }) =>
       target.action === target.page.post ? demandOwnSession(visit, target) : null,
     handle: async (visit, target) =>
-      withNewCookie(visit, withLanguage(visit, await handle(visit, target, staticPages), site)),
+      orElsewhere(
+        visit,
+        withNewCookie(visit, withLanguage(visit, await handle(visit, target, staticPages), site)),
+        site,
+      ),
     problemOf: pageProblemOf,
     recover,
     word: ({ frame }, problem) => {
@@ -307,6 +313,22 @@ async function handle(visit: Visit, target: PageTarget, staticPages: StaticPages
   if (!isStatic) return action.handle(request);
   const route = `${page.name} ${request.key}`;
   return staticPages.get({ brand, route, locale: words.locale }, () => action.handle(request));
+}
+
+const ofKeys = /^\/(?:secret|receipt|private)\//;
+
+/** What is unknown here may wait in the region that its key is of; that follows from the form of the key alone (P17). */
+function orElsewhere(
+  { page, request, path, rawQuery, match }: Visit,
+  reply: PageReply,
+  site: Site,
+): PageReply {
+  if (reply.status !== 404 || page === null || !ofKeys.test(routes[page.name]) || !isSafe(request.method))
+    return reply;
+  const { region: own, regions } = site.settings;
+  const region = regionElsewhere(decodeLeniently(match?.values[0] ?? ''), own, regions);
+  const address = path.slice(site.basePath.length) + (rawQuery === '' ? '' : `?${rawQuery}`);
+  return region === null ? reply : elsewhere(region.baseUrl + address);
 }
 
 function withNewCookie({ newCookie }: Visit, reply: PageReply): PageReply {

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import type { BurnOutcome, CreationOutcome, RevealOutcome } from '../../core/secrets/outcomes.ts';
 import type { Answer, Reply } from '../../http/operation.ts';
 import { clientLeft, type Problem } from '../../http/problem.ts';
+import { hint } from '../elsewhere.ts';
 import { answerFrom, type Table } from '../version.ts';
 import { type Dialect, dialectOf } from './dialect.ts';
 
@@ -244,6 +245,7 @@ export const unknownKey: Record<number, Answer> = {
           description: 'The key of the path as given; for metadata, the metadata key.',
           examples: ['4k1zq0v9x7c2m8t5w3h6j0n4b1d7f2g'],
         }),
+        hint,
       })
       .meta({ id: 'V1UnknownSecret' }),
   },

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { Exhausted } from '../../core/attempt-store.ts';
 import type { Answer, Reply } from '../../http/operation.ts';
 import type { FieldError, Problem } from '../../http/problem.ts';
+import { hint } from '../elsewhere.ts';
 import { answerFrom, type Table } from '../version.ts';
 import { metadataRecord } from './records.ts';
 
@@ -67,6 +68,7 @@ export const refusals = {
         .string()
         .optional()
         .meta({ description: 'The key as given, where a metadata key was.' }),
+      hint,
     },
   },
   unknown_domain: {

@@ -12,6 +12,7 @@ import type {
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Exchange, Reply } from '../../http/operation.ts';
 import { clientLeft } from '../../http/problem.ts';
+import { hint } from '../elsewhere.ts';
 import { illFormed, sensitiveText } from '../fields.ts';
 import { answerFrom, type Table } from '../version.ts';
 import type { Dialect } from './dialect.ts';
@@ -163,6 +164,7 @@ const unknownSecretRecord = z
     identifier: z.string().meta({ description: 'As given.' }),
     key: z.string().meta({ description: 'As given.' }),
     state: z.literal('unknown'),
+    hint,
   })
   .meta({ id: 'V2UnknownSecretRecord' });
 

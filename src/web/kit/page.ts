@@ -118,6 +118,11 @@ export function createdAt(location: string, cookies: readonly string[]): PageRep
   return { ...pageReply(201, '', { location }), cookies };
 }
 
+/** 307, as the router answers: the page is on another host. */
+export function elsewhere(location: string): PageReply {
+  return { status: 307, content: { kind: 'none' }, headers: { location } };
+}
+
 /** 308: the address has another spelling now (RFC 9110 §15.4.9). */
 export function movedTo(location: string): PageReply {
   return { status: 308, content: { kind: 'none' }, headers: { location } };
