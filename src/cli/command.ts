@@ -7,6 +7,7 @@
  */
 import type { ConfigReading, Settings } from '../config/read.ts';
 import type { AccountAdminCore } from '../core/accounts/admin.ts';
+import type { EpochStore } from '../core/epoch-store.ts';
 import type { BackupOutcome, DomainStore, OnProgress, SecretStore } from '../core/ports.ts';
 import type { RootStore, RotationStore } from '../core/root-store.ts';
 import type { Sensitive } from '../core/sensitive.ts';
@@ -28,6 +29,7 @@ export interface OpenAccounts extends AccountAdminCore {
     StoreClock &
     RootStore &
     RotationStore &
+    Pick<EpochStore, 'findEpochKey'> &
     Pick<SecretStore, 'findSecret' | 'burnAll' | 'scrub'>;
   close(): Promise<void>;
 }

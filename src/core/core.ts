@@ -6,6 +6,7 @@ import type { KeyRing } from '../crypto/keyring.ts';
 import type { RandomBytes } from '../crypto/random.ts';
 import type { AttemptStore } from './attempt-store.ts';
 import type { CreationStore } from './creation-store.ts';
+import type { EpochStore } from './epoch-store.ts';
 import type { Events } from './events.ts';
 import type { RegionLabel } from './keys.ts';
 import type { Links } from './links.ts';
@@ -22,7 +23,7 @@ import type {
 
 /** For secrets. */
 export interface Core {
-  readonly store: SecretStore & AttemptStore & AccountStore & DomainStore & CreationStore;
+  readonly store: SecretStore & AttemptStore & AccountStore & DomainStore & CreationStore & EpochStore;
   readonly mailer: Mailer;
   readonly mailQuota: MailQuota;
   readonly mailBrandOf: MailBrandOf;

@@ -42,6 +42,7 @@ const envelopeLabels = {
   verifier: 'mayfly/2/verifier',
   proofs: 'mayfly/2/proofs',
   outer: 'mayfly/2/outer',
+  epochOuter: 'mayfly/4/outer',
   creator: 'mayfly/2/creator',
 } as const;
 
@@ -84,7 +85,7 @@ const keyCharacters = 31;
  *
  * Label and salt have fixed lengths and stand last, so no two inputs are encoded alike. A third of the cost of HKDF. With all
  * 64 bytes of an output, anyone could extend its input, so no caller gives away more than half of one.
- * @param material at least 149 bits of entropy: a link key, with or without a stretched passphrase, or a root
+ * @param material at least 149 bits of entropy: a link key, with or without a stretched passphrase, or a root, with or without an epoch's key
  */
 function oneStep(
   material: string | Uint8Array,
@@ -176,6 +177,11 @@ export function hashProof(proof: Uint8Array): Uint8Array {
 /** The keys of the layer under the server's root. */
 export function deriveOuterKeys(root: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(oneStep(root, 'outer', salt));
+}
+
+/** The same under the root and an epoch's key together: each has 32 bytes, so the concatenation is unambiguous. */
+export function deriveEpochOuterKeys(root: Uint8Array, epochKey: Uint8Array, salt: Uint8Array): SealKeys {
+  return sealKeys(oneStep(concat(root, epochKey), 'epochOuter', salt));
 }
 
 /** What masks the secret key for the holder of the metadata key, 31 bytes as a key has. Covers nothing else, ever. */

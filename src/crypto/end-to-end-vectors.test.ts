@@ -31,7 +31,7 @@ const samples = rows.cases.map((vector) => {
 });
 
 function unwrappedOf({ row, context, root }: (typeof samples)[number]) {
-  const unwrapped = unwrapSecret(bytesOf(row), context, createKeyRing([root]));
+  const unwrapped = unwrapSecret(bytesOf(row), context, createKeyRing([root]), null);
   if (unwrapped.outcome !== 'unwrapped') throw new Error(unwrapped.outcome);
   return unwrapped.secret;
 }
@@ -67,6 +67,7 @@ describe('the vectors of an end-to-end secret’s row', () => {
       context,
       expiryLimit: input.expiry_limit,
       root,
+      epoch: null,
       random: fixedRandom(input.r2),
     });
     expect(hex(sealed)).toBe(row);
@@ -111,7 +112,7 @@ describe('the vectors of an end-to-end secret’s row', () => {
     for (const sample of samples) {
       const plain = { ...sample.context, sealed: false };
       const ring = createKeyRing([sample.root]);
-      expect(unwrapSecret(bytesOf(sample.row), plain, ring)).toEqual({ outcome: 'damaged' });
+      expect(unwrapSecret(bytesOf(sample.row), plain, ring, null)).toEqual({ outcome: 'damaged' });
     }
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import {
   type SealedSample,
+  sampleEpoch,
   sampleLimit,
   sealedSample,
   sealedUnderTheRoot,
@@ -22,11 +23,14 @@ import {
   secretAads,
   unwrapSecret,
 } from './envelope.ts';
-import { createKeyRing } from './keyring.ts';
+import { createKeyRing, type KeyRing } from './keyring.ts';
+import type { RandomBytes } from './random.ts';
 import type { SecretContext, UnwrappedSecret } from './row.ts';
 
+const keysOf = (ring: KeyRing, random: RandomBytes) => ({ ring, epochKey: sampleEpoch.key, random });
+
 function unwrapped(sample: SealedSample, row = sample.row, ring = sample.ring): UnwrappedSecret {
-  const outcome = unwrapSecret(row, sample.context, ring);
+  const outcome = unwrapSecret(row, sample.context, ring, sampleEpoch.key);
   if (outcome.outcome !== 'unwrapped') throw new Error(outcome.outcome);
   return outcome.secret;
 }
@@ -57,23 +61,23 @@ describe('a sealed secret', () => {
 
   it('shows only the 256-byte bucket of its length (P11)', () => {
     const sizeOf = (length: number) => sealedSample({ value: 'x'.repeat(length) }).row.length;
-    expect([1, 100, 252].map(sizeOf)).toEqual([434, 434, 434]);
-    expect([253, 508].map(sizeOf)).toEqual([690, 690]);
-    expect([1_000, 10_000].map(sizeOf)).toEqual([1_202, 10_418]);
-    expect(sealedSample({ hasPassphrase: true }).row).toHaveLength(434 + 76);
+    expect([1, 100, 252].map(sizeOf)).toEqual([436, 436, 436]);
+    expect([253, 508].map(sizeOf)).toEqual([692, 692]);
+    expect([1_000, 10_000].map(sizeOf)).toEqual([1_204, 10_420]);
+    expect(sealedSample({ hasPassphrase: true }).row).toHaveLength(436 + 76);
   });
 
   it('is another row each time, though the same in all but the random salts', () => {
     const one = sealedSample();
     const random = seededRandom('another');
-    const again = rewrapSecret(one.row, one.context, one.ring, random, {});
+    const again = rewrapSecret(one.row, one.context, keysOf(one.ring, random), {});
     expect(again === null ? '' : hex(again)).not.toBe(hex(one.row));
   });
 
   it('cannot be read as another’s: rows exchanged between records are damaged', () => {
     const [one, two] = [sealedSample({ seed: 'one' }), sealedSample({ seed: 'two' })];
     const ring = createKeyRing([one.root]);
-    const moved = unwrapSecret(one.row, two.context, ring);
+    const moved = unwrapSecret(one.row, two.context, ring, sampleEpoch.key);
     expect(moved.outcome).toBe('damaged');
   });
 
@@ -91,13 +95,15 @@ describe('a sealed secret', () => {
   ];
   it.each(changes)('is damaged when its record’s %s is changed', (_name, change) => {
     const sample = sealedSample({ owner: 7, shareDomain: 'secrets.example.org' });
-    expect(unwrapSecret(sample.row, { ...sample.context, ...change }, sample.ring).outcome).toBe('damaged');
-    expect(unwrapSecret(sample.row, sample.context, sample.ring).outcome).toBe('unwrapped');
+    expect(
+      unwrapSecret(sample.row, { ...sample.context, ...change }, sample.ring, sampleEpoch.key).outcome,
+    ).toBe('damaged');
+    expect(unwrapSecret(sample.row, sample.context, sample.ring, sampleEpoch.key).outcome).toBe('unwrapped');
   });
 
   it('tells "no owner" from "owner 0", and every context from every other', () => {
     const base = sealedSample().context;
-    const aadOf = (context: SecretContext) => hex(secretAads(context, sampleLimit, 1).outer);
+    const aadOf = (context: SecretContext) => hex(secretAads(context, sampleLimit, 1, 1).outer);
     expect(aadOf({ ...base, owner: 0 })).not.toBe(aadOf(base));
     fc.assert(
       fc.property(fc.maxSafeNat(), fc.maxSafeNat(), fc.string(), fc.string(), (a, b, domainA, domainB) => {
@@ -207,10 +213,10 @@ describe('the proofs’ hashes of an end-to-end secret', () => {
       sealedSample({ sealed: true, hasPassphrase: true }),
     ];
     // The hashes and their tag are added, and the padding is the client's own.
-    expect(open.row).toHaveLength(290);
-    expect(guarded.row).toHaveLength(290);
+    expect(open.row).toHaveLength(292);
+    expect(guarded.row).toHaveLength(292);
     for (const { row, context, ring } of [open, guarded])
-      expect(unwrapSecret(row, { ...context, sealed: false }, ring).outcome).toBe('damaged');
+      expect(unwrapSecret(row, { ...context, sealed: false }, ring, sampleEpoch.key).outcome).toBe('damaged');
   });
 });
 
@@ -258,7 +264,9 @@ describe('the expiry', () => {
   const sample = sealedSample({ hasPassphrase: true, owner: 7 });
   const { createdAt, expiresAt } = sample.context;
   const rewrapped = (to: number) =>
-    rewrapSecret(sample.row, sample.context, sample.ring, seededRandom(`expiry ${to}`), { expiresAt: to });
+    rewrapSecret(sample.row, sample.context, keysOf(sample.ring, seededRandom(`expiry ${to}`)), {
+      expiry: { expiresAt: to, epoch: sampleEpoch },
+    });
 
   it.each([createdAt + 1, expiresAt - 60, expiresAt + 60, sampleLimit])(
     'can be set to %d without the link, up to the limit that the row names',
@@ -279,9 +287,9 @@ describe('the expiry', () => {
   it('belongs to its own row: neither row opens under the other’s expiry (P8)', () => {
     const row = rewrapped(expiresAt + 60);
     if (row === null) throw new Error('not rewrapped');
-    expect(unwrapSecret(row, sample.context, sample.ring).outcome).toBe('damaged');
+    expect(unwrapSecret(row, sample.context, sample.ring, sampleEpoch.key).outcome).toBe('damaged');
     const later = { ...sample.context, expiresAt: expiresAt + 60 };
-    expect(unwrapSecret(sample.row, later, sample.ring).outcome).toBe('damaged');
+    expect(unwrapSecret(sample.row, later, sample.ring, sampleEpoch.key).outcome).toBe('damaged');
   });
 
   it('leaves every byte under the outer layer as it was: nothing is opened or sealed anew (P9)', () => {
@@ -299,7 +307,7 @@ describe('the expiry', () => {
     if (inner === null) throw new Error('not opened');
     const forged = sealedUnderTheRoot(inner, sample.row, beyond, sample.root);
     expect(underTheRoot(forged, beyond, sample.root)).not.toBeNull();
-    expect(unwrapSecret(forged, beyond, sample.ring).outcome).toBe('damaged');
+    expect(unwrapSecret(forged, beyond, sample.ring, sampleEpoch.key).outcome).toBe('damaged');
   });
 
   it('has a limit that is sealed in: a row that names another does not open, also with the root (P8)', () => {
@@ -307,7 +315,7 @@ describe('the expiry', () => {
     if (inner === null) throw new Error('not opened');
     const row = sample.row.slice();
     row.set(new FieldWriter(8).u64(sampleLimit + 86_400).bytes, 3);
-    expect(unwrapSecret(row, sample.context, sample.ring).outcome).toBe('damaged');
+    expect(unwrapSecret(row, sample.context, sample.ring, sampleEpoch.key).outcome).toBe('damaged');
     const forged = sealedUnderTheRoot(inner, row, sample.context, sample.root);
     expect(expiryLimitOf(forged)).toBe(sampleLimit + 86_400);
     const secret = unwrapped(sample, forged);
@@ -323,33 +331,38 @@ describe('the outer layer', () => {
   const both = createKeyRing([old.root, next]);
 
   it('can be exchanged for a new root without the link, and the secret still opens (P12)', () => {
-    const moved = rewrapSecret(old.row, old.context, both, seededRandom('rotation'), { root: next });
+    const moved = rewrapSecret(old.row, old.context, keysOf(both, seededRandom('rotation')), { root: next });
     if (moved === null) throw new Error('not rewrapped');
-    expect(hex(moved.subarray(0, 3))).toBe('020002');
+    expect(hex(moved.subarray(0, 3))).toBe('040002');
     expect(moved).toHaveLength(old.row.length);
     expect(opened(old, moved, both)).toBe(hex(old.value));
     expect(opened(old, moved, createKeyRing([next]))).toBe(hex(old.value));
   });
 
   it('opens no more under the old root alone', () => {
-    const moved = rewrapSecret(old.row, old.context, both, seededRandom('rotation'), { root: next });
+    const moved = rewrapSecret(old.row, old.context, keysOf(both, seededRandom('rotation')), { root: next });
     if (moved === null) throw new Error('not rewrapped');
-    expect(unwrapSecret(moved, old.context, old.ring)).toEqual({ outcome: 'unknown_root', kid: 2 });
+    expect(unwrapSecret(moved, old.context, old.ring, sampleEpoch.key)).toEqual({
+      outcome: 'unknown_root',
+      kid: 2,
+    });
     const disguised = moved.slice();
     disguised[2] = 1;
-    expect(unwrapSecret(disguised, old.context, old.ring).outcome).toBe('damaged');
+    expect(unwrapSecret(disguised, old.context, old.ring, sampleEpoch.key).outcome).toBe('damaged');
   });
 
   it('is not exchanged when the row is damaged or its root is missing', () => {
     const random = seededRandom('rotation');
     const damaged = old.row.slice();
     damaged[100] = (damaged[100] ?? 0) ^ 1;
-    expect(rewrapSecret(damaged, old.context, both, random, { root: next })).toBeNull();
-    expect(rewrapSecret(old.row, old.context, createKeyRing([next]), random, { root: next })).toBeNull();
+    expect(rewrapSecret(damaged, old.context, keysOf(both, random), { root: next })).toBeNull();
+    expect(
+      rewrapSecret(old.row, old.context, keysOf(createKeyRing([next]), random), { root: next }),
+    ).toBeNull();
   });
 
   it('names a root that is not in the ring', () => {
-    expect(unwrapSecret(old.row, old.context, createKeyRing([next]))).toEqual({
+    expect(unwrapSecret(old.row, old.context, createKeyRing([next]), sampleEpoch.key)).toEqual({
       outcome: 'unknown_root',
       kid: 1,
     });
@@ -357,28 +370,28 @@ describe('the outer layer', () => {
 
   it('does not open under another root with the same key id', () => {
     const impostor = createKeyRing([{ kid: 1, key: next.key }]);
-    expect(unwrapSecret(old.row, old.context, impostor).outcome).toBe('damaged');
+    expect(unwrapSecret(old.row, old.context, impostor, sampleEpoch.key).outcome).toBe('damaged');
   });
 
   it('refuses every other version', () => {
     for (let version = 0; version < 256; version += 1) {
       const row = old.row.slice();
       row[0] = version;
-      const expected = version === 2 ? 'unwrapped' : 'damaged';
-      expect(unwrapSecret(row, old.context, old.ring).outcome).toBe(expected);
+      const expected = version === 4 ? 'unwrapped' : 'damaged';
+      expect(unwrapSecret(row, old.context, old.ring, sampleEpoch.key).outcome).toBe(expected);
     }
   });
 
   it('refuses a row cut off at any length, and one with bytes behind it', () => {
     for (const sample of [old, sealedSample({ hasPassphrase: true })]) {
       for (let length = 0; length < sample.row.length; length += 1) {
-        expect(unwrapSecret(sample.row.slice(0, length), sample.context, sample.ring).outcome).toBe(
-          'damaged',
-        );
+        expect(
+          unwrapSecret(sample.row.slice(0, length), sample.context, sample.ring, sampleEpoch.key).outcome,
+        ).toBe('damaged');
       }
       const longer = new Uint8Array(sample.row.length + 1);
       longer.set(sample.row);
-      expect(unwrapSecret(longer, sample.context, sample.ring).outcome).toBe('damaged');
+      expect(unwrapSecret(longer, sample.context, sample.ring, sampleEpoch.key).outcome).toBe('damaged');
     }
   });
 
@@ -392,7 +405,7 @@ describe('the outer layer', () => {
       new FieldWriter(head.length + 9).raw(head).u32(0).u32(9).bytes,
     ]) {
       const row = sealedUnderTheRoot(inner, old.row, old.context, old.root);
-      expect(unwrapSecret(row, old.context, old.ring).outcome).toBe('damaged');
+      expect(unwrapSecret(row, old.context, old.ring, sampleEpoch.key).outcome).toBe('damaged');
     }
   });
 });

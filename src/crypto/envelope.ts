@@ -1,7 +1,8 @@
 /**
- * The envelope: how a secret is stored, version 2. The inner layer needs the link (and the passphrase), the outer one the
- * server's root, so neither the database with every server key nor the link alone opens anything (P9), and the outer layer
- * can be replaced without the link: for another root (P12) or another expiry.
+ * The envelope: how a secret is stored, version 4. The inner layer needs the link (and the passphrase), the outer one the
+ * server's root and the key of the day on which the secret expires (its epoch), so neither the database with every server key nor
+ * the link alone opens anything (P9), nothing does once the epoch's key is destroyed (P10), and the outer layer can be replaced
+ * without the link: for another root (P12) or another expiry.
  *
  *   record  = lp("mayfly/2/secret") lp(secret id) u64 created u64 limit u8 flags lp(owner) lp(share domain)
  *   pad     = u32 length ‖ value ‖ zeros to a multiple of 256; of an end-to-end secret, which its client has padded, no zeros
@@ -10,9 +11,12 @@
  *             | AES-256-GCM(kp, np, link hash(32) ‖ proof hash(32), record)    kp‖np from link and R, end-to-end
  *   creator = secret key(31) XOR mask                                 mask from metadata key and R
  *   address = "" | the recipient's address, sealed under metadata key and secret key
- *   row     = u8 2 ‖ u16 kid ‖ u64 limit ‖ R2(32)
- *             ‖ AES-256-GCM(ko, no, R(32) ‖ creator ‖ lp(address) ‖ lp(ver) ‖ body, record ‖ u16 kid ‖ u64 expires)
- *                                                                     ko‖no from root and R2
+ *   row     = u8 4 ‖ u16 kid ‖ u64 limit ‖ u16 epoch ‖ R2(32)
+ *             ‖ AES-256-GCM(ko, no, R(32) ‖ creator ‖ lp(address) ‖ lp(ver) ‖ body, record ‖ u16 kid ‖ u64 expires ‖ u16 epoch)
+ *                                                                     ko‖no from root, the epoch's key and R2
+ *
+ * Version 2 has no epoch: neither the field nor the key, and nothing is sealed in it any more. A row keeps its version, and so its
+ * length, when its outer layer is replaced.
  *
  * The inner layer is bound to the limit, the latest expiry that the secret can be given; the outer layer to the expiry that
  * it has. The outer layer authenticates every stored byte, and the commitment proves link and passphrase, so anything that
@@ -24,6 +28,7 @@ import { seal, unseal } from './aead.ts';
 import { concat, equalInConstantTime, FieldReader, FieldWriter, part, utf8 } from './bytes.ts';
 import {
   deriveCreatorMask,
+  deriveEpochOuterKeys,
   deriveInnerKeys,
   deriveOuterKeys,
   deriveProofKeys,
@@ -32,20 +37,23 @@ import {
   type InnerKeys,
   version1,
 } from './derive.ts';
-import type { KeyRing, RootKey } from './keyring.ts';
+import type { Epoch, KeyRing, RootKey } from './keyring.ts';
 import type { RandomBytes } from './random.ts';
 import { type SecretContext, type UnwrapOutcome, type UnwrappedSecret, writeContext } from './row.ts';
 import { unwrapVersion1 } from './version-1.ts';
 
-const version = 2;
+const [withoutEpoch, withEpoch] = [2, 4];
 const saltBytes = 32;
 const secretKeyBytes = 31;
-const headBytes = 1 + 2 + 8 + saltBytes;
+const leastHeadBytes = 1 + 2 + 8 + saltBytes;
+const limitAt = 3;
+const epochAt = 11;
+const epochBytes = 2;
 const commitmentBytes = 32;
 /** A SHA-256 of a proof. */
 export const proofHashBytes = 32;
 const bucketBytes = 256;
-/** The key id and the expiry, which only the outer layer is bound to. */
+/** The key id and the expiry, which only the outer layer is bound to, besides the epoch. */
 const outerAadBytes = 2 + 8;
 const contextLabel = utf8('mayfly/2/secret');
 const empty = new Uint8Array(0);
@@ -66,6 +74,8 @@ export interface SealInput {
   /** The latest expiry that the secret can be given; not before its expiry. */
   readonly expiryLimit: number;
   readonly root: RootKey;
+  /** Not before that of its expiry; `null` seals in version 2. */
+  readonly epoch: Epoch | null;
   readonly random: RandomBytes;
 }
 
@@ -84,11 +94,16 @@ interface Aads {
 }
 
 /** What the two layers are bound to; the inner one's is the beginning of the outer one's. */
-export function secretAads(context: SecretContext, expiryLimit: number, kid: number): Aads {
-  const outer = writeContext(contextLabel, context, expiryLimit, outerAadBytes)
-    .u16(kid)
-    .u64(context.expiresAt).bytes;
-  return { record: part(outer, 0, outer.length - outerAadBytes), outer };
+export function secretAads(
+  context: SecretContext,
+  expiryLimit: number,
+  kid: number,
+  epoch: number | null = null,
+): Aads {
+  const moreBytes = outerAadBytes + (epoch === null ? 0 : epochBytes);
+  const writer = writeContext(contextLabel, context, expiryLimit, moreBytes).u16(kid).u64(context.expiresAt);
+  const outer = (epoch === null ? writer : writer.u16(epoch)).bytes;
+  return { record: part(outer, 0, outer.length - moreBytes), outer };
 }
 
 function pad(value: Uint8Array, stepBytes: number): Uint8Array {
@@ -105,8 +120,8 @@ function maskKey(key: Uint8Array, metadataKey: string, salt: Uint8Array): Uint8A
 
 /** The row to store. */
 export function sealSecret(input: SealInput): Uint8Array {
-  const { secretKey, salt, passphrase, context, expiryLimit, root } = input;
-  const aads = secretAads(context, expiryLimit, root.kid);
+  const { secretKey, salt, passphrase, context, expiryLimit, root, epoch } = input;
+  const aads = secretAads(context, expiryLimit, root.kid, epoch?.epoch ?? null);
   const keys = deriveInnerKeys(secretKey, passphrase?.key ?? null, salt);
   const padded = pad(input.value, input.proofs === null ? bucketBytes : 1);
   const sealedValue = seal(keys, padded, aads.record);
@@ -122,7 +137,7 @@ export function sealSecret(input: SealInput): Uint8Array {
     .field(verifier)
     .raw(keys.commitment)
     .raw(sealedValue).bytes;
-  return wrap(inner, aads.outer, expiryLimit, root, input.random);
+  return wrap(inner, aads.outer, { expiryLimit, root, epoch }, input.random);
 }
 
 /** In the same place, whatever it takes to open the secret; each under a label of its own. */
@@ -138,23 +153,22 @@ function sealVerifier({ secretKey, salt, passphrase, proofs }: SealInput, aad: U
 function wrap(
   inner: Uint8Array,
   outerAad: Uint8Array,
-  expiryLimit: number,
-  root: RootKey,
+  { expiryLimit, root, epoch }: Pick<SealInput, 'expiryLimit' | 'root' | 'epoch'>,
   random: RandomBytes,
 ): Uint8Array {
   const outerSalt = random(saltBytes);
-  const sealed = seal(deriveOuterKeys(root.key, outerSalt), inner, outerAad);
-  return new FieldWriter(headBytes + sealed.length)
-    .u8(version)
+  const sealed = seal(outerKeys(root, epoch, outerSalt), inner, outerAad);
+  const writer = new FieldWriter(leastHeadBytes + (epoch === null ? 0 : epochBytes) + sealed.length)
+    .u8(epoch === null ? withoutEpoch : withEpoch)
     .u16(root.kid)
-    .u64(expiryLimit)
-    .raw(outerSalt)
-    .raw(sealed).bytes;
+    .u64(expiryLimit);
+  return (epoch === null ? writer : writer.u16(epoch.epoch)).raw(outerSalt).raw(sealed).bytes;
 }
 
-interface Unwrapped {
-  readonly root: RootKey;
-  readonly expiryLimit: number;
+const outerKeys = (root: RootKey, epoch: Epoch | null, salt: Uint8Array) =>
+  epoch === null ? deriveOuterKeys(root.key, salt) : deriveEpochOuterKeys(root.key, epoch.key, salt);
+
+interface Unwrapped extends Pick<SealInput, 'expiryLimit' | 'root' | 'epoch'> {
   readonly record: Uint8Array;
   readonly inner: Uint8Array;
 }
@@ -163,31 +177,46 @@ function unwrapBytes(
   row: Uint8Array,
   context: SecretContext,
   ring: KeyRing,
+  epochKey: Uint8Array | null,
 ): Unwrapped | { readonly unknownKid: number } | null {
+  const epochNumber = epochIn(row);
   const reader = new FieldReader(row);
-  if (row.length < headBytes || reader.u8() !== version) return null;
+  if (row.length < leastHeadBytes || (reader.u8() !== withoutEpoch && epochNumber === null)) return null;
   const kid = reader.u16();
   const expiryLimit = reader.u64();
   if (expiryLimit < context.expiresAt) return null;
   const root = ring.find(kid);
   if (root === null) return { unknownKid: kid };
+  if (epochNumber !== null && epochKey === null) return null;
+  const epoch = epochKey === null || epochNumber === null ? null : { epoch: reader.u16(), key: epochKey };
   const outerSalt = reader.raw(saltBytes);
-  const { record, outer } = secretAads(context, expiryLimit, kid);
-  const inner = unseal(deriveOuterKeys(root.key, outerSalt), reader.rest(), outer);
-  return inner === null ? null : { root, expiryLimit, record, inner };
+  const { record, outer } = secretAads(context, expiryLimit, kid, epochNumber);
+  const inner = unseal(outerKeys(root, epoch, outerSalt), reader.rest(), outer);
+  return inner === null ? null : { root, expiryLimit, epoch, record, inner };
 }
 
-/** Removes the outer layer. */
-export function unwrapSecret(row: Uint8Array, context: SecretContext, ring: KeyRing): UnwrapOutcome {
+/** The epoch whose key a row needs; `null` for a row of an earlier version, which needs none. */
+export function epochIn(row: Uint8Array): number | null {
+  if (row.length < leastHeadBytes + epochBytes || row[0] !== withEpoch) return null;
+  return (row[epochAt] ?? 0) * 2 ** 8 + (row[epochAt + 1] ?? 0);
+}
+
+/** Removes the outer layer. @param epochKey of the epoch that the row names; `null` if there is none (any more) */
+export function unwrapSecret(
+  row: Uint8Array,
+  context: SecretContext,
+  ring: KeyRing,
+  epochKey: Uint8Array | null,
+): UnwrapOutcome {
   if (row[0] === 1) return unwrapVersion1(row, context, ring);
-  const unwrapped = unwrapBytes(row, context, ring);
+  const unwrapped = unwrapBytes(row, context, ring, epochKey);
   if (unwrapped === null) return { outcome: 'damaged' };
   if ('unknownKid' in unwrapped) return { outcome: 'unknown_root', kid: unwrapped.unknownKid };
   const fields = readFields(unwrapped.inner);
   if (fields === null) return { outcome: 'damaged' };
   return {
     outcome: 'unwrapped',
-    secret: { version, secretId: context.secretId, ...fields, aad: unwrapped.record },
+    secret: { version: 2, secretId: context.secretId, ...fields, aad: unwrapped.record },
   };
 }
 
@@ -212,30 +241,37 @@ function readFields(
  * layers to it.
  */
 export function expiryLimitOf(row: Uint8Array): number | null {
-  if (row.length < headBytes || row[0] !== version) return null;
-  return new FieldReader(row.subarray(3)).u64();
+  if (row.length < leastHeadBytes || (row[0] !== withoutEpoch && row[0] !== withEpoch)) return null;
+  return new FieldReader(row.subarray(limitAt)).u64();
 }
 
 /**
  * The same secret in an outer layer of its own, as long as before; needs no link, and opens nothing under the inner layer.
  * `null` where `unwrapSecret` refuses, for a row of version 1, and beyond the row's limit.
- * @param to another root, another expiry, or both; what is absent stays
+ * @param epochKey as in `unwrapSecret`
+ * @param to another root, another expiry with its epoch, or both; what is absent stays, and a row without an epoch gets none
  */
 export function rewrapSecret(
   row: Uint8Array,
   context: SecretContext,
-  ring: KeyRing,
-  random: RandomBytes,
-  to: { readonly root?: RootKey; readonly expiresAt?: number },
+  { ring, epochKey, random }: RewrapKeys,
+  to: { readonly root?: RootKey; readonly expiry?: { readonly expiresAt: number; readonly epoch: Epoch } },
 ): Uint8Array | null {
-  const unwrapped = unwrapBytes(row, context, ring);
+  const unwrapped = unwrapBytes(row, context, ring, epochKey);
   if (unwrapped === null || 'unknownKid' in unwrapped) return null;
   const { inner, expiryLimit } = unwrapped;
   const root = to.root ?? unwrapped.root;
-  const expiresAt = to.expiresAt ?? context.expiresAt;
+  const epoch = unwrapped.epoch && (to.expiry?.epoch ?? unwrapped.epoch);
+  const expiresAt = to.expiry?.expiresAt ?? context.expiresAt;
   if (expiresAt > expiryLimit) return null;
-  const { outer } = secretAads({ ...context, expiresAt }, expiryLimit, root.kid);
-  return wrap(inner, outer, expiryLimit, root, random);
+  const { outer } = secretAads({ ...context, expiresAt }, expiryLimit, root.kid, epoch?.epoch ?? null);
+  return wrap(inner, outer, { expiryLimit, root, epoch }, random);
+}
+
+export interface RewrapKeys {
+  readonly ring: KeyRing;
+  readonly epochKey: Uint8Array | null;
+  readonly random: RandomBytes;
 }
 
 /**

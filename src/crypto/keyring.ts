@@ -8,6 +8,13 @@ export interface RootKey {
   readonly key: Uint8Array;
 }
 
+/** A UTC day, counted from 1970, on which secrets expire, and the key of all of them: 32 random bytes, destroyed after the day. */
+export interface Epoch {
+  /** 0–65,535. */
+  readonly epoch: number;
+  readonly key: Uint8Array;
+}
+
 export interface KeyRing {
   /** Wraps new records: the root with the highest key id. */
   readonly current: RootKey;

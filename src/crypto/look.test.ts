@@ -25,7 +25,9 @@ type Options = NonNullable<Parameters<typeof sealedSample>[0]>;
 function lookSample(options: Options = {}) {
   const sample = sealedSample(options);
   const random = seededRandom(`look ${options.seed ?? 'one'}`);
-  const unwrapped = secretIn(unwrapSecret(sample.row, sample.context, sample.ring));
+  const unwrapped = secretIn(
+    unwrapSecret(sample.row, sample.context, sample.ring, sample.epoch?.key ?? null),
+  );
   const context: LookContext = { ...sample.context, until: sample.context.createdAt + 60 };
   const opener = { secretKey: sample.secretKey, nonce: random(16) };
   const { row, root, ring } = sample;
@@ -60,9 +62,10 @@ describe('a second look', () => {
         fc.option(fc.maxSafeNat(), { nil: null }),
         fc.constantFrom('', 'secrets.example.org'),
         fc.option(fc.uint8Array({ minLength: 1, maxLength: 300 }), { nil: undefined }),
-        (value, hasPassphrase, sealed, owner, shareDomain, addressBox) => {
+        fc.boolean(),
+        (value, hasPassphrase, sealed, owner, shareDomain, addressBox, isVersion2) => {
           const made = lookSample({
-            ...{ value, hasPassphrase, sealed, owner, shareDomain },
+            ...{ value, hasPassphrase, sealed, owner, shareDomain, isVersion2 },
             ...(addressBox && { addressBox }),
           });
           const { sample, unwrapped, context, opener, look, ring } = made;
@@ -141,7 +144,7 @@ describe('a second look', () => {
 
   it('is no row of a waiting secret, and such a row is no look', () => {
     const { sample, look, context, opener, ring } = lookSample();
-    expect(unwrapSecret(look, sample.context, ring).outcome).toBe('damaged');
+    expect(unwrapSecret(look, sample.context, ring, sample.epoch?.key ?? null).outcome).toBe('damaged');
     expect(unwrapLook(sample.row, context, opener, ring).outcome).toBe('damaged');
   });
 
@@ -184,7 +187,7 @@ describe('a second look', () => {
     };
     const root = { kid: input.kid, key: bytesOf(input.root) };
     const row = bytesOf(first.row);
-    const unwrapped = secretIn(unwrapSecret(row, context, createKeyRing([root])));
+    const unwrapped = secretIn(unwrapSecret(row, context, createKeyRing([root]), null));
     const opener = { secretKey: input.secret_key, nonce: new Uint8Array(16) };
     const until = { ...context, until: context.expiresAt };
     const random = seededRandom('version 1');
@@ -230,7 +233,7 @@ describe('the vectors of the second look', () => {
   it.each(samples)('$name: the product seals and opens the frozen row', (vector) => {
     const { input, context, opener, root, row, look } = vector;
     const ring = createKeyRing([root]);
-    const unwrapped = secretIn(unwrapSecret(row, context, ring));
+    const unwrapped = secretIn(unwrapSecret(row, context, ring, null));
     const sealed = sealLook({
       ...{ row, unwrapped, context, ...opener, root, answersLeft: input.answers_left },
       random: fixedRandom(input.inner_r2, input.r2),

@@ -59,7 +59,7 @@ function passphraseParts(secretKey: string, salt: Uint8Array, passphraseKey: Uin
 
 function unwrappedOf(row: string, context: SecretContext, kid: number, root: string): UnwrappedSecret {
   const ring = createKeyRing([{ kid, key: bytesOf(root) }]);
-  const unwrapped = unwrapSecret(bytesOf(row), context, ring);
+  const unwrapped = unwrapSecret(bytesOf(row), context, ring, null);
   if (unwrapped.outcome !== 'unwrapped') throw new Error(unwrapped.outcome);
   return unwrapped.secret;
 }
@@ -125,6 +125,7 @@ describe('the vectors of the secret row', () => {
         context: { ...context, secretId },
         expiryLimit: input.expiry_limit,
         root: { kid: input.kid, key: bytesOf(input.root) },
+        epoch: null,
         random: fixedRandom(input.r2),
       });
       expect(hex(sealed)).toBe(row);
@@ -231,7 +232,8 @@ describe('the vectors of version 1 of the secret row, which is only read', () =>
       expect(openCreatorKey(secret, boxes.input.metadata_key)).toBeNull();
       expect(expiryLimitOf(bytesOf(row))).toBeNull();
       const ring = createKeyRing([{ kid: input.kid, key: bytesOf(input.root) }]);
-      const anew = rewrapSecret(bytesOf(row), { ...context, secretId }, ring, fixedRandom(), {});
+      const keys = { ring, epochKey: null, random: fixedRandom() };
+      const anew = rewrapSecret(bytesOf(row), { ...context, secretId }, keys, {});
       expect(anew).toBeNull();
     },
   );

@@ -1,6 +1,7 @@
 import type { StoredTicket, TicketLimits } from '../core/account.ts';
 import type { AttemptLimits, AttemptStore, Exhausted, Lock } from '../core/attempt-store.ts';
 import type { CreationStore } from '../core/creation-store.ts';
+import type { EpochStore } from '../core/epoch-store.ts';
 import type { AccountStore, DomainStore, RoomStore, SecretStore } from '../core/ports.ts';
 import type { RootStore, RotationStore } from '../core/root-store.ts';
 import type { StoredDelivery } from '../core/secret.ts';
@@ -15,6 +16,7 @@ export interface Store
     RotationStore,
     RoomStore,
     CreationStore,
+    EpochStore,
     StoreClock {
   /** What its data takes, without room that is free for reuse; 0 for a store that nothing limits. */
   usedBytes(): Promise<number>;

@@ -146,7 +146,7 @@ describe('a scanner with the path alone', () => {
 /** Someone who changes what the store gives back, and how often the service then asked it for a claim. */
 async function against(
   sealed: ClientSecret | null,
-  change: (found: StoredSecret, ring: ServiceParts['ring']) => Partial<StoredSecret>,
+  change: (found: StoredSecret, ring: ServiceParts['ring'], epochKey: Uint8Array) => Partial<StoredSecret>,
   input: Partial<RevealInput>,
   share: Parameters<ReturnType<typeof createBench>['share']>[1] = {},
 ) {
@@ -157,7 +157,9 @@ async function against(
       ...store,
       async findSecret(id) {
         const found = await store.findSecret(id);
-        return found === null || ring === null ? found : { ...found, ...change(found, ring) };
+        if (found === null || ring === null) return found;
+        const { key } = await store.epochFor(found.expiresAt);
+        return { ...found, ...change(found, ring, key) };
       },
       claim(target, isAbandoned) {
         claims += 1;
@@ -178,10 +180,16 @@ async function against(
 }
 
 /** The same secret with the other flag, under an outer layer of its own: what takes a root. */
-function rewrapped(found: StoredSecret, ring: ServiceParts['ring'], sealed: boolean): Partial<StoredSecret> {
-  const inner = underTheRoot(found.sealedSecret, found, ring.current);
+function rewrapped(
+  found: StoredSecret,
+  ring: ServiceParts['ring'],
+  epochKey: Uint8Array,
+  sealed: boolean,
+): Partial<StoredSecret> {
+  const inner = underTheRoot(found.sealedSecret, found, ring.current, epochKey);
   if (inner === null) throw new Error('not opened');
-  const sealedSecret = sealedUnderTheRoot(inner, found.sealedSecret, { ...found, sealed }, ring.current);
+  const context = { ...found, sealed };
+  const sealedSecret = sealedUnderTheRoot(inner, found.sealedSecret, context, ring.current, epochKey);
   return { sealed, sealedSecret };
 }
 
@@ -215,7 +223,7 @@ describe('someone who writes to the database', () => {
           const share = hasPassphrase && content === null ? { passphrase: 'right' } : {};
           const { outcome } = await against(
             content,
-            (found, ring) => rewrapped(found, ring, flag),
+            (found, ring, epochKey) => rewrapped(found, ring, epochKey, flag),
             input,
             share,
           );

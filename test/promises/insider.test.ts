@@ -22,7 +22,7 @@ import {
   deriveSecretId,
   deriveVerifierKeys,
 } from '../../src/crypto/derive.ts';
-import { expiryLimitOf, secretAads } from '../../src/crypto/envelope.ts';
+import { epochIn, expiryLimitOf, secretAads } from '../../src/crypto/envelope.ts';
 import { createKeyRing, type KeyRing } from '../../src/crypto/keyring.ts';
 import { underTheRoot } from '../support/sealed-sample.ts';
 import { createBench, createCountingHasher, guess } from '../support/service-bench.ts';
@@ -49,12 +49,14 @@ function boxAad(label: BoxLabel, binding: Uint8Array): Uint8Array {
 /** What the store keeps of a mail. */
 type Note = Pick<StoredDelivery, 'noteBox' | 'addressBox'> & Pick<NewRecord, 'receiptId'>;
 
-/** What the insider has: rows, notes of their mails, all other stored bytes, the roots, and passphrases worth guessing. */
+/** What the insider has: rows, notes of their mails, all other stored bytes, the keys of server and store, and passphrases worth guessing. */
 interface Haul {
   readonly records: readonly NewRecord[];
   readonly notes: readonly Note[];
   readonly bytes: readonly Uint8Array[];
   readonly ring: KeyRing;
+  /** Of the epochs that are not over. */
+  readonly epochKeys: ReadonlyMap<number, Uint8Array>;
   readonly dictionary: readonly string[];
 }
 
@@ -122,9 +124,11 @@ function underTheRoots(haul: Haul): { opened: Opened[]; targets: Target[] } {
   for (const record of haul.records) {
     const binding = record.receiptId;
     for (const root of haul.ring.all) {
-      const row = underTheRoot(record.sealedSecret, record, root);
-      if (row !== null) opened.push({ what: 'row', content: row });
-      if (row !== null) targets.push(...rowTargets(row, record, haul.dictionary));
+      const epochKey = haul.epochKeys.get(epochIn(record.sealedSecret) ?? 0);
+      const row = epochKey && underTheRoot(record.sealedSecret, record, root, epochKey);
+      if (!row) continue;
+      opened.push({ what: 'row', content: row });
+      targets.push(...rowTargets(row, record, haul.dictionary));
     }
     // Without the six shortkey bytes at the end, which are masked with a key that must be found first.
     if (record.detailsBox !== null)
@@ -279,11 +283,13 @@ async function haulOf(
     const record = bench.records[at];
     return record === undefined ? [] : defect(record, { metadataKey, dataKey });
   });
+  const epochs = await Promise.all(bench.records.map(({ expiresAt }) => bench.memory.epochFor(expiresAt)));
   const haul: Haul = {
     records: bench.records,
     notes,
     bytes: [...kept, ...extra],
     ring: bench.deps.ring,
+    epochKeys: new Map(epochs.map(({ epoch, key }) => [epoch, key])),
     dictionary: ['123456', 'password', secrets.passphrase],
   };
   return { haul, keys: { one, two, token: caller.token, dataKey } };
@@ -331,6 +337,21 @@ describe('an insider with the database and every server key', () => {
     const opened = await attack(stolen.haul);
     expect(opened.map(({ what }) => what)).toEqual(['row', 'row']);
     expect(gains(opened, stolen)).toEqual(nothing);
+  });
+
+  it('P10: opens nothing at all once the epochs’ keys are destroyed, not even with the links', async () => {
+    const { haul, keys } = await haulOf();
+    const links = [keys.one, keys.two].flatMap((key) => [key.secretKey, key.metadataKey]);
+    const withLinks = { ...haul, dictionary: [...haul.dictionary, ...links] };
+    const valuesIn = (opened: readonly Opened[]) => opened.filter(({ what }) => what === 'value').length;
+    expect(valuesIn(await attack(withLinks))).toBe(2);
+    const opened = await attack({ ...withLinks, epochKeys: new Map() });
+    expect(opened.filter(({ what }) => what === 'row' || what === 'value' || what === 'verifier')).toEqual(
+      [],
+    );
+    const all = concat(utf8(''), ...opened.map(({ content }) => content));
+    for (const value of [secrets.open, secrets.guarded])
+      expect(Buffer.from(all).includes(Buffer.from(value))).toBe(false);
   });
 
   it('P9: does not find the keys, the passphrase or the recipient in clear either', async () => {

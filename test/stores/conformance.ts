@@ -14,6 +14,7 @@ import { creationChecks } from './conformance/creations.ts';
 import { deletionChecks } from './conformance/deletion.ts';
 import { domainChecks } from './conformance/domains.ts';
 import { endToEndChecks } from './conformance/end-to-end.ts';
+import { epochChecks } from './conformance/epochs.ts';
 import { expiryChecks } from './conformance/expiry.ts';
 import { lockChecks } from './conformance/locks.ts';
 import { lookChecks } from './conformance/looks.ts';
@@ -37,6 +38,7 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...mailChecks,
   ...memoChecks,
   ...expiryChecks,
+  ...epochChecks,
   ...endToEndChecks,
   ...attemptChecks,
   ...lockChecks,

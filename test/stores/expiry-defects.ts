@@ -4,6 +4,7 @@ import type { ClaimTarget, NewExpiry } from '../../src/core/ports.ts';
 import type { StoredReceipt } from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SeededDefect } from './defects.ts';
+import { epochDefects } from './epoch-defects.ts';
 
 type Change = Store['setExpiry'];
 
@@ -19,6 +20,7 @@ const keeping =
   };
 
 export const expiryDefects: readonly SeededDefect[] = [
+  ...epochDefects,
   {
     defect: 'a changed expiry is only said to be changed',
     caughtBy: 'a secret whose expiry was put off lives until the new one',

@@ -5,12 +5,14 @@
  * process.
  */
 import type { MachineClock } from '../../src/core/time.ts';
+import { withEpochs } from '../../src/store/epochs.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createStoreTime, judgeByStoreTime } from '../../src/store/store-time.ts';
 import { createAccountTables } from './memory/account-tables.ts';
 import { createMemoryAccounts } from './memory/accounts.ts';
 import { createMemoryAttempts } from './memory/attempts.ts';
 import { createMemoryCreations } from './memory/creations.ts';
+import { createMemoryEpochs } from './memory/epochs.ts';
 import { createMemoryRecords } from './memory/records.ts';
 
 export type MemoryStore = Store;
@@ -28,15 +30,21 @@ export function createMemoryStore({ clock, isShared = false }: MemoryStoreOption
   const attempts = createMemoryAttempts(time, records.expiryOf);
   const accounts = createMemoryAccounts(time, records, tables, isShared);
   const creations = createMemoryCreations(tables, time);
-  const put = creations.holding(records.store.put);
+  let timesSet = 0;
   const sweep = async (limit: number): Promise<number> => {
     let touched = await records.store.sweep(limit);
     touched += attempts.forgetStale(limit - touched);
     touched += accounts.forgetStale(limit - touched);
     return touched + creations.forgetStale(limit - touched);
   };
+  const epochs = withEpochs(
+    createMemoryEpochs(time),
+    { ...records.store, put: creations.holding(records.store.put), sweep },
+    { ...time, timesSet: () => timesSet },
+  );
   return {
-    ...judgeByStoreTime({ ...records.store, put, sweep }, time),
+    ...epochs,
+    ...judgeByStoreTime({ ...records.store, ...epochs }, time),
     ...attempts.store,
     ...accounts.store,
     ...creations.store,
@@ -50,6 +58,7 @@ export function createMemoryStore({ clock, isShared = false }: MemoryStoreOption
       await sweep(Number.POSITIVE_INFINITY);
       records.endLooks();
       const [seconds, sinceBoot] = [clock.wall(), clock.sinceBoot()];
+      timesSet += 1;
       time.adopt({ seconds, sinceBoot, bootId: clock.bootId, dispute: null });
     },
   };

@@ -31,7 +31,7 @@ describe.each(pairs)('a store that is moved from %s to %s', (...kinds) => {
     const before = await contentsAt(from);
     await runMove(from, to);
     expect(await contentsAt(to)).toEqual(before);
-    expect(new Set([...before.keys()].map((key) => key.split(' ')[0])).size).toBe(11);
+    expect(new Set([...before.keys()].map((key) => key.split(' ')[0])).size).toBe(12);
   });
 
   it('P1: opens there once, and the store that it came from opens nothing and says why', async () => {
@@ -63,6 +63,26 @@ describe.each(pairs)('a store that is moved from %s to %s', (...kinds) => {
     const left = [...(await contentsAt(from))].filter(([key]) => key.startsWith('records '));
     const sealed = left.map(([, row]) => row[at]).filter((cell) => cell instanceof Uint8Array);
     expect(sealed.flatMap((bytes) => [...bytes]).filter((byte) => byte !== 0)).toEqual([]);
+  });
+
+  it('P5 P10: takes the keys of epochs along, also past the end of one, and leaves none', async () => {
+    await using store = await from.open();
+    const [past, next, last] = await Promise.all(
+      [0, 1, 2].map((n) => store.epochFor(store.now() + n * 86_400)),
+    );
+    if (past === undefined || next === undefined || last === undefined) throw new Error('no keys');
+    await runMove(from, to, { isFinishing: false });
+    clock.set(next.epoch * 86_400);
+    await store.sweep(100);
+    const late = await store.epochFor(store.now() + 9 * 86_400);
+    await runMove(from, to);
+    await using other = await to.open();
+    for (const each of [next, last, late])
+      expect(Buffer.from((await other.findEpochKey(each.epoch)) ?? []).equals(each.key)).toBe(true);
+    expect(await other.epochFor(last.epoch * 86_400)).toEqual(last);
+    await other.sweep(100);
+    expect(await other.findEpochKey(past.epoch)).toBeNull();
+    expect([...(await contentsAt(from)).keys()].filter((key) => key.startsWith('epochs '))).toEqual([]);
   });
 
   it('P8: has a time there that is not earlier', async () => {

@@ -4,9 +4,9 @@
  */
 import { seal, unseal } from '../../src/crypto/aead.ts';
 import { concat } from '../../src/crypto/bytes.ts';
-import { deriveOuterKeys, deriveSecretId, hashProof } from '../../src/crypto/derive.ts';
-import { expiryLimitOf, type SealInput, sealSecret, secretAads } from '../../src/crypto/envelope.ts';
-import { createKeyRing, type KeyRing, type RootKey } from '../../src/crypto/keyring.ts';
+import { deriveEpochOuterKeys, deriveOuterKeys, deriveSecretId, hashProof } from '../../src/crypto/derive.ts';
+import { epochIn, expiryLimitOf, type SealInput, sealSecret, secretAads } from '../../src/crypto/envelope.ts';
+import { createKeyRing, type Epoch, type KeyRing, type RootKey } from '../../src/crypto/keyring.ts';
 import { randomText } from '../../src/crypto/random.ts';
 import type { SecretContext } from '../../src/crypto/row.ts';
 import { seededRandom } from './seeded-random.ts';
@@ -18,6 +18,8 @@ export interface SealedSample {
   readonly context: SecretContext;
   readonly root: RootKey;
   readonly ring: KeyRing;
+  /** `null` in version 2. */
+  readonly epoch: Epoch | null;
   readonly value: Uint8Array;
   readonly passphrase: NonNullable<SealInput['passphrase']> | null;
   /** Of an end-to-end sample. */
@@ -33,11 +35,15 @@ export interface SampleOptions {
   readonly owner?: number | null;
   readonly shareDomain?: string;
   readonly kid?: number;
+  /** As it was sealed before there were epochs. */
+  readonly isVersion2?: boolean;
   readonly addressBox?: Uint8Array;
 }
 
 /** The latest expiry that a sample can be given, four weeks after its creation. */
 export const sampleLimit = 1_790_000_000 + 28 * 86_400;
+/** That of its expiry, and its key. */
+export const sampleEpoch: Epoch = { epoch: 20_724, key: seededRandom('epoch')(32) };
 
 const keyAlphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
 
@@ -62,6 +68,7 @@ export function sealedSample(options: SampleOptions = {}): SealedSample {
   const value = new TextEncoder().encode(options.value ?? 'correct horse battery staple');
   const metadataKey = randomText(keyAlphabet, 31, random);
   const proofs = sealed ? { linkProof: random(32), proof: random(32) } : null;
+  const epoch = options.isVersion2 === true ? null : sampleEpoch;
   const row = sealSecret({
     value,
     secretKey,
@@ -74,22 +81,37 @@ export function sealedSample(options: SampleOptions = {}): SealedSample {
     context,
     expiryLimit: sampleLimit,
     root,
+    epoch,
     random,
   });
   const ring = createKeyRing([root]);
-  return { row, secretKey, metadataKey, context, root, ring, value, passphrase, proofs };
+  return { row, secretKey, metadataKey, context, root, ring, epoch, value, passphrase, proofs };
 }
 
-/** A version byte, the key id, the latest expiry, and the salt of the outer layer. */
-const headBytes = 1 + 2 + 8 + 32;
+/** A version byte, the key id, the latest expiry, the epoch, and the salt of the outer layer. */
+const headBytesOf = (row: Uint8Array): number => 1 + 2 + 8 + (epochIn(row) === null ? 0 : 2) + 32;
 const outerAadOf = (row: Uint8Array, context: SecretContext, root: RootKey): Uint8Array =>
-  secretAads(context, expiryLimitOf(row) ?? 0, root.kid).outer;
-const outerKeysOf = (row: Uint8Array, root: RootKey) =>
-  deriveOuterKeys(root.key, row.subarray(headBytes - 32, headBytes));
+  secretAads(context, expiryLimitOf(row) ?? 0, root.kid, epochIn(row)).outer;
+function outerKeysOf(row: Uint8Array, root: RootKey, epochKey: Uint8Array) {
+  const end = headBytesOf(row);
+  const salt = row.subarray(end - 32, end);
+  return epochIn(row) === null
+    ? deriveOuterKeys(root.key, salt)
+    : deriveEpochOuterKeys(root.key, epochKey, salt);
+}
 
-/** What is under a row's outer layer, opened with its root; `null` with another root. */
-export function underTheRoot(row: Uint8Array, context: SecretContext, root: RootKey): Uint8Array | null {
-  return unseal(outerKeysOf(row, root), row.subarray(headBytes), outerAadOf(row, context, root));
+/** What is under a row's outer layer, opened with its root and the key of its epoch; `null` with others. */
+export function underTheRoot(
+  row: Uint8Array,
+  context: SecretContext,
+  root: RootKey,
+  epochKey: Uint8Array = sampleEpoch.key,
+): Uint8Array | null {
+  return unseal(
+    outerKeysOf(row, root, epochKey),
+    row.subarray(headBytesOf(row)),
+    outerAadOf(row, context, root),
+  );
 }
 
 /** The row with something else under its outer layer, as the holder of its root can make it. */
@@ -98,7 +120,8 @@ export function sealedUnderTheRoot(
   row: Uint8Array,
   context: SecretContext,
   root: RootKey,
+  epochKey: Uint8Array = sampleEpoch.key,
 ): Uint8Array {
-  const sealed = seal(outerKeysOf(row, root), inner, outerAadOf(row, context, root));
-  return concat(row.subarray(0, headBytes), sealed);
+  const sealed = seal(outerKeysOf(row, root, epochKey), inner, outerAadOf(row, context, root));
+  return concat(row.subarray(0, headBytesOf(row)), sealed);
 }

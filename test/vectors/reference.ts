@@ -96,6 +96,8 @@ export const proofKeysOf = (secretKey: string, salt: Buffer): Buffer =>
 export const proofHashOf = (proof: Buffer): Buffer => createHash('sha256').update(proof).digest();
 export const outerOf = (root: Buffer, salt: Buffer): Buffer =>
   oneStep(root, 'mayfly/2/outer', salt).subarray(0, 44);
+export const epochOuterOf = (root: Buffer, epochKey: Buffer, salt: Buffer): Buffer =>
+  oneStep(Buffer.concat([root, epochKey]), 'mayfly/4/outer', salt).subarray(0, 44);
 export const creatorMaskOf = (metadataKey: string, salt: Buffer): Buffer =>
   oneStep(text(metadataKey), 'mayfly/2/creator', salt).subarray(0, 31);
 const xor = (one: Buffer, other: Buffer): Buffer => Buffer.from(one.map((byte, at) => byte ^ (other[at] ?? 0)));
@@ -148,6 +150,12 @@ export const aadOf = (secretId: Buffer, context: ReferenceContext, limit: number
 export const outerAadOf = (aad: Buffer, kid: number, expiresAt: number): Buffer =>
   Buffer.concat([aad, u16(kid), u64(expiresAt)]);
 
+/** Of version 4: the day's number and its key. */
+export interface ReferenceEpoch {
+  readonly epoch: number;
+  readonly key: Buffer;
+}
+
 export interface ReferenceRow {
   readonly secretKey: string;
   readonly value: Buffer;
@@ -167,6 +175,8 @@ export interface ReferenceRow2 extends ReferenceRow {
   readonly limit: number;
   /** Of an end-to-end row: link hash ‖ proof hash. */
   readonly proofHashes?: Buffer;
+  /** Version 4 with it, else version 2. */
+  readonly epoch?: ReferenceEpoch;
 }
 
 const passphraseKeyFor = (secretKey: string, passphrase: string | null, salt: Buffer): Buffer =>
@@ -183,8 +193,10 @@ export function sealRow(input: ReferenceRow2): Buffer {
     if (input.passphrase === null) return none;
     return gcmSeal(verifierKeysOf(secretKey, r), text(input.passphrase.verifierHash), aad);
   };
+  const { epoch } = input;
+  const named = epoch === undefined ? none : u16(epoch.epoch);
   const sealed = gcmSeal(
-    outerOf(input.root, r2),
+    epoch === undefined ? outerOf(input.root, r2) : epochOuterOf(input.root, epoch.key, r2),
     Buffer.concat([
       r,
       xor(text(secretKey), creatorMaskOf(metadataKey, r)),
@@ -192,9 +204,9 @@ export function sealRow(input: ReferenceRow2): Buffer {
       lp(verifier()),
       body,
     ]),
-    outerAadOf(aad, kid, input.context.expiresAt),
+    Buffer.concat([outerAadOf(aad, kid, input.context.expiresAt), named]),
   );
-  return Buffer.concat([Buffer.of(2), u16(kid), u64(limit), r2, sealed]);
+  return Buffer.concat([Buffer.of(epoch === undefined ? 2 : 4), u16(kid), u64(limit), named, r2, sealed]);
 }
 
 export interface OpenedRow {
@@ -246,11 +258,19 @@ function fieldAt(bytes: Buffer, at: number): { readonly field: Buffer; readonly 
 }
 
 /** Throws when anything does not match. */
-export function openRow(row: Buffer, keys: RowKeys & { readonly metadataKey: string }): OpenedRow2 {
-  if (row.readUInt8(0) !== 2) throw new Error('not version 2');
+export function openRow(
+  row: Buffer,
+  keys: RowKeys & { readonly metadataKey: string; readonly epoch?: ReferenceEpoch },
+): OpenedRow2 {
+  const { epoch } = keys;
+  if (row.readUInt8(0) !== (epoch === undefined ? 2 : 4)) throw new Error('another version');
+  const named = epoch === undefined ? none : row.subarray(11, 13);
+  const saltAt = 11 + named.length;
+  const r2 = row.subarray(saltAt, saltAt + 32);
   const aad = aadOf(secretIdOf(keys.secretKey), keys.context, Number(row.readBigUInt64BE(3)));
-  const outerAad = outerAadOf(aad, row.readUInt16BE(1), keys.context.expiresAt);
-  const inner = gcmOpen(outerOf(keys.root, row.subarray(11, 43)), row.subarray(43), outerAad);
+  const outerAad = Buffer.concat([outerAadOf(aad, row.readUInt16BE(1), keys.context.expiresAt), named]);
+  const outerKeys = epoch === undefined ? outerOf(keys.root, r2) : epochOuterOf(keys.root, epoch.key, r2);
+  const inner = gcmOpen(outerKeys, row.subarray(saltAt + 32), outerAad);
   const r = inner.subarray(0, 32);
   const address = fieldAt(inner, 63);
   const verifier = fieldAt(inner, address.end);

@@ -16,6 +16,7 @@ import type { UnwrapOutcome, UnwrappedSecret } from '../../crypto/row.ts';
 import type { Caller } from '../account.ts';
 import { type AttemptLimits, type AttemptStore, type Lock, networkBytes } from '../attempt-store.ts';
 import type { Core } from '../core.ts';
+import { type EpochStore, epochKeyOf } from '../epoch-store.ts';
 import { ServiceError } from '../errors.ts';
 import type { Events } from '../events.ts';
 import { parseSecretKey, type SecretId, type SecretKey, secretIdOf } from '../keys.ts';
@@ -41,7 +42,7 @@ export const maxPassphraseBytes = 1024;
 
 /** What proving access takes: nothing that makes or changes a secret beyond counting guesses. */
 export type AccessCore = Pick<Core, 'hasher' | 'ring' | 'events'> & {
-  readonly store: SecretStore & AttemptStore;
+  readonly store: SecretStore & AttemptStore & EpochStore;
 };
 
 /** A live secret whose keys are proven right. */
@@ -67,7 +68,8 @@ export async function findLive(deps: AccessCore, keyAsGiven: string): Promise<Li
   if (secretKey === null) return null;
   const stored = await deps.store.findSecret(secretIdOf(secretKey));
   if (stored === null) return null;
-  const unwrapping = unwrapSecret(stored.sealedSecret, stored, deps.ring);
+  const epochKey = await epochKeyOf(deps.store, stored.sealedSecret);
+  const unwrapping = unwrapSecret(stored.sealedSecret, stored, deps.ring, epochKey);
   return { secretKey, stored, unwrapped: unwrappedIn(deps, stored, unwrapping) };
 }
 

@@ -8,6 +8,7 @@
 import { expiryLimitOf, rewrapSecret } from '../../crypto/envelope.ts';
 import { type Caller, planOf } from '../account.ts';
 import type { Core } from '../core.ts';
+import { epochKeyOf } from '../epoch-store.ts';
 import { ServiceError } from '../errors.ts';
 import { noticeDueAt } from '../mail/notices.ts';
 import type { NewExpiry } from '../ports.ts';
@@ -68,7 +69,7 @@ async function changeLifetime(
     if (limit === null) return { outcome: 'lifetime_fixed' };
     const leastSeconds = planOf(deps.plans, caller).ttlMinSeconds;
     const expiresAt = Math.min(now + Math.max(askedSeconds, leastSeconds), limit);
-    const to = newExpiry(deps, stored, stored.sealedSecret, expiresAt);
+    const to = await newExpiry(deps, stored, stored.sealedSecret, expiresAt);
     if (await deps.store.setExpiry(stored.receiptId, stored.expiresAt, to)) {
       deps.events({ event: 'lifetime_changed', tag: tagOf(stored.secretId) });
       return { outcome: 'changed', grantedSeconds: expiresAt - now };
@@ -78,14 +79,17 @@ async function changeLifetime(
 }
 
 /** The record's other times follow from its expiry as at its creation. */
-function newExpiry(
+async function newExpiry(
   deps: Core,
   stored: ManagedReceipt['stored'],
   sealed: Uint8Array,
   expiresAt: number,
-): NewExpiry {
+): Promise<NewExpiry> {
   const { createdAt, notify } = stored;
-  const sealedSecret = rewrapSecret(sealed, stored, deps.ring, deps.random, { expiresAt });
+  const { store, ring, random } = deps;
+  const epochKey = await epochKeyOf(store, sealed);
+  const expiry = { expiresAt, epoch: await store.epochFor(expiresAt) };
+  const sealedSecret = rewrapSecret(sealed, stored, { ring, epochKey, random }, { expiry });
   if (sealedSecret === null) throw damaged(deps.events, stored, 'it cannot be wrapped for another expiry');
   return {
     expiresAt,

@@ -295,6 +295,7 @@ async function sealValue(
   const { value, recipient, longestTtlSeconds } = checked;
   const passphrase =
     checked.passphrase === null ? null : await stretch(deps.hasher, secretKey, salt, checked.passphrase);
+  const epoch = await deps.store.epochFor(context.expiresAt);
   const sealed = sealSecret({
     value,
     secretKey,
@@ -309,6 +310,7 @@ async function sealValue(
     context,
     expiryLimit: context.createdAt + longestTtlSeconds,
     root: deps.ring.current,
+    epoch,
     random: deps.random,
   });
   value.fill(0);

@@ -13,6 +13,7 @@ import { openCreatorKey, unwrapSecret } from '../../crypto/envelope.ts';
 import { createKeyRing } from '../../crypto/keyring.ts';
 import type { UnwrappedSecret } from '../../crypto/row.ts';
 import { anonymous } from '../account.ts';
+import { epochKeyOf } from '../epoch-store.ts';
 import { ServiceError } from '../errors.ts';
 import type { Handover, Mailer, MailQuota, SecretLinkMail } from '../mailer.ts';
 import type { NewRecord } from '../secret.ts';
@@ -239,7 +240,7 @@ describe('the plain address', () => {
     const { bench, metadataKey, secretKey } = await mailedSecret();
     const [record] = bench.records;
     if (record === undefined) throw new Error('nothing was stored');
-    const secret = unwrappedOf(bench, record);
+    const secret = await unwrappedOf(bench, record);
     expect(openCreatorKey(secret, metadataKey)).toBe(secretKey);
     const box = secret.creator?.addressBox ?? new Uint8Array();
     const opens = (key: string) =>
@@ -249,7 +250,8 @@ describe('the plain address', () => {
       expect(opens(key)).toBeNull();
     for (const key of [secretKey, 'a'.repeat(31)]) expect(openCreatorKey(secret, key)).toBeNull();
     const otherRing = createKeyRing([{ kid: 1, key: new Uint8Array(32) }]);
-    expect(unwrapSecret(record.sealedSecret, record, otherRing).outcome).toBe('damaged');
+    const epochKey = await epochKeyOf(bench.deps.store, record.sealedSecret);
+    expect(unwrapSecret(record.sealedSecret, record, otherRing, epochKey).outcome).toBe('damaged');
     expect(findCanaries(dumpOf([record, secret]), canaries)).toEqual([]);
   });
 
@@ -301,8 +303,9 @@ describe('the plain address', () => {
     expect(receipt).toMatchObject({ state: 'burned', sealedSecret: null });
   });
 
-  function unwrappedOf(bench: Bench, record: NewRecord): UnwrappedSecret {
-    const unwrapped = unwrapSecret(record.sealedSecret, record, bench.deps.ring);
+  async function unwrappedOf(bench: Bench, record: NewRecord): Promise<UnwrappedSecret> {
+    const epochKey = await epochKeyOf(bench.deps.store, record.sealedSecret);
+    const unwrapped = unwrapSecret(record.sealedSecret, record, bench.deps.ring, epochKey);
     if (unwrapped.outcome !== 'unwrapped') throw new Error(unwrapped.outcome);
     return unwrapped.secret;
   }

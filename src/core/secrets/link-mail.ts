@@ -122,7 +122,7 @@ async function send(
   caller: Caller,
 ): Promise<Sending | TooManyMails> {
   const { stored } = managed;
-  const mailing = openMailing(deps, managed, recipient);
+  const mailing = await openMailing(deps, managed, recipient);
   if (mailing === null) return 'nothing_to_send';
   if (stored.delivery?.state === 'queued') return 'in_flight';
   if (caller.kind === 'anonymous') return 'nothing_to_send';

@@ -15,6 +15,7 @@ import type { RandomBytes } from '../../crypto/random.ts';
 import { unwrapCreatorBox } from '../../crypto/version-1.ts';
 import { type AccountCaller, type AccountId, type Caller, noAccountId } from '../account.ts';
 import type { Core } from '../core.ts';
+import { epochKeyOf } from '../epoch-store.ts';
 import {
   type MetadataKey,
   parseMetadataKey,
@@ -129,9 +130,14 @@ interface CreatorContent {
 }
 
 /** What the creator may read of a waiting secret: never its value. */
-function openCreator(ring: KeyRing, stored: StoredReceipt, metadataKey: MetadataKey): CreatorContent | null {
+async function openCreator(
+  { ring, store }: Pick<Core, 'ring' | 'store'>,
+  stored: StoredReceipt,
+  metadataKey: MetadataKey,
+): Promise<CreatorContent | null> {
   if (stored.sealedSecret === null) return null;
-  const unwrapped = unwrapSecret(stored.sealedSecret, stored, ring);
+  const epochKey = await epochKeyOf(store, stored.sealedSecret);
+  const unwrapped = unwrapSecret(stored.sealedSecret, stored, ring, epochKey);
   if (unwrapped.outcome !== 'unwrapped') return null;
   const { creator } = unwrapped.secret;
   if (creator === null) return openCreatorBox(ring, stored, metadataKey);
@@ -170,13 +176,13 @@ export interface Mailing {
 }
 
 /** To the address given, else to the last one. `null` once the secret is gone, or without any address. */
-export function openMailing(
+export async function openMailing(
   deps: Core,
   { stored, metadataKey }: ManagedReceipt,
   given: Sensitive<string> | null,
-): Mailing | null {
+): Promise<Mailing | null> {
   if (!isWaiting(stored, deps.store.now())) return null;
-  const content = openCreator(deps.ring, stored, metadataKey);
+  const content = await openCreator(deps, stored, metadataKey);
   if (content === null) return null;
   const { secretKey } = content;
   const { delivery, receiptId } = stored;
@@ -322,7 +328,7 @@ function mayManage(
 export async function viewOf(deps: Core, managed: ManagedReceipt, caller: Caller): Promise<ReceiptView> {
   const { stored, metadataKey } = managed;
   const now = deps.store.now();
-  const creator = isWaiting(stored, now) ? openCreator(deps.ring, stored, metadataKey) : null;
+  const creator = isWaiting(stored, now) ? await openCreator(deps, stored, metadataKey) : null;
   const secretKey = creator?.secretKey ?? null;
   const limit =
     secretKey === null || stored.sealedSecret === null ? null : expiryLimitOf(stored.sealedSecret);

@@ -34,6 +34,7 @@ describe('a sealed value that is no text', () => {
         context: record,
         expiryLimit: record.expiresAt,
         root: ring.current,
+        epoch: await bench.deps.store.epochFor(record.expiresAt),
         random,
       }),
     );

@@ -360,11 +360,11 @@ describe('a fault', () => {
 const commitmentAt = 32 + 31 + 4 + 4;
 
 /** The record's row with one byte changed under its outer layer, sealed again with the root. */
-function forge(record: NewRecord, ring: KeyRing, offset: number): Uint8Array {
-  const inner = underTheRoot(record.sealedSecret, record, ring.current);
+function forge(record: NewRecord, ring: KeyRing, epochKey: Uint8Array, offset: number): Uint8Array {
+  const inner = underTheRoot(record.sealedSecret, record, ring.current, epochKey);
   if (inner === null) throw new Error('the row does not open');
   const changed = withByte(new Uint8Array(inner), offset);
-  return sealedUnderTheRoot(changed, record.sealedSecret, record, ring.current);
+  return sealedUnderTheRoot(changed, record.sealedSecret, record, ring.current, epochKey);
 }
 
 /** A secret whose row was changed by someone with the root, and a service that finds it. */
@@ -373,9 +373,12 @@ async function forged(offset: number) {
   const { secretKey } = await made.share('v');
   const record = made.records[0];
   if (record === undefined) throw new Error('nothing stored');
-  const sealedSecret = forge(record, made.deps.ring, offset);
+  const { findEpochKey, epochFor } = made.deps.store;
+  const { key } = await epochFor(record.expiresAt);
+  const sealedSecret = forge(record, made.deps.ring, key, offset);
   const { bench, state } = finding((secret) => ({ ...secret, sealedSecret }));
   await bench.deps.store.put(record);
-  const service = createService({ ...bench.deps, ring: made.deps.ring });
+  const store = { ...bench.deps.store, findEpochKey };
+  const service = createService({ ...bench.deps, store, ring: made.deps.ring });
   return { reveal: () => service.reveal(guess(secretKey), anonymous), events: bench.events, state };
 }

@@ -7,6 +7,7 @@ import { createBench, guess, startOfTime } from '../../../test/support/service-b
 import { unwrapSecret } from '../../crypto/envelope.ts';
 import { createKeyRing } from '../../crypto/keyring.ts';
 import { anonymous } from '../account.ts';
+import { epochKeyOf } from '../epoch-store.ts';
 import { textOf } from './reveal.ts';
 import { type RewrapDeps, rewrapOlder } from './rewrap.ts';
 import { createService } from './service.ts';
@@ -73,8 +74,9 @@ describe('a rotation', () => {
     const after = await bench.memory.findSecret(record.secretId);
     if (after === null) throw new Error('the secret is gone');
     expect(after.sealedSecret).not.toEqual(record.sealedSecret);
-    expect(unwrapSecret(after.sealedSecret, after, ring)).toEqual(
-      unwrapSecret(record.sealedSecret, record, ring),
+    const epochKey = await epochKeyOf(bench.memory, record.sealedSecret);
+    expect(unwrapSecret(after.sealedSecret, after, ring, epochKey)).toEqual(
+      unwrapSecret(record.sealedSecret, record, ring, epochKey),
     );
   });
 

@@ -8,6 +8,7 @@ import { rewrapSecret, unwrapSecret } from '../../crypto/envelope.ts';
 import type { KeyRing } from '../../crypto/keyring.ts';
 import { rewrapLook } from '../../crypto/look.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
+import { type EpochStore, epochKeyOf } from '../epoch-store.ts';
 import type { SecretId } from '../keys.ts';
 import type { SecretStore } from '../ports.ts';
 import { type RotationStore, rootKidOf } from '../root-store.ts';
@@ -15,7 +16,8 @@ import type { UnixSeconds } from '../time.ts';
 
 export interface RewrapDeps {
   readonly store: Pick<SecretStore, 'findSecret'> &
-    Pick<RotationStore, 'listUnderOlderRoots' | 'findAnyLook' | 'replaceWrapping'>;
+    Pick<RotationStore, 'listUnderOlderRoots' | 'findAnyLook' | 'replaceWrapping'> &
+    Pick<EpochStore, 'findEpochKey'>;
   readonly ring: KeyRing;
   readonly random: RandomBytes;
 }
@@ -48,9 +50,10 @@ async function rewrapOne(deps: RewrapDeps, id: SecretId): Promise<Rewrapped> {
   const { sealedSecret, expiresAt } = stored;
   // Another rotation may have come first: what it did is not done again.
   if (isUnder(ring, sealedSecret)) return { outcome: 'settled' };
-  const rewrapped = rewrapSecret(sealedSecret, stored, ring, random, { root: ring.current });
+  const epochKey = await epochKeyOf(store, sealedSecret);
+  const rewrapped = rewrapSecret(sealedSecret, stored, { ring, epochKey, random }, { root: ring.current });
   if (rewrapped === null) {
-    const isWhole = unwrapSecret(sealedSecret, stored, ring).outcome === 'unwrapped';
+    const isWhole = unwrapSecret(sealedSecret, stored, ring, epochKey).outcome === 'unwrapped';
     return isWhole ? { outcome: 'fixed', expiresAt } : { outcome: 'damaged' };
   }
   const isReplaced = await store.replaceWrapping(id, sealedSecret, rewrapped);

@@ -28,6 +28,7 @@ const ofAccount = { table: 'accounts', columns: { account_id: 'id' } } as const;
 
 const columns = {
   root_checks: ['kid int', 'check_value bytes'],
+  epochs: ['epoch int', 'key bytes'],
   accounts: [
     ...['id int', 'username text', 'plan text', 'locale text', 'notify int', 'created_at int'],
     ...['locked_at int', 'last_used_at int'],

@@ -16,8 +16,8 @@ export async function lookAtRestored({ ask }: MoveSession): Promise<BackupFacts 
 }
 
 /**
- * Burns what waited, ends every look, log-in and mailed ticket, which may have ended since, and lets the store serve. As for a restored
- * file (`sqlite/backup.ts`), also what has expired by the server's clock, which may be wrong.
+ * Burns what waited and destroys its keys, ends every look, log-in and mailed ticket, which may have ended since, and lets the store
+ * serve. As for a restored file (`sqlite/backup.ts`), also what has expired by the server's clock, which may be wrong.
  */
 export async function acceptRestore(session: MoveSession): Promise<void> {
   const { ask } = session;
@@ -30,6 +30,9 @@ export async function acceptRestore(session: MoveSession): Promise<void> {
     await ask(`
       UPDATE ${records} SET sealed_secret = NULL, look_until = NULL, look_tag = NULL, delivery_address_box = NULL,
         notice_due_at = NULL, sweep_at = receipt_expires_at`);
+    await ask('TRUNCATE mayfly_store.epochs');
+    // Nodes that have keys from before read them again.
+    await ask(`UPDATE ${time} SET times_set = times_set + 1`);
     for (const table of ['attempts', 'sessions', 'tickets']) await ask(`DELETE FROM mayfly_store.${table}`);
     await forgetTriggers(session, true);
     await ask('DELETE FROM mayfly_store.move_changes');

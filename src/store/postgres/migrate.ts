@@ -12,9 +12,18 @@ import domains from './migrations/003-domains.sql' with { type: 'text' };
 import sharedWork from './migrations/004-shared-work.sql' with { type: 'text' };
 import timeAndLimits from './migrations/005-time-and-limits.sql' with { type: 'text' };
 import moving from './migrations/006-moving.sql' with { type: 'text' };
+import epochs from './migrations/007-epochs.sql' with { type: 'text' };
 import ownSchema from './migrations/own-schema.sql' with { type: 'text' };
 
-export const migrations: readonly string[] = [records, accounts, domains, sharedWork, timeAndLimits, moving];
+export const migrations: readonly string[] = [
+  records,
+  accounts,
+  domains,
+  sharedWork,
+  timeAndLimits,
+  moving,
+  epochs,
+];
 
 /** What a start may take for it. */
 const migrationMs = 60_000;

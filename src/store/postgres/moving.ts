@@ -211,6 +211,7 @@ async function readFacts({ ask }: MoveSession): Promise<StoreFacts> {
 const erasedAtOnce = 5_000;
 
 async function erase(session: MoveSession): Promise<void> {
+  await session.write(() => session.ask('TRUNCATE mayfly_store.epochs'));
   const records = nameIn('records', true);
   const [row] = await session.ask<{ last: number | null }>(`SELECT max(position) AS last FROM ${records}`);
   for (let from = 0; from <= (row?.last ?? 0); from += erasedAtOnce)

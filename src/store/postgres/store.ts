@@ -4,6 +4,7 @@
  */
 import type { SharedLimits } from '../../core/ports.ts';
 import type { MachineClock } from '../../core/time.ts';
+import { withEpochs } from '../epochs.ts';
 import type { Store } from '../store.ts';
 import { judgeByStoreTime } from '../store-time.ts';
 import { createAccountStore, createTokenStore } from './accounts.ts';
@@ -12,6 +13,7 @@ import { createCreationStore } from './creations.ts';
 import { createDeletionStore } from './deletion.ts';
 import { createDomainStore } from './domains.ts';
 import { type Engine, type EngineOptions, type EngineStatus, openEngine } from './engine.ts';
+import { createEpochTable } from './epochs.ts';
 import { createSharedLimits } from './limits.ts';
 import { createMailStore } from './mail.ts';
 import { createPasswordStore } from './passwords.ts';
@@ -87,14 +89,20 @@ export function createPostgresStore(engine: Engine, maxStorageBytes: number | nu
   const sweeps = createSweepStore(engine);
   const creations = createCreationStore(engine);
   const { time } = engine;
+  const epochs = withEpochs(
+    createEpochTable(engine),
+    { ...records, ...sweeps, put: (record) => storing(() => records.put(record)) },
+    time,
+  );
   return {
+    ...epochs,
     ...judgeByStoreTime(
       {
         ...records,
         ...createMailStore(engine),
         ...sweeps,
+        ...epochs,
         now: time.now,
-        put: (record) => storing(() => records.put(record)),
       },
       time,
     ),

@@ -117,6 +117,8 @@ export interface SharedTime extends StoreTime {
   keep(): Promise<void>;
   /** The same, or waits for the one that is under way. */
   keepNow(): Promise<void>;
+  /** How often it was set, as far as this node has heard. */
+  timesSet(): number;
   /** The clocks as they are now: the server's, and which machine this is, how long after its start. */
   machine(): readonly [wall: UnixSeconds, bootId: string | null, sinceBoot: number];
   /** Hears of the time, and keeps it where nobody else does; called about once a second. */
@@ -207,6 +209,7 @@ export function createSharedTime(
       time.mark() === null ? time.now() : Math.min(time.now(), kept.usedUntil),
       kept.timesSet,
     ],
+    timesSet: () => kept.timesSet,
     machine: () => [clock.wall(), clock.bootId, clock.sinceBoot()],
     async tick() {
       await readNow();

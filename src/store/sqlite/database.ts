@@ -23,6 +23,7 @@ import accountAccess from './migrations/011-account-access.sql' with { type: 'te
 import rootFloor from './migrations/012-root-floor.sql' with { type: 'text' };
 import creations from './migrations/013-creations.sql' with { type: 'text' };
 import moving from './migrations/014-moving.sql' with { type: 'text' };
+import epochs from './migrations/015-epochs.sql' with { type: 'text' };
 
 export interface ConnectionSettings {
   /** `NORMAL` exists for the test that shows why it is not allowed. */
@@ -135,6 +136,7 @@ const migrations: readonly string[] = [
   rootFloor,
   creations,
   moving,
+  epochs,
 ];
 
 /**

@@ -14,6 +14,7 @@ import { createAttemptWrites } from './attempts.ts';
 import { createCreationWrites, createHeldPut, type PutHeld } from './creations.ts';
 import { type ConnectionSettings, isMarked, openConnection } from './database.ts';
 import { createDomainWrites } from './domains.ts';
+import { createEpochWrites } from './epochs.ts';
 import {
   type Ballast,
   createBallast,
@@ -108,6 +109,7 @@ function createDecide(db: Database, records: RecordWrites, looks: LookWrites): W
     ...createDomainWrites(db),
     ...createRootWrites(db),
     ...createCreationWrites(db),
+    ...createEpochWrites(db),
     sweep,
     keepTime: () => undefined,
     // A batch without room never asks it.

@@ -219,6 +219,7 @@ const erasedAtOnce = 5_000;
 
 /** As the sweep erases, in place (see 001-records.sql). */
 function erase(db: Database): void {
+  db.run('DELETE FROM epochs');
   const step = db.query<unknown, [number, number]>(
     `UPDATE records SET sealed_secret = zeroblob(length(sealed_secret)), creator_box = zeroblob(length(creator_box))
      WHERE position > ?1 AND position <= ?2`,

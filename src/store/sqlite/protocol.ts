@@ -1,6 +1,7 @@
 /** The messages between the event loop and the writer thread. An answer is posted only after its batch's COMMIT returned. */
 import type { AttemptLimits, Reservation } from '../../core/attempt-store.ts';
 import type { CreationStore } from '../../core/creation-store.ts';
+import type { Epoch } from '../../core/epoch-store.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type { AccountStore, DomainStore, DueNotice, NewExpiry, RoomStore } from '../../core/ports.ts';
 import type { RootStore, RotationStore } from '../../core/root-store.ts';
@@ -89,6 +90,8 @@ export interface Decisions extends Taken<Forwarded> {
   setDelivery(at: Located<ReceiptId>, delivery: Omit<StoredDelivery, 'at'>): void;
   takeDueNotices(limit: number): DueNotice[];
   sweep(limit: number): number;
+  holdEpoch(epoch: number, freshKey: Uint8Array): Epoch;
+  destroyPastEpochs(): boolean;
   reserve(id: SecretId, position: number | null, client: Uint8Array, limits: AttemptLimits): Reservation;
   refund(id: SecretId, attempt: number): void;
   allowMore(id: SecretId): void;

@@ -20,6 +20,7 @@ import type {
 } from '../../core/ports.ts';
 import type { RootStore, RotationStore } from '../../core/root-store.ts';
 import type { MachineClock, StoreClock } from '../../core/time.ts';
+import { type EpochTable, withEpochs } from '../epochs.ts';
 import { type Store, StoreRefusal } from '../store.ts';
 import { judgeByStoreTime } from '../store-time.ts';
 import { createAccountReads } from './accounts.ts';
@@ -36,6 +37,7 @@ import {
   writerSettings,
 } from './database.ts';
 import { createDomainReads } from './domains.ts';
+import { readEpochKey } from './epochs.ts';
 import { codeOf, isServed, messageOf, prepareFolder } from './files.ts';
 import { createLocator, type Locator } from './locator.ts';
 import { createLookReads } from './looks.ts';
@@ -155,9 +157,12 @@ interface Parts {
 
 function createStore(parts: Parts): SqliteStore {
   const looks = lookStore(parts);
+  const records = recordStore(parts);
+  const epochs = withEpochs(epochTable(parts), records, parts.time);
   return {
     ...looks,
-    ...judgeByStoreTime({ ...recordStore(parts), ...looks }, parts.time),
+    ...epochs,
+    ...judgeByStoreTime({ ...records, ...epochs, ...looks }, parts.time),
     ...attemptStore(parts),
     ...forwards(parts.queue),
     ...accountReads(parts),
@@ -374,6 +379,14 @@ function rootStore(parts: Parts): Omit<Read<RootStore & RotationStore>, 'findAny
       if (replaced === null) throw new ServiceError('unavailable', 'The root of the wrapping was closed.');
       return replaced;
     },
+  };
+}
+
+function epochTable({ db, queue, reader }: Parts): EpochTable {
+  return {
+    holdEpoch: (epoch, freshKey) => queue.decide('holdEpoch', epoch, freshKey),
+    readEpochKey: (epoch) => reader.read(() => readEpochKey(db, epoch)),
+    destroyPastEpochs: () => queue.decide('destroyPastEpochs'),
   };
 }
 

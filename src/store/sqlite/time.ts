@@ -119,6 +119,8 @@ const keepTimeSeconds = 10;
 
 export interface SharedTime extends StoreTime {
   readonly ofBatch: BatchClock;
+  /** How often it was set, as far as this process knows. */
+  timesSet(): number;
   /** Looks at what is kept, now. */
   refresh(): void;
 }
@@ -179,6 +181,7 @@ export function createSharedTime(
     maySweep: looking(time.maySweep),
     report: looking(time.report),
     refresh,
+    timesSet: () => timesSet,
     ofBatch: {
       read: () => ({ now: time.now(), sinceBoot: clock.sinceBoot(), timesSet, mark: time.mark() }),
       raiseTo: time.raiseTo,

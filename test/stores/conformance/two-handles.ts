@@ -11,6 +11,7 @@ import { type ConformanceCheck, check, countOf, putNew, throughTwo } from './che
 import { claimChecks } from './claims.ts';
 import { creationChecks } from './creations.ts';
 import { domainChecks } from './domains.ts';
+import { epochChecks } from './epochs.ts';
 import { lockChecks } from './locks.ts';
 import { lookChecks } from './looks.ts';
 import { mailChecks } from './mail.ts';
@@ -23,13 +24,15 @@ const alsoThroughTwo: readonly string[] = [
   'a domain that was taken and not checked is due again after its lease, as long unchecked as before',
   'the check value of a root stays what it first was',
   'of many that keep a check of one root at once, all are told the same',
+  'of many that ask for the key of one epoch at once, all are given the same',
+  'each day has a key of its own, of 32 bytes',
   'of fifty that reserve a creation at once one is told so, and the others get its row',
   'of many records for one reservation at once one is stored',
   'a reservation is taken over after 30 seconds and not before, by one of many, and only by the seed it has',
 ];
 
 function checkNamed(name: string): ConformanceCheck {
-  const named = [...accountChecks, ...domainChecks, ...mailChecks, ...creationChecks].find(
+  const named = [...accountChecks, ...domainChecks, ...mailChecks, ...creationChecks, ...epochChecks].find(
     (each) => each.name === name,
   );
   if (named === undefined) throw new Error(`there is no check "${name}"`);

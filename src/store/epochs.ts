@@ -1,0 +1,77 @@
+/**
+ * The keys of epochs as a node has them: read once, and forgotten as soon as their day is over, when the next sweep also destroys them
+ * in the store. Like all erasure that waits until the clocks agree (P8).
+ */
+import { randomBytes } from 'node:crypto';
+import { type Epoch, type EpochStore, epochIn, epochOf } from '../core/epoch-store.ts';
+import { ServiceError } from '../core/errors.ts';
+import type { SecretStore } from '../core/ports.ts';
+import type { StoreTime } from './store-time.ts';
+
+/** The keys in a store's own table. */
+export interface EpochTable {
+  /** Keeps a key where that epoch has none; the one that is kept, durably. A later epoch where that one's key was destroyed. */
+  holdEpoch(epoch: number, freshKey: Uint8Array): Promise<Epoch>;
+  readEpochKey(epoch: number): Promise<Uint8Array | null>;
+  /** Those of the days before today, by store time. `false`: another must let go of the table first. */
+  destroyPastEpochs(): Promise<boolean>;
+}
+
+/** What is done with records that are sealed under them. */
+type Records = Pick<SecretStore, 'put' | 'setExpiry' | 'sweep'>;
+
+/**
+ * Keys that were kept may not be there any more once the store was set to another time, or restored: then they are read again, and what
+ * was sealed under one that is gone is not acknowledged.
+ */
+export function withEpochs(
+  table: EpochTable,
+  records: Records,
+  time: Pick<StoreTime, 'earliest'> & { timesSet(): number },
+): EpochStore & Records {
+  const held = new Map<number, Promise<Epoch>>();
+  const read = new Map<number, Promise<Uint8Array | null>>();
+  let [knownSets, today] = [time.timesSet(), 0];
+
+  /** What is rejected, or not there, is asked for again. */
+  function once<Value>(known: Map<number, Promise<Value>>, epoch: number, ask: () => Promise<Value>) {
+    if (time.timesSet() !== knownSets) {
+      knownSets = time.timesSet();
+      for (const map of [held, read]) map.clear();
+    }
+    const kept = known.get(epoch);
+    if (kept !== undefined) return kept;
+    const asked = ask();
+    known.set(epoch, asked);
+    const forget = () => known.get(epoch) === asked && known.delete(epoch);
+    asked.then((value) => value ?? forget(), forget);
+    return asked;
+  }
+
+  async function acknowledged<Value>(write: Promise<Value>, sealed: Uint8Array): Promise<Value> {
+    const [before, epoch] = [time.timesSet(), epochIn(sealed)];
+    const used = epoch === null ? undefined : held.get(epoch);
+    const value = await write;
+    if (epoch === null || time.timesSet() === before) return value;
+    const [was, is] = [await used, await table.readEpochKey(epoch)];
+    if (was && is && Buffer.from(was.key).equals(is)) return value;
+    throw new ServiceError('unavailable', 'The key of an epoch was lost in a restore.');
+  }
+
+  return {
+    epochFor(expiresAt) {
+      const epoch = epochOf(expiresAt);
+      return once(held, epoch, () => table.holdEpoch(epoch, new Uint8Array(randomBytes(32))));
+    },
+    findEpochKey: (epoch) => once(read, epoch, () => table.readEpochKey(epoch)),
+    put: (record) => acknowledged(records.put(record), record.sealedSecret),
+    setExpiry: (id, from, to) => acknowledged(records.setExpiry(id, from, to), to.sealedSecret),
+    async sweep(limit) {
+      const touched = await records.sweep(limit);
+      const now = epochOf(time.earliest());
+      for (const map of [held, read]) for (const epoch of map.keys()) if (epoch < now) map.delete(epoch);
+      if (now > today && (await table.destroyPastEpochs())) today = now;
+      return touched;
+    },
+  };
+}
