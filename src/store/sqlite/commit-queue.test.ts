@@ -3,7 +3,7 @@
  * an answer.
  */
 
-import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, it, spyOn } from 'bun:test';
 import { clientStays, newRecord } from '../../../test/stores/conformance/check.ts';
 import { batchTimeAt } from '../../../test/support/clocks.ts';
 import { ServiceError } from '../../core/errors.ts';
@@ -253,6 +253,63 @@ describe('a writer that ends', () => {
     const put = endsOf(queue.put(newRecord(now)));
     expect(await endsOf(queue.opened)).toEqual([expect.objectContaining({ name: 'StoreRefusal' })]);
     expect(await put).toEqual(['unavailable']);
+    await queue.close();
+  });
+});
+
+describe('whether decisions can be committed', () => {
+  it('P23: writes nothing to find out, until something has failed; then only a commit shows it', async () => {
+    const { queue, writer } = open();
+    await queue.assertCommits(false);
+    expect(writer.batches()).toHaveLength(0);
+    const failing = endsOf(queue.put(newRecord(now)));
+    await sent();
+    writer.say({ kind: 'failed', message: 'is locked', code: 'SQLITE_BUSY', broken: false, moved: false });
+    expect(await failing).toEqual(['unavailable']);
+    const [first] = [queue.assertCommits(false).catch((error: ServiceError) => error.cause)];
+    await sent();
+    expect(writer.lastBatch().asks.map(({ name }) => name)).toEqual(['keepTime']);
+    writer.say({ kind: 'failed', message: 'is locked', code: 'SQLITE_BUSY', broken: false, moved: false });
+    expect(await first).toMatchObject({ code: 'SQLITE_BUSY' });
+    const second = queue.assertCommits(false);
+    await sent();
+    writer.confirm();
+    await second;
+    await queue.assertCommits(false);
+    expect(writer.batches()).toHaveLength(3);
+    const doubted = queue.assertCommits(true);
+    await sent();
+    writer.confirm();
+    await doubted;
+    expect(writer.batches()).toHaveLength(4);
+  });
+
+  it('P23: not while the disk has not answered for six seconds', async () => {
+    const { queue, writer } = open();
+    const put = endsOf(queue.put(newRecord(now)));
+    await sent();
+    await queue.assertCommits(false);
+    const later = performance.now() + 6_001;
+    const clock = spyOn(performance, 'now').mockReturnValue(later);
+    try {
+      expect(await queue.assertCommits(false).catch((error: ServiceError) => error.cause)).toMatchObject({
+        code: 'ETIMEDOUT',
+      });
+    } finally {
+      clock.mockRestore();
+    }
+    writer.confirm();
+    expect(await put).toEqual([undefined]);
+    await queue.assertCommits(false);
+  });
+
+  it('P23: where the writer has ended, that is a fault, because nothing but a restart helps', async () => {
+    const { queue, writer } = open();
+    void endsOf(queue.opened);
+    writer.end('out of memory');
+    const fault = await queue.assertCommits(false).catch((error: unknown) => error);
+    expect(fault).toBeInstanceOf(Error);
+    expect(fault).not.toBeInstanceOf(ServiceError);
     await queue.close();
   });
 });
