@@ -10,7 +10,7 @@ const daySeconds = 86_400;
 /** It always writes: what was only read could be lost in a failover. */
 const holdEpoch = decision(`
   WITH destroyed AS (SELECT coalesce(max(epoch), -1) AS epoch FROM mayfly_store.epochs WHERE key IS NULL)
-  INSERT INTO mayfly_store.epochs AS kept (epoch, key) SELECT greatest($3::integer, destroyed.epoch + 1), $4 FROM destroyed
+  INSERT INTO mayfly_store.epochs AS kept (epoch, key) SELECT greatest($3::integer, destroyed.epoch + 1), $4 FROM destroyed, clock
   ON CONFLICT (epoch) DO UPDATE SET key = kept.key
   RETURNING epoch, key`);
 
