@@ -17,7 +17,7 @@ const answersBetween = 60;
 describe('a storm of reloads', () => {
   for (const { durability, nodeCount } of [
     { durability: 'synchronous', nodeCount: count({ usual: 2, long: 3 }) },
-    { durability: 'single', nodeCount: 2 },
+    { durability: 'single', nodeCount: count({ usual: 1, long: 2 }) },
   ] as const) {
     test(`P3, P5: at ${durability}, ${reloads} reloads under ${nodeCount} nodes refuse nobody and lose nothing`, async () => {
       const seed = announceSeed(`reloads at ${durability}`);

@@ -80,28 +80,22 @@ interface Read {
   readonly place: Place;
 }
 
-/**
- * What a read gave, if it was made in the store that the connection was checked with: rows of records say which table they are of. For
- * other rows the connection itself has to do, which is asked once a second.
- */
+/** What a read gave, if it was made in the store that the connection was checked with. */
 export async function readWithPlace(
   connection: Connection,
   query: Query,
   { watch, known }: Checks,
   deadlineMs: number,
 ): Promise<Read> {
-  const sent = connection.isPooled ? [begin, query, watch.place(), commit] : [query];
-  const replies = await connection.ask(sent, deadlineMs);
-  const [rows = [], [asked] = []] = replies.slice(sent.indexOf(query)).map((reply) => {
+  const sent = [query, watch.place()];
+  const all = connection.isPooled ? [begin, ...sent, commit] : sent;
+  const replies = await connection.ask(all, deadlineMs);
+  const [rows = [], [place] = []] = replies.slice(all.indexOf(query)).map((reply) => {
     if (reply.status === 'fulfilled') return reply.value;
     if (!isLostConnection(reply.reason)) throw faultOf(reply.reason);
     // A read may be tried again, whatever became of it.
     throw new NotExecutedError('A read was cut.', { mayTryAgain: true, cause: reply.reason });
   });
-  const place = watch.placeOf(connection);
-  const { records_table: table = place?.records_table } = (rows[0] ?? {}) as Partial<Place>;
-  const isHere = !connection.isPooled || watch.changeSince(connection, asked, known) === 'none';
-  if (place !== undefined && isHere && table === place.records_table) return { rows, place };
-  void connection.end();
+  if (watch.changeSince(connection, place, known) === 'none') return { rows, place: place as Place };
   throw new NotExecutedError('The store is not the one that was checked.', { mayTryAgain: true });
 }

@@ -27,8 +27,6 @@ export interface Ending {
 }
 
 export const endingColumns = 'r.secret_id, r.state, r.ended_at, r.claim_token';
-/** What a read sees, also of which table: a restored one shows by that (`confirmed.ts`). */
-export const seenColumns = `${endingColumns}, r.tableoid::bigint AS records_table`;
 
 interface Claimed {
   readonly secretId: Uint8Array;

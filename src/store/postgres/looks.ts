@@ -13,7 +13,7 @@ import { type RotationStore, rootKidOf } from '../../core/root-store.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { createBatch } from './batches.ts';
 import { erased } from './claims.ts';
-import { type Ending, type Endings, endingColumns, seenColumns } from './endings.ts';
+import { type Ending, type Endings, endingColumns } from './endings.ts';
 import type { Engine } from './engine.ts';
 import type { RootUses } from './roots.ts';
 import { rowsInOrderOf, type SecretRow, secretColumns, toSecret } from './secret-rows.ts';
@@ -21,7 +21,7 @@ import { decision, statement } from './statement.ts';
 
 /** Every opener's look where no tag is asked for. */
 const findLook = statement(`
-  SELECT ${seenColumns}, ${secretColumns}, r.look_until,
+  SELECT ${endingColumns}, ${secretColumns}, r.look_until,
     CASE WHEN r.look_until > $3 AND ($2::bytea IS NULL OR r.look_tag = $2) THEN r.sealed_secret END AS sealed_secret
   FROM mayfly_store.records r WHERE r.secret_id = $1 AND r.state <> 'w'`);
 

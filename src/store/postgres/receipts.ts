@@ -20,7 +20,7 @@ import type { UnixSeconds } from '../../core/time.ts';
 import { flagsIn } from '../marks.ts';
 import { deliveryAt } from '../store.ts';
 import { erased, rootOf } from './claims.ts';
-import { type Ending, type Endings, seenColumns } from './endings.ts';
+import { type Ending, type Endings, endingColumns } from './endings.ts';
 import type { Engine } from './engine.ts';
 import type { RootUses } from './roots.ts';
 import { decision, statement } from './statement.ts';
@@ -47,7 +47,7 @@ interface ReceiptRow extends Ending {
 }
 
 const receiptColumns = `
-  ${seenColumns}, r.receipt_id, r.position, r.owner, r.created_at, r.expires_at, r.receipt_expires_at, r.viewed_at, r.burned_by,
+  ${endingColumns}, r.receipt_id, r.position, r.owner, r.created_at, r.expires_at, r.receipt_expires_at, r.viewed_at, r.burned_by,
   r.marks, r.share_domain, r.details_box, r.recent_box, r.memo_box,
   r.delivery, r.delivery_at, r.delivery_stale_at, r.delivery_note_box, r.delivery_address_box`;
 

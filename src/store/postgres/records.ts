@@ -9,7 +9,7 @@ import type { StoredSecret } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { createBatch } from './batches.ts';
 import { createClaimStore, type Kept } from './claims.ts';
-import { createEndings, type Ending, type Endings, seenColumns } from './endings.ts';
+import { createEndings, type Ending, type Endings, endingColumns } from './endings.ts';
 import type { Engine } from './engine.ts';
 import { createLookStore, type PostgresLooks } from './looks.ts';
 import { createPut } from './put.ts';
@@ -24,7 +24,7 @@ import { statement } from './statement.ts';
  */
 const findSecrets = statement(`
   SELECT found.*, found.secret_id AS asked_id FROM unnest($1::bytea[]) AS asked (secret_id) CROSS JOIN LATERAL (
-    SELECT ${seenColumns}, r.sealed_version, r.delivery_address_box, ${secretColumns},
+    SELECT ${endingColumns}, r.sealed_version, r.delivery_address_box, ${secretColumns},
       CASE WHEN r.state = 'w' THEN r.sealed_secret END AS sealed_secret
     FROM mayfly_store.records r WHERE r.secret_id = asked.secret_id AND (r.state <> 'w' OR r.expires_at > $2) OFFSET 0) AS found`);
 

@@ -1,5 +1,5 @@
 /**
- * Whether the server, and the store in it, are still those that were checked, asked after each decision on its own connection.
+ * Whether the server, and the store in it, are still those that were checked, asked after each decision and read on its own connection.
  *
  * A commit that waits for a standby succeeds without a word when the standbys' names are emptied meanwhile. The names show that,
  * and where they are back by then, the time of the last reload does: the server gives every backend the new configuration before
@@ -79,10 +79,9 @@ export interface ServerWatch {
   check(connection: Connection, deadlineMs: number): Promise<void>;
   /** To be asked after a decision: what `changeSince` judges, the server's clock as `server_now`, and the row of `store_time`. */
   afterDecision(): Query;
-  /** To be asked through a pooler with what it may send anywhere: where that ran, which `changeSince` judges. */
+  /** To be asked with a read: where it ran, which `changeSince` judges. */
   place(): Query;
-  /** Where the connection leads; `undefined` while it is to be checked. */
-  placeOf(connection: Connection): Place | undefined;
+  isChecked(connection: Connection): boolean;
   /**
    * What has changed since the connection was checked; unless that is nothing, it is to be checked again.
    * @param known what was kept before `row` was asked for
@@ -143,7 +142,7 @@ export function createServerWatch(demands: EngineDemands, known: () => KnownTime
     },
     afterDecision: () => statements().afterDecision,
     place: () => statements().place,
-    placeOf: (connection) => readings.get(connection),
+    isChecked: (connection) => readings.has(connection),
     changeSince(connection, row, before) {
       const checked = readings.get(connection);
       const now = row as (Reading & KnownTime) | undefined;
