@@ -6,7 +6,7 @@
 import { ServiceError } from '../../core/errors.ts';
 import type { Connection, Query } from './connection.ts';
 import { faultOf, isLostConnection, NotExecutedError } from './faults.ts';
-import type { Place, ServerWatch } from './server-watch.ts';
+import { type Place, recordsColumn, type ServerWatch } from './server-watch.ts';
 import { statement } from './statement.ts';
 import type { TimeRow } from './time.ts';
 
@@ -87,7 +87,8 @@ export async function readWithPlace(
   { watch, known }: Checks,
   deadlineMs: number,
 ): Promise<Read> {
-  const sent = [query, watch.place()];
+  const isSaid = !connection.isPooled && query.statement.text.includes(recordsColumn);
+  const sent = isSaid ? [query] : [query, watch.place()];
   const all = connection.isPooled ? [begin, ...sent, commit] : sent;
   const replies = await connection.ask(all, deadlineMs);
   const [rows = [], [place] = []] = replies.slice(all.indexOf(query)).map((reply) => {
@@ -96,6 +97,9 @@ export async function readWithPlace(
     // A read may be tried again, whatever became of it.
     throw new NotExecutedError('A read was cut.', { mayTryAgain: true, cause: reply.reason });
   });
-  if (watch.changeSince(connection, place, known) === 'none') return { rows, place: place as Place };
+  const checked = watch.placeOf(connection);
+  const { records_table } = (rows[0] ?? {}) as Partial<Place>;
+  const said = (isSaid ? { ...known, ...checked, records_table } : place) as Place;
+  if (watch.changeSince(connection, said, known) === 'none') return { rows, place: said };
   throw new NotExecutedError('The store is not the one that was checked.', { mayTryAgain: true });
 }

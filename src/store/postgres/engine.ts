@@ -246,7 +246,7 @@ function createCalls({ readers, writers, watch, clock, first, known, onConfirmed
   };
 
   const needsProbe = (connection: Connection) =>
-    !watch.isChecked(connection) ||
+    watch.placeOf(connection) === undefined ||
     performance.now() - (heardAtMs.get(connection) ?? Number.NEGATIVE_INFINITY) > silentMs;
 
   /** That it is there and as it was checked, before anything depends on it. */
@@ -292,7 +292,6 @@ function createCalls({ readers, writers, watch, clock, first, known, onConfirmed
   async function readOn(connection: Connection, query: Query, deadlineMs: number): Promise<Answer> {
     if (needsProbe(connection)) await probe(connection, deadlineMs);
     const { rows, place } = await readWithPlace(connection, query, { watch, known: known() }, deadlineMs);
-    heardAtMs.set(connection, performance.now());
     return { rows, server: place.server_started, connection };
   }
 

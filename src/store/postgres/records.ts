@@ -16,19 +16,23 @@ import { createPut } from './put.ts';
 import { createReceiptStore } from './receipts.ts';
 import { createRootUses } from './roots.ts';
 import { rowsInOrderOf, type SecretRow, secretColumns, toSecret } from './secret-rows.ts';
+import { recordsColumn } from './server-watch.ts';
 import { statement } from './statement.ts';
 
 /**
- * What is erased, and what is about to be, is not read. LATERAL, here and in a claim: each row is looked up by the index also by a plan that
+ * A row for each that is asked for, also where there is none. What is erased, and what is about to be, is not read. LATERAL, here and
+ * in a claim: each row is looked up by the index also by a plan that
  * was made when the table was small.
  */
 const findSecrets = statement(`
-  SELECT found.*, found.secret_id AS asked_id FROM unnest($1::bytea[]) AS asked (secret_id) CROSS JOIN LATERAL (
+  SELECT found.*, asked.secret_id AS asked_id, found.state IS NOT NULL AS is_there, ${recordsColumn}
+  FROM unnest($1::bytea[]) AS asked (secret_id) LEFT JOIN LATERAL (
     SELECT ${endingColumns}, r.sealed_version, r.delivery_address_box, ${secretColumns},
       CASE WHEN r.state = 'w' THEN r.sealed_secret END AS sealed_secret
-    FROM mayfly_store.records r WHERE r.secret_id = asked.secret_id AND (r.state <> 'w' OR r.expires_at > $2) OFFSET 0) AS found`);
+    FROM mayfly_store.records r WHERE r.secret_id = asked.secret_id AND (r.state <> 'w' OR r.expires_at > $2) OFFSET 0) AS found ON true`);
 
 interface FoundRow extends Ending, SecretRow {
+  readonly is_there: boolean;
   readonly asked_id: Uint8Array;
   readonly sealed_version: number;
   readonly delivery_address_box: Uint8Array | null;
@@ -55,7 +59,7 @@ function createFinding(engine: Engine, { believe }: Endings) {
   async function findSecret(asked: SecretId): Promise<StoredSecret | null> {
     const id = new Uint8Array(asked) as SecretId;
     const row = await find({ id, now: engine.time.earliest() });
-    if (row === null || row === 'abandoned') return null;
+    if (row === null || row === 'abandoned' || !row.is_there) return null;
     if (row.state !== 'w') {
       await believe(row);
       return null;

@@ -33,8 +33,9 @@ const settingColumns = `
     current_setting('synchronous_standby_names') AS standby_names,
     extract(epoch FROM pg_conf_load_time())::float8 AS loaded_at`;
 const clockColumn = 'extract(epoch FROM clock_timestamp())::float8 AS server_now';
-const storeColumns =
-  "store_time.tableoid::bigint AS time_table, 'mayfly_store.records'::regclass::oid::bigint AS records_table";
+/** A statement that always gives a row, with this in it, says itself which table it read (`confirmed.ts`). */
+export const recordsColumn = "'mayfly_store.records'::regclass::oid::bigint AS records_table";
+const storeColumns = `store_time.tableoid::bigint AS time_table, ${recordsColumn}`;
 /** While it is checked they may not be there yet, nor be ours to ask. */
 const oidOf = (table: string): string => `
   (SELECT c.oid::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -81,7 +82,8 @@ export interface ServerWatch {
   afterDecision(): Query;
   /** To be asked with a read: where it ran, which `changeSince` judges. */
   place(): Query;
-  isChecked(connection: Connection): boolean;
+  /** Where the connection leads; `undefined` while it is to be checked. */
+  placeOf(connection: Connection): Place | undefined;
   /**
    * What has changed since the connection was checked; unless that is nothing, it is to be checked again.
    * @param known what was kept before `row` was asked for
@@ -142,7 +144,7 @@ export function createServerWatch(demands: EngineDemands, known: () => KnownTime
     },
     afterDecision: () => statements().afterDecision,
     place: () => statements().place,
-    isChecked: (connection) => readings.has(connection),
+    placeOf: (connection) => readings.get(connection),
     changeSince(connection, row, before) {
       const checked = readings.get(connection);
       const now = row as (Reading & KnownTime) | undefined;
