@@ -92,6 +92,8 @@ const defaults = {
   listen_addresses: "'127.0.0.1'",
   shared_buffers: "'32MB'",
   max_connections: 100,
+  // In the server's folder, because those in /dev/shm outlive a server that was killed.
+  dynamic_shared_memory_type: 'mmap',
   log_parameter_max_length: 0,
   log_parameter_max_length_on_error: 0,
   log_statement: 'none',

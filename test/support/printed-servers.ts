@@ -55,6 +55,7 @@ const machineSettings = (home: string, port: number) => `
   listen_addresses = '127.0.0.1'
   unix_socket_directories = '${home}'
   shared_buffers = '16MB'
+  dynamic_shared_memory_type = 'mmap'
   ssl = on
   ssl_cert_file = '${home}/server.pem'
   ssl_key_file = '${home}/server-key.pem'
