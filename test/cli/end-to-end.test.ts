@@ -112,7 +112,7 @@ describe('a lost answer', () => {
     isCut = false;
     const other = await here.run(['reveal', link], overrides);
     expect([other.code, other.err]).toEqual([1, expect.stringContaining('There is no such secret')]);
-    const again = await here.run(['reveal', link, '--look', lookIn(failed.err)], overrides);
+    const again = await here.run(['reveal', link, `--look=${lookIn(failed.err)}`], overrides);
     expect([again.code, again.out]).toEqual([0, 'hunter2']);
   });
 });
@@ -132,9 +132,9 @@ describe('a place that cannot take it', () => {
     );
     expect(here.requests.slice(before).filter(isDone)).toEqual([]);
     const place = folder();
-    const again = await here.run(['reveal', link, '--look', lookIn(failed.err), '--out', 'x'], place);
+    const again = await here.run(['reveal', link, `--look=${lookIn(failed.err)}`, '--out', 'x'], place);
     expect([again.code, place.files.get('x')]).toEqual([0, encode('PDF')]);
-    expect((await here.run(['reveal', link, '--look', lookIn(failed.err)])).code).toBe(1);
+    expect((await here.run(['reveal', link, `--look=${lookIn(failed.err)}`])).code).toBe(1);
   });
 
   it('standard output that takes nothing loses no text', async () => {
@@ -153,7 +153,7 @@ describe('a place that cannot take it', () => {
     };
     expect((await run(['reveal', link], { terminal: closed })).code).toBe(1);
     expect(err).toContain('It could not be written (ENOSPC). It is not lost yet.');
-    expect((await run(['reveal', link, '--look', lookIn(err)])).out).toBe('hunter2');
+    expect((await run(['reveal', link, `--look=${lookIn(err)}`])).out).toBe('hunter2');
   });
 
   it('a clipboard takes no file: it goes to the folder', async () => {
