@@ -4,7 +4,7 @@ import { optionalText, timeAt, toObject, wordAt } from './wire.ts';
 const deliveryStates = ['queued', 'accepted', 'refused', 'given_up', 'not_sent'] as const;
 
 /**
- * What became of the mail to the recipient.
+ * State of the mail to the recipient.
  * - `queued`: being handed over, or waiting for a retry.
  * - `accepted`: the mail server took it. Whether it was read is unknown.
  * - `refused`: the mail server rejected it permanently.

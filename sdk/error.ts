@@ -91,7 +91,7 @@ export interface MayflyErrorDetails {
   readonly limitBytes?: number | null;
   /** Identifies the request in the server's log. */
   readonly requestId?: string | null;
-  /** Where to ask instead, of a key that is unknown because another region has made it. */
+  /** Where to ask instead, if the key is unknown because another region made it. */
   readonly hint?: string | null;
   readonly cause?: unknown;
 }

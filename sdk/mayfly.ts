@@ -148,8 +148,8 @@ export interface MayflyClient {
    */
   setTtl(metadata: string, ttlSeconds: number, options?: CallOptions): Promise<Receipt & Remarks>;
   /**
-   * Forgets the wrong passphrases at an unread secret, so that as many may be tried as at a new one: lifts the lock that
-   * `Receipt.locked` tells of. Rejects with `already_gone` if there is no secret any more. Needs an account.
+   * Forgets the wrong passphrases tried on an unread secret, so as many may be tried as on a new one: lifts the lock in
+   * `Receipt.locked`. Rejects with `already_gone` if the secret is gone. Needs an account.
    */
   allowMore(metadata: string, options?: CallOptions): Promise<Receipt>;
   /**

@@ -67,7 +67,7 @@ export interface Receipt {
   readonly shareDomain: string;
   /** The creator's own label; `''` for none. */
   readonly memo: string;
-  /** `null` unless nobody may try a passphrase now, because too many were wrong. */
+  /** The lock after too many wrong passphrases; `null` while there is none. */
   readonly locked: Lock | null;
 }
 

@@ -87,7 +87,7 @@ export type Closers = (() => unknown)[];
 
 /** Of the ten seconds that a stop may take, mail being handed over gets what requests leave (`start.ts`). */
 const mailGraceMs = 1_000;
-/** Another server of the database may take over meanwhile. */
+/** Long enough for a failover of the database. */
 const failoverMs = 2_000;
 /** A mail that was asked for waits no longer than people wait anyway. */
 const longestMailPauseMs = 2_000;
@@ -249,7 +249,7 @@ function within(milliseconds: number, work: Promise<unknown>): Promise<unknown> 
   return Promise.race([work, Bun.sleep(milliseconds)]);
 }
 
-/** A server that still has to get the new root from a rotation stores nothing. */
+/** A server that lacks the new root of a rotation stores nothing. */
 async function assertRootTaken(store: Store, kid: number): Promise<void> {
   if ((await store.findRootCheck(kid)) !== null && (await store.findFirstOpenRoot()) <= kid) return;
   const cause = Object.assign(new Error('The key file lacks a root.'), { code: 'ROOT_MISSING' });
@@ -336,7 +336,7 @@ function risksOf(server: StoreServer | null): StoreRisk[] {
   return server.unsafe.length > 0 ? [...risks, 'unsafe'] : risks;
 }
 
-/** Starts serving; `start.ts` says when. What is left open by a rejection is in `closers`. */
+/** Starts serving; `start.ts` decides when. After a rejection, `closers` holds whatever is still open. */
 export async function serveAt(
   door: Door,
   settings: Settings,

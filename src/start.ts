@@ -1,6 +1,6 @@
 /**
- * A start, which waits for a database that is away: meanwhile it listens, says that it is not ready, and tries again every second. What
- * cannot pass by itself ends it, with a sentence.
+ * The start. While the database is away it listens, reports not ready and retries every second. A fault that cannot pass by itself ends
+ * it, with a sentence.
  */
 import { type Closers, closeAll, type Door, type RunningApp, serveAt } from './app.ts';
 import type { Settings } from './config/read.ts';
@@ -16,9 +16,9 @@ export interface Start {
   readonly settings: Settings;
   readonly version: string;
   readonly log: Log;
-  /** Ends a wait at once. */
+  /** Ends a wait immediately. */
   readonly stopped: Promise<unknown>;
-  /** Hears what is waited for, as a sentence for the operator. */
+  /** Gets a sentence for the operator: what the start waits for. */
   readonly onWait: (sentence: string) => void;
 }
 
@@ -27,7 +27,7 @@ const requestGraceMs = 8_000;
 const retryMs = 1_000;
 const toldEveryMs = 10_000;
 
-/** The port, opened once: by the service, or before it by the wait. */
+/** The port, opened once: by the wait if there is one, else by the service. */
 function createDoor({ settings: { host: hostname, port }, log }: Start): Door {
   let answer: ServerOptions['fetch'];
   let server: RunningServer | null = null;
@@ -47,7 +47,7 @@ function createDoor({ settings: { host: hostname, port }, log }: Start): Door {
 }
 
 /**
- * Resolves when it serves, to `null` when it was stopped before. Rejects with `StartRefusal` when the settings, the store, the keys or
+ * Resolves when it serves, or to `null` if it was stopped first. Rejects with `StartRefusal` when the settings, the store, the keys or
  * the port do not allow it.
  */
 export async function startApp(given: Start): Promise<RunningApp | null> {

@@ -131,7 +131,7 @@ const awaitedEveryMs = 1_000;
 const toldEveryMs = 10_000;
 
 /**
- * Brings the tables of the store that the settings name up to date, and makes them where there are none. Waits for a server that is away.
+ * Brings the configured store's tables up to date, or creates them. Waits for a server that is away.
  * @param tell a sentence now and then
  */
 export async function migrateStore(

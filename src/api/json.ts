@@ -1,11 +1,11 @@
 /**
- * JSON of a request, whose work is bounded before the runtime's parser sees it (P21): for nested lists, names and short values it takes
- * up to a hundred times as long for a byte as for a text.
+ * Request JSON, bounded before the runtime's parser sees it (P21): nesting, names and short values cost it up to a hundred times as
+ * much per byte as text.
  */
 const deepest = 32;
 /** A full batch of 100 secrets has 1,001. */
 const mostNames = 2_000;
-/** A full batch in which every list is full has about 4,500. */
+/** A batch of 100 with every list full has about 4,500. */
 const mostValues = 10_000;
 
 /** `fault` completes a sentence that begins with the body. */
@@ -17,7 +17,7 @@ const refused = (fault: string): ReadJson => ({ outcome: 'refused', fault });
 
 /**
  * An object that repeats a name is refused, at any depth and however the name is escaped. RFC 8259 §4 leaves its meaning open: the
- * standard parser silently keeps the last one, another reader the first. So it holds fewer names than were written.
+ * standard parser silently keeps the last one, another reader the first. Such an object holds fewer names than were written.
  */
 export function readJson(json: string): ReadJson {
   const written = measure(json);
@@ -48,7 +48,7 @@ const sign = {
   close: 0x7d,
 } as const;
 
-/** Counts names by their colons and values by what parts or opens them; `null` beyond a bound. Of what is no JSON it says nothing. */
+/** Counts names by colons, values by commas and opening brackets; `null` beyond a bound. Does not validate. */
 function measure(json: string): { readonly names: number } | null {
   let [depth, names, values] = [0, 0, 1];
   for (let at = 0; at < json.length; at += 1) {
@@ -68,7 +68,7 @@ function measure(json: string): { readonly names: number } | null {
   return { names };
 }
 
-/** Where the text that begins here is closed; the end of all where it is not. */
+/** Index of the closing quote; the input's length if there is none. */
 function endOfText(json: string, start: number): number {
   const quote = json.indexOf('"', start);
   if (quote === -1) return json.length;

@@ -222,7 +222,7 @@ export function sentenceOf(
 /** What the server says, and when to try again where it says that: once, in place of its own "please try again later". */
 function serverSentence({ code, message, retryAfterSeconds }: MayflyError): string {
   const ended = (text: string) => `${text}${/[.!?]$/.test(text) ? '' : '.'}`;
-  // A lock that only the creator lifts: to wait is of no use.
+  // Only the creator lifts this lock: waiting does not help.
   const isLocked = code === 'too_many_attempts' && !/try again/i.test(message);
   if (retryAfterSeconds === null || isLocked) return ended(message);
   const reason = message.replace(/[;,.:] *(please )?try again( later| in \d+ minutes?)?[.]?$/i, '');

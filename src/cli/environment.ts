@@ -79,7 +79,7 @@ function parseEntries(entries: readonly Entry[]): NamedLink[] {
   return links;
 }
 
-/** By these the loader, a shell or a runtime finds code to run, so that whoever made the link chooses it. */
+/** The loader, a shell or a runtime finds code by these names, so the link's creator would choose what runs. */
 const codeNames =
   /^(?:LD_.+|DYLD_.+|PATH|SHELL|ENV|BASH_ENV|PERL5(?:LIB|OPT|DB)|PYTHON(?:PATH|HOME|STARTUP)|RUBY(?:LIB|OPT)|NODE_(?:OPTIONS|PATH)|BUN_OPTIONS|(?:JAVA_TOOL|JDK_JAVA|_JAVA)_OPTIONS|CLASSPATH|GIT_(?:SSH|SSH_COMMAND|ASKPASS|EXEC_PATH)|EDITOR|VISUAL|PAGER)$/;
 

@@ -92,7 +92,7 @@ function memoLinesOf({ memo }: Receipt): string[] {
   return memo === '' ? [] : [`memo: ${plain(memo)}`];
 }
 
-/** Its state, a lock on it, what became of the mail, and the memo. 1 when the secret is gone. */
+/** Prints state, lock, mail status and memo. Returns 1 when the secret is gone. */
 export function printReceipt(receipt: Receipt, input: Input, world: World): ExitCode {
   const json = { waiting: receipt.secretTtlSeconds !== null, ...jsonOf(receipt) };
   printResult(world, input, json, [

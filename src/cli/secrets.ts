@@ -393,8 +393,7 @@ export const secretCommands: readonly Command[] = [
   },
   {
     path: ['status'],
-    summary:
-      'say whether a secret still waits, and of a metadata key a lock on it, what became of the mail, and the memo',
+    summary: 'show whether a secret is unread; for a metadata key also its lock, mail status and memo',
     words: ['[LINK]'],
     options: serverOption,
     example: 'mayfly status https://secrets.example.org/secret/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd',

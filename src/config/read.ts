@@ -23,7 +23,7 @@ export interface Settings extends SettingValues {
   /** Those that were set rather than left at their default. */
   readonly given: ReadonlySet<SettingName>;
   readonly serverFaults: readonly ServerFault[];
-  /** Variables that begin like settings and are not: they describe a Service named mayfly. */
+  /** Variables that look like settings but describe a Service named mayfly. */
   readonly serviceLinks: readonly string[];
 }
 
@@ -78,8 +78,8 @@ export function parseServerAddress(text: string): { readonly value: string } | {
 }
 
 /**
- * What Kubernetes gives every pod for each Service of the namespace, and Docker a container that is started with `--link`, where that is
- * named mayfly or mayfly-…. With the value, because a Service named mayfly-internal makes MAYFLY_INTERNAL_PORT, which is a setting too.
+ * Variables that Kubernetes sets in every pod for a Service named mayfly or mayfly-…, and Docker for a `--link` to such a container.
+ * Matched by value too, because a Service named mayfly-internal sets MAYFLY_INTERNAL_PORT, which is also a setting.
  *
  * Source: https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables and
  * https://docs.docker.com/engine/network/links/#environment-variables
@@ -88,7 +88,7 @@ const serviceLink =
   /^MAYFLY_(?:\w+_)?(?:PORT=(?:tcp|udp|sctp):|PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?=|SERVICE_HOST=|SERVICE_PORT(?:_\w+)?=|NAME=\/[^/]+\/[^/]+$)/;
 
 function serviceLinksIn(env: Environment): string[] {
-  // Docker's copies of the other container's variables: only beside its name, because nothing else marks them.
+  // Docker's copies of the linked container's variables: ignored only if its name is set too, since nothing else marks them.
   const isLink = (name: string) => serviceLink.test(`${name}=${env[name]}`);
   const alias = (name: string) => /^(MAYFLY\w*?)_ENV_/.exec(name)?.[1];
   return Object.keys(env).filter((name) => isLink(name) || isLink(`${alias(name)}_NAME`));

@@ -15,11 +15,11 @@ export type Reservation =
   | {
       readonly outcome: 'reserved';
       readonly attempt: number;
-      /** How many more guesses this client may make now, after this one: the least that any limit leaves. */
+      /** How many guesses this client has left after this one: the smallest remainder of any limit. */
       readonly left: number;
       /** Seconds until the oldest attempt that is counted against this client or secret leaves the window; at least 1. */
       readonly moreAfterSeconds: number;
-      /** As in `Exhausted`, where none is left. */
+      /** As in `Exhausted`, if no guess is left. */
       readonly needsCreator: boolean;
     }
   | Exhausted;
@@ -39,7 +39,7 @@ export interface AttemptLimits {
 /** A client's token is 16 bytes that hold no address: the first 8 are those of its network. */
 export const networkBytes = 8;
 
-/** Nobody may guess now. */
+/** No client may guess now. */
 export interface Lock {
   /** `null`: until its creator allows more. */
   readonly until: UnixSeconds | null;

@@ -1,6 +1,6 @@
 /**
- * Epochs: UTC days on which secrets expire. The outer layer of a secret needs the key of its epoch besides the root, and the key is
- * destroyed after the day. So what an engine still keeps of erased bytes opens to nobody, whatever else they have (P10).
+ * Epochs: the UTC days on which secrets expire. A secret's outer layer needs the key of its epoch as well as the root, and that key is
+ * destroyed after the day, so erased bytes left in an engine's data files no longer open, even with link and root (P10).
  */
 import { epochIn } from '../crypto/envelope.ts';
 import type { Epoch } from '../crypto/keyring.ts';
@@ -11,22 +11,22 @@ export { type Epoch, epochIn };
 const daySeconds = 86_400;
 const lastEpoch = 2 ** 16 - 1;
 
-/** What expires by the end of day `n` is of epoch `n`, as long as days have numbers of two bytes: until the year 2149. */
+/** Epoch `n` covers what expires by the end of day `n`. Day numbers take two bytes, enough until the year 2149. */
 export const epochOf = (expiresAt: UnixSeconds): number =>
   Math.min(Math.floor(expiresAt / daySeconds), lastEpoch);
 
 /** `SecretStore.sweep` destroys the keys of the days that are over by every clock; `test/stores/conformance/epochs.ts` has the checks. */
 export interface EpochStore {
   /**
-   * To seal what expires then: durable before it resolves, and the same whoever asks. A later epoch where the key of that day was
-   * destroyed already, because somebody has set the time back: an epoch never has a second key.
+   * The key for sealing what expires then: durable before it resolves, and the same for every caller. If that day's key was already
+   * destroyed because somebody set the time back, it is a later epoch's: an epoch never gets a second key.
    */
   epochFor(expiresAt: UnixSeconds): Promise<Epoch>;
   /** `null`: destroyed, or never made. */
   findEpochKey(epoch: number): Promise<Uint8Array | null>;
 }
 
-/** The key that the outer layer of a row needs; `null` where it needs none, and where it is gone. */
+/** The key that a row's outer layer needs; `null` if it needs none or the key is destroyed. */
 export async function epochKeyOf(
   store: Pick<EpochStore, 'findEpochKey'>,
   row: Uint8Array,

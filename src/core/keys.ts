@@ -86,7 +86,7 @@ export interface Regions {
   readonly all: readonly Region[];
 }
 
-/** The region that a key is of, by its form, if that is another one of the installation's. */
+/** The key's region, read from its form, if it is another one of this installation. */
 export function regionElsewhere(key: string, own: RegionLabel | null, all: readonly Region[]): Region | null {
   const parsed = own === null ? null : parseSecretKey(key);
   const label = parsed === null ? own : regionOfKey(parsed);

@@ -58,7 +58,7 @@ export function isLoopbackHost(host: string): boolean {
 /** No name has a colon, or ends in a number. */
 const addressForm = /:|^\d+(?:\.\d+){3}$/;
 
-/** What nobody can point elsewhere from outside: an address, `localhost`, and a name of one label. */
+/** Hosts that no outsider can point elsewhere: addresses, `localhost` and single-label names. */
 export function isPrivateName(name: string): boolean {
   return isLoopbackHost(name) || name.endsWith('.localhost') || addressForm.test(name) || !name.includes('.');
 }

@@ -24,7 +24,7 @@ export type CancelOutcome =
   /** `none`: there was no move. */
   { readonly outcome: 'cancelled' | 'none' } | { readonly outcome: 'refused'; readonly problem: string };
 
-/** What became of bringing a store's tables up to date, and where it is. */
+/** The result of bringing a store's tables up to date, and the store's place. */
 export type MigrateOutcome =
   | { readonly outcome: 'made' | 'updated' | 'up_to_date'; readonly where: string }
   | { readonly outcome: 'refused'; readonly problem: string };

@@ -53,7 +53,7 @@ const commitmentBytes = 32;
 /** A SHA-256 of a proof. */
 export const proofHashBytes = 32;
 const bucketBytes = 256;
-/** The key id and the expiry, which only the outer layer is bound to, besides the epoch. */
+/** Key id and expiry: with the epoch, all that only the outer layer is bound to. */
 const outerAadBytes = 2 + 8;
 const contextLabel = utf8('mayfly/2/secret');
 const empty = new Uint8Array(0);
@@ -74,7 +74,7 @@ export interface SealInput {
   /** The latest expiry that the secret can be given; not before its expiry. */
   readonly expiryLimit: number;
   readonly root: RootKey;
-  /** Not before that of its expiry; `null` seals in version 2. */
+  /** The epoch of its expiry or a later one; `null` seals in version 2. */
   readonly epoch: Epoch | null;
   readonly random: RandomBytes;
 }
@@ -201,7 +201,7 @@ export function epochIn(row: Uint8Array): number | null {
   return (row[epochAt] ?? 0) * 2 ** 8 + (row[epochAt + 1] ?? 0);
 }
 
-/** Removes the outer layer. @param epochKey of the epoch that the row names; `null` if there is none (any more) */
+/** Removes the outer layer. @param epochKey of the epoch that the row names; `null` if it names none or the key is destroyed */
 export function unwrapSecret(
   row: Uint8Array,
   context: SecretContext,

@@ -41,7 +41,7 @@ export function healthAnswers(deps: HealthDeps, base = ''): [path: string, answe
   ];
 }
 
-/** Answers everything while the store is waited for: it lives, it is not ready, and whoever asks for more is told to come again. */
+/** Answers while a start waits for the store: alive, not ready, and 503 with `Retry-After` for everything else. */
 export function answerEarly(base: string): (request: Request) => Response | Promise<Response> {
   const deps: HealthDeps = { isReady: () => false };
   const health = new Map([...healthAnswers(deps), ...healthAnswers(deps, base)]);

@@ -1,6 +1,6 @@
 import { RequestProblem } from './problem.ts';
 
-/** More than any form here has. Of parts, and of what stands between them, a parser has more to do than of bytes (P21). */
+/** More than any form here has. Parts, and whatever is between them, cost a parser more than bytes do (P21). */
 const mostParts = 20;
 
 /**
@@ -21,7 +21,7 @@ export async function readMultipart(
   }
 }
 
-/** By the lines that part them, of which one ends the last part. */
+/** Counted by boundary lines; the last of them ends the last part. */
 function hasMoreParts(body: string | Buffer, contentType: string): boolean {
   const [, quoted, plain] = /boundary=(?:"([^";]*)"|([^;]*))/.exec(contentType) ?? [];
   const line = `--${quoted ?? plain ?? ''}`;

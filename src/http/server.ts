@@ -26,8 +26,8 @@
  * What it does not do, and is done here: saying that; one Host, in a form a URL can hold (400); CONNECT (400); an unknown
  * expectation (417); refusing a port in use.
  * In `body.ts`: the cap in bytes, and a limit in time that ends with an answer.
- * - Descriptors: the runtime raises the soft limit to the hard one at the start. With none left it accepts nobody and says nothing
- *   until connections end; so idle ones are closed then, within a second.
+ * - Descriptors: the runtime raises the soft limit to the hard one at the start. With none left it silently accepts
+ *   no connection until others end, so idle ones are closed within a second.
  * Not covered here: how many connections one client holds, and how slowly it reads an answer within `idleTimeout`. A
  * proxy in front bounds both.
  */
@@ -44,7 +44,7 @@ export interface ServerOptions {
   readonly port: number;
   /** What nothing else caught. */
   readonly onFault: (error: unknown, requestId: string) => void;
-  /** Every descriptor was used up, so idle connections were closed; at most once a minute. Nobody could connect for up to a second. */
+  /** Descriptors ran out, so idle connections were closed; at most once a minute. No client could connect for up to a second. */
   readonly onCrowd?: () => void;
   /** Seconds without progress until a connection is closed (30), at most 255. */
   readonly idleTimeoutSeconds?: number;
@@ -98,7 +98,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 const descriptorPollMs = 1_000;
 const crowdSaidEveryMs = 60_000;
 
-/** Half of a request holds its connection for twelve seconds all the same. */
+/** Half a request still holds its connection for twelve seconds. */
 function watchDescriptors(server: BunServer, onCrowd?: () => void): ReturnType<typeof setInterval> {
   let saidAtMs = Number.NEGATIVE_INFINITY;
   return setInterval(() => {

@@ -36,7 +36,7 @@ export type InternalServer =
 const nameForm =
   /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** A service of a cluster, or a machine of a network of one's own: not a name that somebody can buy. */
+/** A cluster's service or a machine on a private network, not a name that anyone can buy. */
 const clusterName = /\.(?:svc|cluster\.local|internal)$/;
 
 function bare(status: number): Response {
@@ -60,14 +60,14 @@ async function answerMetrics({ metrics }: InternalServerDeps): Promise<Response>
   return new Response(await metrics.render(), { headers });
 }
 
-/** Everything that this port answers. @param ownName what it listens on, where that is a name */
+/** Everything that this port answers. @param ownName what it listens on, if that is a name */
 export function createInternalFetch(
   deps: InternalServerDeps,
   ownName = 'localhost',
 ): (request: Request) => Promise<Response> {
   return async ({ method, url }) => {
     const { hostname, pathname, searchParams } = new URL(url);
-    // A page that points a name of its own at this machine would read them in its visitor's browser (DNS rebinding).
+    // DNS rebinding: a page whose name points at this machine could read them in its visitor's browser.
     const isOwn = hostname === ownName.toLowerCase() || isPrivateName(hostname) || clusterName.test(hostname);
     if (!isOwn) return bare(421);
     if (pathname !== '/ask' && pathname !== '/metrics') return bare(404);

@@ -30,7 +30,7 @@ export type LogLine =
   | { readonly event: 'started'; readonly port: number; readonly durationMs: number }
   /** What the start has said to do next. */
   | { readonly event: 'setup_open'; readonly steps: readonly StepName[] }
-  /** Variables that begin like settings and were left alone, because Kubernetes or Docker made them. */
+  /** Ignored variables that look like settings: Kubernetes or Docker set them. */
   | { readonly event: 'service_links_ignored'; readonly variables: readonly string[] }
   | { readonly event: 'stopping'; readonly signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP' }
   | { readonly event: 'stopped' }
@@ -44,12 +44,12 @@ export type LogLine =
       readonly seconds: number;
     }
   | { readonly event: 'clock_agreed' }
-  /** The store cannot do its work, and why in its own word, `SQLITE_FULL` or `57P03`; or its files are not where they were opened. */
+  /** The store cannot work, with its own code such as `SQLITE_FULL` or `57P03`; or its files were moved. */
   | { readonly event: 'store_failed'; readonly code: string }
   | { readonly event: 'store_moved' }
-  /** A start waits for the store's server, again and again. */
+  /** A start is still waiting for the store's server. */
   | { readonly event: 'store_awaited'; readonly code: string }
-  /** Either is over. */
+  /** The end of each of these. */
   | { readonly event: 'store_back' }
   /** There is no room for new secrets, which are refused, while the others are read and burned; or there is again. */
   | { readonly event: 'storage_full' | 'storage_free' }
@@ -81,7 +81,7 @@ export type LogLine =
   /** The mail server cannot be reached, or answers again. */
   | { readonly event: 'mail_server_lost'; readonly code: string }
   | { readonly event: 'mail_server_back' }
-  /** Every descriptor of the process was used up: nobody could connect, so idle connections were closed. Raise `ulimit -Hn`. */
+  /** The process ran out of descriptors and could accept no connection, so idle ones were closed. Raise `ulimit -Hn`. */
   | { readonly event: 'descriptors_used_up' }
   /** A proxy forwards requests and is not in `MAYFLY_TRUSTED_PROXIES`: all its visitors count as one client. Once. */
   | { readonly event: 'proxy_untrusted' }

@@ -22,7 +22,7 @@ export interface QueueLimits {
   readonly maxWaiting: number;
   /** Of those, for one client. */
   readonly maxWaitingPerClient: number;
-  /** And for all clients of one IPv6 /48, of which anybody may have one. */
+  /** And for all clients of one IPv6 /48, which anyone can get. */
   readonly maxWaitingPerNetwork: number;
   readonly maxProofsInARow: number;
 }

@@ -136,7 +136,7 @@ export const durabilityWords: Readonly<Record<StoreServer['durability'], string>
   engine: 'engine: as you declare, it keeps every commit through its own failovers',
 };
 
-/** What a short secret takes of PostgreSQL, its part of the indexes included, as docs/engines.md says (How much it carries). */
+/** Bytes that a short secret takes in PostgreSQL, indexes included (docs/engines.md, “How much it carries”). */
 const secretBytes = 1_050;
 
 function roomLine(maxBytes: number | null): string[] {

@@ -1,6 +1,6 @@
 /**
- * Whether the store can do its work now: tried every second, so that asking costs and changes nothing. The log says why not, once,
- * and when it is over.
+ * Whether the store works now: tried every second, so that asking costs and changes nothing. Logs the cause of an outage once, and its
+ * end.
  *
  * Anything but an outage is a fault of the program, and ends the process (P23).
  */
@@ -8,12 +8,12 @@ import { ServiceError, StoreMovedError } from '../core/errors.ts';
 import type { Log } from './log.ts';
 
 export interface StoreWatchDeps {
-  /** Resolves when secrets could be read and burned now; rejects with why not. @param isDoubted whether it did so last */
+  /** Resolves if secrets can be read and burned now, else rejects with the cause. @param isDoubted whether the last try failed */
   readonly assertAble: (isDoubted: boolean) => Promise<void>;
-  /** An outage that is over by then is none: another server takes over meanwhile. */
+  /** How long an outage may last before it counts: long enough for a failover. */
   readonly patienceMs: number;
   readonly log: Log;
-  /** Runs a function once, after so many milliseconds; returns how to call it off. */
+  /** Runs a function once after that many milliseconds; returns its cancel function. */
   readonly after: (milliseconds: number, run: () => void) => () => void;
   /** Milliseconds of a clock that only runs forward. */
   readonly nowMs: () => number;
@@ -29,7 +29,7 @@ export interface StoreWatch {
 
 export const storePollMs = 1_000;
 
-/** The word of what failed first: SQLite's, PostgreSQL's or the system's. */
+/** The code of the first cause: SQLite's, PostgreSQL's or the system's. */
 export function outageCodeOf(error: unknown): string {
   let code = 'UNAVAILABLE';
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -40,7 +40,7 @@ export function outageCodeOf(error: unknown): string {
   return code;
 }
 
-/** Looks at once, and from then on a second after each look. */
+/** Tries immediately, then a second after each try ends. */
 export function watchStore({ assertAble, patienceMs, log, after, nowMs }: StoreWatchDeps): StoreWatch {
   let failing: { readonly sinceMs: number; readonly code: string } | null = null;
   let said: string | null = null;

@@ -300,12 +300,12 @@ export interface UpstreamLimits {
 /** An answer may take as long as a server allows a request (30 s), less the way back. */
 const usualLimits: UpstreamLimits = { connectMs: 1_500, answerMs: 28_000, idleMs: 10_000 };
 const sweepsPerLimit = 8;
-/** A region answers within two seconds, even that it cannot. */
+/** A region answers within two seconds, if only with a 503. */
 const abandonedMs = 3_000;
 
 export interface UpstreamClient {
   readonly hop: Hop;
-  /** Ends what a lost server has left without a byte for so long that it will not answer: it is known no earlier what became of it. */
+  /** Aborts requests that a lost server has left without a byte for too long to still answer. Earlier, their outcome is open. */
   abandon(server: RegionServer): void;
   /** Ends every connection. */
   close(): void;

@@ -134,7 +134,7 @@ function serverAt(address: string, region: Region): RegionServer {
 export interface HealthWatchDeps {
   readonly fleet: Fleet;
   readonly hop: Hop;
-  /** Called at each failure of a server that gives no answer at all any more: what is under way there will not end by itself. */
+  /** Called at each failure of a server that no longer answers at all: requests in flight there will not end by themselves. */
   readonly abandon: (server: RegionServer) => void;
   /** Runs a function once, after so many milliseconds; returns what cancels it. */
   readonly after: (milliseconds: number, run: () => void) => () => void;

@@ -1,6 +1,6 @@
 /**
- * The keys of epochs as a node has them: read once, and forgotten as soon as their day is over, when the next sweep also destroys them
- * in the store. Like all erasure that waits until the clocks agree (P8).
+ * A node's copies of epoch keys: read once, forgotten as soon as their day is over. The next sweep destroys them in the store, once the
+ * clocks agree, like all erasure (P8).
  */
 import { randomBytes } from 'node:crypto';
 import { type Epoch, type EpochStore, epochIn, epochOf } from '../core/epoch-store.ts';
@@ -10,10 +10,10 @@ import type { StoreTime } from './store-time.ts';
 
 /** The keys in a store's own table. */
 export interface EpochTable {
-  /** Keeps a key where that epoch has none; the one that is kept, durably. A later epoch where that one's key was destroyed. */
+  /** Stores the key if the epoch has none; resolves, durably, to the stored one. A later epoch if that one's key was destroyed. */
   holdEpoch(epoch: number, freshKey: Uint8Array): Promise<Epoch>;
   readEpochKey(epoch: number): Promise<Uint8Array | null>;
-  /** Those of the days before today, by store time. `false`: another must let go of the table first. */
+  /** Destroys the keys of days before today, by store time. `false`: the table is locked by another. */
   destroyPastEpochs(): Promise<boolean>;
 }
 
@@ -21,8 +21,8 @@ export interface EpochTable {
 type Records = Pick<SecretStore, 'put' | 'setExpiry' | 'sweep'>;
 
 /**
- * Keys that were kept may not be there any more once the store was set to another time, or restored: then they are read again, and what
- * was sealed under one that is gone is not acknowledged.
+ * Once the store's time is set or the store is restored, known keys may be gone: they are read again, and nothing sealed under a lost
+ * one is acknowledged.
  */
 export function withEpochs(
   table: EpochTable,
@@ -33,7 +33,7 @@ export function withEpochs(
   const read = new Map<number, Promise<Uint8Array | null>>();
   let [knownSets, today] = [time.timesSet(), 0];
 
-  /** What is rejected, or not there, is asked for again. */
+  /** Does not cache rejections or absent keys. */
   function once<Value>(known: Map<number, Promise<Value>>, epoch: number, ask: () => Promise<Value>) {
     if (time.timesSet() !== knownSets) {
       knownSets = time.timesSet();

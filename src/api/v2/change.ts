@@ -1,4 +1,4 @@
-/** API v2: what a creator changes later. What is not given stays what it is. */
+/** API v2: changes to a record. Absent fields keep their values. */
 import { z } from 'zod';
 import type { Links } from '../../core/links.ts';
 import type { ChangeOutcome } from '../../core/secrets/outcomes.ts';

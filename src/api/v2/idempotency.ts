@@ -9,7 +9,7 @@ import { invalidFields } from './wire.ts';
 
 const idempotencyHeader = 'Idempotency-Key';
 
-/** Visible ASCII and blanks: what every proxy passes on as it is. Two headers arrive as one, with a comma between their keys. */
+/** Visible ASCII and spaces, which every proxy forwards unchanged. Two headers arrive as one, joined by a comma. */
 const keyForm = /^[\x20-\x2b\x2d-\x7e]{1,255}$/;
 
 export const creationHeaders = z.object({
@@ -43,7 +43,7 @@ export interface ReadKey {
   readonly ignored: readonly string[];
 }
 
-/** Throws `RequestProblem('invalid_fields')` for a key that is too long, empty or not of ASCII, and for two. */
+/** Throws `RequestProblem('invalid_fields')` for a key that is too long, empty or not ASCII, and for two keys. */
 export async function readKey(exchange: Exchange, caller: Caller): Promise<ReadKey> {
   const { request, path } = exchange;
   const key = request.headers.get('idempotency-key');

@@ -58,7 +58,7 @@ export async function proveLook(
   return access.outcome === 'proven' ? { ...access, tag } : access;
 }
 
-/** Ends the look before its time. Writes only where there is one, so that neither answer nor time says whether there was (P17). */
+/** Ends the look early. Writes only if there is one: neither answer nor timing shows whether the key ever existed (P17). */
 export async function finishLook(
   deps: Pick<AccessCore, 'store'>,
   { secretKey: text, look }: FinishLookInput,

@@ -118,7 +118,7 @@ function atPresent(attempts: Attempts, windowSeconds: number, now: UnixSeconds) 
     : { counted, inLife, lifeEndsAt: lifeEndsAt ?? now + windowSeconds };
 }
 
-/** The number goes on, so that a reservation from before is not taken for a new one. */
+/** The number continues, so an older reservation is not taken for a new one. */
 const forgetAll: Decide<void> = (before, now) =>
   before.lastNumber === 0
     ? [before, undefined]

@@ -12,7 +12,7 @@ const maxBytes = 4 * 1024 * 1024;
 const maxInFlight = 2;
 /** What has not been sent by then is not sent at all: it leaves the statement enough of the two seconds that a call may take. */
 const maxWaitMs = 1_000;
-/** Requests have waited a little before, each for another time: no timer for each. */
+/** Requests have already waited, each for a different time; the slack saves a timer for each. */
 const watchSlackMs = 50;
 
 export interface BatchOptions<Ask, Answer, Row = unknown> {
@@ -133,7 +133,7 @@ export function createBatch<Ask, Answer, Row = unknown>(
   function schedule(): void {
     if (isDue || inFlight === maxInFlight || waiting.length === 0) return;
     isDue = true;
-    // It serves others than the request that it was scheduled by.
+    // It serves other requests than the one that scheduled it.
     requestWaits.apart(() => setImmediate(sendNext));
   }
 

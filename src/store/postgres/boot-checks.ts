@@ -46,18 +46,18 @@ export interface EngineFacts {
   readonly logTransactionSampleRate: string | null;
   readonly logParameters: string | null;
   readonly logParametersOnError: string | null;
-  /** Only of a module that is loaded: the name alone, in a configuration, prints nothing. */
+  /** Only if the module is loaded: settings of its name alone print nothing. */
   readonly explainMinDuration: string | null;
   /** What is left of `max_connections` for roles that are not superusers. */
   readonly maxConnections: number | null;
   readonly unloggedTables: readonly string[];
-  /** Schemas in which names are looked up and another role may create: each with the SQL that ends it. */
+  /** Schemas on the search path in which another role may create, each with the SQL that revokes it. */
   readonly openSchemas: readonly string[];
-  /** What another role owns in the schema: each with that role. */
+  /** Objects in the schema that another role owns, each with that role. */
   readonly foreignObjects: readonly string[];
 }
 
-/** Through a pooler the path is the role's own, elsewhere nobody's but the engine's. A superuser may do everything anyway. */
+/** Through a pooler the path is the role's, otherwise only the engine's own. Superusers may do anything, so they are left out. */
 const selectOpenSchemas = `
       SELECT CASE WHEN may.role = n.nspowner THEN format('ALTER SCHEMA %I OWNER TO %I;', n.nspname, current_user)
         ELSE format('REVOKE CREATE ON SCHEMA %I FROM %s;', n.nspname, coalesce(quote_ident(r.rolname), 'PUBLIC')) END
@@ -160,7 +160,7 @@ function crashProblems(facts: EngineFacts, durability: Durability): string[] {
   ].filter((problem) => problem !== false);
 }
 
-/** What another role of the server could put in the place of Mayfly's own, to be run with its rights. */
+/** What another role could put in place of Mayfly's own objects, to run with Mayfly's rights. */
 function schemaProblems({ openSchemas, foreignObjects }: EngineFacts): string[] {
   return [
     openSchemas.length > 0 &&
@@ -221,7 +221,7 @@ function logProblems(facts: EngineFacts): string[] {
     ![null, '0'].includes(facts.logParametersOnError) &&
       'The server writes parameters of failed statements to its log, e-mail addresses among them: set log_parameter_max_length_on_error=0.',
     isOn(facts.explainMinDuration) &&
-      // Whatever it logs of parameters: a plan that was made for them has them in its conditions.
+      // Even if it logs no parameters: a plan made for them has them in its conditions.
       'auto_explain writes plans to the server’s log, with values in them: run ALTER ROLE … SET auto_explain.log_min_duration = -1 for this role.',
   ].filter((problem) => problem !== false);
 }

@@ -1,7 +1,7 @@
 /**
- * A decision with what confirms it, and a read with where it was made: each in one write on one connection.
+ * A decision with its confirmation, and a read with the place where it ran: each in one write on one connection.
  *
- * Through a pooler, which may send each transaction to another server, both ask in a transaction of their own which server that is.
+ * A pooler may send each transaction to another server, so through one both ask, in their own transaction, which server it runs on.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { Connection, Query } from './connection.ts';
@@ -13,7 +13,7 @@ import type { TimeRow } from './time.ts';
 const queryOf = (text: string): Query => ({ statement: statement(text), values: [] });
 const begin = queryOf('BEGIN');
 const commit = queryOf('COMMIT');
-/** Always writes, so that what is before it in the log is as durable as it is. */
+/** Always writes: once it is confirmed, so is everything before it in the log. */
 export const touch = queryOf('UPDATE mayfly_store.store_time SET seconds = seconds');
 
 export const unconfirmed = (cause?: unknown) =>
@@ -21,13 +21,13 @@ export const unconfirmed = (cause?: unknown) =>
 
 export interface Decided {
   readonly rows: readonly unknown[];
-  /** The server, and what is kept of the time, after it. */
+  /** Server and kept time after the decision. */
   readonly row: TimeRow & Place;
 }
 
 interface Checks {
   readonly watch: ServerWatch;
-  /** What was known to be kept of the time before. */
+  /** The kept time known before the decision. */
   readonly known: TimeRow | null;
 }
 
@@ -43,7 +43,7 @@ async function sendDecision(
   const decided = replies[sent.indexOf(query)];
   if (decided?.status !== 'fulfilled') throw faultOf(decided?.reason);
   const rows = replies.map((reply) => (reply.status === 'fulfilled' ? reply.value : null));
-  // None where a dump is being loaded.
+  // Absent while a dump is being loaded.
   const row = rows.at(-1)?.[0] as Decided['row'];
   const place = connection.isPooled ? (rows[1]?.[0] as Place | undefined) : row;
   const isWhole = !rows.includes(null) && connection.noticeCount() === noticesBefore;
@@ -52,8 +52,8 @@ async function sendDecision(
 }
 
 /**
- * A decision that the server has confirmed. Where it has only loaded its settings meanwhile, which may have ended the wait for the
- * standby, one more write is confirmed under the settings that there are now: the decision is before it in the log.
+ * A decision that the server has confirmed. If it only reloaded its settings in between, the reload may have ended the wait for the
+ * standby: then one more write is confirmed under the new settings, and the decision precedes it in the log.
  */
 export async function decideConfirmed(
   connection: Connection,
@@ -80,7 +80,7 @@ interface Read {
   readonly place: Place;
 }
 
-/** What a read gave, if it was made in the store that the connection was checked with. */
+/** A read's rows, if they come from the store that the connection was checked with. */
 export async function readWithPlace(
   connection: Connection,
   query: Query,
@@ -94,7 +94,7 @@ export async function readWithPlace(
   const [rows = [], [place] = []] = replies.slice(all.indexOf(query)).map((reply) => {
     if (reply.status === 'fulfilled') return reply.value;
     if (!isLostConnection(reply.reason)) throw faultOf(reply.reason);
-    // A read may be tried again, whatever became of it.
+    // A read can always be retried.
     throw new NotExecutedError('A read was cut.', { mayTryAgain: true, cause: reply.reason });
   });
   const checked = watch.placeOf(connection);

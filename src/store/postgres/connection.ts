@@ -19,7 +19,7 @@ export interface ServerAddress {
   readonly url: string;
   /** `false`: not encrypted. */
   readonly tls: ConnectionOptions | false;
-  /** The schema that stands for `mayfly_store`, so that many tests share a server. */
+  /** Replaces `mayfly_store`, so that tests can share a server. */
   readonly schema?: string;
 }
 
@@ -69,7 +69,7 @@ const maxCancels = 5;
 /** A server that has taken so many and does not answer is not the one that the connection leads to. */
 const takenCancels = 2;
 
-/** An operator or a function of another schema that fits better than the built-in one would be run with this role's rights. */
+/** A better-fitting operator or function in another schema would run with this role's rights. */
 export const fixedPath = 'search_path TO pg_catalog, pg_temp';
 
 /** Compiling a statement takes longer than running it (seen: 1.3 s for one of 10 ms). An engine that has no such setting does not compile. */
@@ -128,11 +128,11 @@ async function requestCancel(client: pg.Client, { tls }: ServerAddress): Promise
   return hasEnded && isSent;
 }
 
-/** Who hears it then is the server, or on this machine. */
+/** Over TLS only the server can read it; the others stay on this machine. */
 const mayTellPassword = ({ host }: pg.Client, { tls }: ServerAddress): boolean =>
   tls !== false || host.startsWith('/') || isLoopbackHost(host.toLowerCase());
 
-/** Whoever is on the way could ask for the password as it is, in place of the server, which then asks for a proof. */
+/** A man in the middle could pose as the server and ask for the cleartext password, where the real one asks for a proof. */
 function refuseToTell({ connection }: pg.Client): void {
   connection.prependListener('authenticationCleartextPassword', () =>
     connection.stream.destroy(new Error('PostgreSQL asks for the password without encryption.')),

@@ -51,7 +51,7 @@ const removeLogo = decision(`
   SELECT name FROM owned`);
 const removeDomain = decision(`DELETE FROM mayfly_store.domains WHERE ${ofOwner} RETURNING name`);
 
-/** Never checked comes first. A lease that ends later than one of a node whose time is ahead is of a time that was set back. */
+/** Never-checked domains come first. A lease ending later than even a node ahead of time would set it dates from a time set back. */
 const takeDue = decision(`
   WITH due AS MATERIALIZED (
     SELECT name, account_id FROM mayfly_store.domains

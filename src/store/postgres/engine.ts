@@ -5,9 +5,9 @@
  * same write and so after the commit, is still as it was checked (`server-watch.ts`). What is not confirmed is rejected, whether it
  * happened or not (P2), and is not tried again unless the server itself undid it.
  *
- * Where a standby may take over, a server is believed only while it is known to decide: it has confirmed, within a few seconds, that
- * this node kept the time there. That holds for each read and for each decision, which may have found nothing to write. What one
- * server has confirmed says nothing of what was read from another.
+ * Where a standby may take over, a server is believed only while it is known to decide: within the last few seconds it confirmed that
+ * this node kept the time there. Every read needs that, and every decision, since it may have written nothing. A confirmation from one
+ * server proves nothing about rows read from another.
  */
 import type { ConnectionOptions } from 'node:tls';
 import type { MachineClock, UnixSeconds } from '../../core/time.ts';
@@ -32,7 +32,7 @@ export interface Engine {
   /** Store time as this node knows it. */
   readonly time: SharedTime;
   /**
-   * Reads on the primary, which is known to decide. `$1` is the first of `values`. Rejects as `unavailable` where no server is.
+   * Reads on the primary, which is known to decide. `$1` is the first of `values`. Rejects as `unavailable` if no server is.
    * @param askedAtMs when the callers began to wait (of `performance.now()`): two seconds later it is rejected. Without it the call
    * is one of its request's, which has two seconds for all of them (`waits.ts`)
    */
@@ -64,7 +64,7 @@ export interface EngineOptions extends Partial<Pick<EngineDemands, 'durability' 
   readonly url: string;
   /** `false`, the default: not encrypted. */
   readonly tls?: ConnectionOptions | false;
-  /** The schema that stands for `mayfly_store`, so that many tests share a server. */
+  /** Replaces `mayfly_store`, so that tests can share a server. */
   readonly schema?: string;
   /** The server's clock, which is heard with each answer; or one that a test drives, which is taken for the server's. */
   readonly clock: ServerClock | MachineClock;
@@ -74,7 +74,7 @@ export interface EngineOptions extends Partial<Pick<EngineDemands, 'durability' 
   readonly poolSize?: number;
 }
 
-/** Every call is answered within this, and so are all of a request together. */
+/** The deadline of a call, and of all calls of one request together. */
 const limitMs = 2_000;
 /** Opening a connection may take longer, because the calls do not wait for it. */
 const checkMs = 5_000;
@@ -89,20 +89,20 @@ const readersShare = 0.4;
 const writtenWithinMs = 10_000;
 /** A server that has just confirmed a decision has no successor yet that anything was stored on. */
 const authorityMs = 3_000;
-/** So that no read has to wait for it: looked at once a second. */
+/** Early enough that no read waits for it; checked every second. */
 const keptEachMs = authorityMs / 2;
 
 /** Callers wipe their bytes as soon as they have asked. A buffer's `slice` would share them. */
 const ownCopy = (values: Values): Values =>
   values.map((value) => (value instanceof Uint8Array ? new Uint8Array(value) : value));
 
-/** Runs a call, with its deadline: within the time that its request has left, if it is one request's alone. */
+/** Runs a call with its deadline: the time that its request has left, if it serves only one. */
 function timed<T>(askedAtMs: number | undefined, call: (deadlineMs: number) => Promise<T>): Promise<T> {
   if (askedAtMs !== undefined) return call(askedAtMs + limitMs);
   return requestWaits.count(() => call(requestWaits.beganMs() + limitMs));
 }
 
-/** What others wait for as well goes on after the deadline. */
+/** Work that others wait for too continues after the deadline. */
 async function by(deadlineMs: number, shared: Promise<void> | null): Promise<void> {
   if (shared === null) return;
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -193,7 +193,7 @@ async function prepare(connection: Connection, watch: ServerWatch, migrationMs?:
   try {
     const isMigrated = await migrate(connection, migrationMs);
     const deadlineMs = performance.now() + limitMs;
-    // The tables were not there yet, and what an earlier version has made may be another role's.
+    // The tables did not exist yet, and an earlier version's may belong to another role.
     if (isMigrated) await watch.check(connection, deadlineMs);
     const isKept = await assertNotRestored((text) => connection.run(text, deadlineMs), null);
     if (isMigrated || isKept)
@@ -220,7 +220,7 @@ interface Parts {
 
 type Calls = Pick<Engine, 'time' | 'read' | 'decide' | 'prove'>;
 
-/** What a statement gave, and on which server. */
+/** A statement's rows, and the server it ran on. */
 interface Answer {
   readonly rows: readonly unknown[];
   readonly server: Place['server_started'];
@@ -229,15 +229,15 @@ interface Answer {
 
 function createCalls({ readers, writers, watch, clock, first, known, onConfirmed }: Parts): Calls {
   const heardAtMs = new WeakMap<Connection, number>();
-  /** Where rows were seen that a proof may be asked for. */
+  /** The server on which rows were seen, in case a proof is asked for. */
   const seenOn = new WeakMap<object, Answer['server']>();
   /**
-   * Of each server, when the last keeping of time began that it has confirmed. It always writes; a decision that finds nothing to
-   * write waits for no standby, and proves nothing.
+   * For each server, when its last confirmed keeping of time began. A keeping always writes; a decision that finds nothing to write
+   * waits for no standby, and proves nothing.
    */
   const confirmedFromMs = new Map<Answer['server'], number>();
   let lastKeptMs = Number.NEGATIVE_INFINITY;
-  /** Where only what is durable is seen, all of it always was. */
+  /** Only then is another server expected to take over. */
   const mayBeReplaced = () => watch.status().durability === 'synchronous';
   const msSinceConfirmed = (server: Answer['server']) =>
     performance.now() - (confirmedFromMs.get(server) ?? Number.NEGATIVE_INFINITY);
@@ -329,7 +329,7 @@ function createCalls({ readers, writers, watch, clock, first, known, onConfirmed
     async write(statement, values) {
       const fromMs = performance.now();
       const kept = await write(statement, () => values, fromMs + limitMs).catch((fault) => {
-        // The address may lead to another server by now.
+        // The address may point to another server by now.
         forgetIdle();
         throw fault;
       });
@@ -375,7 +375,7 @@ function createCalls({ readers, writers, watch, clock, first, known, onConfirmed
     async prove(rows, since = time.now()) {
       if (!mayBeReplaced()) return;
       const [server, askedMs] = [seenOn.get(rows), performance.now()];
-      // The log is written in order, so whatever a confirmed keeping follows is as durable as it is.
+      // The log is in order: once a keeping is confirmed, so is everything before it.
       const sinceMs = (time.now() - since) * 1_000;
       if (sinceMs - msSinceConfirmed(server) > writtenWithinMs) return;
       await timed(undefined, (deadlineMs) => by(deadlineMs, confirmAnew()));

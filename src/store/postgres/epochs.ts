@@ -1,4 +1,4 @@
-/** The keys of epochs: the one that is kept first is every node's, and durable before any node seals with it. */
+/** Epoch keys: the first one stored is every node's, and durable before any node seals with it. */
 import type { Epoch } from '../../core/epoch-store.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { EpochTable } from '../epochs.ts';
@@ -7,7 +7,7 @@ import { decision, statement } from './statement.ts';
 
 const daySeconds = 86_400;
 
-/** It always writes: what was only read could be lost in a failover. */
+/** Always writes: a key that was only read could be lost in a failover. */
 const holdEpoch = decision(`
   WITH destroyed AS (SELECT coalesce(max(epoch), -1) AS epoch FROM mayfly_store.epochs WHERE key IS NULL)
   INSERT INTO mayfly_store.epochs AS kept (epoch, key) SELECT greatest($3::integer, destroyed.epoch + 1), $4 FROM destroyed, clock

@@ -36,7 +36,7 @@ const lostSchema =
   'The tables of this database are in the schema mayfly_store, and that is not there: restore it with its schema. To begin with an empty ' +
   'store instead, drop the table “migrations” in the first schema of the user’s search_path, usually public.';
 
-/** What is another's cannot be closed, of which the server remarks: a remark of the commit means that it is not confirmed. */
+/** The server warns about objects of other roles, which it cannot close; a notice would make the commit count as unconfirmed. */
 const closeToPublic = `
   SET LOCAL client_min_messages TO error;
   REVOKE ALL ON SCHEMA mayfly_store FROM PUBLIC;

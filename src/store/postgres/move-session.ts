@@ -13,7 +13,7 @@ export interface PostgresAddress {
   readonly url: string;
   /** `false`, the default: not encrypted. */
   readonly tls?: ConnectionOptions | false;
-  /** The schema that stands for `mayfly_store`, so that many tests share a server. */
+  /** Replaces `mayfly_store`, so that tests can share a server. */
   readonly schema?: string;
 }
 

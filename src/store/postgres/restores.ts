@@ -1,6 +1,7 @@
 /**
  * A store that was restored from a backup presents an older state: what was opened since would wait again, and open a second time (P1).
- * It is recognised whenever a connection is opened, and by each decision and read (`server-watch.ts`), and serves nothing until all that waited in it is burned.
+ * It is recognised whenever a connection is opened, and by each decision and read of records (`server-watch.ts`). It serves nothing until
+ * all that waited in it is burned.
  *
  * - It is elsewhere, by its system, database or table, which a backup holds as they were: a dump that was restored, or a copy.
  * - The time kept in it is before what this node knows to have been kept.
@@ -54,7 +55,7 @@ export interface KnownTime {
 /** What a node has heard of may be ahead of what was durable by a little. */
 export const heardEarlySeconds = 5;
 
-/** Whether what is kept is not what a node that knows it would find. */
+/** Whether the kept time is earlier than the one this node knows was kept. */
 export function hasGoneBack(kept: KnownTime, known: KnownTime): boolean {
   if (kept.times_set !== known.times_set) return kept.times_set < known.times_set;
   return kept.seconds < known.seconds - heardEarlySeconds;

@@ -12,9 +12,9 @@ import { type AskFence, assertNotFenced } from './fence.ts';
 import { assertNotRestored, hasGoneBack, type KnownTime } from './restores.ts';
 import { type Statement, statement } from './statement.ts';
 
-/** Where a statement ran. What the operator vouches for does not say which server that is. */
+/** Where a statement ran. With `engine` durability the server is not known. */
 export interface Place {
-  /** No two servers start in the same microsecond, and none becomes a standby without a new start. */
+  /** No two servers start in the same microsecond, and a primary becomes a standby only by a restart. */
   readonly server_started?: number;
   readonly is_standby?: boolean;
   readonly time_table: number | null;
@@ -33,10 +33,10 @@ const settingColumns = `
     current_setting('synchronous_standby_names') AS standby_names,
     extract(epoch FROM pg_conf_load_time())::float8 AS loaded_at`;
 const clockColumn = 'extract(epoch FROM clock_timestamp())::float8 AS server_now';
-/** A statement that always gives a row, with this in it, says itself which table it read (`confirmed.ts`). */
+/** A statement that always gives a row and includes this says itself which table it read (`confirmed.ts`). */
 export const recordsColumn = "'mayfly_store.records'::regclass::oid::bigint AS records_table";
 const storeColumns = `store_time.tableoid::bigint AS time_table, ${recordsColumn}`;
-/** While it is checked they may not be there yet, nor be ours to ask. */
+/** During the check they may not exist yet, or not be readable to us. */
 const oidOf = (table: string): string => `
   (SELECT c.oid::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
    WHERE n.nspname = 'mayfly_store' AND c.relname = '${table}')`;
@@ -62,7 +62,7 @@ const statementsFor = (server: string, settings: string): Statements => ({
   },
 });
 const ofServer = statementsFor(`${serverColumns}, `, `${settingColumns}, `);
-/** What the operator vouches for need not have a server's functions. */
+/** With `engine` durability the server's functions may be missing. */
 const ofEngine = statementsFor('', '');
 
 export interface EngineStatus extends CheckedEngine {
@@ -72,21 +72,21 @@ export interface EngineStatus extends CheckedEngine {
   readonly refusal: StoreRefusal | null;
 }
 
-/** `settings`: the same store on the same server, which has loaded its settings meanwhile. `place`: anything else. */
+/** `settings`: the same store on the same server, after a reload of its settings. `place`: anything else. */
 export type Change = 'none' | 'settings' | 'place';
 
 export interface ServerWatch {
   /** Rejects with a `StoreRefusal` that says what to change, and with the driver's error where the server does not answer. */
   check(connection: Connection, deadlineMs: number): Promise<void>;
-  /** To be asked after a decision: what `changeSince` judges, the server's clock as `server_now`, and the row of `store_time`. */
+  /** The query after a decision: what `changeSince` judges, the server's clock as `server_now`, and the row of `store_time`. */
   afterDecision(): Query;
-  /** To be asked with a read: where it ran, which `changeSince` judges. */
+  /** The query that goes with a read: where it ran, for `changeSince`. */
   place(): Query;
-  /** Where the connection leads; `undefined` while it is to be checked. */
+  /** Where the connection leads; `undefined` until it is checked. */
   placeOf(connection: Connection): Place | undefined;
   /**
-   * What has changed since the connection was checked; unless that is nothing, it is to be checked again.
-   * @param known what was kept before `row` was asked for
+   * What has changed since the connection was checked; anything but `none` means it must be checked again.
+   * @param known the kept time known before `row` was queried
    */
   changeSince(connection: Connection, row: unknown, known: KnownTime | null): Change;
   status(): EngineStatus;
@@ -118,7 +118,7 @@ export function createServerWatch(demands: EngineDemands, known: () => KnownTime
       if (reply?.status === 'fulfilled') return reply.value;
       throw reply?.reason;
     };
-    // Read before all else, so that what changes meanwhile shows later.
+    // Read first, so that a change during the check shows later.
     const [reading] = (await ask(statements().atCheck.text, [])) as Reading[];
     const checked = await checkEngine(ask, { ...demands, durability });
     const time = known();

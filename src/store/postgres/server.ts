@@ -22,7 +22,7 @@ export interface ServerLook extends CheckedEngine {
   readonly tables: FoundTables;
 }
 
-/** Where a version before own-schema.sql made its tables, which the next server that starts moves. */
+/** Where versions before own-schema.sql made their tables; the next server to start moves them. */
 const lookForEarlier = `
   SET LOCAL search_path TO DEFAULT;
   SELECT pg_catalog.to_regclass('store_place')::pg_catalog.oid AS earlier`;
@@ -92,7 +92,7 @@ export function toRefusal(error: unknown, shown: string): StoreRefusal {
   return new StoreRefusal(isAway(error) ? 'away' : 'unreachable', sentenceOf(error, shown), { cause: error });
 }
 
-/** No connection, or a server that starts, stops or has no room (classes 08, 53 and 57), and not one that refuses us. */
+/** No connection, or a server that is starting, stopping or full (classes 08, 53 and 57), but not one that refuses us. */
 function isAway(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return /^(?:08|53|57)/.test(codeOf(error));
   return !certificateCodes.test(codeOf(error)) && !noEncryption.test(String(error));

@@ -7,8 +7,8 @@ export interface Statement {
 }
 
 /**
- * Mayfly's own schema, in which nobody else may create: every statement names what it means with it, whatever `search_path` is. Not
- * the name of a likely role: by default each role's path begins with the schema of its name.
+ * Mayfly's own schema: no other role may create in it, and every statement qualifies its names with it, whatever `search_path` is. Not
+ * named like a likely role, because a role's default path begins with the schema of its own name.
  */
 const schemaName = 'mayfly_store';
 

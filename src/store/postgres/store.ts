@@ -29,7 +29,7 @@ import { createServerClock } from './time.ts';
 /** The time is kept, or heard, this often. */
 const tickMs = 1_000;
 
-/** Needs what a claim needs of the table, and finds nothing. */
+/** Needs the same locks and rights as a claim, and finds no row. */
 const probeRecords = decision(
   `UPDATE mayfly_store.records SET state = state FROM clock WHERE secret_id = ''::bytea`,
 );

@@ -77,8 +77,8 @@ export function createServerClock(own: MachineClock, nowMs: () => number): Serve
 const isNews = `times_set = $1 AND ($2 > seconds OR ($2 = seconds AND disputed_since IS DISTINCT FROM $7))`;
 
 /**
- * It writes in any case, so that what was seen before it is durable once it is confirmed; but not over a time that has gone back,
- * which nobody would notice then.
+ * Always writes, so that once it is confirmed everything seen before is durable. But never over a time that went back: that would hide
+ * a restore.
  */
 const keepTime = statement(`
   UPDATE mayfly_store.store_time SET
@@ -96,9 +96,9 @@ export interface TimeKeeping {
   /** `leaseSeconds`; 0 where a test drives the time: then each second is kept before a decision, and heard before a read. */
   readonly leaseSeconds: number;
   read(): Promise<void>;
-  /** What is known to have been kept. */
+  /** The time known to have been kept. */
   known(): KnownTime;
-  /** Whether it is time that this node keeps it, whoever else does. */
+  /** Whether this node must keep it now, even if others do. */
   isDue(): boolean;
   /** A confirmed write. */
   write(statement: Statement, values: readonly unknown[]): Promise<void>;
@@ -115,7 +115,7 @@ export interface SharedTime extends StoreTime {
   ofDecision(): readonly [UnixSeconds, number];
   /** Keeps the time in a confirmed write: what was seen on the primary before is durable once this resolves. */
   keep(): Promise<void>;
-  /** The same, or waits for the one that is under way. */
+  /** The same, or waits for the one in flight. */
   keepNow(): Promise<void>;
   /** How often it was set, as far as this node has heard. */
   timesSet(): number;

@@ -1,10 +1,10 @@
 /**
- * A request has two seconds for all that it asks of the store, not for each call: a few slow calls in a row would keep its client
- * waiting for the sum of them. Calls that overlap count once. Work that goes on after the answer has time of its own.
+ * A request has two seconds for all of its calls to the store together, so that a few slow ones in a row do not add up. Overlapping
+ * calls count once. Calls made after the answer have their own deadlines.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What a request has waited so far. */
+/** How long a request has waited so far. */
 interface Waits {
   /** Without the calls under way. */
   ms: number;
@@ -16,15 +16,15 @@ interface Waits {
 export interface RequestWaits {
   /** Runs one request. */
   during<T>(request: () => T | Promise<T>): Promise<T>;
-  /** Makes one call to the store, which counts for the request that it is made in. */
+  /** Makes one call to the store, counted for the current request. */
   count<T>(call: () => Promise<T>): Promise<T>;
-  /** When a call made now counts as begun, by `nowMs`: earlier by what its request has waited before. */
+  /** When a call made now counts as begun, by `nowMs`: earlier by what its request has already waited. */
   beganMs(): number;
-  /** Runs work that has time of its own. */
+  /** Runs work whose calls have their own deadlines. */
   apart<T>(work: () => T): T;
 }
 
-/** @param nowMs of a clock that only goes forward */
+/** @param nowMs of a monotonic clock */
 export function createRequestWaits(nowMs: () => number = () => performance.now()): RequestWaits {
   const requests = new AsyncLocalStorage<Waits | null>();
 

@@ -1,4 +1,4 @@
-/** The keys of epochs: the one that is kept first is that of all processes on the folder. What is deleted is overwritten (P10). */
+/** Epoch keys: every process on the folder uses the first one stored. Deleted keys are overwritten (P10). */
 import type { Database } from 'bun:sqlite';
 import { type Epoch, epochOf } from '../../core/epoch-store.ts';
 import type { Deciding } from './protocol.ts';

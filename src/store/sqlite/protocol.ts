@@ -171,7 +171,7 @@ export type FromWriter =
   | {
       readonly kind: 'failed';
       readonly message: string;
-      /** SQLite's or the system's, `SQLITE_IOERR_FSYNC`; `''` where there is none. */
+      /** SQLite's or the system's, such as `SQLITE_IOERR_FSYNC`; `''` if there is none. */
       readonly code: string;
       readonly broken: boolean;
       readonly moved: boolean;

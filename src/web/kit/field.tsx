@@ -14,7 +14,7 @@ export interface FieldTexts {
   readonly wrong: string | null;
 }
 
-/** A typed text as markup. Where all of a megabyte is to be escaped, the renderer takes ten times as long (P21). */
+/** Typed text as markup. The renderer would take ten times as long to escape a whole megabyte (P21). */
 export const asMarkup = (typed: string) => raw(Bun.escapeHTML(typed));
 
 /** To spread on the control. */

@@ -1,4 +1,4 @@
-/** The lock on a secret at whose passphrase too many wrong guesses were made, on the receipt, and the button that lifts it. */
+/** The receipt's notice of a lock after too many wrong passphrases, with the button that lifts it. */
 import type { FC } from 'hono/jsx';
 import { attemptLimits } from '../../core/secrets/access.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';

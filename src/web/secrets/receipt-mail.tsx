@@ -205,7 +205,7 @@ const Reply: FC<{ frame: Frame; reply: string }> = ({ frame, reply }) => (
 
 const failed: ReadonlySet<DeliveryState> = new Set(['refused', 'given_up', 'not_sent']);
 
-/** For accounts: a mail names its sender. Open where there is something to do: the last mail failed or the last request was refused. */
+/** For accounts: a mail names its sender. Open if the last mail failed or the last request was refused. */
 const SendMail: FC<MailProps> = (props) => {
   const { frame, receipt, asked } = props;
   const { delivery, recipient } = receipt;

@@ -1,5 +1,5 @@
 /**
- * The creator's pages: what became of a secret, its link, mail, label and lifetime, and burning it. An account's record is
+ * The creator's pages: a secret's state, link, mail, label and lifetime, and burning it. An account's record is
  * its owner's alone; of one made anonymously, the holder of the metadata key in the address is the creator. A
  * GET changes nothing and shows the link only to the browser that has just created it; what is typed never appears in
  * an address or a redirect.
