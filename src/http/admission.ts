@@ -13,7 +13,7 @@
 import { anonymous, type Caller } from '../core/account.ts';
 import type { SecretService } from '../core/secrets/service.ts';
 import type { CrossSitePolicy } from './cross-site.ts';
-import type { Exchange, Operation } from './operation.ts';
+import { type Exchange, type Operation, takesGuess } from './operation.ts';
 import type { Problem } from './problem.ts';
 import type { LimitRefusal, RateLimiter } from './rate-limit.ts';
 
@@ -71,7 +71,7 @@ export function createAdmission({ authenticate, limiter, crossSite }: AdmissionD
 
   return (operation, call) => {
     const { request } = call;
-    if (!crossSite.admits(request)) return crossSiteRefusal;
+    if (!crossSite.admits(request, takesGuess(operation))) return crossSiteRefusal;
     if (operation.access === 'open') return admitAnonymous(operation, call);
     const header = request.headers.get('authorization');
     return header === null ? admitAnonymous(operation, call) : admitCredentials(operation, header, call);

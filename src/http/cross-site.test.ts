@@ -18,30 +18,31 @@ function shared(policy: typeof open, headers: Record<string, string>): Record<st
 
 describe('a cross-site POST', () => {
   it('is refused when the browser marks it so', () => {
-    expect(closed.admits(request({ 'sec-fetch-site': 'cross-site' }))).toBe(false);
-    expect(closed.admits(request({ 'sec-fetch-site': 'cross-site', origin: friend }))).toBe(false);
-    expect(open.admits(request({ 'sec-fetch-site': 'cross-site', origin: 'https://other.example' }))).toBe(
-      false,
-    );
-    expect(open.admits(request({ 'sec-fetch-site': 'cross-site', origin: 'null' }))).toBe(false);
-    expect(open.admits(request({ 'sec-fetch-site': 'cross-site' }))).toBe(false);
+    expect(closed.admits(request({ 'sec-fetch-site': 'cross-site' }), true)).toBe(false);
+    expect(closed.admits(request({ 'sec-fetch-site': 'cross-site', origin: friend }), true)).toBe(false);
+    expect(
+      open.admits(request({ 'sec-fetch-site': 'cross-site', origin: 'https://other.example' }), true),
+    ).toBe(false);
+    expect(open.admits(request({ 'sec-fetch-site': 'cross-site', origin: 'null' }), true)).toBe(false);
+    expect(open.admits(request({ 'sec-fetch-site': 'cross-site' }), true)).toBe(false);
   });
 
   it('is admitted from an allowed origin', () => {
-    expect(open.admits(request({ 'sec-fetch-site': 'cross-site', origin: friend }))).toBe(true);
+    expect(open.admits(request({ 'sec-fetch-site': 'cross-site', origin: friend }), true)).toBe(true);
   });
 
   it('is not what programs, pages of our own and addresses typed by hand send', () => {
     for (const site of ['same-origin', 'same-site', 'none']) {
-      expect(closed.admits(request({ 'sec-fetch-site': site }))).toBe(true);
+      expect(closed.admits(request({ 'sec-fetch-site': site }), true)).toBe(true);
     }
-    expect(closed.admits(request({}))).toBe(true);
+    expect(closed.admits(request({}), true)).toBe(true);
   });
 });
 
 describe('a POST with credentials', () => {
   const authorization = 'Basic eDp5';
-  const admits = (headers: Record<string, string>) => open.admits(request({ authorization, ...headers }));
+  const admits = (headers: Record<string, string>) =>
+    open.admits(request({ authorization, ...headers }), true);
 
   it('is refused when the browser marks it as from anywhere but the same origin', () => {
     for (const site of ['cross-site', 'same-site', 'unheard-of']) {
@@ -84,7 +85,7 @@ describe('a POST with credentials', () => {
       { origin: 'https://other.example' },
       { 'sec-fetch-site': 'same-site' },
     ]) {
-      expect(closed.admits(request(headers))).toBe(true);
+      expect(closed.admits(request(headers), true)).toBe(true);
     }
   });
 });

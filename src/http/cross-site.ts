@@ -17,8 +17,11 @@ import { mayChange } from './operation.ts';
 import type { ServerOptions } from './server.ts';
 
 export interface CrossSitePolicy {
-  /** Whether a request may go on, as far as the page that it comes from matters. */
-  admits(request: Request): boolean;
+  /**
+   * Whether a request may go on, given the page that sends it.
+   * @param takesGuess whether a GET of this address tries a passphrase
+   */
+  admits(request: Request, takesGuess: boolean): boolean;
   /** Adds what the origin needs to read the answer. */
   share(request: Request, headers: Headers): void;
   /** Adds what a preflight asks for. `allow` is the route's `Allow`. */
@@ -38,11 +41,12 @@ export interface Origins {
 
 export function createCrossSitePolicy({ ownOrigin, allowedOrigins }: Origins): CrossSitePolicy {
   const allows = (origin: string | null): origin is string => origin !== null && allowedOrigins.has(origin);
-  const admits = (request: Request) => {
+  const admits = (request: Request, takesGuess: boolean) => {
     const { headers, method } = request;
     const site = headers.get('sec-fetch-site');
     const origin = headers.get('origin');
-    if (!mayChange(method)) return !isElsewhere(site) || !hasPassphrase(request) || allows(origin);
+    if (!mayChange(method))
+      return !takesGuess || !isElsewhere(site) || !hasPassphrase(request) || allows(origin);
     if (site === 'cross-site') return allows(origin);
     if (!headers.has('authorization')) return true;
     if (site === null) return origin === null || origin === ownOrigin || allows(origin);

@@ -116,6 +116,10 @@ export type Exposure = Pick<Operation, 'method' | 'aliases' | 'scope' | 'limit'>
   readonly document: Omit<OperationDocument, 'responses'>;
 };
 
+/** Whether a GET of it tries a passphrase. */
+export const takesGuess = ({ document }: Pick<Exposure, 'document'>): boolean =>
+  document.query?.shape.passphrase !== undefined;
+
 const formType = 'application/x-www-form-urlencoded';
 
 /**
@@ -135,7 +139,7 @@ export function problemsOf(
     ['malformed', hasInput],
     ['not_authorized', access !== 'open'],
     ['scope_missing', scope !== undefined],
-    ['cross_site', changes || query?.shape.passphrase !== undefined],
+    ['cross_site', changes || takesGuess({ document })],
     ['method_not_allowed', true],
     ['body_too_large', readsBody],
     ['unsupported_media_type', refusesTypes],

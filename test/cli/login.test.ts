@@ -166,7 +166,8 @@ describe('a token', () => {
     ])
       await mayfly(args, env);
     await mayfly(['recent'], { ...env, MAYFLY_SERVER: url });
-    expect(seen).toEqual([null, null, null, null, null]);
+    // A reveal of what is unknown asks a second time, where else it may be.
+    expect(seen).toEqual(Array(7).fill(null));
     await other.stop(true);
   });
 

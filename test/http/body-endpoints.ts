@@ -61,6 +61,7 @@ const pageRows: Readonly<Record<string, Row>> = {
   sendAgain: inForm('recipient'),
   memo: inForm('memo'),
   lifetime: inForm('ttl-amount'),
+  allowMore: inForm('a'),
   secret: inForm('passphrase'),
   secretOpen: inForm('proof'),
   secretDone: inForm('look'),
