@@ -16,9 +16,10 @@
  * header of the session; so the session is known before any limit, and counts by its account. Credentials of the API are
  * guesses until they are checked, so that the limit of failed log-ins comes first (`admission.ts`).
  *
- * The body is first touched in 6, so only for a caller who is admitted; a refused body is not read, the server discards it. The one
- * exception is a form that a limit refused, which its page reads to give back what was typed. A problem with a waiting time brings
- * `Retry-After`, whichever status a side gives it, and 405 `Allow`.
+ * The body is first touched in 6, so only for an admitted caller; a refused body is not read, the server discards it. The exceptions are
+ * forms refused by a limit, or because the store could not check the session: their page reads them to give back what was typed. A
+ * page that needs an account does so only for a logged-in caller. A problem with a waiting time brings `Retry-After`, whichever
+ * status a side gives it, and 405 `Allow`.
  */
 import { type AccountId, anonymous, type Caller, type TokenScope } from '../core/account.ts';
 import { ServiceError } from '../core/errors.ts';
