@@ -62,7 +62,7 @@ async function preparePostgres(settings: Settings, server: PostgresServer, isSou
   await (await openEngine({ ...options, durability, clock: createMachineClock() })).close();
 }
 
-/** A closed store is not prepared, but in whose schema it is counts there, too. */
+/** A closed store is not prepared, but its schema is checked all the same. */
 async function checkServer(settings: Settings, server: PostgresServer): Promise<void> {
   const { lookAtServer } = await import('./store/postgres/server.ts');
   await lookAtServer(optionsFor(settings, server), server.shown);

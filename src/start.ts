@@ -72,7 +72,7 @@ export async function startApp(given: Start): Promise<RunningApp | null> {
   for (;;) {
     const closers: Closers = [];
     const serving = serveAt(door, settings, version, log, closers);
-    // A stop ends the process, with what is under way.
+    // A stop ends the process and everything in flight.
     serving.catch(() => {});
     try {
       return await (waitsFor === null ? serving : Promise.race([serving, stopped]));

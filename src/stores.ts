@@ -33,7 +33,7 @@ export interface OpenStore {
   assertCommits(isDoubted: boolean): Promise<void>;
   /** What its nodes count together, under a key that all of them have; `null` for a store of one machine. */
   readonly limitsUnder: ((key: Uint8Array) => SharedLimits) | null;
-  /** Runs a request, which has one deadline for all that it asks of the store; `null` where each call has its own. */
+  /** Runs a request with one deadline for all its calls to the store; `null` if each call has its own. */
   readonly duringRequest: (<T>(request: () => T | Promise<T>) => Promise<T>) | null;
   close(): Promise<void>;
 }

@@ -1,12 +1,12 @@
 /**
- * What a key of another region is answered with: that it is unknown here, as every unknown key, and where to ask. The words follow from
- * the form of the key alone, and nothing is looked up for them (P17).
+ * The answer to another region's key: unknown here, like every unknown key, and where to ask. It follows from the key's form alone, with
+ * no look-up (P17).
  */
 import { z } from 'zod';
 import { type Region, type RegionLabel, regionElsewhere } from '../core/keys.ts';
 import type { Operation } from '../http/operation.ts';
 
-/** A field of every answer that a key is unknown. */
+/** A field of every unknown-key answer. */
 export const hint = z
   .string()
   .optional()

@@ -62,7 +62,7 @@ export async function passphraseFor(
   const waiting = await client.status(link);
   // To the holder of the nonce the answer may still be open.
   if (waiting === null && look.isRepeated) return given;
-  // Its refusal says where to ask, if it is another region's.
+  // The refusal says where to ask if the key is another region's.
   if (waiting === null) await client.inspect(link);
   if (waiting === null) throw new MayflyError('unknown_secret', 'Unknown secret');
   const isWhole = (parseLink(link)?.fragment ?? null) !== null;

@@ -54,7 +54,7 @@ export interface AttemptStore {
   reserve(id: SecretId, client: Uint8Array, limits: AttemptLimits): Promise<Reservation>;
   /** Gives one reservation back after a right passphrase. Others' attempts stay counted. */
   refund(id: SecretId, attempt: number): Promise<void>;
-  /** Forgets every attempt, also those of its life. A reservation from before is not given back later. */
+  /** Forgets every attempt, including those of its life. Earlier reservations are not refunded later. */
   allowMore(id: SecretId): Promise<void>;
   /** For each secret the lock on it, also for a client that has not guessed yet. Changes nothing. */
   findLocks(ids: readonly SecretId[], limits: AttemptLimits): Promise<readonly (Lock | null)[]>;

@@ -88,8 +88,8 @@ export interface SecretStore extends LookStore {
 
   /**
    * The receipt, or `null` when it is unknown or its own lifetime has passed. Changes nothing.
-   * @param manager an account, which finds its own receipts and those of anonymous records, or `noAccountId`, which finds only these:
-   *   another account's is not read at all, so that it takes no longer than an unknown one (P16, P17). Without it, every receipt is found.
+   * @param manager an account, which finds its own receipts and those of anonymous records, or `noAccountId`, which finds only the
+   *   latter: another account's receipt is not read at all, so it takes as long as an unknown one (P16, P17). Absent: every receipt.
    */
   findReceipt(id: ReceiptId, manager?: AccountId): Promise<StoredReceipt | null>;
 

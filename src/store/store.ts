@@ -90,7 +90,7 @@ export interface CountedAttempts {
 
 type Bound = readonly [times: readonly UnixSeconds[], limit: number];
 
-/** What the window allows a client; one in whose network somebody has guessed leaves the kept places to others. */
+/** What the window allows a client. One whose network has guessed leaves the reserved places to others. */
 function boundsOf(
   { ofClient, ofNetwork, ofSecret }: Pick<CountedAttempts, 'ofClient' | 'ofNetwork' | 'ofSecret'>,
   { perClient, perNetwork, perSecret, keptForNewcomers }: AttemptLimits,

@@ -317,7 +317,7 @@ async function handle(visit: Visit, target: PageTarget, staticPages: StaticPages
 
 const ofKeys = /^\/(?:secret|receipt|private)\//;
 
-/** What is unknown here may wait in the region that its key is of; that follows from the form of the key alone (P17). */
+/** A key unknown here may belong to another region; its form alone says so (P17). */
 function orElsewhere(
   { page, request, path, rawQuery, match }: Visit,
   reply: PageReply,

@@ -239,7 +239,7 @@ async function stretchAndProve(
 
 export type Locks = ReadonlyMap<ReceiptRecord, Lock | null>;
 
-/** The locks on those that wait for a passphrase. */
+/** The locks on unread secrets with a passphrase. */
 export async function locksOf(store: AccessCore['store'], records: readonly ReceiptRecord[]): Promise<Locks> {
   const now = store.now();
   const guarded = records.filter((each) => each.hasPassphrase && isWaiting(each, now));

@@ -276,7 +276,7 @@ export interface ReceiptInput {
   /** As given. */
   readonly metadataKey: string;
   /**
-   * What the door asks for beside the key (P16). A record that an account made takes that account, except for `holder`.
+   * What the door requires besides the key (P16). A record made by an account needs that account, except for `holder`.
    * `owner` (the API): an account, any for a record made anonymously.
    * `creator` (the pages): nothing more for a record made anonymously, since its creator has no account.
    * `holder` (the API in the `upstream` dialect): nothing more for any record.

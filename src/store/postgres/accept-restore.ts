@@ -31,7 +31,7 @@ export async function acceptRestore(session: MoveSession): Promise<void> {
       UPDATE ${records} SET sealed_secret = NULL, look_until = NULL, look_tag = NULL, delivery_address_box = NULL,
         notice_due_at = NULL, sweep_at = receipt_expires_at`);
     await ask('TRUNCATE mayfly_store.epochs');
-    // Nodes that have keys from before read them again.
+    // Makes nodes read their cached keys again.
     await ask(`UPDATE ${time} SET times_set = times_set + 1`);
     for (const table of ['attempts', 'sessions', 'tickets']) await ask(`DELETE FROM mayfly_store.${table}`);
     await forgetTriggers(session, true);

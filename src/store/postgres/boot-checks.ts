@@ -68,7 +68,7 @@ const selectOpenSchemas = `
       WHERE (n.nspname = 'mayfly_store' OR n.nspname = ANY (current_schemas(false)))
         AND (r.rolsuper OR r.rolname = current_user) IS NOT TRUE`;
 
-/** Of every kind: tables, functions, types, operators. */
+/** All kinds: tables, functions, types, operators. */
 const selectForeignObjects = `
       SELECT format('%s %s of %I', o.type, o.identity, r.rolname)
       FROM pg_shdepend d JOIN pg_roles r ON r.oid = d.refobjid

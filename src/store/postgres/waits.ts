@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** How long a request has waited so far. */
 interface Waits {
-  /** Without the calls under way. */
+  /** Without calls in flight. */
   ms: number;
   callsUnderWay: number;
   sinceMs: number;

@@ -41,7 +41,7 @@ export function createReader(db: Database, hasMoved: () => boolean): Reader {
       if (db.inTransaction) end.run();
     } catch (error) {
       for (const { reject } of reads) reject(unread(error));
-      // Else no later one could begin. COMMIT fails where reading does.
+      // Otherwise no later transaction could begin. COMMIT fails when reading fails.
       if (db.inTransaction) db.run('ROLLBACK');
     }
   }

@@ -105,7 +105,7 @@ function openDatabase(directory: string, isBesideServers: boolean): Database {
 }
 
 /**
- * Brings the store up to date, made where it is missing; whether there was anything to do. @throws StoreRefusal
+ * Brings the store up to date, or creates it. Returns whether there was anything to do. @throws StoreRefusal
  * @param isBesideServers as in the options
  */
 export function migrateFolder(directory: string, isBesideServers = false): boolean {

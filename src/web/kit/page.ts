@@ -73,7 +73,7 @@ export interface PageAction {
   readonly bodyCapBytes?: number | ((caller: Caller) => number);
   /** Takes a file beside the fields of its form, as `multipart/form-data`, and so a larger body. */
   readonly takesFile?: true;
-  /** Everybody else is sent to the log-in, and what they sent is not read (P21). */
+  /** All others are sent to the log-in, and their body is not read (P21). */
   readonly needsAccount?: true;
   /** The same for every visitor without a session and a query, but for language and brand: made once and kept. */
   readonly isStatic?: true;

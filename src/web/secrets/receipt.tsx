@@ -182,7 +182,7 @@ function errorReply({ frame }: PageRequest, problem: PageProblem): PageReply {
   return pageReply(status, markup);
 }
 
-/** Shows the problem on the receipt, or on the error page where the receipt cannot be read or the session has ended. */
+/** Shows the problem on the receipt, or on the error page if the receipt cannot be read or the session has ended. */
 async function refuse(
   request: PageRequest,
   deps: ReceiptDeps,
@@ -315,7 +315,7 @@ async function setMemo(request: PageRequest, deps: ReceiptDeps): Promise<PageRep
   );
 }
 
-/** The receipt then says what is true: no lock, or that the secret is gone. */
+/** The receipt then shows the outcome: no lock, or a secret that is gone. */
 async function allowMore(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const { key: metadataKey, caller } = request;
   const input = { metadataKey, authority, memo: undefined, ttlSeconds: null, allowsMore: true } as const;
