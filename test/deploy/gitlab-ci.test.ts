@@ -74,7 +74,7 @@ async function linesFile(content: string): Promise<string> {
 const hostile: Readonly<Record<string, string>> = {
   QUOTES: `'it''s'"'; echo EVIL '`,
   LINES: 'first\n\nsecond\r\n  third',
-  SHELL: '$(echo EVIL) `echo EVIL` $HOME \\ * \\n %s !!',
+  COMMANDS: '$(echo EVIL) `echo EVIL` $HOME \\ * \\n %s !!',
   name: '-n',
   value: "'",
 };

@@ -17,7 +17,9 @@ import {
   type StartedServer,
   StartRefused,
   serveCommand,
+  spawnProduct,
   startServer,
+  watch,
 } from '../support/started-server.ts';
 
 setDefaultTimeout(60_000);
@@ -274,7 +276,18 @@ describe('a standby that does not answer', () => {
     node.kill('SIGTERM');
     expect(await node.exited).toEqual({ code: 0, signal: null });
     const run = (...words: string[]) => runProduct(['src/main.ts', ...words], env);
-    const starting = startServer({ dataDir: env.MAYFLY_DATA_DIR, env });
+    const port = await freePort();
+    const next = spawnProduct(serveCommand, { PORT: String(port), ...env });
+    const { stderr, exited } = watch(next);
+    await using _ = {
+      async [Symbol.asyncDispose]() {
+        next.kill('SIGKILL');
+        await exited;
+      },
+    };
+    await until('it says what it waits for', async () =>
+      /Mayfly waits\. .*does not confirm in time.*whether the standby .* is connected/.test(stderr()),
+    );
     const [doctor, create] = await Promise.all([
       run('doctor'),
       run('account', 'create', 'jo@example.org', '--json'),
@@ -282,11 +295,10 @@ describe('a standby that does not answer', () => {
     expect(doctor.stdout).toMatch(/FAULT +store +opens, and does not answer in time/);
     expect(create).toMatchObject({ code: 1, stdout: '{"error":"unavailable"}\n' });
     pair.thawStandby();
-    await using next = await starting;
-    expect(next.stderr()).toMatch(
-      /Mayfly waits\. .*does not confirm in time.*whether the standby .* is connected/,
-    );
-    expect(readMade(await sendOnce(next.port, createV1({ value: 'once it answers' })))).not.toBeNull();
+    await until('it serves', async () => stderr().includes('is ready'));
+    expect(readMade(await sendOnce(port, createV1({ value: 'once it answers' })))).not.toBeNull();
+    next.kill('SIGTERM');
+    expect(await exited).toEqual({ code: 0, signal: null });
   });
 });
 

@@ -58,8 +58,9 @@ describe('a server whose database file', () => {
     renameSync(file, `${file}.aside`);
     expect(await eventually(async () => (await status(server, create)) === 503)).toBe(true);
     expect((await ask(server, create)).headers.get('retry-after')).toBe('2');
-    for (const request of [reveal, look, { method: 'GET', path: '/readyz' }])
+    for (const request of [reveal, look])
       expect([request.path, await status(server, request)]).toEqual([request.path, 503]);
+    expect(await eventually(async () => (await isReady(server)) === 503)).toBe(true);
     expect(await status(server, { method: 'GET', path: '/healthz' })).toBe(200);
     renameSync(`${file}.aside`, file);
     expect(await eventually(async () => (await isReady(server)) === 200)).toBe(true);

@@ -33,8 +33,10 @@ export function createReader(db: Database, hasMoved: () => boolean): Reader {
   function readAll(): void {
     const reads = asked;
     asked = [];
+    let hasBegun = false;
     try {
       begin.run();
+      hasBegun = true;
       const isMoved = hasMoved();
       for (const { settle, reject } of reads) isMoved ? reject(new StoreMovedError()) : settle();
       // A read that failed may have ended it.
@@ -42,7 +44,7 @@ export function createReader(db: Database, hasMoved: () => boolean): Reader {
     } catch (error) {
       for (const { reject } of reads) reject(unread(error));
       // Otherwise no later transaction could begin. COMMIT fails when reading fails.
-      if (db.inTransaction) db.run('ROLLBACK');
+      if (hasBegun && db.inTransaction) db.run('ROLLBACK');
     }
   }
 
