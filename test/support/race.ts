@@ -75,7 +75,7 @@ export interface RaceResult {
 
 /**
  * Mostly readers with a few burners; sometimes the other way round, because a burn has more to look up first and rarely
- * wins against many readers; sometimes only burners, half of the time without those of v1, whose requests are the shortest.
+ * wins against many readers; sometimes only burners, half of the time without recipients, who have less to look up than creators.
  */
 function drawBurnShare(random: () => number): number {
   const draw = random();
@@ -86,9 +86,9 @@ function drawBurnShare(random: () => number): number {
 /** A door for each reader, over both versions. In half of the races the burners' bytes leave first. */
 function drawDoors(count: number, random: () => number): Door[] {
   const share = drawBurnShare(random);
-  const withV1 = random() < 0.5;
+  const withRecipients = random() < 0.5;
   const isBurn = (door: Door) => door.endsWith('burn');
-  const entered = doors.filter((door) => share < 1 || withV1 || !door.startsWith('v1'));
+  const entered = doors.filter((door) => share < 1 || withRecipients || door !== 'v2.link.burn');
   const drawn = Array.from({ length: count }, (): Door => {
     const burns = random() < share;
     const some = entered.filter((door) => isBurn(door) === burns);
