@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { ServiceError } from '../../src/core/errors.ts';
 import type { NewRecord } from '../../src/core/secret.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
+import { limits } from '../stores/conformance/attempt-fixtures.ts';
 import {
   clientStays,
   createSettableClock,
@@ -119,14 +120,6 @@ describe('a full disk', () => {
   it('P23: counts passphrase attempts and sweeps', async () => {
     await using store = await open();
     const { stored } = await fillUp(store, 4);
-    const limits = {
-      windowSeconds: 600,
-      perClient: 5,
-      perNetwork: 10,
-      perSecret: 20,
-      keptForNewcomers: 5,
-      perLife: 100,
-    };
     for (const { secretId } of stored.slice(0, 20)) {
       expect((await store.reserve(secretId, new Uint8Array(16), limits)).outcome).toBe('reserved');
     }

@@ -12,6 +12,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { PostgresServer } from '../support/postgres.ts';
 import { accountNamed, logIn, personNamed, ticketFor } from './conformance/account-fixtures.ts';
+import { limits } from './conformance/attempt-fixtures.ts';
 import { clientStays, found, fullRecord, putNew, type SettableClock } from './conformance/check.ts';
 import { domainOf, newLogo } from './conformance/domain-fixtures.ts';
 import { opened } from './conformance/look-fixtures.ts';
@@ -102,14 +103,6 @@ const creation = (tokenId: number) => ({
 
 /** Something of everything that a store keeps. */
 export async function fill(store: Store): Promise<void> {
-  const limits = {
-    windowSeconds: 600,
-    perClient: 5,
-    perNetwork: 10,
-    perSecret: 20,
-    keptForNewcomers: 5,
-    perLife: 100,
-  };
   await store.addRootCheck(1, new Uint8Array(randomBytes(32)));
   for (const day of [0, 1, 30]) await store.epochFor(store.now() + day * 86_400);
   const { id } = await accountNamed(store, 'one@example.org');

@@ -12,18 +12,12 @@ import {
   ticketFor,
   ticketSeconds,
 } from './conformance/account-fixtures.ts';
+import { limits as attemptLimits } from './conformance/attempt-fixtures.ts';
 import { clientStays, found, type OpenStore, putNew } from './conformance/check.ts';
 import { openPostgresSubject, openSqliteSubject } from './subjects.ts';
 
 const monthSeconds = 30 * 86_400;
-const limits = {
-  windowSeconds: 600,
-  perClient: 1,
-  perNetwork: 10,
-  perSecret: 20,
-  keptForNewcomers: 5,
-  perLife: 100,
-};
+const limits = { ...attemptLimits, perClient: 1 };
 
 let server: PostgresServer;
 beforeAll(async () => {

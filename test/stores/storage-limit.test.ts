@@ -10,6 +10,7 @@ import { ServiceError } from '../../src/core/errors.ts';
 import type { NewRecord } from '../../src/core/secret.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { ownerIn } from './conformance/account-fixtures.ts';
+import { limits } from './conformance/attempt-fixtures.ts';
 import {
   clientStays,
   createSettableClock,
@@ -113,14 +114,6 @@ describe('a store that has reached its limit', () => {
       if (n % 2 === 0) expect(await store.claim(secret, clientStays)).toBe('won');
       else expect(await store.burn(record.receiptId, clientStays)).not.toBeNull();
     }
-    const limits = {
-      windowSeconds: 600,
-      perClient: 5,
-      perNetwork: 10,
-      perSecret: 20,
-      keptForNewcomers: 5,
-      perLife: 100,
-    };
     const guessed = stored[0]?.secretId ?? new Uint8Array(16);
     expect((await store.reserve(guessed as never, new Uint8Array(16), limits)).outcome).toBe('reserved');
     const token = { tokenHash: new Uint8Array(32), name: 'x', wrappedDataKey: new Uint8Array(60) };

@@ -4,9 +4,9 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { AttemptLimits } from '../../../src/core/attempt-store.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { limits as attemptLimits } from './attempt-fixtures.ts';
 import {
   type ConformanceCheck,
   check,
@@ -21,14 +21,7 @@ import {
 const hourSeconds = 3_600;
 const daySeconds = 86_400;
 const wrongBy = [30 * daySeconds, -30 * daySeconds, hourSeconds, -hourSeconds] as const;
-const limits: AttemptLimits = {
-  windowSeconds: 600,
-  perClient: 1,
-  perNetwork: 10,
-  perSecret: 20,
-  keptForNewcomers: 5,
-  perLife: 100,
-};
+const limits = { ...attemptLimits, perClient: 1 };
 
 function putLasting(store: Store, seconds: number): Promise<NewRecord> {
   const expiresAt = store.now() + seconds;

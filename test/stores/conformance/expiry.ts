@@ -7,6 +7,7 @@ import type { NewExpiry } from '../../../src/core/ports.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ownerIn } from './account-fixtures.ts';
+import { limits as attemptLimits } from './attempt-fixtures.ts';
 import {
   type ConformanceCheck,
   check,
@@ -34,14 +35,7 @@ function movedBy(record: NewRecord, seconds: number, noticeDueAt: number | null 
 const move = async (store: Store, record: NewRecord, to: NewExpiry): Promise<void> =>
   assert.equal(await store.setExpiry(record.receiptId, record.expiresAt, to), true);
 
-const limits = {
-  windowSeconds: 600,
-  perClient: 5,
-  perNetwork: 10,
-  perSecret: 20,
-  keptForNewcomers: 5,
-  perLife: 2,
-};
+const limits = { ...attemptLimits, perLife: 2 };
 const client = new Uint8Array(16);
 
 export const expiryChecks: readonly ConformanceCheck[] = [

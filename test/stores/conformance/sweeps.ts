@@ -3,20 +3,13 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { AttemptLimits } from '../../../src/core/attempt-store.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { personNamed } from './account-fixtures.ts';
+import { limits as attemptLimits } from './attempt-fixtures.ts';
 import { type ConformanceCheck, check, found, putNew, ttlSeconds } from './check.ts';
 
-const limits: AttemptLimits = {
-  windowSeconds: 600,
-  perClient: 5,
-  perNetwork: 10,
-  perSecret: 20,
-  keptForNewcomers: 5,
-  perLife: 5,
-};
+const limits = { ...attemptLimits, perLife: 5 };
 const client = new Uint8Array(16).fill(7);
 const box = () => new Uint8Array(randomBytes(60));
 const refused = () => ({ state: 'refused', staleAt: null, noteBox: box(), addressBox: box() }) as const;

@@ -1,7 +1,6 @@
 /** What nodes do between them, each thing once; and what catches it if they do not. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { randomBytes } from 'node:crypto';
-import type { AttemptLimits } from '../../../src/core/attempt-store.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { DueNotice } from '../../../src/core/ports.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
@@ -10,6 +9,7 @@ import type { Engine, Values } from '../../../src/store/postgres/engine.ts';
 import { createSweepStore } from '../../../src/store/postgres/sweep.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 import { newAccount, newToken } from '../conformance/account-fixtures.ts';
+import { limits } from '../conformance/attempt-fixtures.ts';
 import { countOf, newRecord, ttlSeconds } from '../conformance/check.ts';
 import { domainOf } from '../conformance/domain-fixtures.ts';
 import { holding, openNodes, replacing, untilWaiting } from './seeded-nodes.ts';
@@ -25,14 +25,6 @@ afterAll(() => server[Symbol.asyncDispose]());
 type Nodes = Awaited<ReturnType<typeof openNodes>>;
 type Node = Nodes['nodes'][number];
 
-const limits: AttemptLimits = {
-  windowSeconds: 600,
-  perClient: 5,
-  perNetwork: 10,
-  perSecret: 20,
-  keptForNewcomers: 5,
-  perLife: 100,
-};
 const client = new Uint8Array(randomBytes(16));
 
 function firstOf({ nodes }: Nodes): Node {
