@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { z } from 'zod';
 import { readConfig } from '../../src/config/read.ts';
-import { asServer, freePort, makePostgresFolder, postgresPrograms, until } from '../support/postgres.ts';
-import { repositoryRoot } from '../support/started-server.ts';
+import { asServer, makePostgresFolder, postgresPrograms, until } from '../support/postgres.ts';
+import { freePort, repositoryRoot } from '../support/started-server.ts';
 import { startCaddy } from './caddy.ts';
 import { visit } from './curl.ts';
 

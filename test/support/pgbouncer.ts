@@ -2,7 +2,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { asServer, freePort, makePostgresFolder, type PostgresServer } from './postgres.ts';
+import { asServer, makePostgresFolder, type PostgresServer } from './postgres.ts';
+import { freePort } from './started-server.ts';
 
 const programs = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'];
 

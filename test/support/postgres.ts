@@ -10,11 +10,12 @@ import {
   statfsSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { lookUntil } from './look-until.ts';
+import { freePort } from './started-server.ts';
 import { openTcpLink } from './tcp-link.ts';
 
 const versions = '/usr/lib/postgresql';
@@ -38,16 +39,6 @@ export function asServer(path: string, args: readonly string[]): [string, string
 export function runPostgresProgram(program: string, args: readonly string[]): string {
   const [command, all] = asServer(join(postgresPrograms(), program), args);
   return execFileSync(command, all, { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' }).toString();
-}
-
-export async function freePort(): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>();
-  const server = createServer().listen(0, '127.0.0.1', () => {
-    const address = server.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
-    server.close(() => resolve(port));
-  });
-  return promise;
 }
 
 export function makePostgresFolder(isOnDisk = false): string {
@@ -147,16 +138,9 @@ function childrenOf(pid: number): number[] {
   return words.filter((word) => word !== '').map(Number);
 }
 
-const pollMs = 10;
-const limitMs = 30_000;
-
 /** Polls until it is so. */
 export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const startMs = performance.now();
-  while (!(await isSo())) {
-    if (performance.now() - startMs > limitMs) throw new Error(`waited in vain: ${what}`);
-    await new Promise((resume) => setTimeout(resume, pollMs));
-  }
+  await lookUntil(what, isSo, (seen) => seen);
 }
 
 async function serve(folder: string, port: number, own: Config): Promise<PostgresServer> {

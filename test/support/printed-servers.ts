@@ -6,8 +6,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { asServer, freePort, makePostgresFolder, postgresPrograms } from './postgres.ts';
-import { repositoryRoot } from './started-server.ts';
+import { asServer, makePostgresFolder, postgresPrograms } from './postgres.ts';
+import { freePort, repositoryRoot } from './started-server.ts';
 
 const serverNames = ['a', 'b', 'c'] as const;
 export type ServerName = (typeof serverNames)[number];

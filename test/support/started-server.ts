@@ -63,13 +63,19 @@ const pollMilliseconds = 4;
 /** 60 s: a loaded machine starts slowly, and giving up early proves nothing. */
 const maxPolls = 15_000;
 
+const portsOfAProcess = 400;
+/** Test files run side by side: no two processes take ports from the same part, unless their ids are 50 apart. */
+const firstPort = 12_000 + (process.pid % 50) * portsOfAProcess;
+let portsTaken = Math.floor(Math.random() * portsOfAProcess);
+
 /**
  * A free port below the ephemeral range, so that no outgoing connection can take it between this check and the server's
- * bind.
+ * bind. Another one each time.
  */
 export async function freePort(): Promise<number> {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const port = 12_000 + Math.floor(Math.random() * 20_000);
+  for (let tries = 0; tries < portsOfAProcess; tries += 1) {
+    portsTaken += 1;
+    const port = firstPort + (portsTaken % portsOfAProcess);
     if (await isFree(port)) return port;
   }
   throw new Error('no free port found');
@@ -141,28 +147,25 @@ export async function runProduct(
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Polls until the answer is 200; resolves to whether it ever was. Stops as soon as the process has ended. */
-async function awaitReady(port: number, path: string, exited: Promise<Exit>): Promise<boolean> {
+/** Polls until it is so; resolves to whether it ever was. Stops as soon as the process has ended. */
+async function awaitThat(isSo: () => boolean | Promise<boolean>, exited: Promise<Exit>): Promise<boolean> {
   let hasEnded = false;
   void exited.then(() => {
     hasEnded = true;
   });
-  const request = requestBytes({ method: 'GET', path });
-  for (let polls = 0; polls < maxPolls && !hasEnded; polls += 1) {
-    const status = await sendOnce(port, request).then(
-      (answer) => answer.status,
-      () => 0,
-    );
-    if (status === 200) return true;
+  for (let polls = 0; polls < maxPolls; polls += 1) {
+    if (await isSo()) return true;
+    if (hasEnded) return false;
     await pause(pollMilliseconds);
   }
   return false;
 }
 
-async function awaitWords(words: string, stderr: () => string): Promise<void> {
-  for (let polls = 0; polls < maxPolls && !stderr().includes(words); polls += 1)
-    await pause(pollMilliseconds);
-}
+const answers = (port: number, path: string) => () =>
+  sendOnce(port, requestBytes({ method: 'GET', path })).then(
+    (answer) => answer.status === 200,
+    () => false,
+  );
 
 /** Starts a server and waits for its first answer and `readyWords`. Rejects with `StartRefused` when it exits first. */
 export async function startServer(options: StartOptions = {}): Promise<StartedServer> {
@@ -175,8 +178,10 @@ export async function startServer(options: StartOptions = {}): Promise<StartedSe
     ...options.env,
   });
   const { stdout, stderr, exited } = watch(child);
-  const isReady = await awaitReady(port, options.readyPath ?? '/healthz', exited);
+  const words = options.readyWords ?? (options.command === undefined ? 'is ready' : '');
+  const hasAnswered = await awaitThat(answers(port, options.readyPath ?? '/healthz'), exited);
   const startMilliseconds = performance.now() - startedAt;
+  const isReady = hasAnswered && (await awaitThat(() => stderr().includes(words), exited));
   const remove = async () => {
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
   };
@@ -186,7 +191,6 @@ export async function startServer(options: StartOptions = {}): Promise<StartedSe
     await remove();
     throw new StartRefused(exit, { stdout: stdout(), stderr: stderr() });
   }
-  await awaitWords(options.readyWords ?? (options.command === undefined ? 'is ready' : ''), stderr);
   return {
     port,
     pid: child.pid ?? 0,
