@@ -1,6 +1,7 @@
 /** The client against a started server, and against answers that our servers never give. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { createClient, type MayflyClient, parseLink, type Receipt } from '../../sdk/mayfly.ts';
+import { lookUntil } from '../support/look-until.ts';
 import { createAccount, type StartedServer, startServer } from '../support/started-server.ts';
 import { failure } from './observed.ts';
 
@@ -239,14 +240,13 @@ describe('the client', () => {
     });
   });
 
-  /** The receipt once the mail has ended; polls a bounded number of times. */
-  async function mailed(metadataKey: string): Promise<Receipt> {
-    for (let looks = 0; looks < 1_000; looks += 1) {
-      const receipt = await account.receipt(metadataKey);
-      if (receipt.delivery?.state !== 'queued') return receipt;
-    }
-    throw new Error('the mail never ended');
-  }
+  /** The receipt once the mail has ended. */
+  const mailed = (metadataKey: string): Promise<Receipt> =>
+    lookUntil(
+      'the end of a mail',
+      () => account.receipt(metadataKey),
+      ({ delivery }) => delivery?.state !== 'queued',
+    );
 
   it('tells what is wrong by one closed set of codes', async () => {
     expect(await failure(anonymous.conceal({ value: '', plain: true }))).toMatchObject({

@@ -14,6 +14,7 @@ import { createV1Client } from '../../sdk/v1.ts';
 import { refusals } from '../../src/api/v2/refusals.ts';
 import { mayfly } from '../cli/command-run.ts';
 import { type NameServer, openNameServer } from '../domains/name-server.ts';
+import { lookUntil } from '../support/look-until.ts';
 import { createAccount, repositoryRoot, type StartedServer, startServer } from '../support/started-server.ts';
 import { failure } from './observed.ts';
 
@@ -136,14 +137,9 @@ async function callSealed(
   expect(opened).toEqual(['open sesame', bytes, generated.value]);
 }
 
-/** The receipt once its mail has ended; looks a bounded number of times. */
-async function settled(look: () => Promise<Receipt>): Promise<Receipt> {
-  for (let looks = 0; looks < 1_000; looks += 1) {
-    const receipt = await look();
-    if (receipt.delivery?.state !== 'queued') return receipt;
-  }
-  throw new Error('the mail never ended');
-}
+/** The receipt once its mail has ended. */
+const settled = (look: () => Promise<Receipt>): Promise<Receipt> =>
+  lookUntil('the end of a mail', look, ({ delivery }) => delivery?.state !== 'queued');
 
 async function callOlder(options: Parameters<typeof createClient>[0], results: Results): Promise<void> {
   const client = createV1Client(options);
