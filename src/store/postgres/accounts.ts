@@ -28,6 +28,7 @@ import {
 import { maskOf } from '../marks.ts';
 import { createBatch } from './batches.ts';
 import type { Engine, Values } from './engine.ts';
+import { recordsColumn } from './server-watch.ts';
 import { copyOf, decision, nameOf, type Statement, statement } from './statement.ts';
 
 /**
@@ -47,7 +48,9 @@ export async function decided<Row>(
 }
 
 /**
- * Many look-ups in one statement, which gives rows with the places of what was asked for, from 1.
+ * Many look-ups in one statement.
+ * @param find gives a row for each that is asked for, also where there is none: with its place, from 1, and `recordsColumn`, which saves
+ * asking where it ran
  * @param found `null` for a row that says there is none
  */
 export function createLookUp<
@@ -154,7 +157,7 @@ export function createAccountStore(engine: Engine): Pick<AccountStore, OwnMethod
 
 /** `token_id` is `null` where there is no such token; an account is looked up all the same (P17). */
 const selectTokens = statement(`
-  SELECT asked.place, ${tokenColumns}, ${accountColumns}
+  SELECT asked.place, ${tokenColumns}, ${accountColumns}, ${recordsColumn}
   FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (token_hash, place)
   LEFT JOIN mayfly_store.tokens t ON t.token_hash = asked.token_hash
   LEFT JOIN mayfly_store.accounts a ON a.id = coalesce(t.account_id, 0)`);

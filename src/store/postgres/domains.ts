@@ -9,6 +9,7 @@ import { type DomainLogo, plainBrand, type StoredDomain } from '../../core/share
 import { type DomainRow, domainOf } from '../domain-rows.ts';
 import { createLookUp, decided } from './accounts.ts';
 import type { Engine, Values } from './engine.ts';
+import { recordsColumn } from './server-watch.ts';
 import { copyOf, decision, nameOf, type Statement, statement } from './statement.ts';
 import { leaseSeconds } from './time.ts';
 
@@ -23,8 +24,14 @@ const select = (condition: string): Statement =>
 const selectOne = select('d.account_id = $1 AND d.name = $2');
 const selectOwned = select('d.account_id = $1 ORDER BY d.name');
 const selectVerified = statement(`
-  SELECT asked.place, ${columns} FROM unnest($1::text[]) WITH ORDINALITY AS asked (name, place)
-  JOIN mayfly_store.domains d ON d.name = asked.name AND d.state = 'verified' ${logo}`);
+  SELECT asked.place, ${columns}, ${recordsColumn} FROM unnest($1::text[]) WITH ORDINALITY AS asked (name, place)
+  LEFT JOIN mayfly_store.domains d ON d.name = asked.name AND d.state = 'verified' ${logo}`);
+
+interface FoundRow extends Omit<DomainRow, 'name'> {
+  place: number;
+  name: string | null;
+}
+
 const selectLogo = statement(
   'SELECT name, type, bytes FROM mayfly_store.domain_logos WHERE name = $1 LIMIT 1',
 );
@@ -70,10 +77,10 @@ export function createDomainStore(engine: Engine): DomainStore {
     const [row] = await engine.read<DomainRow>(by, values);
     return row === undefined ? null : domainOf(row);
   };
-  const findVerified = createLookUp<string | null, DomainRow & { readonly place: number }, StoredDomain>(
+  const findVerified = createLookUp<string | null, FoundRow, StoredDomain>(
     engine,
     selectVerified,
-    domainOf,
+    ({ name, ...row }) => (name === null ? null : domainOf({ ...row, name })),
   );
   const isDecided = async (by: Statement, values: Values): Promise<boolean> =>
     (await decided(engine, by, values)) !== null;

@@ -106,7 +106,7 @@ export function createLane(size: number, open: () => Promise<Connection>, first?
       leave();
       reject(new NotExecutedError('There is no connection to PostgreSQL.', { mayTryAgain: false, cause }));
     };
-    const timer = setTimeout(refuse, deadlineMs - performance.now());
+    const timer = setTimeout(refuse, Math.max(0, deadlineMs - performance.now()));
     const caller: Caller = {
       give(connection) {
         leave();

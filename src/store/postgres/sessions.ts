@@ -17,11 +17,12 @@ import {
 } from '../account-rows.ts';
 import { createLookUp, decided } from './accounts.ts';
 import type { Engine } from './engine.ts';
+import { recordsColumn } from './server-watch.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
 /** `session_id` is `null` where there is no such session; an account is looked up all the same (P17). */
 const selectSessions = statement(`
-  SELECT asked.place, ${sessionColumns}, ${accountColumns}
+  SELECT asked.place, ${sessionColumns}, ${accountColumns}, ${recordsColumn}
   FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (session_hash, place)
   LEFT JOIN mayfly_store.sessions s ON s.session_hash = asked.session_hash
   LEFT JOIN mayfly_store.accounts a ON a.id = coalesce(s.account_id, 0)`);
