@@ -39,10 +39,12 @@ async function open(
 
 let lastId = 0;
 const addNote = decision('INSERT INTO public.notes VALUES ($3)');
-const add = (engine: Engine) => {
+const add = (engine: Engine, askedAtMs?: number) => {
   lastId += 1;
-  return engine.decide(addNote, [lastId]);
+  return engine.decide(addNote, [lastId], askedAtMs);
 };
+/** With a deadline far away: what it waits for may take a slow machine longer than two seconds. */
+const addUnhurried = (engine: Engine) => add(engine, performance.now() + 20_000);
 const isNoted = async () =>
   (await pair.primary.ask('SELECT 1 FROM notes WHERE id = $1', [lastId])).length === 1;
 
@@ -133,7 +135,7 @@ describe('a decision that the standby has not confirmed', () => {
   it('P3: is done when the configuration was only loaded meanwhile, also at each of many reloads', async () => {
     await using engine = await open();
     await freeze(engine);
-    const added = add(engine);
+    const added = addUnhurried(engine);
     await untilWaiting();
     await pair.primary.configure({});
     pair.thawStandby();
@@ -147,7 +149,7 @@ describe('a decision that the standby has not confirmed', () => {
   it('P2: is done when the names were empty for a moment, once a later write has shown that the standby has it', async () => {
     await using engine = await open();
     await freeze(engine);
-    const added = add(engine);
+    const added = addUnhurried(engine);
     const id = lastId;
     await untilWaiting();
     await emptyForAMoment(-3);
