@@ -15,20 +15,56 @@ export interface ParsedLink {
   readonly fragment: string | null;
 }
 
-const keyForm = /^[0-9a-z]{31}$/;
-const pathForm = /^(.*)\/(secret|receipt|private)\/([0-9a-z]{31})\/?$/;
+/** What goes on with a letter or digit after a key or a fragment is another word, which is never cut. */
+const keyForm = /^([0-9a-z]{31})(?![_-]*[0-9A-Za-z])/;
+/** Slashes may be doubled. What follows the key is no part of it, unless it is a path of its own. */
+const pathForm = /^((?:\/[^/]+)*?)\/+(secret|receipt|private)\/+([0-9a-z]{31})\/*[_-]*(?:[^\w/-].*)?$/s;
+const several = /(\/(?:secret|receipt|private)\/+[0-9a-z]{31}.*){2}/s;
+const fragmentForm = /^[\w-]{21}[AQgw](?![_-]*[0-9A-Za-z])/;
+/** At `#`, or where filters that rewrite links have escaped it, once or more. */
+const splitForm = /^(.*?)(?:#|%(?:25)*23(?=[\w-]{21}[AQgw](?![_-]*[0-9A-Za-z])))(.*)$/s;
+/** Punctuation after a link, and the browsers' own directive (WICG, Scroll To Text Fragment). */
+const nothing = /^[\p{P}\p{S}\p{Z}\p{C}]*(?::~:.*)?$/su;
 
-/** The parts of a link or a bare key, each with or without a fragment; `null` if the text is neither. Surrounding whitespace is ignored. */
-export function parseLink(text: string): ParsedLink | null {
-  const [, place = '', rest = ''] = /^([^#]*)#?(.*)$/s.exec(text.trim()) ?? [];
-  const fragment = rest === '' ? null : rest;
-  if (keyForm.test(place)) return { kind: 'unknown', key: place, server: null, fragment };
-  if (!URL.canParse(place)) return null;
-  const url = new URL(place);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
+/**
+ * What opens an end-to-end secret, without what programs put after it; as it is if that is not whole; `null` if there is nothing.
+ * @param text what follows `#`
+ */
+export function fragmentIn(text: string): string | null {
+  return fragmentForm.exec(text)?.[0] ?? (nothing.test(text) ? null : text);
+}
+
+function parseOnce(text: string): ParsedLink | null {
+  const [, place = text, rest = ''] = splitForm.exec(text) ?? [];
+  const fragment = fragmentIn(rest);
+  const [, bare] = keyForm.exec(place) ?? [];
+  if (bare !== undefined) return { kind: 'unknown', key: bare, server: null, fragment };
+  const url = URL.canParse(place) ? new URL(place) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) return null;
   const [, base, page, key] = pathForm.exec(url.pathname) ?? [];
-  if (base === undefined || page === undefined || key === undefined) return null;
+  if (base === undefined || page === undefined || key === undefined) return wrappedIn(url, fragment);
   return { kind: page === 'secret' ? 'secret' : 'receipt', key, server: url.origin + base, fragment };
+}
+
+/** Mail filters put the whole link into a parameter of their own. */
+function wrappedIn({ searchParams }: URL, fragment: string | null): ParsedLink | null {
+  for (const value of searchParams.values()) {
+    const link = /^https?:/.test(value) ? parseOnce(value) : null;
+    if (link !== null) return { ...link, fragment: link.fragment ?? fragment };
+  }
+  return null;
+}
+
+/**
+ * The parts of a link or a bare key, each with or without a fragment; `null` if the text is neither. What mail filters, other programs
+ * and line breaks do to a link is undone where only one link can be meant. A key is never guessed.
+ */
+export function parseLink(text: string): ParsedLink | null {
+  if (several.test(text)) return null;
+  const link = text.replace(/^[^0-9A-Za-z]+/, '');
+  const parsed = parseOnce(link);
+  const isWhole = parsed !== null && (parsed.fragment === null || fragmentForm.test(parsed.fragment));
+  return isWhole ? parsed : (parseOnce(link.replace(/=?\r?\n[\s>]*/g, '')) ?? parsed);
 }
 
 /** @throws MayflyError `invalid_key` if the text is neither a key nor a link to the right kind */

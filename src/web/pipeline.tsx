@@ -5,6 +5,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { domainToUnicode } from 'node:url';
 import type { FC } from 'hono/jsx';
+import { parseLink } from '../../sdk/link.ts';
 import type { Settings } from '../config/read.ts';
 import type { SignedIn } from '../core/account.ts';
 import type { AccountService } from '../core/accounts/service.ts';
@@ -25,7 +26,7 @@ import {
 } from '../http/pipeline.ts';
 import { RequestProblem } from '../http/problem.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
-import { createRouteTable, decodeLeniently, type Way } from '../http/routes.ts';
+import { createRouteTable, decodeLeniently, plainSpelling, type Way } from '../http/routes.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import type { HostBrands } from './brand/brand.ts';
 import type { Assets } from './client/assets.ts';
@@ -36,6 +37,7 @@ import { type Frame, renderPage } from './kit/layout.tsx';
 import { MessagePage } from './kit/message-page.tsx';
 import {
   elsewhere,
+  movedTo,
   type PageAction,
   type PageProblem,
   type PageReply,
@@ -52,6 +54,7 @@ import {
 import { type Href, routes } from './kit/routes.ts';
 import { formTokenField, isOwnForm, type SessionCookie, type SignInTokenOf } from './kit/session.ts';
 import { wordsIn } from './kit/words.ts';
+import { damagedReply } from './secrets/secret-refusals.tsx';
 
 export interface Site extends Observers {
   readonly settings: Settings;
@@ -136,17 +139,15 @@ export function createPagePipeline(site: Site, pages: readonly PageRoute[]): Ser
     admit: (visit, target) => admit(visit, target, site),
     decode: (visit, { target }) =>
       target.action === target.page.post ? demandOwnSession(visit, target) : null,
-    handle: async (visit, target) =>
-      orElsewhere(
-        visit,
-        withNewCookie(visit, withLanguage(visit, await handle(visit, target, staticPages), site)),
-        site,
-      ),
+    handle: async (visit, target) => {
+      const reply = orMended(visit, await handle(visit, target, staticPages), site);
+      return orElsewhere(visit, withNewCookie(visit, withLanguage(visit, reply, site)), site);
+    },
     problemOf: pageProblemOf,
     recover,
-    word: ({ frame }, problem) => {
-      const { status, markup } = renderErrorPage(frame, problem);
-      return pageReply(status, markup);
+    word: (visit, problem) => {
+      const { status, markup } = renderErrorPage(visit.frame, problem);
+      return orMended(visit, pageReply(status, markup), site);
     },
     noContent: (headers) => ({ status: 204, content: { kind: 'none' }, headers }),
     respond: toResponse,
@@ -329,6 +330,19 @@ function orElsewhere(
   const region = regionElsewhere(decodeLeniently(match?.values[0] ?? ''), own, regions);
   const address = path.slice(site.basePath.length) + (rawQuery === '' ? '' : `?${rawQuery}`);
   return region === null ? reply : elsewhere(region.baseUrl + address);
+}
+
+/**
+ * Where a link leads that was damaged on its way, if only one can be meant. The browser takes along what follows `#`; an end that came
+ * in the path is put back by the page's script alone.
+ */
+function orMended({ request, frame, path }: Visit, reply: PageReply, site: Site): PageReply {
+  if (reply.status !== 404 || !isSafe(request.method)) return reply;
+  const link = parseLink(site.origin + plainSpelling(path));
+  if (link === null || link.server !== site.origin + site.basePath) return reply;
+  if (link.kind === 'secret' && link.fragment !== null) return damagedReply(frame);
+  const address = site.href(link.kind === 'secret' ? 'secret' : 'receipt', link.key);
+  return address === path ? reply : movedTo(address);
 }
 
 function withNewCookie({ newCookie }: Visit, reply: PageReply): PageReply {

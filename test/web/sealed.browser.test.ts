@@ -192,7 +192,7 @@ describe('nothing is sent, and nothing consumed', () => {
       for (const end of ['', `#${link.fragment.slice(0, 10)}`, '#main']) {
         await page.goto('about:blank');
         await page.goto(site.baseUrl + link.path + end);
-        expect([await notice(page), await page.locator(openButton).isVisible()]).toEqual([
+        expect([await page.textContent('.lead'), await page.locator(openButton).isVisible()]).toEqual([
           words('secret.incompleteLink'),
           false,
         ]);

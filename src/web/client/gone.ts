@@ -1,9 +1,12 @@
-/** The page of a secret that is gone: its ready text is copied, or shared with another app. */
-import { beginCopying } from './copying.ts';
-import { offerSharing } from './sharing.ts';
+/**
+ * The pages of a secret that is gone and of a damaged link. A mail filter may have escaped the `#`, so that the end of the link came with
+ * the path: after the `#` again, it goes to no server any more.
+ */
+import { parseLink } from '../../../sdk/link.ts';
+import { beginTelling } from './telling.ts';
 
-beginCopying();
+beginTelling();
 
-const button = document.querySelector<HTMLButtonElement>('button[data-share-text]');
-const text = document.querySelector(button?.dataset.shareText ?? 'none')?.textContent ?? '';
-offerSharing(button, () => ({ text }));
+const link = parseLink(location.origin + location.pathname);
+if (link?.kind === 'secret' && link.fragment !== null)
+  location.replace(`${link.server}/secret/${link.key}#${link.fragment}`);

@@ -4,6 +4,7 @@
  * and a page restored from the browser's memory asks the server again. Nothing is stored, and nothing is copied without a
  * press.
  */
+import { fragmentIn } from '../../../sdk/link.ts';
 import { beginCopying } from './copying.ts';
 import { listPairs } from './reading-view.ts';
 import {
@@ -65,8 +66,8 @@ form?.addEventListener('submit', (event) => {
 
 /** A link with something after `#` leads to an end-to-end secret, so a server that says otherwise is not believed. */
 function stopIfSealed(): void {
-  if (form === null || location.hash.length < 2 || document.getElementById(location.hash.slice(1)) !== null)
-    return;
+  const end = location.hash.slice(1);
+  if (form === null || fragmentIn(end) === null || document.getElementById(end) !== null) return;
   const note = document.createElement('p');
   note.className = 'note alert';
   note.setAttribute('role', 'alert');

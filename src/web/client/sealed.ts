@@ -4,18 +4,19 @@
  * ciphertext is taken for an answer. A lost answer is asked for again under the same nonce; for a minute a reload of this tab may.
  */
 import { MayflyError } from '../../../sdk/error.ts';
+import { fragmentIn } from '../../../sdk/link.ts';
 import { type Content, isFragment, open, type Proofs, prove } from '../../../sdk/sealing.ts';
 import { atEndOf, dropLook, type KeptLook, keepLook, keptLook } from './kept-look.ts';
 import { showOpened } from './opened.ts';
 import { beginPassphrase, endMinute, find, forget, passphraseField, showInstead } from './shown.ts';
 import { stretchInWorker } from './stretching.ts';
+import { beginTelling } from './telling.ts';
 
 const sealed = document.getElementById('sealed') ?? document.createElement('div');
 const { path = '', kind } = sealed.dataset;
 const isAgain = kind === 'again';
 const isBurn = kind === 'burn';
-/** Programs put a full stop or a bracket after a link. */
-const fragment = location.hash.slice(1).replace(/[^\w-]+$/, '');
+const fragment = fragmentIn(location.hash.slice(1)) ?? '';
 const tries = 3;
 
 let formToken = sealed.dataset.formToken ?? '';
@@ -28,7 +29,6 @@ export type SealedKind = 'first' | 'again' | 'burn';
 
 /** What the page has ready to say, as `data-…`. */
 export type SealedWord =
-  | 'incomplete'
   | 'insecure'
   | 'cannotProve'
   | 'noAnswer'
@@ -54,6 +54,18 @@ function stop(name: SealedWord): void {
   sealed.hidden = true;
   document.getElementById('consequences')?.remove();
   say('notice', word(name));
+}
+
+/** In place of everything: a page of its own, with a text for the sender. */
+function stopIncomplete(): void {
+  const [page, words] = ['needs-scripts', 'incomplete'].map((id) => document.getElementById(id));
+  if (page == null || words == null) return;
+  words.previousElementSibling?.remove();
+  words.hidden = false;
+  page.classList.remove('late');
+  document.getElementById('main')?.replaceChildren(page);
+  document.title = words.dataset.title ?? document.title;
+  beginTelling();
 }
 
 function setAddress(address: string | undefined, end = `#${fragment}`): void {
@@ -260,10 +272,14 @@ function flawNow(kept: KeptLook | null): 'over' | 'insecure' | 'incomplete' | nu
 }
 
 function begin(): void {
-  document.getElementById('needs-scripts')?.remove();
   keepFragment();
   const kept = keptLook(path);
   const flaw = flawNow(kept);
+  if (flaw === 'incomplete') {
+    stopIncomplete();
+    return;
+  }
+  document.getElementById('needs-scripts')?.remove();
   if (flaw !== null) {
     stop(flaw);
     return;

@@ -17,6 +17,7 @@ import {
   OwnWarning,
   PassphraseInput,
   ShareOwn,
+  TellSender,
   type WaitingSecret,
 } from './secret-page.tsx';
 
@@ -92,7 +93,6 @@ export const SealedBurnPage: FC<SealedProps> = ({ frame, waiting }) => {
 };
 
 const refusals = {
-  incomplete: 'secret.incompleteLink',
   insecure: 'secret.insecure',
   cannotProve: 'secret.cannotProve',
   noAnswer: 'secret.noAnswer',
@@ -169,15 +169,26 @@ const OpenButton: FC<PropsWithChildren<{ kind?: 'alarm' }>> = ({ kind, children 
   </button>
 );
 
-/** Shown at once without scripts; with them, only if they failed to load. */
-const NeedsScripts: FC<{ frame: Frame }> = ({ frame: { words } }) => (
-  <div class="note late" id="needs-scripts">
-    <p>{words.say('secret.needsScripts')}</p>
-    <p>
-      {words.say('secret.orCommand')} <code>mayfly reveal LINK</code>
-    </p>
-  </div>
-);
+/** Shown at once without scripts; with them, if they failed to load, and for a link whose end was cut or changed. */
+const NeedsScripts: FC<{ frame: Frame }> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <div class="late" id="needs-scripts">
+      <div>
+        <h1>{say('sealed.needsScriptsTitle')}</h1>
+        <p class="lead">{say('secret.needsScripts')}</p>
+        <p>
+          {say('secret.orCommand')} <code>mayfly reveal LINK</code>
+        </p>
+      </div>
+      <div id="incomplete" data-title={`${say('sealed.incompleteTitle')} · ${frame.brand.name}`} hidden>
+        <h1>{say('sealed.incompleteTitle')}</h1>
+        <p class="lead">{say('secret.incompleteLink')}</p>
+      </div>
+      <TellSender frame={frame} text={say('sealed.tellText', { site: frame.brand.name })} />
+    </div>
+  );
+};
 
 /** Outside any form and without a name. */
 const Passphrase: FC<{ frame: Frame }> = ({ frame }) => {

@@ -283,6 +283,17 @@ export const GonePage: FC<GoneProps> = ({ frame, here }) => {
   );
 };
 
+/** Of what has not the form of a key: its script mends what only a script can, an end that was taken into the path. */
+export const DamagedPage: FC<{ frame: Frame }> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <MessagePage frame={frame} title={say('damaged.title')} lead={say('damaged.lead')} scripts={['gone']}>
+      <TellSender frame={frame} text={say('damaged.tellText', { site: frame.brand.name })} />
+      <ShareOwn frame={frame} />
+    </MessagePage>
+  );
+};
+
 const Advice: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.words;
   return (
@@ -293,7 +304,7 @@ const Advice: FC<{ frame: Frame }> = ({ frame }) => {
           <li>{say(key)}</li>
         ))}
       </ul>
-      <TellSender frame={frame} />
+      <TellSender frame={frame} text={say('gone.tellText', { site: frame.brand.name })} />
     </>
   );
 };
@@ -303,9 +314,8 @@ const hereTexts = { opened: 'gone.openedHere', burned: 'gone.burnedHere' } as co
 >;
 
 /** A text ready to send, which names neither link nor key: what is asked for may be read by others. */
-const TellSender: FC<{ frame: Frame }> = ({ frame }) => {
+export const TellSender: FC<{ frame: Frame; text: string }> = ({ frame, text }) => {
   const { say } = frame.words;
-  const text = say('gone.tellText', { site: frame.brand.name });
   return (
     <section class="sheet" aria-labelledby="tell">
       <h2 id="tell">{say('gone.tell')}</h2>

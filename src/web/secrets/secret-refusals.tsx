@@ -1,14 +1,15 @@
 /** Why a link does not open or burn now, as a page for a form and in words for the script of an end-to-end secret. */
+import { keyForm } from '../../core/keys.ts';
 import type { AttemptsExhausted, SecretRefusal, WrongPassphrase } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import type { Clock } from '../../core/time.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
 import { problemWords } from '../kit/error-page.tsx';
-import { renderPage } from '../kit/layout.tsx';
+import { type Frame, renderPage } from '../kit/layout.tsx';
 import { type PageProblem, type PageReply, type PageRequest, pageReply } from '../kit/page.ts';
 import type { Words } from '../kit/words.ts';
 import type { HereCookie } from './here-cookie.ts';
-import { type AskRefusal, type Delay, DelayedPage, GonePage } from './secret-page.tsx';
+import { type AskRefusal, DamagedPage, type Delay, DelayedPage, GonePage } from './secret-page.tsx';
 
 export interface SecretDeps {
   readonly service: Pick<SecretService, 'secretStatus' | 'reveal' | 'finishLook' | 'burnByRecipient'>;
@@ -45,8 +46,14 @@ export function refusedReply(
   }
 }
 
-export function goneReply({ frame, cookies }: PageRequest, { here }: SecretDeps): PageReply {
+export function goneReply({ frame, cookies, key }: PageRequest, { here }: SecretDeps): PageReply {
+  if (!keyForm.test(key)) return damagedReply(frame);
   return pageReply(404, renderPage(<GonePage frame={frame} here={here.endedHere(cookies)} />));
+}
+
+/** Repeats nothing of the address, which may hold what opens the secret: so there is no way back to it in another language. */
+export function damagedReply(frame: Frame): PageReply {
+  return pageReply(404, renderPage(<DamagedPage frame={{ ...frame, here: null }} />));
 }
 
 /** Says when the next guess is possible, unless the secret expires before that. */
