@@ -33,17 +33,25 @@ const places = new Map([
 const rewordings = {
   'docs/README.md': [
     [
-      'The first minute is in the [README](../README.md): start it, share a secret, read it once.',
+      `The first minute is in the [README](../README.md): start it, share a secret, read it once. [try.md](try.md) goes on from there, on the same machine: accounts,
+mail, a share domain, regions, PostgreSQL.`,
       'To start: set `MAYFLY_BASE_URL` in `/etc/mayfly/mayfly.env`, then `systemctl enable --now mayfly`.',
     ],
   ],
   'docs/install.md': [['The [README](../README.md) starts it in a minute. A real', 'A real']],
   'docs/operating.md': [
     [
-      `On a server that was installed
-[as a service](install.md#as-a-service) write \`mayfly-admin\` in place of \`npm run -s mayfly --\`; in a container, \`docker compose exec mayfly mayfly\`.`,
+      `The command is \`mayfly\`
+here: write \`mayfly-admin\` where it was installed [as a service](install.md#as-a-service), \`docker compose exec mayfly mayfly\` in a container, and
+\`npm run -s mayfly --\` in a checkout.`,
       `\`mayfly-admin\` runs a command as
 the service's user with the service's settings.`,
+    ],
+  ],
+  'docs/backup.md': [
+    [
+      'The command is `mayfly` here. In a container and in a checkout [it is called differently](operating.md).\n\n',
+      '',
     ],
   ],
   'docs/command.md': [
@@ -98,12 +106,10 @@ function relinked(path, text) {
     .replace(/`docs\/([\w-]+\.md)`/g, (named, name) => (places.has(`docs/${name}`) ? `\`${name}\`` : named));
 }
 
-/** Operators' commands are the service's; with settings in front, those of another store than the service's. */
+/** Operators' commands are the service's, but those with settings in front: they are for another store than the service's. */
 const withCommands = (text) =>
   text
-    .replace(/(^MAYFLY_.* )?npm run -s mayfly --/gm, (_, settings) =>
-      settings === undefined ? 'mayfly-admin' : `${settings}mayfly`,
-    )
+    .replace(/^mayfly (?=(?:account|backup|burn-all|config|doctor|domain|keys|store)\b)/gm, 'mayfly-admin ')
     .replace(/`mayfly (?=(?:account|burn-all|config|doctor|domain|keys|store)\b)/g, '`mayfly-admin ');
 
 /** Comments and commands that name files of the repository. */

@@ -203,7 +203,7 @@ if (isOnce) {
 } else {
   say(`
 Try it:
-  curl -s ${at(routerPort)}/api/v1/share -d 'secret=open sesame'
+  curl -s ${at(routerPort)}/api/v1/share --data-urlencode 'secret=open sesame'
   curl -s -X POST ${at(routerPort)}/api/v1/secret/SECRET_KEY
   curl -sI ${at(routerPort)}/secret/SECRET_KEY      # leads to the region that has it
   npm run demo:regions -- --once                    # all of it, and a lost region, by itself

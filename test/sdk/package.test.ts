@@ -331,21 +331,38 @@ describe('the packed types', () => {
     ]);
   });
 
-  const documents: readonly (readonly [string, () => string, string, readonly unknown[]])[] = [
+  const used = "import { createClient } from '@mayfly/client';";
+  const readBack =
+    "console.log((await createClient({ server: 'http://localhost:3000' }).reveal(link)).value);";
+  const documents: readonly (readonly [
+    string,
+    () => string,
+    (text: string) => string,
+    readonly unknown[],
+  ])[] = [
     [
       "the package's README",
       () => join(installed, 'README.md'),
-      'https://secrets.example.org',
+      (text) => {
+        const [example = '', ...rest] = [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, found]) => found);
+        expect(rest).toEqual([]);
+        return example;
+      },
       ['still waiting', 'open sesame', 'unknown_secret', expect.stringMatching(/^404 null [0-9a-f]{20}$/)],
     ],
-    ['the README', () => join(repositoryRoot, 'README.md'), 'http://localhost:3000', ['open sesame']],
+    [
+      'the README',
+      () => join(repositoryRoot, 'README.md'),
+      (text) => [used, /^\| TypeScript \| `(.+)` \|$/m.exec(text)?.[1] ?? '', readBack].join('\n'),
+      ['open sesame'],
+    ],
   ];
-  for (const [document, path, address, printed] of documents) {
+  for (const [document, path, programIn, printed] of documents) {
     it(`agree with the example in ${document}, which runs`, async () => {
-      const text = await readFile(path(), 'utf8');
-      const [example = '', ...rest] = [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, found]) => found);
-      expect([rest, example.includes(address)]).toEqual([[], true]);
+      const example = programIn(await readFile(path(), 'utf8'));
+      const address = /https:\/\/secrets\.example\.org|http:\/\/localhost:3000/g;
       const program = example.replace(address, `http://127.0.0.1:${server.port}`);
+      expect(program).not.toBe(example);
       for (const name of ['readme.ts', 'readme.js']) await writeFile(join(project, name), program);
       expect(await compile('readme.ts')).toEqual({ code: 0, stdout: '', stderr: '' });
       const { stdout, stderr } = await run('node', ['readme.js'], project);
