@@ -5,9 +5,11 @@
  * than continue in an unknown state (P23), and reports only its class and place (P18).
  */
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import packageFile from '../package.json' with { type: 'json' };
 import { openClipboard } from './cli/clipboard.ts';
 import type { ExitCode, OpenAccountsOutcome, World } from './cli/command.ts';
+import { fetchedFrom } from './cli/fetched-from.ts';
 import { statusOf } from './cli/health.ts';
 import { openLogins } from './cli/logins.ts';
 import { openOutputFile } from './cli/output-file.ts';
@@ -211,6 +213,7 @@ const world: World = {
   programs: openPrograms(readEnvironment),
   openOutputFile,
   openLogins: async () => openLogins(await readEnvironment(), process.platform, Bun.secrets),
+  fetchedFrom: () => fetchedFrom(join(import.meta.dir, '..')),
   openClipboard: async () => openClipboard(terminal, await readEnvironment()),
 };
 

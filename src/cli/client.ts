@@ -36,7 +36,7 @@ export const serverOption: Readonly<Record<string, OptionUsage>> = {
   server: {
     type: 'string',
     value: 'URL',
-    doc: 'the installation; without it MAYFLY_SERVER, the latest login, or http://localhost:3000',
+    doc: 'the installation; without it MAYFLY_SERVER, the one that npx fetched this from, the latest login, or http://localhost:3000',
   },
 };
 
@@ -113,7 +113,7 @@ async function loginAt(server: string, logins: Logins): Promise<Caller | null> {
 }
 
 /**
- * Settings win over logins. Without a server that is named or set, the latest login's is meant.
+ * Settings win over logins. Without a server that is named or set, that is meant which the command was fetched from, or the latest login's.
  * @param link that is to be opened
  */
 export async function chooseCaller(
@@ -128,8 +128,8 @@ export async function chooseCaller(
     throw new UsageError('MAYFLY_USERNAME and MAYFLY_TOKEN go together: set both or neither.');
   const own = username === null || token === null ? null : ({ username, token, from: 'settings' } as const);
   const logins = own === null ? await loginsIfAny(world) : null;
-  const latest = isConfigured ? undefined : logins?.all.at(-1)?.server;
-  const chosen = named ?? latest ?? settings.server;
+  const usual = isConfigured ? null : ((await world.fetchedFrom()) ?? logins?.all.at(-1)?.server);
+  const chosen = named ?? usual ?? settings.server;
   // A link names its server, but a chosen server wins, because share domains point to it too.
   const linked = named !== null || isConfigured || link === null ? null : (parseLink(link)?.server ?? null);
   const server = linked ?? chosen;

@@ -99,6 +99,8 @@ export interface World {
   /** @param isReplacing whether a file that is there may be replaced */
   readonly openOutputFile: (path: string, isReplacing: boolean) => Promise<OutputFileOutcome>;
   readonly openLogins: () => Promise<LoginsOutcome>;
+  /** The installation that npm fetched this command from; `null` when it is from elsewhere. */
+  readonly fetchedFrom: () => Promise<string | null>;
   /** `null` where there is none. */
   readonly openClipboard: () => Promise<Clipboard | null>;
 }

@@ -56,8 +56,9 @@ function isOwnMachine(server: string): boolean {
 async function serverToLogIn(input: Input, settings: Settings, world: World): Promise<string> {
   const named = await namedServer(input, world);
   if (named !== null || settings.given.has('server')) return named ?? settings.server;
-  const asked = (await world.terminal.ask(`Server [${settings.server}]: `))?.trim() ?? '';
-  if (asked === '') return settings.server;
+  const usual = (await world.fetchedFrom()) ?? settings.server;
+  const asked = (await world.terminal.ask(`Server [${usual}]: `))?.trim() ?? '';
+  if (asked === '') return usual;
   const parsed = await world.parseServerAddress(asked);
   if ('problem' in parsed) throw new UsageError(`The server: ${parsed.problem}.`);
   return parsed.value;
@@ -134,7 +135,9 @@ async function runLogout(input: Input, world: World): Promise<ExitCode> {
   const settings = await settingsOrWords(world);
   if (settings === null) return 2;
   const logins = await openLoginsOrRefuse(world);
-  const named = (await namedServer(input, world)) ?? (settings.given.has('server') ? settings.server : null);
+  const named =
+    (await namedServer(input, world)) ??
+    (settings.given.has('server') ? settings.server : await world.fetchedFrom());
   const login = named === null ? logins.all.at(-1) : logins.all.find((each) => each.server === named);
   if (login === undefined) {
     const where = named === null ? '' : ` to ${named}`;

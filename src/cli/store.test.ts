@@ -54,6 +54,7 @@ function installation(command: readonly string[]) {
       readFile: unasked,
       openOutputFile: unasked,
       openClipboard: unasked,
+      fetchedFrom: unasked,
       openLogins: unasked,
       programs: { find: unasked, run: unasked },
     };

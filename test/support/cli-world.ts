@@ -92,6 +92,7 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
       isTaken: false,
     }),
     openClipboard: async () => null,
+    fetchedFrom: async () => null,
     openLogins: async () => ({ outcome: 'open', logins: fakeLogins() }),
     ...overrides,
   };
