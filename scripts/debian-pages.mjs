@@ -56,7 +56,7 @@ the service's user with the service's settings.`,
   ],
   'docs/command.md': [
     [
-      '`mayfly` is what `npm run build` makes; in a checkout, `npm run -s mayfly -- share` is the same as `mayfly share`. `mayfly help`',
+      'In a checkout, `npm run -s mayfly -- share` is the same as `mayfly share`. `mayfly help`',
       '`mayfly help`',
     ],
   ],

@@ -6,6 +6,7 @@
  * whatever folder they are (docs/decisions/032-the-same-bytes.md).
  */
 import {
+  copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -16,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { installFor, root } from './install.mjs';
 import { bunStep, runStep } from './run-step.mjs';
 import { targets } from './targets.mjs';
@@ -38,6 +39,8 @@ export const portableFlags = [
 
 const flags = [
   '--compile',
+  '--asset-naming',
+  '[name].[ext]',
   '--bytecode',
   ...portableFlags,
   '--minify-syntax',
@@ -69,14 +72,30 @@ function writeSettings(folder, cwd, native) {
   return path;
 }
 
-/** From the sources and packages in `cwd`. @returns whether it was made */
-async function compile(name, outfile, cwd, { native, more = [] }) {
+/** Where the bundler finds the npm packages: their path from here is part of the executable. */
+const embeddedFrom = join('node_modules', '.cache', 'mayfly', 'npm');
+
+/** Whole at any time, also for another build that runs here. @returns paths from `cwd` */
+function placeEmbedded(packages, cwd) {
+  mkdirSync(join(cwd, embeddedFrom), { recursive: true });
+  return packages.map((path) => {
+    const placed = join(embeddedFrom, basename(path));
+    const draft = join(cwd, `${placed}.${process.pid}`);
+    copyFileSync(path, draft);
+    renameSync(draft, join(cwd, placed));
+    return placed;
+  });
+}
+
+/** From the sources in `cwd`, and the packages installed there. @param packages that it can serve to npm @returns whether it was made */
+async function compile(name, outfile, cwd, { native, packages, more = [] }) {
   mkdirSync(dirname(outfile), { recursive: true });
   // The bundler also leaves source maps beside the executable, which holds them.
   const folder = mkdtempSync(`${outfile}-`);
   const made = join(folder, 'mayfly.exe');
   const settings = `--tsconfig-override=${writeSettings(folder, cwd, native)}`;
-  const args = ['build', settings, ...flags, ...more, ...entries, '--outfile', made];
+  const inside = [...entries, ...placeEmbedded(packages, cwd)];
+  const args = ['build', settings, ...flags, ...more, ...inside, '--outfile', made];
   const step = bunStep(name, args, limitMs);
   const isWell = await runStep({ ...step, cwd, env: { NODE_ENV: 'production' } });
   if (isWell) renameSync(made, outfile);
@@ -92,9 +111,9 @@ function targetHere() {
   return here;
 }
 
-/** @returns whether it was made */
-export function buildHere(outfile) {
-  return compile(`one executable: ${outfile}`, outfile, root, targetHere());
+/** @param packages that it can serve to npm @returns whether it was made */
+export function buildHere(outfile, packages) {
+  return compile(`one executable: ${outfile}`, outfile, root, { ...targetHere(), packages });
 }
 
 const inputs = [
@@ -116,7 +135,7 @@ const buildTool = 'node_modules/marked';
  * From a copy of the sources beside the target's own packages, which npm checks against package-lock.json. Nothing else is
  * downloaded. @returns whether it was made
  */
-export async function buildFor({ name, runtime, native, npm, suffix }, outfile) {
+export async function buildFor({ name, runtime, native, npm, suffix }, outfile, packages) {
   const folder = mkdtempSync(join(tmpdir(), `mayfly-${name}-`));
   try {
     for (const path of inputs) cpSync(join(root, path), join(folder, path), { recursive: true });
@@ -125,7 +144,8 @@ export async function buildFor({ name, runtime, native, npm, suffix }, outfile) 
     cpSync(join(root, buildTool), join(folder, buildTool), { recursive: true });
     const program = join(folder, 'node_modules', '@oven', runtime, 'bin', `bun${suffix}`);
     const more = [`--target=${runtime}`, `--compile-executable-path=${program}`];
-    return await compile(`an executable for ${name}: ${outfile}`, outfile, folder, { native, more });
+    const given = { native, packages, more };
+    return await compile(`an executable for ${name}: ${outfile}`, outfile, folder, given);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -107,12 +107,6 @@ export function npmOutput(args, cwd = root) {
   return stdout;
 }
 
-/** @returns the path of the tarball in `outdir` */
-export function packFolder(folder, outdir) {
-  const args = ['pack', '--silent', '--offline', '--ignore-scripts', '--pack-destination', outdir];
-  return join(outdir, npmOutput(args, folder).trim());
-}
-
 /** Tells `start.sh` that nothing is missing; newer than the files that say what is installed. */
 function markInstalled() {
   try {

@@ -1,6 +1,7 @@
 /**
- * The npm package `mayfly`: the program as a few modules, its launcher, and dependencies on nothing but the runtime and the one
- * native part, all at exact versions and none with a script to install it. The same sources always give the same bytes.
+ * The npm packages: the client, and `mayfly`, which is the program as a few modules, its launcher, the client's package to serve, and
+ * dependencies on nothing but the runtime and the one native part, all at exact versions and none with a script to install it. The same
+ * sources always give the same bytes.
  */
 import {
   copyFileSync,
@@ -12,9 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { entries, portableFlags } from './executable.mjs';
-import { packFolder, root } from './install.mjs';
+import { root } from './install.mjs';
 import { thirdPartyLicences } from './licences.mjs';
 import { bunStep, runStep } from './run-step.mjs';
 import { targets } from './targets.mjs';
@@ -65,21 +66,46 @@ function nameThreadsAsJs(folder) {
   if (renamed !== threads) throw new Error(`${renamed} of ${threads} threads were found in the modules`);
 }
 
-/** @returns the path of the tarball, or null when it could not be made */
-export async function makeNpmPackage(outdir) {
-  const folder = mkdtempSync(join(tmpdir(), 'mayfly-npm-'));
+/** As the program packs itself, where it serves from this package. */
+function packStep(folder, outfile) {
+  const code = `import { packPackage } from ${JSON.stringify(join(root, 'src', 'web', 'about', 'downloads.ts'))};
+    await Bun.write(process.argv[1], await packPackage(process.argv[2]));`;
+  return bunStep(basename(outfile), ['--eval', code, outfile, folder], limitMs);
+}
+
+async function makeClientPackage(folder, outfile) {
+  const made = join(folder, 'client');
+  const args = [join(root, 'scripts', 'build-sdk.mjs'), made];
+  if (!(await runStep({ name: 'the client', command: process.execPath, args, limitMs }))) return false;
+  return runStep(packStep(made, outfile));
+}
+
+async function makeCommandPackage(folder, outfile, client) {
   const lib = join(folder, 'lib');
+  if (!(await runStep(bundleStep(lib)))) return false;
+  nameThreadsAsJs(lib);
+  copyFileSync(client, join(lib, 'client.tgz'));
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
+  writeFileSync(join(folder, 'LICENSES.txt'), thirdPartyLicences());
+  for (const name of ['LICENSE', 'README.md', 'CHANGELOG.md', 'bunfig.toml'])
+    copyFileSync(join(root, name), join(folder, name));
+  copyFileSync(join(root, 'scripts', 'packaged.mjs'), join(folder, 'mayfly.mjs'));
+  copyFileSync(join(root, 'scripts', 'pass-through.mjs'), join(folder, 'pass-through.mjs'));
+  return runStep(packStep(folder, outfile));
+}
+
+/**
+ * Named as an installation serves them.
+ * @returns their paths in `outdir`, or null when they could not be made
+ */
+export async function makeNpmPackages(outdir) {
+  const folder = mkdtempSync(join(tmpdir(), 'mayfly-npm-'));
+  const [command, client] = ['mayfly.tgz', 'client.tgz'].map((name) => join(outdir, name));
   try {
-    if (!(await runStep(bundleStep(lib)))) return null;
-    nameThreadsAsJs(lib);
-    writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
-    writeFileSync(join(folder, 'LICENSES.txt'), thirdPartyLicences());
-    for (const name of ['LICENSE', 'README.md', 'CHANGELOG.md', 'bunfig.toml'])
-      copyFileSync(join(root, name), join(folder, name));
-    copyFileSync(join(root, 'scripts', 'packaged.mjs'), join(folder, 'mayfly.mjs'));
-    copyFileSync(join(root, 'scripts', 'pass-through.mjs'), join(folder, 'pass-through.mjs'));
     mkdirSync(outdir, { recursive: true });
-    return packFolder(folder, outdir);
+    if (!(await makeClientPackage(folder, client))) return null;
+    const isWell = await makeCommandPackage(join(folder, 'command'), command, client);
+    return isWell ? { command, client } : null;
   } finally {
     rmSync(folder, { recursive: true });
   }

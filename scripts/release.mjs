@@ -17,14 +17,12 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { architectures, makeDebianPackage } from './debian.mjs';
 import { buildFor } from './executable.mjs';
-import { install, packFolder, root } from './install.mjs';
+import { install, root } from './install.mjs';
 import { writeSbom, writeSums } from './inventory.mjs';
 import { thirdPartyLicences } from './licences.mjs';
-import { makeNpmPackage } from './npm-package.mjs';
-import { runStep } from './run-step.mjs';
+import { makeNpmPackages } from './npm-package.mjs';
 import { targets } from './targets.mjs';
 
-const limitMs = 120_000;
 const usual = join(root, 'dist', 'release');
 const usage = `npm run release                        everything that people install, in dist/release
 npm run release -- FOLDER              the same in a new folder
@@ -57,27 +55,21 @@ function commitSeconds() {
   );
 }
 
-async function makeSdkPackage(folder) {
-  const made = join(folder, '.sdk');
-  const args = [join(root, 'scripts', 'build-sdk.mjs'), made];
-  if (!(await runStep({ name: 'the client', command: process.execPath, args, limitMs }))) return false;
-  packFolder(made, folder);
-  rmSync(made, { recursive: true });
-  return true;
-}
-
 async function makeAll(folder, wanted, seconds) {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const packages = await makeNpmPackages(folder);
+  if (packages === null) return false;
   for (const [index, target] of wanted.entries()) {
     process.stdout.write(`\n== ${index + 1} of ${wanted.length} systems\n`);
     const executable = join(folder, `mayfly-${version}-${target.name}${target.suffix}`);
-    if (!(await buildFor(target, executable))) return false;
+    if (!(await buildFor(target, executable, Object.values(packages)))) return false;
     const architecture = architectures[target.name];
     if (architecture === undefined) continue;
     process.stdout.write(`\n== a Debian package for ${architecture} (half a minute)\n`);
     makeDebianPackage({ executable, architecture, outdir: folder, seconds });
   }
-  if ((await makeNpmPackage(folder)) === null || !(await makeSdkPackage(folder))) return false;
+  renameSync(packages.command, join(folder, `mayfly-${version}.tgz`));
+  renameSync(packages.client, join(folder, `mayfly-client-${version}.tgz`));
   writeFileSync(join(folder, 'LICENSES.txt'), thirdPartyLicences());
   writeSbom(join(folder, `mayfly-${version}.cdx.json`), seconds);
   writeSums(folder);

@@ -31,7 +31,7 @@ is_current() {
 # never see half of either. One that does not run here is not used.
 build() {
   made=node_modules/.cache/mayfly/program-$$
-  mkdir -p "$cache" && before=$(list) && node "$root/scripts/build.mjs" "$root/$made" && "$root/$made" version || return
+  mkdir -p "$cache" && before=$(list) && node "$root/scripts/build.mjs" --no-packages "$root/$made" && "$root/$made" version || return
   [ "$before" = "$(list)" ] || { echo 'they changed during the build.' && return 1; }
   own=$(list "$made") && printf '%s\n%s\n' "$made" "$own" >"$key.$$" && mv -f "$key.$$" "$key"
 }

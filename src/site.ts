@@ -15,6 +15,7 @@ import { type ApiDeps, type ApiSurface, createApi } from './http/api.ts';
 import { bodyCapBytesFor } from './http/body.ts';
 import { type HealthDeps, healthAnswers } from './http/health.ts';
 import { type AnswerAlone, createFetch, type Fetch } from './http/pipeline.ts';
+import type { FindDownload } from './web/about/downloads.ts';
 import type { Brands } from './web/brand/brand.ts';
 import { basePathOf, createHref } from './web/kit/routes.ts';
 import { createPages } from './web/pages.ts';
@@ -86,7 +87,10 @@ export function createSite(deps: SiteDeps): Fetch {
     ...healthAnswers(deps),
     ...healthAnswers(deps, basePath),
   ]);
-  const pages = createPages({ ...deps, bodyCapBytes, apiReference: versions.apiReference });
+  const findDownload: FindDownload = async (name) =>
+    settings.offersDownloads ? (await import('./web/about/downloads.ts')).findDownload(name) : null;
+  const { apiReference } = versions;
+  const pages = createPages({ ...deps, bodyCapBytes, apiReference, findDownload });
   // Pages among the addresses of the API.
   const reference = { base: createHref(basePath)('apiDocs'), serve: pages };
   const root = { base: createHref(basePath)('api'), isAlone: true, serve: pages } as const;

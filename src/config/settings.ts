@@ -327,6 +327,13 @@ export const definitions = {
     default: null,
     reader: 'server',
   }),
+  offersDownloads: setting({
+    env: 'MAYFLY_DOWNLOADS',
+    doc: 'Whether the site serves the packages of its own command and client at /mayfly.tgz and /client.tgz, for npx and npm.',
+    kind: yesNo('on', 'off'),
+    default: true,
+    reader: 'server',
+  }),
   logLevel: setting({
     env: 'MAYFLY_LOG_LEVEL',
     doc: 'The lowest level that is logged. An account appears by its id, never by its address.',

@@ -10,6 +10,7 @@ import type { StoreRisk } from '../http/health.ts';
 import type { Serve } from '../http/pipeline.ts';
 import { createAboutPages } from './about/about.tsx';
 import { createDocumentPages } from './about/docs.tsx';
+import type { FindDownload } from './about/downloads.ts';
 import { createReferencePages, type ReferenceDeps } from './about/reference.tsx';
 import { createStatusPages } from './about/status.tsx';
 import { createAccountPages } from './account/account.tsx';
@@ -43,6 +44,7 @@ interface PageDeps
   /** Whether the store answers. */
   readonly isReady: () => boolean | Promise<boolean>;
   readonly storeRisks?: readonly StoreRisk[];
+  readonly findDownload: FindDownload;
   /** The wall clock (the system's). */
   readonly clock: Clock;
 }

@@ -3,6 +3,7 @@ import type { Settings } from '../config/read.ts';
 import type { DomainService } from '../core/share-domains/service.ts';
 import type { Clock } from '../core/time.ts';
 import { RequestProblem } from '../http/problem.ts';
+import type { DownloadName, FindDownload } from './about/downloads.ts';
 import type { Brands } from './brand/brand.ts';
 import { paletteOf } from './brand/colours.ts';
 import { appIcons } from './brand/icons/read.ts' with { type: 'macro' };
@@ -17,7 +18,7 @@ import {
   type PageRoute,
   seeOther,
 } from './kit/page.ts';
-import type { Href } from './kit/routes.ts';
+import type { Href, RouteName } from './kit/routes.ts';
 
 /** No robot is invited to an address that holds a key. */
 const closedToRobots = ['/secret/', '/receipt/', '/private/', '/sign-up/', '/reset/', '/account', '/api/'];
@@ -30,6 +31,7 @@ interface SiteFilesDeps {
   readonly assets: Assets;
   readonly brands: Brands;
   readonly domains: Pick<DomainService, 'findLogo'>;
+  readonly findDownload: FindDownload;
   /** The wall clock. */
   readonly clock: Clock;
 }
@@ -61,6 +63,8 @@ export function createSiteFiles(deps: SiteFilesDeps): PageRoute[] {
       onSiteOnly: true,
       get: { limit: 'none', handle: () => seeOther(href('password')) },
     },
+    packageAt('commandPackage', 'mayfly.tgz', deps),
+    packageAt('clientPackage', 'client.tgz', deps),
     { name: 'api', isFile: true, get: { limit: 'none', handle: () => movedTo(href('apiDocs')) } },
   ];
 }
@@ -160,4 +164,22 @@ function fileNamed(
       return { status: 200, content: { kind: 'file', file }, headers };
     },
   };
+}
+
+/** A program is fetched from the installation's own host, and from no host that is somebody else's. */
+function packageAt(name: RouteName, download: DownloadName, { findDownload }: SiteFilesDeps): PageRoute {
+  const handle = async (): Promise<PageReply> => {
+    const found = await findDownload(download);
+    if (found === null) throw new RequestProblem({ problem: 'not_found' });
+    const { bytes, sha256 } = found;
+    const file = { bytes, gzipped: null, type: 'application/gzip' };
+    // Its address outlives the version, so npm asks each time whether it has changed.
+    const headers = {
+      'cache-control': 'public, no-cache',
+      'content-length': `${bytes.length}`,
+      etag: `"${sha256}"`,
+    };
+    return { status: 200, content: { kind: 'file', file }, headers };
+  };
+  return { name, onSiteOnly: true, needsNoSession: true, get: { limit: 'none', handle } };
 }

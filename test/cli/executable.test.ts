@@ -1,5 +1,6 @@
 /** The single executable serves exactly what a checkout serves, without Node, packages or sources next to it. */
 import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
+import { createHash } from 'node:crypto';
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +19,7 @@ let executable: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'mayfly-'));
   executable = join(folder, 'mayfly');
-  await buildExecutable(executable);
+  await buildExecutable(executable, []);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -71,5 +72,48 @@ describe('the executable, alone in an empty folder, without Node', () => {
     );
     expect([again.code, again.stdout]).toEqual([1, '']);
     await restored.stop();
+  });
+
+  it('serves the packages of its command and client, once they are asked for', async () => {
+    await using server = await serveExecutable(executable, {
+      cwd: mkdtempSync(join(folder, 'serving-')),
+      env: { MAYFLY_BASE_URL: 'http://localhost:3000/drop' },
+    });
+    for (const [name, manifest] of [
+      ['mayfly.tgz', { name: 'mayfly', bin: { mayfly: 'mayfly.mjs' } }],
+      ['client.tgz', { name: '@mayfly/client' }],
+    ] as const) {
+      const address = `${server.origin}/drop/${name}`;
+      const [head, got] = [await fetch(address, { method: 'HEAD' }), await fetch(address)];
+      const bytes = await got.bytes();
+      expect([head.status, got.status, got.headers.get('content-type')]).toEqual([
+        200,
+        200,
+        'application/gzip',
+      ]);
+      for (const { headers } of [head, got])
+        expect([headers.get('content-length'), headers.get('etag')]).toEqual([
+          `${bytes.length}`,
+          `"${createHash('sha256').update(bytes).digest('hex')}"`,
+        ]);
+      const files = await new Bun.Archive(bytes).files();
+      expect(JSON.parse((await files.get('package/package.json')?.text()) ?? '{}')).toMatchObject(manifest);
+      const page = await (
+        await fetch(`${server.origin}/drop/docs/${name === 'mayfly.tgz' ? 'command' : 'client'}`)
+      ).text();
+      expect(page).toContain(`http://localhost:3000/drop/${name}`);
+    }
+    await server.stop();
+  });
+
+  it('serves none of them with MAYFLY_DOWNLOADS=off, and says so', async () => {
+    const env = { MAYFLY_DOWNLOADS: 'off' };
+    const cwd = mkdtempSync(join(folder, 'off-'));
+    await using server = await serveExecutable(executable, { cwd, env });
+    for (const name of ['mayfly.tgz', 'client.tgz'])
+      expect((await fetch(`${server.origin}/${name}`)).status).toBe(404);
+    const page = await (await fetch(`${server.origin}/docs/command`)).text();
+    expect(page).toContain('This installation does not serve <code>mayfly.tgz</code>');
+    await server.stop();
   });
 });

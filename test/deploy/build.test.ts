@@ -31,6 +31,9 @@ const inputs = [
   '.npmrc',
   'tsconfig.json',
   'bunfig.toml',
+  'LICENSE',
+  'README.md',
+  'CHANGELOG.md',
 ];
 
 const { version } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8')) as {
@@ -42,7 +45,7 @@ let executable = '';
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'mayfly-build-'));
   executable = join(folder, 'mayfly');
-  await buildExecutable(executable);
+  await buildExecutable(executable, []);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -103,7 +106,7 @@ describe('the executable', () => {
     windows.writeUInt16LE(43_620, 68);
     writeFileSync(path, windows);
     expect(systemOf(path)).toBe('windows-arm64');
-    writeFileSync(path, 'root/argon2.linux-x64-gnu-0qbdmmht.node root/argon2.win32-x64-msvc-cjgt8w8m.node');
+    writeFileSync(path, 'root/argon2.linux-x64-gnu.node root/argon2.win32-x64-msvc.node');
     expect(nativePartsOf(path)).toEqual(['linux-x64-gnu', 'win32-x64-msvc']);
   });
 });
@@ -197,6 +200,19 @@ describe(`a release for ${released.length} of ${targets.length} systems`, () => 
     },
     limitMs(120_000),
   );
+
+  it('has the npm packages, which every executable of the same sources holds, to serve them byte for byte', () => {
+    const paths = released.map(({ name, suffix }) => join(outdir(), `mayfly-${version}-${name}${suffix}`));
+    for (const path of [executable, ...paths]) {
+      const program = readFileSync(path);
+      for (const name of [`mayfly-${version}.tgz`, `mayfly-client-${version}.tgz`])
+        expect([path, name, program.includes(readFileSync(join(outdir(), name)))]).toEqual([
+          path,
+          name,
+          true,
+        ]);
+    }
+  });
 
   it('has an executable for each of them, with its own native part and no other', () => {
     const found = released.map(({ name, suffix }) => {

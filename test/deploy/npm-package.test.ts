@@ -1,7 +1,16 @@
 /** The npm package as its user gets it: `npx` in an empty folder, with Node, npm and a registry. */
 import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
 import { spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, repositoryRoot, watch } from '../support/started-server.ts';
@@ -48,11 +57,11 @@ function emptyFolder(name: string): string {
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'mayfly-npx-'));
-  const script = `import { makeNpmPackage } from '${repositoryRoot}/scripts/npm-package.mjs';
-    console.log(await makeNpmPackage('${folder}'));`;
+  const script = `import { makeNpmPackages } from '${repositoryRoot}/scripts/npm-package.mjs';
+    await makeNpmPackages('${folder}/made');`;
   const made = await run('node', ['--input-type=module', '--eval', script], folder);
   expect(made).toMatchObject({ code: 0 });
-  tarball = made.stdout.trim().split('\n').at(-1) ?? '';
+  tarball = join(folder, 'made', 'mayfly.tgz');
 });
 afterAll(async () => {
   await registry.stop(true);
@@ -60,14 +69,15 @@ afterAll(async () => {
 });
 
 describe('the npm package', () => {
-  it('holds the program, its launcher and its papers, in about a megabyte', async () => {
+  it('holds the program, its launcher, its papers and the package of the client, in about a megabyte', async () => {
     const { stdout } = await run('tar', ['-tzf', tarball], folder);
     const names = stdout.trim().split('\n');
     const papers = ['CHANGELOG.md', 'LICENSE', 'LICENSES.txt', 'README.md', 'package.json'];
     const others = names
       .map((name) => name.replace('package/', ''))
       .filter((name) => !/^lib\/[\w-]+\.js$/.test(name));
-    expect(others.sort()).toEqual([...papers, 'bunfig.toml', 'mayfly.mjs', 'pass-through.mjs'].sort());
+    const programs = ['bunfig.toml', 'lib/client.tgz', 'mayfly.mjs', 'pass-through.mjs'];
+    expect(others.sort()).toEqual([...papers, ...programs].sort());
     expect(statSync(tarball).size).toBeWithin(500_000, 1_500_000);
   });
 
@@ -90,27 +100,44 @@ describe('the npm package', () => {
 });
 
 describe('npx in an empty folder', () => {
-  it('serves from ./data, shares and reveals once, runs no script to install anything, and ends as asked', async () => {
+  it('serves from ./data, shares and reveals once at the address it came from, runs no script to install anything, and ends as asked', async () => {
     const cwd = emptyFolder('empty');
     copyFileSync(tarball, join(cwd, 'mayfly.tgz'));
     const port = await freePort();
+    const origin = `http://127.0.0.1:${port}`;
     const server = start('npx', ['--yes', './mayfly.tgz', 'serve'], cwd, {
       PORT: String(port),
+      MAYFLY_BASE_URL: `${origin}/drop`,
       npm_config_ignore_scripts: 'true',
     });
     const ready = Promise.withResolvers<void>();
     server.child.stderr.on('data', () => server.stderr().includes('is ready') && ready.resolve());
     await Promise.race([ready.promise, server.exited]);
-    expect(server.stderr()).toContain(`is ready: http://localhost:${port}`);
+    expect(server.stderr()).toContain(`is ready: ${origin}/drop`);
 
-    const env = { MAYFLY_SERVER: `http://127.0.0.1:${port}` };
-    const shared = await run('npx', ['--yes', './mayfly.tgz', 'share'], cwd, env, 'open sesame\n');
-    expect(shared.code).toBe(0);
-    const reveal = () => run('npx', ['--yes', './mayfly.tgz', 'reveal', shared.stdout.trim()], cwd, env);
-    expect(await reveal()).toMatchObject({ code: 0, stdout: 'open sesame' });
-    expect((await reveal()).code).toBe(1);
+    // It packs itself again into the very bytes that it was installed from.
+    for (const name of ['mayfly.tgz', 'client.tgz']) {
+      const served = await (await fetch(`${origin}/drop/${name}`)).bytes();
+      expect([name, readFileSync(join(folder, 'made', name)).equals(served)]).toEqual([name, true]);
+    }
+
+    // The address is all that the command is told of the server.
+    const away = emptyFolder('away');
+    writeFileSync(join(away, 'report.txt'), 'open sesame');
+    const npx = (...args: string[]) => run('npx', ['--yes', `${origin}/drop/mayfly.tgz`, ...args], away);
+    const shared = await npx('share', 'report.txt');
+    const link = shared.stdout.trim();
+    expect([shared.code, link]).toEqual([0, expect.stringContaining(`${origin}/drop/secret/`)]);
+    expect(await npx('reveal', '--out', '-', link)).toMatchObject({ code: 0, stdout: 'open sesame' });
+    expect((await npx('reveal', '--out', '-', link)).code).toBe(1);
+    expect(await run('npm', ['install', `${origin}/drop/client.tgz`], away)).toMatchObject({ code: 0 });
+    const program = `import { createClient } from '@mayfly/client';
+      const mayfly = createClient({ server: '${origin}/drop' });
+      console.log((await mayfly.reveal((await mayfly.conceal({ value: 'by the client' })).link)).value);`;
+    const ended = await run('node', ['--input-type=module', '--eval', program], away);
+    expect(ended).toMatchObject({ code: 0, stdout: 'by the client\n' });
     const body = new URLSearchParams({ secret: 'thyme is needed', passphrase: 'thyme' });
-    const made = await fetch(`${env.MAYFLY_SERVER}/api/v1/share`, { method: 'POST', body });
+    const made = await fetch(`${origin}/drop/api/v1/share`, { method: 'POST', body });
     expect(made.status).toBe(200);
 
     server.child.kill('SIGTERM');

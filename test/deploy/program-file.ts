@@ -38,8 +38,6 @@ export function systemOf(path: string): string {
 
 /** The native parts in it, by the end of their package's name: one for an executable that works. */
 export function nativePartsOf(path: string): string[] {
-  const names = readFileSync(path, 'latin1').matchAll(
-    /root\/argon2\.([a-z0-9]+(?:-[a-z0-9]+)*?)-[a-z0-9]{8}\.node/g,
-  );
+  const names = readFileSync(path, 'latin1').matchAll(/root\/argon2\.([a-z0-9]+(?:-[a-z0-9]+)*)\.node/g);
   return [...new Set([...names].map(([, name = '']) => name))];
 }

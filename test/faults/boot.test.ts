@@ -41,6 +41,7 @@ async function serve(env: Readonly<Record<string, string>>) {
 const smtp = { MAYFLY_SMTP_URL: 'smtp://127.0.0.1' };
 const dkim = { ...smtp, MAYFLY_DKIM_DOMAIN: 'example.org', MAYFLY_DKIM_SELECTOR: 'mayfly' };
 const twoRegions = { MAYFLY_REGIONS: 'us=https://us.example.org,eu=https://eu.example.org' };
+const inTheUs = { ...twoRegions, MAYFLY_REGION: 'us' };
 
 /** Every variable of the server with a value that must stop the start, part of the advice, and other settings it needs. */
 const wrongSettings: readonly (readonly [
@@ -74,14 +75,9 @@ const wrongSettings: readonly (readonly [
   ['MAYFLY_REGION', 'ap', /MAYFLY_REGIONS/, twoRegions],
   ['MAYFLY_REGIONS', 'us', /labels of two characters/],
   ['MAYFLY_REGIONS', twoRegions.MAYFLY_REGIONS, /MAYFLY_REGION\b/],
-  ['MAYFLY_BASE_URL', 'https://example.org', /us\.example\.org/, { ...twoRegions, MAYFLY_REGION: 'us' }],
-  [
-    'MAYFLY_ROUTER_UPSTREAMS',
-    'ap=http://10.0.0.1:3000',
-    /MAYFLY_REGIONS/,
-    { ...twoRegions, MAYFLY_REGION: 'us' },
-  ],
-  ['MAYFLY_ROUTER_WEIGHTS', 'us=1,ap=1', /MAYFLY_REGIONS/, { ...twoRegions, MAYFLY_REGION: 'us' }],
+  ['MAYFLY_BASE_URL', 'https://example.org', /us\.example\.org/, inTheUs],
+  ['MAYFLY_ROUTER_UPSTREAMS', 'ap=http://10.0.0.1:3000', /MAYFLY_REGIONS/, inTheUs],
+  ['MAYFLY_ROUTER_WEIGHTS', 'us=1,ap=1', /MAYFLY_REGIONS/, inTheUs],
   ['MAYFLY_V1_DIALECT', 'old', /"documented" or "upstream"/],
   ['MAYFLY_V2_DIALECT', 'old', /"documented" or "upstream"/],
   ['MAYFLY_ANONYMOUS', 'everything', /"create" or "read"/],
@@ -95,6 +91,7 @@ const wrongSettings: readonly (readonly [
   ['MAYFLY_ALLOWED_ORIGINS', 'app.example.org', /https:\/\/app\.example\.org/],
   ['MAYFLY_DEFAULT_LOCALE', 'no_such_language', /language tag/],
   ['MAYFLY_LOCALES', 'en,,fr', /language tags/],
+  ['MAYFLY_DOWNLOADS', 'yes', /"on" or "off"/],
   ['MAYFLY_LOG_LEVEL', 'loud', /"debug"/],
   ['MAYFLY_END_TO_END', 'perhaps', /"default" or "offered"/],
   ['MAYFLY_INTERNAL_PORT', '0', /whole number/],

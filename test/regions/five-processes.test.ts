@@ -205,6 +205,7 @@ describe('pages at the router', () => {
       [`/private/${metadataKey}`, 'eu'],
       ['/', 'us'],
       ['/log-in', 'us'],
+      ['/mayfly.tgz?2', 'us'],
     ] as const) {
       for (const method of ['GET', 'HEAD', 'POST']) {
         const got = await ask(method, path);

@@ -35,6 +35,7 @@ import { createMailQuota, createRateLimiter } from '../../src/http/rate-limit.ts
 import { type Locale, lookUp, supportedLocales } from '../../src/locale/catalogues.ts';
 import { createDomainNameParser } from '../../src/ops/dns.ts';
 import { dicewareWords, isCommonPassword } from '../../src/ops/word-lists.ts';
+import type { FindDownload } from '../../src/web/about/downloads.ts';
 import { type Brands, brandRules, createMailBrandOf, ownBrands } from '../../src/web/brand/brand.ts';
 import { createPages } from '../../src/web/pages.ts';
 import { createMemoryStore, type MemoryStore } from '../stores/memory.ts';
@@ -77,6 +78,8 @@ export interface TestAppOptions {
   readonly wrapService?: (service: SecretService) => SecretService;
   readonly hasher?: PassphraseHasher;
   readonly mailer?: Mailer;
+  /** The packages that it serves; one of a few bytes for each when absent. */
+  readonly findDownload?: FindDownload;
 }
 
 export interface TestClock {
@@ -112,6 +115,8 @@ export interface TestApp {
   /** Errors that escaped a handler; empty in a healthy test. */
   readonly faults: readonly unknown[];
 }
+
+const smallDownload = { bytes: new Uint8Array([31, 139, 8, 0]), sha256: '0123456789abcdef'.repeat(4) };
 
 /** 2025-05-08, chosen arbitrarily. */
 const startSeconds = 1_746_700_000;
@@ -192,6 +197,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
       version: '0.1.0',
     },
     isReady: options.isReady ?? (async () => true),
+    findDownload: options.findDownload ?? (async () => smallDownload),
     apiReference: createReference([v1Surface, v2Surface], {
       version: '0.1.0',
       baseUrl: links.baseUrl,

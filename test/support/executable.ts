@@ -5,9 +5,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { freePort, repositoryRoot, watch } from './started-server.ts';
 
-/** @param path of the executable, in a folder of the test's own */
-export async function buildExecutable(path: string): Promise<void> {
-  const build = spawn('node', [join(repositoryRoot, 'scripts', 'build.mjs'), path], { stdio: 'ignore' });
+/** @param path of the executable, in a folder of the test's own @param flags as `npm run build` takes them */
+export async function buildExecutable(path: string, flags = ['--no-packages']): Promise<void> {
+  const args = [join(repositoryRoot, 'scripts', 'build.mjs'), ...flags, path];
+  const build = spawn('node', args, { stdio: 'ignore' });
   expect(await once(build, 'exit')).toEqual([0, null]);
 }
 

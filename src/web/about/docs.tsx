@@ -7,13 +7,15 @@ import { type Frame, Page, renderPage } from '../kit/layout.tsx';
 import { type PageReply, type PageRoute, pageReply } from '../kit/page.ts';
 import { CopyButton, CopyStatus } from '../kit/parts.tsx';
 import type { RouteName } from '../kit/routes.ts';
+import type { FindDownload } from './downloads.ts';
 import type { Block, Document } from './read-documents.ts';
 
 export interface DocumentDeps {
   readonly links: Pick<Links, 'baseUrl'>;
+  readonly findDownload: FindDownload;
 }
 
-export function createDocumentPages({ links: { baseUrl } }: DocumentDeps): PageRoute[] {
+export function createDocumentPages({ links: { baseUrl }, findDownload }: DocumentDeps): PageRoute[] {
   const shared = { needsNoSession: true } as const;
   return [
     {
@@ -38,8 +40,9 @@ export function createDocumentPages({ links: { baseUrl } }: DocumentDeps): PageR
           const { documents } = await import('./documents.ts');
           const document = documents.find((each) => each.key === key);
           if (document === undefined) throw new RequestProblem({ problem: 'not_found' });
+          const offer = await offerIn(document, findDownload);
           return replyAt(frame, 'doc', key, (plain) => (
-            <DocumentPage frame={plain} document={document} baseUrl={baseUrl} />
+            <DocumentPage frame={plain} document={document} baseUrl={baseUrl} offer={offer} />
           ));
         },
       },
@@ -96,13 +99,23 @@ const Entry: FC<PropsWithChildren<{ href: string; title: string }>> = ({ href, t
 /** Of the servers that the documents name as examples, this one takes the place. */
 const exampleServers = /https:\/\/secrets\.example\.org|http:\/\/localhost:3000/g;
 
+/** The package that a document has people fetch from this installation; without a checksum where it is not served. */
+async function offerIn(document: Document, find: FindDownload) {
+  const text = JSON.stringify(document);
+  const name = (['mayfly.tgz', 'client.tgz'] as const).find((each) => text.includes(`/${each}`));
+  return name === undefined ? null : { name, sha256: (await find(name))?.sha256 };
+}
+
+type Offer = Awaited<ReturnType<typeof offerIn>>;
+
 interface DocumentProps {
   readonly frame: Frame;
   readonly document: Document;
   readonly baseUrl: string;
+  readonly offer: Offer;
 }
 
-const DocumentPage: FC<DocumentProps> = ({ frame, document, baseUrl }) => {
+const DocumentPage: FC<DocumentProps> = ({ frame, document, baseUrl, offer }) => {
   const { title, intro, body, sections } = document;
   const { href } = frame;
   const basePath = href('home').slice(0, -1);
@@ -110,7 +123,7 @@ const DocumentPage: FC<DocumentProps> = ({ frame, document, baseUrl }) => {
     <>
       {blocks.map((block, at) =>
         block.kind === 'code' ? (
-          <Code id={`${name}-${at + 1}`} code={block.code.replace(exampleServers, baseUrl)} />
+          <Code id={`${name}-${at + 1}`} code={block.code.replace(exampleServers, baseUrl)} offer={offer} />
         ) : (
           raw(block.markup.replaceAll('href="@/', `href="${basePath}/`))
         ),
@@ -148,11 +161,30 @@ const DocumentPage: FC<DocumentProps> = ({ frame, document, baseUrl }) => {
   );
 };
 
-const Code: FC<{ id: string; code: string }> = ({ id, code }) => (
-  <div class="call">
-    <pre>
-      <code id={id}>{code}</code>
-    </pre>
-    <CopyButton target={id} label="Copy" copied="Copied" class="quiet small" />
-  </div>
-);
+const Code: FC<{ id: string; code: string; offer: Offer }> = ({ id, code, offer }) => {
+  const fetched = offer !== null && code.includes(`/${offer.name}`) ? offer : null;
+  if (fetched !== null && fetched.sha256 === undefined)
+    return (
+      <p>
+        (This installation does not serve <code>{fetched.name}</code>: it runs from the sources, or its
+        operator has turned that off.)
+      </p>
+    );
+  return (
+    <>
+      <div class="call">
+        <pre>
+          <code id={id}>{code}</code>
+        </pre>
+        <CopyButton target={id} label="Copy" copied="Copied" class="quiet small" />
+      </div>
+      {fetched && (
+        <p>
+          <small>
+            SHA-256 of <code>{fetched.name}</code>: <code>{fetched.sha256}</code>
+          </small>
+        </p>
+      )}
+    </>
+  );
+};

@@ -184,7 +184,18 @@ export function toResponse(answered: Answered, reply: PageReply): Response {
   response.headers.set('cross-origin-resource-policy', 'same-origin');
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.headers.set(name, value);
   for (const cookie of reply.cookies ?? []) response.headers.append('set-cookie', cookie);
-  return response;
+  return isKnown(answered.request, response) ? notModified(response) : response;
+}
+
+/** Whether the client has it already (RFC 9110 §13.1.2). */
+function isKnown({ headers }: Request, response: Response): boolean {
+  const tag = response.headers.get('etag');
+  return tag !== null && (headers.get('if-none-match') ?? '').includes(tag);
+}
+
+function notModified({ headers }: Response): Response {
+  for (const name of ['content-length', 'content-type']) headers.delete(name);
+  return new Response(null, { status: 304, headers });
 }
 
 function policyOf({ frame }: Answered, { content, usesWorker, showsPictures }: PageReply): string {

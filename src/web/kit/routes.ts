@@ -63,6 +63,9 @@ export const routes = {
   api: '/api',
   docs: '/docs',
   doc: '/docs/:key',
+  /** The packages of the command and of the API's client, for npm. */
+  commandPackage: '/mayfly.tgz',
+  clientPackage: '/client.tgz',
   /** The API's client: `mayfly.js`, and the modules that it loads. */
   sdk: '/sdk/:key',
   logo: '/logo/:key',

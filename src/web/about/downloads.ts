@@ -1,0 +1,75 @@
+/**
+ * The packages of the command and of the client, as the site serves them to npm. They are beside the program: inside an executable, and in the
+ * npm package, which cannot contain itself and packs its own folder again. In a checkout there are none.
+ */
+import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzip } from '../../http/compression.ts';
+
+export type DownloadName = 'mayfly.tgz' | 'client.tgz';
+
+export interface Download {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** In hex. */
+  readonly sha256: string;
+}
+
+export type FindDownload = (name: DownloadName) => Promise<Download | null>;
+
+const blockBytes = 512;
+/** 1985-10-26T08:15Z, as npm has it: some tools take nothing from before 1980. */
+const madeAtSeconds = 499_162_500;
+
+function header(path: string, sizeBytes: number): Uint8Array {
+  const octal = (value: number, digits: number) => `${value.toString(8).padStart(digits, '0')}\0`;
+  const owner = octal(0, 7).repeat(2);
+  const first = `${path.padEnd(100, '\0')}${octal(0o644, 7)}${owner}${octal(sizeBytes, 11)}${octal(madeAtSeconds, 11)}`;
+  const last = `0${'\0'.repeat(100)}ustar\x0000`.padEnd(blockBytes - first.length - 8, '\0');
+  // The sum is over the block with blanks in the sum's own place.
+  const sum = Buffer.from(`${first}${' '.repeat(8)}${last}`, 'latin1').reduce((all, byte) => all + byte, 0);
+  return Buffer.from(`${first}${octal(sum, 6)} ${last}`, 'latin1');
+}
+
+/** What the package itself holds, without what npm installs into it. */
+async function filesIn(folder: string, inside = ''): Promise<string[]> {
+  const paths: string[] = [];
+  for (const entry of await readdir(join(folder, inside), { withFileTypes: true })) {
+    const path = `${inside}${entry.name}`;
+    if (entry.isFile()) paths.push(path);
+    else if (entry.isDirectory() && path !== 'node_modules')
+      paths.push(...(await filesIn(folder, `${path}/`)));
+  }
+  return paths;
+}
+
+/** As ustar (POSIX.1-1988) and gzip: the same contents give the same bytes, wherever and whenever, and so those of the release. */
+export async function packPackage(folder: string): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  for (const path of (await filesIn(folder)).sort()) {
+    const content = await Bun.file(join(folder, path)).bytes();
+    parts.push(header(`package/${path}`, content.length), content);
+    parts.push(new Uint8Array(-content.length & (blockBytes - 1)));
+  }
+  return gzip(new Uint8Array(Buffer.concat([...parts, new Uint8Array(2 * blockBytes)])), 6);
+}
+
+async function read(name: DownloadName): Promise<Download | null> {
+  const [file, folder] = [Bun.file(join(import.meta.dir, name)), join(import.meta.dir, '..')];
+  const isHere = await file.exists();
+  const isOwn = name === 'mayfly.tgz' && (await Bun.file(join(folder, 'mayfly.mjs')).exists());
+  if (!isHere && !isOwn) return null;
+  const bytes = isHere ? await file.bytes() : await packPackage(folder);
+  return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
+}
+
+const known = new Map<DownloadName, Promise<Download | null>>();
+
+/** Read when it is first asked for, and then kept: 1.5 MB in all. */
+export const findDownload: FindDownload = (name) => {
+  const reading = known.get(name) ?? read(name);
+  known.set(name, reading);
+  // What failed is tried again.
+  reading.catch(() => known.delete(name));
+  return reading;
+};
