@@ -101,6 +101,27 @@ share_file() {
   [ -z "$words" ] || printf '::notice title=Mayfly::%s\n' "$(escape "$words")"
 }
 
+sha256_of() {
+  local line
+  line=$(sha256sum <"$1" 2>/dev/null || shasum -a 256 <"$1")
+  printf '%s' "${line%% *}"
+}
+
+# Nothing that was fetched runs before its checksum has proved right.
+install_command() {
+  local folder words found
+  [[ $checksum =~ ^[0-9a-f]{64}$ ]] || fail 'install: a SHA-256 has 64 hex digits, in lower case; nothing was fetched.'
+  [ -n "$server" ] || fail 'install needs the input server, which the command is fetched from.'
+  folder=$(mktemp -d "${RUNNER_TEMP:-/tmp}/mayfly.XXXXXX")
+  words=$(curl --fail --silent --show-error --location --max-time 120 --output "$folder/mayfly.tgz" "${server%/}/mayfly.tgz" 2>&1) ||
+    fail "install: $server/mayfly.tgz could not be fetched. $words"
+  found=$(sha256_of "$folder/mayfly.tgz")
+  [ "$found" = "$checksum" ] || fail "install: $server/mayfly.tgz has the SHA-256 $found, not the expected one; nothing of it was run."
+  words=$(npm install --prefix "$folder" --no-save --ignore-scripts --no-audit --no-fund "$folder/mayfly.tgz" 2>&1) ||
+    fail "install: npm could not install the command. $words"
+  executable=$folder/node_modules/.bin/mayfly
+}
+
 if [ "${1:-}" = export ]; then
   shift
   export_values "$@"
@@ -108,14 +129,15 @@ if [ "${1:-}" = export ]; then
 fi
 
 links=$INPUT_READ file=$INPUT_SHARE_FILE ttl=$INPUT_TTL recipient=$INPUT_RECIPIENT memo=$INPUT_MEMO
-plain=$INPUT_PLAIN
-executable=$INPUT_EXECUTABLE
-# An absent input is an empty variable, and must not hide what the job has set.
-[ -z "$INPUT_SERVER" ] || export MAYFLY_SERVER=$INPUT_SERVER
-[ -z "$INPUT_PASSPHRASE" ] || export MAYFLY_PASSPHRASE=$INPUT_PASSPHRASE
-[ -z "$INPUT_USERNAME" ] || export MAYFLY_USERNAME=$INPUT_USERNAME
-[ -z "$INPUT_TOKEN" ] || export MAYFLY_TOKEN=$INPUT_TOKEN
+plain=$INPUT_PLAIN server=$INPUT_SERVER passphrase=$INPUT_PASSPHRASE username=$INPUT_USERNAME token=$INPUT_TOKEN
+executable=$INPUT_EXECUTABLE checksum=$INPUT_INSTALL
 unset "${!INPUT_@}"
+[ -z "$checksum" ] || install_command
+# An absent input is an empty variable, and must not hide what the job has set.
+[ -z "$server" ] || export MAYFLY_SERVER=$server
+[ -z "$passphrase" ] || export MAYFLY_PASSPHRASE=$passphrase
+[ -z "$username" ] || export MAYFLY_USERNAME=$username
+[ -z "$token" ] || export MAYFLY_TOKEN=$token
 
 command -v "$executable" >/dev/null || fail "There is no command $executable: install it in an earlier step, or name it in the input executable."
 case "${links:+read} ${file:+share}" in

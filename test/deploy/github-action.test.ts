@@ -1,5 +1,7 @@
 /** The GitHub Action, run step by step as the runner does, with the real command against a started server. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +9,7 @@ import { parseWorkflow } from '@actions/workflow-parser';
 import { parseAction } from '@actions/workflow-parser/actions/action-parser';
 import { NoOperationTraceWriter } from '@actions/workflow-parser/templates/trace-writer';
 import { createClient, type MayflyClient } from '../../sdk/mayfly.ts';
+import { packPackage } from '../../src/web/about/downloads.ts';
 import { createAccount, repositoryRoot, type StartedServer, startServer } from '../support/started-server.ts';
 import { parseFileCommands, readAction, runAction } from './action-runner.ts';
 import { type CommandFolder, openCommandFolder } from './mayfly-on-path.ts';
@@ -221,6 +224,73 @@ describe('the action shares', () => {
       expect(errors[0]).not.toContain('Usage');
     }
   }, 30_000);
+});
+
+describe('the action installs the command from an installation', () => {
+  const ran = () => join(folder, 'ran');
+
+  /** Of a package whose command is that of the sources, and says that it ran. */
+  async function pack(): Promise<Uint8Array<ArrayBuffer>> {
+    const packed = await mkdtemp(join(folder, 'package-'));
+    const manifest = { name: 'mayfly', version: '0.1.0', bin: { mayfly: 'mayfly.mjs' } };
+    await writeFile(join(packed, 'package.json'), JSON.stringify(manifest));
+    const main = join(repositoryRoot, 'src', 'main.ts');
+    const program = `#!/usr/bin/env node
+      const { spawnSync } = await import('node:child_process');
+      (await import('node:fs')).appendFileSync('${ran()}', 'ran');
+      const args = ['${main}', ...process.argv.slice(2)];
+      process.exit(spawnSync('${process.execPath}', args, { stdio: 'inherit' }).status);`;
+    await writeFile(join(packed, 'mayfly.mjs'), program);
+    return packPackage(packed);
+  }
+
+  /** The started server, with a package; `null`: it serves none. */
+  const serving = (bytes: Uint8Array<ArrayBuffer> | null) =>
+    Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch(request) {
+        const { pathname } = new URL(request.url);
+        if (pathname === '/mayfly.tgz') return new Response(bytes, { status: bytes === null ? 404 : 200 });
+        return fetch(new Request(address + pathname, request));
+      },
+    });
+
+  it('once its checksum is right, and then reads with it', async () => {
+    const bytes = await pack();
+    const install = createHash('sha256').update(bytes).digest('hex');
+    await using site = serving(bytes);
+    const given = {
+      server: site.url.origin,
+      install,
+      executable: 'not-here',
+      read: `A=${await linkOf('pinned')}`,
+    };
+    const { errors, variables } = await run(given);
+    expect([errors, variables, await readFile(ran(), 'utf8')]).toEqual([[], { A: 'pinned' }, 'ran']);
+  }, 60_000);
+
+  it('and runs nothing, and opens nothing, when anything about it is wrong', async () => {
+    const bytes = await pack();
+    const install = createHash('sha256').update(bytes).digest('hex');
+    const other = new Uint8Array([...bytes.subarray(0, -1), 1]);
+    const link = await linkOf('kept');
+    await rm(ran(), { force: true });
+    for (const [served, given, words] of [
+      [other, { install }, 'not the expected one; nothing of it was run.'],
+      [null, { install }, 'could not be fetched.'],
+      [bytes, { install: install.toUpperCase() }, '64 hex digits'],
+      [bytes, { install: 'true' }, '64 hex digits'],
+      [bytes, { install: `${install}0` }, '64 hex digits'],
+      [bytes, { install, server: '' }, 'install needs the input server'],
+    ] as const) {
+      await using site = serving(served);
+      const { code, errors, variables } = await run({ server: site.url.origin, read: `A=${link}`, ...given });
+      expect([code, errors.join(), variables]).toEqual([1, expect.stringContaining(words), {}]);
+    }
+    expect(existsSync(ran())).toBe(false);
+    expect((await client.reveal(link)).value).toBe('kept');
+  }, 60_000);
 });
 
 describe('the action', () => {
