@@ -59,7 +59,9 @@ export interface NameServer extends AsyncDisposable {
 type Resource = Packet['answers'][number];
 type AskedType = Exclude<QuestionType, 'other'>;
 
-const { TYPE, CLASS, RCODE } = Packet;
+const { TYPE, CLASS } = Packet;
+/** RFC 1035 §4.1.1. */
+const RCODE = { SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } as const;
 const typeNames = new Map<number, AskedType>([
   [TYPE.A, 'A'],
   [TYPE.AAAA, 'AAAA'],
@@ -104,8 +106,16 @@ function resolve(zone: Zone, name: string, type: AskedType): Resource[] | null {
   return answers;
 }
 
-function manyTexts(name: string): Resource[] {
-  return Array.from({ length: 240 }, (_, at) => record(name, 'TXT', { data: `${at} ${'x'.repeat(200)}` }));
+/** The same record again and again, as bytes, because the library takes seconds to write so many. */
+function manyTexts(response: Packet, name: string): Buffer {
+  const [start, count] = [response.toBuffer().length, 240];
+  response.answers = [record(name, 'TXT', { data: 'x'.repeat(200) })];
+  const once = response.toBuffer();
+  const more = Array.from({ length: count - 1 }, () => once.subarray(start));
+  const whole = Buffer.concat([once, ...more]);
+  // ANCOUNT (RFC 1035 §4.1.1).
+  whole.writeUInt16BE(count, 6);
+  return whole;
 }
 
 /** The answer to a request, altered by the treatment; `null` for none. */
@@ -129,13 +139,13 @@ function answerTo(
   const found = resolve(zone, question.name, type);
   response.header.rcode = (typeof treatment === 'string' && codes[treatment]) || (found ? 0 : RCODE.NXDOMAIN);
   if (response.header.rcode !== 0) return response;
+  if (treatment === 'huge' && over === 'tcp') return manyTexts(response, question.name);
   response.answers = found ?? [];
-  if (treatment === 'huge') response.answers = manyTexts(question.name);
   if (treatment === 'wrong_id') response.header.id = (request.header.id + 1) % 65_536;
   if (treatment === 'wrong_question')
     response.questions = [new Packet.Question('other.test', question.type, 1)];
   if (treatment === 'wrong_name') for (const answer of response.answers) answer.name = 'other.test';
-  if (treatment !== 'truncated' || over === 'tcp') return response;
+  if (!['truncated', 'huge'].includes(`${treatment}`) || over === 'tcp') return response;
   response.header.tc = 1;
   response.answers = [];
   return response;
