@@ -30,7 +30,7 @@ import type { MailProbe } from './mail/probe.ts';
 import { type MailSetting, MailSettingError } from './mail/settings.ts';
 import { createSmtpMailer, type SmtpMailer, type SmtpServerOptions } from './mail/smtp.ts';
 import { createDomainNameParser, createResolver } from './ops/dns.ts';
-import { startInternalServer } from './ops/internal-server.ts';
+import { startInternalServer } from './http/internal-server.ts';
 import { createRandomPauses, startDomainChecker, startSweeper } from './ops/jobs.ts';
 import type { Log } from './ops/log.ts';
 import {
@@ -196,14 +196,14 @@ interface InternalDeps {
   readonly log: Log;
 }
 
-function listenInternally(
+async function listenInternally(
   { internalHost, internalPort }: Settings,
   deps: InternalDeps,
   closers: Closers,
-): void {
+): Promise<void> {
   const { metrics, domains, log } = deps;
   if (internalPort === null || metrics === null) return;
-  const server = startInternalServer(
+  const server = await startInternalServer(
     { hostname: internalHost, port: internalPort },
     {
       metrics,
@@ -289,7 +289,7 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   const links = createLinks(settings.baseUrl);
   const { siteHost } = links;
   const domains = await openDomains(settings, { store, events, siteHost, locales: settings.locales });
-  listenInternally(settings, { metrics, domains, log }, closers);
+  await listenInternally(settings, { metrics, domains, log }, closers);
   const limiter = createRateLimiter({
     ...{ table: settings.rateLimits, nowMs: () => performance.now() },
     ...(limitsUnder !== null && { shared: limitsUnder(deriveLimitKey(ring.current.key)) }),

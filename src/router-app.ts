@@ -3,16 +3,16 @@
  * its internal port.
  */
 import type { Settings } from './config/read.ts';
-import { type InternalServer, startInternalServer } from './ops/internal-server.ts';
+import { type InternalServer, startInternalServer } from './http/internal-server.ts';
 import type { Log } from './ops/log.ts';
 import { noRouterMetrics, type OpenRouterMetrics, openRouterMetrics } from './ops/metrics.ts';
 import { type RouterStart, startRouter } from './router/start.ts';
 
-function listenInternally(
+async function listenInternally(
   { internalHost, internalPort }: Settings,
   metrics: OpenRouterMetrics | null,
   log: Log,
-): InternalServer | null {
+): Promise<InternalServer | null> {
   if (internalPort === null || metrics === null) return null;
   return startInternalServer(
     { hostname: internalHost, port: internalPort },
@@ -27,7 +27,7 @@ function listenInternally(
 
 export async function startRouterApp(settings: Settings, log: Log): Promise<RouterStart> {
   const opened = settings.internalPort === null ? null : await openRouterMetrics();
-  const internal = listenInternally(settings, opened, log);
+  const internal = await listenInternally(settings, opened, log);
   if (internal?.outcome === 'refused') return internal;
   const metrics = opened ?? noRouterMetrics;
   const router = await startRouter({
@@ -47,7 +47,7 @@ export async function startRouterApp(settings: Settings, log: Log): Promise<Rout
     onFault: (error, requestId) => log({ event: 'fault', where: 'request', error, requestId }),
     onCrowd: () => log({ event: 'descriptors_used_up' }),
   });
-  const stopInternal = async () => internal?.stop();
+  const stopInternal = async () => void (await internal?.stop());
   if (router.outcome === 'refused') {
     await stopInternal();
     return router;

@@ -14,7 +14,7 @@
  *   closed. Unknown methods: closed without an answer. Those answers are the runtime's and carry none of our headers;
  *   no handler has run.
  * - Targets: dot segments are resolved (also `%2e`, and backslashes count as slashes), what is not ASCII is
- *   percent-encoded, `%2f` stays. The authority of an absolute target is dropped.
+ *   percent-encoded, `%2f` stays. The authority of an absolute target is dropped. Nothing keeps the target as sent.
  * - Pipelining: requests in one packet are answered in order for as long as every answer is there before the event loop
  *   turns. A request that arrives while an answer is still due closes the connection, without a byte, and aborts the
  *   signal of the request that was waiting for it. A POST waits for the end of its turn before it does anything
@@ -137,8 +137,8 @@ function listen(options: ServerOptions): BunServer {
       fetch: (request, peer) => {
         const longest = longestBodySeconds(Number(request.headers.get('content-length')));
         if (longest !== null) peer.timeout(request, Math.min(idleTimeout + longest, mostSeconds));
-        const answer = refusalOf(request) ?? fetch(request, peer);
-        return asksToClose(request) ? closing(answer) : answer;
+        const answer = () => refusalOf(request) ?? fetch(request, peer);
+        return asksToClose(request) ? closing(answer, onFault) : answer();
       },
       error: (error) => answerFault(error, onFault),
     });
@@ -153,8 +153,11 @@ function asksToClose({ headers }: Request): boolean {
   return asked !== null && /(?:^|,)\s*close\s*(?:,|$)/i.test(asked);
 }
 
-async function closing(answer: Response | Promise<Response>): Promise<Response> {
-  const response = await answer;
+async function closing(
+  answer: () => Response | Promise<Response>,
+  onFault: ServerOptions['onFault'],
+): Promise<Response> {
+  const response = await Promise.try(answer).catch((error: unknown) => answerFault(error, onFault));
   response.headers.set('connection', 'close');
   return response;
 }

@@ -50,7 +50,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/cli': ['src/config', 'src/core', 'src/ops', 'sdk', 'commander', 'qr', 'node:*'],
   'src/site.ts': ['src/config', 'src/core', 'src/http', 'src/locale', 'src/api', 'src/web'],
-  'src/router-app.ts': ['src/config', 'src/router', 'src/ops'],
+  'src/router-app.ts': ['src/config', 'src/http', 'src/router', 'src/ops'],
   'src/stores.ts': ['src/config', 'src/core', 'src/ops', 'src/store', 'node:*'],
   'src/moves.ts': ['src/stores.ts', 'src/config', 'src/core', 'src/ops', 'src/store', 'node:*'],
   'src/app.ts': ['src/*', 'node:*'],

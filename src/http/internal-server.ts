@@ -8,10 +8,11 @@
  */
 import { ServiceError } from '../core/errors.ts';
 import { isPrivateName } from '../core/links.ts';
-import type { OpenMetrics } from './metrics.ts';
+import { ListenError, startServer } from './server.ts';
 
 export interface InternalServerDeps {
-  readonly metrics: Pick<OpenMetrics, 'render'>;
+  /** All series, in Prometheus' exposition format. */
+  readonly metrics: { render(): Promise<string> };
   /** Whether a certificate may be had for the name: it is a verified share domain. */
   readonly isVerified: (name: string) => Promise<boolean>;
   /** What could not be foreseen; that the store does not answer is no such thing. */
@@ -25,7 +26,7 @@ export interface InternalAddress {
 }
 
 export type InternalServer =
-  | { readonly outcome: 'listening'; readonly port: number; stop(): Promise<void> }
+  | { readonly outcome: 'listening'; readonly port: number; stop(): Promise<unknown> }
   /** A sentence for the operator that names the setting. */
   | { readonly outcome: 'refused'; readonly problem: string };
 
@@ -85,8 +86,7 @@ const listenSentences: Readonly<Record<string, (address: InternalAddress) => str
     `Port ${port} of MAYFLY_INTERNAL_PORT may not be used by this user: choose one above 1023.`,
 };
 
-function problemOf(error: unknown, address: InternalAddress): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+function problemOf({ code }: ListenError, address: InternalAddress): string {
   const sentence = listenSentences[code];
   return (
     sentence?.(address) ??
@@ -95,21 +95,16 @@ function problemOf(error: unknown, address: InternalAddress): string {
 }
 
 /** Serves until stopped. */
-export function startInternalServer(address: InternalAddress, deps: InternalServerDeps): InternalServer {
+export async function startInternalServer(
+  address: InternalAddress,
+  deps: InternalServerDeps,
+): Promise<InternalServer> {
+  const fetch = createInternalFetch(deps, address.hostname);
   try {
-    const server = Bun.serve({
-      ...address,
-      development: false,
-      // Said outright, because without development mode the runtime would share a port in use instead of refusing it.
-      reusePort: false,
-      fetch: createInternalFetch(deps, address.hostname),
-      error: (error) => {
-        deps.onFault(error);
-        return bare(500);
-      },
-    });
-    return { outcome: 'listening', port: server.port ?? address.port, stop: () => server.stop(true) };
+    const server = await startServer({ ...address, fetch, onFault: deps.onFault });
+    return { outcome: 'listening', port: server.port, stop: () => server.stop(0) };
   } catch (error) {
-    return { outcome: 'refused', problem: problemOf(error, address) };
+    if (error instanceof ListenError) return { outcome: 'refused', problem: problemOf(error, address) };
+    throw error;
   }
 }

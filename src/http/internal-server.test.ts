@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test';
 import { ServiceError } from '../core/errors.ts';
 import { createInternalFetch, type InternalServerDeps, startInternalServer } from './internal-server.ts';
-import { openMetrics } from './metrics.ts';
+import { openMetrics } from '../ops/metrics.ts';
 
 const verified = 'secrets.example.com';
 
@@ -143,7 +143,7 @@ describe('the question before a certificate', () => {
 describe('the internal port', () => {
   it('shows the counters at /metrics and answers nothing else but questions', async () => {
     const { deps } = depsOf({ metrics: await openMetrics() });
-    const server = startInternalServer({ hostname: '127.0.0.1', port: 0 }, deps);
+    const server = await startInternalServer({ hostname: '127.0.0.1', port: 0 }, deps);
     if (server.outcome === 'refused') throw new Error(server.problem);
     const ask = async (path: string, method = 'GET') =>
       (await fetch(`http://127.0.0.1:${server.port}${path}`, { method })).status;
@@ -164,14 +164,14 @@ describe('the internal port', () => {
 
   it('that is taken, or on an address of another machine, is refused by its setting', async () => {
     const { deps } = depsOf();
-    const first = startInternalServer({ hostname: '127.0.0.1', port: 0 }, deps);
+    const first = await startInternalServer({ hostname: '127.0.0.1', port: 0 }, deps);
     if (first.outcome === 'refused') throw new Error(first.problem);
-    const second = startInternalServer({ hostname: '127.0.0.1', port: first.port }, deps);
+    const second = await startInternalServer({ hostname: '127.0.0.1', port: first.port }, deps);
     await first.stop();
     expect(second.outcome === 'refused' && second.problem).toBe(
       `Port ${first.port} of MAYFLY_INTERNAL_PORT is in use on 127.0.0.1: stop what listens there, or choose another.`,
     );
-    const elsewhere = startInternalServer({ hostname: '203.0.113.1', port: 0 }, deps);
+    const elsewhere = await startInternalServer({ hostname: '203.0.113.1', port: 0 }, deps);
     expect(elsewhere.outcome === 'refused' && elsewhere.problem).toContain(
       '203.0.113.1 of MAYFLY_INTERNAL_HOST',
     );
