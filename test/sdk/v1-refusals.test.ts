@@ -84,7 +84,9 @@ describe('a refusal of v1', () => {
 
     for (const problem of Object.values(problems))
       it(`has the code of v2 in the dialect ${name}: ${problem.problem}`, () => {
-        expect(errorOf(encodeProblem(problem, dialect)).code).toBe(codeOfProblem[problem.problem]);
+        const { code } = errorOf(encodeProblem(problem, dialect));
+        const isUnknownPath = name === 'upstream' && problem.problem === 'method_not_allowed';
+        expect(code).toBe(isUnknownPath ? 'not_found' : codeOfProblem[problem.problem]);
       });
 
     for (const [refused, code, field] of Object.values(creations))

@@ -91,6 +91,12 @@ const proofs: { readonly [Row in keyof Dialect]: Proof } = {
     documented: [400, 401, 405, 413, true],
     upstream: [404, 404, 404, 404, false],
   },
+  wrongMethodBody: {
+    what: 'the body of a wrong method',
+    ask: async (s) => (await s.send('PUT', '/share')).body,
+    documented: { message: 'Method Not Allowed' },
+    upstream: { error: 'Not Found', message: 'Not Found' },
+  },
   missingScopeStatus: {
     what: 'a token that lacks the scope',
     ask: async (s) => {

@@ -155,6 +155,8 @@ const onManagement: Case[] = [
   ),
 ];
 
+const notFound = { error: 'Not Found', message: 'Not Found' };
+
 const onPaths: Case[] = [
   ...[
     '',
@@ -172,7 +174,7 @@ const onPaths: Case[] = [
       title: `GET ${path === '' ? 'the base itself' : path}`,
       documented: 404,
       upstream: 404,
-      body: { error: 'Not Found', message: 'Not Found' },
+      body: notFound,
       call: (s) => s.get(path),
     }),
   ),
@@ -191,6 +193,7 @@ const onPaths: Case[] = [
       documented: 405,
       upstream: 404,
       body: message('Method Not Allowed'),
+      upstreamBody: notFound,
       call: (s) => s.send(method, path),
     }),
   ),

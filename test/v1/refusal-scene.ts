@@ -39,6 +39,8 @@ export interface Case {
   readonly documented: number;
   readonly upstream: number;
   readonly body: Expected;
+  /** Of the upstream dialect, where it is another. */
+  readonly upstreamBody?: Expected;
   readonly call: (scene: Scene) => Promise<Answer>;
 }
 

@@ -10,7 +10,8 @@ import { message, type Scene, saying, sceneOf } from './refusal-scene.ts';
 for (const dialect of ['documented', 'upstream'] as const satisfies readonly DialectName[]) {
   for (const [group, cases] of Object.entries(groups)) {
     describe(`${group} in the ${dialect} dialect`, () => {
-      for (const { title, body, call, ...statuses } of cases) {
+      for (const { title, body: usual, upstreamBody, call, ...statuses } of cases) {
+        const body = (dialect === 'upstream' ? upstreamBody : undefined) ?? usual;
         const status = statuses[dialect];
         it(`${title} is answered ${status}`, async () => {
           const scene = await sceneOf({ dialect });

@@ -9,6 +9,9 @@ import { type DialectName, row, type SideOf, sideOf } from '../version.ts';
 /** What counts of a parameter's text; `undefined` where nothing does. */
 type ReadText = (text: string) => string | undefined;
 
+/** The body of an unknown path. */
+export const notFoundBody = { error: 'Not Found', message: 'Not Found' };
+
 export const differences = {
   secretKeyOfGone: row<(state: ReceiptState) => { secret_key?: '' }>(
     'Typed clients build a link from a null key. The existing service empties it, and leaves it out after a reading.',
@@ -49,6 +52,11 @@ export const differences = {
     'The existing service answers nearly every refusal with 404 and sends no challenge; clients read the message.',
     (status) => status,
     notFoundInstead,
+  ),
+  wrongMethodBody: row<object>(
+    'To the existing service a wrong method is an unknown path: the npm and TypeScript clients compare its "Not Found".',
+    { message: 'Method Not Allowed' },
+    notFoundBody,
   ),
   missingScopeStatus: row<number>(
     'The existing service knows no scopes; what its credentials do not allow it answers with 404, as all it refuses.',

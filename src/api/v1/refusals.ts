@@ -11,7 +11,7 @@ import type { Answer, Reply } from '../../http/operation.ts';
 import { clientLeft, type Problem } from '../../http/problem.ts';
 import { hint } from '../elsewhere.ts';
 import { answerFrom, type Table } from '../version.ts';
-import { type Dialect, dialectOf } from './dialect.ts';
+import { type Dialect, dialectOf, notFoundBody } from './dialect.ts';
 
 type CreationRefusal = Exclude<CreationOutcome, { outcome: 'created' }>;
 type KeyRefusal = Exclude<RevealOutcome | BurnOutcome, { outcome: 'revealed' | 'burned' }>;
@@ -92,11 +92,11 @@ const problemTable: Table<Problem, 'problem', [dialect: Dialect]> = {
       problems.cross_site.status,
       'A page of another site may not call this service. Call it from your own program.',
     ),
-  not_found: () => ({
-    status: problems.not_found.status,
-    body: { error: 'Not Found', message: 'Not Found' },
+  not_found: () => ({ status: problems.not_found.status, body: notFoundBody }),
+  method_not_allowed: (_, { wrongMethodBody: body }) => ({
+    status: problems.method_not_allowed.status,
+    body,
   }),
-  method_not_allowed: () => refusal(problems.method_not_allowed.status, 'Method Not Allowed'),
   body_too_large: ({ capBytes }) =>
     refusal(
       problems.body_too_large.status,
