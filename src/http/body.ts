@@ -28,6 +28,18 @@ export function creationCapBytesFor(plans: Plans, plan: Plan): number {
   return Math.max(bodyCapBytesFor(plans), Math.ceil((maxCiphertextBytes(plan) * 4) / 3) + besideSealedBytes);
 }
 
+/** Nothing is decompressed here (RFC 9110 §15.5.16, P21). @throws RequestProblem `unsupported_media_type` */
+export function assertNotEncoded(request: Request): void {
+  const { headers } = request;
+  const codings = headers.get('content-encoding')?.split(',') ?? [];
+  const isPlain = codings.every((coding) => ['', 'identity'].includes(coding.trim().toLowerCase()));
+  if (isPlain || headers.get('content-length') === '0' || request.body === null) return;
+  throw new RequestProblem(
+    { problem: 'unsupported_media_type', isEncoded: true },
+    { 'accept-encoding': 'identity' },
+  );
+}
+
 /** The body came too slowly: what is left of it is not awaited, so the connection must end with the answer. */
 export class BodyTimeout extends RequestProblem {
   /** @param isLong whether it was given more time than that */

@@ -29,6 +29,19 @@ export function formPairs(body: Uint8Array): readonly FormPair[] {
   return pairs;
 }
 
+/**
+ * Of a body, where a part without `=` is mostly the rest of a value whose `&` was not escaped: it can be neither dropped nor named.
+ * @throws RequestProblem `malformed`
+ */
+export function formBodyPairs(body: Uint8Array): readonly (readonly [name: string, value: string])[] {
+  return formPairs(body).map(([name, value]) => {
+    if (value !== undefined) return [name, value];
+    throw malformed(
+      'A part of the body has no "=": write an & inside a value as %26 (curl: --data-urlencode).',
+    );
+  });
+}
+
 function pairOf(field: Uint8Array): FormPair {
   const equals = field.indexOf(sign.equals);
   if (equals === -1) return [decode(field), undefined];

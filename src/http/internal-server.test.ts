@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test';
 import { ServiceError } from '../core/errors.ts';
-import { createInternalFetch, type InternalServerDeps, startInternalServer } from './internal-server.ts';
 import { openMetrics } from '../ops/metrics.ts';
+import { createInternalFetch, type InternalServerDeps, startInternalServer } from './internal-server.ts';
 
 const verified = 'secrets.example.com';
 

@@ -120,8 +120,6 @@ export type Exposure = Pick<Operation, 'method' | 'aliases' | 'scope' | 'limit'>
 export const takesGuess = ({ document }: Pick<Exposure, 'document'>): boolean =>
   document.query?.shape.passphrase !== undefined;
 
-const formType = 'application/x-www-form-urlencoded';
-
 /**
  * The problems that may be answered in an operation's place.
  * @param readsBody also where the operation documents none, as v1 does for every POST
@@ -130,11 +128,9 @@ export function problemsOf(
   { method, aliases = [], access, scope, limit, document }: Exposure,
   readsBody = document.body !== undefined,
 ): readonly Problem['problem'][] {
-  const { body, query, headers, params } = document;
+  const { query, headers, params } = document;
   const hasInput = [query, headers, params].some((part) => part !== undefined) || readsBody;
   const changes = [method, ...aliases.map((alias) => alias.method)].some(mayChange);
-  // Where a form is read, so is a body of any other type.
-  const refusesTypes = body !== undefined && !body.contentTypes.includes(formType);
   const applies: readonly (readonly [Problem['problem'], boolean])[] = [
     ['malformed', hasInput],
     ['not_authorized', access !== 'open'],
@@ -142,7 +138,7 @@ export function problemsOf(
     ['cross_site', changes || takesGuess({ document })],
     ['method_not_allowed', true],
     ['body_too_large', readsBody],
-    ['unsupported_media_type', refusesTypes],
+    ['unsupported_media_type', readsBody],
     ['invalid_fields', readsBody],
     // Wrong credentials are counted whatever the operation's own limit.
     ['rate_limited', limit !== 'none' || access !== 'open'],

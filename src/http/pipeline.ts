@@ -25,7 +25,7 @@ import { type AccountId, anonymous, type Caller, type TokenScope } from '../core
 import { ServiceError } from '../core/errors.ts';
 import type { IsAbandoned } from '../core/ports.ts';
 import type { Admission } from './admission.ts';
-import type { ReadBody } from './body.ts';
+import { assertNotEncoded, type ReadBody } from './body.ts';
 import { type ClientAddressOf, clientPrefixOf, type PeerSource } from './client-address.ts';
 import type { CrossSitePolicy } from './cross-site.ts';
 import { addHeaders, jsonResponse, newRequestId } from './headers.ts';
@@ -186,8 +186,10 @@ export class Call<Target extends Served = Served> implements Exchange {
   }
 
   body(): Promise<Uint8Array> {
+    if (this.#body !== null) return this.#body;
+    assertNotEncoded(this.request);
     const cap = this.endpoint?.target.bodyCapBytes;
-    this.#body ??= this.#deps.readBody(this.request, typeof cap === 'function' ? cap(this.caller) : cap);
+    this.#body = this.#deps.readBody(this.request, typeof cap === 'function' ? cap(this.caller) : cap);
     return this.#body;
   }
 

@@ -7,7 +7,8 @@ import type { TokenScope } from '../core/account.ts';
 export type Problem =
   /** Unparsable body, invalid percent-encoding or UTF-8, repeated or structured parameter. */
   | { readonly problem: 'malformed'; readonly message: string }
-  | { readonly problem: 'unsupported_media_type' }
+  /** `isEncoded`: by `Content-Encoding`, whatever its type. */
+  | { readonly problem: 'unsupported_media_type'; readonly isEncoded?: true }
   /** The body is over the transport's cap. */
   | { readonly problem: 'body_too_large'; readonly capBytes: number }
   | { readonly problem: 'not_found' }

@@ -96,6 +96,7 @@ const forwardedPrefix = 'x-forwarded';
 export const decisiveFields: ReadonlySet<string> = new Set([
   'authorization',
   'content-type',
+  'content-encoding',
   'sec-fetch-site',
   'origin',
   'cookie',

@@ -271,7 +271,7 @@ function toPageRequest(visit: Visit, page: PageRoute): PageRequest {
   let form: Promise<Form> | null = null;
   const readForm = async () => {
     const parse = page.post?.takesFile === true ? parseUpload : parseForm;
-    return parse(await visit.body(), headers.get('content-type'));
+    return parse(await visit.body(), headers);
   };
   return {
     frame,

@@ -103,7 +103,13 @@ export interface BodyEndpoint {
   readonly label: string;
   /** The plainest first; made anew, because all of them together are large. */
   bodies(): readonly UglyBody[];
-  send(body: UglyBody): Promise<Response>;
+  readonly form: BodyForm;
+  /** What a form needs before its other fields, as `name=value&`. */
+  readonly before: string;
+  send(
+    body: Pick<UglyBody, 'contentType' | 'bytes'>,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Response>;
 }
 
 interface Address {
@@ -200,10 +206,14 @@ async function endpointOf(
   first: Readonly<Record<string, string>>,
 ): Promise<BodyEndpoint> {
   const isQuery = form === 'query';
-  const send = ({ contentType, bytes }: Pick<UglyBody, 'contentType' | 'bytes'>) =>
+  const send: BodyEndpoint['send'] = ({ contentType, bytes }, more = {}) =>
     isQuery
       ? app.fetch(`${path}?${bytes}`, { method, headers })
-      : app.fetch(path, { method, body: bytes, headers: { 'content-type': contentType, ...headers } });
+      : app.fetch(path, {
+          method,
+          body: bytes,
+          headers: { 'content-type': contentType, ...headers, ...more },
+        });
   let capBytes = queryCapBytes;
   if (!isQuery)
     for (const cap of capsBytes) {
@@ -217,5 +227,6 @@ async function endpointOf(
     const ugly = uglyBodies(form, { capBytes, field, first });
     return valid === undefined ? ugly : [valid, ...ugly];
   };
-  return { label, bodies, send };
+  const before = new URLSearchParams({ ...first, '': '' }).toString().slice(0, -1);
+  return { label, bodies, send, form, before };
 }

@@ -104,6 +104,43 @@ export const onCreation: Case[] = [
         headers: { 'content-type': multipart },
       }),
   },
+  ...['/share', '/generate'].flatMap((path) =>
+    ['sealed', 'verify', 'files'].map(
+      (name): Case => ({
+        title: `${name} on ${path}, which would protect the secret`,
+        documented: 400,
+        upstream: 404,
+        body: message(
+          `The parameter "${name}" must be left out: version 1 would make the secret without it.`,
+        ),
+        call: (s) => s.post(path, { secret: 'a', [name]: 'x' }),
+      }),
+    ),
+  ),
+  {
+    title: 'sealed as an object in JSON',
+    documented: 400,
+    upstream: 404,
+    body: saying(/"sealed" must be a text/),
+    call: (s) => s.send('POST', '/share', { body: '{"secret":"a","sealed":{}}', headers: json }),
+  },
+  {
+    title: 'the rest of a value after an & that was not escaped',
+    documented: 400,
+    upstream: 404,
+    body: message(
+      'A part of the body has no "=": write an & inside a value as %26 (curl: --data-urlencode).',
+    ),
+    call: (s) => s.send('POST', '/share', { body: 'secret=P&ssw0rd' }),
+  },
+  {
+    title: 'a compressed body',
+    documented: 415,
+    upstream: 415,
+    body: message('Send the body as it is, without a Content-Encoding.'),
+    call: (s) =>
+      s.send('POST', '/share', { body: Bun.gzipSync('secret=a'), headers: { 'content-encoding': 'gzip' } }),
+  },
   {
     title: 'a value of an anonymous caller over 10,000 bytes',
     documented: 413,

@@ -271,7 +271,7 @@ describe('the logo of a domain', () => {
         body: form,
         headers: { cookie: visitor.cookie() },
       });
-      expect([path, answer.status]).toEqual([path, 400]);
+      expect([path, answer.status]).toEqual([path, 415]);
     }
   });
 });

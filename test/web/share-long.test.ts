@@ -105,7 +105,7 @@ describe('a body over the cap', () => {
 });
 
 describe('a form of many fields', () => {
-  const type = 'application/x-www-form-urlencoded';
+  const type = new Headers({ 'content-type': 'application/x-www-form-urlencoded' });
   const fields = (count: number) =>
     Buffer.from(Array.from({ length: count }, (_, at) => `f${at}=`).join('&'));
 

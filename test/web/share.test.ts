@@ -286,7 +286,7 @@ describe('a refused form', () => {
       body: '{"secret":"x"}',
       headers,
     });
-    expect(status).toBe(400);
+    expect(status).toBe(415);
   });
 });
 

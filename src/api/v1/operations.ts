@@ -164,6 +164,14 @@ const creationFields = {
   }),
 };
 
+const leftOut = (name: string) =>
+  z
+    .undefined(`The parameter "${name}" must be left out: version 1 would make the secret without it.`)
+    .optional();
+
+/** What would protect a secret, and is not known here: to ignore it would make one without that. */
+const protections = { sealed: leftOut('sealed'), verify: leftOut('verify'), files: leftOut('files') };
+
 type CreationFields = z.output<z.ZodObject<typeof creationFields>>;
 
 const concealForm = z
@@ -290,7 +298,7 @@ export const v1Operations = {
     limit: 'create',
     summary: 'Conceal a secret and get its keys',
     // Without a secret it goes on to the core, which refuses it in its place among the refusals.
-    form: concealForm.partial({ secret: true }),
+    form: concealForm.partial({ secret: true }).extend(protections),
     documentedForm: concealForm,
     answer: { description: 'The record of the secret.', schema: metadataRecord },
     refusals: sharingDisabled,
@@ -309,7 +317,8 @@ export const v1Operations = {
     scope: 'create',
     limit: 'create',
     summary: 'Conceal a generated value and get it once',
-    form: generateForm,
+    form: generateForm.extend(protections),
+    documentedForm: generateForm,
     answer: { description: 'The record of the secret, and the value.', schema: generatedRecord },
     refusals: sharingDisabled,
     input: (fields, exchange) => ({

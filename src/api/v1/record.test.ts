@@ -171,12 +171,13 @@ const creationRefusals: [Parameters<typeof encodeCreationRefusal>[0], number, st
   [{ outcome: 'unknown_share_domain', shareDomain: 'd.example' }, 400, 'Unknown domain: d.example'],
 ];
 
-const problems: [Problem, number, number, string][] = [
+const problems: [Problem, number, number, string, upstreamMessage?: string][] = [
   [{ problem: 'malformed', message: 'Bad.' }, 400, 404, 'Bad.'],
   [{ problem: 'invalid_fields', errors: [{ field: 'ttl', message: 'Bad.' }] }, 400, 404, 'Bad.'],
   [{ problem: 'not_authorized' }, 401, 404, 'Not authorized'],
   [{ problem: 'not_found' }, 404, 404, 'Not Found'],
-  [{ problem: 'method_not_allowed', allow: 'GET' }, 405, 404, 'Method Not Allowed'],
+  [{ problem: 'method_not_allowed', allow: 'GET' }, 405, 404, 'Method Not Allowed', 'Not Found'],
+  [{ problem: 'unsupported_media_type' }, 415, 415, 'Send the body as it is, without a Content-Encoding.'],
   [
     { problem: 'body_too_large', capBytes: 65_536 },
     413,
@@ -198,10 +199,13 @@ describe('the refusals of v1', () => {
       expect(encodeCreationRefusal(refused, upstream)).toMatchObject({ status: 404, body: { message } });
     });
   }
-  for (const [problem, status, upstreamStatus, message] of problems) {
+  for (const [problem, status, upstreamStatus, message, upstreamMessage = message] of problems) {
     it(`say the problem ${problem.problem} as ${status}, upstream ${upstreamStatus}`, () => {
       expect(encodeProblem(problem, documented)).toMatchObject({ status, body: { message } });
-      expect(encodeProblem(problem, upstream)).toMatchObject({ status: upstreamStatus, body: { message } });
+      expect(encodeProblem(problem, upstream)).toMatchObject({
+        status: upstreamStatus,
+        body: { message: upstreamMessage },
+      });
     });
   }
 

@@ -73,7 +73,7 @@ const problems: Readonly<Record<Problem['problem'], { readonly status: number; r
     not_found: { status: 404, sentence: 'Nothing is served at this path.' },
     method_not_allowed: { status: 405, sentence: 'The path does not answer this method.' },
     body_too_large: { status: 413, sentence: 'Too large; the message names the limit.' },
-    unsupported_media_type: { status: 415, sentence: 'The content type is not read here.' },
+    unsupported_media_type: { status: 415, sentence: 'The body has a Content-Encoding.' },
     rate_limited: { status: 429, sentence: 'Too many requests; Retry-After says when to try again.' },
     internal: { status: 500, sentence: 'Something unforeseen; the log has more under the request id.' },
     unavailable: { status: 503, sentence: 'Not confirmed: nothing consumed, nothing half stored.' },
@@ -102,11 +102,9 @@ const problemTable: Table<Problem, 'problem', [dialect: Dialect]> = {
       problems.body_too_large.status,
       `The request body is too large: at most ${capBytes} bytes are accepted.`,
     ),
+  // Whatever its type, it is read as a form.
   unsupported_media_type: () =>
-    refusal(
-      problems.unsupported_media_type.status,
-      'Send the parameters as a form, multipart, JSON or in the query string.',
-    ),
+    refusal(problems.unsupported_media_type.status, 'Send the body as it is, without a Content-Encoding.'),
   rate_limited: ({ retryAfterSeconds }) =>
     later(
       problems.rate_limited.status,

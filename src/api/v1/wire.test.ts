@@ -125,7 +125,7 @@ const accepted: [title: string, parts: ExchangeParts, expected: Record<string, s
     { secret: '\ufeffa' },
   ],
   ['= inside a value', { body: 'secret=a=b==' }, { secret: 'a=b==' }],
-  ['a name without =', { body: 'secret&ttl=5' }, { ttl: '5' }],
+  ['a piece of the query without =', { rawQuery: '1732712000&ttl=5&secret' }, { ttl: '5' }],
   ['stray ampersands', { body: '&&secret=a&' }, { secret: 'a' }],
   ['a semicolon as itself', { body: 'secret=a;ttl=5' }, { secret: 'a;ttl=5' }],
   ['U+FFFD in a body', { body: 'secret=%EF%BF%BD' }, { secret: '\ufffd' }],
@@ -134,6 +134,8 @@ const accepted: [title: string, parts: ExchangeParts, expected: Record<string, s
 
 const refused: [title: string, parts: ExchangeParts, message: RegExp][] = [
   ['twice in the body', { body: 'secret=a&secret=a' }, /"secret" was given more than once/],
+  ['a part without = in a form', { body: 'ttl=5&sec%20ret' }, /^A part of the body has no "=": write an & /],
+  ['a part without = under an odd Content-Type', { body: 'ttl', contentType: 'text/plain' }, /has no "="/],
   ['twice in the query', { rawQuery: 'ttl=1&ttl=2' }, /"ttl" was given more than once/],
   [
     'as recipient and recipient[]',

@@ -8,7 +8,8 @@
  * service use all of these, some with a Content-Type that says something else.
  */
 import { type output, safeParse, type ZodObject } from 'zod';
-import { formPairs } from '../../http/form.ts';
+import { contentTypeOf } from '../../http/content-type.ts';
+import { formBodyPairs, formPairs } from '../../http/form.ts';
 import { readMultipart } from '../../http/multipart.ts';
 import type { Exchange } from '../../http/operation.ts';
 import { RequestProblem } from '../../http/problem.ts';
@@ -53,7 +54,7 @@ export function ignoreQuery(exchange: Exchange): void {
 
 const nothing: ReadonlySet<string> = new Set();
 
-/** A piece without a value is not named: nothing is lost of it, and it may be part of a secret that was not escaped. */
+/** A piece of a query without a value is not named, because it may be part of a secret that was not escaped. */
 function namesBeside(known: ReadonlySet<string>, pairs: readonly Pair[]): readonly string[] {
   const beside = pairs.filter(([name, value]) => value !== undefined && !known.has(baseName(name)));
   return beside.map(([name]) => name);
@@ -73,15 +74,18 @@ function queryPairs({ rawQuery, request }: Exchange): readonly Pair[] {
   return formPairs(Buffer.from(rawQuery));
 }
 
+/** A body of any other type is read as a form. */
+const readTypes = /^(?:application\/(?:json|x-www-form-urlencoded)|multipart\/form-data)\s*(?:;|$)/i;
+
 function bodyPairs(bytes: Uint8Array, { request }: Exchange): readonly Pair[] | Promise<readonly Pair[]> {
-  const contentType = request.headers.get('content-type') ?? '';
+  const contentType = contentTypeOf(request.headers, readTypes);
   const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase();
   const text = toText(bytes);
   if (!isUtf8AsLabelled(contentType, text))
     throw malformed('The body must be UTF-8, and it says that it is not.');
   if (mediaType === 'application/json') return jsonPairs(text);
   if (mediaType === 'multipart/form-data') return multipartPairs(bytes, contentType);
-  return formPairs(bytes);
+  return formBodyPairs(bytes);
 }
 
 function collect(pairs: readonly Pair[], known: ReadonlySet<string>, dialect: ListDialect) {
@@ -143,7 +147,7 @@ function inDigits(value: number | boolean): string {
   return Number.isInteger(value) ? String(BigInt(value)) : String(value);
 }
 
-/** The value is a text, except in JSON, and `undefined` where a form has no `=`. */
+/** The value is a text, except in JSON, and `undefined` where a query has no `=`. */
 type Pair = readonly [name: string, value: unknown];
 const noPairs: readonly Pair[] = [];
 

@@ -6,6 +6,7 @@
 import type { AccountCaller } from '../../core/account.ts';
 import type { BrandChanges, BrandProblem, DomainNameProblem, LogoProblem } from '../../core/share-domain.ts';
 import type { AddDomainOutcome, BrandOutcome, LogoOutcome } from '../../core/share-domains/service.ts';
+import { contentTypeOf } from '../../http/content-type.ts';
 import type { Exchange, Reply } from '../../http/operation.ts';
 import { answerFrom, type Table } from '../version.ts';
 import type { Dialect } from './dialect.ts';
@@ -111,8 +112,10 @@ async function decodeBrand(exchange: Exchange, dialect: Dialect): Promise<BrandR
   return { name: nameOf(exchange), changes: brandChanges(fields, prefix), prefix };
 }
 
+const imageType = /^image\//i;
+
 async function decodeLogo(exchange: Exchange): Promise<LogoRequest> {
-  const isPicture = /^image\//i.test(exchange.request.headers.get('content-type') ?? '');
+  const isPicture = imageType.test(contentTypeOf(exchange.request.headers, imageType));
   return { name: nameOf(exchange), bytes: isPicture ? await exchange.body() : null };
 }
 

@@ -250,8 +250,12 @@ const problemTable: Table<Problem, 'problem'> = {
       message: `The body is larger than ${capBytes} bytes`,
       extra: { limit: capBytes },
     }),
-  unsupported_media_type: () =>
-    refuse('unsupported_media_type', { message: 'The body must be JSON, sent as application/json' }),
+  unsupported_media_type: ({ isEncoded }) =>
+    refuse('unsupported_media_type', {
+      message: isEncoded
+        ? 'The body must be sent as it is, without a Content-Encoding'
+        : 'The body must be JSON, sent as application/json',
+    }),
   rate_limited: plainly,
   internal: ({ requestId }) => refuse('internal', { extra: { request_id: requestId } }),
   unavailable: plainly,

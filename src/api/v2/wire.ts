@@ -7,7 +7,8 @@
  * than asked; both are absent when empty, and bounded, since they repeat what a client sent.
  */
 import { type output, type ZodObject, type ZodType, z } from 'zod';
-import { formPairs } from '../../http/form.ts';
+import { contentTypeOf } from '../../http/content-type.ts';
+import { formBodyPairs } from '../../http/form.ts';
 import type { Exchange } from '../../http/operation.ts';
 import { type FieldError, RequestProblem } from '../../http/problem.ts';
 import { seconds } from '../fields.ts';
@@ -26,22 +27,22 @@ export function invalidFields(...errors: FieldError[]): RequestProblem {
 }
 
 const jsonType = /^application\/json *(?:;|$)/i;
-const formType = /^application\/x-www-form-urlencoded *(?:;|$)/i;
+const jsonOrFormType = /^application\/(?:json|x-www-form-urlencoded) *(?:;|$)/i;
 // JSON is UTF-8 whatever a parameter says (RFC 8259 §8.1), so any other charset is another content type.
 const otherCharset = /; *charset=(?!"?utf-8"? *(?:;|$))/i;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The body as JSON; `undefined` when none was sent, which needs no content type. */
+/** The body as JSON; `undefined` when none was sent, which needs no content type and is an empty form where those are read. */
 async function readValue(exchange: Exchange, { readsForms }: Pick<Dialect, 'readsForms'>): Promise<unknown> {
   const bytes = await exchange.body();
-  if (bytes.length === 0) return undefined;
-  const contentType = exchange.request.headers.get('content-type') ?? '';
-  const isForm = readsForms && formType.test(contentType);
-  if (!(isForm || jsonType.test(contentType)) || otherCharset.test(contentType)) {
+  if (bytes.length === 0) return readsForms ? {} : undefined;
+  const read = readsForms ? jsonOrFormType : jsonType;
+  const contentType = contentTypeOf(exchange.request.headers, read);
+  if (!read.test(contentType) || otherCharset.test(contentType)) {
     throw new RequestProblem({ problem: 'unsupported_media_type' });
   }
-  return isForm ? parseForm(bytes) : parseJson(decodeUtf8(bytes));
+  return jsonType.test(contentType) ? parseJson(decodeUtf8(bytes)) : parseForm(bytes);
 }
 
 function parseJson(text: string): unknown {
@@ -54,7 +55,7 @@ function parseJson(text: string): unknown {
 function parseForm(bytes: Uint8Array): JsonObject {
   const outer = new Map<string, unknown>();
   const nested = new Map<string, Map<string, unknown>>();
-  for (const [name, value] of formPairs(bytes)) {
+  for (const [name, value] of formBodyPairs(bytes)) {
     const [, form, field] = /^([^[\]]+)(?:\[([^[\]]+)\])?$/.exec(name) ?? [];
     if (form === undefined) throw malformed('The body nests a field deeper than one level');
     const fields = field === undefined ? outer : (nested.get(form) ?? new Map<string, unknown>());

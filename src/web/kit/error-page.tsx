@@ -30,7 +30,7 @@ const unavailable = { status: 503, title: 'error.unavailable.title', page: 'erro
 
 const problemKeys: Readonly<Record<PageProblem['problem'], ProblemKeys>> = {
   malformed,
-  unsupported_media_type: malformed,
+  unsupported_media_type: { ...malformed, status: 415 },
   invalid_fields: malformed,
   not_found: notFound,
   unknown_receipt: { ...notFound, page: 'error.receipt' },

@@ -3,7 +3,8 @@
  * form is refused, as for a repeated field. Browsers send line breaks as CR LF (HTML §4.10.22.7); they come out as LF, as they were
  * typed.
  */
-import { formPairs } from '../../http/form.ts';
+import { contentTypeOf } from '../../http/content-type.ts';
+import { formBodyPairs } from '../../http/form.ts';
 import { readMultipart } from '../../http/multipart.ts';
 import { RequestProblem } from '../../http/problem.ts';
 
@@ -14,13 +15,15 @@ export interface Form {
   file(name: string): Uint8Array | null;
 }
 
+const formType = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
+const formOrUploadType = /^(?:application\/x-www-form-urlencoded\s*(?:;|$)|multipart\/form-data\s*;)/i;
+
 /** @throws RequestProblem `malformed` or `unsupported_media_type`. */
-export function parseForm(body: Uint8Array, contentType: string | null): Form {
-  if (body.length > 0 && !/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(contentType ?? '')) {
+export function parseForm(body: Uint8Array, headers: Headers): Form {
+  if (body.length > 0 && !formType.test(contentTypeOf(headers, formType)))
     throw new RequestProblem({ problem: 'unsupported_media_type' });
-  }
   const fields = new Map<string, string>();
-  for (const [name, value = ''] of formPairs(body)) {
+  for (const [name, value] of formBodyPairs(body)) {
     if (fields.has(name)) throw malformed('A field was sent twice');
     fields.set(name, value);
   }
@@ -28,9 +31,9 @@ export function parseForm(body: Uint8Array, contentType: string | null): Form {
 }
 
 /** As `parseForm`, and also forms with a file. */
-export async function parseUpload(body: Uint8Array, contentType: string | null): Promise<Form> {
-  if (contentType === null || !/^multipart\/form-data\s*;/i.test(contentType))
-    return parseForm(body, contentType);
+export async function parseUpload(body: Uint8Array, headers: Headers): Promise<Form> {
+  const contentType = contentTypeOf(headers, formOrUploadType);
+  if (!/^multipart/i.test(contentType)) return parseForm(body, headers);
   const files = new Map<string, Uint8Array>();
   const texts = new Map<string, string>();
   for (const [name, field] of await readMultipart(Buffer.from(body), contentType, 'The form')) {
