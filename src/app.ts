@@ -21,6 +21,7 @@ import { systemRandom } from './crypto/random.ts';
 import { createClientAddressOf } from './http/client-address.ts';
 import { refuseForeignHosts } from './http/cross-site.ts';
 import type { StoreRisk } from './http/health.ts';
+import { startInternalServer } from './http/internal-server.ts';
 import type { Fetch } from './http/pipeline.ts';
 import { createMailQuota, createRateLimiter } from './http/rate-limit.ts';
 import type { ServerOptions } from './http/server.ts';
@@ -30,7 +31,6 @@ import type { MailProbe } from './mail/probe.ts';
 import { type MailSetting, MailSettingError } from './mail/settings.ts';
 import { createSmtpMailer, type SmtpMailer, type SmtpServerOptions } from './mail/smtp.ts';
 import { createDomainNameParser, createResolver } from './ops/dns.ts';
-import { startInternalServer } from './http/internal-server.ts';
 import { createRandomPauses, startDomainChecker, startSweeper } from './ops/jobs.ts';
 import type { Log } from './ops/log.ts';
 import {

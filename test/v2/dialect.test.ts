@@ -15,7 +15,7 @@ const formType = 'application/x-www-form-urlencoded';
 
 interface Scene {
   readonly app: DocumentedApp;
-  /** The secret key of a secret of Alice's account. */
+  /** The secret key of a secret of Alice's account, without a passphrase. */
   readonly key: string;
   readonly metadataKey: string;
   readonly alice: Readonly<Record<string, string>>;
@@ -92,20 +92,95 @@ const sights: Readonly<Record<keyof typeof differences, Sight>> = {
     documented: [200, undefined, 'burned'],
     upstream: [422, 'continue', 'new'],
   },
+  burnNeedsPassphrase: {
+    async observe({ app, alice, bob }) {
+      const statuses = [];
+      for (const [headers, passphrase] of [
+        [{}, 'wrong'],
+        [bob, 'wrong'],
+        [alice, 'wrong'],
+        [{}, undefined],
+        [{}, ''],
+        [bob, undefined],
+        [alice, undefined],
+        [alice, 'pw'],
+        [{}, 'pw'],
+      ] as const) {
+        const made = await app.call('/secret/conceal', {
+          json: { secret: 'x', passphrase: 'pw' },
+          headers: alice,
+        });
+        const path = `/receipt/${made.body.record.metadata.key}/burn`;
+        const { status, body } = await app.call(path, { json: { continue: true, passphrase }, headers });
+        statuses.push(status === 422 ? body.message : [status, body.details?.ignored]);
+      }
+      return statuses;
+    },
+    documented: [
+      ...[
+        [401, undefined],
+        [404, undefined],
+        [200, ['passphrase']],
+        [401, undefined],
+        [401, undefined],
+      ],
+      ...[
+        [404, undefined],
+        [200, undefined],
+        [200, ['passphrase']],
+        [401, undefined],
+      ],
+    ],
+    upstream: [...Array(6).fill('Double check that passphrase'), ...Array(3).fill([200, undefined])],
+  },
+  looksWithoutPassphrase: {
+    async observe({ app }) {
+      const made = await app.call('/secret/conceal', { json: { secret: 'x', passphrase: 'pw' } });
+      const { key } = made.body.record.secret;
+      const seen = [];
+      for (const path of ['', '/guest'])
+        for (const query of ['', '?passphrase=', '?passphrase=wrong', '?passphrase=pw']) {
+          const { status, body } = await app.call(`${path}/secret/${key}${query}`);
+          const { correct_passphrase: isRight, show_secret: isShown } = body.details ?? {};
+          seen.push(status === 200 ? [body.record.has_passphrase, isRight, isShown] : status);
+        }
+      return seen;
+    },
+    documented: [...[422, 422, 422, [true, true, false]], ...[422, 422, 422, [true, true, false]]],
+    upstream: [
+      ...[[true, false, false], [true, false, false], 422, [true, true, false]],
+      ...[[true, false, false], [true, false, false], 422, [true, true, false]],
+    ],
+  },
+  unknownRecordKeys: {
+    async observe({ app, alice: headers }) {
+      const { body: looked } = await app.call(`/private/${unknownKey}`, { headers });
+      const patch = { method: 'PATCH', json: { memo: 'm' }, headers };
+      const { body: changed } = await app.call(`/receipt/${unknownKey}`, patch);
+      const burn = { json: { continue: true }, headers };
+      const { body: burned } = await app.call(`/guest/receipt/${unknownKey}/burn`, burn);
+      const deliver = { json: { recipient: 'joe@example.org' }, headers };
+      const { body: sent } = await app.call(`/private/${unknownKey}/deliver`, deliver);
+      return [looked, changed, burned, sent].map((body) => [body.metadata_key, body.secret_key]);
+    },
+    documented: Array(4).fill([unknownKey, undefined]),
+    upstream: Array(4).fill([unknownKey, unknownKey]),
+  },
   readsForms: {
     async observe({ app }) {
+      const none = await app.call('/secret/conceal', { method: 'POST' });
       const raw = 'secret[secret]=a+b%26%C3%A9&secret[passphrase]=p%2Bw&secret[ttl]=300&kind=conceal';
       const { status, body } = await app.call('/secret/conceal', { raw, contentType: formType });
-      if (status !== 200) return status;
+      if (status !== 200) return [none.status, status];
       const { key, lifespan } = body.record.secret;
       const read = await app.call(`/secret/${key}/reveal`, {
         raw: 'continue=true&passphrase=p%2Bw',
         contentType: `${formType}; charset=UTF-8`,
       });
-      return [status, lifespan, body.details.ignored, read.body.record.secret_value];
+      return [none.status, status, lifespan, body.details.ignored, read.body.record.secret_value];
     },
-    documented: 415,
-    upstream: [200, 300, ['kind'], 'a b&é'],
+    documented: [400, 415],
+    upstream: [422, 200, 300, ['kind'], 'a b&é'],
   },
   unknownStatusIsAnswered: {
     async observe({ app, key }) {

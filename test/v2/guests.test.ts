@@ -46,8 +46,18 @@ describe('the guest paths', () => {
     expect([status, body.error]).toEqual([401, 'account_required']);
   });
 
-  it('are no way to a receipt', async () => {
+  it('lead to a receipt only whom the dialect lets manage it (P16)', async () => {
     const headers = { authorization: alice.authorization };
+    for (const v2Dialect of ['documented', 'upstream'] as const) {
+      const own = createDocumentedApp({ v2Dialect });
+      const made = await own.call('/guest/secret/conceal', { json: { secret: 'x' } });
+      const path = `/guest/receipt/${made.body.record.receipt.key}`;
+      const isUpstream = v2Dialect === 'upstream';
+      expect((await own.call(path, { headers })).status).toBe(401);
+      expect((await own.call(path)).status).toBe(isUpstream ? 200 : 401);
+      const { status, body } = await own.call(`${path}/burn`, { json: { continue: true } });
+      expect([status, body.record?.state]).toEqual(isUpstream ? [200, 'burned'] : [401, undefined]);
+    }
     expect((await app.call(`/guest/receipt/${unknownKey}`, { headers })).status).toBe(404);
   });
 });

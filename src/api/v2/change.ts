@@ -1,13 +1,12 @@
 /** API v2: changes to a record. Absent fields keep their values. */
 import { z } from 'zod';
-import type { Links } from '../../core/links.ts';
 import type { ChangeOutcome } from '../../core/secrets/outcomes.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Exchange } from '../../http/operation.ts';
 import { text as givenText, illFormed, memoWords, ttl } from '../fields.ts';
 import { answerFrom, type Table } from '../version.ts';
 import type { Dialect } from './dialect.ts';
-import { define, jsonBody } from './operation.ts';
+import { type Api, define, jsonBody } from './operation.ts';
 import { alreadyGone, okWith, onReceipt, params, tag, unknownMetadata } from './receipts.ts';
 import { custid, metadataRecord, recordDetails, success } from './records.ts';
 import { refuseFields } from './refusals.ts';
@@ -45,9 +44,9 @@ export const changeAnswer = z
 
 type ChangeRefusal = Exclude<ChangeOutcome, { outcome: 'found' }>;
 
-const changeTable: Table<ChangeRefusal, 'outcome', [metadataKey: string, links: Links]> = {
-  unknown: (_, metadataKey) => unknownMetadata(metadataKey),
-  already_gone: ({ receipt }, _metadataKey, links) => alreadyGone(receipt, links),
+const changeTable: Table<ChangeRefusal, 'outcome', [metadataKey: string, api: Api]> = {
+  unknown: (_, metadataKey, { dialect }) => unknownMetadata(metadataKey, dialect),
+  already_gone: ({ receipt }, _metadataKey, { links }) => alreadyGone(receipt, links),
   lifetime_fixed: () =>
     refuseFields([
       {
@@ -86,11 +85,8 @@ export const change = define({
     const { memo, ttl: ttlSeconds, attempts } = fields;
     return { metadataKey: keyOf(exchange), memo, ttlSeconds, attempts, ignored: paths };
   },
-  async handle(
-    { metadataKey, memo, ttlSeconds, attempts, ignored: paths },
-    caller,
-    { service, links, dialect },
-  ) {
+  async handle({ metadataKey, memo, ttlSeconds, attempts, ignored: paths }, caller, api) {
+    const { service, links, dialect } = api;
     const outcome = await service.change(
       {
         metadataKey,
@@ -101,7 +97,7 @@ export const change = define({
       },
       caller,
     );
-    if (outcome.outcome !== 'found') return answerFrom(changeTable, 'outcome', outcome, metadataKey, links);
+    if (outcome.outcome !== 'found') return answerFrom(changeTable, 'outcome', outcome, metadataKey, api);
     const { receipt, grantedTtlSeconds } = outcome;
     const granted = grantedTtlSeconds === null ? {} : adjustedTtl(ttlSeconds, grantedTtlSeconds);
     return okWith(receipt, encodeRemarks({ adjusted: granted, ignored: paths }), caller, links);

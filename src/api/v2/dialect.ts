@@ -28,8 +28,23 @@ export const differences = {
     false,
     true,
   ),
+  burnNeedsPassphrase: row<boolean>(
+    'Where anyone with the metadata key may burn, the existing service asks the passphrase of a protected secret. WardSen burns its own without.',
+    false,
+    true,
+  ),
+  looksWithoutPassphrase: row<boolean>(
+    'The existing service shows a protected secret that waits to whoever has its key: its confirmation page asks for the passphrase then.',
+    false,
+    true,
+  ),
+  unknownRecordKeys: row<(key: string) => { metadata_key: string; secret_key?: string }>(
+    'The existing service names an unknown metadata key `secret_key`, as version 1 does.',
+    (key) => ({ metadata_key: key }),
+    (key) => ({ metadata_key: key, secret_key: key }),
+  ),
   readsForms: row<boolean>(
-    'The existing service reads forms too, with the nesting of the JSON body: `secret[secret]`.',
+    'The existing service reads forms too, with the nesting of the JSON body: `secret[secret]`. No body is then an empty form.',
     false,
     true,
   ),

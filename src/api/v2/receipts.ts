@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
 import type { Links } from '../../core/links.ts';
 import type {
+  BurnInput,
   BurnOutcome,
   DeliverOutcome,
   ReceiptInput,
@@ -13,11 +14,11 @@ import type { SecretService } from '../../core/secrets/service.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { Exchange, Reply } from '../../http/operation.ts';
 import { clientLeft } from '../../http/problem.ts';
-import { digitsWithin, locale, newRecipient, time } from '../fields.ts';
+import { digitsWithin, locale, newRecipient, sensitiveText, time } from '../fields.ts';
 import { answerFrom, type Table } from '../version.ts';
 import { noLinkToMail, recipientNeedsAccount, undeliverable } from './creation.ts';
 import type { Dialect } from './dialect.ts';
-import { define, jsonBody, ok } from './operation.ts';
+import { type Api, define, jsonBody, ok } from './operation.ts';
 import {
   custid,
   custidOf,
@@ -74,8 +75,8 @@ export const onReceipt = { access: 'manager', scope: 'manage', limit: 'manage' }
 export const tag = 'Metadata';
 export const params = { key: 'The metadata key.' };
 
-export function unknownMetadata(metadataKey: string): Reply {
-  return refuse('unknown_secret', { extra: { metadata_key: metadataKey } });
+export function unknownMetadata(metadataKey: string, { unknownRecordKeys }: Dialect): Reply {
+  return refuse('unknown_secret', { extra: unknownRecordKeys(metadataKey) });
 }
 
 export function alreadyGone(receipt: ReceiptView, links: Links): Reply {
@@ -171,12 +172,18 @@ export const recent = define({
   },
 });
 
+/** Newer clients call the second as guests: whether it answers them is the dialect's rule of management. */
+const onNewerPaths = (method: 'GET' | 'POST', rest = '') => [
+  { method, path: `/receipt/:key${rest}` },
+  { method, path: `/guest/receipt/:key${rest}` },
+];
+
 export const receipt = define({
   ...onReceipt,
   name: 'v2.receipt',
   method: 'GET',
   path: '/private/:key',
-  aliases: [{ method: 'GET', path: '/receipt/:key' }],
+  aliases: onNewerPaths('GET'),
   document: {
     summary: "Fetch a secret's metadata",
     description:
@@ -190,7 +197,7 @@ export const receipt = define({
   async handle(metadataKey: string, caller, { service, links, dialect }) {
     const input = { metadataKey, authority: dialect.managementAuthority };
     const outcome = await service.findReceipt(input, caller);
-    if (outcome.outcome === 'unknown') return unknownMetadata(metadataKey);
+    if (outcome.outcome === 'unknown') return unknownMetadata(metadataKey, dialect);
     return ok(encodeReceipt(outcome.receipt, caller, links));
   },
 });
@@ -198,6 +205,16 @@ export const receipt = define({
 export const burnBody = z
   .object({ continue: proceed('false only checks: nothing is destroyed.') })
   .meta({ id: 'V2BurnRequest' });
+
+const provenBurnBody = burnBody.extend({ passphrase: sensitiveText({ description: "The secret's." }) });
+
+async function readBurn(exchange: Exchange, dialect: Dialect) {
+  if (!dialect.burnNeedsPassphrase)
+    return { ...(await readFields(exchange, burnBody, dialect)), proof: null };
+  const read = await readFields(exchange, provenBurnBody, dialect);
+  const { passphrase } = read.fields;
+  return { ...read, proof: { passphrase, clientPrefix: exchange.clientPrefix, sparesOwner: true } as const };
+}
 
 export const burnAnswer = z
   .object({
@@ -210,12 +227,14 @@ export const burnAnswer = z
 
 type BurnRefusal = Exclude<BurnOutcome, { outcome: 'burned' }>;
 
-const burnTable: Table<BurnRefusal, 'outcome', [metadataKey: string, links: Links]> = {
-  already_gone: (gone, _metadataKey, links) => alreadyGone(gone.receipt, links),
+const refuseUnproven = () => refuse('incorrect_passphrase', { message: 'Double check that passphrase' });
+
+const burnTable: Table<BurnRefusal, 'outcome', [metadataKey: string, api: Api]> = {
+  already_gone: (gone, _metadataKey, { links }) => alreadyGone(gone.receipt, links),
   abandoned: () => encodeProblem(clientLeft),
-  unknown: (_, metadataKey) => unknownMetadata(metadataKey),
-  passphrase_missing: () => refuse('incorrect_passphrase'),
-  passphrase_wrong: () => refuse('incorrect_passphrase'),
+  unknown: (_, metadataKey, { dialect }) => unknownMetadata(metadataKey, dialect),
+  passphrase_missing: refuseUnproven,
+  passphrase_wrong: refuseUnproven,
   attempts_exhausted: refuseAttempts,
 };
 
@@ -231,11 +250,12 @@ export const burn = define({
   name: 'v2.burn',
   method: 'POST',
   path: '/private/:key/burn',
-  aliases: [{ method: 'POST', path: '/receipt/:key/burn' }],
+  aliases: onNewerPaths('POST', '/burn'),
   document: {
     summary: 'Burn a secret',
     description:
-      'Destroys a secret that nobody has read. With `"continue": false` it only checks that it could.',
+      'Destroys a secret that nobody has read. With `"continue": false` it only checks that it could. (An installation in the ' +
+      'dialect `upstream` also asks `passphrase` of a protected secret: all but the owner must give it, and a wrong one is counted.)',
     tag,
     params,
     body: jsonBody(burnBody, false),
@@ -243,25 +263,22 @@ export const burn = define({
   answers: {
     description: 'The record as it now is: `state` is `burned`, unless this was a check.',
     schema: burnAnswer,
-    refuses: ['unknown_secret', 'already_gone'],
+    refuses: ['unknown_secret', 'already_gone', 'incorrect_passphrase', 'too_many_attempts'],
   },
   async decode(exchange: Exchange, dialect: Dialect) {
-    const { fields, ignored: paths } = await readFields(exchange, burnBody, dialect);
+    const { fields, ignored: paths, proof } = await readBurn(exchange, dialect);
     if (dialect.burnNeedsContinue && fields.continue === null)
       throw invalidFields({ field: 'continue', message: 'Must be true for the secret to be burned' });
     const { isAbandoned } = exchange;
-    return {
-      metadataKey: keyOf(exchange),
-      isAbandoned,
-      checkOnly: fields.continue === false,
-      ignored: paths,
-    };
+    const authority = dialect.managementAuthority;
+    const input: BurnInput = { metadataKey: keyOf(exchange), authority, isAbandoned, proof };
+    return { input, checkOnly: fields.continue === false, ignored: paths };
   },
-  async handle({ metadataKey, isAbandoned, checkOnly, ignored: paths }, caller, { service, links, dialect }) {
-    const input = { metadataKey, authority: dialect.managementAuthority, isAbandoned, proof: null };
+  async handle({ input, checkOnly, ignored: paths }, caller, api) {
+    const { service, links } = api;
     const outcome = checkOnly ? await checkBurn(service, input, caller) : await service.burn(input, caller);
     if (outcome.outcome !== 'burned' && outcome.outcome !== 'found')
-      return answerFrom(burnTable, 'outcome', outcome, metadataKey, links);
+      return answerFrom(burnTable, 'outcome', outcome, input.metadataKey, api);
     const title = outcome.receipt.state === 'burned' ? 'Secret burned' : 'Secret not burned';
     const details = { title, display_feedback: false, ...encodeIgnored(paths) };
     return okWith(outcome.receipt, details, caller, links);
@@ -285,10 +302,10 @@ function refuseRecipient(message: string): Reply {
   return refuseFields([{ field: 'recipient', message }]);
 }
 
-const deliverTable: Table<DeliverRefusal, 'outcome', [metadataKey: string, links: Links]> = {
-  unknown: (_, metadataKey) => unknownMetadata(metadataKey),
+const deliverTable: Table<DeliverRefusal, 'outcome', [metadataKey: string, api: Api]> = {
+  unknown: (_, metadataKey, { dialect }) => unknownMetadata(metadataKey, dialect),
   in_flight: () => refuse('delivery_in_flight'),
-  nothing_to_send: ({ receipt: kept }, _metadataKey, links) =>
+  nothing_to_send: ({ receipt: kept }, _metadataKey, { links }) =>
     kept.secretTtlSeconds === null
       ? alreadyGone(kept, links)
       : refuseRecipient('The secret was never sent to an address: name one'),
@@ -328,8 +345,7 @@ export const deliver = define({
     const granted = api.mailLocaleOf(asked);
     const input = { metadataKey, recipient, authority: 'owner', locale: granted } as const;
     const outcome = await api.service.deliver(input, caller);
-    if (outcome.outcome !== 'queued')
-      return answerFrom(deliverTable, 'outcome', outcome, metadataKey, api.links);
+    if (outcome.outcome !== 'queued') return answerFrom(deliverTable, 'outcome', outcome, metadataKey, api);
     const remarks = { adjusted: adjustedLocaleOf(asked, granted), ignored: paths };
     return okWith(outcome.receipt, encodeRemarks(remarks), caller, api.links);
   },

@@ -139,7 +139,7 @@ const inspecting = definition({
     summary: 'Look at a secret without reading it',
     description:
       'Needs the passphrase if the secret has one, and never consumes. Wrong passphrases are counted. An end-to-end secret ' +
-      'needs none: `record.sealed` says that it is one.',
+      'needs none: `record.sealed` says that it is one. (An installation in the dialect `upstream` refuses only a wrong passphrase.)',
     tag: 'Secrets',
     params,
     query: inspectQuery,
@@ -151,8 +151,13 @@ const inspecting = definition({
     refuses: ['unknown_secret', 'incorrect_passphrase', 'too_many_attempts'],
   },
   decode: decodeInspect,
-  handle: async (input, caller, { service }) =>
-    answerInspected(await service.inspect(input, caller), input.secretKey, caller),
+  async handle(input, caller, { service, dialect }) {
+    const outcome = await service.inspect(input, caller);
+    const isShown = outcome.outcome === 'passphrase_missing' && dialect.looksWithoutPassphrase;
+    const found = isShown ? await service.secretStatus(input, caller) : outcome;
+    const looked = found.outcome === 'waiting' ? { isProven: false, ...found } : found;
+    return answerInspected(looked, input.secretKey, caller);
+  },
 });
 
 export const inspect = define(inspecting);

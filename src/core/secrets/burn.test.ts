@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { type Bench, createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
-import { anonymous } from '../account.ts';
+import { anonymous, type Caller } from '../account.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { BurnInput } from './outcomes.ts';
 
@@ -124,6 +124,27 @@ describe('a burn that asks for the passphrase', () => {
     expect(await burn('')).toEqual({ outcome: 'passphrase_missing' });
     expect(await burn('wrong')).toMatchObject({ outcome: 'passphrase_wrong' });
     expect(await burn('right')).toMatchObject({ outcome: 'burned' });
+  });
+
+  it('spares the owner alone where it says so, and a wrong one is wrong for everybody (P14)', async () => {
+    for (const sparesOwner of [undefined, true] as const) {
+      const bench = createBench();
+      const [owner, other] = [await bench.signUp('jo@example.org'), await bench.signUp('al@example.org')];
+      const ends = async (made: 'own' | 'anonymous', caller: Caller, passphrase: string | null) => {
+        const own = made === 'own' ? { caller: owner } : {};
+        const { metadataKey } = await bench.share('v', { passphrase: 'right', ...own });
+        const input = withProof(metadataKey, passphrase);
+        const proof = input.proof && { ...input.proof, ...(sparesOwner && { sparesOwner }) };
+        return (await bench.service.burn({ ...input, proof }, caller)).outcome;
+      };
+      for (const caller of [anonymous, other, owner])
+        expect(await ends('own', caller, 'wrong')).toBe('passphrase_wrong');
+      for (const caller of [anonymous, other])
+        expect(await ends('own', caller, null)).toBe('passphrase_missing');
+      for (const caller of [anonymous, owner])
+        expect(await ends('anonymous', caller, null)).toBe('passphrase_missing');
+      expect(await ends('own', owner, null)).toBe(sparesOwner ? 'burned' : 'passphrase_missing');
+    }
   });
 
   it('needs none where none was set', async () => {

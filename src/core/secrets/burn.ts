@@ -22,7 +22,7 @@ export async function burn(deps: Core, input: BurnInput, caller: Caller): Promis
     await endLook(deps, managed.stored, input);
     return { outcome: 'already_gone', receipt: before };
   }
-  const refusal = await checkProof(deps, input, before);
+  const refusal = isSpared(input, managed, caller) ? null : await checkProof(deps, input, before);
   if (refusal !== null) return refusal;
 
   if (input.isAbandoned()) return { outcome: 'abandoned' };
@@ -116,6 +116,11 @@ type ProofRefusal = Extract<
   BurnOutcome,
   { outcome: 'passphrase_missing' | 'passphrase_wrong' | 'attempts_exhausted' | 'unknown' }
 >;
+
+function isSpared({ proof }: BurnInput, { stored }: ManagedReceipt, caller: Caller): boolean {
+  const isOwn = caller.kind === 'account' && stored.owner === caller.account.id;
+  return isOwn && proof?.sparesOwner === true && proof.passphrase === null;
+}
 
 /** Checks the passphrase where burning requires it; `null` if the burn may go ahead. */
 async function checkProof(deps: Core, input: BurnInput, before: ReceiptView): Promise<ProofRefusal | null> {

@@ -315,9 +315,13 @@ export interface BurnInput extends ReceiptInput {
   readonly isAbandoned: IsAbandoned;
   /**
    * Unless `null`, the secret's passphrase must be right too (the `upstream` dialect burns a protected secret only with
-   * its passphrase); `passphrase: null` means it was required and not given.
+   * its passphrase); `passphrase: null` means it was required and not given, which `sparesOwner` allows the record's owner.
    */
-  readonly proof: { readonly passphrase: Sensitive<string> | null; readonly clientPrefix: string } | null;
+  readonly proof: {
+    readonly passphrase: Sensitive<string> | null;
+    readonly clientPrefix: string;
+    readonly sparesOwner?: true;
+  } | null;
 }
 
 export type BurnOutcome =
