@@ -93,8 +93,8 @@ export const builtInRateLimits: RateLimitTable = {
     account: { limit: 12_000, windowSeconds: hourSeconds, burst: 1_000 },
   },
   manage: {
-    anonymous: { limit: 1_200, windowSeconds: hourSeconds, burst: 120 },
-    account: { limit: 12_000, windowSeconds: hourSeconds, burst: 600 },
+    anonymous: { limit: 3_000, windowSeconds: hourSeconds, burst: 300 },
+    account: { limit: 12_000, windowSeconds: hourSeconds, burst: 1_000 },
   },
   logIn: { anonymous: logIn, account: logInToAddress },
   signUp: { anonymous: signUp, account: signUp },
