@@ -18,7 +18,9 @@ const commonHeaders: Readonly<Record<string, string>> = {
 
 const bare = new Headers(commonHeaders);
 const json = new Headers({ ...commonHeaders, 'content-type': jsonContentType });
+/** A page with an address rewritten or a script added on its way is not ours any more (RFC 9111 §5.2.2.6). */
 const html = new Headers({ ...commonHeaders, 'content-type': htmlContentType });
+html.set('cache-control', 'no-store, no-transform');
 
 const requestIdBytes = 10;
 

@@ -38,6 +38,7 @@ describe('the page of a lost region', () => {
     const page = await lostPage(us, [eu], 'en');
     const markup = await page.text();
     expect([page.status, page.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(page.headers.get('cache-control')).toBe('no-store, no-transform');
     expect(markup).toContain('This link belongs to the region us');
     expect(markup).toContain('<a href="https://eu.example.com/mayfly/">eu.example.com</a>');
     expect(markup).toStartWith('<!doctype html>\n<html lang="en" dir="ltr">');

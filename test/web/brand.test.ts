@@ -275,7 +275,7 @@ describe('pages of a brand', () => {
     expect([status, html]).toEqual([200, plainSvg]);
     expect(headers.get('content-type')).toBe('image/svg+xml');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
-    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable, no-transform');
     expect(headers.get('content-security-policy')).toBe(
       "default-src 'none'; frame-ancestors 'none'; sandbox",
     );

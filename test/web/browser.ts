@@ -137,6 +137,11 @@ async function listen(page: Page): Promise<Pick<Visitor, 'complaints' | 'violati
     if (!text.startsWith(violationMark)) complaints.push(text);
   });
   page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('response', (response) => {
+    const { 'content-type': type = '', 'cache-control': caching } = response.headers();
+    if (type.startsWith('text/html') && caching !== 'no-store, no-transform')
+      complaints.push(`${response.url()} may be stored or rewritten on its way: ${caching}`);
+  });
   await page.addInitScript((mark) => {
     document.addEventListener('securitypolicyviolation', (event) => {
       console.error(`${mark} ${event.effectiveDirective} ${event.blockedURI}`);

@@ -35,7 +35,7 @@ describe('the cookie of the second look', () => {
     expect(headers.getSetCookie().map((line) => line.replace(/=[\w-]{22};/, '=N;'))).toEqual([
       '__Host-mayfly-look=N; Max-Age=3600; Path=/; HttpOnly; Secure; SameSite=Strict',
     ]);
-    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('cache-control')).toBe('no-store, no-transform');
   });
 
   it('stays as it is when it is there, and each view of a page has a field of its own', async () => {

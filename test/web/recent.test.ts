@@ -228,7 +228,7 @@ describe('the recent list', () => {
     const receipt = await conceal(app, await callerOf(app, visitor));
     const seen = await visitor.get('/recent');
     await visit(app, '/recent', { method: 'HEAD', headers: { cookie: visitor.cookie() } });
-    expect(seen.headers.get('cache-control')).toBe('no-store');
+    expect(seen.headers.get('cache-control')).toBe('no-store, no-transform');
     expect(seen.headers.get('referrer-policy')).toBe('no-referrer');
     expect(seen.headers.get('content-encoding')).toBeNull();
     const found = await app.service.findReceipt(

@@ -130,7 +130,7 @@ describe('looking at a link', () => {
     const { html, headers } = await visit(app, (await makeWaiting(app)).secretPath);
     expect(html).not.toMatch(/og:|twitter:|name="description"|rel="canonical"|ld\+json/);
     expect(headers.get('x-robots-tag')).toBe('noindex, nofollow, noarchive');
-    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('cache-control')).toBe('no-store, no-transform');
   });
 });
 
@@ -164,7 +164,7 @@ describe('opening a secret', () => {
     const { html, headers } = await postForm(app, (await makeWaiting(app)).secretPath);
     expect(/<title>(.*)<\/title>/.exec(html)?.[1]).not.toContain('canary');
     expect(/<textarea[^>]*>/.exec(html)?.[0]).toContain('autocomplete="off"');
-    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('cache-control')).toBe('no-store, no-transform');
   });
 
   it('opens for a reader who is logged in, with the token of that session', async () => {

@@ -36,7 +36,7 @@ describe('sharing', () => {
     expect([created.status, created.html]).toEqual([201, '']);
     expect(location).toMatch(/^\/receipt\/[0-9a-z]{31}$/);
     expect(created.headers.get('set-cookie')).toContain(`just-created=1; Path=${location};`);
-    expect(created.headers.get('cache-control')).toBe('no-store');
+    expect(created.headers.get('cache-control')).toBe('no-store, no-transform');
   });
 
   it('sets no Secure mark where the site has no https', async () => {

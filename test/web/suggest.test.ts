@@ -73,7 +73,7 @@ describe('generating', () => {
     const answer = await press(characters, app);
     expect(JSON.stringify([...answer.headers])).not.toContain(drawnIn(answer));
     expect(answer.headers.get('set-cookie')).toBeNull();
-    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('cache-control')).toBe('no-store, no-transform');
     expect(app.events).toEqual([]);
   });
 

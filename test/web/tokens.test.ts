@@ -20,7 +20,7 @@ describe('an API token', () => {
     expect([made.status, token]).toEqual([200, expect.stringMatching(/^[0-9a-f]{64}$/)]);
     expect(made.html).toMatch(/<button type="button" hidden(="")? data-copy="#token" data-copied=/);
     expect(made.html).toContain(`curl --user ${address} https://mayfly.example/api/v2/private/recent`);
-    expect(made.headers.get('cache-control')).toBe('no-store');
+    expect(made.headers.get('cache-control')).toBe('no-store, no-transform');
     const authorization = `Basic ${Buffer.from(`${address}:${token}`).toString('base64')}`;
     expect((await app.fetch('/api/v2/private/recent', { headers: { authorization } })).status).toBe(200);
     const list = await visitor.get('/account/tokens');

@@ -10,7 +10,7 @@ const { browser } = withBrowser();
 const way = { rules: 'every', scripts: true, touch: true, timezoneId: 'Europe/Berlin' } as const;
 
 it(
-  'every page in every state has no accessibility flaw, fits, keeps nothing and breaks no rule of its policy',
+  'P19: every page in every state has no accessibility flaw, fits, keeps nothing, breaks no rule of its policy and is no proxy’s to rewrite',
   async () => {
     const { names, flaws } = await walk(browser(), way);
     expect(flaws).toEqual([]);

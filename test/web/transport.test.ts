@@ -77,8 +77,9 @@ const keptForADay: readonly string[] = ['icon', 'favicon'];
 /** What is wrong with an answer's headers and content. */
 function flawsOf({ headers, html }: Visit, name = ''): string[] {
   const policy = headers.get('content-security-policy') ?? '';
-  const caching = keptForADay.includes(name) ? 'public, max-age=86400' : 'no-store';
   const isPage = headers.get('content-type')?.startsWith('text/html') === true;
+  const uncached = isPage ? 'no-store, no-transform' : 'no-store';
+  const caching = keptForADay.includes(name) ? 'public, max-age=86400' : uncached;
   const rules: Readonly<Record<string, boolean>> = {
     'not cached': headers.get('cache-control') === caching,
     'not sniffed': headers.get('x-content-type-options') === 'nosniff',

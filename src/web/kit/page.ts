@@ -246,7 +246,8 @@ function pageContent(answered: Answered, reply: PageReply, { markup, gzipped }: 
   return new Response(packed, { status, headers: plain.headers });
 }
 
-const forEver = 'public, max-age=31536000, immutable';
+/** A rewritten script does not match its integrity, and a page without its script seals nothing. */
+const forEver = 'public, max-age=31536000, immutable, no-transform';
 
 function fileResponse(file: SiteFile, acceptsPacked: boolean, requestId: string): Response {
   const packed = acceptsPacked ? file.gzipped : null;
