@@ -28,15 +28,18 @@ describe('the built-in rate limits', () => {
     expect(builtInRateLimits).toEqual(documented);
   });
 
-  it.each(['anonymous', 'account'] as const)('let the %s caller read back at once all it may create at once', (party) => {
-    const limiter = createRateLimiter({ table: builtInRateLimits, nowMs: () => 0 });
-    const passed = (name: LocalLimit) => {
-      let calls = 0;
-      while (limiter.take(name, party, 'a') === null) calls++;
-      return calls;
-    };
-    expect(passed('manage')).toBeGreaterThanOrEqual(passed('create'));
-  });
+  it.each(['anonymous', 'account'] as const)(
+    'let the %s caller read back at once all it may create at once',
+    (party) => {
+      const limiter = createRateLimiter({ table: builtInRateLimits, nowMs: () => 0 });
+      const passed = (name: LocalLimit) => {
+        let calls = 0;
+        while (limiter.take(name, party, 'a') === null) calls++;
+        return calls;
+      };
+      expect(passed('manage')).toBeGreaterThanOrEqual(passed('create'));
+    },
+  );
 });
 
 describe('createRateLimiter', () => {

@@ -28,8 +28,9 @@ function homesWhere(says: Record<string, Recognition>, maxEntries = 100) {
     nowMs: () => nowMs,
     maxEntries,
   });
-  const find = async (authorization = 'Basic a') => {
-    const home = await homes.find(authorization, '203.0.113.9');
+  const find = async (authorization = 'Basic a', keeper: string | null = null) => {
+    const region = regions.find(({ label }) => label === keeper) ?? null;
+    const home = await homes.find(authorization, '203.0.113.9', region);
     return 'region' in home ? `${home.outcome} ${home.region.label}` : home.outcome;
   };
   return { homes, asked, says, find, pass: (milliseconds: number) => (nowMs += milliseconds) };
@@ -76,6 +77,31 @@ describe('credentials', () => {
     await Promise.all(Array.from({ length: 20 }, () => find()));
     expect(asked).toEqual(['us', 'eu', 'ap'].map((label) => `${label} Basic a 203.0.113.9`));
   });
+
+  it('that come with a key are asked about in its region alone where they are at home there', async () => {
+    const { asked, find } = homesWhere({ eu: 'known', us: 'lost' });
+    expect(await find('Basic a', 'eu')).toBe('home eu');
+    expect(await find('Basic a', 'eu')).toBe('home eu');
+    expect(asked).toEqual(['eu Basic a 203.0.113.9']);
+  });
+
+  it.each([
+    ['known', 'home us'],
+    ['withheld', 'withheld us'],
+    ['lost', 'lost us'],
+    ['unknown', 'stranger'],
+  ] as const)(
+    'that come with a key from elsewhere are checked at home each time: %s, so %s',
+    async (later, home) => {
+      const { says, asked, find } = homesWhere({ us: 'known' });
+      expect(await find('Basic a', 'eu')).toBe('home us');
+      says.us = later;
+      asked.length = 0;
+      expect(await find('Basic a', 'eu')).toBe(home);
+      expect(asked[0]).toStartWith('us ');
+      expect(await find('Basic a', 'eu')).toBe(home);
+    },
+  );
 
   it('are forgotten in the order of their use when there are too many', async () => {
     const { asked, find } = homesWhere({ eu: 'known' }, 2);

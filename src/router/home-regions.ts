@@ -2,7 +2,8 @@
  * Finds an account's home region.
  *
  * Remembers a hash of the credentials under a key of this process, never the credentials. The memory grants nothing, because
- * the region checks them on every request. Unknown credentials are never remembered, so a new account is found at once.
+ * a region checks them on every request: the one that it goes to, or, where that is not their home, their home when it is asked
+ * here. Unknown credentials are never remembered, so a new account is found at once.
  */
 import { createHmac } from 'node:crypto';
 import type { RouterRegion } from './fleet.ts';
@@ -36,7 +37,8 @@ export interface HomeRegionsDeps {
 }
 
 export interface HomeRegions {
-  find(authorization: string, clientAddress: string): Promise<Home>;
+  /** @param keeper where the request goes, because it names a key from there: asked first; `null` without a key */
+  find(authorization: string, clientAddress: string, keeper: RouterRegion | null): Promise<Home>;
   /** The region no longer knows them. */
   forget(authorization: string): void;
 }
@@ -71,10 +73,20 @@ export function createHomeRegions(deps: HomeRegionsDeps): HomeRegions {
     }
     entries.set(name, { region, untilMs: nowMs() + keepMs });
   };
-  const search = async (name: string, authorization: string, clientAddress: string): Promise<Home> => {
-    const said = await Promise.all(
-      regions.map(async (region) => ({ region, says: await ask(region, authorization, clientAddress) })),
-    );
+  const search = async (
+    name: string,
+    authorization: string,
+    clientAddress: string,
+    keeper: RouterRegion | null,
+  ): Promise<Home> => {
+    const askOne = async (region: RouterRegion) => ({
+      region,
+      says: await ask(region, authorization, clientAddress),
+    });
+    // Most keys are of the account's own region, and then no other one is needed.
+    const said = keeper === null ? [] : [await askOne(keeper)];
+    if (said[0]?.says !== 'known')
+      said.push(...(await Promise.all(regions.filter((region) => region !== keeper).map(askOne))));
     const first = (says: Recognition) => said.find((one) => one.says === says)?.region;
     const home = first('known');
     if (home !== undefined) {
@@ -86,12 +98,17 @@ export function createHomeRegions(deps: HomeRegionsDeps): HomeRegions {
     return lost === undefined ? { outcome: 'stranger' } : { outcome: 'lost', region: lost };
   };
   return {
-    async find(authorization, clientAddress) {
+    async find(authorization, clientAddress, keeper) {
       const name = nameOf(authorization);
       const home = recall(name);
-      if (home !== null) return { outcome: 'home', region: home };
+      if (home !== null) {
+        const isAbroad = keeper !== null && keeper !== home;
+        const says = isAbroad ? await ask(home, authorization, clientAddress) : 'known';
+        if (says !== 'unknown') return { outcome: says === 'known' ? 'home' : says, region: home };
+        entries.delete(name);
+      }
       // Concurrent requests ask once.
-      const running = searches.get(name) ?? search(name, authorization, clientAddress);
+      const running = searches.get(name) ?? search(name, authorization, clientAddress, keeper);
       searches.set(name, running);
       return running.finally(() => searches.delete(name));
     },

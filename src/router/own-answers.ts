@@ -7,6 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
+import { basicChallenge } from '../http/admission.ts';
 import {
   declareLength,
   jsonResponse,
@@ -23,7 +24,7 @@ export type ApiVersion = 'v1' | 'v2';
 export interface Refusal {
   readonly status: number;
   /** v2's code, from the list of its document. */
-  readonly code: 'malformed' | 'unavailable' | 'internal';
+  readonly code: 'malformed' | 'not_authorized' | 'unavailable' | 'internal';
   readonly message: string;
   readonly retryAfterSeconds?: number;
 }
@@ -49,6 +50,12 @@ export function outcomeUnknown(label: string): Refusal {
   return { status: 503, code: 'unavailable', message, retryAfterSeconds };
 }
 
+/** The credentials are right, and the key's region wants an account of its own. */
+export function accountElsewhere(home: string, keeper: string): Refusal {
+  const message = `Not authorized: these credentials are of the region ${home}, and the key is of the region ${keeper}, where this needs an account`;
+  return { status: 401, code: 'not_authorized', message };
+}
+
 export const circle: Refusal = {
   status: 508,
   code: 'internal',
@@ -69,6 +76,7 @@ export function refuseApi(version: ApiVersion, method: string, refusal: Refusal)
   const text = JSON.stringify(body);
   const response = jsonResponse(status, text, requestId);
   if (wait !== undefined) response.headers.set('retry-after', String(wait));
+  if (status === 401) response.headers.set('www-authenticate', basicChallenge);
   if (method === 'HEAD') declareLength(response, text);
   return response;
 }

@@ -12,6 +12,7 @@ import { type Fleet, type HopRequest, isSafe, type RouterRegion, type Send, type
 import type { HomeRegions } from './home-regions.ts';
 import {
   type ApiVersion,
+  accountElsewhere,
   lostPage,
   noRegion,
   outcomeUnknown,
@@ -133,11 +134,18 @@ async function answerApi(
     return { response, region: null };
   }
   const call: ApiCall = { version, request: reading.request };
-  if (key !== null) return askRegion(deps, call, deps.fleet.regionOf(labelIn(key)));
-  const authorization = incoming.headers.get('authorization');
+  const keeper = key === null ? null : deps.fleet.regionOf(labelIn(key));
+  // A region does not look at a guest's credentials.
+  const isGuest = key !== null && target.startsWith('/api/v2/guest/');
+  const authorization = isGuest ? null : incoming.headers.get('authorization');
   // Every region refuses malformed credentials alike.
-  if (authorization === null || parseBasic(authorization) === null) return askPreferred(deps, call);
-  return askHome(deps, call, authorization, reading.clientAddress);
+  if (authorization === null || parseBasic(authorization) === null) return askKeeper(deps, call, keeper);
+  return askHome(deps, call, keeper, authorization, reading.clientAddress);
+}
+
+/** @param keeper the region of the key that the request names; `null` without a key */
+function askKeeper(deps: RouterDeps, call: ApiCall, keeper: RouterRegion | null): Promise<Routed> {
+  return keeper === null ? askPreferred(deps, call) : askRegion(deps, call, keeper);
 }
 
 async function askRegion(deps: RouterDeps, call: ApiCall, region: RouterRegion): Promise<Routed> {
@@ -147,15 +155,33 @@ async function askRegion(deps: RouterDeps, call: ApiCall, region: RouterRegion):
 async function askHome(
   deps: RouterDeps,
   call: ApiCall,
+  keeper: RouterRegion | null,
   authorization: string,
   clientAddress: string,
 ): Promise<Routed> {
-  const home = await deps.homes.find(authorization, clientAddress);
-  if (home.outcome === 'stranger') return askPreferred(deps, call);
-  if (home.outcome === 'lost') return refuse(call, regionLost(home.region.label), home.region);
+  const home = await deps.homes.find(authorization, clientAddress, keeper);
+  if (home.outcome === 'stranger') return askKeeper(deps, call, keeper);
+  const isAbroad = keeper !== null && keeper !== home.region;
+  if (isAbroad && home.outcome === 'home') return askAbroad(deps, call, keeper, home.region);
+  // Nobody can say that they are right, nor that they are wrong.
+  if (isAbroad || home.outcome === 'lost') return refuse(call, regionLost(home.region.label), home.region);
   const routed = await askRegion(deps, call, home.region);
   if (routed.response.status === 401) deps.homes.forget(authorization);
   return routed;
+}
+
+/** Without credentials, which are right but unknown there: it may do what it may without an account. */
+async function askAbroad(
+  deps: RouterDeps,
+  { version, request }: ApiCall,
+  keeper: RouterRegion,
+  home: RouterRegion,
+): Promise<Routed> {
+  const fields = request.fields.filter(([name]) => name !== 'authorization');
+  const call = { version, request: { ...request, fields } };
+  const routed = await askRegion(deps, call, keeper);
+  if (routed.response.status !== 401) return routed;
+  return refuse(call, accountElsewhere(home.label, keeper.label), keeper);
 }
 
 async function askPreferred(deps: RouterDeps, call: ApiCall): Promise<Routed> {

@@ -69,7 +69,7 @@ async function asSent(request: Request): Promise<Request> {
   return new Request(request.url, { method: request.method, headers, body, signal: request.signal });
 }
 
-async function hopTo(handler: Handler, host: string, request: HopRequest): Promise<HopOutcome> {
+export async function hopTo(handler: Handler, host: string, request: HopRequest): Promise<HopOutcome> {
   const { method, target, fields, body, signal } = request;
   const content = body === null ? {} : { body: 'stream' in body ? body.stream : (body as BodyInit) };
   const headers = [...fields.map(([name, value]): [string, string] => [name, value])];
