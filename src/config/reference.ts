@@ -57,6 +57,8 @@ a file with its name and its media type), times are seconds, \`maxDomains\` is h
   "identity": { "maxDomains": 20 }
 }
 \`\`\`
+
+For fleets that move from the existing service, \`deploy/plans.upstream.json\` has its largest values (proxies.md).
 `;
 
 /** The built-in limits as JSON, a rule to a line. */

@@ -46,20 +46,22 @@ const service = z.strictObject({
 });
 const composeFile = z.strictObject({
   services: z.record(z.string(), service),
-  volumes: z.record(z.string(), z.null()),
+  volumes: z.record(z.string(), z.null()).default({}),
   networks: z.object({ default: z.object({ ipam: z.unknown() }) }).optional(),
 });
 
 const compose = composeFile.parse(Bun.YAML.parse(read('compose.yaml')));
 const withCaddy = composeFile.parse(Bun.YAML.parse(read('deploy/compose.caddy.yaml')));
+const withUpstream = composeFile.parse(Bun.YAML.parse(read('deploy/compose.upstream.yaml')));
 
 function serviceOf(file: z.infer<typeof composeFile>, name: string): z.infer<typeof service> {
   const found = file.services[name];
   if (found === undefined) throw new Error(`no service ${name}`);
   return found;
 }
-const [alone, behind, caddy] = [
+const [alone, upstream, behind, caddy] = [
   serviceOf(compose, 'mayfly'),
+  serviceOf(withUpstream, 'upstream'),
   serviceOf(withCaddy, 'mayfly'),
   serviceOf(withCaddy, 'caddy'),
 ];
@@ -272,6 +274,32 @@ describe('the compose files', () => {
     expect(caddy.depends_on?.mayfly?.condition).toBe('service_healthy');
     // The internal port is for the network of these two.
     expect(behind.ports).toEqual([]);
+  });
+
+  it('start a second server with the upstream dialects beside the first, on its folder and as confined', () => {
+    const { environment, ports, volumes, depends_on } = upstream;
+    const { build } = alone;
+    const own = { build, environment: alone.environment, ports: alone.ports, volumes: alone.volumes };
+    const asFirst: typeof alone = { ...upstream, ...own, depends_on: undefined };
+    expect(asFirst).toEqual({ ...alone, depends_on: undefined });
+    expect(Object.keys(withUpstream.services)).toEqual(['upstream']);
+    expect(depends_on?.mayfly?.condition).toBe('service_healthy');
+    expect(Object.keys(environment)).toEqual(expect.arrayContaining(Object.keys(alone.environment)));
+    expect(environment.MAYFLY_BASE_URL).toBe(alone.environment.MAYFLY_BASE_URL ?? null);
+    expect(ports).toEqual([`127.0.0.1:3001:${final.port}`]);
+    const [folder, plans] = volumes;
+    expect(folder).toBe(alone.volumes[0]);
+    const [source = '', mounted = ''] = plans?.split(':') ?? [];
+    const given = environmentOf([environment], {});
+    const readText = (path: string) => read(path === mounted ? source : path);
+    expect(readConfig(given, readText)).toMatchObject({
+      outcome: 'read',
+      settings: {
+        v1Dialect: 'upstream',
+        v2Dialect: 'upstream',
+        plans: { anonymous: { maxValueBytes: 100_000 } },
+      },
+    });
   });
 
   it('mount files and volumes that there are', () => {

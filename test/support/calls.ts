@@ -83,7 +83,8 @@ export function attemptRequest({ door, made, basic, passphrase }: Attempt): Buff
         method: 'POST',
         path: `/api/v2/secret/${made.secretKey}/reveal`,
         headers: { ...json, ...credentials },
-        body: JSON.stringify(passphrase === undefined ? {} : { passphrase }),
+        // A server with the dialect `upstream` only looks without it.
+        body: JSON.stringify({ continue: true, ...(passphrase === undefined ? {} : { passphrase }) }),
       });
     case 'v1.burn':
       return requestBytes({
