@@ -19,7 +19,7 @@ const pageNames = [
   'proxies.md',
   'upgrade.md',
 ];
-const exampleNames = ['Caddyfile', 'haproxy.cfg', 'nginx.conf', 'plans.upstream.json'];
+const exampleNames = ['Caddyfile', 'apache.conf', 'haproxy.cfg', 'nginx.conf', 'plans.upstream.json'];
 
 /** Where a file of the repository is, seen from the folder of the pages. */
 const places = new Map([

@@ -122,7 +122,7 @@ Maintainer: ${maintainer}
 Installed-Size: ${Math.ceil(bytes / 1_024)}
 Depends: libc6 (>= 2.17), libgcc-s1 (>= 3.0), systemd (>= 250)
 Recommends: time-daemon
-Suggests: caddy | nginx | haproxy
+Suggests: caddy | nginx | apache2 | haproxy
 Description: one-time secret service
  ${description}
  .

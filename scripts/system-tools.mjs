@@ -80,6 +80,7 @@ const tools = [
   { name: 'pgbouncer', mark: /\/usr\/sbin\/pgbouncer/, isThere: () => hasServer('pgbouncer') },
   { name: 'faketime', mark: /libfaketime/, isThere: hasFaketime },
   { name: 'caddy', mark: /'caddy'/, isThere: () => onPath('caddy') },
+  { name: 'apache2', mark: /'apache2'/, isThere: () => hasServer('apache2') },
   { name: 'nginx', mark: /'nginx'/, isThere: () => hasServer('nginx') },
   { name: 'haproxy', mark: /'haproxy'/, isThere: () => hasServer('haproxy') },
   {

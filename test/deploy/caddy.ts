@@ -9,6 +9,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, repositoryRoot, watch } from '../support/started-server.ts';
+import type { Change } from './proxy.ts';
 
 const tool = 'caddy';
 export const shippedCaddyfile = join(repositoryRoot, 'deploy', 'Caddyfile');
@@ -25,6 +26,11 @@ export interface CaddyOptions {
   /** The shipped Caddyfile when absent. */
   readonly caddyfile?: string;
 }
+
+/** Serves below /vault alone, as the file explains. */
+export const belowVault: readonly Change[] = [
+  ['\treverse_proxy {', '\t@mayfly path /vault /vault/*\n\treverse_proxy @mayfly {'],
+];
 
 export interface StartedCaddy extends AsyncDisposable {
   readonly httpPort: number;

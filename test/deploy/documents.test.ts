@@ -10,7 +10,7 @@ const docs = join(repositoryRoot, 'docs');
 const pageNames = ['install.md', 'proxies.md', 'operating.md', 'backup.md', 'upgrade.md', 'regions.md'];
 const page = pageNames.map((name) => readFileSync(join(docs, name), 'utf8')).join('\n');
 const caddyfile = readFileSync(shippedCaddyfile, 'utf8');
-const otherFiles = ['nginx.conf', 'haproxy.cfg'].map((name) =>
+const otherFiles = ['nginx.conf', 'apache.conf', 'haproxy.cfg'].map((name) =>
   readFileSync(join(repositoryRoot, 'deploy', name), 'utf8'),
 );
 

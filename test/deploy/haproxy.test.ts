@@ -1,6 +1,6 @@
 /** The shipped haproxy.cfg in front of a started Mayfly; what every proxy has to do (P1, P3, P18, P22) is in proxy-checks.ts. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { startHaproxy } from './haproxy.ts';
+import { belowVault, startHaproxy } from './haproxy.ts';
 import { type Change, openBadServer, visitBy } from './proxy.ts';
 import { checkProxy } from './proxy-checks.ts';
 
@@ -15,7 +15,7 @@ const toMayfly = '\tdefault_backend once\n';
 checkProxy({
   file: 'haproxy.cfg',
   start: startHaproxy,
-  belowVault: [[toMayfly, '\tuse_backend once if { path_beg /vault/ }\n']],
+  belowVault,
   addressFromHeader: [[method, `http-request set-src hdr(x-test-address)\n\t${method}`]],
   abbreviated: ['2001:0:0:1234:5:6:7:8', '2001:0:0:1200::'],
   defects: {

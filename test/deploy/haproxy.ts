@@ -14,6 +14,11 @@ import {
 
 const tool = 'haproxy';
 
+/** Serves below /vault alone, as the file explains. */
+export const belowVault: readonly Change[] = [
+  ['\tdefault_backend once\n', '\tuse_backend once if { path /vault } or { path_beg /vault/ }\n'],
+];
+
 export async function startHaproxy({ servers, changes = [] }: ProxyOptions): Promise<StartedProxy> {
   const shipped = changed(await readShipped('haproxy.cfg'), changes);
   return startProxy({

@@ -48,13 +48,22 @@ const answered: readonly string[] = [
   `${line}\r\nHost: canary /host\r\n\r\n`,
 ];
 
-/** Sends all of these, and returns the cut address of each client that should have a line. */
-export async function sendHostile(proxy: StartedProxy, server: BadServer): Promise<string[]> {
-  const cut: string[] = [];
-  const nextAddress = () => {
-    cut.push(`127.0.${100 + cut.length}.0`);
-    return `127.0.${99 + cut.length}.66`;
-  };
+interface Client {
+  /** Its address as it is logged. */
+  readonly cut: string;
+  /** What it was answered; 0 for a client without an answer. */
+  readonly status: number;
+}
+
+/** Sends all of these, and returns the clients that should have a line. @param hearsLeavers whether one that leaves has one */
+export async function sendHostile(
+  proxy: StartedProxy,
+  server: BadServer,
+  hearsLeavers: boolean,
+): Promise<readonly Client[]> {
+  const clients: Client[] = [];
+  const nextAddress = () => `127.0.${100 + clients.length}.66`;
+  const note = (status: number) => clients.push({ cut: `127.0.${100 + clients.length}.0`, status });
   async function ask(port: number, isPlain: boolean, bytes: string): Promise<void> {
     const client = await openClient(port, { from: nextAddress(), isPlain });
     await client.write(bytes);
@@ -62,6 +71,7 @@ export async function sendHostile(proxy: StartedProxy, server: BadServer): Promi
       () => client.received() !== '' || client.hasEnded(),
       () => `no answer to ${bytes.slice(0, 80)}`,
     );
+    note(Number(/^HTTP\/1\.\d (\d+)/.exec(client.received())?.[1] ?? 0));
     client.leave();
   }
   for (const bytes of answered) {
@@ -73,8 +83,9 @@ export async function sendHostile(proxy: StartedProxy, server: BadServer): Promi
     from: nextAddress(),
     headers: Object.fromEntries(planted.map((header) => header.split(': ') as [string, string])),
   });
+  note(200);
   // Clients that leave: over a body, and while they wait for the answer.
-  for (const path of ['page', 'waits']) {
+  for (const path of hearsLeavers ? ['page', 'waits'] : []) {
     const client = await openClient(proxy.httpsPort, { from: nextAddress() });
     const length = path === 'page' ? 'Content-Length: 500' : 'Content-Length: 5';
     await client.write(`${requestOf(`POST /${path}/canary-key HTTP/1.1`, [length])}hello`);
@@ -82,6 +93,7 @@ export async function sendHostile(proxy: StartedProxy, server: BadServer): Promi
       () => server.heads.at(-1)?.startsWith(`POST /${path}`) === true,
       () => `${path} does not reach the server`,
     );
+    note(0);
     client.leave();
   }
   // Over the request line, and without TLS: not every proxy has a line for these.
@@ -91,5 +103,5 @@ export async function sendHostile(proxy: StartedProxy, server: BadServer): Promi
   const stray = await openClient(proxy.httpsPort, { from: '127.0.99.66', isPlain: true });
   await stray.write('\x16\x03\x01\x00\x05canary');
   await stray.ended;
-  return cut;
+  return clients;
 }

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { leaksIn } from './hostile.ts';
-import { startNginx, temporaryFolders } from './nginx.ts';
+import { belowVault, startNginx, temporaryFolders } from './nginx.ts';
 import {
   answerBy,
   type Change,
@@ -30,7 +30,7 @@ const emptied = ['Host', 'Port', 'Prefix', 'Proto', 'Server'].map(
 checkProxy({
   file: 'nginx.conf',
   start: startNginx,
-  belowVault: [['location / {', 'location /vault/ {']],
+  belowVault,
   addressFromHeader: [[noErrors, `${noErrors} set_real_ip_from 127.0.0.1; real_ip_header X-Test-Address;`]],
   abbreviated: ['2001:0:0:1234:5:6:7:8', '2001::'],
   defects: {

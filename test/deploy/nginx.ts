@@ -36,6 +36,9 @@ http {
 `;
 }
 
+/** Serves below /vault alone, as the file explains. */
+export const belowVault: readonly Change[] = [['location / {', 'location ~ ^/vault(/|$) {']];
+
 export async function startNginx({ servers, changes = [] }: ProxyOptions): Promise<StartedProxy> {
   const shipped = changed(await readShipped('nginx.conf'), changes);
   return startProxy({
