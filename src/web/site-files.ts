@@ -65,6 +65,7 @@ export function createSiteFiles(deps: SiteFilesDeps): PageRoute[] {
     },
     packageAt('commandPackage', 'mayfly.tgz', deps),
     packageAt('clientPackage', 'client.tgz', deps),
+    { name: 'bare', isFile: true, get: { limit: 'none', handle: () => movedTo(href('home')) } },
     { name: 'api', isFile: true, get: { limit: 'none', handle: () => movedTo(href('apiDocs')) } },
   ];
 }

@@ -153,7 +153,18 @@ export const pageRows: Readonly<Record<string, Row>> = {
 
 /** Addresses of pages that touch no secret and no record, whatever the method. */
 export const otherPages: ReadonlySet<string> = new Set([
-  ...['home', 'suggest', 'words', 'signUp', 'completeSignUp', 'logIn', 'logOut', 'forgotten', 'reset'],
+  ...[
+    'home',
+    'bare',
+    'suggest',
+    'words',
+    'signUp',
+    'completeSignUp',
+    'logIn',
+    'logOut',
+    'forgotten',
+    'reset',
+  ],
   ...['account', 'notices', 'password', 'deleteAccount', 'tokens', 'revokeToken', 'sessions', 'endSession'],
   ...['domains', 'domain', 'verifyDomain', 'removeDomain', 'domainBrand', 'domainLogo'],
   ...['language', 'about', 'security', 'status', 'regions', 'asset', 'apiDocs', 'api', 'docs', 'doc', 'sdk'],

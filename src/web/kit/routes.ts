@@ -4,6 +4,8 @@
  */
 export const routes = {
   home: '/',
+  /** The base path without its slash, as people type it: leads to the start page. */
+  bare: '',
   share: '/share',
   /** Puts a drawn value into the form of the start page. */
   suggest: '/suggest',
