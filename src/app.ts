@@ -132,10 +132,10 @@ function siteNameOf({ baseUrl }: Settings, brands: Brands): string {
 }
 
 function mailOptions(settings: Settings, brands: Brands, server: SmtpServer): SmtpServerOptions {
-  const { mailFrom: from, mailReturnPath: returnPath } = settings;
+  const { mailFrom: from, mailReturnPath: returnPath, mailHelo: helo } = settings;
   const { dkimDomain: domain, dkimSelector: selector, dkimKey: privateKey } = settings;
   const siteName = siteNameOf(settings, brands);
-  return { server, from, siteName, returnPath, dkim: { domain, selector, privateKey } };
+  return { server, from, siteName, returnPath, helo, dkim: { domain, selector, privateKey } };
 }
 
 function openMailer(settings: Settings, brands: Brands, watch: MailWatch): SmtpMailer {

@@ -1,5 +1,4 @@
 /** Every setting, as data: a sentence, a kind, a default, a variable. A setting that is not in this table does not exist. */
-import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { Region, RegionLabel } from '../core/keys.ts';
 import { isLoopbackHost, isLoopbackUrl } from '../core/links.ts';
@@ -49,8 +48,13 @@ export function regionAddress(region: RegionLabel | null, all: readonly Region[]
 
 /** Mail needs a domain after the @; an installation without one is being tried out (RFC 2606 keeps `.invalid` for that). */
 function defaultSender(siteUrl: string): string {
+  return `mayfly@${nameOnInternet(siteUrl) ?? 'mayfly.invalid'}`;
+}
+
+/** `null` for an address, for a name without a dot, and for those of this machine alone. */
+function nameOnInternet(siteUrl: string): string | null {
   const { hostname } = new URL(siteUrl);
-  return `mayfly@${hostname.includes('.') && isIP(hostname) === 0 ? hostname : 'mayfly.invalid'}`;
+  return /^(?:[a-z0-9-]+\.)+(?!localhost$)[a-z][a-z0-9-]*$/.test(hostname) ? hostname : null;
 }
 
 /** Whether it is being tried out: nobody else can connect, and links lead nobody else here. */
@@ -154,6 +158,15 @@ export const definitions = {
     kind: optional(mailAddress),
     defaultText: 'the address of MAYFLY_MAIL_FROM',
     default: null,
+    reader: 'server',
+  }),
+  mailHelo: setting({
+    env: 'MAYFLY_MAIL_HELO',
+    doc: 'The name that Mayfly greets the mail server with (EHLO). Strict servers refuse one without a dot, or one that is not in the DNS.',
+    kind: optional(domainName),
+    defaultText:
+      'the host of MAYFLY_BASE_URL, or the domain of MAYFLY_MAIL_FROM if that is localhost or an IP address',
+    default: (others) => nameOnInternet(others.baseUrl),
     reader: 'server',
   }),
   dkimDomain: setting({

@@ -19,7 +19,7 @@ import type {
 import { toLocale } from '../locale/catalogues.ts';
 import { translate } from '../locale/translate.ts';
 import { renderAccountMail } from './account-mail.tsx';
-import { type Mailbox, parseAddress, toSingleLine, toUnicodeAddress } from './mailbox.ts';
+import { domainOf, type Mailbox, parseAddress, toSingleLine, toUnicodeAddress } from './mailbox.ts';
 import { type RenderedMail, renderSecretLink } from './messages.tsx';
 import type { DkimSigner } from './settings.ts';
 
@@ -130,7 +130,7 @@ export function composeMessage(
     subject,
     text,
     html,
-    messageId: `<${messageId}@${from.address.slice(from.address.lastIndexOf('@') + 1)}>`,
+    messageId: `<${messageId}@${domainOf(from.address)}>`,
     date,
     headers: { 'Auto-Submitted': 'auto-generated' },
     xMailer: false,

@@ -48,6 +48,10 @@ export function toUnicodeAddress(address: string): string {
   return address.slice(0, at) + domainToUnicode(address.slice(at));
 }
 
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1);
+}
+
 /** `name@host` or `Name <name@host>`, as in `MAYFLY_MAIL_FROM`; `null` when it is neither. */
 function parseMailbox(text: string): Mailbox | null {
   const named = /^([^<>]*)<([^<>]*)>$/.exec(text.trim());

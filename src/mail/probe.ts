@@ -202,6 +202,11 @@ const rows: readonly Explanation[] = [
         : `${host} did not take the log-in, perhaps because it allows none on this port: try 587 (smtp) or 465 (smtps).`,
   },
   {
+    fits: ({ response }) => /\b(?:EHLO|HELO)\b/i.test(response ?? ''),
+    words: ({ host }) =>
+      `${host} refuses the name that it is greeted with: set MAYFLY_MAIL_HELO to a name of this machine that is in the DNS.`,
+  },
+  {
     fits: (fault) => isTemporary(fault) && /^(MAIL FROM|RCPT TO|DATA)$/.test(fault.command),
     words: ({ host }) =>
       `${host} asks to come back later, as many do with strangers (greylisting). Mayfly tries again by itself for about 20 minutes; here, run this once more in some minutes.`,

@@ -19,7 +19,7 @@ import {
   ownSiteName,
 } from './compose.ts';
 import { type AttemptFault, isAboutLogIn, judge, toFault, toReplyLine, troubleOf } from './faults.ts';
-import { toMailbox, toReturnPath } from './mailbox.ts';
+import { domainOf, toMailbox, toReturnPath } from './mailbox.ts';
 import { type DkimSettings, type DkimSigner, toDkimSigner } from './settings.ts';
 
 /** The settings of a mail server, and of what is handed to it. */
@@ -31,6 +31,8 @@ export interface SmtpServerOptions {
   readonly siteName?: string;
   /** Where undeliverable mail returns to; `from` when absent. */
   readonly returnPath?: string | null;
+  /** How it greets the server (EHLO); the domain of `from` when absent. */
+  readonly helo?: string | null;
   /** Mail is unsigned when absent. */
   readonly dkim?: DkimSettings | null;
   /** Longest time for one attempt, a server that trickles included (30 s). */
@@ -64,15 +66,17 @@ const usualMaxPending = 500;
 
 /** The options, checked. @throws MailSettingError when one of them is not what it must be. */
 export function toConnection(options: SmtpServerOptions) {
+  const from = toMailbox(options.from);
   const connection: ConnectionOptions = {
     settings: options.server,
+    helo: options.helo ?? domainOf(from.address),
     dkim: options.dkim == null ? null : toDkimSigner(options.dkim),
     timeoutMs: options.attemptTimeoutMs ?? usualAttemptTimeoutMs,
     trustedAuthority: options.trustedAuthority ?? null,
   };
   const returnPath = options.returnPath == null ? null : toReturnPath(options.returnPath);
   const { siteName = ownSiteName } = options;
-  return { connection, sender: { from: toMailbox(options.from), siteName, returnPath } };
+  return { connection, sender: { from, siteName, returnPath } };
 }
 
 /** @throws MailSettingError when an option is not what it must be. */
@@ -213,6 +217,8 @@ export interface Transport {
 
 export interface ConnectionOptions {
   readonly settings: SmtpServer;
+  /** The library's own default is the name of the machine, or `[127.0.0.1]` in a container, which strict servers refuse. */
+  readonly helo: string;
   readonly dkim: DkimSigner | null;
   /** Longest time for each step. */
   readonly timeoutMs: number;
@@ -233,9 +239,10 @@ const encryption: Readonly<Record<SmtpTls, object>> = {
 };
 
 function connectionSettings(options: ConnectionOptions) {
-  const { settings, timeoutMs, trustedAuthority } = options;
+  const { settings, helo, timeoutMs, trustedAuthority } = options;
   const { host, port, tls, login } = settings;
   return {
+    name: helo,
     host,
     port,
     ...encryption[tls],

@@ -150,6 +150,18 @@ describe('a test mail', () => {
       'refuses the recipient',
       'failed',
     ],
+    [
+      'the greeting, as Postfix does it',
+      { at: 'recipient', reply: 504, saying: '<x>: Helo command rejected: need fully-qualified hostname' },
+      'set MAYFLY_MAIL_HELO',
+      'failed',
+    ],
+    [
+      'the greeting, as Google does it',
+      { at: 'sender', reply: 421, saying: '4.7.0 Try again later, closing connection. (EHLO)' },
+      'set MAYFLY_MAIL_HELO',
+      'later',
+    ],
     ['the message', { at: 'message', reply: 554 }, 'refuses the message', 'failed'],
     ['strangers for now', { at: 'recipient', reply: 451 }, 'greylisting', 'later'],
   ];
