@@ -14,6 +14,7 @@ import {
 } from '../core/account.ts';
 import { createAccount, createToken } from '../core/accounts/admin.ts';
 import { inviteAccount } from '../core/accounts/handed-links.ts';
+import { unseenWords, usernameOf } from '../core/mail/recipients.ts';
 import type { PlanName } from '../core/plans.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import {
@@ -66,10 +67,14 @@ export function withAccount(
 ): Promise<ExitCode> {
   return withAccounts(input, world, async (accounts, settings) => {
     const email = input.words[0] ?? '';
-    const account = await accounts.store.findAccount(email.toLowerCase());
-    if (account === null) return refuse(world, input, 'no_account', `There is no account ${email}.`);
+    const account = await accounts.store.findAccount(usernameOf(email));
+    if (account === null) return refuseUnknown(world, input, email);
     return work(accounts, account, settings);
   });
+}
+
+function refuseUnknown(world: World, input: Input, email: string): ExitCode {
+  return refuse(world, input, 'no_account', `There is no account ${email}${unseenWords(email)}.`);
 }
 
 async function runCreate(input: Input, world: World): Promise<ExitCode> {
@@ -80,7 +85,12 @@ async function runCreate(input: Input, world: World): Promise<ExitCode> {
     if (made.outcome === 'exists')
       return refuse(world, input, 'exists', `There is already an account ${email}.`);
     if (made.outcome === 'invalid_email') {
-      return refuse(world, input, 'invalid_email', `"${email}" is not an e-mail address.`);
+      return refuse(
+        world,
+        input,
+        'invalid_email',
+        `"${email}" is not an e-mail address${unseenWords(email)}.`,
+      );
     }
     if (made.outcome === 'invited') {
       const words = [`Account ${made.username} made. Whoever opens this link can set its password.`];
@@ -209,8 +219,7 @@ async function runTokenCreate(input: Input, world: World): Promise<ExitCode> {
   return withAccounts(input, world, async (accounts) => {
     const wanted = createInput(input, accounts, existing);
     const made = await createToken(accounts, wanted);
-    if (made.outcome === 'no_account')
-      return refuse(world, input, 'no_account', `There is no account ${wanted.email}.`);
+    if (made.outcome === 'no_account') return refuseUnknown(world, input, wanted.email);
     if (made.outcome === 'invalid_token') {
       return refuse(
         world,
@@ -222,7 +231,7 @@ async function runTokenCreate(input: Input, world: World): Promise<ExitCode> {
     const { tokenId, canListEarlier } = made;
     const token = made.token.expose();
     const { name, scopes } = wanted;
-    const username = wanted.email.toLowerCase();
+    const username = usernameOf(wanted.email);
     // With --json too: the token is refused as a wrong one is.
     if (await isLocked(accounts, username)) world.terminal.err(lockedWords(username));
     if (!input.json) world.terminal.err(wordsOfNew(tokenId, scopes, canListEarlier));

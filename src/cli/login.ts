@@ -4,6 +4,7 @@
  * The token is typed unseen or read from a file, never from an argument (P18).
  */
 import type { Settings } from '../config/read.ts';
+import { unseenIn, unseenWords, usernameOf } from '../core/mail/recipients.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import { type Caller, chooseCaller, namedServer, openLoginsOrRefuse, serverOption } from './client.ts';
 import {
@@ -67,10 +68,10 @@ async function serverToLogIn(input: Input, settings: Settings, world: World): Pr
 async function readUsername(input: Input, world: World): Promise<string> {
   const [word = await world.terminal.ask('E-mail address of the account: ')] = input.words;
   if (word === null) throw new UsageError('Nobody can be asked here: give EMAIL and --token-file FILE.');
-  const username = word.trim().toLowerCase();
+  const username = usernameOf(word);
   // Not quoted: it may be the token.
-  if (!/^[^\s:@]+@[^\s:@]+$/.test(username))
-    throw new UsageError('EMAIL is the e-mail address of the account.');
+  if (!/^[^\s:@]+@[^\s:@]+$/.test(username) || unseenIn(username) !== null)
+    throw new UsageError(`EMAIL is the e-mail address of the account${unseenWords(username)}.`);
   return username;
 }
 

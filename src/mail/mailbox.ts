@@ -5,6 +5,7 @@
  * (RFC 5322 §3.4, RFC 5321 §4.1.2). A local part is a dot-atom; quoted ones are refused although the RFC allows them.
  */
 import { domainToASCII, domainToUnicode } from 'node:url';
+import { trimAddress, unseenWords } from '../core/mail/recipients.ts';
 import { MailSettingError } from './settings.ts';
 
 export interface Mailbox {
@@ -54,13 +55,13 @@ export function domainOf(address: string): string {
 
 /** `name@host` or `Name <name@host>`, as in `MAYFLY_MAIL_FROM`; `null` when it is neither. */
 function parseMailbox(text: string): Mailbox | null {
-  const named = /^([^<>]*)<([^<>]*)>$/.exec(text.trim());
+  const named = /^([^<>]*)<([^<>]*)>$/.exec(trimAddress(text));
   if (named === null) {
-    const address = parseAddress(text.trim());
+    const address = parseAddress(trimAddress(text));
     return address === null ? null : { name: '', address };
   }
   const name = (named[1] ?? '').trim().replace(/^"(.*)"$/, '$1');
-  const address = parseAddress(named[2] ?? '');
+  const address = parseAddress(trimAddress(named[2] ?? ''));
   return address === null || toSingleLine(name) !== name ? null : { name, address };
 }
 
@@ -68,14 +69,18 @@ function parseMailbox(text: string): Mailbox | null {
 export function toMailbox(text: string): Mailbox {
   const mailbox = parseMailbox(text);
   if (mailbox === null)
-    throw new MailSettingError('sender', 'It must be one address: name@host or Name <name@host>.');
+    throw new MailSettingError(
+      'sender',
+      `It must be one address: name@host or Name <name@host>${unseenWords(text)}.`,
+    );
   return mailbox;
 }
 
 /** The address that undeliverable mail returns to. @throws MailSettingError when the text is not one address. */
 export function toReturnPath(text: string): string {
-  const address = parseAddress(text);
-  if (address === null) throw new MailSettingError('return_path', 'It must be one address: name@host.');
+  const address = parseAddress(trimAddress(text));
+  if (address === null)
+    throw new MailSettingError('return_path', `It must be one address: name@host${unseenWords(text)}.`);
   return address;
 }
 

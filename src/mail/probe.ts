@@ -4,6 +4,7 @@
  * It uses the settings and checks of real mail, so what it finds is true of real mail. It tries each thing once, within a bounded time.
  */
 import type { SmtpServer, SmtpTls } from '../config/addresses.ts';
+import { trimAddress, unseenWords } from '../core/mail/recipients.ts';
 import type { Sensitive } from '../core/sensitive.ts';
 import { composeMessage, namesOf, serviceName } from './compose.ts';
 import { type AttemptFault, isAboutLogIn, toFault, toReplyLine } from './faults.ts';
@@ -46,12 +47,12 @@ export async function probeMail(options: MailProbeOptions): Promise<MailProbe> {
     return { server: toAnswer(reached.fault, connection, []), testMail: null };
   const server = { outcome: 'well', words: describe(connection.settings, reached.isLoggedIn) } as const;
   if (options.recipient === null) return { server, testMail: null };
-  const to = parseAddress(options.recipient.expose());
-  if (to === null)
-    return {
-      server,
-      testMail: { outcome: 'failed', words: 'The recipient must be one address: name@host.' },
-    };
+  const asked = options.recipient.expose();
+  const to = parseAddress(trimAddress(asked));
+  if (to === null) {
+    const words = `The recipient must be one address: name@host${unseenWords(asked)}.`;
+    return { server, testMail: { outcome: 'failed', words } };
+  }
   const written = { ...renderTestMail(options.site, options.locale), fromName: serviceName(namesOf(sender)) };
   const message = composeMessage(sender, to, written, new Date());
   return { server, testMail: await send(message, to, connection) };

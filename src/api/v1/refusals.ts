@@ -6,6 +6,7 @@
  * authorized", "Not Found" and "You did not provide anything to share" letter by letter.
  */
 import { z } from 'zod';
+import { unseenWords } from '../../core/mail/recipients.ts';
 import type { BurnOutcome, CreationOutcome, RevealOutcome } from '../../core/secrets/outcomes.ts';
 import type { Answer, Reply } from '../../http/operation.ts';
 import { clientLeft, type Problem } from '../../http/problem.ts';
@@ -36,7 +37,8 @@ const creationTable: Table<CreationRefusal, 'outcome', [dialect: Dialect]> = {
     refusal(400, `The memo is too long: at most ${maxCharacters} characters are allowed.`),
   recipient_needs_account: () => refusal(401, 'An account is required to send emails.'),
   account_required: () => refusal(401, 'An account is required to create secrets.'),
-  undeliverable_recipient: ({ recipient }) => refusal(400, `Undeliverable email address: ${recipient}`),
+  undeliverable_recipient: ({ recipient }) =>
+    refusal(400, `Undeliverable email address: ${recipient}${unseenWords(recipient)}`),
   notify_needs_account: () => refusal(401, 'An account is required to be notified.'),
   too_many_mails: ({ retryAfterSeconds }) =>
     later(429, 'Too many emails were sent. Wait, then try again', retryAfterSeconds),

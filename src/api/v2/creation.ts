@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type Caller, planOf } from '../../core/account.ts';
 import type { SecretKey } from '../../core/keys.ts';
+import { unseenWords } from '../../core/mail/recipients.ts';
 import type {
   ConcealInput,
   CreationOptions,
@@ -377,7 +378,8 @@ type CreationRefusal = Exclude<RepeatableOutcome, Created>;
 
 export const recipientNeedsAccount = 'An account is required to send emails.';
 /** The address is not repeated: v2 never shows one in plain (P18). */
-export const undeliverable = 'Undeliverable email address';
+export const undeliverable = ({ recipient }: { readonly recipient: string }) =>
+  `Undeliverable email address${unseenWords(recipient)}`;
 
 /** The server never had the part of an end-to-end secret's link that opens it. */
 export const noLinkToMail = 'The link of an end-to-end secret cannot be mailed from here';
@@ -407,7 +409,7 @@ const creationTable: Table<CreationRefusal, 'outcome', [prefix: string]> = {
     refuse('account_required', { message: 'An account is required to be notified.' }),
   account_required: () =>
     refuse('account_required', { message: 'An account is required to create secrets.' }),
-  undeliverable_recipient: (_, prefix) => refuseField(`${prefix}recipient`, undeliverable),
+  undeliverable_recipient: (refused, prefix) => refuseField(`${prefix}recipient`, undeliverable(refused)),
   too_many_mails: refuseMails,
   public_sharing_disabled: ({ shareDomain: name }) =>
     refuse('public_sharing_disabled', { message: `${refusals.public_sharing_disabled.message}: ${name}` }),

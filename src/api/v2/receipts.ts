@@ -310,7 +310,7 @@ const deliverTable: Table<DeliverRefusal, 'outcome', [metadataKey: string, api: 
       ? alreadyGone(kept, links)
       : refuseRecipient('The secret was never sent to an address: name one'),
   link_unknown: () => refuseRecipient(noLinkToMail),
-  undeliverable_recipient: () => refuseRecipient(undeliverable),
+  undeliverable_recipient: (refused) => refuseRecipient(undeliverable(refused)),
   recipient_needs_account: () => refuse('account_required', { message: recipientNeedsAccount }),
   too_many_mails: refuseMails,
 };

@@ -6,7 +6,7 @@
 
 import { type ApiToken, type TokenScope, tokenScopes } from '../account.ts';
 import type { AccountCore } from '../core.ts';
-import { isDeliverable } from '../mail/recipients.ts';
+import { isDeliverable, usernameOf } from '../mail/recipients.ts';
 import type { PlanName } from '../plans.ts';
 import type { AccountStore } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
@@ -29,8 +29,8 @@ export async function createAccount(
   { store, random }: AccountAdminCore,
   input: { readonly email: string; readonly plan: PlanName },
 ): Promise<CreateAccountOutcome> {
-  if (!isDeliverable(input.email)) return { outcome: 'invalid_email' };
-  const username = input.email.toLowerCase();
+  const username = usernameOf(input.email);
+  if (!isDeliverable(username)) return { outcome: 'invalid_email' };
   const createdAt = store.now();
   const dataKey = drawDataKey(random);
   const first = { name: firstTokenName, scopes: tokenScopes, createdAt, expiresAt: null, dataKey };
@@ -66,7 +66,7 @@ export async function createToken(
   { store, random }: AccountAdminCore,
   input: CreateTokenInput,
 ): Promise<CreateTokenOutcome> {
-  const account = await store.findAccount(input.email.toLowerCase());
+  const account = await store.findAccount(usernameOf(input.email));
   if (account === null) return { outcome: 'no_account' };
   const { name, scopes, expiresAt, existingToken } = input;
   const dataKey =

@@ -7,7 +7,7 @@
 import { hashToken } from '../../crypto/derive.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import type { Account, HandedTicket, Ticket } from '../account.ts';
-import { isDeliverable } from '../mail/recipients.ts';
+import { isDeliverable, usernameOf } from '../mail/recipients.ts';
 import type { PlanName } from '../plans.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
@@ -32,10 +32,10 @@ export async function inviteAccount(
   { store, random }: AccountAdminCore,
   input: { readonly email: string; readonly plan: PlanName },
 ): Promise<InviteOutcome> {
-  if (!isDeliverable(input.email)) return { outcome: 'invalid_email' };
+  const username = usernameOf(input.email);
+  if (!isDeliverable(username)) return { outcome: 'invalid_email' };
   const createdAt = store.now();
   const { link, stored } = draw(random, createdAt);
-  const username = input.email.toLowerCase();
   const account = await store.inviteAccount({ username, plan: input.plan, createdAt }, stored);
   return account === null ? { outcome: 'exists' } : { outcome: 'invited', username, ...link };
 }

@@ -19,7 +19,7 @@ import {
 } from '../account.ts';
 import type { AccountCore } from '../core.ts';
 import type { Events } from '../events.ts';
-import { isDeliverable } from '../mail/recipients.ts';
+import { isDeliverable, usernameOf } from '../mail/recipients.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import { openDataKey, wrapDataKey } from './data-key.ts';
@@ -111,8 +111,9 @@ export interface LogInInput {
 }
 
 export async function logIn(deps: AccountCore, input: LogInInput): Promise<LogInOutcome> {
+  const typed = usernameOf(input.email);
   // Invalid addresses still do a (failing) look-up, so timing matches and no raw input reaches the store.
-  const username = isDeliverable(input.email) ? input.email.toLowerCase() : '';
+  const username = isDeliverable(typed) ? typed : '';
   const found = await deps.store.findPassword(username);
   const password = found?.password ?? null;
   const dataKey = await openWithPassword(deps.hasher, password, input.password, input.clientPrefix);

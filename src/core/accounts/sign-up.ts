@@ -29,7 +29,7 @@ import type {
 } from '../account.ts';
 import type { AccountCore } from '../core.ts';
 import type { Links } from '../links.ts';
-import { isDeliverable } from '../mail/recipients.ts';
+import { isDeliverable, usernameOf } from '../mail/recipients.ts';
 import type { AccountMail } from '../mailer.ts';
 import type { AccountStore } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
@@ -129,8 +129,8 @@ export async function requestSignUp(
   deps: AccountCore,
   { email, locale }: TicketRequest,
 ): Promise<RequestOutcome> {
-  if (!isDeliverable(email)) return { outcome: 'invalid_email' };
-  const username = email.toLowerCase();
+  const username = usernameOf(email);
+  if (!isDeliverable(username)) return { outcome: 'invalid_email' };
   const isTaken = (await deps.store.findAccount(username)) !== null;
   const drawn = await keepTicket(deps, 'sign_up', username);
   const to = { to: new Sensitive(username), locale };
@@ -186,8 +186,8 @@ export async function requestReset(
   deps: AccountCore,
   { email, locale }: TicketRequest,
 ): Promise<RequestOutcome> {
-  if (!isDeliverable(email)) return { outcome: 'invalid_email' };
-  const username = email.toLowerCase();
+  const username = usernameOf(email);
+  if (!isDeliverable(username)) return { outcome: 'invalid_email' };
   const account = await deps.store.findAccount(username);
   const mayReset = account !== null && account.lockedAt === null;
   const drawn = await keepTicket(deps, 'reset', username);

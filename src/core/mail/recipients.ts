@@ -33,8 +33,38 @@ export function isDeliverable(address: string): boolean {
   );
 }
 
-/** Not trimmed like spaces, because no one types them into an address. */
-const lineEnd = /[\n\v\f\r\u2028\u2029]/;
+/** Format characters, and all that Unicode draws as nothing: copying from a page or a chat brings them along. */
+const unseen = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
+/** Line ends stay, and are refused: no one types them into an address. */
+const edge = /(?![\n\v\f\r\u2028\u2029])[\s\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
+/** Anything longer is not an address with blanks around it. */
+const maxTypedLength = 1_000;
+
+/** What was typed, without blanks and invisible characters at its ends. */
+export function trimAddress(text: string): string {
+  if (text.length > maxTypedLength) return text;
+  const characters = [...text];
+  const isInside = (character: string) => !edge.test(character);
+  return characters.slice(characters.findIndex(isInside), characters.findLastIndex(isInside) + 1).join('');
+}
+
+/** An account's name is its address in lower case. */
+export function usernameOf(email: string): string {
+  return trimAddress(email).toLowerCase();
+}
+
+/** The first invisible character inside an address, such as `U+200B`; `null` if it has none. */
+export function unseenIn(text: string): string | null {
+  const code = unseen.exec(trimAddress(text))?.[0].codePointAt(0);
+  return code === undefined ? null : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** What to add where an address was refused; `''` without an invisible character. */
+export function unseenWords(text: string): string {
+  const found = unseenIn(text);
+  return found === null ? '' : ` (it has an invisible character in it: ${found})`;
+}
+
 /** Letters, marks and digits of any script; nothing that `domainToASCII` would turn into several characters. */
 const typedDomain = /^[\p{L}\p{M}\p{N}.-]+$/u;
 
@@ -43,8 +73,7 @@ const typedDomain = /^[\p{L}\p{M}\p{N}.-]+$/u;
  * @returns `null` if it is not one deliverable address
  */
 export function parseRecipient(text: string): string | null {
-  if (lineEnd.test(text)) return null;
-  const typed = text.trim();
+  const typed = trimAddress(text);
   const at = typed.lastIndexOf('@');
   const domain = typed.slice(at + 1);
   if (at < 1 || typed.length > maxAddressLength || !typedDomain.test(domain)) return null;

@@ -5,6 +5,7 @@ import type { Settings } from '../../config/read.ts';
 import type { TokenFate } from '../../core/account.ts';
 import { type PasswordRefusal, passwordLength } from '../../core/accounts/passwords.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
+import { usernameOf } from '../../core/mail/recipients.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import type { DomainService } from '../../core/share-domains/service.ts';
 import type { Clock } from '../../core/time.ts';
@@ -14,7 +15,7 @@ import { type FormRefusal, refusalOfProblem, refuseField, TextField, TickBox } f
 import type { Frame } from '../kit/layout.tsx';
 import { type PageAction, type PageReply, type PageRequest, seeOther, takeShared } from '../kit/page.ts';
 import type { SessionCookie } from '../kit/session.ts';
-import type { Words } from '../kit/words.ts';
+import { type Words, wrongAddress } from '../kit/words.ts';
 
 export interface AccountPageDeps {
   readonly accounts: AccountService;
@@ -138,13 +139,13 @@ export async function askForLink(
   { page, ask, redisplay }: LinkRequest,
 ): Promise<PageReply> {
   const { frame, clientPrefix } = request;
-  const email = (await request.form()).text('email').trim();
+  const email = (await request.form()).text('email');
   const calls: LimitedCall[] = [{ name: 'signUp', party: 'anonymous', client: clientPrefix }];
   await takeShared(limiter, calls);
   const asked = await ask({ email, locale: frame.words.locale });
   if (asked.outcome === 'invalid_email') {
     await limiter.refundShared(calls);
-    return redisplay(request, refuseField('email', frame.words.say('signUp.emailWrong')));
+    return redisplay(request, refuseField('email', wrongAddress(frame.words, 'signUp.emailWrong', email)));
   }
   return seeOther(`${frame.href(page)}?done=sent`);
 }
@@ -168,7 +169,7 @@ export async function countGuess<T>(
   limiter: AccountPageDeps['limiter'],
   { clientPrefix, username, compute, isWrong }: Guess<T>,
 ): Promise<T> {
-  const address = createHash('sha256').update(username.trim().toLowerCase()).digest('base64url');
+  const address = createHash('sha256').update(usernameOf(username)).digest('base64url');
   const calls: LimitedCall[] = [
     { name: 'logIn', party: 'anonymous', client: clientPrefix },
     { name: 'logIn', party: 'account', client: address },

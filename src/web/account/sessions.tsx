@@ -30,7 +30,7 @@ import {
   seeOther,
 } from '../kit/page.ts';
 import { Ago, Badge, Dated, Icon, In } from '../kit/parts.tsx';
-import type { Words } from '../kit/words.ts';
+import { type Words, wrongAddress } from '../kit/words.ts';
 import { browserLabel, parseBrowserLabel } from './browser-label.ts';
 import { type AccountPageDeps, countGuess, signInPost } from './form.tsx';
 import { AccountPage, mayHaveDomains } from './sections.tsx';
@@ -126,7 +126,7 @@ async function logIn(request: PageRequest, deps: AccountPageDeps): Promise<PageR
   const { frame, clientPrefix, userAgent, signedIn } = request;
   if (signedIn !== null) return seeOther(frame.href('account'));
   const form = await request.form();
-  const email = form.text('email').trim();
+  const email = form.text('email');
   const password = new Sensitive(form.text('password'));
   const outcome = await countGuess(deps.limiter, {
     clientPrefix,
@@ -135,7 +135,7 @@ async function logIn(request: PageRequest, deps: AccountPageDeps): Promise<PageR
     isWrong: ({ outcome }) => outcome === 'refused',
   });
   if (outcome.outcome === 'refused') {
-    return redisplay(request, refuseForm(frame.words.say('logIn.wrong'), 422));
+    return redisplay(request, refuseForm(wrongAddress(frame.words, 'logIn.wrong', email), 422));
   }
   return seeOther(frame.href('home'), [deps.sessionCookie.set(outcome.session, deps.clock())]);
 }

@@ -1,4 +1,5 @@
 /** The words and formats of one language, bound to it, so that pages are functions of their props. */
+import { unseenIn } from '../../core/mail/recipients.ts';
 import { directionOf, type Locale, type MessageKey } from '../../locale/catalogues.ts';
 import {
   formatBytes,
@@ -39,6 +40,14 @@ export interface Words {
   code(text: string): string;
   /** A language's name in that language, as a menu shows it: `Français`. */
   languageName(locale: Locale): string;
+}
+
+/** @param key says that the text is not the address that is asked for */
+export function wrongAddress({ say, code }: Words, key: MessageKey, text: string): string {
+  const character = unseenIn(text);
+  return character === null
+    ? say(key)
+    : `${say(key)} ${say('share.addressUnseen', { character: code(character) })}`;
 }
 
 export function wordsIn(locale: Locale): Words {

@@ -12,6 +12,7 @@ import type { FieldTexts } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import { Badge, type BadgeKind, Dated, Icon, type IconName } from '../kit/parts.tsx';
+import { wrongAddress } from '../kit/words.ts';
 import { MailLanguageField, RecipientField, readMailLanguage } from './fields.tsx';
 
 interface TypedMail {
@@ -66,7 +67,7 @@ export function mailRefusal(
     case 'link_unknown':
       return whole(422, say('receipt.mailSealed'));
     case 'undeliverable_recipient':
-      return ofField(422, say('share.recipientWrong'));
+      return ofField(422, wrongAddress(frame.words, 'share.recipientWrong', refused.recipient));
     case 'recipient_needs_account':
       return { ...whole(403, say('receipt.mailNeedsAccount')), needsLogIn: true };
     case 'too_many_mails': {

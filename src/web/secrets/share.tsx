@@ -24,7 +24,7 @@ import {
   pageReply,
   seeOther,
 } from '../kit/page.ts';
-import type { Words } from '../kit/words.ts';
+import { type Words, wrongAddress } from '../kit/words.ts';
 import { askedLifetime, offerOf } from './fields.tsx';
 import {
   drawnPassphrase,
@@ -237,7 +237,8 @@ function stored(status: number, field: ShareField | null, message: string, say: 
   return { status, field, message, consolation: say('share.refused'), needsLogIn: false };
 }
 
-function refusalOf(refused: Refused, { say, wait }: Words): Refusal {
+function refusalOf(refused: Refused, words: Words): Refusal {
+  const { say, wait } = words;
   const at = (status: number, field: ShareField | null, message: string) =>
     stored(status, field, message, say);
   switch (refused.outcome) {
@@ -258,7 +259,7 @@ function refusalOf(refused: Refused, { say, wait }: Words): Refusal {
     case 'recipient_needs_account':
       return { ...at(403, 'recipient', say('share.recipientNeedsAccount')), needsLogIn: true };
     case 'undeliverable_recipient':
-      return at(422, 'recipient', say('share.recipientWrong'));
+      return at(422, 'recipient', wrongAddress(words, 'share.recipientWrong', refused.recipient));
     case 'unknown_share_domain':
       return at(422, 'share-domain', say('share.domainWrong'));
     case 'public_sharing_disabled':
