@@ -41,6 +41,8 @@ export interface Account {
   readonly locale: string | null;
   /** The notices it wants about its secrets unless a secret says otherwise; none by default. */
   readonly notify: readonly NoticeKind[];
+  /** What recipients read instead of the address, which `parseSenderName` allows; `null` for none. */
+  readonly senderName: string | null;
   readonly createdAt: UnixSeconds;
   /** Since when the operator refuses its password and tokens; `null` when not. */
   readonly lockedAt: UnixSeconds | null;

@@ -234,6 +234,8 @@ export interface AccountStore {
   setLocale(id: AccountId, locale: string | null): Promise<void>;
   /** Keeps which mails the account wants about its secrets, in the order of `noticeKinds`. */
   setNotify(id: AccountId, kinds: readonly NoticeKind[]): Promise<void>;
+  /** Keeps the name that recipients read; `null` for none. */
+  setSenderName(id: AccountId, name: string | null): Promise<void>;
   /**
    * Keeps a ticket beside the others of its kind for this username. `false`, and nothing changed, when a limit is
    * reached. Every ticket counts until the window has passed, also one that was used or has expired.

@@ -17,17 +17,23 @@ export interface AccountRow {
   plan: PlanName;
   locale: string | null;
   notify: number;
+  sender_name: string | null;
   account_created_at: UnixSeconds;
   locked_at: UnixSeconds | null;
 }
 
 /** Of `accounts a`. */
 export const accountColumns =
-  'a.id, a.username, a.plan, a.locale, a.notify, a.created_at AS account_created_at, a.locked_at';
+  'a.id, a.username, a.plan, a.locale, a.notify, a.sender_name, a.created_at AS account_created_at, a.locked_at';
 
 export function accountOf(row: AccountRow): Account {
-  const { id, username, plan, locale, account_created_at: createdAt, locked_at: lockedAt } = row;
-  return { id, username, plan, locale, notify: chosenBy(noticeKinds, row.notify), createdAt, lockedAt };
+  const { id, username, plan, locale, sender_name: senderName, locked_at: lockedAt } = row;
+  const notify = chosenBy(noticeKinds, row.notify);
+  return { id, username, plan, locale, notify, senderName, createdAt: row.account_created_at, lockedAt };
+}
+
+export function freshAccount(made: Pick<Account, 'id' | 'username' | 'plan' | 'createdAt'>): Account {
+  return { ...made, locale: null, notify: [], senderName: null, lockedAt: null };
 }
 
 export interface TokenRow {

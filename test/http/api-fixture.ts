@@ -31,6 +31,7 @@ export const owner: AccountCaller = {
     createdAt: 0,
     lockedAt: null,
     notify: [],
+    senderName: null,
   },
   dataKey: new Sensitive(new Uint8Array(32)),
   scopes: tokenScopes,

@@ -227,6 +227,16 @@ const noticeDefects: readonly SeededDefect[] = [
       },
     }),
   },
+  {
+    defect: 'the name of one account is the name of all',
+    caughtBy: 'an account keeps the name that recipients read, in any script, and none at first',
+    seed: (store) => ({
+      ...store,
+      async setSenderName(_id, name) {
+        for (const { id } of await store.listAccounts()) await store.setSenderName(id, name);
+      },
+    }),
+  },
 ];
 
 export const mailDefects: readonly SeededDefect[] = [...deliveryDefects, ...noticeDefects];

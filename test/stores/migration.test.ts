@@ -71,7 +71,7 @@ function makeEarlierData(migrations: readonly string[]): Database {
 const addShareDomain = (db: Database) => db.run("INSERT INTO share_domains VALUES ('ann.example.org', 1)");
 
 /** How this version sees an account made by an earlier one. */
-const annNow = { ...ann, locale: null, notify: [], lockedAt: null };
+const annNow = { ...ann, locale: null, notify: [], senderName: null, lockedAt: null };
 
 const annListed = { ...annNow, hasPassword: false, tokens: 1, lastUsedAt: null };
 

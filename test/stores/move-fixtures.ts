@@ -106,6 +106,7 @@ export async function fill(store: Store): Promise<void> {
   await store.addRootCheck(1, new Uint8Array(randomBytes(32)));
   for (const day of [0, 1, 30]) await store.epochFor(store.now() + day * 86_400);
   const { id } = await accountNamed(store, 'one@example.org');
+  await store.setSenderName(id, 'IT Helpdesk');
   const person = await personNamed(store, 'two@example.org');
   await logIn(store, person);
   await ticketFor(store, 'sign_up', 'three@example.org');

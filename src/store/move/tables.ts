@@ -31,7 +31,7 @@ const columns = {
   epochs: ['epoch int', 'key bytes'],
   accounts: [
     ...['id int', 'username text', 'plan text', 'locale text', 'notify int', 'created_at int'],
-    ...['locked_at int', 'last_used_at int'],
+    ...['sender_name text', 'locked_at int', 'last_used_at int'],
     // Of its password, if it has one.
     ...['salt bytes', 'verifier bytes', 'wrapped_data_key bytes', 'password_set_at int'],
   ],

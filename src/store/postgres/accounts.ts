@@ -21,6 +21,7 @@ import {
   type AccountRow,
   accountColumns,
   accountOf,
+  freshAccount,
   type TokenRow,
   tokenColumns,
   tokenOf,
@@ -98,6 +99,7 @@ const countRecords = statement(`
 const setPlan = decision('UPDATE mayfly_store.accounts SET plan = $4 WHERE id = $3');
 const setLocale = decision('UPDATE mayfly_store.accounts SET locale = $4 WHERE id = $3');
 const setNotify = decision('UPDATE mayfly_store.accounts SET notify = $4 WHERE id = $3');
+const setSenderName = decision('UPDATE mayfly_store.accounts SET sender_name = $4 WHERE id = $3');
 const lock = decision('SELECT mayfly_store.lock_account($3::bigint, (SELECT now FROM clock)) AS done');
 const unlock = decision(
   'UPDATE mayfly_store.accounts SET locked_at = NULL WHERE id = $3 AND locked_at IS NOT NULL RETURNING id',
@@ -113,7 +115,8 @@ type OwnMethods =
   | 'unlockAccount'
   | 'setPlan'
   | 'setLocale'
-  | 'setNotify';
+  | 'setNotify'
+  | 'setSenderName';
 
 export interface Done {
   done: boolean;
@@ -151,6 +154,9 @@ export function createAccountStore(engine: Engine): Pick<AccountStore, OwnMethod
     },
     async setNotify(id, kinds) {
       await engine.decide(setNotify, [id, maskOf(noticeKinds, kinds)]);
+    },
+    async setSenderName(id, name) {
+      await engine.decide(setSenderName, [id, name]);
     },
   };
 }
@@ -240,7 +246,7 @@ export function createTokenStore(engine: Engine): Pick<AccountStore, TokenMethod
     async createAccount({ username, plan, createdAt }, token) {
       const values = [username, plan, createdAt, ...valuesOf(token)];
       const row = await decided<{ id: AccountId }>(engine, insertAccount, values);
-      return row && { id: row.id, username, plan, locale: null, notify: [], createdAt, lockedAt: null };
+      return row && freshAccount({ id: row.id, username, plan, createdAt });
     },
     findToken: (tokenHash) => find(copyOf(tokenHash)),
     async addToken(id, token) {

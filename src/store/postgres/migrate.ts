@@ -13,6 +13,7 @@ import sharedWork from './migrations/004-shared-work.sql' with { type: 'text' };
 import timeAndLimits from './migrations/005-time-and-limits.sql' with { type: 'text' };
 import moving from './migrations/006-moving.sql' with { type: 'text' };
 import epochs from './migrations/007-epochs.sql' with { type: 'text' };
+import senderName from './migrations/008-sender-name.sql' with { type: 'text' };
 import ownSchema from './migrations/own-schema.sql' with { type: 'text' };
 
 export const migrations: readonly string[] = [
@@ -23,6 +24,7 @@ export const migrations: readonly string[] = [
   timeAndLimits,
   moving,
   epochs,
+  senderName,
 ];
 
 /** What a start may take for it. */

@@ -15,7 +15,7 @@ import type {
 } from '../../core/account.ts';
 import type { AccountStore } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { type AccountRow, accountColumns, accountOf } from '../account-rows.ts';
+import { type AccountRow, accountColumns, accountOf, freshAccount } from '../account-rows.ts';
 import { countsUntil, mayKeepTicket } from '../store.ts';
 import { type Done, decided } from './accounts.ts';
 import type { Engine, Values } from './engine.ts';
@@ -118,7 +118,7 @@ export function createPasswordStore(engine: Engine): Pick<AccountStore, Password
     async inviteAccount({ username, plan, createdAt }, ticket) {
       const values = [username, plan, createdAt, ...handed(ticket)];
       const row = await decided<{ id: AccountId }>(engine, insertInvited, values);
-      return row && { id: row.id, username, plan, locale: null, notify: [], createdAt, lockedAt: null };
+      return row && freshAccount({ id: row.id, username, plan, createdAt });
     },
     async addTicket(ticket, limits) {
       const { kind, username, createdAt, expiresAt } = ticket;
@@ -152,7 +152,7 @@ export function createPasswordStore(engine: Engine): Pick<AccountStore, Password
       const { id = null, name: username = '' } = row ?? {};
       if (id === null) return 'gone';
       if (id === 0) return 'exists';
-      return { id, username, plan, locale: null, notify: [], createdAt, lockedAt: null };
+      return freshAccount({ id, username, plan, createdAt });
     },
     async redeemReset(ticketHash, password, tokens) {
       const values = [copyOf(ticketHash), ...partsOf(password), tokens === 'revoke'];

@@ -20,6 +20,7 @@ import {
   type AccountRow,
   accountColumns,
   accountOf,
+  freshAccount,
   type TokenRow,
   tokenColumns,
   tokenOf,
@@ -104,6 +105,7 @@ export type AccountWrites = Deciding<
   | 'setPlan'
   | 'setLocale'
   | 'setNotify'
+  | 'setSenderName'
   | 'addToken'
   | 'addOwnToken'
   | 'revokeToken'
@@ -131,7 +133,7 @@ export function createAccountInsert(db: Database): (account: NewAccount) => Acco
     const { changes, lastInsertRowid } = insert.run(username, plan, createdAt);
     if (changes === 0) return null;
     const id = Number(lastInsertRowid) as AccountId;
-    return { id, username, plan, locale: null, notify: [], createdAt, lockedAt: null };
+    return freshAccount({ id, username, plan, createdAt });
   };
 }
 
@@ -146,6 +148,7 @@ export function createAccountWrites(db: Database): AccountWrites {
   const setPlan = db.query('UPDATE accounts SET plan = ?2 WHERE id = ?1');
   const setLocale = db.query('UPDATE accounts SET locale = ?2 WHERE id = ?1');
   const setNotify = db.query('UPDATE accounts SET notify = ?2 WHERE id = ?1');
+  const setSenderName = db.query('UPDATE accounts SET sender_name = ?2 WHERE id = ?1');
   const revoke = db.query('DELETE FROM tokens WHERE account_id = ?1 AND token_id = ?2');
   const noteUse = db.query(
     'UPDATE tokens SET last_used_at = max(?2, ifnull(last_used_at, 0)) WHERE token_id = ?1',
@@ -180,6 +183,9 @@ export function createAccountWrites(db: Database): AccountWrites {
     },
     setNotify(_now, id, kinds) {
       setNotify.run(id, maskOf(noticeKinds, kinds));
+    },
+    setSenderName(_now, id, name) {
+      setSenderName.run(id, name);
     },
     addToken: (_now, id, token) => addToken(id, token),
     addOwnToken(_now, id, verifier, token) {

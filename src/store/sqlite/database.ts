@@ -24,6 +24,7 @@ import rootFloor from './migrations/012-root-floor.sql' with { type: 'text' };
 import creations from './migrations/013-creations.sql' with { type: 'text' };
 import moving from './migrations/014-moving.sql' with { type: 'text' };
 import epochs from './migrations/015-epochs.sql' with { type: 'text' };
+import senderName from './migrations/016-sender-name.sql' with { type: 'text' };
 
 export interface ConnectionSettings {
   /** `NORMAL` exists for the test that shows why it is not allowed. */
@@ -137,6 +138,7 @@ const migrations: readonly string[] = [
   creations,
   moving,
   epochs,
+  senderName,
 ];
 
 /**

@@ -26,6 +26,7 @@ export const forwarded = [
   'setPlan',
   'setLocale',
   'setNotify',
+  'setSenderName',
   'lockAccount',
   'unlockAccount',
   'deleteAccount',

@@ -27,7 +27,13 @@ export const accountChecks: readonly ConformanceCheck[] = [
       const token = newToken('first');
       const account = await store.createAccount(newAccount('ann@example.org'), token);
       assert.ok(account !== null);
-      const fresh = { ...newAccount('ann@example.org'), locale: null, notify: [], lockedAt: null };
+      const fresh = {
+        ...newAccount('ann@example.org'),
+        locale: null,
+        notify: [],
+        senderName: null,
+        lockedAt: null,
+      };
       assert.deepEqual(account, { ...fresh, id: account.id });
       assert.deepEqual(await store.findAccount('ann@example.org'), account);
       assert.deepEqual(await store.findAccountById(account.id), account);
@@ -150,6 +156,26 @@ export const accountChecks: readonly ConformanceCheck[] = [
     },
   ),
 
+  check(
+    'port',
+    'an account keeps the name that recipients read, in any script, and none at first',
+    async ({ store }) => {
+      const [ann, bob] = [await idOf(store, 'ann@example.org'), await idOf(store, 'bob@example.org')];
+      const names = async () => (await store.listAccounts()).map((each) => each.senderName);
+      assert.deepEqual(await names(), [null, null]);
+      for (const name of ['IT Helpdesk', 'O’Neill & Søn', 'サポート窓口', 'דלפק העזרה']) {
+        await store.setSenderName(ann, name);
+        assert.deepEqual(
+          [(await store.findAccountById(ann))?.senderName, await names()],
+          [name, [name, null]],
+        );
+      }
+      await store.setSenderName((bob + 1) as AccountId, 'Nobody');
+      await store.setSenderName(ann, null);
+      assert.deepEqual(await names(), [null, null]);
+    },
+  ),
+
   check('P12', 'the check value of a root stays what it first was', async ({ store }) => {
     const [first, second] = [new Uint8Array(randomBytes(32)), new Uint8Array(randomBytes(32))];
     assert.equal(await store.findRootCheck(1), null);
@@ -201,9 +227,14 @@ export const accountChecks: readonly ConformanceCheck[] = [
       const account = await store.createAccount(newAccount('ann@example.org'), token);
       assert.ok(account !== null);
       await store.setNotify(account.id, ['read']);
+      await store.setSenderName(account.id, 'IT Helpdesk');
       await store.addRootCheck(2, value);
       const again = await reopen();
-      assert.deepEqual((await again.findToken(token.tokenHash))?.account, { ...account, notify: ['read'] });
+      assert.deepEqual((await again.findToken(token.tokenHash))?.account, {
+        ...account,
+        notify: ['read'],
+        senderName: 'IT Helpdesk',
+      });
       assert.deepEqual(await again.findRootCheck(2), value);
     },
   ),

@@ -59,6 +59,7 @@ const ticketChecks: readonly ConformanceCheck[] = [
         username: 'ann@example.org',
         locale: null,
         notify: [],
+        senderName: null,
         lockedAt: null,
       });
       assert.deepEqual(outcomes[made], account);

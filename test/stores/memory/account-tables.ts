@@ -80,7 +80,16 @@ export function insertAccount(tables: AccountTables, account: NewAccount): Accou
   if (accountNamed(tables, account.username) !== null) return null;
   const { username, plan, createdAt } = account;
   const id = tables.nextNumber('account') as AccountId;
-  const inserted = { id, username, plan, locale: null, notify: [], createdAt, lockedAt: null };
+  const inserted = {
+    id,
+    username,
+    plan,
+    locale: null,
+    notify: [],
+    senderName: null,
+    createdAt,
+    lockedAt: null,
+  };
   tables.accounts.set(id, inserted);
   return inserted;
 }

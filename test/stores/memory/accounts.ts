@@ -94,6 +94,7 @@ function accountMethods(
     async setNotify(id, kinds) {
       change(id, { notify: noticeKinds.filter((kind) => kinds.includes(kind)) });
     },
+    setSenderName: async (id, senderName) => change(id, { senderName }),
     async deleteAccount(id) {
       const account = accounts.get(id);
       if (account === undefined) return false;
