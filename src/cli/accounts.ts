@@ -114,9 +114,9 @@ async function runList(input: Input, world: World): Promise<ExitCode> {
 }
 
 function jsonOfAccount(account: ListedAccount) {
-  const { id, username, plan, createdAt, lockedAt, hasPassword, tokens, lastUsedAt } = account;
+  const { id, username, plan, senderName, createdAt, lockedAt, hasPassword, tokens, lastUsedAt } = account;
   const access = { locked: lockedAt, has_password: hasPassword, tokens, last_used: lastUsedAt };
-  return { id, username, plan, created: createdAt, ...access };
+  return { id, username, plan, sender_name: senderName, created: createdAt, ...access };
 }
 
 function lineOfAccount(account: ListedAccount): string {

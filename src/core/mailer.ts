@@ -27,6 +27,8 @@ export interface SecretLinkMail {
   readonly to: Sensitive<string>;
   /** The sender's username. */
   readonly from: Sensitive<string>;
+  /** The sender's name, if it has one, which comes first. */
+  readonly senderName: string | null;
   readonly link: Sensitive<string>;
   readonly hasPassphrase: boolean;
   readonly expiresAt: UnixSeconds;

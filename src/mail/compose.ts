@@ -20,7 +20,7 @@ import { toLocale } from '../locale/catalogues.ts';
 import { translate } from '../locale/translate.ts';
 import { renderAccountMail } from './account-mail.tsx';
 import { domainOf, type Mailbox, parseAddress, toSingleLine, toUnicodeAddress } from './mailbox.ts';
-import { type RenderedMail, renderSecretLink } from './messages.tsx';
+import { type RenderedMail, renderSecretLink, replyAddressOf } from './messages.tsx';
 import type { DkimSigner } from './settings.ts';
 
 /** All headers of a message, in lower case, besides the signature. */
@@ -34,6 +34,9 @@ export const messageHeaders = [
   'mime-version',
   'content-type',
 ] as const;
+
+/** Only in a mail to a recipient. */
+export const replyHeader = 'reply-to';
 
 /** Comes first when mail is signed. */
 export const signatureHeader = 'dkim-signature';
@@ -77,7 +80,9 @@ export function createComposingMailer(options: ComposingMailerOptions): Composin
     if (to === null) throw new RangeError('The recipient is not one plain address.');
     const date = now();
     const name = fromName(mail, namesOf(sender));
-    const { envelope, ...message } = composeMessage(sender, to, { ...render(), fromName: name }, date);
+    const replyTo = 'kind' in mail ? null : replyAddressOf(mail);
+    const written = { ...render(), fromName: name, replyTo };
+    const { envelope, ...message } = composeMessage(sender, to, written, date);
     return { envelope, bytes: await write(message), date, hidden: hiddenOf(mail, to) };
   }
 
@@ -119,13 +124,20 @@ export function namesOf({ from, siteName }: Sender): ServiceNames {
 export function composeMessage(
   { from, returnPath }: Sender,
   to: string,
-  { subject, text, html, fromName: name }: RenderedMail & { readonly fromName: string },
+  {
+    subject,
+    text,
+    html,
+    fromName: name,
+    replyTo = null,
+  }: RenderedMail & { readonly fromName: string; readonly replyTo?: string | null },
   date: Date,
 ): SendMailOptions & Pick<Letter, 'envelope'> {
   const messageId = randomBytes(16).toString('hex');
   return {
     from: { name, address: from.address },
     to: { name: '', address: to },
+    ...(replyTo === null ? {} : { replyTo: { name: '', address: replyTo } }),
     envelope: { from: returnPath ?? from.address, to },
     subject,
     text,
@@ -171,8 +183,10 @@ function brandName(brand: MailBrand, names: ServiceNames): string {
 export function fromName(mail: SecretLinkMail | AccountMail, names: ServiceNames): string {
   const name = 'brand' in mail ? brandName(mail.brand, names) : serviceName(names);
   if ('kind' in mail) return name;
-  const sender = toName(mail.from.expose());
-  return sender === '' ? name : translate(toLocale(mail.locale), 'mail.from', { sender, name });
+  const sender = toName(mail.senderName ?? mail.from.expose());
+  return sender === '' || sender === name
+    ? name
+    : translate(toLocale(mail.locale), 'mail.from', { sender, name });
 }
 
 export interface MessageWriter {

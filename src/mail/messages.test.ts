@@ -108,10 +108,13 @@ describe('the frame of a mail', () => {
 
 const say = (key: MessageKey, params?: MessageParams) => translate('en', key, params);
 
-function renderLink(changes: { from?: string; link?: string; hasPassphrase?: boolean } = {}) {
+function renderLink(
+  changes: { from?: string; senderName?: string; link?: string; hasPassphrase?: boolean } = {},
+) {
   return renderSecretLink({
     to: new Sensitive('jo@example.org'),
     from: new Sensitive(changes.from ?? 'ann@example.com'),
+    senderName: changes.senderName ?? null,
     link: new Sensitive(changes.link ?? link),
     hasPassphrase: changes.hasPassphrase ?? false,
     expiresAt: 1_795_000_000,
@@ -132,6 +135,31 @@ describe('the mail to a recipient', () => {
       expect(said).toContain(say('mail.passphrase', { sender: 'ann@example.com' }));
     }
     expect(renderLink().text).toContain(say('mail.noPassphrase'));
+  });
+
+  it('says where replies go: to the sender, whose address can be replied to', () => {
+    for (const from of ['ann@example.com', "o'neil+tag=x@example.com"])
+      expect(renderLink({ from }).text).toContain(say('mail.replies', { address: from }));
+    for (const from of [
+      '',
+      'ann',
+      'ann@localhost',
+      'Ann <ann@example.com>',
+      'ann@example.com, x@example.net',
+    ])
+      expect(renderLink({ from }).text).toContain(say('mail.automatic'));
+  });
+
+  it('says the address with a name that was chosen, and that it was', () => {
+    const { subject, text, html } = renderLink({ senderName: 'IT Helpdesk', hasPassphrase: true });
+    expect(subject).toBe('IT Helpdesk sent you a secret');
+    for (const said of [text, html.replaceAll(/<\/?span[^>]*>/g, '')]) {
+      expect(said).toContain(say('mail.intro', { sender: 'IT Helpdesk (ann@example.com)' }));
+      expect(said).toContain(say('mail.passphrase', { sender: 'IT Helpdesk' }));
+      expect(said).toContain(say('mail.unexpected', { sender: 'IT Helpdesk (ann@example.com)' }));
+      expect(said).toContain(say('secret.nameChosen'));
+    }
+    expect(renderLink().text).not.toContain(say('secret.nameChosen'));
   });
 
   it('says which service sent it: its name above, name and host below', () => {

@@ -7,6 +7,7 @@
  */
 import { raw } from 'hono/html';
 import type { FC } from 'hono/jsx';
+import { isDeliverable } from '../core/mail/recipients.ts';
 import type { MailBrand, SecretLinkMail } from '../core/mailer.ts';
 import { directionOf, toLocale } from '../locale/catalogues.ts';
 import { formatMoment, translate } from '../locale/translate.ts';
@@ -170,24 +171,35 @@ const LinkPart: FC<MailLink & { colour: string }> = ({ link, label, colour }) =>
   </>
 );
 
+/** The address of the sender's account, where replies go; `null` if it is not one that mail reaches. */
+export function replyAddressOf({ from }: SecretLinkMail): string | null {
+  return isDeliverable(from.expose()) ? from.expose() : null;
+}
+
 export function renderSecretLink(mail: SecretLinkMail): RenderedMail {
   const locale = toLocale(mail.locale);
-  const sender = setApart(mail.from.expose());
+  const address = setApart(mail.from.expose());
+  const name = mail.senderName === null ? null : setApart(mail.senderName);
+  const sender = name ?? address;
+  // A name is chosen, so the address is said with it.
+  const both = name === null ? address : `${name} (${address})`;
+  const replies = replyAddressOf(mail) === null ? 'mail.automatic' : 'mail.replies';
   return renderMail({
     locale,
     brand: mail.brand,
     subject: translate(locale, 'mail.subject', { sender }),
     body: [
-      translate(locale, 'mail.intro', { sender }),
+      translate(locale, 'mail.intro', { sender: both }),
       { link: mail.link.expose(), label: translate(locale, 'mail.open') },
       translate(locale, 'mail.once'),
       translate(locale, 'mail.until', { date: formatMoment(locale, mail.expiresAt) }),
       translate(locale, mail.hasPassphrase ? 'mail.passphrase' : 'mail.noPassphrase', { sender }),
     ],
     small: [
-      translate(locale, 'mail.unexpected', { sender }),
+      translate(locale, 'mail.unexpected', { sender: both }),
+      ...(name === null ? [] : [translate(locale, 'secret.nameChosen')]),
       translate(locale, 'mail.sentBy', setBrandApart(mail.brand)),
-      translate(locale, 'mail.automatic'),
+      translate(locale, replies, { address }),
     ],
   });
 }

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import PostalMime from 'postal-mime';
-import { messageHeaders } from '../../src/mail/compose.ts';
+import { messageHeaders, replyHeader } from '../../src/mail/compose.ts';
 import { createOutboxMailer } from '../../src/mail/outbox.ts';
 import { linksOf, sampleAccountMails, sampleMail } from './post-office.ts';
 
@@ -37,7 +37,9 @@ describe('the outbox', () => {
   it('keeps a message that a mail program reads: the link whole, text and HTML, and the usual headers', async () => {
     await mailerIn(folder).sendSecretLink(sampleMail({ hasPassphrase: true }));
     const parsed = await PostalMime.parse(await readFile(join(folder, String((await readdir(folder))[0]))));
-    expect(parsed.headers.map((header) => header.key).sort()).toEqual([...messageHeaders].sort());
+    expect(parsed.headers.map((header) => header.key).sort()).toEqual(
+      [...messageHeaders, replyHeader].sort(),
+    );
     expect(parsed.headers.find((header) => header.key === 'auto-submitted')?.value).toBe('auto-generated');
     expect(parsed.to).toEqual([{ name: '', address: 'jo@example.org' }]);
     expect(parsed.text).toContain(sampleMail().link.expose());

@@ -57,6 +57,13 @@ describe('the From of a mail with a link', () => {
     expect((await sent(mail, named)).name).toBe('ann@example.com via Customer Safe');
   });
 
+  it('names the sender by the name that it chose, once where that is the name of the domain too', async () => {
+    const named = { senderName: 'IT Helpdesk', brand: ofSite };
+    expect((await sent(sampleMail(named))).name).toBe('IT Helpdesk via Mayfly');
+    const ofDomain = { senderName: 'Customer Safe', brand: { name: 'Customer Safe' } };
+    expect((await sent(sampleMail(ofDomain))).name).toBe('Customer Safe');
+  });
+
   it('names the host where the brand has no letter', async () => {
     const mail = sampleMail({ brand: { name: '\u200b', host: 'secrets.example.com' } });
     expect((await sent(mail)).name).toBe('ann@example.com via secrets.example.com');

@@ -6,9 +6,9 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import PostalMime, { addressParser } from 'postal-mime';
-import { parseRecipient } from '../../src/core/mail/recipients.ts';
+import { isDeliverable, parseRecipient } from '../../src/core/mail/recipients.ts';
 import type { AccountMail } from '../../src/core/mailer.ts';
-import { messageHeaders } from '../../src/mail/compose.ts';
+import { messageHeaders, replyHeader } from '../../src/mail/compose.ts';
 import { createSmtpMailer, type SmtpMailer } from '../../src/mail/smtp.ts';
 import { smtpServerOf } from '../support/settings.ts';
 import {
@@ -50,14 +50,16 @@ async function partsOf({ raw }: Arrived): Promise<Parts> {
   return { subject, lines: text.trimEnd().split('\n'), shape };
 }
 
-/** What is wrong with the message as it arrived. */
-async function flawsOf(arrived: Arrived, to: string): Promise<string[]> {
+/** What is wrong with the message as it arrived. @param from the sender that replies go to; `null` in a mail about an account */
+async function flawsOf(arrived: Arrived, to: string, from: string | null = null): Promise<string[]> {
+  const replyTo = from !== null && isDeliverable(from) ? from : null;
+  const headers = replyTo === null ? messageHeaders : [...messageHeaders, replyHeader];
   const parsed = await PostalMime.parse(arrived.raw);
   const names = parsed.headers.map((header) => header.key).sort();
   const flaws: string[] = [];
   if (arrived.to.join('|') !== to) flaws.push(`envelope to ${arrived.to.join('|')}`);
   if (arrived.from !== 'noreply@mail.example.com') flaws.push(`envelope from ${arrived.from}`);
-  if (names.join() !== [...messageHeaders].sort().join()) flaws.push(`headers ${names.join()}`);
+  if (names.join() !== [...headers].sort().join()) flaws.push(`headers ${names.join()}`);
   if (parsed.to?.length !== 1 || parsed.to[0]?.address !== to) flaws.push(`to ${JSON.stringify(parsed.to)}`);
   if (parsed.from?.address !== 'noreply@mail.example.com') flaws.push(`from ${JSON.stringify(parsed.from)}`);
   const name = parsed.from?.name ?? '';
@@ -65,8 +67,9 @@ async function flawsOf(arrived: Arrived, to: string): Promise<string[]> {
     flaws.push(`from name ${name}`);
   const sender = parsed.headers.find(({ key }) => key === 'from')?.value ?? '';
   if (addressParser(sender).length !== 1) flaws.push(`senders ${sender}`);
-  if (parsed.cc !== undefined || parsed.bcc !== undefined || parsed.replyTo !== undefined)
-    flaws.push('another address');
+  if (parsed.cc !== undefined || parsed.bcc !== undefined) flaws.push('another address');
+  if (parsed.replyTo?.map(({ name, address }) => name + address).join('|') !== (replyTo ?? undefined))
+    flaws.push(`replies to ${JSON.stringify(parsed.replyTo)}`);
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(parsed.subject ?? '')) flaws.push('subject of several lines');
   if (!/^<[0-9a-f]{32}@mail\.example\.com>$/.test(parsed.messageId ?? ''))
     flaws.push(`id ${parsed.messageId}`);
@@ -81,6 +84,13 @@ describe('hostile texts', () => {
   let office: PostOffice;
   let mailer: SmtpMailer;
   let harmless: Parts;
+  /** Nobody can be replied to, and with a name. */
+  let unanswered: Parts;
+  let named: Parts;
+  const harmlessLike = ({ from, senderName }: SampleChanges) => {
+    if (senderName !== undefined) return named;
+    return from === undefined || isDeliverable(from) ? harmless : unanswered;
+  };
   beforeAll(async () => {
     office = await openPostOffice();
     mailer = createSmtpMailer({
@@ -88,8 +98,9 @@ describe('hostile texts', () => {
       from: 'Mayfly <noreply@mail.example.com>',
       retryDelaysMs: [],
     });
-    await mailer.sendSecretLink(sampleMail());
-    harmless = await partsOf(office.arrived[0] as Arrived);
+    for (const changes of [{}, { from: 'ann' }, { senderName: 'IT Helpdesk' }])
+      await mailer.sendSecretLink(sampleMail(changes));
+    [harmless, unanswered, named] = (await Promise.all(office.arrived.map(partsOf))) as [Parts, Parts, Parts];
   });
   afterAll(async () => {
     mailer.close();
@@ -112,7 +123,7 @@ describe('hostile texts', () => {
       const before = office.arrived.length;
       expect((await mailer.sendSecretLink(sampleMail({ to }))).state).toBe('accepted');
       expect(office.arrived).toHaveLength(before + 1);
-      expect(await flawsOf(office.arrived[before] as Arrived, expected)).toEqual([]);
+      expect(await flawsOf(office.arrived[before] as Arrived, expected, 'ann@example.com')).toEqual([]);
     });
   }
 
@@ -133,6 +144,7 @@ describe('hostile texts', () => {
         ...(await flawsOf(
           office.arrived[before] as Arrived,
           to.replace(/@.*/, (host) => host.toLowerCase()),
+          'ann@example.com',
         )),
       ]).toEqual([text]);
     }
@@ -152,15 +164,18 @@ describe('hostile texts', () => {
     expect((await mailer.sendSecretLink(sampleMail(changes))).state).toBe('accepted');
     expect(office.arrived).toHaveLength(before + 1);
     const arrived = office.arrived[before] as Arrived;
-    expect(await flawsOf(arrived, 'jo@example.org')).toEqual([]);
+    expect(await flawsOf(arrived, 'jo@example.org', changes.from ?? 'ann@example.com')).toEqual([]);
     const parts = await partsOf(arrived);
-    expect(parts.shape).toEqual(harmless.shape);
-    expect(parts.lines).toHaveLength(harmless.lines.length);
+    const like = harmlessLike(changes);
+    expect(parts.shape).toEqual(like.shape);
+    expect(parts.lines).toHaveLength(like.lines.length);
     return parts;
   }
 
   const places: readonly [string, readonly string[], (text: string) => SampleChanges, readonly string[]][] = [
     ['sender', senders, (from) => ({ from }), ['subject', 'text']],
+    // The core takes none of these; a store that has been written to by somebody else might hold them.
+    ['sender’s name', [...senders, ...brandNames], (senderName) => ({ senderName }), ['subject', 'text']],
     ['brand name', brandNames, (name) => ({ brand: { name } }), ['text']],
     ['host', hosts, (host) => ({ brand: { host } }), ['text']],
     ['colour', colours, (colour) => ({ brand: { colour } }), []],
@@ -176,6 +191,11 @@ describe('hostile texts', () => {
       });
     }
   }
+
+  it('of a sender that can be replied to are one address of the Reply-To, to the letter (P26, T28)', async () => {
+    for (const from of Object.values(takenRecipients).filter(isDeliverable))
+      expect((await sendHarmlessly({ from })).subject).toBe(`${from} sent you a secret`);
+  });
 
   it('of a brand stay in their place in mails about an account’s secrets too (P26, T28)', async () => {
     const noticesWith = (brand: SampleChanges['brand'] = {}) =>
@@ -244,8 +264,8 @@ describe('hostile texts', () => {
     await mailer.sendSecretLink(sampleMail());
     const good = office.arrived.at(-1) as Arrived;
     const seeded = { ...good, to: [...good.to, evil], raw: `Bcc: ${evil}\r\n${good.raw}` };
-    expect(await flawsOf(good, 'jo@example.org')).toEqual([]);
-    expect((await flawsOf(seeded, 'jo@example.org')).length).toBeGreaterThanOrEqual(3);
+    expect(await flawsOf(good, 'jo@example.org', 'ann@example.com')).toEqual([]);
+    expect((await flawsOf(seeded, 'jo@example.org', 'ann@example.com')).length).toBeGreaterThanOrEqual(3);
     const { shape, lines } = await partsOf({ ...good, raw: good.raw.replace('</p>', '<b></b></p>') });
     expect([shape, lines.length]).not.toEqual([harmless.shape, harmless.lines.length]);
   });

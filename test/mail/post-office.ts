@@ -119,6 +119,7 @@ export const sampleBrand: MailBrand = { name: 'Example Safe', host: 'secrets.exa
 export interface SampleChanges {
   readonly to?: string;
   readonly from?: string;
+  readonly senderName?: string;
   readonly link?: string;
   readonly hasPassphrase?: boolean;
   readonly locale?: string;
@@ -129,6 +130,7 @@ export function sampleMail(changes: SampleChanges = {}): SecretLinkMail {
   return {
     to: new Sensitive(changes.to ?? 'jo@example.org'),
     from: new Sensitive(changes.from ?? 'ann@example.com'),
+    senderName: changes.senderName ?? null,
     link: new Sensitive(changes.link ?? 'https://secrets.example.com/secret/0123456789abcdefghijklmnopqrstu'),
     hasPassphrase: changes.hasPassphrase ?? false,
     expiresAt: 1_795_000_000,

@@ -4,7 +4,7 @@ import crypto, { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import PostalMime from 'postal-mime';
 import type { AccountMailer } from '../../src/core/mailer.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
-import { messageHeaders, signatureHeader } from '../../src/mail/compose.ts';
+import { messageHeaders, replyHeader, signatureHeader } from '../../src/mail/compose.ts';
 import { verifyDkim } from './dkim-verifier.ts';
 import { openPostOffice, sampleAccountMails, sampleMail } from './post-office.ts';
 import { mailerFor } from './smtp-mailer.ts';
@@ -93,9 +93,13 @@ describe('a signed mail', () => {
   it('signs who sent it, to whom, about what and when, and has the signature as its one more header', async () => {
     const [raw = ''] = await signedMails();
     const signed = verifyDkim(raw, publicKey).tags?.get('h')?.split(':') ?? [];
-    expect(signed).toEqual(expect.arrayContaining(['from', 'to', 'subject', 'date', 'message-id']));
+    expect(signed).toEqual(
+      expect.arrayContaining(['from', 'reply-to', 'to', 'subject', 'date', 'message-id']),
+    );
     const { headers } = await PostalMime.parse(raw);
-    expect(headers.map((header) => header.key).sort()).toEqual([...messageHeaders, signatureHeader].sort());
+    expect(headers.map((header) => header.key).sort()).toEqual(
+      [...messageHeaders, replyHeader, signatureHeader].sort(),
+    );
   });
 
   it('self-test: another subject, another body, another key and no signature are found', async () => {

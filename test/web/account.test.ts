@@ -51,6 +51,7 @@ async function stateOf(app: TestApp): Promise<unknown> {
   return {
     locale: account.locale,
     notify: account.notify,
+    senderName: account.senderName,
     setAt: stored && Buffer.from(stored.verifier).toString('hex'),
     tokens: tokens.map(({ tokenId }) => tokenId),
     sessions: sessions.map(({ sessionId }) => sessionId).sort(),

@@ -4,6 +4,7 @@ import { ownBrand } from '../../src/web/brand/brand.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import type { MemoryStore } from '../stores/memory.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { makeSealed } from './sealed-link.ts';
 import { signUpAs } from './signed-in.ts';
 import { withMethod } from './store-method.ts';
 import { postForm, textIn, type Visit, visit, wordsOf } from './visit.ts';
@@ -93,11 +94,29 @@ describe('looking at a link', () => {
     const app = createTestApp();
     const { signedIn } = await signUpAs(app, 'rosa.parks@example.org');
     const owned = await visit(app, (await makeWaiting(app, { caller: signedIn.caller })).secretPath);
-    const shown = { sender: '\u2068ro*****@e*****.org\u2069', site: 'Mayfly' };
-    expect(owned.html).toContain(words('secret.fromAccount', shown));
+    expect(owned.html).toContain(`<h1>${words('secret.title')}</h1>`);
+    expect(owned.html).toContain(words('secret.from', { address: '\u2068ro•••@e•••.org\u2069' }));
     expect(owned.html).not.toContain('rosa.parks');
+    expect(owned.html).not.toContain(words('secret.nameChosen'));
     const nobodys = await visit(app, (await makeWaiting(app)).secretPath);
     expect(nobodys.html).toContain(`<h1>${words('secret.title')}</h1>`);
+    expect(nobodys.html).not.toContain('class="hint from"');
+  });
+
+  it('names its sender by the name that it chose, sealed or not, and says that with the address', async () => {
+    const app = createTestApp();
+    const { signedIn } = await signUpAs(app, 'rosa@example.org');
+    expect(await app.accounts.setSenderName(signedIn, ' O’Neill &  Søn ')).toBe(true);
+    const { secretPath } = await makeWaiting(app, { caller: signedIn.caller });
+    const named = words('secret.fromAccount', { sender: '\u2068O’Neill &amp; Søn\u2069' });
+    for (const path of [secretPath, (await makeSealed(app, 'v', null, signedIn.caller)).path]) {
+      const { html } = await visit(app, path);
+      expect(html).toContain(`<h1>${named}</h1>`);
+      const from = words('secret.from', { address: '\u2068ro•••@e•••.org\u2069' });
+      expect(html).toContain(`${from} · ${words('secret.nameChosen')}</p>`);
+    }
+    expect(await app.accounts.setSenderName(signedIn, '')).toBe(true);
+    expect((await visit(app, secretPath)).html).toContain(`<h1>${words('secret.title')}</h1>`);
   });
 
   it('warns its own creator, who is logged in, and nobody else', async () => {

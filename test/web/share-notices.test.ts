@@ -3,7 +3,8 @@
 import { describe, expect, it } from 'bun:test';
 import { type NoticeKind, noticeKinds } from '../../src/core/account.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
-import { type AccountVisitor, address, signUp } from './account-visitor.ts';
+import { type AccountVisitor, address, openAccountVisitor, signUp } from './account-visitor.ts';
+import { signUpAs } from './signed-in.ts';
 import { postForm, share, textIn, type Visit, valueIn, visit, wordsOf } from './visit.ts';
 import { words } from './words.ts';
 
@@ -155,5 +156,52 @@ describe('the choice for one secret', () => {
     expect(wordsOf(await summary()).trim()).toBe(words('share.notices'));
     await choose(visitor, 'read');
     expect(wordsOf(await summary())).toBe(`${words('share.notices')} ✓`);
+  });
+});
+
+describe('the account’s name for recipients', () => {
+  const name = 'IT Helpdesk';
+  const visitorOf = async (app: TestApp) =>
+    openAccountVisitor(app, { cookie: (await signUpAs(app, address)).cookie });
+  const save = async (visitor: AccountVisitor, senderName: string) => {
+    await visitor.get('/account');
+    return visitor.post('/account/notices', { ...boxes('read'), 'sender-name': senderName });
+  };
+
+  it('is kept, shown again and removed, where the operator makes the accounts', async () => {
+    const app = createTestApp({ signUpIsOpen: false });
+    const visitor = await visitorOf(app);
+    for (const typed of [name, ` ${name} `, '']) {
+      expect((await save(visitor, typed)).headers.get('location')).toBe('/account?done=notices');
+      const senderName = typed === '' ? null : name;
+      expect(await app.store.findAccount(address)).toMatchObject({ senderName, notify: ['read'] });
+      expect(valueIn((await visitor.get('/account')).html, 'sender-name')).toBe(senderName ?? '');
+    }
+  });
+
+  it('comes back as it was typed when it is refused, and nothing is saved', async () => {
+    const app = createTestApp({ signUpIsOpen: false });
+    const visitor = await visitorOf(app);
+    await save(visitor, name);
+    await visitor.get('/account');
+    const typed = { ...boxes('burned'), 'sender-name': 'see example.com' };
+    const refused = await visitor.post('/account/notices', typed);
+    expect([refused.status, valueIn(refused.html, 'sender-name')]).toEqual([422, 'see example.com']);
+    expect(tickedIn(refused)).toEqual(['burned']);
+    expect(refused.html).toContain('id="sender-name-wrong"');
+    expect(await app.store.findAccount(address)).toMatchObject({ senderName: name, notify: ['read'] });
+  });
+
+  it('is for those alone who have the plan for it, where anyone can sign up', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    expect((await visitor.get('/account')).html).not.toContain('sender-name');
+    await save(visitor, name);
+    const account = await app.store.findAccount(address);
+    expect(account?.senderName).toBeNull();
+    if (account !== null) await app.store.setPlan(account.id, 'identity');
+    expect((await visitor.get('/account')).html).toContain('id="sender-name"');
+    await save(visitor, name);
+    expect((await app.store.findAccount(address))?.senderName).toBe(name);
   });
 });

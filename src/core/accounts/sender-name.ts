@@ -1,8 +1,8 @@
 /**
  * The name that recipients read in place of the sender's address, in pages and mails.
  *
- * Whoever may choose it could pretend to be somebody else. So it is a short line of letters: what could be taken for an address, a link
- * or a telephone number, what is invisible, and what changes a mail's headers (P26) is not in it, and the address is always said with it.
+ * Somebody who chooses a name can pretend to be another. So it is one short line of letters, with nothing that could pass for an address,
+ * a link or a telephone number, nothing invisible, and nothing that changes a mail's headers (P26); the address is always shown with it.
  */
 import type { Account } from '../account.ts';
 import type { DomainStore } from '../ports.ts';
@@ -25,13 +25,14 @@ export function parseSenderName(text: string): string | null {
   return isName && !refusals.some((refused) => refused.test(name)) ? name : null;
 }
 
-/** The account's own name, else that of the share domain whose link it is, if the domain is the account's; `null` for neither. */
+/** The account's own name or, on a link of its own share domain, the domain's; `null` for neither. */
 export async function senderNameOf(
   store: Pick<DomainStore, 'findVerifiedDomain'>,
   { id, senderName }: Account,
   shareDomain: string,
 ): Promise<string | null> {
   if (senderName !== null || shareDomain === '') return senderName;
-  const domain = await store.findVerifiedDomain(shareDomain);
+  // A name is not worth an error, and a mail goes out without one.
+  const domain = await store.findVerifiedDomain(shareDomain).catch(() => null);
   return domain?.accountId === id ? parseSenderName(domain.brand.name ?? '') : null;
 }

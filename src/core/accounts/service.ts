@@ -12,6 +12,7 @@ import {
   type DeleteAccountInput,
   deleteAccount,
 } from './passwords.ts';
+import { parseSenderName } from './sender-name.ts';
 import { type LogInInput, logIn, openSession } from './sessions.ts';
 import {
   checkReset,
@@ -71,6 +72,13 @@ export function createAccountService(parts: Omit<AccountCore, 'inBackground'>) {
     /** Which notices the account wants about its secrets unless a secret says otherwise. */
     setNotify: ({ caller }: SignedIn, kinds: readonly NoticeKind[]) =>
       store.setNotify(caller.account.id, kinds),
+    /** What recipients read in place of the address; `''` for none. Whether it was taken. */
+    setSenderName: async ({ caller }: SignedIn, text: string): Promise<boolean> => {
+      const name = parseSenderName(text);
+      if (name === null && text.trim() !== '') return false;
+      await store.setSenderName(caller.account.id, name);
+      return true;
+    },
     /** `null` follows the browser. */
     setLocale: ({ caller }: SignedIn, locale: string | null) => store.setLocale(caller.account.id, locale),
     /** Resolves when no mail is being handed over. */

@@ -267,6 +267,7 @@ describe('the mail to a recipient', () => {
       'hasPassphrase',
       'link',
       'locale',
+      'senderName',
       'to',
     ]);
   });

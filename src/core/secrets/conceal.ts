@@ -245,7 +245,7 @@ async function sealAndStore(
   if (checked.recipient !== null && account !== null) {
     const to = new Sensitive(checked.recipient);
     const mailing = { metadataKey, secretKey, to, isElsewhere: false };
-    deps.inBackground(() => sendLink(deps, record, mailing, account.username, input.locale));
+    deps.inBackground(() => sendLink(deps, record, mailing, account, input.locale));
   }
   const custid = account?.username ?? anonymousCustid;
   const { longestTtlSeconds } = checked;

@@ -11,7 +11,8 @@
  * not enough.
  */
 
-import type { Caller } from '../account.ts';
+import type { Account, Caller } from '../account.ts';
+import { senderNameOf } from '../accounts/sender-name.ts';
 import type { Core } from '../core.ts';
 import { parseRecipient, withParsedRecipient } from '../mail/recipients.ts';
 import { firstTrySeconds } from '../mailer.ts';
@@ -62,14 +63,14 @@ function queueLink(deps: Core, receiptId: NewRecord['receiptId'], mailing: Maili
 }
 
 /**
- * @param from the sender's username
+ * @param sender its address and its name are in the mail
  * @param asked the language that the caller asked for
  */
 export async function sendLink(
   deps: Core,
   record: MailedRecord,
   mailing: Mailing,
-  from: string,
+  sender: Account,
   asked: string | null,
 ): Promise<void> {
   const { receiptId, hasPassphrase, expiresAt, shareDomain } = record;
@@ -77,13 +78,15 @@ export async function sendLink(
   const link = new Sensitive(deps.links.secretUrl(secretKey, shareDomain));
   const locale = deps.mailLocaleOf(asked);
   const brand = await deps.mailBrandOf(shareDomain);
+  const senderName = await senderNameOf(deps.store, sender, shareDomain);
+  const from = new Sensitive(sender.username);
   let noted: Promise<unknown> = Promise.resolve();
   const onRetry = (withinSeconds: number, reply: string | null) => {
     const queued: Noted = { state: 'queued', staleAt: deps.store.now() + withinSeconds };
     // In order, so that the later note wins. The mail goes on even if a note fails.
     noted = noted.then(() => note(deps, receiptId, mailing, queued, reply)).catch(() => undefined);
   };
-  const mail = { to, from: new Sensitive(from), link, hasPassphrase, expiresAt, locale, brand };
+  const mail = { to, from, senderName, link, hasPassphrase, expiresAt, locale, brand };
   const { state, reply } = await deps.mailer.sendSecretLink(mail, onRetry);
   deps.events({ event: 'mail_ended', tag: tagOf(record.secretId), state });
   await noted;
@@ -134,6 +137,6 @@ async function send(
     await deps.mailQuota.refund(sender.id, mailing.to);
     return queued === 'gone' ? 'nothing_to_send' : 'in_flight';
   }
-  deps.inBackground(() => sendLink(deps, stored, mailing, sender.username, locale));
+  deps.inBackground(() => sendLink(deps, stored, mailing, sender, locale));
   return 'queued';
 }

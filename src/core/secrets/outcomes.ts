@@ -267,8 +267,8 @@ export type StatusOutcome =
   | {
       readonly outcome: 'waiting';
       readonly secret: SecretView;
-      /** The obfuscated address of the account that created it; `null` if it was created anonymously. */
-      readonly sender: string | null;
+      /** The account that created it: its name, if any, and its obfuscated address. `null` if it was created anonymously. */
+      readonly sender: { readonly name: string | null; readonly address: string } | null;
     }
   | { readonly outcome: 'unknown' };
 

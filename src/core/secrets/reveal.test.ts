@@ -70,7 +70,7 @@ describe('a reveal', () => {
     expect(await bench.service.secretStatus({ secretKey }, anonymous)).toEqual({
       outcome: 'waiting',
       secret: waiting as never,
-      sender: 'j*****@e*****.org',
+      sender: { name: null, address: 'j*****@e*****.org' },
     });
     expect(await bench.service.inspect(guess(secretKey), other)).toMatchObject({
       secret: { isOwner: false },

@@ -4,6 +4,7 @@
  */
 
 import type { AccountCaller, Caller } from '../account.ts';
+import { senderNameOf } from '../accounts/sender-name.ts';
 import { authenticate } from '../accounts/tokens.ts';
 import { type Core, createBackground } from '../core.ts';
 import { parseSecretKey, secretIdOf } from '../keys.ts';
@@ -101,6 +102,9 @@ async function secretStatus(store: Core['store'], text: string, caller: Caller):
   return {
     outcome: 'waiting',
     secret: secretViewOf(stored, secretKey, 'new', caller, store.now()),
-    sender: account === null ? null : obfuscate(account.username),
+    sender: account && {
+      name: await senderNameOf(store, account, stored.shareDomain),
+      address: obfuscate(account.username),
+    },
   };
 }

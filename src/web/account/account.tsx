@@ -1,11 +1,20 @@
 /** The account's first page: who is logged in, language, sharing and its notices, and the way to delete the account. */
 import type { FC } from 'hono/jsx';
-import type { Account, AccountCaller, NoticeKind, SignedIn } from '../../core/account.ts';
+import type { Account, AccountCaller, SignedIn } from '../../core/account.ts';
+import { maxSenderName } from '../../core/accounts/sender-name.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Plan, PlanName } from '../../core/plans.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { NoticeBoxes, readNoticeKinds } from '../kit/field.tsx';
-import { type DoneTexts, doneIn, type FormRefusal, forAccount, formReply } from '../kit/form-page.tsx';
+import {
+  type DoneTexts,
+  doneIn,
+  type FormRefusal,
+  forAccount,
+  formReply,
+  refuseField,
+  TextField,
+} from '../kit/form-page.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
 import { Badge } from '../kit/parts.tsx';
@@ -31,8 +40,11 @@ export function createAccountPages(deps: AccountPageDeps): PageRoute[] {
       post: forAccount(
         (request, signedIn) => setNotices(request, signedIn, deps),
         async (request, signedIn, refusal) => {
-          const kinds = readNoticeKinds(await request.form());
-          return showAccount(request, signedIn, deps, refusal, kinds ?? signedIn.caller.account.notify);
+          const form = await request.form();
+          return showAccount(request, signedIn, deps, refusal, {
+            notify: readNoticeKinds(form) ?? signedIn.caller.account.notify,
+            senderName: form.text(nameField),
+          });
         },
       ),
     },
@@ -64,11 +76,20 @@ const planNames: Readonly<Record<PlanName, MessageKey>> = {
   identity: 'account.planIdentity',
 };
 
+const nameField = 'sender-name';
+
+type Typed = Pick<Account, 'notify' | 'senderName'>;
+
+/** A stranger who signed up could pretend to be somebody else, in the site's own mails. */
+function mayChooseName({ signUpIsOpen, plans }: AccountPageDeps['settings'], { plan }: Account): boolean {
+  return !signUpIsOpen || plans[plan].maxDomains > 0;
+}
+
 interface AccountProps {
   readonly frame: Frame;
   readonly account: Account;
   readonly plan: Plan;
-  readonly notify: readonly NoticeKind[];
+  readonly typed: Typed;
   readonly hasDomains: boolean;
   /** `null` while the store does not answer. */
   readonly waiting: Waiting | null;
@@ -77,7 +98,7 @@ interface AccountProps {
 }
 
 const ProfilePage: FC<AccountProps> = (props) => {
-  const { frame, plan, notify, hasDomains, done, refusal } = props;
+  const { frame, plan, hasDomains, done, refusal } = props;
   const { say } = frame.words;
   return (
     <AccountPage {...{ frame, hasDomains, done, refusal }} section="account" title={say('account.title')}>
@@ -86,7 +107,7 @@ const ProfilePage: FC<AccountProps> = (props) => {
       <section class="sheet">
         <h2>{say('account.sharing')}</h2>
         <p>{limitsIn(frame.words, plan)}</p>
-        <NoticesForm frame={frame} ticked={notify} />
+        <SharingForm {...props} />
       </section>
       <section class="danger">
         <div>
@@ -160,13 +181,25 @@ const Language: FC<{ frame: Frame }> = ({ frame: { words, settings } }) =>
     </section>
   );
 
-const NoticesForm: FC<{ frame: Frame; ticked: readonly NoticeKind[] }> = ({ frame, ticked }) => {
+const SharingForm: FC<AccountProps> = ({ frame, account, typed, refusal }) => {
   const { say } = frame.words;
   return (
     <PostForm frame={frame} action={frame.href('notices')} class="after">
+      {mayChooseName(frame.settings, account) ? (
+        <TextField
+          name={nameField}
+          label={say('account.senderName')}
+          hint={say('account.senderNameHint')}
+          type="text"
+          autocomplete="off"
+          value={typed.senderName ?? ''}
+          isOptional
+          refusal={refusal}
+        />
+      ) : null}
       <h3>{say('notices.title')}</h3>
       <p class="hint">{say('notices.lead')}</p>
-      <NoticeBoxes frame={frame} ticked={ticked} wrong={null} />
+      <NoticeBoxes frame={frame} ticked={typed.notify} wrong={null} />
       <button class="quiet" type="submit">
         {say('notices.submit')}
       </button>
@@ -179,14 +212,14 @@ async function showAccount(
   { caller }: SignedIn,
   { settings, domains, service }: AccountPageDeps,
   refusal: FormRefusal | null,
-  notify: readonly NoticeKind[] = caller.account.notify,
+  typed: Typed = caller.account,
 ): Promise<PageReply> {
   const { frame } = request;
   const { account } = caller;
   const plan = settings.plans[account.plan];
   const hasDomains = await mayHaveDomains(domains, caller);
   const waiting = await countWaiting(service, caller);
-  const shown = { frame, account, plan, notify, hasDomains, waiting, refusal };
+  const shown = { frame, account, plan, typed, hasDomains, waiting, refusal };
   return formReply(<ProfilePage {...shown} done={doneIn(request, doneTexts)} />, refusal);
 }
 
@@ -213,9 +246,16 @@ async function setNotices(
   signedIn: SignedIn,
   deps: AccountPageDeps,
 ): Promise<PageReply> {
-  const kinds = readNoticeKinds(await request.form());
+  const form = await request.form();
+  const notify = readNoticeKinds(form);
   const account = request.frame.href('account');
-  if (kinds === null) return seeOther(account);
-  await deps.accounts.setNotify(signedIn, kinds);
+  if (notify === null) return seeOther(account);
+  const senderName = form.text(nameField);
+  const isNamed = mayChooseName(deps.settings, signedIn.caller.account);
+  if (isNamed && !(await deps.accounts.setSenderName(signedIn, senderName))) {
+    const wrong = request.frame.words.say('account.senderNameWrong', { max: maxSenderName });
+    return showAccount(request, signedIn, deps, refuseField(nameField, wrong), { notify, senderName });
+  }
+  await deps.accounts.setNotify(signedIn, notify);
   return seeOther(`${account}?done=notices`);
 }

@@ -115,18 +115,26 @@ export const SureBox: FC<SureBoxProps> = ({ box: { name, value }, text, wrong })
 
 type ArrivalProps = Omit<AskProps, 'refusal'>;
 
-/** Who shares it, and how much of its life is left. */
+/** Isolated, so that it cannot change the direction of the text around it. */
+const apart = (text: string) => `\u2068${text}\u2069`;
+
+/** Who shares it, and how much of its life is left. Names are chosen, so the address is always below. */
 export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }) => {
   const { say } = frame.words;
   return (
     <div class="arrival">
       <Day state="waiting" part={partLeft(secret)} />
-      {/* Isolated (U+2068), so the address keeps its order in right-to-left text. */}
       <h1>
-        {sender === null
+        {sender?.name == null
           ? say('secret.title')
-          : say('secret.fromAccount', { sender: `\u2068${sender}\u2069`, site: frame.brand.name })}
+          : say('secret.fromAccount', { sender: apart(sender.name) })}
       </h1>
+      {sender === null ? null : (
+        <p class="hint from">
+          {say('secret.from', { address: apart(sender.address.replaceAll('*****', '•••')) })}
+          {sender.name === null ? null : ` · ${say('secret.nameChosen')}`}
+        </p>
+      )}
       <p class="lead">{say('secret.lead')}</p>
     </div>
   );
