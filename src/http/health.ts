@@ -22,21 +22,14 @@ export interface HealthDeps {
   readonly storeRisks?: readonly StoreRisk[];
 }
 
-const ok = '{"status":"ok"}';
+const isAlive = () => true;
+const ok = () => '{"status":"ok"}';
 const allow = 'GET, HEAD, OPTIONS';
 
 /** By path. @param base a path in front of both, `''` at the root. */
 export function healthAnswers(deps: HealthDeps, base = ''): [path: string, answer: AnswerAlone][] {
   return [
-    [
-      `${base}/healthz`,
-      (request) =>
-        answer(
-          request,
-          () => true,
-          () => ok,
-        ),
-    ],
+    [`${base}/healthz`, (request) => answer(request, isAlive, ok)],
     [`${base}/readyz`, (request) => answer(request, deps.isReady, (isReady) => readyWords(deps, isReady))],
   ];
 }
