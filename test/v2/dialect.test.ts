@@ -299,6 +299,31 @@ describe('the upstream dialect', () => {
     expect(read.body.record.secret_value).toBe('hello');
   });
 
+  it('counts a wrong passphrase of a burn and of a look with those of reveals, and a missing one never (P14)', async () => {
+    const { app, alice: headers } = await sceneOf('upstream');
+    const json = { secret: 'x', passphrase: 'pw' };
+    const { secret, metadata } = (await app.call('/secret/conceal', { json, headers })).body.record;
+    const doors = [
+      (passphrase?: string) =>
+        app.call(`/guest/receipt/${metadata.key}/burn`, { json: { continue: true, passphrase } }),
+      (passphrase?: string) =>
+        app.call(`/secret/${secret.key}${passphrase === undefined ? '' : `?passphrase=${passphrase}`}`),
+      (passphrase?: string) => app.call(`/secret/${secret.key}/reveal`, { json: { passphrase } }),
+    ];
+    const statusesOf = async (passphrase?: string) => {
+      const statuses = [];
+      for (const ask of doors) statuses.push((await ask(passphrase)).status);
+      return statuses;
+    };
+    for (const _ of Array(5)) expect(await statusesOf()).toEqual([422, 200, 422]);
+    expect(await statusesOf('wrong')).toEqual([422, 422, 422]);
+    expect(await statusesOf('bad')).toEqual([422, 422, 429]);
+    expect(await statusesOf('pw')).toEqual([429, 429, 429]);
+    expect(await statusesOf()).toEqual([422, 200, 422]);
+    const burn = { json: { continue: true }, headers };
+    expect((await app.call(`/receipt/${metadata.key}/burn`, burn)).body.record.state).toBe('burned');
+  });
+
   const refused: readonly [string, string, number][] = [
     ['a name twice', 'secret[ttl]=60&secret[ttl]=70&secret[secret]=x', 400],
     ['a form and a text of one name', 'secret=x&secret[ttl]=60', 400],
