@@ -5,7 +5,7 @@ WORKDIR /mayfly
 COPY package.json package-lock.json .npmrc ./
 COPY scripts ./scripts
 RUN node scripts/install.mjs
-COPY tsconfig.json bunfig.toml LICENSE README.md CHANGELOG.md ./
+COPY tsconfig.json bunfig.toml LICENSE CHANGELOG.md ./
 COPY sdk ./sdk
 COPY docs/api.md docs/ci.md docs/command.md docs/end-to-end.md ./docs/
 COPY src ./src

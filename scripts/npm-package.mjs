@@ -87,8 +87,9 @@ async function makeCommandPackage(folder, outfile, client) {
   copyFileSync(client, join(lib, 'client.tgz'));
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
   writeFileSync(join(folder, 'LICENSES.txt'), thirdPartyLicences());
-  for (const name of ['LICENSE', 'README.md', 'CHANGELOG.md', 'bunfig.toml'])
+  for (const name of ['LICENSE', 'CHANGELOG.md', 'bunfig.toml'])
     copyFileSync(join(root, name), join(folder, name));
+  copyFileSync(join(root, 'scripts', 'npm-readme.md'), join(folder, 'README.md'));
   copyFileSync(join(root, 'scripts', 'packaged.mjs'), join(folder, 'mayfly.mjs'));
   copyFileSync(join(root, 'scripts', 'pass-through.mjs'), join(folder, 'pass-through.mjs'));
   return runStep(packStep(folder, outfile));

@@ -32,7 +32,6 @@ const inputs = [
   'tsconfig.json',
   'bunfig.toml',
   'LICENSE',
-  'README.md',
   'CHANGELOG.md',
 ];
 

@@ -81,6 +81,12 @@ describe('the npm package', () => {
     expect(statSync(tarball).size).toBeWithin(500_000, 1_500_000);
   });
 
+  it('says in its README what works where it is installed, and links to nothing that it lacks', async () => {
+    const { stdout } = await run('tar', ['-xzOf', tarball, 'package/README.md'], folder);
+    expect(stdout).toContain('\nmayfly serve\n');
+    expect(stdout).not.toMatch(/\]\((?!https?:)|npm (?:start|run)/);
+  });
+
   it('asks for the runtime and the native part at exact versions, and has no script', async () => {
     const { stdout } = await run('tar', ['-xzOf', tarball, 'package/package.json'], folder);
     const manifest = JSON.parse(stdout) as Record<string, Record<string, string>>;
