@@ -50,7 +50,7 @@ the service's user with the service's settings.`,
   ],
   'docs/backup.md': [
     [
-      'The command is `mayfly` here. In a container and in a checkout [it is called differently](operating.md).\n\n',
+      'The command is `mayfly` here. In a container write `docker compose exec mayfly mayfly`, in a checkout `npm run -s mayfly --`.\n\n',
       '',
     ],
   ],
