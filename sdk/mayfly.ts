@@ -43,6 +43,7 @@ import {
   type Connection,
   createTransport,
   defaultTimeoutMs,
+  serverOf,
   type Transport,
   type TransportOptions,
 } from './transport.ts';
@@ -217,7 +218,7 @@ const sharing = () => import('./sharing.ts').catch(notLoaded);
  */
 export function createClient(options: ClientOptions): MayflyClient {
   const call = createTransport(options, v2);
-  const server = options.server.replace(/\/+$/, '');
+  const server = serverOf(options);
   const connection: Connection = {
     call,
     server,

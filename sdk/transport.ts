@@ -13,7 +13,7 @@ export interface Credentials {
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface TransportOptions {
-  /** Address of the installation, such as `https://secrets.example.org`; a path in it is kept. */
+  /** Address of the installation, such as `https://secrets.example.org`; a path in it is kept, blanks around it are not. */
   readonly server: string;
   readonly credentials?: Credentials;
   /** The runtime's own if absent. */
@@ -48,7 +48,7 @@ export type Transport = (call: Call, options?: CallOptions) => Promise<object>;
 /** What the modules that are loaded later get of a client. */
 export interface Connection {
   readonly call: Transport;
-  /** As configured, without a slash at the end. */
+  /** As `serverOf` writes it. */
   readonly server: string;
   readonly timeoutMs: number;
   readonly hasAccount: boolean;
@@ -63,9 +63,19 @@ export interface ApiVersion {
   errorOf(response: Response, body: unknown): MayflyError;
 }
 
+/** Files and environments put blanks, line breaks and marks around it, which are no part of it. */
+const word = (text: string): string => text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
+
+/** The address as links have it: as URL writes it, without a slash at the end. @throws TypeError if it is not an http(s) address */
+export function serverOf(options: Pick<TransportOptions, 'server'>): string {
+  const { protocol, origin, pathname } = new URL(word(options.server));
+  if (protocol !== 'https:' && protocol !== 'http:') throw new TypeError('server must be an http(s) address');
+  return origin + pathname.replace(/\/+$/, '');
+}
+
 /** RFC 7617, in UTF-8. */
 function basicHeader({ username, token }: Credentials): string {
-  const bytes = new TextEncoder().encode(`${username}:${token}`);
+  const bytes = new TextEncoder().encode(`${word(username)}:${word(token)}`);
   return `Basic ${btoa(String.fromCharCode(...bytes))}`;
 }
 
@@ -132,12 +142,9 @@ export const defaultTimeoutMs = 30_000;
  */
 export function createTransport(options: TransportOptions, version: ApiVersion): Transport {
   const { retries = 0, timeoutMs = defaultTimeoutMs } = options;
-  const server = new URL(options.server);
-  if (server.protocol !== 'https:' && server.protocol !== 'http:')
-    throw new TypeError('server must be an http(s) address');
   if (!Number.isInteger(retries) || retries < 0 || retries > maxRetries)
     throw new RangeError(`retries must be a whole number from 0 to ${maxRetries}`);
-  const api = `${server.origin}${server.pathname.replace(/\/+$/, '')}${version.path}`;
+  const api = serverOf(options) + version.path;
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const send = async (call: Call, signal: AbortSignal) => {
     const [response, body] = await exchange(api + call.path, initOf(call, options, signal), fetch);

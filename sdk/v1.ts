@@ -15,7 +15,7 @@ import { MayflyError } from './error.ts';
 import { given } from './json.ts';
 import type { CallOptions } from './limit.ts';
 import { keyOf, partsOf } from './link.ts';
-import { createTransport, type TransportOptions } from './transport.ts';
+import { createTransport, serverOf, type TransportOptions } from './transport.ts';
 import {
   toBurned,
   toCreated,
@@ -96,7 +96,7 @@ function plainKeyOf(secret: string): string {
  */
 export function createV1Client(options: TransportOptions): V1Client {
   const call = createTransport(options, v1);
-  const server = options.server.replace(/\/+$/, '');
+  const server = serverOf(options);
   const get = (path: string, own?: CallOptions) => call({ method: 'GET', path, isRead: true }, own);
   const post = (path: string, fields: object, own?: CallOptions) =>
     call({ method: 'POST', path, body: given(fields) }, own);

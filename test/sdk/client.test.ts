@@ -1,6 +1,8 @@
 /** The client against a started server, and against answers that our servers never give. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { createClient, type MayflyClient, parseLink, type Receipt } from '../../sdk/mayfly.ts';
+import { createV1Client } from '../../sdk/v1.ts';
+import { createTestApp } from '../support/app.ts';
 import { lookUntil } from '../support/look-until.ts';
 import { createAccount, type StartedServer, startServer } from '../support/started-server.ts';
 import { failure } from './observed.ts';
@@ -336,8 +338,29 @@ describe('the client', () => {
     expect(await failure(nobody.generate())).toMatchObject({ code: 'unreachable', status: null });
   });
 
+  it.each([
+    [' https://x.example ', 'https://x.example'],
+    ['HTTPS://X.EXAMPLE:443/Below//', 'https://x.example/Below'],
+    ['\uFEFFhttp://LOCALHOST:3000\r\n', 'http://localhost:3000'],
+    ['\u200Bhttps://bücher.example/\u00A0', 'https://xn--bcher-kva.example'],
+  ])('takes the server %j, and asks and links as URL writes it', async (given, written) => {
+    const app = createTestApp();
+    const asked: string[] = [];
+    const fetch = async (url: string, init: RequestInit) => {
+      asked.push(url);
+      return app.handler(new Request(url.replace(written, 'http://localhost'), init));
+    };
+    const links = [
+      (await createClient({ server: given, fetch }).conceal({ value: 'x' })).link,
+      (await createV1Client({ server: given, fetch }).conceal({ value: 'x' })).link,
+    ];
+    for (const link of links) expect(link).toStartWith(`${written}/secret/`);
+    for (const url of asked) expect(url).toStartWith(`${written}/api/`);
+  });
+
   it('refuses a server that is no http address', () => {
     expect(() => createClient({ server: 'file:///x' })).toThrow(TypeError);
+    expect(() => createClient({ server: ' ' })).toThrow(TypeError);
   });
 });
 
