@@ -3,10 +3,10 @@
  * one on a PostgreSQL server, and the acceptance of one that was restored there.
  */
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Settings } from './config/read.ts';
+import { readTextFile, type Settings } from './config/read.ts';
 import { type PostgresServer, storeAddress } from './config/store-address.ts';
+import { readAs, whyUnread } from './config/text.ts';
 import { ServiceError } from './core/errors.ts';
 import type { BackupOutcome } from './core/ports.ts';
 import type { CancelOutcome, StoreMove, StoreMoveOutcome } from './core/store-move.ts';
@@ -21,14 +21,12 @@ type Address = { readonly folder: string } | { readonly server: PostgresServer }
 
 class AddressProblem extends Error {}
 
-const readText = (path: string): string => readFileSync(path, 'utf8');
-
 function addressOf(given: string, { dataDir }: Settings): Address {
   const text = given.startsWith('@') ? readGiven(given.slice(1)) : given;
   if (text === 'sqlite') return { folder: resolve(dataDir) };
   if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length)
     return { folder: resolve(text.slice('sqlite:'.length)) };
-  const parsed = storeAddress.parse(text, readText);
+  const parsed = storeAddress.parse(text, readTextFile);
   if ('value' in parsed && parsed.value !== 'sqlite') return { server: parsed.value };
   const objection = 'objections' in parsed ? parsed.objections[0] : undefined;
   throw new AddressProblem(
@@ -40,9 +38,9 @@ function addressOf(given: string, { dataDir }: Settings): Address {
 
 function readGiven(path: string): string {
   try {
-    return readText(path).trim();
-  } catch {
-    throw new AddressProblem(`The file ${path} cannot be read.`);
+    return readAs('word', readTextFile(path));
+  } catch (error) {
+    throw new AddressProblem(`The file ${path} ${whyUnread(error)}.`);
   }
 }
 

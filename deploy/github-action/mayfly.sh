@@ -128,7 +128,8 @@ if [ "${1:-}" = export ]; then
   exit
 fi
 
-links=$INPUT_READ file=$INPUT_SHARE_FILE ttl=$INPUT_TTL recipient=$INPUT_RECIPIENT memo=$INPUT_MEMO
+# Without the byte order mark of a Windows file.
+links=${INPUT_READ#$'\xEF\xBB\xBF'} file=$INPUT_SHARE_FILE ttl=$INPUT_TTL recipient=$INPUT_RECIPIENT memo=$INPUT_MEMO
 plain=$INPUT_PLAIN server=$INPUT_SERVER passphrase=$INPUT_PASSPHRASE username=$INPUT_USERNAME token=$INPUT_TOKEN
 executable=$INPUT_EXECUTABLE checksum=$INPUT_INSTALL
 unset "${!INPUT_@}"

@@ -199,7 +199,7 @@ export function parseScopes(text: string): readonly TokenScope[] {
 
 async function readExisting(input: Input, world: World): Promise<Sensitive<string> | null> {
   const source = input.texts['with-token'];
-  return source === undefined ? null : new Sensitive((await readTextFrom(source, world)).trim());
+  return source === undefined ? null : new Sensitive(await readTextFrom(source, 'word', world));
 }
 
 function createInput(input: Input, accounts: OpenAccounts, existingToken: Sensitive<string> | null) {

@@ -14,9 +14,9 @@ import {
   type SharedFile,
 } from '../../sdk/mayfly.ts';
 import type { Settings } from '../config/read.ts';
+import { readAs } from '../config/text.ts';
 import type { Sensitive } from '../core/sensitive.ts';
 import {
-  decodeText,
   type ExitCode,
   type Input,
   type OptionUsage,
@@ -238,16 +238,11 @@ async function askPassphrase(world: World): Promise<string> {
   return answer;
 }
 
-/** One line break at a file's end comes from the editor, not the passphrase. */
-async function passphraseFromFile(source: string, world: World): Promise<string> {
-  return (await readTextFrom(source, world)).replace(/\r?\n$/, '');
-}
-
 /** The passphrase from prompt, file or setting, in this order. */
 export async function readPassphrase(input: Input, world: World): Promise<string | undefined> {
   if (input.flags.has('passphrase')) return askPassphrase(world);
   const source = input.texts['passphrase-file'];
-  if (source !== undefined) return passphraseFromFile(source, world);
+  if (source !== undefined) return readTextFrom(source, 'value', world);
   const reading = await world.readConfig();
   return reading.outcome === 'read' ? reading.settings.passphrase?.expose() : undefined;
 }
@@ -259,12 +254,6 @@ export async function readNewPassphrase(input: Input, world: World): Promise<str
   const again = await world.terminal.askHidden('The same again: ');
   if (again !== first) throw new UsageError('The two passphrases differ.');
   return first;
-}
-
-/** Some programs need the line break at a file's end (private keys). */
-function noteLeftOut(input: Input, world: World, value: string): void {
-  if (value.includes('\n') && !input.json)
-    world.terminal.err('The line break at the end was left out; --exact keeps it.\n');
 }
 
 /**
@@ -289,24 +278,18 @@ export async function readSharedFile(input: Input, world: World): Promise<Shared
   }
 }
 
-/**
- * The value to share, without the one line break that `echo`, an editor or the Enter key ends it with. With `--exact` what
- * is piped is taken byte for byte.
- */
+/** The value to share, typed or piped. */
 export async function readValue(input: Input, world: World): Promise<string> {
   if (world.terminal.isInteractive)
     world.terminal.err('Type the secret, then press Ctrl-D on a line of its own:\n');
-  const text = decodeText(await world.terminal.readInput());
-  if (world.terminal.isInteractive) return text.replace(/\n$/, '');
-  const value = input.flags.has('exact') ? text : text.replace(/\r?\n$/, '');
-  if (value !== text) noteLeftOut(input, world, value);
-  return value;
+  return readTextFrom('-', input.flags.has('exact') ? 'exact' : 'value', world);
 }
 
-async function readLinkText([word = '-']: readonly string[], { terminal }: World): Promise<string> {
-  if (word !== '-') return word;
-  const asked = terminal.isInteractive ? await terminal.ask('Link or key: ') : null;
-  return (asked ?? decodeText(await terminal.readInput())).trim();
+async function readLinkText([word = '-']: readonly string[], world: World): Promise<string> {
+  const { terminal } = world;
+  const asked = word === '-' && terminal.isInteractive ? await terminal.ask('Link or key: ') : null;
+  const given = asked ?? word;
+  return given === '-' ? readTextFrom('-', 'word', world) : readAs('word', given);
 }
 
 const otherLinks = {

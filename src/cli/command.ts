@@ -6,6 +6,7 @@
  * the secret (P18).
  */
 import type { ConfigReading, Settings } from '../config/read.ts';
+import { NotText, readAs, type TextForm, whyUnread } from '../config/text.ts';
 import type { AccountAdminCore } from '../core/accounts/admin.ts';
 import type { EpochStore } from '../core/epoch-store.ts';
 import type { BackupOutcome, DomainStore, OnProgress, SecretStore } from '../core/ports.ts';
@@ -220,25 +221,17 @@ export async function readOrWords(world: World): Promise<Extract<ConfigReading, 
   return null;
 }
 
-/** Text byte for byte; what would not come back as it went in is refused. @throws UsageError when it is not UTF-8 */
-export function decodeText(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new UsageError('This is not UTF-8 text. Share other data as a file: mayfly share FILE.');
-  }
-}
-
 /**
  * A text that is too private for an argument.
  * @param source a path, or `-` for standard input
+ * @throws UsageError when it is not UTF-8, or the file cannot be read
  */
-export async function readTextFrom(source: string, world: World): Promise<string> {
-  if (source === '-') return decodeText(await world.terminal.readInput());
+export async function readTextFrom(source: string, form: TextForm, world: World): Promise<string> {
   try {
-    return decodeText(await world.readFile(source));
+    return readAs(form, await (source === '-' ? world.terminal.readInput() : world.readFile(source)));
   } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`The file ${source} cannot be read.`);
+    if (source !== '-') throw new UsageError(`The file ${source} ${whyUnread(error)}.`);
+    if (!(error instanceof NotText)) throw error;
+    throw new UsageError('This is not UTF-8 text. Share other data as a file: mayfly share FILE.');
   }
 }

@@ -2,10 +2,11 @@
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { announceSeed } from '../../test/support/run-seed.ts';
+import { readAs } from '../config/text.ts';
 import { type Assignment, type EnvFileOutcome, parseEnvFile } from './env-file.ts';
 
 function read(text: string): Record<string, string> {
-  const parsed = parseEnvFile(text);
+  const parsed = parseEnvFile(readAs('lines', text));
   if (parsed.outcome === 'refused') throw new Error(JSON.stringify(parsed.refusals));
   return Object.fromEntries(parsed.assignments.map(({ name, value }) => [name, value]));
 }

@@ -13,7 +13,7 @@ export interface Line {
 
 /** Those that are neither empty nor a comment. */
 export function contentLines(text: string): Line[] {
-  const lines = text.split(/\r?\n/).map((each, index) => ({ number: index + 1, text: each }));
+  const lines = text.split('\n').map((each, index) => ({ number: index + 1, text: each }));
   return lines.filter((line) => !/^[ \t]*(#.*)?$/.test(line.text));
 }
 

@@ -93,11 +93,12 @@ describe('mayfly run', () => {
     expect(piped.programs[0]?.variables).toEqual({ B: 'two', C: 'three' });
   });
 
-  it('leaves out one line break at the end of a value, and none with --exact', async () => {
+  it('leaves out the line break at the end of a value of one line, and none with --exact', async () => {
     for (const [value, trimmed] of [
       ['x\n', 'x'],
       ['x\r\n', 'x'],
-      ['x\n\n', 'x\n'],
+      ['x\n\n', 'x\n\n'],
+      ['two\nlines\n', 'two\nlines\n'],
       [' x ', ' x '],
       ['', ''],
     ] as const) {

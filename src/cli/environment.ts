@@ -5,6 +5,7 @@
  * waits, and every passphrase that the server can check. That of an end-to-end secret shows only when it is read: those are first. Values are in no message, argument or file, nor in this process's own environment (P18).
  */
 import { MayflyError, parseLink, type Revealed } from '../../sdk/mayfly.ts';
+import { readAs } from '../config/text.ts';
 import {
   type ChosenClient,
   clientChooser,
@@ -40,7 +41,7 @@ async function readEntries(input: Input, world: World): Promise<Entry[]> {
     throw new UsageError('Standard input cannot hold both the links and the passphrase: put one in a file.');
   const entries = given.map((text, index) => ({ label: `--secret number ${index + 1}`, text }));
   if (file === undefined) return entries;
-  const lines = contentLines(await readTextFrom(file, world));
+  const lines = contentLines(await readTextFrom(file, 'lines', world));
   return [
     ...entries,
     ...lines.map(({ number, text }) => ({ label: `${fileLabel(file)}, line ${number}`, text })),
@@ -185,16 +186,16 @@ const unsureCodes: readonly string[] = ['unreachable', 'timed_out', 'unexpected_
 
 /** A file is what a variable can hold if it is text. @throws Stop */
 function textOf({ value, file }: Revealed, { name }: NamedSecret, lost: readonly string[]): string {
-  const text = value ?? decodeOrNull(file?.bytes);
+  const text = value ?? decodeOrNull(file?.bytes ?? new Uint8Array());
   if (text === null) throw new Stop('not_text', [`${name} is a file that is no text.`], [...lost, name]);
   if (!text.includes('\0')) return text;
   const sentence = `${name} holds a NUL byte, which an environment cannot hold.`;
   throw new Stop('nul_byte', [sentence], [...lost, name]);
 }
 
-function decodeOrNull(bytes: Uint8Array | undefined): string | null {
+function decodeOrNull(bytes: Uint8Array): string | null {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return readAs('exact', bytes);
   } catch {
     return null;
   }
@@ -226,7 +227,7 @@ async function revealAll(
   const inTurn = [...secrets.filter(isUnproven), ...secrets.filter((secret) => !isUnproven(secret))];
   for (const secret of inTurn) {
     const value = await reveal(secret, passphrases.get(secret.name), [...values.keys()]);
-    values.set(secret.name, isExact ? value : value.replace(/\r?\n$/, ''));
+    values.set(secret.name, readAs(isExact ? 'exact' : 'value', value));
   }
   return values;
 }
@@ -288,7 +289,7 @@ export const environmentCommands: readonly Command[] = [
       ...passphraseOptions,
       exact: {
         type: 'boolean',
-        doc: 'keep the line break at the end of a value, which is left out otherwise',
+        doc: 'hand on values byte for byte: otherwise the line break after a single line and a byte order mark are left out',
       },
       ...serverOption,
     },

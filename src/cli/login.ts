@@ -4,6 +4,7 @@
  * The token is typed unseen or read from a file, never from an argument (P18).
  */
 import type { Settings } from '../config/read.ts';
+import { readAs } from '../config/text.ts';
 import { unseenIn, unseenWords, usernameOf } from '../core/mail/recipients.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import { type Caller, chooseCaller, namedServer, openLoginsOrRefuse, serverOption } from './client.ts';
@@ -58,8 +59,8 @@ async function serverToLogIn(input: Input, settings: Settings, world: World): Pr
   const named = await namedServer(input, world);
   if (named !== null || settings.given.has('server')) return named ?? settings.server;
   const usual = (await world.fetchedFrom()) ?? settings.server;
-  const asked = (await world.terminal.ask(`Server [${usual}]: `))?.trim() ?? '';
-  if (asked === '') return usual;
+  const asked = await world.terminal.ask(`Server [${usual}]: `);
+  if (asked === null || asked.trim() === '') return usual;
   const parsed = await world.parseServerAddress(asked);
   if ('problem' in parsed) throw new UsageError(`The server: ${parsed.problem}.`);
   return parsed.value;
@@ -68,7 +69,7 @@ async function serverToLogIn(input: Input, settings: Settings, world: World): Pr
 async function readUsername(input: Input, world: World): Promise<string> {
   const [word = await world.terminal.ask('E-mail address of the account: ')] = input.words;
   if (word === null) throw new UsageError('Nobody can be asked here: give EMAIL and --token-file FILE.');
-  const username = usernameOf(word);
+  const username = usernameOf(readAs('word', word));
   // Not quoted: it may be the token.
   if (!/^[^\s:@]+@[^\s:@]+$/.test(username) || unseenIn(username) !== null)
     throw new UsageError(`EMAIL is the e-mail address of the account${unseenWords(username)}.`);
@@ -80,12 +81,12 @@ async function readToken(input: Input, world: World): Promise<Sensitive<string>>
   const text =
     source === undefined
       ? await world.terminal.askHidden('API token (it is not shown): ')
-      : await readTextFrom(source, world);
+      : await readTextFrom(source, 'word', world);
   if (text === null)
     throw new UsageError(
       'Nobody can be asked for the token here: use --token-file FILE, - for standard input.',
     );
-  const token = text.trim();
+  const token = readAs('word', text);
   if (token === '') throw new UsageError('The token is empty.');
   return new Sensitive(token);
 }

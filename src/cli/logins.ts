@@ -6,6 +6,7 @@
  */
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { readAs } from '../config/text.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import type { Environment } from './programs.ts';
 
@@ -92,7 +93,7 @@ async function readEntries(path: string, platform: string): Promise<Found> {
   if (platform !== 'win32' && (found.mode & othersBits) !== 0)
     return { problem: `${path} may be read by others: chmod 600 it, and replace the tokens in it.` };
   try {
-    const entries = parseEntries(await readFile(path, 'utf8'));
+    const entries = parseEntries(readAs('document', await readFile(path)));
     if (entries !== null) return { entries };
   } catch {
     // The same words hold for what cannot be read and what is not JSON.

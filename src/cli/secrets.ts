@@ -182,7 +182,7 @@ function assertForEnvFile({ words, texts, flags }: Input): void {
 
 /** @throws UsageError that names the lines and never shows their text */
 async function readEnvFile(file: string, world: World): Promise<readonly Assignment[]> {
-  const read = parseEnvFile(await readTextFrom(file, world));
+  const read = parseEnvFile(await readTextFrom(file, 'lines', world));
   if (read.outcome === 'refused') {
     const lines = read.refusals.map(({ line, problem }) => `${fileLabel(file)}, line ${line}: ${problem}.`);
     throw new UsageError(`${lines.slice(0, 10).join('\n')}\nNothing was shared.`);
@@ -350,7 +350,7 @@ export const secretCommands: readonly Command[] = [
       ...creationOptions,
       exact: {
         type: 'boolean',
-        doc: 'keep the line break at the end of the input, which is left out otherwise',
+        doc: 'share the input byte for byte: otherwise the line break after a single line and a byte order mark are left out',
       },
       lines: {
         type: 'string',
@@ -366,7 +366,7 @@ export const secretCommands: readonly Command[] = [
     example: 'mayfly share report.pdf',
     examples: [
       'mayfly share --ttl 1h < password.txt',
-      'mayfly share --exact < id_ed25519',
+      'mayfly share < id_ed25519',
       'mayfly share --env-file .env --ttl 1d > links.txt',
       'mayfly share --qr --passphrase',
     ],

@@ -23,7 +23,7 @@ function assertForLines({ words, texts, flags }: Input): void {
 
 /** @throws UsageError that names lines and never shows their text */
 async function readLines(file: string, world: World): Promise<readonly string[]> {
-  const lines = (await readTextFrom(file, world)).replace(/\r?\n$/, '').split(/\r?\n/);
+  const lines = (await readTextFrom(file, 'lines', world)).split('\n');
   const empty = lines.indexOf('');
   if (empty !== -1)
     throw new UsageError(

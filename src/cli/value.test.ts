@@ -4,54 +4,46 @@ import { fakeWorld, runCli } from '../../test/support/cli-world.ts';
 import { runCommand } from './run.ts';
 import { durationWords } from './terminal.ts';
 
-const note = 'The line break at the end was left out; --exact keeps it.\n';
-
 async function shared(args: readonly string[], input: string) {
-  const { requests, err } = await runCli(['share', '--plain', ...args], {}, input);
-  return { value: JSON.parse(String(requests[0]?.init.body)).secret.secret, err };
+  const { requests } = await runCli(['share', '--plain', ...args], {}, input);
+  return { value: JSON.parse(String(requests[0]?.init.body)).secret.secret };
 }
 
 describe('the value that share takes', () => {
   it.each([
     ['open sesame\n', 'open sesame'],
     ['open sesame\r\n', 'open sesame'],
-    ['open sesame\n\n', 'open sesame\n'],
+    ['open sesame\n\n', 'open sesame\n\n'],
     ['open sesame\r', 'open sesame\r'],
     [' open sesame ', ' open sesame '],
-    ['two\nlines\n', 'two\nlines'],
-  ])('of %j is %j: one line break at its end belongs to the command before', async (input, value) => {
-    expect((await shared([], input)).value).toBe(value);
-    expect((await shared(['--exact'], input)).value).toBe(input);
-  });
-
-  it('says so where the line break may belong to a file: in a text of several lines', async () => {
-    expect((await shared([], 'two\nlines\n')).err).toContain(note);
-    for (const [args, input] of [
-      [[], 'one line\n'],
-      [[], 'two\nlines'],
-      [['--exact'], 'two\nlines\n'],
-    ] as const)
-      expect((await shared(args, input)).err).not.toContain(note);
-  });
+    ['two\nlines\n', 'two\nlines\n'],
+    ['two\r\nlines\r\n', 'two\r\nlines\r\n'],
+  ])(
+    'of %j is %j: the line break at the end of one line belongs to the command before',
+    async (input, value) => {
+      expect((await shared([], input)).value).toBe(value);
+      expect((await shared(['--exact'], input)).value).toBe(input);
+    },
+  );
 
   it('is nothing where there is a line break alone, unless it is meant', async () => {
     expect(await runCli(['share'], {}, '\n')).toMatchObject({ code: 2, requests: [] });
     expect((await shared(['--exact'], '\n')).value).toBe('\n');
   });
 
-  it('typed at a terminal ends with the last line, with --exact too: the Enter key is not part of it', async () => {
-    for (const args of [
-      ['share', '--plain'],
-      ['share', '--plain', '--exact'],
-    ]) {
-      const { world, requests } = fakeWorld({}, 'typed\n');
-      await runCommand(args, { ...world, terminal: { ...world.terminal, isInteractive: true } });
-      expect(JSON.parse(String(requests[0]?.init.body)).secret.secret).toBe('typed');
-    }
+  it.each([
+    ['typed\n', [], 'typed'],
+    ['typed\n', ['--exact'], 'typed\n'],
+    ['a pasted\nkey\n', [], 'a pasted\nkey\n'],
+  ])('typed at a terminal is read like a pipe: %j with %j is %j', async (typed, args, value) => {
+    const { world, requests } = fakeWorld({}, typed);
+    const terminal = { ...world.terminal, isInteractive: true };
+    await runCommand(['share', '--plain', ...args], { ...world, terminal });
+    expect(JSON.parse(String(requests[0]?.init.body)).secret.secret).toBe(value);
   });
 
   it('--help says what --exact does', async () => {
-    expect((await runCli(['share', '--help'])).out).toMatch(/--exact +keep the line break/);
+    expect((await runCli(['share', '--help'])).out).toMatch(/--exact +share the input byte for byte/);
   });
 });
 

@@ -4,6 +4,7 @@
  * An unknown field is always refused: a typo must not leave a default in place unnoticed.
  */
 import { z } from 'zod';
+import { readAs } from './text.ts';
 
 export type JsonReading<T> = { readonly value: T } | { readonly problems: readonly string[] };
 
@@ -12,8 +13,8 @@ export type JsonReading<T> = { readonly value: T } | { readonly problems: readon
  * message without them is put after the path.
  * @param root what the file as a whole is called
  */
-export function readJson<T>(text: string, schema: z.ZodType<T>, root = 'it'): JsonReading<T> {
-  const json = parseJson(text);
+export function readJson<T>(file: Uint8Array | string, schema: z.ZodType<T>, root = 'it'): JsonReading<T> {
+  const json = parseJson(file);
   const parsed = schema.safeParse(json);
   if (parsed.success) return { value: parsed.data };
   const found = parsed.error.issues.flatMap(placesOf);
@@ -22,9 +23,9 @@ export function readJson<T>(text: string, schema: z.ZodType<T>, root = 'it'): Js
   return { problems: places.map((place) => sentenceAt(place, root)) };
 }
 
-function parseJson(text: string): unknown {
+function parseJson(file: Uint8Array | string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(readAs('document', file));
   } catch {
     // The parser's own message may quote the file; "not JSON" is what the reader needs.
     return undefined;

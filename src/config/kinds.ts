@@ -9,6 +9,7 @@ import { Sensitive } from '../core/sensitive.ts';
 import { type Locale, supportedLocales } from '../locale/catalogues.ts';
 import { readJson } from './json.ts';
 import { builtInRateLimits, plansFile, type RateLimitTable, rateLimitsFile } from './json-files.ts';
+import { type TextForm, whyUnread } from './text.ts';
 
 /** Reads a small text file; throws when it cannot. */
 export type ReadText = (path: string) => string;
@@ -31,6 +32,8 @@ export interface Kind<T> {
   readonly allowed: string;
   /** Never printed; can also be read from the file that `<variable>_FILE` names. */
   readonly isSecret: boolean;
+  /** How its text is read. */
+  readonly form: TextForm;
   /** @param text never empty: empty means not given */
   parse(text: string, readText: ReadText): Parsed<T>;
   /** @param text that the value was read from; `null` for a default */
@@ -67,7 +70,7 @@ export function kind<T>(
     const complaint: unknown = issue?.code === 'custom' ? issue.params?.complaint : undefined;
     return complaint instanceof Complaint ? complaint.params : { problem: `it must be ${allowed}` };
   };
-  return { allowed, isSecret: false, parse, show };
+  return { allowed, isSecret: false, form: 'word', parse, show };
 }
 
 /** The same kind where the setting may be left out. */
@@ -141,14 +144,14 @@ export const byteLimit: Kind<number | null> = kind(
   (bytes) => (bytes === null ? 'none' : showByteSize(bytes)),
 );
 
-export const filePath = kind('a path', z.string().regex(/^[^\0]*$/));
+export const filePath: Kind<string> = { ...kind('a path', z.string().regex(/^[^\0]*$/)), form: 'exact' };
 
 const singleLine = z.string().regex(/^[^\r\n\0]*$/);
 
 export const plainText = kind('text without line breaks', singleLine);
 export const sensitiveLine = sensitive('text without line breaks', singleLine);
-/** Anything at all, byte for byte. */
-export const sensitiveText = sensitive('text', z.string());
+/** Anything at all. */
+export const sensitiveText = { ...sensitive('text', z.string()), form: 'value' } as const;
 
 const addressForm = /^[^\s<>@,;:"]+@[^\s<>@,;:"]+$/;
 
@@ -215,8 +218,8 @@ function inJsonFile<T>(path: Kind<string>, file: z.ZodType<T>, isForServer: bool
     let json: string;
     try {
       json = readText(text);
-    } catch {
-      return { objections: [` names a file that cannot be read: ${text}`], isForServer };
+    } catch (error) {
+      return { objections: [` names a file that ${whyUnread(error)}: ${text}`], isForServer };
     }
     const read = readJson(json, file);
     if ('value' in read) return read;

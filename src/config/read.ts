@@ -10,6 +10,7 @@ import type { Definition } from './definition.ts';
 import type { ReadText } from './kinds.ts';
 import { nearestWord } from './nearest.ts';
 import { definitionList, definitions, type SettingName, type SettingValues } from './settings.ts';
+import { readAs, whyUnread } from './text.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -60,7 +61,7 @@ export type ConfigReading =
       readonly entries: readonly SettingEntry[];
     };
 
-const readTextFile: ReadText = (path) => readFileSync(path, 'utf8');
+export const readTextFile: ReadText = (path) => readAs('exact', readFileSync(path));
 
 export function processEnvironment(): Environment {
   return process.env;
@@ -73,7 +74,7 @@ export function isStartedBySystemd(): boolean {
 
 /** An address as an argument of a command, in its one spelling. */
 export function parseServerAddress(text: string): { readonly value: string } | { readonly problem: string } {
-  const parsed = definitions.server.kind.parse(text, readTextFile);
+  const parsed = definitions.server.kind.parse(readAs('word', text), readTextFile);
   return 'objections' in parsed ? { problem: parsed.objections.join() } : parsed;
 }
 
@@ -114,19 +115,18 @@ function refuseUnknown(env: Environment): string[] {
 /** A text, nothing, or a reason to stop. */
 type Found = { readonly text: string; readonly source: string } | { readonly refusal: string } | null;
 
-/** A secret's file usually ends in a line break that is not part of the secret: exactly one is dropped. */
 function findText({ env: name, kind }: Definition<unknown>, env: Environment, readText: ReadText): Found {
-  const direct = env[name];
+  const given = env[name] ?? '';
+  // Blanks alone are a slip, and no empty variable.
+  const direct = readAs(kind.form, given) || given;
   const file = kind.isSecret ? env[`${name}_FILE`] : undefined;
-  const hasDirect = direct !== undefined && direct !== '';
-  if (file === undefined || file === '') return hasDirect ? { text: direct, source: name } : null;
-  if (hasDirect) return { refusal: `${name} and ${name}_FILE are both set: leave one of them out.` };
+  if (file === undefined || file === '') return direct === '' ? null : { text: direct, source: name };
+  if (direct !== '') return { refusal: `${name} and ${name}_FILE are both set: leave one of them out.` };
   try {
-    const text = readText(file).replace(/\r?\n$/, '');
+    const text = readAs(kind.form, readText(file));
     return text === '' ? { refusal: `${name}_FILE names an empty file.` } : { text, source: `${name}_FILE` };
-  } catch {
-    // The reason is in the operator's hands either way: the path is wrong, or this user may not read it.
-    return { refusal: `${name}_FILE names a file that cannot be read: ${file}` };
+  } catch (error) {
+    return { refusal: `${name}_FILE names a file that ${whyUnread(error)}: ${file}` };
   }
 }
 

@@ -7,6 +7,7 @@
 import { isLoopbackHost } from '../core/links.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import type { Kind, Parsed, ReadText } from './kinds.ts';
+import { readAs, whyUnread } from './text.ts';
 
 /** How a server is known, as PEM. */
 export interface StoreTls {
@@ -78,10 +79,10 @@ function hostOf(url: URL, { host }: Given): string {
 function readPem(what: Parameter, path: string | undefined, readText: ReadText): string | null {
   if (path === undefined) return null;
   try {
-    const text = readText(path);
+    const text = readAs('document', readText(path));
     if (text.includes('-----BEGIN ')) return text;
-  } catch {
-    throw new Objection(` names a file that cannot be read (${what}): ${path}`);
+  } catch (error) {
+    throw new Objection(` names a file that ${whyUnread(error)} (${what}): ${path}`);
   }
   throw new Objection(` names a file that is not in PEM (${what}): ${path}`);
 }
@@ -163,6 +164,7 @@ function parse(text: string, readText: ReadText): Parsed<StoreAddress> {
 export const storeAddress: Kind<StoreAddress> = {
   allowed: `"sqlite" or ${form}`,
   isSecret: true,
+  form: 'word',
   parse,
   show: (value) => (value === 'sqlite' ? value : value.shown),
 };

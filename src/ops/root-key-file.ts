@@ -95,7 +95,7 @@ export function readRootKeys(path: string): RootKeysReading {
         `The key file ${path} can be read by other users of this machine: run chmod 600 ${path}`,
       );
     }
-    const file = readJson(readFileSync(path, 'utf8'), keyFile);
+    const file = readJson(readFileSync(path), keyFile);
     return 'value' in file
       ? { outcome: 'read', ...file.value }
       : refused(`The key file ${path} is damaged: ${file.problems.join(', and ')}. ${restore}.`);

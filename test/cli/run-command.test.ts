@@ -66,7 +66,7 @@ describe('the command', () => {
     expect(JSON.parse(out)).toEqual({
       ...{ PATH, HOME, ...env },
       ...{ MAYFLY_PASSPHRASE: 'for others', OWN: 'kept' },
-      ...{ ONE: 'one two', TWO: '{"a":\n"b"}' },
+      ...{ ONE: 'one two', TWO: '{"a":\n"b"}\n' },
     });
     expect(await Promise.all(links.map(isWaiting))).toEqual([false, false]);
   });

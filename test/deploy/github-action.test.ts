@@ -78,6 +78,13 @@ describe('the action reads', () => {
     for (const text of [...links, ...Object.values(hostile), 'evil']) expect(lines).not.toContain(text);
   }, 30_000);
 
+  it('lines of a Windows file, with a byte order mark, and hands on a key with its last line break', async () => {
+    const key = '-----BEGIN KEY-----\nAAAA\n-----END KEY-----\n';
+    const [a, b] = [await linkOf('one line\n'), await linkOf(key)];
+    const { code, errors, variables } = await run({ read: `\uFEFFA=${a}\r\nB=${b}\r\n` });
+    expect([code, errors, variables]).toEqual([0, [], { A: 'one line', B: key }]);
+  }, 30_000);
+
   it('a protected secret by the passphrase, which is nowhere to be seen', async () => {
     const link = await linkOf('guarded', 'thyme');
     const wrong = await run({ read: `A=${link}`, passphrase: 'parsley' });
@@ -180,6 +187,16 @@ describe('the action shares', () => {
     expect((await client.reveal(link, { passphrase: 'thyme' })).value).toBe(value);
     const lines = await command.commandLines();
     for (const text of [value, 'thyme', link]) expect(lines).not.toContain(text);
+  }, 30_000);
+
+  it('the text of a file without its byte order mark, and several lines with the last line break', async () => {
+    for (const [content, value] of [
+      ['\uFEFFone line\r\n', 'one line'],
+      ['two\nlines\n', 'two\nlines\n'],
+    ] as const) {
+      const { outputs } = await run({ 'share-file': await fileWith(content) });
+      expect((await client.reveal(outputs.link ?? '')).value).toBe(value);
+    }
   }, 30_000);
 
   it('by mail for an account, and says in a notice what was granted otherwise', async () => {

@@ -104,6 +104,19 @@ describe('the template', () => {
         expect(called).not.toContain(text);
     }, 30_000);
 
+  for (const shell of ['bash', 'sh'] as const)
+    it(`reads lines of a Windows file, with a byte order mark: ${shell}`, async () => {
+      const key = '-----BEGIN KEY-----\nAAAA\n-----END KEY-----\n';
+      const links = await Promise.all(
+        ['one line\n', key].map(async (value) => (await client.conceal({ value })).link),
+      );
+      const file = await linesFile(`\uFEFFA=${links[0]}\r\nB=${links[1]}\r\n`);
+      const script = `printf '%s|%s' "$A" "$B" > read`;
+      const { code, err } = await runJob('.mayfly-read', script, { SECRET_LINKS: file }, shell);
+      expect([code, err]).toEqual([0, '']);
+      expect(await readFile(join(folder, 'read'), 'utf8')).toBe(`one line|${key}`);
+    });
+
   it('ends the job before its script when a link is gone, and reads none of the others', async () => {
     const kept = (await client.conceal({ value: 'kept' })).link;
     const gone = (await client.conceal({ value: 'gone' })).link;

@@ -8,6 +8,7 @@
  * service use all of these, some with a Content-Type that says something else.
  */
 import { type output, safeParse, type ZodObject } from 'zod';
+import { readAs } from '../../config/text.ts';
 import { contentTypeOf } from '../../http/content-type.ts';
 import { formBodyPairs, formPairs } from '../../http/form.ts';
 import { readMultipart } from '../../http/multipart.ts';
@@ -153,7 +154,7 @@ const noPairs: readonly Pair[] = [];
 
 /** The members of a JSON object. A name given twice in it, or in what it holds, is refused. */
 function jsonPairs(text: string): readonly Pair[] {
-  const read = readJson(text);
+  const read = readJson(readAs('document', text));
   if (read.outcome === 'refused') throw malformed(`The body ${read.fault}.`);
   const { value } = read;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

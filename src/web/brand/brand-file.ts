@@ -28,7 +28,7 @@ const maxFileBytes = 1024 * 1024;
 export function readBrandFile(path: string): JsonReading<Brands> {
   const bytes = readAtMost(path, maxFileBytes);
   if ('error' in bytes) return { problems: [`the file ${bytes.error}`] };
-  const read = readJson(utf8Of(bytes), brandFileIn(dirname(path)), 'the file');
+  const read = readJson(bytes, brandFileIn(dirname(path)), 'the file');
   return 'problems' in read ? read : { value: brandsOf(read.value) };
 }
 
@@ -40,15 +40,6 @@ function readAtMost(path: string, maxBytes: number): Uint8Array<ArrayBuffer> | {
     return { error: `must be a file of at most ${maxBytes / 1024} kB` };
   } catch {
     return { error: 'cannot be read: check that it exists and that Mayfly may read it' };
-  }
-}
-
-/** `''`, which is not JSON either, when the bytes are not UTF-8. */
-function utf8Of(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return '';
   }
 }
 
