@@ -112,6 +112,8 @@ export interface OptionUsage {
   readonly value?: string;
   /** May be given several times; absent otherwise. */
   readonly isRepeatable?: true;
+  /** Of a value that may begin with a hyphen: by it, the value is told from an option. */
+  readonly form?: RegExp;
   /** What to do where people give a value to an option that takes none. */
   readonly instead?: string;
   /** All that the value may be; absent where it is open. */
@@ -153,6 +155,9 @@ export interface Command {
   readonly choices?: Readonly<Record<string, readonly string[]>>;
   readonly run: (input: Input, world: World) => Promise<ExitCode | ProgramExit>;
 }
+
+/** An e-mail address, which may begin with a hyphen (RFC 5321 §4.1.2). No option has an @ before its =. */
+export const addressForm = /^[^\s=@]+@[^\s=@]+$/;
 
 /** Options of every command. */
 export const commonOptions: Readonly<Record<string, OptionUsage>> = {

@@ -23,6 +23,7 @@ import { openReceivedFile } from './received-file.ts';
 import {
   endLook,
   isLost,
+  nonceForm,
   passphraseFor,
   readLook,
   repeatWords,
@@ -232,6 +233,7 @@ export const revealCommands: readonly Command[] = [
       look: {
         type: 'string',
         value: 'NONCE',
+        form: nonceForm,
         doc: 'ask again for an answer that an earlier call could not write, within its minute',
       },
       ...passphraseOptions,

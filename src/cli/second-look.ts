@@ -21,7 +21,7 @@ export interface SecondLook {
   readonly isRepeated: boolean;
 }
 
-const nonceForm = /^[\w-]{21}[AQgw]$/;
+export const nonceForm = /^[\w-]{21}[AQgw]$/;
 
 export function drawLook(): SecondLook {
   return { nonce: newLook(), isRepeated: false };
@@ -36,7 +36,7 @@ export function readLook({ texts: { look: given } }: Input): SecondLook {
 
 /** How to ask again, for a person. */
 export function repeatWords({ nonce }: SecondLook): string {
-  return `Within a minute of its first try, this asks for the same answer: mayfly reveal --look ${nonce} LINK`;
+  return `Within a minute of its first try, this asks for the same answer: mayfly reveal --look=${nonce} LINK`;
 }
 
 const missingPassphrase =

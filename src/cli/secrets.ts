@@ -27,6 +27,7 @@ import {
 } from './client.ts';
 import type { Clipboard } from './clipboard.ts';
 import {
+  addressForm,
   type Command,
   type ExitCode,
   type Input,
@@ -51,6 +52,7 @@ const creationOptions: Readonly<Record<string, OptionUsage>> = {
   recipient: {
     type: 'string',
     value: 'EMAIL',
+    form: addressForm,
     doc: 'mail the link to this address; needs an account and --plain',
   },
   notify: {

@@ -12,6 +12,7 @@ import type { Finding } from '../ops/doctor.ts';
 import { clockOwner, differenceWords } from '../ops/start-words.ts';
 import { withAccounts } from './accounts.ts';
 import {
+  addressForm,
   type Command,
   type ExitCode,
   type Input,
@@ -109,6 +110,7 @@ export const serverCommands: readonly Command[] = [
       'mail-to': {
         type: 'string',
         value: 'ADDRESS',
+        form: addressForm,
         doc: 'send a test mail there and say what the mail server replied',
       },
     },

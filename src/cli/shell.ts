@@ -7,6 +7,7 @@
 import { Option, Command as Shell } from 'commander';
 import { nearestWord } from '../config/nearest.ts';
 import {
+  addressForm,
   type Command,
   commonOptions,
   type Input,
@@ -187,11 +188,25 @@ function splitAtRest(
   return end === -1 ? [args, []] : [args.slice(0, end), args.slice(end + 1)];
 }
 
+/** No argument can hold it. The library takes what begins with it for a value. */
+const shield = '\0';
+
+/** What begins with a hyphen and is a value or a word by its form, so that the library does not take it for an option. */
+function shieldValues({ words, options }: Command, args: readonly string[]): string[] {
+  const takesAddress = words.some((word) => word.includes('EMAIL'));
+  return args.map((arg, at) => {
+    const form = options[args[at - 1]?.replace(/^--/, '') ?? '']?.form;
+    const isValue = form?.test(arg) || (takesAddress && addressForm.test(arg));
+    return arg.startsWith('-') && isValue ? shield + arg : arg;
+  });
+}
+
 /** Throws `UsageError`, naming the nearest option for each unknown one. */
 export function readInput(command: Command, args: readonly string[]): Input {
   const [own, rest] = splitAtRest(command, args);
   const shell = toShell(command);
-  const { operands: words, unknown } = shell.parseOptions([...own]);
+  const { operands, unknown } = shell.parseOptions(shieldValues(command, own));
+  const words = operands.map((word) => word.replace(shield, ''));
   const given = new Map(
     shell.options.map((option) => [option.name(), shell.getOptionValue(option.attributeName())] as const),
   );
@@ -200,7 +215,7 @@ export function readInput(command: Command, args: readonly string[]): Input {
   const lists: Record<string, readonly string[]> = {};
   const flags = new Set<string>();
   for (const [name, value] of given) {
-    if (typeof value === 'string') texts[name] = value;
+    if (typeof value === 'string') texts[name] = value.replace(shield, '');
     if (value === true) flags.add(name);
     if (Array.isArray(value)) lists[name] = value.filter((each) => typeof each === 'string');
   }

@@ -68,7 +68,7 @@ function folder(taken: readonly string[] = [], isFull: (path: string) => boolean
   return { files, openOutputFile };
 }
 
-const lookIn = (text: string) => /--look ([\w-]{22})/.exec(text)?.[1] ?? '';
+const lookIn = (text: string) => /--look=([\w-]{22})/.exec(text)?.[1] ?? '';
 
 async function isWaiting({ app }: { readonly app: TestApp }, key: string): Promise<boolean> {
   return (await app.fetch(`/api/v2/secret/${key}/status`)).status === 200;

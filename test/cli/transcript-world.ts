@@ -53,7 +53,7 @@ function mask(text: string, variables: Readonly<Record<string, string>>): string
     })
     .replace(/\b[0-9a-f]{64}\b/g, '<token>')
     .replace(/#[\w-]{21}[AQgw]\b/g, '#<end>')
-    .replace(/--look [\w-]{21}[AQgw]\b/g, '--look <nonce>');
+    .replace(/--look=[\w-]{21}[AQgw]\b/g, '--look=<nonce>');
 }
 
 /** As the commands of someone else have shared them: where the line speaks of them, because a passphrase is really stretched. */
