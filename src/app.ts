@@ -31,6 +31,7 @@ import type { MailProbe } from './mail/probe.ts';
 import { type MailSetting, MailSettingError } from './mail/settings.ts';
 import { createSmtpMailer, type SmtpMailer, type SmtpServerOptions } from './mail/smtp.ts';
 import { createDomainNameParser, createResolver } from './ops/dns.ts';
+import type { Finding } from './ops/doctor.ts';
 import { createRandomPauses, startDomainChecker, startSweeper } from './ops/jobs.ts';
 import type { Log } from './ops/log.ts';
 import {
@@ -104,17 +105,21 @@ async function readBrands({ brandFile }: Settings): Promise<Brands> {
   );
 }
 
-/** What would stop the start but for the settings of mail, which the mail server's probe judges. */
-export async function settingProblems(settings: Settings): Promise<readonly string[]> {
-  const faults = settings.serverFaults.filter(({ setting }) => setting !== 'smtpServer');
-  const problems = faults.map(({ sentence }) => sentence);
-  try {
-    await readBrands(settings);
-    return problems;
-  } catch (error) {
+/** Why the settings alone would stop the start. */
+export async function settingProblems(settings: Settings): Promise<readonly Finding[]> {
+  const problems = settings.serverFaults.map(({ setting, sentence: words }): Finding => {
+    return { what: setting === 'smtpServer' ? 'mail' : 'settings', verdict: 'fault', words };
+  });
+  const note = (what: string) => (error: unknown) => {
     if (!(error instanceof SettingRefusal)) throw error;
-    return [...problems, error.message];
-  }
+    problems.push({ what, verdict: 'fault', words: error.message });
+  };
+  const watch = createMailWatch(() => {});
+  await readBrands(settings).catch(note('settings'));
+  await readBrands({ ...settings, brandFile: null })
+    .then((brands) => openMailer(settings, brands, watch).close())
+    .catch(note('mail'));
+  return problems;
 }
 
 const mailVariables: Readonly<Record<MailSetting, string>> = {

@@ -173,6 +173,8 @@ const world: World = {
     const { processEnvironment, readConfig } = await loadSettings();
     return readConfig(processEnvironment());
   },
+  settingProblems: async (settings) =>
+    (await (await import('./app.ts')).settingProblems(settings)).map(({ words }) => words),
   parseServerAddress: async (text) => (await loadSettings()).parseServerAddress(text),
   openAccounts,
   backups: {
@@ -193,16 +195,19 @@ const world: World = {
   route,
   examine: async (settings, recipient) => {
     const { settingProblems } = await import('./app.ts');
-    const problems = (await settingProblems(settings)).map(
-      (words) => ({ what: 'settings', verdict: 'fault', words }) as const,
-    );
+    const { serverRegionProblem } = await import('./config/conflicts.ts');
+    const region = serverRegionProblem(settings);
+    const ofRegion = { what: 'settings', verdict: 'fault', words: region ?? '' } as const;
+    const problems = [...(region === null ? [] : [ofRegion]), ...(await settingProblems(settings))];
     const deps: DoctorDeps = {
       openStore: () => openTheStore(settings),
       probeMail: async (server, to) => (await import('./app.ts')).tryMailServer(settings, server, to),
       resolver: createResolver(settings.dnsServers),
       hashOnce: () => slowHashes.stretch(new Uint8Array(16), new Uint8Array(16)),
     };
-    return [...problems, ...(await examine(settings, deps, recipient))];
+    const found = await examine(settings, deps, recipient);
+    // The mail server's probe judges the settings of mail, too.
+    return [...problems.filter((one) => !found.some((other) => Bun.deepEquals(one, other))), ...found];
   },
   fetch: (url, init) => fetch(url, init),
   statusOf,

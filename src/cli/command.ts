@@ -71,6 +71,8 @@ export interface World {
   readonly terminal: Terminal;
   readonly version: string;
   readonly readConfig: () => Promise<ConfigReading>;
+  /** Why a server would refuse these settings, in sentences. */
+  readonly settingProblems: (settings: Settings) => Promise<readonly string[]>;
   /** An address of an installation, in its one spelling. */
   readonly parseServerAddress: (
     text: string,
@@ -214,14 +216,8 @@ export async function unlessConfirmed(
 
 /** The settings, or `null` with the reasons on standard error: the command then ends with 2. */
 export async function settingsOrWords(world: World): Promise<Settings | null> {
-  const reading = await readOrWords(world);
-  return reading?.settings ?? null;
-}
-
-/** As `settingsOrWords`, with what `mayfly config` prints. */
-export async function readOrWords(world: World): Promise<Extract<ConfigReading, { outcome: 'read' }> | null> {
   const reading = await world.readConfig();
-  if (reading.outcome === 'read') return reading;
+  if (reading.outcome === 'read') return reading.settings;
   for (const refusal of reading.refusals) world.terminal.err(`${refusal}\n`);
   return null;
 }

@@ -66,6 +66,37 @@ describe('mayfly config --explain', () => {
   });
 });
 
+describe('settings that a server refuses', () => {
+  const refused: readonly (readonly [Environment, string])[] = [
+    [{ MAYFLY_SMTP_URL: 'smtps://user:canary100%@mail.example.com' }, 'MAYFLY_SMTP_URL'],
+    [{ MAYFLY_RATE_LIMITS: '/no/such/limits.json' }, 'MAYFLY_RATE_LIMITS'],
+    [{ MAYFLY_LOCALES: 'tlh' }, 'MAYFLY_LOCALES'],
+    [{ MAYFLY_DEFAULT_LOCALE: 'tlh' }, 'MAYFLY_DEFAULT_LOCALE'],
+  ];
+  it.each(refused)('are refused by config too, and not shown as defaults: %o', async (env, name) => {
+    for (const args of [[], [name], ['--explain'], [name, '--explain']]) {
+      const { code, out, err } = await run(args, env);
+      expect([args, code]).toEqual([args, 2]);
+      expect(err).toStartWith(name);
+      expect(out + err).not.toContain('canary');
+      if (!args.includes('--explain')) expect(out).toMatch(new RegExp(`^${name} +refused$`, 'm'));
+      else expect(flat(out)).toContain('in effect nothing: it is refused');
+    }
+    expect(await explained([name], env)).toMatchObject({
+      [name]: { value: null, given: true, source: name },
+    });
+    expect(JSON.parse((await run([name, '--json'], env)).out)).toEqual({
+      [name]: { value: null, given: true },
+    });
+  });
+
+  it('are told from those that only together are wrong, whose values are shown', async () => {
+    const { code, out, err } = await run(['default_locale'], { MAYFLY_LOCALES: 'fr' });
+    expect([code, out]).toEqual([2, 'MAYFLY_DEFAULT_LOCALE  en  (default)\n']);
+    expect(err).toBe('MAYFLY_DEFAULT_LOCALE must be one of MAYFLY_LOCALES.\n');
+  });
+});
+
 describe('mayfly config NAME', () => {
   it('prints that setting alone, by any of its names', async () => {
     for (const name of ['MAYFLY_BASE_URL', 'mayfly_base_url', 'base_url'])

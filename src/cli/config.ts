@@ -2,15 +2,7 @@
 import { nearestWord } from '../config/nearest.ts';
 import type { ConfigReading, EffectiveSetting, SettingEntry } from '../config/read.ts';
 import { wrapWords } from '../ops/wrap.ts';
-import {
-  type Command,
-  type ExitCode,
-  type Input,
-  printResult,
-  readOrWords,
-  UsageError,
-  type World,
-} from './command.ts';
+import { type Command, type ExitCode, type Input, printResult, UsageError, type World } from './command.ts';
 
 /** The settings that NAME selects: all without one. `port` and `MAYFLY_TOKEN_FILE` name PORT and MAYFLY_TOKEN. */
 function selected<Setting extends SettingEntry>(
@@ -36,7 +28,7 @@ function printEffective(world: World, input: Input, all: readonly EffectiveSetti
   const json = Object.fromEntries(settings.map(({ env, value, given }) => [env, { value, given }]));
   const width = Math.max(...settings.map(({ env }) => env.length));
   const lines = settings.map(
-    ({ env, value, given }) => `${env.padEnd(width)}  ${value}${given ? '' : '  (default)'}`,
+    ({ env, value, given }) => `${env.padEnd(width)}  ${value ?? 'refused'}${given ? '' : '  (default)'}`,
   );
   printResult(world, input, json, lines);
 }
@@ -45,6 +37,7 @@ type Explained = SettingEntry & Partial<EffectiveSetting>;
 
 function inEffect({ env, value, source }: Explained): string {
   if (value === undefined) return 'nothing: the settings are refused';
+  if (value === null) return 'nothing: it is refused';
   if (source === null) return `${value} (default)`;
   return source === env ? `${value} (from the environment)` : `${value} (from the file that ${source} names)`;
 }
@@ -68,23 +61,27 @@ function jsonOf({ meaning, allowed, defaultText, isSecret, value, given, source 
   return { ...effect, meaning, allowed, default: defaultText, secret: isSecret };
 }
 
+/** Says what would stop a server, in its words. */
+async function judge(world: World, reading: ConfigReading): Promise<ExitCode> {
+  const problems =
+    reading.outcome === 'read' ? await world.settingProblems(reading.settings) : reading.refusals;
+  for (const problem of problems) world.terminal.err(`${problem}\n`);
+  return problems.length === 0 ? 0 : 2;
+}
+
 /** Wrong settings are explained too: that is when it is needed. */
-function explain(world: World, input: Input, reading: ConfigReading): ExitCode {
+function explain(world: World, input: Input, reading: ConfigReading): void {
   const all: readonly Explained[] = reading.outcome === 'read' ? reading.effective : reading.entries;
   const settings = selected(all, input);
   const json = Object.fromEntries(settings.map((setting) => [setting.env, jsonOf(setting)]));
   printResult(world, input, json, [settings.map(textOf).join('\n\n')]);
-  if (reading.outcome === 'read') return 0;
-  for (const refusal of reading.refusals) world.terminal.err(`${refusal}\n`);
-  return 2;
 }
 
 async function runConfig(input: Input, world: World): Promise<ExitCode> {
-  if (input.flags.has('explain')) return explain(world, input, await world.readConfig());
-  const reading = await readOrWords(world);
-  if (reading === null) return 2;
-  printEffective(world, input, reading.effective);
-  return 0;
+  const reading = await world.readConfig();
+  if (input.flags.has('explain')) explain(world, input, reading);
+  else if (reading.outcome === 'read') printEffective(world, input, reading.effective);
+  return judge(world, reading);
 }
 
 export const configCommands: readonly Command[] = [

@@ -44,6 +44,14 @@ describe('mayfly health', () => {
     expect(err).toBe('http://127.0.0.1:3000 does not answer.\n');
   });
 
+  it('says why a server would not start with these settings, which a router does without', async () => {
+    const environment = { MAYFLY_SMTP_URL: 'smtps://u:100%@mail.example.com' };
+    expect((await runHealth(environment, 200)).code).toBe(0);
+    expect((await runHealth(environment, null)).err).toStartWith(
+      'http://127.0.0.1:3000 does not answer. MAYFLY_SMTP_URL: User or password is not percent-encoded',
+    );
+  });
+
   it('ends with 2, and asks nobody, when the settings are wrong', async () => {
     const { code, asked } = await runHealth({ PORT: 'x' }, 200);
     expect([code, asked]).toEqual([2, []]);

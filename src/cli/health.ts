@@ -41,7 +41,9 @@ async function runHealth(input: Input, world: World): Promise<ExitCode> {
   if (settings === null) return 2;
   const server = `http://${ownHost(settings.host)}:${settings.port}`;
   const status = await world.statusOf(`${server}/readyz`, answerLimitMs);
-  if (status === null) return refuse(world, input, 'unreachable', `${server} does not answer.`);
+  // A server refuses to start with these, while a router does without them.
+  const faults = settings.serverFaults.map(({ sentence }) => ` ${sentence}`).join('');
+  if (status === null) return refuse(world, input, 'unreachable', `${server} does not answer.${faults}`);
   if (status !== 200)
     return refuse(world, input, 'not_ready', `${server} answers that it is not ready: see its log.`);
   printResult(world, input, { ready: true }, ['ready']);

@@ -34,6 +34,7 @@ function installation(command: readonly string[]) {
       },
       version: '1.2.3',
       readConfig: async () => readConfig({}),
+      settingProblems: unasked,
       parseServerAddress: unasked,
       openAccounts: async () => ({
         outcome: 'open',

@@ -17,6 +17,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Stops a server, but no command. */
 export interface ServerFault {
   readonly setting: SettingName;
+  /** The variable that it was read from; `null` where only several settings together are wrong. */
+  readonly source: string | null;
   readonly sentence: string;
 }
 
@@ -40,8 +42,8 @@ export interface SettingEntry {
 }
 
 export interface EffectiveSetting extends SettingEntry {
-  /** Never a secret. */
-  readonly value: string;
+  /** Never a secret; `null` if a server refuses it. */
+  readonly value: string | null;
   readonly given: boolean;
   /** The variable that it was read from, `MAYFLY_TOKEN_FILE` for a file; `null` for a default. */
   readonly source: string | null;
@@ -165,7 +167,9 @@ function readGiven(env: Environment, readText: ReadText): Given {
     else if ('problem' in parsed) refusals.push(problemSentence(definition, found.text, parsed.problem));
     else {
       const sentences = parsed.objections.map((objection) => definition.env + objection);
-      if (parsed.isForServer) serverFaults.push(...sentences.map((sentence) => ({ setting, sentence })));
+      const { source } = found;
+      if (parsed.isForServer)
+        serverFaults.push(...sentences.map((sentence) => ({ setting, source, sentence })));
       else refusals.push(...sentences);
     }
   }
@@ -205,8 +209,9 @@ export function readConfig(environment: Environment, readText: ReadText = readTe
     return { outcome: 'refused', refusals, entries };
   }
   const effective = definitionList.map(([name, definition]) => {
-    const { text = null, source = null } = found.values.get(name) ?? {};
-    const value = definition.kind.show(values[name], text);
+    const fault = found.serverFaults.find(({ setting }) => setting === name);
+    const { text = null, source = fault?.source ?? null } = found.values.get(name) ?? {};
+    const value = fault === undefined ? definition.kind.show(values[name], text) : null;
     return { ...entryOf(definition), value, given: source !== null, source };
   });
   const serverFaults = found.serverFaults.length > 0 ? found.serverFaults : localeFaults(values);
@@ -215,5 +220,6 @@ export function readConfig(environment: Environment, readText: ReadText = readTe
 
 function localeFaults({ defaultLocale, locales }: SettingValues): ServerFault[] {
   if (locales.includes(defaultLocale)) return [];
-  return [{ setting: 'defaultLocale', sentence: 'MAYFLY_DEFAULT_LOCALE must be one of MAYFLY_LOCALES.' }];
+  const sentence = 'MAYFLY_DEFAULT_LOCALE must be one of MAYFLY_LOCALES.';
+  return [{ setting: 'defaultLocale', source: null, sentence }];
 }

@@ -12,7 +12,7 @@ Mayfly is configured by environment variables. An empty variable counts as not s
 variable that is not listed here, stops the start with a sentence that says what to do. Names that Kubernetes and
 Docker make for a service called mayfly, such as \`MAYFLY_SERVICE_HOST\` and \`MAYFLY_PORT=tcp://…\`, are ignored, and the log names them. \`mayfly config\` prints the
 settings in effect, \`mayfly config --explain\` also where each comes from. A setting marked *secret* is never printed (an address is, without its password), and can also be read from a file: append \`_FILE\` to the
-variable’s name and set it to the path.
+variable’s name and set it to the path. What is dropped around a value is in [command.md](command.md#how-text-is-read). \`mayfly config\` ends with 2 where a server would not start, and says why.
 `;
 
 type Reader = Definition<unknown>['reader'];

@@ -276,6 +276,7 @@ describe('mayfly doctor', () => {
       { MAYFLY_DEFAULT_LOCALE: 'tlh' },
       { MAYFLY_RATE_LIMITS: '/nowhere.json' },
       { MAYFLY_BRAND_FILE: '/nowhere.json' },
+      { MAYFLY_REGIONS: 'us=https://us.example.org,eu=https://eu.example.org' },
     ]) {
       const { code, out } = await mayfly(['doctor'], { ...env, ...wrong });
       expect([wrong, code]).toEqual([wrong, 1]);
@@ -307,5 +308,17 @@ describe('mayfly config', () => {
       MAYFLY_BASE_URL: { value: 'http://localhost:8080', given: false },
       MAYFLY_SMTP_URL: { value: 'set, not shown', given: true },
     });
+  });
+
+  it('ends with 2 and the words of the start where a server would not start', async () => {
+    const wrong = {
+      ...{ MAYFLY_BRAND_FILE: '/nowhere.json', MAYFLY_MAIL_FROM: 'a..b@example.com' },
+      MAYFLY_SMTP_URL: 'smtps://user:canary100%@mail.example.com',
+    };
+    const { code, out, err } = await mayfly(['config'], wrong);
+    expect(code).toBe(2);
+    for (const name of Object.keys(wrong)) expect(err).toMatch(new RegExp(`^${name}\\b`, 'm'));
+    expect(out).toContain('MAYFLY_SMTP_URL            refused\n');
+    expect(out + err).not.toContain('canary');
   });
 });

@@ -7,12 +7,15 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { settingProblems } from '../../src/app.ts';
 import { serverRegionProblem } from '../../src/config/conflicts.ts';
 import { type Environment, readConfig, type Settings } from '../../src/config/read.ts';
 import { definitionList } from '../../src/config/settings.ts';
 import { attemptRequest, createV1, type Made, readMade } from '../support/calls.ts';
+import { runCli } from '../support/cli-world.ts';
 import { sendOnce } from '../support/raw-client.ts';
 import { freePort, makeDataDir, runProduct, serveCommand, startServer } from '../support/started-server.ts';
+import { wrongSettings } from './wrong-settings.ts';
 
 // Longer than the limit on commands: a start that should have been refused fails with a sentence.
 setDefaultTimeout(60_000);
@@ -37,69 +40,6 @@ async function serve(env: Readonly<Record<string, string>>) {
   expect(run.stdout).toBe('');
   return run;
 }
-
-const smtp = { MAYFLY_SMTP_URL: 'smtp://127.0.0.1' };
-const dkim = { ...smtp, MAYFLY_DKIM_DOMAIN: 'example.org', MAYFLY_DKIM_SELECTOR: 'mayfly' };
-const twoRegions = { MAYFLY_REGIONS: 'us=https://us.example.org,eu=https://eu.example.org' };
-const inTheUs = { ...twoRegions, MAYFLY_REGION: 'us' };
-
-/** Every variable of the server with a value that must stop the start, part of the advice, and other settings it needs. */
-const wrongSettings: readonly (readonly [
-  env: string,
-  text: string,
-  advice: RegExp,
-  beside?: Readonly<Record<string, string>>,
-])[] = [
-  ['PORT', 'eighty', /whole number from 1 to 65535/],
-  ['PORT', '70000', /whole number from 1 to 65535/],
-  ['HOST', 'not an address', /IP address/],
-  ['MAYFLY_BASE_URL', 'ftp://files.example.org', /http or https/],
-  ['MAYFLY_BASE_URL', 'https://user:hunter2@example.org', /without user/],
-  ['MAYFLY_STORE', 'postgres://u:hunter2@a,b/mayfly', /one address that leads to the primary/],
-  ['MAYFLY_STORE_DURABILITY', 'fast', /"single" or "synchronous"/],
-  ['MAYFLY_STORE_POOL_SIZE', '3', /whole number from 4 to 500/],
-  ['MAYFLY_ALLOW_UNSAFE_STORE', 'yes', /"on" or "off"/],
-  ['MAYFLY_MAX_STORAGE', '10', /a size in MB, MiB/],
-  ['MAYFLY_SMTP_URL', 'mail.example.org hunter2', /smtps?:\/\//],
-  ['MAYFLY_MAIL_FROM', 'nobody', /mayfly@example.org/],
-  ['MAYFLY_MAIL_RETURN_PATH', 'nobody', /bounces@example.org/],
-  ['MAYFLY_DKIM_DOMAIN', 'https://example.org', /a host name/],
-  ['MAYFLY_DKIM_DOMAIN', 'example.org', /MAYFLY_DKIM_SELECTOR/],
-  ['MAYFLY_DKIM_DOMAIN', 'example.org', /MAYFLY_DKIM_SELECTOR/, smtp],
-  ['MAYFLY_DKIM_SELECTOR', 'two words', /a host name/],
-  ['MAYFLY_DKIM_KEY', 'hunter2', /PEM/, dkim],
-  ['MAYFLY_DOMAIN_TARGET', 'https://edge.example.org', /a host name/],
-  ['MAYFLY_DNS_SERVERS', 'dns.example.org', /IP addresses/],
-  ['MAYFLY_REGION', 'usa', /two characters/],
-  ['MAYFLY_REGION', 'us', /MAYFLY_REGIONS/],
-  ['MAYFLY_REGION', 'ap', /MAYFLY_REGIONS/, twoRegions],
-  ['MAYFLY_REGIONS', 'us', /labels of two characters/],
-  ['MAYFLY_REGIONS', twoRegions.MAYFLY_REGIONS, /MAYFLY_REGION\b/],
-  ['MAYFLY_BASE_URL', 'https://example.org', /us\.example\.org/, inTheUs],
-  ['MAYFLY_ROUTER_UPSTREAMS', 'ap=http://10.0.0.1:3000', /MAYFLY_REGIONS/, inTheUs],
-  ['MAYFLY_ROUTER_WEIGHTS', 'us=1,ap=1', /MAYFLY_REGIONS/, inTheUs],
-  ['MAYFLY_V1_DIALECT', 'old', /"documented" or "upstream"/],
-  ['MAYFLY_V2_DIALECT', 'old', /"documented" or "upstream"/],
-  ['MAYFLY_ANONYMOUS', 'everything', /"create" or "read"/],
-  ['MAYFLY_SIGNUP', 'perhaps', /"open" or "closed"/],
-  ['MAYFLY_BRAND_FILE', '/no/such/brand.json', /brand\.json.*cannot be read/],
-  ['MAYFLY_PLANS_FILE', '/no/such/plans.json', /cannot be read/],
-  ['MAYFLY_RATE_LIMITS', 'sometimes', /"on", "off"/],
-  ['MAYFLY_RATE_LIMITS', '/no/such/limits.json', /limits\.json/],
-  ['MAYFLY_SECURITY_CONTACT', 'security at example.org', /mailto:/],
-  ['MAYFLY_TRUSTED_PROXIES', '10.0.0.0/99', /10\.0\.0\.0\/8/],
-  ['MAYFLY_ALLOWED_ORIGINS', 'app.example.org', /https:\/\/app\.example\.org/],
-  ['MAYFLY_DEFAULT_LOCALE', 'no_such_language', /language tag/],
-  ['MAYFLY_LOCALES', 'en,,fr', /language tags/],
-  ['MAYFLY_DOWNLOADS', 'yes', /"on" or "off"/],
-  ['MAYFLY_LOG_LEVEL', 'loud', /"debug"/],
-  ['MAYFLY_END_TO_END', 'perhaps', /"default" or "offered"/],
-  ['MAYFLY_INTERNAL_PORT', '0', /whole number/],
-  ['MAYFLY_INTERNAL_PORT', '12345', /PORT are both 12345/, { PORT: '12345' }],
-  ['MAYFLY_INTERNAL_HOST', 'not an address', /IP address/],
-  ['MAYFLY_LOGLEVEL', 'debug', /Did you mean MAYFLY_LOG_LEVEL/],
-  ['MAYFLY_SMTP_URL_FILE', '/no/such/file', /cannot be read/],
-];
 
 /** These accept any path: only using it shows whether it works. */
 const anyTextWillDo = new Set(['MAYFLY_DATA_DIR', 'MAYFLY_ROOT_KEYS_FILE']);
@@ -160,6 +100,21 @@ describe('a wrong setting stops the start', () => {
       expect(code).toBe(wrongCode);
       expect(await readdir(dataDir)).toEqual([]);
     });
+
+  // A router has no region of its own, and the same settings.
+  const ofRouters = ({ 0: env, 1: text }: WrongSetting) => env === 'MAYFLY_REGIONS' && text.includes('=');
+  for (const wrong of wrongSettings.filter((each) => !ofRouters(each))) {
+    const [env, text, advice, beside = {}] = wrong;
+    test(`mayfly config refuses ${env}=${text} with ${Object.keys(beside).join() || 'nothing'} beside it, too`, async () => {
+      const { code, out, err } = await runCli(['config'], {
+        readConfig: async () => readConfig({ ...beside, [env]: text }),
+        settingProblems: async (settings) => (await settingProblems(settings)).map(({ words }) => words),
+      });
+      expect(code).toBe(wrongCode);
+      expect(err).toMatch(advice);
+      expect(out + err).not.toContain('hunter2');
+    });
+  }
 
   test('every setting of the server has its case', () => {
     const covered = new Set(wrongSettings.map(([env]) => env));

@@ -58,6 +58,7 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
     },
     version: '1.2.3',
     readConfig: async () => readConfig({}),
+    settingProblems: async ({ serverFaults }) => serverFaults.map(({ sentence }) => sentence),
     parseServerAddress: async (text) => parseServerAddress(text),
     openAccounts: async () => ({ outcome: 'refused', problem: 'No store here.' }),
     backups: { write: noBackups, look: noBackups, restore: noBackups },
