@@ -21,7 +21,7 @@ let server: StartedServer;
 let origin: string;
 
 const entries = [
-  { path: '.', name: 'mayfly', usual: '5.4 kB' },
+  { path: '.', name: 'mayfly', usual: '6.4 kB' },
   { path: './v1', name: 'v1', usual: '4.8 kB' },
   { path: './domains', name: 'domains', usual: '3.8 kB' },
 ] as const;
@@ -105,9 +105,9 @@ describe('the package', () => {
   });
 
   for (const { path, name, usual } of entries)
-    it(`is smaller than 6 kB compressed as ${path} (${usual} when this was written)`, async () => {
+    it(`is smaller than 7 kB compressed as ${path} (${usual} when this was written)`, async () => {
       const bundled = await bundle(name);
-      expect(gzipSync(bundled, { level: 9 }).length).toBeWithin(1_000, 6_000);
+      expect(gzipSync(bundled, { level: 9 }).length).toBeWithin(1_000, 7_000);
     });
 
   it('loads what seals and what stretches only when it is needed, and is small even then', async () => {
