@@ -60,7 +60,7 @@ function filesOf(name) {
   return { types: `./${name}.d.ts`, default: `./${name}.js` };
 }
 
-function manifest() {
+function manifest(files) {
   const { version, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return {
     name: '@mayfly/client',
@@ -71,16 +71,17 @@ function manifest() {
     engines: { node: '>=20' },
     exports: Object.fromEntries(Object.entries(entries).map(([path, name]) => [path, filesOf(name)])),
     sideEffects: false,
-    files: ['*.js', '*.d.ts'],
+    files,
   };
 }
 
 function addDocuments(folder) {
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
   writeFileSync(join(folder, 'README.md'), readFileSync(join(root, 'sdk', 'README.md')));
   const licence = (...path) => readFileSync(join(root, ...path, 'LICENSE'), 'utf8').trim();
   const others = `stretch.js contains hash-wasm:\n\n${licence('node_modules', 'hash-wasm')}`;
   writeFileSync(join(folder, 'LICENSE'), `${licence()}\n\n\n${others}\n`);
+  const text = JSON.stringify(manifest(readdirSync(folder).sort()), null, 2);
+  writeFileSync(join(folder, 'package.json'), `${text}\n`);
 }
 
 if (!install()) process.exit(1);

@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +24,7 @@ import { targets } from './targets.mjs';
 const limitMs = 120_000;
 const native = '@node-rs/argon2';
 
-function manifest() {
+function manifest(files) {
   const { name, version, description, license, dependencies } = JSON.parse(
     readFileSync(join(root, 'package.json'), 'utf8'),
   );
@@ -35,6 +36,7 @@ function manifest() {
     type: 'module',
     engines: { node: '>=20' },
     bin: { mayfly: 'mayfly.mjs' },
+    files,
     dependencies: { [native]: dependencies[native] },
     optionalDependencies: Object.fromEntries(
       targets.map(({ runtime }) => [`@oven/${runtime}`, dependencies.bun]),
@@ -66,6 +68,13 @@ function nameThreadsAsJs(folder) {
   if (renamed !== threads) throw new Error(`${renamed} of ${threads} threads were found in the modules`);
 }
 
+function filesIn(folder) {
+  const names = readdirSync(folder, { recursive: true }).filter((name) =>
+    statSync(join(folder, name)).isFile(),
+  );
+  return names.map((name) => name.replaceAll('\\', '/')).sort();
+}
+
 /** As the program packs itself, where it serves from this package. */
 function packStep(folder, outfile) {
   const code = `import { packPackage } from ${JSON.stringify(join(root, 'src', 'web', 'about', 'downloads.ts'))};
@@ -85,13 +94,14 @@ async function makeCommandPackage(folder, outfile, client) {
   if (!(await runStep(bundleStep(lib)))) return false;
   nameThreadsAsJs(lib);
   copyFileSync(client, join(lib, 'client.tgz'));
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
   writeFileSync(join(folder, 'LICENSES.txt'), thirdPartyLicences());
   for (const name of ['LICENSE', 'CHANGELOG.md', 'bunfig.toml'])
     copyFileSync(join(root, name), join(folder, name));
   copyFileSync(join(root, 'scripts', 'npm-readme.md'), join(folder, 'README.md'));
   copyFileSync(join(root, 'scripts', 'packaged.mjs'), join(folder, 'mayfly.mjs'));
   copyFileSync(join(root, 'scripts', 'pass-through.mjs'), join(folder, 'pass-through.mjs'));
+  const text = JSON.stringify(manifest(filesIn(folder)), null, 2);
+  writeFileSync(join(folder, 'package.json'), `${text}\n`);
   return runStep(packStep(folder, outfile));
 }
 

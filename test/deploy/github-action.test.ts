@@ -249,7 +249,12 @@ describe('the action installs the command from an installation', () => {
   /** Of a package whose command is that of the sources, and says that it ran. */
   async function pack(): Promise<Uint8Array<ArrayBuffer>> {
     const packed = await mkdtemp(join(folder, 'package-'));
-    const manifest = { name: 'mayfly', version: '0.1.0', bin: { mayfly: 'mayfly.mjs' } };
+    const manifest = {
+      name: 'mayfly',
+      version: '0.1.0',
+      bin: { mayfly: 'mayfly.mjs' },
+      files: ['mayfly.mjs'],
+    };
     await writeFile(join(packed, 'package.json'), JSON.stringify(manifest));
     const main = join(repositoryRoot, 'src', 'main.ts');
     const program = `#!/usr/bin/env node

@@ -3,7 +3,6 @@
  * npm package, which cannot contain itself and packs its own folder again. In a checkout there are none.
  */
 import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzip } from '../../http/compression.ts';
 
@@ -31,22 +30,14 @@ function header(path: string, sizeBytes: number): Uint8Array {
   return Buffer.from(`${first}${octal(sum, 6)} ${last}`, 'latin1');
 }
 
-/** What the package itself holds, without what npm installs into it. */
-async function filesIn(folder: string, inside = ''): Promise<string[]> {
-  const paths: string[] = [];
-  for (const entry of await readdir(join(folder, inside), { withFileTypes: true })) {
-    const path = `${inside}${entry.name}`;
-    if (entry.isFile()) paths.push(path);
-    else if (entry.isDirectory() && path !== 'node_modules')
-      paths.push(...(await filesIn(folder, `${path}/`)));
-  }
-  return paths;
-}
-
-/** As ustar (POSIX.1-1988) and gzip: the same contents give the same bytes, wherever and whenever, and so those of the release. */
+/**
+ * What its manifest lists and nothing else that may be in the folder, such as data and keys. As ustar (POSIX.1-1988) and gzip: the same
+ * contents give the same bytes, wherever and whenever, and so those of the release.
+ */
 export async function packPackage(folder: string): Promise<Uint8Array<ArrayBuffer>> {
+  const { files }: { files: string[] } = await Bun.file(join(folder, 'package.json')).json();
   const parts: Uint8Array[] = [];
-  for (const path of (await filesIn(folder)).sort()) {
+  for (const path of ['package.json', ...files]) {
     const content = await Bun.file(join(folder, path)).bytes();
     parts.push(header(`package/${path}`, content.length), content);
     parts.push(new Uint8Array(-content.length & (blockBytes - 1)));
