@@ -50,7 +50,7 @@ export interface DomainClient {
   remove(name: string, options?: CallOptions): Promise<void>;
   /** Rejects with `invalid_field` for a colour that cannot be read, among others. */
   setBrand(name: string, changes: BrandChanges, options?: CallOptions): Promise<Brand>;
-  /** @param logo PNG, JPEG, WebP, GIF, or an SVG that only draws, of at most 256 kB and with its `type` set; `null` removes it */
+  /** @param logo PNG, JPEG, WebP, GIF, or an SVG that only draws, of at most 262 kB and with its `type` set; `null` removes it */
   setLogo(name: string, logo: Blob | null, options?: CallOptions): Promise<Brand>;
 }
 

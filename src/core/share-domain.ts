@@ -51,7 +51,7 @@ export const plainBrand: DomainBrand = {
   isPublic: true,
 };
 
-/** An image without active content, at most 256 kB. */
+/** An image without active content, at most 262 kB. */
 export interface DomainLogo {
   /** Its file name: a hash of its bytes and an extension. */
   readonly name: string;

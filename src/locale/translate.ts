@@ -60,15 +60,6 @@ export function formatNumber(locale: string, value: number): string {
   return numberFormats(locale).format(value);
 }
 
-const byteFormats = oncePerLocale(
-  (locale) => new Intl.NumberFormat(locale, { style: 'unit', unit: 'byte', unitDisplay: 'long' }),
-);
-
-/** `5,000 bytes`. */
-export function formatBytes(locale: string, bytes: number): string {
-  return byteFormats(locale).format(bytes);
-}
-
 const listFormats = oncePerLocale((locale) => new Intl.ListFormat(locale, { type: 'conjunction' }));
 
 /** `one, two and three`. */

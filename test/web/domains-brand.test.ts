@@ -223,13 +223,13 @@ describe('the logo of a domain', () => {
       'a byte too many',
       svg(' '.repeat(maxLogoBytes)),
       413,
-      words('domainBrand.logoTooLarge', { count: 256 }),
+      words('domainBrand.logoTooLarge', { size: '262\u00a0kB' }),
     ],
     [
       'far too much',
       new Uint8Array(4 * maxLogoBytes),
       413,
-      words('domainBrand.logoTooLarge', { count: 256 }),
+      words('domainBrand.logoTooLarge', { size: '262\u00a0kB' }),
     ],
   ];
   for (const [what, file, status, sentence] of refusals) {

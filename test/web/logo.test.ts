@@ -31,10 +31,10 @@ describe('a logo', () => {
     }
   });
 
-  it('is at most 256 kB', () => {
+  it('is at most 262 kB', () => {
     const padded = (length: number) => svg(' '.repeat(length - svg('').length));
     expect(flawOf(padded(maxLogoBytes))).toBe('accepted');
-    expect(flawOf(padded(maxLogoBytes + 1))).toBe('must be a file of at most 256 kB');
+    expect(flawOf(padded(maxLogoBytes + 1))).toBe('must be a file of at most 262\u00a0kB');
   });
 
   it('is whole: a picture that was cut off anywhere, or has no size, is damaged', () => {

@@ -56,7 +56,7 @@ for (const scripts of [true, false]) {
         expect((await typedIn(page)).join() === typed(long).join()).toBe(true);
         expect(await focusOf(page)).toBe('secret');
         const said = await page.locator('[role="alert"]').allTextContents();
-        expect(said.join()).toContain(words('share.tooLarge', { count: 10_000 }));
+        expect(said.join()).toContain(words('share.tooLarge', { size: '10\u00a0kB' }));
         expect(created(site)).toEqual([]);
         await page.fill('#secret', 'short');
         await sendShare(page);
@@ -97,7 +97,7 @@ describe('a text that is too long', () => {
       page.on('request', (request) => sent.push(request.method()));
       await fill(page, site, 'x'.repeat(90_000));
       await page.click('#create');
-      expect(await page.textContent('#stopped')).toContain(words('share.tooLarge', { count: 10_000 }));
+      expect(await page.textContent('#stopped')).toContain(words('share.tooLarge', { size: '10\u00a0kB' }));
       expect(await page.getAttribute('#secret', 'aria-describedby')).toContain('stopped');
       expect(sent).not.toContain('POST');
       await page.fill('#secret', 'x'.repeat(5_000));
@@ -229,7 +229,7 @@ describe('an answer without the form', () => {
     await page.click('#create');
     await page.waitForSelector('#unsent h2');
     const said = await page.textContent('#unsent');
-    for (const text of [words('error.tooLarge.title'), '1,048,576', words('share.kept')])
+    for (const text of [words('error.tooLarge.title'), '1\u00a0MB', words('share.kept')])
       expect(said).toContain(text);
     expect((await page.inputValue('#passphrase')).length).toBe(1_100_000);
   });

@@ -30,7 +30,7 @@ describe('a text that is too long', () => {
       const refused = await postForm(app, '/share', { ...typed, secret });
       expect(refused.status).toBe(413);
       expect(textIn(refused.html, 'secret') === secret).toBe(true);
-      expect(refused.html).toContain(`<a href="#secret">${words('share.tooLarge', { count: 10_000 })}`);
+      expect(refused.html).toContain(`<a href="#secret">${words('share.tooLarge', { size: '10\u00a0kB' })}`);
       for (const name of [
         'passphrase',
         'ttl-amount',

@@ -137,7 +137,7 @@ describe('with end-to-end encryption', () => {
       await page.fill('#secret', canaries.value);
       await choose(page, Buffer.alloc(100_001));
       expect(await page.textContent('#stopped')).toMatch(
-        saying('share.fileTooLarge', { limit: '100,000 bytes' }),
+        saying('share.fileTooLarge', { size: '100\u00a0kB' }),
       );
       await choose(page);
       expect([await page.textContent('#file-name'), await page.isVisible('#secret')]).toEqual([

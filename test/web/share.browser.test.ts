@@ -124,7 +124,7 @@ for (const scripts of [false, true]) {
         expect(await focusOf(page)).toBe('passphrase');
         expect(await page.getAttribute('#passphrase', 'aria-invalid')).toBe('true');
         expect(await page.textContent('#refused')).toMatch(
-          saying('share.passphraseTooLong', { count: '1,024' }),
+          saying('share.passphraseTooLong', { size: '1\u00a0kB' }),
         );
         const kept = [
           await page.inputValue('#secret'),

@@ -345,7 +345,7 @@ const setLogo = defineForAccount({
   document: {
     summary: "Set a domain's logo",
     description:
-      'The body is the picture itself: PNG, JPEG, WebP, GIF, or an SVG that only draws; at most 256 kB.',
+      'The body is the picture itself: PNG, JPEG, WebP, GIF, or an SVG that only draws; at most 262 kB.',
     tag,
     params,
     body: { schema: logoBody, required: true, contentTypes: logoTypes },

@@ -155,21 +155,14 @@ function waitingIn({ say }: Words, { count, isMore }: Waiting): string {
   return count === 0 ? say('account.waitingNone') : say('account.waiting', { count });
 }
 
-function limitsIn({ say, duration, locale }: Words, plan: Plan): string {
+function limitsIn({ say, duration, size }: Words, plan: Plan): string {
   return say('account.limits', {
-    size: sizeIn(locale, plan.maxValueBytes),
-    sealedSize: sizeIn(locale, plan.maxSealedBytes),
+    size: size(plan.maxValueBytes),
+    sealedSize: size(plan.maxSealedBytes),
     shortest: duration(plan.ttlMinSeconds),
     longest: duration(plan.ttlMaxSeconds),
     usual: duration(plan.ttlDefaultSeconds),
   });
-}
-
-/** `10 kB`, on one line. */
-function sizeIn(locale: string, bytes: number): string {
-  const [unit, size] =
-    bytes < 1_000_000 ? (['kilobyte', 1_000] as const) : (['megabyte', 1_000_000] as const);
-  return new Intl.NumberFormat(locale, { style: 'unit', unit }).format(bytes / size).replace(' ', '\u00a0');
 }
 
 const Language: FC<{ frame: Frame }> = ({ frame: { words, settings } }) =>

@@ -10,6 +10,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { fieldsOf, type JsonReading, namesOf, readJson } from '../../config/json.ts';
 import { hostNameOf } from '../../core/share-domain.ts';
+import { sizeText } from '../../locale/size.ts';
 import type { SiteFile } from '../client/assets.ts';
 import { type Brand, type Brands, ownBrand } from './brand.ts';
 import { nearestReadable, type Scheme, styleOf } from './colours.ts';
@@ -37,7 +38,7 @@ function readAtMost(path: string, maxBytes: number): Uint8Array<ArrayBuffer> | {
   try {
     const { size } = statSync(path);
     if (size <= maxBytes) return new Uint8Array(readFileSync(path));
-    return { error: `must be a file of at most ${maxBytes / 1024} kB` };
+    return { error: `must be a file of at most ${sizeText('en', maxBytes)}` };
   } catch {
     return { error: 'cannot be read: check that it exists and that Mayfly may read it' };
   }

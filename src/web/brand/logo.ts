@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { LogoProblem } from '../../core/share-domain.ts';
 import { gzip } from '../../http/compression.ts';
+import { sizeText } from '../../locale/size.ts';
 import type { SiteFile } from '../client/assets.ts';
 import { flawOfSvg, svgText } from './svg.ts';
 
@@ -53,7 +54,8 @@ export function logoTypeOf(name: string): string {
 }
 
 export function parseLogo(bytes: Uint8Array<ArrayBuffer>): Logo | LogoRefusal {
-  if (bytes.length > maxLogoBytes) return { problem: 'too_large', error: 'must be a file of at most 256 kB' };
+  if (bytes.length > maxLogoBytes)
+    return { problem: 'too_large', error: `must be a file of at most ${sizeText('en', maxLogoBytes)}` };
   const kind = parsePicture(bytes);
   if (kind === 'damaged')
     return { problem: 'damaged', error: 'must be a whole picture, and this file is damaged' };

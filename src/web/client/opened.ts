@@ -1,10 +1,10 @@
 /** Shows what was decrypted: text as text, a file by name and size, with a preview only of what is safe to show. */
 import type { Content } from '../../../sdk/sealing.ts';
+import { sizeText } from '../../locale/size.ts';
 import { beginCopying } from './copying.ts';
 import { countGraphemes, countLines } from './reading.ts';
 import { drawGlyphs, listPairs, nameHidden, sayCount } from './reading-view.ts';
 import { beginCover, blobOf, find, showInstead } from './shown.ts';
-import { sizeText } from './size.ts';
 
 type FileContent = Extract<Content, { kind: 'file' }>;
 
@@ -56,7 +56,9 @@ function showText(text: string): void {
 function showFile({ name, bytes: given }: FileContent): void {
   const bytes = new Uint8Array(given);
   document.getElementById('file-name')?.replaceChildren(name);
-  document.getElementById('file-size')?.replaceChildren(sizeText(bytes.length));
+  document
+    .getElementById('file-size')
+    ?.replaceChildren(sizeText(document.documentElement.lang, bytes.length));
   const download = find('#download', HTMLAnchorElement);
   if (download !== null) {
     download.download = name;

@@ -3,9 +3,9 @@
  * encrypt, the text of a text file goes into the field instead.
  */
 import type { Content } from '../../../sdk/sealing.ts';
+import { sizeText } from '../../locale/size.ts';
 import { element, hasMouse, sayWrong, secretField } from './share-parts.ts';
 import { isSealing, limitBytes, sealedFileBytes } from './share-sealing.ts';
-import { sizeText } from './size.ts';
 
 let file: File | null = null;
 let onChange: () => void = () => {};
@@ -48,7 +48,7 @@ export function showFile(): void {
   field.placeholder = (takesFile ? field.dataset.orFile : field.dataset.plain) ?? '';
   if (file === null) return;
   document.getElementById('file-name')?.replaceChildren(file.name);
-  document.getElementById('file-size')?.replaceChildren(sizeText(file.size));
+  document.getElementById('file-size')?.replaceChildren(sizeText(document.documentElement.lang, file.size));
   const instead = element('file-instead', HTMLParagraphElement);
   if (instead !== null) instead.hidden = field.value === '';
 }

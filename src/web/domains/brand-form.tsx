@@ -304,12 +304,12 @@ interface LogoProps {
 const types = logoKinds.map(({ type }) => type).join(',');
 
 export const DomainLogoForm: FC<LogoProps> = ({ frame, name, logoName, wrong }) => {
-  const { say } = frame.words;
+  const { say, size } = frame.words;
   const action = frame.href('domainLogo', name);
   const texts = {
     name: 'logo',
     label: say(logoName === null ? 'domainBrand.logoNew' : 'domainBrand.logoOther'),
-    hint: say('domainBrand.logoHint', { count: maxLogoBytes / 1024 }),
+    hint: say('domainBrand.logoHint', { size: size(maxLogoBytes) }),
     wrong,
   };
   return (

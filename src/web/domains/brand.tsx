@@ -234,10 +234,10 @@ const logoTexts: Readonly<Record<LogoProblem, MessageKey>> = {
 
 function refusalOfLogo(
   { problem, maxBytes }: Extract<LogoOutcome, { outcome: 'invalid' }>,
-  { say }: Words,
+  { say, size }: Words,
 ): FormRefusal {
   const status = problem === 'too_large' ? 413 : 422;
-  return refuseField('logo', say(logoTexts[problem], { count: maxBytes / 1024 }), status);
+  return refuseField('logo', say(logoTexts[problem], { size: size(maxBytes) }), status);
 }
 
 function tooLarge(words: Words): FormRefusal {

@@ -53,9 +53,9 @@ export function problemWords(problem: PageProblem, words: Words): ProblemWords {
   return { status, title: words.say(title), page: words.say(page, params), form: words.say(form, params) };
 }
 
-function paramsOf(problem: PageProblem, { wait }: Words): MessageParams {
+function paramsOf(problem: PageProblem, { wait, size }: Words): MessageParams {
   if ('retryAfterSeconds' in problem) return { wait: wait(problem.retryAfterSeconds) };
-  if ('capBytes' in problem) return { count: problem.capBytes };
+  if ('capBytes' in problem) return { size: size(problem.capBytes) };
   return 'requestId' in problem ? { id: problem.requestId } : {};
 }
 

@@ -1,8 +1,8 @@
 /** The words and formats of one language, bound to it, so that pages are functions of their props. */
 import { unseenIn } from '../../core/mail/recipients.ts';
 import { directionOf, type Locale, type MessageKey } from '../../locale/catalogues.ts';
+import { sizeText } from '../../locale/size.ts';
 import {
-  formatBytes,
   formatDuration,
   formatList,
   formatMoment,
@@ -32,8 +32,8 @@ export interface Words {
   wait(seconds: number): string;
   /** `5,000`. */
   number(value: number): string;
-  /** `5,000 bytes`. */
-  bytes(count: number): string;
+  /** `100 kB`, rounded down. */
+  size(bytes: number): string;
   /** `one, two and three`. */
   list(items: readonly string[]): string;
   /** A code such as `#a1b2c3` for a sentence: it reads from left to right whatever stands around it (Unicode TR 9). */
@@ -62,7 +62,7 @@ export function wordsIn(locale: Locale): Words {
     roughly: (seconds) => formatRoughly(locale, seconds),
     wait: (seconds) => formatWait(locale, seconds),
     number: (value) => formatNumber(locale, value),
-    bytes: (count) => formatBytes(locale, count),
+    size: (bytes) => sizeText(locale, bytes),
     list: (items) => formatList(locale, items),
     // Needless from left to right, where the invisible characters would only be copied along.
     code: (text) => (direction === 'rtl' ? `\u2066${text}\u2069` : text),

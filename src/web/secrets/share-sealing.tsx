@@ -18,16 +18,15 @@ export function offersSealing({ settings }: Frame): boolean {
 
 /** Short beside the button, and all of it on demand. Absent where the pages do not encrypt. */
 export const Encryption: FC<SealingProps> = ({ frame, plan }) => {
-  const { say } = frame.words;
+  const { say, size } = frame.words;
   if (!offersSealing(frame)) return null;
-  const count = plan.maxSealedBytes;
   return (
     <>
       <details
         class="sealing"
         id="sealing"
-        data-limit={count}
-        data-too-large={say('share.tooLarge', { count })}
+        data-limit={plan.maxSealedBytes}
+        data-too-large={say('share.tooLarge', { size: size(plan.maxSealedBytes) })}
         {...workerAttributes(frame)}
       >
         <summary data-state="server">
@@ -77,12 +76,12 @@ export const Encryption: FC<SealingProps> = ({ frame, plan }) => {
 
 /** In place of the field of the secret, when there is a file. */
 export const Attachment: FC<SealingProps> = ({ frame, plan }) => {
-  const { say, bytes } = frame.words;
+  const { say, size } = frame.words;
   return (
     <div
       id="attachment"
       hidden
-      data-too-large={say('share.fileTooLarge', { limit: bytes(plan.maxSealedBytes) })}
+      data-too-large={say('share.fileTooLarge', { size: size(plan.maxSealedBytes) })}
       data-one={say('share.fileOne')}
       data-not-text={say('share.fileNotText')}
     >
@@ -114,11 +113,11 @@ export const FilePick: FC<Pick<SealingProps, 'frame'>> = ({ frame: { words } }) 
 
 /** The script shows these when nothing was sent, because it could not be encrypted. */
 export const Unsealed: FC<Pick<SealingProps, 'frame'>> = ({ frame }) => {
-  const { say } = frame.words;
+  const { say, size } = frame.words;
   return (
     <template
       id="unsealed-note"
-      data-passphrase={say('share.passphraseTooLong', { count: 1_024 })}
+      data-passphrase={say('share.passphraseTooLong', { size: size(1_024) })}
       data-ill-formed={say('share.illFormed')}
     >
       <div class="note alert">

@@ -22,7 +22,7 @@ import { Attachment, FilePick } from './share-sealing.tsx';
 
 export const Value: FC<ShareProps> = (props) => {
   const { frame, plan, typed, news } = props;
-  const { say } = frame.words;
+  const { say, size } = frame.words;
   const wrong = wrongIn(props)('secret');
   return (
     <div class="field">
@@ -50,7 +50,7 @@ export const Value: FC<ShareProps> = (props) => {
         class="wrong"
         id="stopped"
         role="alert"
-        data-too-large={say('share.tooLarge', { count: plan.maxValueBytes })}
+        data-too-large={say('share.tooLarge', { size: size(plan.maxValueBytes) })}
       />
     </div>
   );

@@ -238,7 +238,7 @@ function stored(status: number, field: ShareField | null, message: string, say: 
 }
 
 function refusalOf(refused: Refused, words: Words): Refusal {
-  const { say, wait } = words;
+  const { say, wait, size } = words;
   const at = (status: number, field: ShareField | null, message: string) =>
     stored(status, field, message, say);
   switch (refused.outcome) {
@@ -253,9 +253,9 @@ function refusalOf(refused: Refused, words: Words): Refusal {
       return at(422, 'memo', say('memo.tooLong', { max: refused.maxCharacters }));
     case 'value_too_large':
     case 'sealed_too_large':
-      return at(413, 'secret', say('share.tooLarge', { count: refused.maxBytes }));
+      return at(413, 'secret', say('share.tooLarge', { size: size(refused.maxBytes) }));
     case 'passphrase_too_long':
-      return at(422, 'passphrase', say('share.passphraseTooLong', { count: refused.maxBytes }));
+      return at(422, 'passphrase', say('share.passphraseTooLong', { size: size(refused.maxBytes) }));
     case 'recipient_needs_account':
       return { ...at(403, 'recipient', say('share.recipientNeedsAccount')), needsLogIn: true };
     case 'undeliverable_recipient':
