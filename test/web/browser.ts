@@ -247,6 +247,27 @@ export async function smallTargets(page: Page): Promise<string[]> {
   }, fingertipPx);
 }
 
+/** Icons of a text that are neither beside its first line nor in the middle of all its lines. */
+export async function strayIcons(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll('p > .icon, li > .icon, a > .icon, label > .icon')].flatMap((icon) => {
+      const next = icon.nextElementSibling ?? icon.nextSibling;
+      const box = icon.getBoundingClientRect();
+      const isShown = icon.checkVisibility({ visibilityProperty: true }) && box.height > 0;
+      if (!isShown || next === null || next.textContent?.trim() === '') return [];
+      const range = document.createRange();
+      range.selectNodeContents(next);
+      const line = [...range.getClientRects()].find(({ width }) => width > 1);
+      const whole = range.getBoundingClientRect();
+      const middle = box.top + box.height / 2;
+      if (Math.abs(middle - (whole.top + whole.bottom) / 2) < 3) return [];
+      // Below it, where a narrow button stacks them.
+      if (line === undefined || line.top >= box.bottom || (middle > line.top && middle < line.bottom)) return [];
+      return [`${icon.parentElement?.outerHTML.slice(0, 80)} is ${Math.round(middle - line.top)} px off`];
+    }),
+  );
+}
+
 /** How many pixels the page is wider than its window; 0 when it fits. */
 export async function overflowPx(page: Page): Promise<number> {
   const tooWide = await page.evaluate('document.documentElement.scrollWidth - innerWidth');

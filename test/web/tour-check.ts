@@ -13,6 +13,7 @@ import {
   rulesOfLanguage,
   smallFields,
   smallTargets,
+  strayIcons,
   storageEntries,
   type VisitorOptions,
 } from './browser.ts';
@@ -46,14 +47,22 @@ const axeLights: Readonly<Record<Way['rules'], readonly Light[]>> = {
 const mayKeep = (name: string, entry: string) =>
   ['sealed-opened', 'sealed-again', 'sealed-file'].includes(name) && entry === 'session: mayfly-look';
 
-/** Whether it keeps nothing, and what it tells of times. */
+/** Documents for those who write programs. */
+const isForPrograms = (name: string) => /^(?:api|docs)\b/.test(name);
+
+/** Sizes and times as machines count them. */
+const machineUnit = /\b(?:\d{4,}|\d{1,3}(?:,\d{3})+) (?:bytes|kB|seconds|minutes|hours)\b|\d{4}-\d\d-\d\dT\d\d/;
+
+/** Whether it keeps nothing, and what it tells of times and sizes. */
 async function plainFlaws(page: Page, name: string): Promise<string[]> {
   const kept = (await storageEntries(page)).filter((entry) => !mayKeep(name, entry));
   const lines = await page.evaluate(() => document.querySelector('main')?.innerText.split('\n') ?? []);
   const inUtc = lines.filter((line) => /\d UTC/.test(line));
+  const ofMachines = isForPrograms(name) ? [] : lines.filter((line) => machineUnit.test(line));
   return [
     ...kept.map((entry) => `keeps ${entry}`),
     ...inUtc.map((text) => `not in the reader’s zone: ${text}`),
+    ...ofMachines.map((text) => `in a machine’s units: ${text}`),
   ];
 }
 
@@ -62,10 +71,12 @@ export async function fitFlaws(page: Page, touch: boolean): Promise<string[]> {
   const overflow = await overflowPx(page);
   const fields = await smallFields(page);
   const targets = touch ? await smallTargets(page) : [];
+  const icons = await strayIcons(page);
   return [
     ...(overflow > 0 ? [`${overflow} px too wide`] : []),
     ...fields.map((field) => `the text of ${field}`),
     ...targets.map((target) => `too small for a finger: ${target}`),
+    ...icons.map((icon) => `an icon is not beside its text: ${icon}`),
   ];
 }
 

@@ -3,8 +3,21 @@ import { type Handover, readHandover } from './handover.ts';
 
 export function takeHandover(): Handover {
   const handed = readHandover(history.state);
-  if (handed.fragment !== null || handed.passphrase !== null) history.replaceState(null, '');
+  if (history.state !== null) {
+    history.replaceState(null, '');
+    beginAtTop();
+  }
   return handed;
+}
+
+/** The browser restores a position even after `load`, so what it is to do at a reload of this page is said on leaving. */
+function beginAtTop(): void {
+  const heading = document.querySelector('h1');
+  if (heading !== null) heading.tabIndex = -1;
+  heading?.focus();
+  window.addEventListener('pagehide', () => {
+    history.scrollRestoration = 'auto';
+  });
 }
 
 /** Nothing of it stays where the page may be shown again from. */

@@ -18,6 +18,12 @@ export interface Handover {
  */
 export function handOver(handover: Handover, address: string): void {
   history.replaceState({ handover }, '', address);
+  reloadAtTop();
+}
+
+/** Where another page takes this one's place: the browser would show it scrolled as far as this one is. */
+export function reloadAtTop(): void {
+  history.scrollRestoration = 'manual';
   location.reload();
 }
 

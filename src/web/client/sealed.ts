@@ -6,6 +6,7 @@
 import { MayflyError } from '../../../sdk/error.ts';
 import { fragmentIn } from '../../../sdk/link.ts';
 import { type Content, isFragment, open, type Proofs, prove } from '../../../sdk/sealing.ts';
+import { reloadAtTop } from './handover.ts';
 import { atEndOf, dropLook, type KeptLook, keepLook, keptLook } from './kept-look.ts';
 import { showOpened } from './opened.ts';
 import { beginPassphrase, endMinute, find, forget, passphraseField, showInstead } from './shown.ts';
@@ -164,7 +165,7 @@ function leave(): void {
   if (isAgain) stop('over');
   else {
     setAddress(path);
-    location.reload();
+    reloadAtTop();
   }
 }
 

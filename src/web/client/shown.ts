@@ -4,13 +4,14 @@ export function find<Kind extends HTMLElement>(selector: string, kind: new () =>
   return found instanceof kind ? found : null;
 }
 
-/** Puts a template of the page in the place of its main part; `null` if there is no such template. */
+/** Puts a template of the page in the place of its main part, and shows it from the top; `null` if there is no such template. */
 export function showInstead(selector: string): HTMLElement | null {
   const template = find(selector, HTMLTemplateElement);
   const main = document.getElementById('main');
   if (template === null || main === null) return null;
   main.replaceChildren(document.importNode(template.content, true));
   document.title = template.dataset.title ?? document.title;
+  scrollTo({ top: 0, behavior: 'instant' });
   return main;
 }
 
