@@ -262,7 +262,8 @@ export async function strayIcons(page: Page): Promise<string[]> {
       const middle = box.top + box.height / 2;
       if (Math.abs(middle - (whole.top + whole.bottom) / 2) < 3) return [];
       // Below it, where a narrow button stacks them.
-      if (line === undefined || line.top >= box.bottom || (middle > line.top && middle < line.bottom)) return [];
+      if (line === undefined || line.top >= box.bottom || (middle > line.top && middle < line.bottom))
+        return [];
       return [`${icon.parentElement?.outerHTML.slice(0, 80)} is ${Math.round(middle - line.top)} px off`];
     }),
   );

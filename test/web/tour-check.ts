@@ -13,8 +13,8 @@ import {
   rulesOfLanguage,
   smallFields,
   smallTargets,
-  strayIcons,
   storageEntries,
+  strayIcons,
   type VisitorOptions,
 } from './browser.ts';
 import { bothLights, flawsOf, inLights, type Light, noticedBy } from './creator.ts';
@@ -51,7 +51,8 @@ const mayKeep = (name: string, entry: string) =>
 const isForPrograms = (name: string) => /^(?:api|docs)\b/.test(name);
 
 /** Sizes and times as machines count them. */
-const machineUnit = /\b(?:\d{4,}|\d{1,3}(?:,\d{3})+) (?:bytes|kB|seconds|minutes|hours)\b|\d{4}-\d\d-\d\dT\d\d/;
+const machineUnit =
+  /\b(?:\d{4,}|\d{1,3}(?:,\d{3})+) (?:bytes|kB|seconds|minutes|hours)\b|\d{4}-\d\d-\d\dT\d\d/;
 
 /** Whether it keeps nothing, and what it tells of times and sizes. */
 async function plainFlaws(page: Page, name: string): Promise<string[]> {
