@@ -6,6 +6,9 @@
  */
 const shownMs = 2_000;
 
+/** Of fields, which turn CR and CR LF into LF and cannot hold NUL: the texts that they show, exactly. */
+export const exactTexts = new Map<Element, string>();
+
 function select(source: Element): void {
   if (source instanceof HTMLTextAreaElement || source instanceof HTMLInputElement) {
     source.focus();
@@ -18,7 +21,8 @@ function select(source: Element): void {
 async function copy(source: Element): Promise<boolean> {
   const isField = source instanceof HTMLTextAreaElement || source instanceof HTMLInputElement;
   try {
-    await navigator.clipboard.writeText(isField ? source.value : (source.textContent ?? ''));
+    const shown = isField ? source.value : (source.textContent ?? '');
+    await navigator.clipboard.writeText(exactTexts.get(source) ?? shown);
     return true;
   } catch {
     // Plain http has no clipboard, and people may deny it: fall back to the older way, then to copying by hand.

@@ -25,7 +25,7 @@ export function pictureTypeOf(bytes: Uint8Array): string | null {
 function textOf(bytes: Uint8Array): string | null {
   if (bytes.length === 0 || bytes.length > maxShownBytes) return null;
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     return /[^\P{Cc}\r\n\t]/u.test(text) ? null : text;
   } catch {
     return null;
@@ -88,7 +88,7 @@ export function showOpened(content: Content): void {
   const save = find('#save', HTMLAnchorElement);
   if (save !== null && text !== null)
     save.href = blobOf(new TextEncoder().encode(text), 'text/plain;charset=utf-8');
-  beginCover();
+  beginCover(text ?? '');
   if (text !== null) listPairs(text);
   beginCopying();
   (find('h1', HTMLElement) ?? main).focus();

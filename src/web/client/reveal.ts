@@ -7,22 +7,24 @@
 import { fragmentIn } from '../../../sdk/link.ts';
 import { beginCopying } from './copying.ts';
 import { listPairs } from './reading-view.ts';
-import {
-  beginCover,
-  beginPassphrase,
-  blobOf,
-  endMinute,
-  find,
-  forget,
-  passphraseField,
-  valueField,
-} from './shown.ts';
+import { beginCover, beginPassphrase, blobOf, endMinute, find, forget, passphraseField } from './shown.ts';
 
 const minuteMs = 60_000;
 
+/** The value's bytes, which the address of the link to save it holds until now. */
+function takeBytes(): Uint8Array<ArrayBuffer> {
+  const save = find('#save', HTMLAnchorElement);
+  const binary = atob(save?.href.split(',')[1] ?? '');
+  const bytes = Uint8Array.from(binary, (byte) => byte.charCodeAt(0));
+  if (save !== null) save.href = blobOf(bytes, 'text/plain;charset=utf-8');
+  return bytes;
+}
+
+const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(takeBytes());
+
 beginPassphrase();
-beginCover();
-listPairs(valueField()?.value ?? '');
+beginCover(text);
+listPairs(text);
 beginCopying();
 
 const form = find('form.opening', HTMLFormElement);
@@ -78,13 +80,6 @@ function stopIfSealed(): void {
 
 stopIfSealed();
 window.addEventListener('hashchange', stopIfSealed);
-
-const save = find('#save', HTMLAnchorElement);
-if (save !== null) {
-  const binary = atob(save.href.slice(save.href.indexOf(',') + 1));
-  const bytes = Uint8Array.from(binary, (byte) => byte.charCodeAt(0));
-  save.href = blobOf(bytes, 'text/plain;charset=utf-8');
-}
 
 if (document.querySelector('.done') !== null) setTimeout(endMinute, minuteMs);
 

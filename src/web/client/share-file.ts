@@ -53,11 +53,12 @@ export function showFile(): void {
   if (instead !== null) instead.hidden = field.value === '';
 }
 
+/** `null` also for what the field would change without a word: it takes CR LF for a line break, as in a text that is pasted. */
 async function textOf(given: File): Promise<string | null> {
   if (given.size > limitBytes()) return null;
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(await given.arrayBuffer());
-    return text.includes('\0') ? null : text;
+    return /\0|\r(?!\n)/.test(text) ? null : text;
   } catch {
     return null;
   }

@@ -1,4 +1,6 @@
 /** A value on a page: buttons that cover and save it, and taking it out of the page. */
+import { exactTexts } from './copying.ts';
+
 export function find<Kind extends HTMLElement>(selector: string, kind: new () => Kind): Kind | null {
   const found = document.querySelector(selector);
   return found instanceof kind ? found : null;
@@ -39,16 +41,21 @@ export function beginPassphrase(): void {
   });
 }
 
-export function beginCover(): void {
+/** @param text that the field shows, to the byte */
+export function beginCover(text: string): void {
   const value = valueField();
   const card = value?.closest('.opened');
+  if (value !== null) exactTexts.set(value, text);
   onToggle(find('[data-cover]', HTMLButtonElement), () => {
     card?.classList.toggle('covered');
   });
-  // Browsers would copy the dots of covered text.
+  // Browsers would copy what the field made of the text, or the dots of a covered one.
   value?.addEventListener('copy', (event) => {
-    if (!card?.classList.contains('covered')) return;
-    event.clipboardData?.setData('text/plain', value.value.slice(value.selectionStart, value.selectionEnd));
+    const { selectionStart, selectionEnd } = value;
+    const part = value.value.slice(selectionStart, selectionEnd);
+    const isWhole = part === value.value;
+    if (!isWhole && !card?.classList.contains('covered')) return;
+    event.clipboardData?.setData('text/plain', isWhole ? (exactTexts.get(value) ?? part) : part);
     event.preventDefault();
   });
 }
@@ -65,6 +72,7 @@ export function blobOf(bytes: Uint8Array<ArrayBuffer>, type: string): string {
 /** Takes value, file and passphrase out of the page, with everything that repeats them. */
 export function forget(): void {
   const value = valueField();
+  exactTexts.clear();
   if (value !== null) {
     value.value = '';
     value.textContent = '';
