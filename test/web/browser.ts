@@ -184,6 +184,23 @@ export async function smallFields(page: Page): Promise<string[]> {
   );
 }
 
+/** Fields in which a browser or a keyboard may change what is typed. Prose may be corrected, and numbers cannot be. */
+export async function correctingFields(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [
+      ...document.querySelectorAll(
+        ':is(input:is([type="text"], [type="email"], [type="password"], :not([type])), textarea:not(.prose)):not([readonly], [inputmode="numeric"])',
+      ),
+    ]
+      .filter((field) =>
+        Object.entries({ autocorrect: 'off', autocapitalize: 'off', spellcheck: 'false' }).some(
+          ([name, value]) => field.getAttribute(name) !== value,
+        ),
+      )
+      .map((field) => field.outerHTML.slice(0, 80)),
+  );
+}
+
 /** What a fingertip covers, in CSS pixels: WCAG 2.2 calls it the enhanced target size (2.5.5). */
 const fingertipPx = 44;
 

@@ -7,6 +7,7 @@ import { expect } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import { count } from '../support/counts.ts';
 import {
+  correctingFields,
   openSite,
   openVisitor,
   overflowPx,
@@ -60,8 +61,10 @@ async function plainFlaws(page: Page, name: string): Promise<string[]> {
   const lines = await page.evaluate(() => document.querySelector('main')?.innerText.split('\n') ?? []);
   const inUtc = lines.filter((line) => /\d UTC/.test(line));
   const ofMachines = isForPrograms(name) ? [] : lines.filter((line) => machineUnit.test(line));
+  const correcting = await correctingFields(page);
   return [
     ...kept.map((entry) => `keeps ${entry}`),
+    ...correcting.map((field) => `may change what is typed: ${field}`),
     ...inUtc.map((text) => `not in the reader’s zone: ${text}`),
     ...ofMachines.map((text) => `in a machine’s units: ${text}`),
   ];

@@ -7,7 +7,7 @@ import { type DomainBrand, plainBrand } from '../../core/share-domain.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { nearestReadable, paletteOf, type Scheme } from '../brand/colours.ts';
 import { logoKinds, maxLogoBytes } from '../brand/logo.ts';
-import { asMarkup, controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import { asMarkup, asTyped, controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
 import { type FormRefusal, LanguageOptions, TextField } from '../kit/form-page.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
@@ -258,8 +258,7 @@ const ColourField: FC<ColourFieldProps> = (props) => {
             value={asMarkup(typed)}
             placeholder="#rrggbb"
             autocomplete="off"
-            autocapitalize="off"
-            spellcheck={false}
+            {...asTyped}
           />
           <input
             type="color"

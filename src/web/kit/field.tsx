@@ -17,6 +17,9 @@ export interface FieldTexts {
 /** Typed text as markup. The renderer would take ten times as long to escape a whole megabyte (P21). */
 export const asMarkup = (typed: string) => raw(Bun.escapeHTML(typed));
 
+/** So that keyboards and browsers leave what is typed as it is. */
+export const asTyped = { autocorrect: 'off', autocapitalize: 'off', spellcheck: false } as const;
+
 /** To spread on the control. */
 export function controlAttributes({ name, hint, wrong }: FieldTexts): Readonly<Record<string, string>> {
   const described = [

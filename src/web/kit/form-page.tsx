@@ -6,7 +6,7 @@ import type { Child, FC, PropsWithChildren } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { problemWords, renderErrorPage } from './error-page.tsx';
-import { asMarkup, controlAttributes, Field } from './field.tsx';
+import { asMarkup, asTyped, controlAttributes, Field } from './field.tsx';
 import { type Frame, Page, PostForm, renderPage } from './layout.tsx';
 import { type PageAction, type PageProblem, type PageReply, type PageRequest, pageReply } from './page.ts';
 import { Icon } from './parts.tsx';
@@ -178,8 +178,7 @@ export const TextField: FC<TextFieldProps> = (props) => {
       {...controlAttributes(texts)}
       type={type}
       autocomplete={autocomplete}
-      autocapitalize="off"
-      spellcheck={false}
+      {...asTyped}
       required={isOptional !== true}
       value={value === undefined ? value : asMarkup(value)}
     />

@@ -6,7 +6,7 @@
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
-import { asMarkup, controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import { asMarkup, asTyped, controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
 import { type Form, wholeNumber } from '../kit/form.ts';
 import type { Frame } from '../kit/layout.tsx';
 import type { Words } from '../kit/words.ts';
@@ -31,6 +31,7 @@ export const MemoField: FC<MemoFieldProps> = ({ frame, typed, wrong }) => {
         {...controlAttributes(texts)}
         type="text"
         autocomplete="off"
+        {...asTyped}
         dir="auto"
         value={asMarkup(typed)}
       />
@@ -47,8 +48,7 @@ export const RecipientField: FC<{ texts: FieldTexts; typed: string }> = ({ texts
       inputmode="email"
       class="code"
       autocomplete="off"
-      spellcheck={false}
-      autocapitalize="off"
+      {...asTyped}
       value={asMarkup(typed)}
     />
   </Field>

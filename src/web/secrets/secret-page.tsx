@@ -8,7 +8,7 @@ import type { StatusOutcome } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { mailtoAddress } from '../client/link-message.ts';
 import { Day } from '../kit/day.tsx';
-import { controlAttributes, Field } from '../kit/field.tsx';
+import { asTyped, controlAttributes, Field } from '../kit/field.tsx';
 import { type Frame, onceFor, Page, PostForm, sharesHere } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import { CopyButton, CopyStatus, Dated, Icon, type IconName } from '../kit/parts.tsx';
@@ -184,8 +184,7 @@ export const PassphraseInput: FC<PassphraseInputProps> = ({ frame, attributes })
         {...notForPasswordManagers}
         type="password"
         autocomplete="off"
-        autocapitalize="none"
-        spellcheck={false}
+        {...asTyped}
         dir="auto"
       />
       <SwapButton

@@ -3,7 +3,7 @@
  * sent, and with scripts (`client/share-chips.ts`) as it is now.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import { asMarkup, controlAttributes, Field, type FieldTexts, NoticeBoxes } from '../kit/field.tsx';
+import { asMarkup, asTyped, controlAttributes, Field, type FieldTexts, NoticeBoxes } from '../kit/field.tsx';
 import { Icon, type IconName } from '../kit/parts.tsx';
 import { askedLifetime, Lifetime, MailLanguageField, MemoField, offerOf, RecipientField } from './fields.tsx';
 import { drawField } from './share-form.ts';
@@ -118,8 +118,7 @@ const Passphrase: FC<ShareProps> = (props) => {
             autofocus={hasNews || texts.wrong !== null}
             type="text"
             autocomplete="off"
-            spellcheck={false}
-            autocapitalize="off"
+            {...asTyped}
             dir="auto"
             value={asMarkup(text)}
           />

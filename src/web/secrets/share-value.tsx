@@ -4,7 +4,7 @@
  */
 import type { FC } from 'hono/jsx';
 import { catalogueOf, type MessageKey } from '../../locale/catalogues.ts';
-import { asMarkup, controlAttributes } from '../kit/field.tsx';
+import { asMarkup, asTyped, controlAttributes } from '../kit/field.tsx';
 import type { Frame } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
 import { Generate, GenerateOptions, strengthText } from './generate.tsx';
@@ -72,8 +72,7 @@ const Text: FC<ShareProps> = (props) => {
       rows={5}
       required
       autocomplete="off"
-      spellcheck={false}
-      autocapitalize="off"
+      {...asTyped}
       dir="auto"
       placeholder={say('share.placeholder')}
       data-or-file={say('share.placeholderFile')}
