@@ -22,12 +22,26 @@ export async function shareIn(
 /** The options of the share form, by the fields they hold. */
 export type OptionName = 'ttl' | 'passphrase' | 'recipient' | 'notify' | 'share-domain' | 'memo';
 
-/** Opens an option of the share form, unless it is open. */
-export async function openOption(page: Page, ...names: readonly OptionName[]): Promise<void> {
-  for (const name of names) {
-    const closed = page.locator(`#option-${name}:not([open]) > summary`);
-    if ((await closed.count()) > 0) await closed.click();
-  }
+/** Opens an option of the share form, unless it is open; the one that was open closes. */
+export async function openOption(page: Page, name: OptionName): Promise<void> {
+  const closed = page.locator(`#option-${name}:not([open]) > summary`);
+  if ((await closed.count()) > 0) await closed.click();
+}
+
+/** Types into the field of an option. */
+export async function fillOption(
+  page: Page,
+  name: 'passphrase' | 'recipient' | 'memo',
+  text: string,
+): Promise<void> {
+  await openOption(page, name);
+  await page.fill(`#${name}`, text);
+}
+
+/** Chooses a lifetime. */
+export async function chooseLifetime(page: Page, choice: string): Promise<void> {
+  await openOption(page, 'ttl');
+  await page.selectOption('#ttl', choice);
 }
 
 /**

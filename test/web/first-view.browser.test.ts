@@ -9,7 +9,7 @@ import { clientStays } from '../stores/conformance/check.ts';
 import { count } from '../support/counts.ts';
 import { logIn, mailedTicket, password, signUp } from './account-visitor.ts';
 import { openButton, type Site } from './browser.ts';
-import { carry, goOn, openOption } from './creator.ts';
+import { carry, fillOption, goOn } from './creator.ts';
 import { type Scene, withBrowser } from './in-browser.ts';
 import { makeSealed } from './sealed-link.ts';
 import { makeWaiting } from './waiting.ts';
@@ -82,8 +82,7 @@ const optionTexts = { passphrase: 'right', memo: 'For Ana' } as const;
 
 async function fillOptions(page: Page, names: readonly (keyof typeof optionTexts)[]): Promise<void> {
   for (const name of names) {
-    await openOption(page, name);
-    await page.fill(`#${name}`, optionTexts[name]);
+    await fillOption(page, name, optionTexts[name]);
   }
 }
 

@@ -5,6 +5,8 @@ import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { chromiumPath, launchArguments, openSite, openVisitor, type Site } from './browser.ts';
 import {
   carry,
+  chooseLifetime,
+  fillOption,
   flawsOf,
   focusOf,
   headingOf,
@@ -28,9 +30,8 @@ const created = ({ app }: Site) => app.events.filter(({ event }) => event === 'c
 async function fill(page: Page, site: Pick<Site, 'baseUrl'>, secret: string): Promise<void> {
   await page.goto(`${site.baseUrl}/`);
   await page.fill('#secret', secret);
-  await openOption(page, 'passphrase', 'ttl');
-  await page.fill('#passphrase', ' pass ');
-  await page.selectOption('#ttl', 'other');
+  await fillOption(page, 'passphrase', ' pass ');
+  await chooseLifetime(page, 'other');
   await page.fill('#ttl-amount', '36');
   await page.selectOption('#ttl-unit', 'minutes');
 }
@@ -55,7 +56,7 @@ for (const scripts of [true, false]) {
         await page.waitForSelector('#secret[aria-invalid="true"]');
         expect((await typedIn(page)).join() === typed(long).join()).toBe(true);
         expect(await focusOf(page)).toBe('secret');
-        const said = await page.locator('[role="alert"]').allTextContents();
+        const said = await page.locator('#stopped, #secret-wrong').allTextContents();
         expect(said.join()).toContain(words('share.tooLarge', { size: '10\u00a0kB' }));
         expect(created(site)).toEqual([]);
         await page.fill('#secret', 'short');
@@ -225,7 +226,7 @@ describe('an answer without the form', () => {
 
   itInBrowser('is repeated in its own words: over 1 MiB', { scripts: true }, async ({ site, page }) => {
     await fill(page, site, 'kept');
-    await page.fill('#passphrase', 'p'.repeat(1_100_000));
+    await fillOption(page, 'passphrase', 'p'.repeat(1_100_000));
     await page.click('#create');
     await page.waitForSelector('#unsent h2');
     const said = await page.textContent('#unsent');

@@ -1,7 +1,7 @@
 /** The start page: what is seen at once, the row of options, and a passphrase that is drawn. */
 import { describe, expect } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { carry, focusOf, noticedBy, openOption, sendShare } from './creator.ts';
+import { carry, chooseLifetime, fillOption, focusOf, noticedBy, openOption, sendShare } from './creator.ts';
 import { withBrowser } from './in-browser.ts';
 import { signUpAs } from './signed-in.ts';
 import { saying, words } from './words.ts';
@@ -125,22 +125,23 @@ describe('an option', () => {
       const { cookie } = await signUpAs(site.app, 'ann@example.com');
       await carry(page, site.baseUrl, cookie);
       await page.goto(`${site.baseUrl}/`);
-      await openOption(page, 'ttl', 'passphrase', 'recipient', 'notify', 'memo');
       expect(await chip(page, 'ttl')).toBe(words('share.expires', { time: '7 days' }));
-      await page.selectOption('#ttl', '3600');
+      await chooseLifetime(page, '3600');
       expect(await chip(page, 'ttl')).toBe(words('share.expires', { time: '1 hour' }));
       await page.selectOption('#ttl', 'other');
       expect(await chip(page, 'ttl')).toBe(words('share.ttlOther'));
       await page.fill('#ttl-amount', '36');
       expect(await chip(page, 'ttl')).toBe(words('share.expires', { time: '36 hours' }));
-      await page.fill('#passphrase', ' ');
+      await fillOption(page, 'passphrase', ' ');
       expect(await chip(page, 'passphrase')).toContain('✓');
       await page.fill('#passphrase', '');
       expect(await chip(page, 'passphrase')).toBe(words('share.passphrase'));
-      await page.fill('#memo', 'Side door');
+      await fillOption(page, 'memo', 'Side door');
       expect(await chip(page, 'memo')).toContain('Side door');
-      await page.fill('#recipient', 'bob@example.org');
+      await fillOption(page, 'recipient', 'bob@example.org');
       expect(await chip(page, 'recipient')).toContain('bob@example.org');
+      await openOption(page, 'notify');
+      expect(await page.locator('#share .chips > [open]').count()).toBe(1);
       await page.check('#notify-read');
       expect(await chip(page, 'notify')).toContain('✓');
       expect(await page.locator('#share .chip.set').count()).toBe(3);
@@ -153,10 +154,9 @@ describe('an option', () => {
     async ({ site, page }) => {
       await page.goto(`${site.baseUrl}/`);
       await page.fill('#secret', 'x');
-      await openOption(page, 'ttl', 'passphrase', 'memo');
-      await page.selectOption('#ttl', '3600');
-      await page.fill('#passphrase', 'p');
-      await page.fill('#memo', 'x'.repeat(501));
+      await chooseLifetime(page, '3600');
+      await fillOption(page, 'passphrase', 'p');
+      await fillOption(page, 'memo', 'x'.repeat(501));
       await sendShare(page);
       expect([await chip(page, 'ttl'), await focusOf(page)]).toEqual([
         words('share.expires', { time: '1 hour' }),
@@ -194,9 +194,8 @@ for (const scripts of [true, false]) {
         page.on('request', (request) => bodies.push(request.postData() ?? ''));
         await page.goto(`${site.baseUrl}/`);
         await page.fill('#secret', 'canary-of-a-value');
-        await openOption(page, 'passphrase', 'memo');
-        await page.fill('#passphrase', 'canary-of-my-own');
-        await page.fill('#memo', 'kept');
+        await fillOption(page, 'memo', 'kept');
+        await fillOption(page, 'passphrase', 'canary-of-my-own');
         await sendShare(page, '#draw-passphrase');
         const drawn = await page.inputValue('#passphrase');
         expect(drawn.split('-').length).toBeGreaterThanOrEqual(5);

@@ -2,6 +2,8 @@
 import { describe, expect } from 'bun:test';
 import {
   carry,
+  chooseLifetime,
+  fillOption,
   flawsOf,
   focusOf,
   headingOf,
@@ -74,9 +76,8 @@ for (const scripts of [false, true]) {
       { scripts },
       async ({ site, visitor, page }) => {
         await page.goto(`${site.baseUrl}/`);
-        await openOption(page, 'passphrase', 'ttl');
-        await page.fill('#passphrase', 'kept');
-        await page.selectOption('#ttl', '3600');
+        await fillOption(page, 'passphrase', 'kept');
+        await chooseLifetime(page, '3600');
         await page.click('#generator > summary');
         await page.fill('#suggest-length', '24');
         await page.uncheck('[name="suggest-symbols"]');
@@ -117,13 +118,12 @@ for (const scripts of [false, true]) {
         const long = `\n ${'ü'.repeat(2_490)} `;
         const passphrase = ` ${'p'.repeat(1_024)}`;
         await page.fill('#secret', long);
-        await openOption(page, 'passphrase', 'ttl');
-        await page.fill('#passphrase', passphrase);
-        await page.selectOption('#ttl', '3600');
+        await fillOption(page, 'passphrase', passphrase);
+        await chooseLifetime(page, '3600');
         await sendShare(page);
         expect(await focusOf(page)).toBe('passphrase');
         expect(await page.getAttribute('#passphrase', 'aria-invalid')).toBe('true');
-        expect(await page.textContent('#refused')).toMatch(
+        expect(await page.textContent('#passphrase-wrong')).toMatch(
           saying('share.passphraseTooLong', { size: '1\u00a0kB' }),
         );
         const kept = [
@@ -318,11 +318,12 @@ describe('every state of the share page', () => {
         const look = async (name: string) => flaws.push(...(await flawsOf(page, name)));
         await page.goto(`${site.baseUrl}/`);
         await look('home');
-        await openOption(page, 'ttl', 'passphrase', 'memo');
-        await page.selectOption('#ttl', 'other');
+        await openOption(page, 'memo');
+        await look('label open');
+        await chooseLifetime(page, 'other');
         await page.click('#generator > summary');
-        await look('everything open');
-        await page.fill('#passphrase', 'typed');
+        await look('lifetime and generator open');
+        await fillOption(page, 'passphrase', 'typed');
         await sendShare(page, '#draw-passphrase');
         await look('passphrase drawn');
         await page.check('[value="words"]');
@@ -332,10 +333,10 @@ describe('every state of the share page', () => {
         await page.click('#create');
         await look('too long');
         await page.fill('#secret', 'x');
-        await page.fill('#passphrase', 'x'.repeat(1_025));
+        await fillOption(page, 'passphrase', 'x'.repeat(1_025));
         await sendShare(page);
         await look('refused');
-        await page.fill('#passphrase', 'x');
+        await fillOption(page, 'passphrase', 'x');
         await page.context().setOffline(true);
         await page.click('#create');
         await page.waitForSelector('#unsent h2');
@@ -349,8 +350,11 @@ describe('every state of the share page', () => {
         await page.goto(`${site.baseUrl}/`);
         await look('with an account');
         await page.fill('#secret', 'x');
-        await openOption(page, 'recipient', 'notify', 'share-domain');
-        await page.fill('#recipient', 'nobody');
+        await openOption(page, 'share-domain');
+        await look('with an account, domain open');
+        await fillOption(page, 'recipient', 'nobody');
+        await look('with an account, recipient open');
+        await openOption(page, 'notify');
         await page.check('#notify-read');
         await look('with an account, open');
         await sendShare(page);

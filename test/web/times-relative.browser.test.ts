@@ -3,7 +3,11 @@ import { describe, expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { type Locale, supportedLocales } from '../../src/locale/catalogues.ts';
 import { formatRoughly, translate } from '../../src/locale/translate.ts';
+import { clientStays } from '../stores/conformance/check.ts';
+import { carry } from './creator.ts';
 import { withBrowser } from './in-browser.ts';
+import { signUpAs } from './signed-in.ts';
+import { makeWaiting } from './waiting.ts';
 
 const { itInBrowser } = withBrowser();
 
@@ -20,7 +24,8 @@ async function show(page: Page, { moment, inMs }: Shown): Promise<string> {
   const datetime = new Date(Date.parse(now) + inMs).toISOString();
   const locale = (await page.getAttribute('html', 'lang')) as Locale;
   const left = moment === 'left' ? { left: String(inMs / 1_000) } : {};
-  const dataset = { moment, about: translate(locale, 'time.about'), ...left };
+  const justNow = moment === 'ago' ? { now: translate(locale, 'time.justNow') } : {};
+  const dataset = { moment, about: translate(locale, 'time.about'), ...left, ...justNow };
   await page.evaluate(
     (added) => {
       document.getElementById('added')?.remove();
@@ -52,9 +57,9 @@ describe('a relative time', () => {
   itInBrowser('says how long ago, and then when in the reader’s zone', berlin, async ({ site, page }) => {
     await openStatus(page, site.baseUrl);
     const said: readonly (readonly [number, string])[] = [
-      [5_000, 'now (8 May, 12:28)'],
-      [0, 'now (8 May, 12:28)'],
-      [-59_000, 'now (8 May, 12:27)'],
+      [5_000, 'just now (8 May, 12:28)'],
+      [0, 'just now (8 May, 12:28)'],
+      [-59_000, 'just now (8 May, 12:27)'],
       [-61_000, '1 minute ago (8 May, 12:26)'],
       [-2.9 * hour, '2 hours ago (8 May, 09:34)'],
       [-47 * hour, '1 day ago (6 May, 13:28)'],
@@ -138,6 +143,28 @@ const forms: Readonly<Record<Locale, readonly [string, string, string]>> = {
   ar: ['قبل ساعتين', 'خلال 7 أيام تقريبًا', '8 مايو 2026، 19:28 غرينتش+9'],
   he: ['לפני שעתיים', 'בעוד בערך 7 ימים', '8 במאי 2026, 19:28 GMT+9'],
 };
+
+describe('what has just happened', () => {
+  itInBrowser('is told as that, in a list and on a line of its own', berlin, async ({ site, page }) => {
+    const { cookie, signedIn } = await signUpAs(site.app, 'ann@example.com');
+    await carry(page, site.baseUrl, cookie);
+    const { caller } = signedIn;
+    await makeWaiting(site.app, { caller });
+    const burned = await makeWaiting(site.app, { caller });
+    const input = {
+      proof: null,
+      metadataKey: burned.metadataKey,
+      authority: 'owner',
+      isAbandoned: clientStays,
+    } as const;
+    await site.app.service.burn(input, caller);
+    await page.clock.setFixedTime(site.app.clock.now() * 1_000);
+    await page.goto(`${site.baseUrl}/recent?state=waiting`);
+    expect(await page.locator('.item-notes').innerText()).toContain('created just now (8 May, 12:26)');
+    await page.goto(`${site.baseUrl}/receipt/${burned.metadataKey}`);
+    expect(await page.locator('.life-when').innerText()).toBe('Just now · 8 May, 12:26');
+  });
+});
 
 describe('in each language', () => {
   for (const locale of supportedLocales) {

@@ -75,7 +75,7 @@ describe('an API token', () => {
       const typed = { ...wholeToken, expiry: '', date: '', ...fields };
       const refused = await visitor.post('/account/tokens', typed);
       expect([refused.status, wrongFields(refused.html)]).toEqual([422, [field]]);
-      expect(refused.html).toContain(`<a href="#${field}">`);
+      expect(refused.html).toContain(`id="${field}-wrong"`);
       expect(valueIn(refused.html, 'date') ?? '').toBe(typed.date);
       expect(checkedIn(refused.html, 'expiry')).toBe(field === 'expiry' ? null : typed.expiry);
       expect(await tokensOf(app)).toEqual([]);
@@ -91,7 +91,7 @@ describe('an API token', () => {
     for (const guess of ['', 'not the password']) {
       const refused = await visitor.post('/account/tokens', { ...typed, password: guess });
       expect([refused.status, wrongFields(refused.html)]).toEqual([422, ['password']]);
-      expect(refused.html).toContain(`<a href="#password">${words('account.ownPasswordWrong')}</a>`);
+      expect(refused.html).toContain(`id="password-wrong">${words('account.ownPasswordWrong')}`);
       expect(valueIn(refused.html, 'name')).toBe('My "script"');
       expect([checkedIn(refused.html, 'expiry'), valueIn(refused.html, 'date')]).toEqual(['90', date]);
       expect(refused.html.match(/type="checkbox" value="yes" checked=""/g)).toHaveLength(2);

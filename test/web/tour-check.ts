@@ -21,6 +21,7 @@ import {
 import { bothLights, flawsOf, inLights, type Light, noticedBy } from './creator.ts';
 import { walkEverywhere } from './tour.ts';
 import { walkSealed } from './tour-sealed.ts';
+import { words } from './words.ts';
 
 export interface Way extends VisitorOptions {
   /** Every rule of axe, or those that a language can break. Without scripts axe cannot run. */
@@ -55,6 +56,18 @@ const isForPrograms = (name: string) => /^(?:api|docs)\b/.test(name);
 const machineUnit =
   /\b(?:\d{4,}|\d{1,3}(?:,\d{3})+) (?:bytes|kB|seconds|minutes|hours)\b|\d{4}-\d\d-\d\dT\d\d/;
 
+/** The one reason for a refusal, said both above the form and at its field; or none said at all. */
+async function errorFlaws(page: Page): Promise<string[]> {
+  const texts = (selector: string) => page.locator(`main ${selector}:visible`).allInnerTexts();
+  const wrong = (await texts('.wrong')).filter((text) => text !== '');
+  const alerts = (await texts('.note.alert[role="alert"]')).join('\n');
+  const [only = ''] = wrong;
+  return [
+    ...(wrong.length === 1 && alerts.includes(only) ? [`says twice: ${only}`] : []),
+    ...(wrong.length === 0 && alerts === words('account.refused') ? ['says of nothing what is wrong'] : []),
+  ];
+}
+
 /** Whether it keeps nothing, and what it tells of times and sizes. */
 async function plainFlaws(page: Page, name: string): Promise<string[]> {
   const kept = (await storageEntries(page)).filter((entry) => !mayKeep(name, entry));
@@ -63,6 +76,7 @@ async function plainFlaws(page: Page, name: string): Promise<string[]> {
   const ofMachines = isForPrograms(name) ? [] : lines.filter((line) => machineUnit.test(line));
   const correcting = await correctingFields(page);
   return [
+    ...(await errorFlaws(page)),
     ...kept.map((entry) => `keeps ${entry}`),
     ...correcting.map((field) => `may change what is typed: ${field}`),
     ...inUtc.map((text) => `not in the reader’s zone: ${text}`),

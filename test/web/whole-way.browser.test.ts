@@ -4,7 +4,7 @@
  */
 import { describe, expect } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { headingOf, openOption, sendShare } from './creator.ts';
+import { chooseLifetime, fillOption, headingOf, sendShare } from './creator.ts';
 import { withBrowser } from './in-browser.ts';
 import { press, unfold } from './tour.ts';
 import { makeWaiting } from './waiting.ts';
@@ -24,11 +24,10 @@ async function typedIn(page: Page): Promise<Typed> {
 /** Fills the form. Every option is opened by hand: without scripts its field can be reached in no other way. */
 async function fillShare(page: Page, baseUrl: string): Promise<Typed> {
   await page.goto(`${baseUrl}/`);
-  await openOption(page, 'passphrase', 'memo', 'ttl');
   await page.fill('#secret', value);
-  await page.fill('#passphrase', 'rïght');
-  await page.fill('#memo', label);
-  await page.selectOption('#ttl', '3600');
+  await fillOption(page, 'passphrase', 'rïght');
+  await fillOption(page, 'memo', label);
+  await chooseLifetime(page, '3600');
   return typedIn(page);
 }
 

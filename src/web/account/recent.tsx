@@ -199,7 +199,7 @@ function notesOf({ frame: { words }, receipt }: RowProps): Child[] {
   return [
     <Fate words={words} receipt={receipt} />,
     ...(isUndelivered ? [<span class="fate-burned">{say('recent.notDelivered')}</span>] : []),
-    ...(isWaiting ? [<Ago words={words} at={receipt.createdAt} />] : []),
+    ...(isWaiting ? [<Dated words={words} say="recent.createdAt" at={receipt.createdAt} as={Ago} />] : []),
     ...(memo === '' || recipient === null
       ? []
       : [<bdi>{say('recent.to', { recipient: words.code(recipient) })}</bdi>]),

@@ -45,11 +45,13 @@ export function tellChips(): void {
   for (const name of ['recipient', 'share-domain', 'memo']) tell(name, trimmed(name));
 }
 
-/** Those that are open stay so in the form that takes this one's place. */
+/** Those that are open stay so in the form that takes this one's place, unless it opens another of the same row. */
 export function keepOpen(answer: Document): void {
   for (const { id } of document.querySelectorAll('#share details[id][open]')) {
     const option = answer.getElementById(id);
-    if (option instanceof HTMLDetailsElement) option.open = true;
+    if (!(option instanceof HTMLDetailsElement)) continue;
+    option.open ||=
+      option.name === '' || answer.querySelector(`details[name="${option.name}"][open]`) === null;
   }
 }
 

@@ -54,18 +54,18 @@ const pastUnits: readonly (readonly [Unit | 'month' | 'year', number])[] = [
   ['minute', unitSeconds.minute],
 ];
 
-/** Rounded down; "now" in the first minute, or where this device's clock is slow. */
-function ago(seconds: number): string {
+/** Rounded down; "just now" in the first minute, or where this device's clock is slow. */
+function ago(seconds: number, now: string | undefined): string {
   const [unit, size] = pastUnits.find(([, each]) => seconds >= each) ?? ['second', seconds];
-  if (unit === 'second') return new Intl.RelativeTimeFormat(lang, { numeric: 'auto' }).format(0, unit);
+  if (unit === 'second') return now ?? new Intl.RelativeTimeFormat(lang, { numeric: 'auto' }).format(0, unit);
   return relativeTimes.format(-Math.floor(seconds / size), unit);
 }
 
 function relativeText(time: HTMLTimeElement): string {
-  const { moment, about = '' } = time.dataset;
+  const { moment, about = '', now } = time.dataset;
   const seconds = secondsTo(time);
   if (moment === 'left') return left(roughly(seconds), about);
-  return moment === 'in' && seconds > 0 ? ahead(roughly(seconds), about) : ago(-seconds);
+  return moment === 'in' && seconds > 0 ? ahead(roughly(seconds), about) : ago(-seconds, now);
 }
 
 function exactText(date: Date): string {
@@ -82,7 +82,9 @@ function showRelative(time: HTMLTimeElement, date: Date): void {
   if (moment === 'left') return;
   const exact = document.createElement('span');
   exact.className = 'exact';
-  exact.textContent = `(${exactText(date)})`;
+  // A line of its own needs no brackets around what else it says.
+  const isAlone = time.parentElement?.matches('.life-when') === true;
+  exact.textContent = isAlone ? `· ${exactText(date)}` : `(${exactText(date)})`;
   time.append(' ', exact);
 }
 

@@ -134,11 +134,16 @@ export interface RefusalSummaryProps {
   readonly isQuestion?: boolean;
 }
 
-export const RefusalSummary: FC<RefusalSummaryProps> = ({ frame, refusal, isQuestion = false }) =>
-  refusal === null ? null : (
+/** What is wrong with one field alone is said there, where the focus is, and not twice. */
+export const RefusalSummary: FC<RefusalSummaryProps> = ({ frame, refusal, isQuestion = false }) => {
+  if (refusal === null) return null;
+  const fields = Object.entries(refusal.wrong);
+  const isOneField = fields.length === 1 && refusal.message === null;
+  if (isOneField && isQuestion) return null;
+  return (
     <div class="note alert" role="alert">
       {refusal.message === null ? null : <p>{refusal.message}</p>}
-      {Object.entries(refusal.wrong).map(([name, message]) => (
+      {(isOneField ? [] : fields).map(([name, message]) => (
         <p>
           <a href={`#${name}`}>{message}</a>
         </p>
@@ -146,6 +151,7 @@ export const RefusalSummary: FC<RefusalSummaryProps> = ({ frame, refusal, isQues
       {isQuestion ? null : <p>{frame.words.say('account.refused')}</p>}
     </div>
   );
+};
 
 export const DoneNote: FC<{ done: readonly string[] }> = ({ done }) =>
   done.length === 0 ? null : (

@@ -115,7 +115,7 @@ export const ShortTime: FC<MomentProps> = ({ words, at, id }) => (
 
 /** Something past, for lists: "2 hours ago" and the short local time in `.exact`; without scripts the short time in UTC. */
 export const Ago: FC<MomentProps> = ({ words, at, id }) => (
-  <time datetime={exact(at)} data-moment="ago" id={id}>
+  <time datetime={exact(at)} data-moment="ago" data-now={words.say('time.justNow')} id={id}>
     {words.shortMoment(at)}
   </time>
 );

@@ -196,7 +196,10 @@ const ChangeMemo: FC<ChangeMemoProps> = ({ frame, receipt, refused }) => {
   const { memo, metadataKey } = receipt;
   return (
     <details class="chip" name="change" open={refused !== null}>
-      <summary>{words.say(memo === '' ? 'memo.add' : 'memo.change')}</summary>
+      <summary>
+        <Icon name="tag" />
+        {words.say(memo === '' ? 'memo.add' : 'memo.change')}
+      </summary>
       <div class="panel">
         <PostForm frame={frame} action={href('memo', metadataKey)} autocomplete="off">
           <MemoField frame={frame} typed={refused?.typed ?? memo} wrong={refused?.message ?? null} />

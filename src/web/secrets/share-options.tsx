@@ -54,7 +54,7 @@ const Option: FC<PropsWithChildren<OptionProps>> = ({
     ...(rest.class === undefined ? [] : [rest.class]),
   ];
   return (
-    <details class={classes.join(' ')} id={`option-${name}`} open={isOpen}>
+    <details class={classes.join(' ')} id={`option-${name}`} name="option" open={isOpen}>
       <summary>
         <Icon name={icon} />
         <span class="title">{title}</span> <bdi class="chosen">{chosen}</bdi>
@@ -75,7 +75,7 @@ const Expiry: FC<ShareProps> = (props) => {
       ? words.say('share.ttlOther')
       : words.say('share.expires', { time: words.duration(asked.seconds) });
   return (
-    <details class="chip" id="option-ttl" open={wrong !== null}>
+    <details class="chip" id="option-ttl" name="option" open={wrong !== null}>
       <summary>
         <Icon name="clock" />
         <span class="chosen" data-said={words.say('share.expires')} data-other={words.say('share.ttlOther')}>

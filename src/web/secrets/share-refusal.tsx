@@ -33,8 +33,16 @@ export const Refused: FC<{ frame: Frame; refusal: ShareRefusal }> = ({ frame, re
   const { field, message } = refusal;
   return (
     <div class="note alert" role="alert" id="refused" tabindex={-1} autofocus={field === null}>
-      <h2>{say('share.wrongTitle')}</h2>
-      <p>{field === null ? message : <a href={`#${field}`}>{message}</a>}</p>
+      {field === null ? (
+        <>
+          <h2>{say('share.wrongTitle')}</h2>
+          <p>{message}</p>
+        </>
+      ) : (
+        <h2>
+          <a href={`#${field}`}>{say('share.wrongTitle')}</a>
+        </h2>
+      )}
       {refusal.needsLogIn && frame.domain === null ? (
         <p>
           <a href={frame.href('logIn')} target="_blank" rel="noopener">
