@@ -125,7 +125,9 @@ export const MailSection: FC<MailProps> = (props) => {
   return (
     <section class="mail" id="mail">
       {wasMailed || refusal !== null ? <h2>{say('receipt.mailTitle')}</h2> : null}
-      {refusal === null ? null : <Refused frame={frame} refusal={refusal} />}
+      {refusal === null || (refusal.field !== null && isWaiting) ? null : (
+        <Refused frame={frame} refusal={refusal} />
+      )}
       <CurrentDelivery frame={frame} receipt={receipt} isNew={asked !== null && refusal === null} />
       {isWaiting ? <SendMail {...props} /> : null}
     </section>
