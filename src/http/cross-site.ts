@@ -92,21 +92,33 @@ type Fetch = ServerOptions['fetch'];
  * An installation being tried out listens on the loopback, where other sites cannot reach it, unless they point a name of
  * their own at it (DNS rebinding): to the browser their page and this installation are then one site. Such a request has
  * an `Origin`, which a page can neither leave out of a POST nor forge. A client that is no browser chooses its Host freely
- * and gains nothing by it, so it is answered as usual; so is everybody where the base URL is public.
+ * and gains nothing by it, so it is answered as usual; so is everybody where the base URL is public. A person learns it from a page,
+ * and before anything is typed: a GET of any page is refused too.
  */
 export function refuseForeignHosts(fetch: Fetch, { baseUrl, isShareDomain }: OwnNames): Fetch {
-  const siteHost = new URL(baseUrl).hostname;
+  const { hostname: siteHost, pathname } = new URL(baseUrl);
+  const basePath = pathname.replace(/\/$/, '');
   const message = `This name is not one of this installation. Open ${baseUrl}, or set MAYFLY_BASE_URL to the address that people use.`;
 
   async function answerUnlessForeign(...[request, peer]: Parameters<Fetch>): Promise<Response> {
     const name = hostNameOf(request.headers.get('host') ?? '');
     if (await isShareDomain(name)) return fetch(request, peer);
-    return jsonResponse(421, JSON.stringify({ message }), newRequestId());
+    if (!asksForPage(request, basePath))
+      return jsonResponse(421, JSON.stringify({ message }), newRequestId());
+    const headers = { 'accept-language': request.headers.get('accept-language') ?? '' };
+    return fetch(new Request(`${baseUrl.replace(/\/$/, '')}/misdirected`, { headers }), peer);
   }
 
   return (request, peer) => {
     const name = hostNameOf(request.headers.get('host') ?? '');
-    const isPlain = !request.headers.has('origin') || name === siteHost || isPrivateName(name);
-    return isPlain ? fetch(request, peer) : answerUnlessForeign(request, peer);
+    if (name === siteHost || isPrivateName(name)) return fetch(request, peer);
+    const isOfBrowser = request.headers.has('origin') || asksForPage(request, basePath);
+    return isOfBrowser ? answerUnlessForeign(request, peer) : fetch(request, peer);
   };
+}
+
+/** As browsers do when somebody opens an address or sends a form, but not for what the API answers. */
+function asksForPage({ headers, url }: Request, basePath: string): boolean {
+  if (headers.get('accept')?.includes('text/html') !== true) return false;
+  return !/^\/api\/(?!docs$|$)/.test(new URL(url).pathname.slice(basePath.length));
 }

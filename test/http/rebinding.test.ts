@@ -17,6 +17,8 @@ it('answers 421 to that page, and serves its own, and clients by any name', asyn
   expect(await ask(share(evil, `Origin: http://${evil}\r\n`))).toEqual([421]);
   expect(await ask(share(evil))).toEqual([200]);
   expect(await ask(share(`localhost:${server.port}`, 'Origin: null\r\n'))).toEqual([200]);
+  const page = `GET / HTTP/1.1\r\nHost: ${evil}\r\nAccept: text/html\r\nConnection: close\r\n\r\n`;
+  expect(await ask(page)).toEqual([421]);
   const health = `GET /healthz HTTP/1.1\r\nHost: ${evil}\r\nConnection: close\r\n\r\n`;
   expect(await ask(health)).toEqual([200]);
 }, 60_000);

@@ -169,7 +169,7 @@ export const otherPages: ReadonlySet<string> = new Set([
   ...['domains', 'domain', 'verifyDomain', 'removeDomain', 'domainBrand', 'domainLogo'],
   ...['language', 'about', 'security', 'status', 'regions', 'asset', 'apiDocs', 'api', 'docs', 'doc', 'sdk'],
   ...['logo', 'icon', 'favicon', 'manifest', 'appIcon', 'touchIcon', 'securityTxt', 'changePassword'],
-  ...['share', 'robots', 'commandPackage', 'clientPackage'],
+  ...['share', 'robots', 'commandPackage', 'clientPackage', 'misdirected'],
 ]);
 
 interface CommandRow {

@@ -6,7 +6,8 @@ import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { Mark } from '../brand/mark.tsx';
 import { type Frame, Page, renderPage } from '../kit/layout.tsx';
-import { type PageAction, type PageRoute, pageReply } from '../kit/page.ts';
+import { MessagePage } from '../kit/message-page.tsx';
+import { type PageAction, type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
 import { Icon, type IconName } from '../kit/parts.tsx';
 import type { Words } from '../kit/words.ts';
 
@@ -14,7 +15,24 @@ export function createAboutPages(): PageRoute[] {
   return [
     { name: 'about', needsNoSession: true, get: staticPage(AboutPage) },
     { name: 'security', needsNoSession: true, get: staticPage(SecurityPage) },
+    { name: 'misdirected', needsNoSession: true, get: { limit: 'none', handle: sayMisdirected } },
   ];
+}
+
+function sayMisdirected({ frame }: PageRequest): PageReply {
+  const { words, settings } = frame;
+  const address = words.code(settings.baseUrl);
+  const page = (
+    <MessagePage
+      // A choice of language would be sent to the wrong name too.
+      frame={{ ...frame, here: null }}
+      title={words.say('error.misdirected.title')}
+      lead={words.say('error.misdirected', { address })}
+      also={[words.say('error.misdirected.operator')]}
+      ways={[[settings.baseUrl, address]]}
+    />
+  );
+  return pageReply(421, renderPage(page));
 }
 
 function staticPage(Content: FC<{ frame: Frame }>): PageAction {

@@ -3,21 +3,16 @@ import { type Handover, readHandover } from './handover.ts';
 
 export function takeHandover(): Handover {
   const handed = readHandover(history.state);
-  if (history.state !== null) {
-    history.replaceState(null, '');
-    beginAtTop();
-  }
-  return handed;
-}
-
-/** The browser restores a position even after `load`, so what it is to do at a reload of this page is said on leaving. */
-function beginAtTop(): void {
+  if (history.state === null) return handed;
+  history.replaceState(null, '');
   const heading = document.querySelector('h1');
   if (heading !== null) heading.tabIndex = -1;
   heading?.focus();
+  // The form had this page shown from its top. A reload may restore where its reader was; asked earlier, the browser would do so now.
   window.addEventListener('pagehide', () => {
     history.scrollRestoration = 'auto';
   });
+  return handed;
 }
 
 /** Nothing of it stays where the page may be shown again from. */

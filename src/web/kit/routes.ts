@@ -59,6 +59,8 @@ export const routes = {
   security: '/security',
   status: '/status',
   regions: '/regions',
+  /** What a browser sees that comes by a name which is not this installation's (`http/cross-site.ts`). */
+  misdirected: '/misdirected',
   asset: '/assets/:key',
   apiDocs: '/api/docs',
   /** Typed by hand: leads to the API page. */

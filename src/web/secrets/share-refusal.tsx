@@ -33,16 +33,10 @@ export const Refused: FC<{ frame: Frame; refusal: ShareRefusal }> = ({ frame, re
   const { field, message } = refusal;
   return (
     <div class="note alert" role="alert" id="refused" tabindex={-1} autofocus={field === null}>
-      {field === null ? (
-        <>
-          <h2>{say('share.wrongTitle')}</h2>
-          <p>{message}</p>
-        </>
-      ) : (
-        <h2>
-          <a href={`#${field}`}>{say('share.wrongTitle')}</a>
-        </h2>
-      )}
+      <h2>
+        {field === null ? say('share.wrongTitle') : <a href={`#${field}`}>{say('share.wrongTitle')}</a>}
+      </h2>
+      {field === null ? <p>{message}</p> : null}
       {refusal.needsLogIn && frame.domain === null ? (
         <p>
           <a href={frame.href('logIn')} target="_blank" rel="noopener">
