@@ -3,6 +3,7 @@ import { describe, expect } from 'bun:test';
 import type { Page, Request } from 'playwright-core';
 import { prove, open as unseal } from '../../sdk/sealing.ts';
 import { stretch } from '../../sdk/stretch.ts';
+import { clientStays } from '../stores/conformance/check.ts';
 import type { TestApp } from '../support/app.ts';
 import {
   carry,
@@ -116,8 +117,11 @@ describe('with end-to-end encryption', () => {
       page.once('dialog', (dialog) => void dialog.accept());
       await page.reload();
       expect((await asked).type()).toBe('beforeunload');
+      expect(await page.inputValue('#link')).toBe(link);
+      await page.click('[data-copy="#link"]');
+      await page.reload();
       expect(await page.textContent('#link-gone')).toContain(words('receipt.linkGone'));
-      expect(await page.locator('#link').count()).toBe(0);
+      expect([await page.isVisible('#link'), await page.inputValue('#link')]).toEqual([false, '']);
       expect(leaksIn(sent(), [canaries.value, canaries.passphrase, fragment])).toEqual([]);
       expect(await openLink(site.app, link, canaries.passphrase)).toEqual({
         kind: 'text',
@@ -125,6 +129,51 @@ describe('with end-to-end encryption', () => {
       });
       expect(await keptBy(page)).toEqual(nothingKept);
       expect(noticedBy(visitor)).toEqual([]);
+    },
+  );
+
+  itInBrowser(
+    'the link and the passphrase outlive a reload until the link has gone somewhere, or the secret is gone',
+    scripts,
+    async ({ site, page }) => {
+      page.on('dialog', (dialog) => void dialog.accept());
+      const open = async (summary: string) => page.click(`details:has(${summary}) > summary`);
+      const ends: Readonly<Record<string, (receipt: string) => Promise<unknown>>> = {
+        copied: () => page.click('[data-copy="#link"]'),
+        'shown as QR code': () => open('#qr'),
+        'copied with the message': async () => {
+          await page.locator('details:has(#message)').evaluate((message: HTMLDetailsElement) => {
+            message.open = true;
+          });
+          await page.click('[data-copy="#message"]');
+        },
+        burned: (receipt) =>
+          site.app.service.burn(
+            {
+              proof: null,
+              metadataKey: receipt.split('/').at(-1) ?? '',
+              authority: 'holder',
+              isAbandoned: clientStays,
+            },
+            { kind: 'anonymous' },
+          ),
+      };
+      for (const [how, end] of Object.entries(ends)) {
+        await type(page, site.baseUrl);
+        const link = await create(page);
+        const receipt = page.url();
+        for (let reloads = 0; reloads < 2; reloads += 1) {
+          await page.reload();
+          await page.waitForSelector('#link:visible');
+          const shown = [await page.inputValue('#link'), await page.textContent('#passphrase-value')];
+          expect([how, ...shown]).toEqual([how, link, canaries.passphrase]);
+          expect(page.url()).toBe(receipt);
+        }
+        await end(receipt);
+        await page.reload();
+        expect([how, await page.locator('#link:visible').count()]).toEqual([how, 0]);
+        expect([how, await page.evaluate(() => history.state)]).toEqual([how, null]);
+      }
     },
   );
 

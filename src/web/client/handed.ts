@@ -1,4 +1,4 @@
-/** What the share form has handed to this page. It is out of the history before anything is shown, so a reload does not have it. */
+/** What the share form has handed to this page. It is out of the history before anything is shown. */
 import { type Handover, readHandover } from './handover.ts';
 
 export function takeHandover(): Handover {

@@ -102,7 +102,8 @@ if (watcher !== null) {
   plan();
 }
 
-showPassphrase(takeHandover().passphrase);
+// Of an end-to-end secret `sealed-link.ts` has it.
+if (document.getElementById('whole-link') === null) showPassphrase(takeHandover().passphrase);
 beginMessage();
 beginSharing();
 

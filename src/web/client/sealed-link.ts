@@ -1,8 +1,9 @@
 /**
- * The receipt of a secret that was just sealed in this browser: the whole link, once. The half that opens the secret comes from the
- * share form, in this tab's history, and is taken out of it before anything is shown.
+ * The receipt of a secret that was just sealed in this browser: the whole link, until it has gone somewhere. The half that opens the
+ * secret comes from the share form, in this tab's history.
  */
 import { onLeaving, showPassphrase, takeHandover } from './handed.ts';
+import type { Handover } from './handover.ts';
 import { qrPath, quietModules } from './qr-path.ts';
 import { showMessage } from './shown-message.ts';
 
@@ -24,15 +25,21 @@ function draw(link: string): void {
 
 let isHandedOver = false;
 
+/** From here on a reload does not have it. */
+function endHandover(): void {
+  isHandedOver = true;
+  history.replaceState(null, '');
+}
+
 /** Leaving before the link has gone anywhere would lose it, so that asks first; not once the secret itself is gone. */
 function guard(shown: HTMLElement): void {
   shown.addEventListener('click', ({ target }) => {
     const pressed =
       target instanceof Element ? target.closest('button, a, details:has(#qr) > summary') : null;
-    isHandedOver ||= pressed !== null && pressed.closest('#passphrase-chip') === null;
+    if (pressed !== null && pressed.closest('#passphrase-chip') === null) endHandover();
   });
   shown.addEventListener('copy', ({ target }) => {
-    isHandedOver ||= !(target instanceof Element && target.closest('#passphrase-chip') !== null);
+    if (!(target instanceof Element && target.closest('#passphrase-chip') !== null)) endHandover();
   });
   window.addEventListener('beforeunload', (event) => {
     const news = document.querySelector('#watch [role="status"]')?.textContent ?? '';
@@ -49,10 +56,11 @@ function forget(): void {
   document.querySelector('#qr path')?.removeAttribute('d');
 }
 
-const { fragment, passphrase } = takeHandover();
+const { fragment, passphrase, link = sheet?.dataset.link } = takeHandover();
 const shown = field('link');
-if (fragment !== null && sheet !== null && shown !== null) {
-  shown.value = `${sheet.dataset.link ?? ''}#${fragment}`;
+if (fragment !== null && link !== undefined && sheet !== null && shown !== null) {
+  history.replaceState({ handover: { fragment, passphrase, link } satisfies Handover }, '');
+  shown.value = `${link}#${fragment}`;
   showMessage();
   draw(shown.value);
   guard(sheet);

@@ -95,9 +95,9 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
   );
 };
 
-function scriptsFor({ receipt, link }: ReceiptProps): ScriptName[] {
+function scriptsFor({ receipt }: ReceiptProps): ScriptName[] {
   // First, because it fills in what is copied and shared.
-  const first: ScriptName[] = receipt.sealed && link !== null ? ['sealed-link'] : [];
+  const first: ScriptName[] = receipt.sealed && receipt.secretKey !== null ? ['sealed-link'] : [];
   return [...first, 'copy', 'receipt', 'time'];
 }
 

@@ -5,17 +5,15 @@
 import type { FC } from 'hono/jsx';
 import { LinkActions, type LinkActionsProps } from './link-actions.tsx';
 
-/** `link`: without its fragment; `null` unless it was just created. */
+/** `link`: without its fragment; `null` unless it was just created. What the script needs for a reload is there all the same. */
 export const SealedLink: FC<LinkActionsProps> = (props) => {
   const { frame, link } = props;
   const { say } = frame.words;
   return (
     <>
-      {link === null ? null : (
-        <div id="whole-link" hidden data-link={link}>
-          <LinkActions {...props} link={null} />
-        </div>
-      )}
+      <div id="whole-link" hidden data-link={link ?? undefined}>
+        <LinkActions {...props} link={null} />
+      </div>
       <div id="link-gone">
         <h2>{say('receipt.linkGoneTitle')}</h2>
         <p>{say('receipt.linkGone')}</p>
