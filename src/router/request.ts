@@ -104,6 +104,9 @@ export const decisiveFields: ReadonlySet<string> = new Set([
   'idempotency-key',
   'access-control-request-method',
   'accept-encoding',
+  // A browser by a foreign name sees a page, in its language.
+  'accept',
+  'accept-language',
 ]);
 
 export type Fields = [name: string, value: string][];

@@ -103,7 +103,7 @@ describe('the label on the share form', () => {
     const typed = 'x'.repeat(501);
     const { status, html } = await postForm(app, '/share', { secret: 'kept', ttl: '3600', memo: typed });
     expect([status, valueIn(html, 'memo'), textIn(html, 'secret')]).toEqual([422, typed, 'kept']);
-    expect(html).toContain(`<a href="#memo">${words('memo.tooLong', { max: 500 })}</a>`);
+    expect(html).toContain(`id="memo-wrong">${words('memo.tooLong', { max: 500 })}`);
     expect(html).toMatch(saying('share.refused'));
   });
 });
