@@ -82,8 +82,7 @@ describe('sending it to another address', () => {
     const mailed = await mailSecret({ to: null });
     const answer = await press(mailed);
     expect([answer.status, sentTo(mailed)]).toEqual([422, []]);
-    expect(answer.html).toContain('id="recipient-wrong"');
-    expect(answer.html).toContain(`<a href="#recipient">${words('receipt.mailNobody')}</a>`);
+    expect(answer.html).toContain(`id="recipient-wrong">${words('receipt.mailNobody')}`);
   });
 
   it('marks an address that no mail can be sent to, and keeps it in its field', async () => {
