@@ -7,6 +7,7 @@ import { createTestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';
 import { withMethod } from './store-method.ts';
 import { chosenIn, postForm, share, textIn, valueIn, visit } from './visit.ts';
+import { makeWaiting } from './waiting.ts';
 import { words } from './words.ts';
 
 const odd = 'a "quoted" <b>line</b> & more\n\n\tünï😀\n</textarea><script>1</script>';
@@ -287,6 +288,31 @@ describe('a refused form', () => {
       headers,
     });
     expect(status).toBe(415);
+  });
+});
+
+describe('a form that a program sends', () => {
+  it('is refused where an & of a value was not encoded, at every page, so that no rest of it is lost', async () => {
+    const app = createTestApp();
+    const { secretPath, metadataKey } = await makeWaiting(app, { passphrase: 'a&b' });
+    const created = app.events.length;
+    const receipt = `/receipt/${metadataKey}`;
+    for (const [path, field] of [
+      ['/share', 'secret'],
+      ['/suggest', 'secret'],
+      [secretPath, 'open=now&passphrase'],
+      [`${secretPath}/burn`, 'passphrase'],
+      [`${receipt}/memo`, 'memo'],
+      [`${receipt}/lifetime`, 'ttl'],
+      [`${receipt}/send-again`, 'recipient'],
+      ['/log-in', 'password'],
+      ['/sign-up', 'email'],
+    ] as const) {
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+      const { status } = await visit(app, path, { method: 'POST', body: `${field}=a&b`, headers });
+      expect([path, status]).toEqual([path, 400]);
+    }
+    expect(app.events.length).toBe(created);
   });
 });
 
