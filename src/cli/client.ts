@@ -53,14 +53,14 @@ export const passphraseOptions: Readonly<Record<string, OptionUsage>> = {
   },
 };
 
-const unitSeconds: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3_600, d: 86_400 };
+const unitSeconds: Record<string, number> = { '': 1, s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
 /** @param name of the option or word, for the refusal */
 export function parseTtl(text: string, name: string): number {
-  const [, digits = '', unit = ''] = /^([1-9][0-9]{0,9})([smhd]?)$/.exec(text) ?? [];
+  const [, digits = '', unit = ''] = /^([1-9][0-9]{0,9})([smhdw]?)$/.exec(text) ?? [];
   const factor = unitSeconds[unit];
   if (digits === '' || factor === undefined)
-    throw new UsageError(`${name} takes a time such as 90s, 30m, 12h or 7d.`);
+    throw new UsageError(`${name} takes a time such as 90s, 30m, 12h, 7d or 2w.`);
   return Number(digits) * factor;
 }
 
@@ -142,6 +142,8 @@ export interface ChosenClient {
   /** Its server, for sentences. */
   readonly server: string;
   readonly isAnonymous: boolean;
+  /** What was given to work on, for sentences; `null` for nothing. */
+  readonly link: string | null;
 }
 
 function patientFetch(server: string, { fetch, terminal }: World): World['fetch'] {
@@ -163,6 +165,7 @@ export async function clientChooser(
       client: createClient({ server, ...credentialsOf(caller), fetch }),
       server,
       isAnonymous: caller === null,
+      link,
     };
   };
 }
@@ -177,36 +180,53 @@ export async function withClient(
   input: Input,
   world: World,
   link: string | null,
-  work: (client: MayflyClient) => Promise<ExitCode>,
+  work: (client: MayflyClient, chosen: ChosenClient) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const choose = await clientChooser(input, world);
   if (choose === null) return 2;
   const chosen = await choose(link);
   try {
-    return await work(chosen.client);
+    return await work(chosen.client, chosen);
   } catch (error) {
     if (error instanceof MayflyError) return refuse(world, input, error.code, sentenceOf(error, chosen));
     throw error;
   }
 }
 
-export function sentenceOf(
-  error: MayflyError,
-  { server, isAnonymous }: Pick<ChosenClient, 'server' | 'isAnonymous'>,
-): string {
-  if (error.code === 'unknown_secret')
-    return error.hint === null
-      ? 'There is no such secret: it was read, burned, has expired, or never existed.'
-      : `There is no such secret at ${server}. ${error.hint}.`;
+export function receiptAddress(server: string, metadataKey: string): string {
+  return `${server}/receipt/${metadataKey}`;
+}
+
+/** What is not known here may be of another kind or place: that does not mean that its secret is gone. */
+function unknownSentence({ hint }: MayflyError, { server, isAnonymous, link }: Chosen): string {
+  if (hint !== null) return `There is no such secret at ${server}. ${hint}.`;
+  const { kind, key, server: own } = parseLink(link ?? '') ?? { kind: 'secret', key: '', server };
+  if (kind === 'receipt')
+    return `${server} has no such receipt, or it belongs to an account: log in to that.`;
+  if (kind === 'secret' && own !== server)
+    return `There is no such secret at ${server}. The link leads to ${own}: for another installation, add --server ${own}.`;
+  if (kind === 'secret')
+    return 'There is no such secret: it was read, burned, has expired, or never existed.';
+  const way = isAnonymous ? 'log in, or open' : 'open';
+  return `Nothing here has this key: its secret may be gone, or it is a key of the other kind. If it is a metadata key, ${way} ${receiptAddress(server, key)}`;
+}
+
+type Chosen = Pick<ChosenClient, 'server' | 'isAnonymous' | 'link'>;
+
+export function sentenceOf(error: MayflyError, chosen: Chosen): string {
+  const { server, isAnonymous, link } = chosen;
+  if (error.code === 'unknown_secret') return unknownSentence(error, chosen);
   if (error.code === 'incorrect_passphrase')
     return 'The passphrase is missing or wrong. The secret was not consumed.';
   if (error.code === 'incomplete_link')
     return 'The link is not whole: the 22 characters after its # are missing, cut or changed. The secret was not consumed.';
   if (error.code === 'not_sealed')
     return `The link is that of an end-to-end secret, and ${server} says that it has a plain one. Nothing was read.`;
-  // The limit of a body says nothing about that of a file.
-  if (error.code === 'too_large' && /^the body /i.test(error.message))
-    return `This is more than ${server} takes${isAnonymous ? ' without an account' : ''}.`;
+  // The limit of a body: base64 and what goes beside it take a third.
+  if (error.code === 'too_large' && /^the body /i.test(error.message)) {
+    const kilobytes = Math.floor((error.limitBytes ?? 0) / 15_000) * 10;
+    return `This is more than ${server} takes${isAnonymous ? ' without an account' : ''}: about ${kilobytes} kB end to end.`;
+  }
   if (error.code === 'insecure_address')
     return `${server} is not reached over https, so nothing is shared end to end with it, and nothing was shared. With --plain the server encrypts it, and sees it on its way.`;
   if (error.code === 'idempotency_mismatch')
@@ -214,8 +234,11 @@ export function sentenceOf(
   if (error.code === 'unreachable') return unreachableSentence(server, error.cause);
   if (error.code === 'not_authorized' && !isAnonymous)
     return `${server} does not take this account with this token: see mayfly whoami.`;
-  if (error.code === 'not_authorized')
-    return 'This needs an account: use mayfly login, or set MAYFLY_USERNAME and MAYFLY_TOKEN.';
+  if (error.code === 'not_authorized') {
+    const key = parseLink(link ?? '')?.key;
+    const page = key === undefined ? '' : ` Its page may do it without one: ${receiptAddress(server, key)}`;
+    return `This needs an account: use mayfly login, or set MAYFLY_USERNAME and MAYFLY_TOKEN.${page}`;
+  }
   return serverSentence(error);
 }
 
@@ -295,7 +318,7 @@ async function readLinkText([word = '-']: readonly string[], world: World): Prom
 const otherLinks = {
   secret: 'This is the link of a receipt: it shows what became of the secret, and does not open it.',
   receipt:
-    'This is the link that opens the secret. The metadata key is needed, which was shown when it was shared.',
+    "This is the link that opens the secret. The receipt's address is needed, which was shown when it was shared.",
 } as const;
 
 /**

@@ -112,6 +112,8 @@ export interface OptionUsage {
   readonly type: 'string' | 'boolean';
   /** Placeholder of the value, `SECONDS`; absent for a boolean. */
   readonly value?: string;
+  /** Its letter, `q` for `-q`; absent for most. */
+  readonly short?: string;
   /** May be given several times; absent otherwise. */
   readonly isRepeatable?: true;
   /** Of a value that may begin with a hyphen: by it, the value is told from an option. */
@@ -164,8 +166,8 @@ export const addressForm = /^[^\s=@]+@[^\s=@]+$/;
 /** Options of every command. */
 export const commonOptions: Readonly<Record<string, OptionUsage>> = {
   json: { type: 'boolean', doc: 'print the result as JSON' },
-  quiet: { type: 'boolean', doc: 'no words on standard error, unless it fails or asks' },
-  help: { type: 'boolean', doc: 'print this help' },
+  quiet: { type: 'boolean', short: 'q', doc: 'no words on standard error, unless it fails or asks' },
+  help: { type: 'boolean', short: 'h', doc: 'print this help' },
 };
 
 export const valueIsNoWord =

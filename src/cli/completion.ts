@@ -38,6 +38,10 @@ function optionsOf(command: Command): readonly (readonly [name: string, usage: O
   return Object.entries({ ...command.options, ...commonOptions });
 }
 
+function flagsOf(name: string, { short }: OptionUsage): readonly string[] {
+  return [`--${name}`, ...(short === undefined ? [] : [`-${short}`])];
+}
+
 /** The words of a command that have closed sets, by place from 0. */
 function wordChoicesOf({ words, choices = {} }: Command): readonly (readonly [number, readonly string[]])[] {
   return words.flatMap((word, index) => {
@@ -75,7 +79,9 @@ interface Tables {
 function tablesOf(nodes: readonly Node[]): Tables {
   const commands = nodes.flatMap(({ command, path }) => (command === null ? [] : [{ command, path }]));
   const options = commands.flatMap(({ command, path }) =>
-    optionsOf(command).map(([name, usage]) => ({ place: `${path} --${name}`, usage })),
+    optionsOf(command).flatMap(([name, usage]) =>
+      flagsOf(name, usage).map((flag) => ({ place: `${path} ${flag}`, usage })),
+    ),
   );
   const words = commands.flatMap(({ command, path }) =>
     wordChoicesOf(command).map(([index, choices]) => [`${path} ${index}`, choices] as const),
@@ -226,7 +232,7 @@ function fishLines({ path, next, command }: Node): readonly string[] {
   if (command === null) return after;
   const options = optionsOf(command).map(
     ([name, usage]) =>
-      `${at(`any '${path}'`)} -l ${name}${name === 'help' ? ' -s h' : ''}${fishValues(usage)} -d ${fishQuoted(usage.doc)}`,
+      `${at(`any '${path}'`)} -l ${name}${usage.short === undefined ? '' : ` -s ${usage.short}`}${fishValues(usage)} -d ${fishQuoted(usage.doc)}`,
   );
   const sets = wordChoicesOf(command).map(
     ([index, choices]) => `${at(`${index} '${path}'`)} -a ${fishQuoted(choices.join(' '))}`,

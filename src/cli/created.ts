@@ -1,12 +1,14 @@
 /** What was just shared, as JSON has it. */
 import type { Created, Generated } from '../../sdk/mayfly.ts';
+import { receiptAddress } from './client.ts';
 import { remarksJsonOf } from './receipts.ts';
 
-export function createdJsonOf(created: Created | Generated) {
+export function createdJsonOf(created: Created | Generated, server: string) {
   return {
     link: created.link,
     secret_key: created.secretKey,
     metadata_key: created.metadataKey,
+    receipt: receiptAddress(server, created.metadataKey),
     ttl: created.ttlSeconds,
     sealed: created.isSealed,
     created: created.createdAt.getTime() / 1000,

@@ -278,6 +278,6 @@ describe('wrong usage of mayfly run', () => {
   it('self-test: the largest number of secrets is taken', async () => {
     const most = many.split('\n').slice(1).join('\n');
     const { err } = await installation(three, {}, most).run('--secrets-file', '-', ...deploy);
-    expect(err).toContain('There is no such secret');
+    expect(err).toContain('N1: Nothing here has this key');
   });
 });

@@ -93,7 +93,9 @@ function warnOfCode(links: readonly NamedLink[], world: World): void {
   );
 }
 
-interface NamedSecret extends NamedLink, ChosenClient {}
+interface NamedSecret extends ChosenClient, NamedLink {
+  readonly link: string;
+}
 
 /** Why the program is not started. */
 class Stop extends Error {
@@ -256,7 +258,7 @@ async function runRun(input: Input, world: World): Promise<ExitCode | ProgramExi
   warnOfCode(links, world);
   const choose = await clientChooser(input, world);
   if (choose === null) return 2;
-  const secrets = await Promise.all(links.map(async (each) => ({ ...each, ...(await choose(each.link)) })));
+  const secrets = await Promise.all(links.map(async (each) => ({ ...(await choose(each.link)), ...each })));
   try {
     return await runWith(secrets, input, world);
   } catch (error) {

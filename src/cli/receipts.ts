@@ -1,6 +1,24 @@
 /** Commands for receipts: `mayfly burn|deliver|memo|ttl|unlock|recent`, and how a receipt is printed. */
-import { type Delivery, type MayflyClient, parseLink, type Receipt, type Remarks } from '../../sdk/mayfly.ts';
-import { parseTtl, passphraseOptions, readLink, readPassphrase, serverOption, withClient } from './client.ts';
+import { unexpectedFrom } from '../../sdk/error.ts';
+import {
+  type Delivery,
+  type MayflyClient,
+  MayflyError,
+  parseLink,
+  type Receipt,
+  type Remarks,
+} from '../../sdk/mayfly.ts';
+import { receiptStates } from '../../sdk/receipt-state.ts';
+import {
+  type ChosenClient,
+  parseTtl,
+  passphraseOptions,
+  readLink,
+  readPassphrase,
+  receiptAddress,
+  serverOption,
+  withClient,
+} from './client.ts';
 import { type Command, type ExitCode, type Input, printResult, UsageError, type World } from './command.ts';
 import { passphraseFor } from './second-look.ts';
 import { durationWords, timeOf } from './terminal.ts';
@@ -92,16 +110,21 @@ function memoLinesOf({ memo }: Receipt): string[] {
   return memo === '' ? [] : [`memo: ${plain(memo)}`];
 }
 
-/** Prints state, lock, mail status and memo. Returns 1 when the secret is gone. */
-export function printReceipt(receipt: Receipt, input: Input, world: World): ExitCode {
-  const json = { waiting: receipt.secretTtlSeconds !== null, ...jsonOf(receipt) };
-  printResult(world, input, json, [
-    stateLineOf(receipt),
-    ...lockLinesOf(receipt),
-    ...deliveryLinesOf(receipt),
-    ...memoLinesOf(receipt),
-  ]);
-  return receipt.secretTtlSeconds === null ? 1 : 0;
+/** Prints state, lock, mail status and memo; without an account the state, as on the page. Returns 1 when the secret is gone. */
+export async function printReceipt(
+  chosen: ChosenClient,
+  link: string,
+  input: Input,
+  world: World,
+): Promise<ExitCode> {
+  const shown = await orOnPage(chosen, chosen.client.receipt(link), () => stateOnPage(chosen, world));
+  const isPage = !('metadataKey' in shown);
+  const json = isPage ? shown : { waiting: shown.secretTtlSeconds !== null, ...jsonOf(shown) };
+  const lines = isPage
+    ? [stateWords[shown.state]]
+    : [stateLineOf(shown), ...lockLinesOf(shown), ...deliveryLinesOf(shown), ...memoLinesOf(shown)];
+  printResult(world, input, json, lines);
+  return json.waiting ? 0 : 1;
 }
 
 export function remarksJsonOf({ adjusted, ignored }: Remarks) {
@@ -129,6 +152,55 @@ function lineOf(receipt: Receipt): string {
   return [metadataKey, stateWords[state], created, recipient ?? '', plain(memo)].join('\t').trimEnd();
 }
 
+/** Without an account the holder of a metadata key may watch and burn on the receipt's page: so here, by what its script and form ask. */
+async function orOnPage<Result, OnPage>(
+  { isAnonymous }: ChosenClient,
+  asked: Promise<Result>,
+  onPage: () => Promise<OnPage>,
+): Promise<Result | OnPage> {
+  return asked.catch((error: unknown) => {
+    if (isAnonymous && error instanceof MayflyError && error.code === 'not_authorized') return onPage();
+    throw error;
+  });
+}
+
+/** @throws MayflyError */
+async function askPage(
+  { server, link }: ChosenClient,
+  [method, path, expected]: readonly ['GET' | 'POST', string, number],
+  { fetch }: World,
+): Promise<Response> {
+  const address = receiptAddress(server, parseLink(link ?? '')?.key ?? '');
+  const init = { method, redirect: 'manual', signal: AbortSignal.timeout(30_000) } as const;
+  const response = await fetch(`${address}/${path}`, init).catch((cause: unknown) => {
+    throw new MayflyError('unreachable', '', { cause });
+  });
+  if (response.status === 404) throw new MayflyError('unknown_secret', '');
+  if (response.status !== expected) throw unexpectedFrom(response);
+  return response;
+}
+
+async function stateOnPage(chosen: ChosenClient, world: World) {
+  const response = await askPage(chosen, ['GET', 'state', 200], world);
+  const answer = (await response.json().catch(() => null)) as { readonly state?: unknown } | null;
+  const state = receiptStates.find((known) => known === answer?.state);
+  if (state === undefined) throw unexpectedFrom(response);
+  return {
+    waiting: state === 'new' || state === 'viewed',
+    metadata_key: parseLink(chosen.link ?? '')?.key,
+    state,
+  };
+}
+
+async function burnOnPage(chosen: ChosenClient, world: World): Promise<object> {
+  if ((await stateOnPage(chosen, world)).waiting) {
+    await askPage(chosen, ['POST', 'burn', 303], world);
+    const after = await stateOnPage(chosen, world);
+    if (after.state === 'burned') return after;
+  }
+  throw new MayflyError('already_gone', 'The secret was read, burned or has expired');
+}
+
 /** With its own link instead of the metadata key, by anyone who could read it, with the passphrase that this takes. */
 async function burnUnread(client: MayflyClient, link: string, input: Input, world: World): Promise<object> {
   const given = await readPassphrase(input, world);
@@ -137,19 +209,24 @@ async function burnUnread(client: MayflyClient, link: string, input: Input, worl
   return { secret_key: parseLink(link)?.key, state: 'burned' };
 }
 
-async function burnManaged(client: MayflyClient, link: string, { flags, texts }: Input): Promise<object> {
+async function burnManaged(
+  chosen: ChosenClient,
+  link: string,
+  { flags, texts }: Input,
+  world: World,
+): Promise<object> {
   if (flags.has('passphrase') || texts['passphrase-file'] !== undefined)
     throw new UsageError("A passphrase goes with a secret's link. With a metadata key none is needed.");
-  return jsonOf(await client.burn(link));
+  return orOnPage(chosen, chosen.client.burn(link).then(jsonOf), () => burnOnPage(chosen, world));
 }
 
 async function runBurn(input: Input, world: World): Promise<ExitCode> {
   const link = await readLink(input, world);
-  return withClient(input, world, link, async (client) => {
+  return withClient(input, world, link, async (client, chosen) => {
     const isByLink = parseLink(link)?.kind === 'secret';
     const burned = await (isByLink
       ? burnUnread(client, link, input, world)
-      : burnManaged(client, link, input));
+      : burnManaged(chosen, link, input, world));
     if (!input.json) world.terminal.err('Burned: nobody can read it any more.\n');
     printResult(world, input, burned, []);
     return 0;
@@ -250,7 +327,7 @@ async function runRecent(input: Input, world: World): Promise<ExitCode> {
 export const receiptCommands: readonly Command[] = [
   {
     path: ['burn'],
-    summary: 'destroy an unread secret, by its metadata key or its link',
+    summary: 'destroy an unread secret, by its link, receipt or metadata key',
     words: ['[LINK]'],
     options: { ...passphraseOptions, ...serverOption },
     example: 'mayfly burn 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj',

@@ -225,6 +225,7 @@ export const revealCommands: readonly Command[] = [
     options: {
       out: {
         type: 'string',
+        short: 'o',
         value: 'FILE',
         doc: 'write it to a new file that only you can read; - for standard output, where a text goes without it',
       },

@@ -297,10 +297,10 @@ describe('the commands for people', () => {
     const { code, err } = await run(['ttl', key, '3d'], { fetch });
     expect([code, err]).toEqual([0, 'It now opens for another 3 days.\n']);
     expect(sent).toEqual([['PATCH', '{"ttl":259200}']]);
-    for (const time of ['', '0', '3 days', '1w']) {
+    for (const time of ['', '0', '3 days', '1y']) {
       const refused = await run(['ttl', key, time], { fetch });
       expect([refused.code, sent.length]).toEqual([2, 1]);
-      expect(refused.err).toStartWith('TIME takes a time such as 90s, 30m, 12h or 7d.\n');
+      expect(refused.err).toStartWith('TIME takes a time such as 90s, 30m, 12h, 7d or 2w.\n');
     }
   });
 
@@ -314,10 +314,10 @@ describe('the commands for people', () => {
   });
 
   it('understand times with units', () => {
-    expect(['90', '90s', '30m', '12h', '7d'].map((text) => parseTtl(text, '--ttl'))).toEqual([
-      90, 90, 1_800, 43_200, 604_800,
+    expect(['90', '90s', '30m', '12h', '7d', '2w'].map((text) => parseTtl(text, '--ttl'))).toEqual([
+      90, 90, 1_800, 43_200, 604_800, 1_209_600,
     ]);
-    for (const text of ['', '0', '-1', '1w', '1.5h', '1h30m', ' 1h'])
+    for (const text of ['', '0', '-1', '1y', '1.5h', '1h30m', ' 1h'])
       expect(() => parseTtl(text, '--ttl')).toThrow('--ttl');
   });
 });

@@ -257,7 +257,7 @@ export async function runCommand(args: readonly string[], world: World): Promise
     world.terminal.err(renderOverview(sections));
     return 2;
   }
-  if (first === '--version') return runCommand(['version'], world);
+  if (first === '--version' || first === '-V') return runCommand(['version'], world);
   if (first === '--help' || first === '-h') return runCommand(['help', ...rest.filter(isWord)], world);
   if (first === 'help' && rest.some(isWord)) return printHelp(rest.filter(isWord), world);
   const command = findCommand(args);

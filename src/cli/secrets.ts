@@ -9,7 +9,6 @@ import {
   MayflyError,
   type NoticeKind,
   parseLink,
-  type Receipt,
   type WaitingSecret,
 } from '../../sdk/mayfly.ts';
 import {
@@ -21,6 +20,7 @@ import {
   readNewPassphrase,
   readSharedFile,
   readValue,
+  receiptAddress,
   sentenceOf,
   serverOption,
   withClient,
@@ -47,7 +47,7 @@ import { shareLines } from './share-lines.ts';
 import { timeOf } from './terminal.ts';
 
 const creationOptions: Readonly<Record<string, OptionUsage>> = {
-  ttl: { type: 'string', value: 'TIME', doc: 'how long it may wait: 90s, 30m, 12h, 7d, or seconds' },
+  ttl: { type: 'string', value: 'TIME', doc: 'how long it may wait: 90s, 30m, 12h, 7d, 2w, or seconds' },
   ...passphraseOptions,
   recipient: {
     type: 'string',
@@ -136,9 +136,9 @@ async function create(
 ): Promise<ExitCode> {
   const copies = await openLinkCopies(input, world);
   if (typeof copies === 'number') return copies;
-  return withClient(input, world, null, async (client) => {
+  return withClient(input, world, null, async (client, { server }) => {
     const created = await work(client);
-    const code = printCreated(created, input, world);
+    const code = printCreated(created, server, input, world);
     await copies(created.link);
     return code;
   });
@@ -149,20 +149,20 @@ function repeatedWords({ state, secretTtlSeconds }: Created): string {
   return `It was shared before with this idempotency key${now}.\n`;
 }
 
-function printCreated(created: Created | Generated, input: Input, world: World): ExitCode {
+function printCreated(created: Created | Generated, server: string, input: Input, world: World): ExitCode {
   const expires = created.createdAt.getTime() / 1000 + created.ttlSeconds;
   printRemarks(created, world);
   if (!input.json) {
     if (created.repeated) world.terminal.err(repeatedWords(created));
     world.terminal.err(
       created.secretTtlSeconds === null
-        ? 'Its metadata key:\n'
-        : `It opens once, until ${timeOf(expires)}. To look after it, keep the metadata key to yourself:\n`,
+        ? 'Its receipt:\n'
+        : `It opens once, until ${timeOf(expires)}. Watch or burn it here, and keep this address to yourself:\n`,
     );
-    world.terminal.err(`  ${created.metadataKey}\n`);
+    world.terminal.err(`  ${receiptAddress(server, created.metadataKey)}\n`);
   }
   const lines = 'value' in created ? [created.value, created.link] : [created.link];
-  printResult(world, input, createdJsonOf(created), lines);
+  printResult(world, input, createdJsonOf(created, server), lines);
   return 0;
 }
 
@@ -203,14 +203,18 @@ type SharedByName = ReadonlyMap<string, Created>;
 function printShared(
   shared: SharedByName,
   failed: { readonly error: string; readonly name: string } | null,
+  server: string,
   input: Input,
   { terminal }: World,
 ): void {
-  const secrets = Object.fromEntries([...shared].map(([name, created]) => [name, createdJsonOf(created)]));
+  const secrets = Object.fromEntries(
+    [...shared].map(([name, created]) => [name, createdJsonOf(created, server)]),
+  );
   if (input.json) terminal.out(`${JSON.stringify({ ...failed, secrets })}\n`);
   if (input.json || shared.size === 0) return;
-  terminal.err('Each opens once. To look after them, keep the metadata keys to yourself:\n');
-  for (const [name, { metadataKey }] of shared) terminal.err(`  ${metadataKey}  ${name}\n`);
+  terminal.err('Each opens once. Watch or burn them at these addresses, and keep those to yourself:\n');
+  for (const [name, { metadataKey }] of shared)
+    terminal.err(`  ${receiptAddress(server, metadataKey)}  ${name}\n`);
 }
 
 /** Each has a key of its own; not with its name, which stays here. */
@@ -239,7 +243,7 @@ async function shareEach(
       shared.set(name, created);
     } catch (error) {
       if (!(error instanceof MayflyError)) throw error;
-      printShared(shared, { error: error.code, name }, input, world);
+      printShared(shared, { error: error.code, name }, chosen.server, input, world);
       world.terminal.err(
         `${name}: ${sentenceOf(error, chosen)}\n` +
           `${shared.size} of ${assignments.length} were shared: ${name} and what follows it were not.\n`,
@@ -247,7 +251,7 @@ async function shareEach(
       return 1;
     }
   }
-  printShared(shared, null, input, world);
+  printShared(shared, null, chosen.server, input, world);
   return 0;
 }
 
@@ -317,27 +321,15 @@ function printWaiting(secret: WaitingSecret, input: Input, world: World): ExitCo
   return 0;
 }
 
-/** For a bare key that opens no secret; `null` when it is not a metadata key of this account either. */
-async function receiptOf(client: MayflyClient, key: string): Promise<Receipt | null> {
-  try {
-    return await client.receipt(key);
-  } catch (error) {
-    const isNone = error instanceof MayflyError && ['unknown_secret', 'not_authorized'].includes(error.code);
-    if (isNone) return null;
-    throw error;
-  }
-}
-
 /** A bare key does not say what it is: it is tried as a secret's, then as a receipt's. */
 async function runStatus(input: Input, world: World): Promise<ExitCode> {
   const link = await readLink(input, world);
-  const kind = parseLink(link)?.kind;
-  return withClient(input, world, link, async (client) => {
-    if (kind === 'receipt') return printReceipt(await client.receipt(link), input, world);
-    const secret = await client.status(link);
+  const { kind, server } = parseLink(link) ?? {};
+  return withClient(input, world, link, async (client, chosen) => {
+    const secret = kind === 'receipt' ? null : await client.status(link);
     if (secret !== null) return printWaiting(secret, input, world);
-    const receipt = kind === 'unknown' ? await receiptOf(client, link) : null;
-    if (receipt !== null) return printReceipt(receipt, input, world);
+    if (kind !== 'secret') return printReceipt(chosen, link, input, world);
+    if (server !== chosen.server) throw new MayflyError('unknown_secret', '');
     printResult(world, input, { waiting: false }, ['gone']);
     return 1;
   });
@@ -395,7 +387,8 @@ export const secretCommands: readonly Command[] = [
   },
   {
     path: ['status'],
-    summary: 'show whether a secret is unread; for a metadata key also its lock, mail status and memo',
+    summary:
+      'show whether a secret is unread, by its link or receipt; for an account also lock, mail and memo',
     words: ['[LINK]'],
     options: serverOption,
     example: 'mayfly status https://secrets.example.org/secret/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd',

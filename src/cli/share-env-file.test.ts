@@ -42,8 +42,8 @@ describe('mayfly share --env-file', () => {
     expect([code, sent]).toEqual([0, [{ secret: 'one two' }, { secret: 'three' }]]);
     expect(out).toBe(lineOf('DB', 'a') + lineOf('API', 'b'));
     expect(err).toBe(
-      'Each opens once. To look after them, keep the metadata keys to yourself:\n' +
-        `  m${'a'.repeat(30)}  DB\n  m${'b'.repeat(30)}  API\n`,
+      'Each opens once. Watch or burn them at these addresses, and keep those to yourself:\n' +
+        `  http://localhost:3000/receipt/m${'a'.repeat(30)}  DB\n  http://localhost:3000/receipt/m${'b'.repeat(30)}  API\n`,
     );
   });
 
@@ -68,8 +68,8 @@ describe('mayfly share --env-file', () => {
     const { code, out, err } = await installation(`${two}LAST=four\n`, 1)();
     expect([code, out]).toEqual([1, lineOf('DB', 'a')]);
     expect(err).toBe(
-      'Each opens once. To look after them, keep the metadata keys to yourself:\n' +
-        `  m${'a'.repeat(30)}  DB\n` +
+      'Each opens once. Watch or burn them at these addresses, and keep those to yourself:\n' +
+        `  http://localhost:3000/receipt/m${'a'.repeat(30)}  DB\n` +
         'API: Too large.\n1 of 3 were shared: API and what follows it were not.\n',
     );
     const json = await installation(two, 1)('--json');
@@ -118,7 +118,7 @@ describe('wrong usage of mayfly share --env-file', () => {
       '--recipient does not go with --env-file: the mails would not say which link is which.\n',
     ],
     [['--passphrase-file', '-'], two, 'Standard input holds the values: put the passphrase in a file.\n'],
-    [['--ttl', '1w'], two, '--ttl takes a time such as 90s, 30m, 12h or 7d.\n'],
+    [['--ttl', '1y'], two, '--ttl takes a time such as 90s, 30m, 12h, 7d or 2w.\n'],
   ];
   it.each(cases)('%j with %j sends nothing', async (args, input, words) => {
     const { code, out, err, sent } = await installation(input)(...args);

@@ -46,8 +46,8 @@ describe('mayfly share --lines', () => {
     expect(sent).toEqual([{ path: '/api/v2/secret/batch', key: null, body: { secrets } }]);
     expect([code, out]).toEqual([1, `${linkOf('a')}\n${linkOf('c')}`]);
     expect(err).toBe(
-      'Each opens once. To look after them, keep the metadata keys to yourself:\n' +
-        `  m${'a'.repeat(30)}  line 1\nline 2: Too large.\n  m${'c'.repeat(30)}  line 3\n2 of 3 were shared.\n`,
+      'Each opens once. Watch or burn them at these addresses, and keep those to yourself:\n' +
+        `  http://localhost:3000/receipt/m${'a'.repeat(30)}  line 1\nline 2: Too large.\n  http://localhost:3000/receipt/m${'c'.repeat(30)}  line 3\n2 of 3 were shared.\n`,
     );
   });
 
@@ -85,8 +85,8 @@ describe('mayfly share --idempotency-key', () => {
     const burned = created('a', { state: 'burned', secret_ttl: 0 }, repeated);
     const gone = await installation('x', [burned])('--idempotency-key', 'k');
     expect(gone.err).toBe(
-      'It was shared before with this idempotency key, and is gone: burned.\nIts metadata key:\n' +
-        `  m${'a'.repeat(30)}\n`,
+      'It was shared before with this idempotency key, and is gone: burned.\nIts receipt:\n' +
+        `  http://localhost:3000/receipt/m${'a'.repeat(30)}\n`,
     );
     const json = await installation('x', [burned])('--idempotency-key', 'k', '--json');
     expect(JSON.parse(json.out)).toMatchObject({ repeated: true, state: 'burned' });

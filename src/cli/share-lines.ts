@@ -1,6 +1,6 @@
 /** `mayfly share --lines`: each line of a file is a secret of its own, and all are shared with one request. */
 import { type CreateOptions, MayflyError } from '../../sdk/mayfly.ts';
-import { type ChosenClient, clientChooser, sentenceOf } from './client.ts';
+import { type ChosenClient, clientChooser, receiptAddress, sentenceOf } from './client.ts';
 import { type ExitCode, type Input, readTextFrom, refuse, UsageError, type World } from './command.ts';
 import { createdJsonOf } from './created.ts';
 import { printRemarks } from './receipts.ts';
@@ -42,19 +42,19 @@ function printResults(results: Results, chosen: ChosenClient, input: Input, worl
   const shared = results.filter((each) => !(each instanceof MayflyError));
   if (input.json) {
     const secrets = results.map((each) =>
-      each instanceof MayflyError ? { error: each.code } : createdJsonOf(each),
+      each instanceof MayflyError ? { error: each.code } : createdJsonOf(each, chosen.server),
     );
     terminal.out(`${JSON.stringify({ secrets })}\n`);
   } else {
     for (const each of results) terminal.out(each instanceof MayflyError ? '\n' : `${each.link}\n`);
     if (shared.length > 0)
-      terminal.err('Each opens once. To look after them, keep the metadata keys to yourself:\n');
+      terminal.err('Each opens once. Watch or burn them at these addresses, and keep those to yourself:\n');
   }
   for (const [n, each] of results.entries()) {
     if (each instanceof MayflyError) terminal.err(`line ${n + 1}: ${sentenceOf(each, chosen)}\n`);
     else {
       printRemarks(each, world);
-      if (!input.json) terminal.err(`  ${each.metadataKey}  line ${n + 1}\n`);
+      if (!input.json) terminal.err(`  ${receiptAddress(chosen.server, each.metadataKey)}  line ${n + 1}\n`);
     }
   }
   if (shared.length === results.length) return 0;

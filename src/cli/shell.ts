@@ -37,15 +37,15 @@ export function examplesOf({ example, examples = [] }: Command): readonly string
   return [example, ...examples];
 }
 
-/** `--ttl TIME`. */
-export function optionTerm(name: string, { value }: OptionUsage): string {
-  return value === undefined ? `--${name}` : `--${name} ${value}`;
+/** `--ttl TIME`, or `-o, --out FILE`. */
+export function optionTerm(name: string, { short, value }: OptionUsage): string {
+  const letter = short === undefined ? '' : `-${short}, `;
+  return value === undefined ? `${letter}--${name}` : `${letter}--${name} ${value}`;
 }
 
 function toShellOption(name: string, usage: OptionUsage, heading: string): Option {
-  const short = name === 'help' ? '-h, ' : '';
   // Optional to the library, which otherwise takes the next option for the value.
-  const flags = usage.type === 'boolean' ? `${short}--${name}` : `--${name} [VALUE]`;
+  const flags = optionTerm(name, usage.type === 'boolean' ? usage : { ...usage, value: '[VALUE]' });
   const option = new Option(flags, usage.doc).helpGroup(heading);
   if (usage.isRepeatable)
     option.argParser((value, earlier: readonly string[] | undefined) => [...(earlier ?? []), value]);
@@ -64,10 +64,9 @@ function createShell(name: string, usage: string, usages: Readonly<Record<string
       helpWidth: helpColumns,
       commandUsage: () => usage,
       subcommandTerm: (below) => below.name(),
-      optionTerm: ({ short, long }) => {
+      optionTerm: ({ long }) => {
         const known = long?.slice(2) ?? '';
-        const term = optionTerm(known, usages[known] ?? { type: 'boolean', doc: '' });
-        return short === undefined ? term : `${short}, ${term}`;
+        return optionTerm(known, usages[known] ?? { type: 'boolean', doc: '' });
       },
     });
 }
@@ -123,7 +122,10 @@ function longerOrShorter(name: string, names: readonly string[]): string | null 
 /** What is wrong with an argument that the library knows no option for. */
 function problemOf(arg: string, usages: Readonly<Record<string, OptionUsage>>): string {
   // Nothing of it is repeated: it may be the beginning of the secret.
-  if (!arg.startsWith('--')) return 'Options have two hyphens and a name, such as --json.';
+  if (!arg.startsWith('--')) {
+    const letters = Object.values(usages).flatMap(({ short }) => (short === undefined ? [] : `-${short}`));
+    return `The short options here are ${letters.join(' and ')}. All others have two hyphens, such as --json.`;
+  }
   const [long = ''] = arg.split('=');
   const name = long.slice(2);
   const known = Object.hasOwn(usages, name) ? usages[name] : undefined;

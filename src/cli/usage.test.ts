@@ -93,11 +93,31 @@ describe('a misspelt option', () => {
 
   it('of one letter is not repeated: it may be the beginning of the secret', async () => {
     const { code, err } = await runCli(['share', '-hunter2']);
-    expect([code, err.split('\n')[0]]).toEqual([2, 'Options have two hyphens and a name, such as --json.']);
+    expect([code, err.split('\n')[0]]).toEqual([
+      2,
+      'The short options here are -q and -h. All others have two hyphens, such as --json.',
+    ]);
   });
 });
 
 describe('an option', () => {
+  it('has a letter where people expect one: -q, -h, -V, and -o of reveal', async () => {
+    const [short, long] = [
+      await runCli(['share', '-q'], {}, 'x'),
+      await runCli(['share', '--quiet'], {}, 'x'),
+    ];
+    expect([short.code, short.out, short.err]).toEqual([long.code, long.out, long.err]);
+    expect((await runCli(['-V'])).out).toBe('1.2.3\n');
+    for (const command of commands) {
+      const help = (await runCli([...command.path, '-h'])).out;
+      expect(help).toMatch(/^ {2}-q, --quiet {2,}no words/m);
+      expect(help.includes('-o, --out FILE')).toBe(command.path[0] === 'reveal');
+    }
+    const key = '0'.repeat(31);
+    for (const out of [['-o', 'x'], ['-ox'], ['-qo', 'x'], ['--out', 'x']])
+      expect((await runCli(['reveal', key, ...out])).err).toBe('x may not be written. Nothing was read.\n');
+  });
+
   it('without its value, or with one that it does not take, is told so in a sentence', async () => {
     for (const args of [
       ['share', '--ttl'],

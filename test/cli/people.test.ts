@@ -97,13 +97,24 @@ describe('sharing and reading with the command', () => {
     const { metadata_key: key, link } = JSON.parse(
       (await mayfly(['share', '--json'], account, 'to burn')).out,
     );
-    expect((await mayfly(['burn', key], anonymous)).err).toContain('This needs an account');
+    expect((await mayfly(['burn', key], anonymous)).err).toContain('Nothing here has this key');
+    expect((await mayfly(['memo', key], anonymous)).err).toContain('This needs an account');
     const recent = JSON.parse((await mayfly(['recent', '--json'], account)).out);
     expect(recent[0]).toMatchObject({ metadata_key: key, state: 'new' });
     expect((await mayfly(['burn', key], account)).err).toBe('Burned: nobody can read it any more.\n');
     expect((await mayfly(['burn', key, '--json'], account)).out).toBe('{"error":"already_gone"}\n');
     expect((await mayfly(['reveal', link], anonymous)).code).toBe(1);
     expect((await mayfly(['recent'], account)).out).toContain(`${key}\tburned\t`);
+  });
+
+  it('the receipt that share prints is watched and burned without an account', async () => {
+    const shared = await mayfly(['share'], anonymous, 'to watch');
+    const receipt = /http:\S+\/receipt\/\S+/.exec(shared.err)?.[0] ?? '';
+    expect((await fetch(receipt)).status).toBe(200);
+    expect(await mayfly(['status', receipt], anonymous)).toEqual({ code: 0, out: 'waiting\n', err: '' });
+    expect((await mayfly(['burn', receipt], anonymous)).code).toBe(0);
+    expect((await mayfly(['status', receipt], anonymous)).out).toBe('burned\n');
+    expect((await mayfly(['reveal', shared.out.trim()], anonymous)).code).toBe(1);
   });
 
   it('burn needs no account with the link, and the receipt says that the recipient did it', async () => {
@@ -136,7 +147,8 @@ describe('sharing and reading with the command', () => {
     expect(lines[0]).toMatch(/^waiting, for another (7 days|6 days 23 hours)$/);
     expect(lines[1]).toMatch(/^mail to gr\*{5}@e\*{5}\.com (is being sent|was taken by the mail server), 20/);
     // Without its account, a metadata key shows nothing, and a secret key shows only that the secret is waiting.
-    expect((await mayfly(['status', key], anonymous)).out).toBe('gone\n');
+    const stranger = await mayfly(['status', '--json', key], anonymous);
+    expect([stranger.code, stranger.out]).toEqual([1, '{"error":"unknown_secret"}\n']);
     expect((await mayfly(['status', secretKey], account)).out).toStartWith('waiting');
     expect((await mayfly(['deliver', key], anonymous)).err).toContain('This needs an account');
   });

@@ -233,7 +233,7 @@ describe('the action shares', () => {
     for (const [file, sentence] of [
       [join(folder, 'none'), 'there is no file'],
       [empty, 'There is nothing to share: standard input is empty.'],
-      [large, 'takes without an account.'],
+      [large, 'takes without an account: about 100 kB end to end.'],
     ] as const) {
       const { code, errors, outputs } = await run({ 'share-file': file });
       expect([code, errors.length, outputs]).toEqual([1, 1, {}]);

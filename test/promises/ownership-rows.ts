@@ -30,8 +30,11 @@ interface Act {
 }
 
 export type Row =
-  /** By the metadata key. `account`: in every dialect, because mail goes out in its name. */
-  | (Act & { readonly kind: 'manage'; readonly account?: true })
+  /**
+   * By the metadata key. `account`: in every dialect, because mail goes out in its name. `onPage`: a command that asks the page where
+   * there is no account.
+   */
+  | (Act & { readonly kind: 'manage'; readonly account?: true; readonly onPage?: true })
   /** What an account has shared. */
   | { readonly kind: 'list' }
   | (Act & { readonly kind: 'create' })
@@ -44,7 +47,10 @@ const apart: Row = { kind: 'apart' };
 const list: Row = { kind: 'list' };
 const link = (act: Act): Row => ({ kind: 'link', ...act });
 const create = (fields: Readonly<Record<string, unknown>>): Row => ({ kind: 'create', fields: () => fields });
-const manage = (act: Act & { readonly account?: true }): Row => ({ kind: 'manage', ...act });
+const manage = (act: Act & { readonly account?: true; readonly onPage?: true }): Row => ({
+  kind: 'manage',
+  ...act,
+});
 
 const toOther = 'other@example.net';
 const reading = link({ changes: { state: 'received' }, shows: 'value' });
@@ -183,10 +189,10 @@ export const commandRows: Readonly<Record<string, CommandRow>> = {
   generate: { row: create({}), args: () => ['generate'] },
   reveal: { row: reading, args: ({ secret }) => ['reveal', secret] },
   status: {
-    row: manage({}),
+    row: manage({ onPage: true }),
     args: ({ metadata }) => ['status', `https://mayfly.example/receipt/${metadata}`],
   },
-  burn: { row: manage({ changes: burning }), args: ({ metadata }) => ['burn', metadata] },
+  burn: { row: manage({ changes: burning, onPage: true }), args: ({ metadata }) => ['burn', metadata] },
   deliver: {
     row: manage({ account: true, changes: { mails: 1 } }),
     args: ({ metadata }) => ['deliver', metadata, toOther],

@@ -49,7 +49,8 @@ function verdictOf(row: Row, door: Door, who: Who, world: World, isOwned: boolea
   const isUpstream =
     world.dialects[door === 'v1' ? 'v1' : 'v2'] === 'upstream' && !isPage && row.account !== true;
   if (isUpstream) return 'done';
-  if (!isPage && holder === null) return 'no account';
+  const isByPage = isPage || (row.onPage === true && !isOwned);
+  if (!isByPage && holder === null) return 'no account';
   if (isOwned) return holder?.id === world.alice ? 'done' : 'unknown';
   return holder === null && row.account === true ? 'account needed' : 'done';
 }
