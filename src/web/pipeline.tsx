@@ -332,12 +332,18 @@ function orElsewhere(
   return region === null ? reply : elsewhere(region.baseUrl + address);
 }
 
+/** With more after it than a mailed link has. */
+const ticketForm = /^([0-9a-f]{64})[_-]*[^\w-]/;
+
 /**
  * Where a link leads that was damaged on its way, if only one can be meant. The browser takes along what follows `#`; an end that came
  * in the path is put back by the page's script alone.
  */
-function orMended({ request, frame, path }: Visit, reply: PageReply, site: Site): PageReply {
+function orMended({ request, frame, path, page, match }: Visit, reply: PageReply, site: Site): PageReply {
   if (reply.status !== 404 || !isSafe(request.method)) return reply;
+  const ticket = ticketForm.exec(decodeLeniently(match?.values[0] ?? ''))?.[1];
+  if (ticket !== undefined && (page?.name === 'completeSignUp' || page?.name === 'reset'))
+    return movedTo(site.href(page.name, ticket));
   const link = parseLink(site.origin + plainSpelling(path));
   if (link === null || link.server !== site.origin + site.basePath) return reply;
   if (link.kind === 'secret' && link.fragment !== null) return damagedReply(frame);

@@ -161,6 +161,22 @@ describe('a damaged address', () => {
     }
   });
 
+  it('of a mailed link that chooses a password leads to that link', async () => {
+    const { app } = await openScene('plain');
+    await app.accounts.requestSignUp({ email: 'jo@example.org', locale: 'en' });
+    await app.accounts.settled();
+    const mail = app.accountMails.at(-1);
+    const path = mail !== undefined && 'link' in mail ? new URL(mail.link.expose()).pathname : '';
+    for (const tail of ['.', ')', '%20', '%E2%80%8B', '_,']) {
+      const { status, headers } = await visit(app, path + tail);
+      expect([tail, status, headers.get('location')]).toEqual([tail, 308, path]);
+    }
+    expect((await visit(app, path)).status).toBe(200);
+    for (const tail of ['a', '0', '-a']) expect((await visit(app, path + tail)).status).toBe(404);
+    const reset = `/vault/reset/${'0'.repeat(64)}`;
+    expect((await visit(app, `${reset}.`)).headers.get('location')).toBe(reset);
+  });
+
   it('is mended for a GET alone, below the site and nowhere else, and opens nothing (P4)', async () => {
     const { app, parts } = await openScene('plain');
     const path = `/vault/secret/${parts.key}`;
