@@ -13,6 +13,15 @@ const maxLines = 430;
 /** Tables may grow with what they list. */
 const dataTables = ['test/v1/refusal-cases.ts'];
 
+/** The reading itself; keys typed one by one; what the kernel and npm have written. */
+const ownDecoders = [
+  'src/config/text.ts',
+  'src/cli/terminal.ts',
+  'src/cli/programs.ts',
+  'src/ops/machine-clock.ts',
+  'src/cli/fetched-from.ts',
+];
+
 function codeOf(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
 }
@@ -40,6 +49,15 @@ const rules: readonly Rule[] = [
       source.path !== 'src/config/read.ts' &&
       /\b(process|Bun|import\.meta)\.env\b/.test(codeOf(source.text)),
     seeded: { path: 'src/http/x.ts', text: 'const debug = process.env.DEBUG;' },
+  },
+  {
+    name: 'text that people hand over is decoded only in src/config/text.ts',
+    breach: (source) =>
+      /^src\/(?:(?:cli|config|ops|web\/brand)\/|\w+\.ts$)/.test(source.path) &&
+      !isTest(source) &&
+      !ownDecoders.includes(source.path) &&
+      /new TextDecoder\(|\breadFile(?:Sync)?\(.*['"]utf-?8['"]\)|\.text\(\)/.test(codeOf(source.text)),
+    seeded: { path: 'src/cli/x.ts', text: `const token = readFileSync(path, 'utf8').trim();` },
   },
   {
     name: 'the process is ended only in src/main.ts',

@@ -2,6 +2,7 @@
  * SVG that only draws. What could run, load or restyle anything, or draw itself over and over, is refused, not cleaned:
  * only what is fully understood is served from our own origin. Reading takes linear time, whatever the text.
  */
+import { readAs } from '../../config/text.ts';
 
 /**
  * A reference draws again what it names, which may hold references in turn: nine levels of ten are 10^9 shapes in two
@@ -85,7 +86,7 @@ const root = /\s*<svg[\s/>]/y;
 export function svgText(bytes: Uint8Array): string | null {
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    text = readAs('document', bytes);
   } catch {
     return null;
   }
