@@ -11,7 +11,6 @@
  *    requests in flight together may exceed the ten by their number; tokens have 256 bits, and what is bounded is work.
  */
 import { anonymous, type Caller } from '../core/account.ts';
-import { usernameOf } from '../core/mail/recipients.ts';
 import type { SecretService } from '../core/secrets/service.ts';
 import type { CrossSitePolicy } from './cross-site.ts';
 import { type Exchange, type Operation, takesGuess } from './operation.ts';
@@ -116,7 +115,7 @@ export function parseBasic(header: string): BasicCredentials | null {
   // The first colon divides: a username has none (RFC 7617 §2).
   const colon = pair.indexOf(':');
   if (colon < 1 || colon === pair.length - 1) return null;
-  return { username: usernameOf(pair.slice(0, colon)), token: pair.slice(colon + 1) };
+  return { username: pair.slice(0, colon).toLowerCase(), token: pair.slice(colon + 1) };
 }
 
 function decodePair(encoded: string): string | null {
