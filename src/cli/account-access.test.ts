@@ -182,11 +182,11 @@ describe('mayfly account list', () => {
     const at = store.now();
     expect(await json(['account', 'list'])).toEqual([
       {
-        ...{ id: 1, username: jo, plan: 'basic', created: at },
+        ...{ id: 1, username: jo, sender_name: null, plan: 'basic', created: at },
         ...{ locked: null, has_password: true, tokens: 0, last_used: at },
       },
       {
-        ...{ id: 2, username: 'bo@example.org', plan: 'identity', created: at },
+        ...{ id: 2, username: 'bo@example.org', sender_name: null, plan: 'identity', created: at },
         ...{ locked: at, has_password: false, tokens: 1, last_used: null },
       },
     ]);
