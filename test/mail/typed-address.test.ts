@@ -85,15 +85,6 @@ async function byLogIn(typed: string): Promise<Answer> {
   return { taken: status === 303 ? clean : null, said: wordsOf(html) };
 }
 
-/** Wrong credentials are one answer, so nothing is said there. */
-async function byCredentials(path: string, typed: string): Promise<Answer> {
-  const app = createTestApp();
-  const { token } = await app.account(clean);
-  const authorization = `Basic ${Buffer.from(`${typed}:${token}`).toString('base64')}`;
-  const { status } = await app.fetch(path, { headers: { authorization } });
-  return { taken: status === 200 ? clean : null, said: 'U+200B' };
-}
-
 async function byReceiptPage(typed: string): Promise<Answer> {
   const mailed = await mailSecret();
   const { html } = await press(mailed, { recipient: typed });
@@ -131,6 +122,7 @@ async function byProbe(typed: string): Promise<Answer> {
   return { taken: /^RCPT TO:<(.*)>/m.exec(office.heard.join(''))?.[1] ?? null, said: testMail?.words ?? '' };
 }
 
+/** A program sends credentials of the API, so those stay strict. */
 const doors: Readonly<Record<string, Door>> = {
   'share in v1': (typed) => byApi('/api/v1/share', (recipient) => ({ secret: 'v', recipient }), typed),
   'generate in v1': (typed) => byApi('/api/v1/generate', (recipient) => ({ recipient }), typed),
@@ -144,8 +136,6 @@ const doors: Readonly<Record<string, Door>> = {
   'sign-up': (typed) => byMailedLink('/sign-up', typed),
   'a forgotten password': (typed) => byMailedLink('/forgotten', typed),
   'log-in': byLogIn,
-  'credentials of v1': (typed) => byCredentials('/api/v1/authcheck', typed),
-  'credentials of v2': (typed) => byCredentials('/api/v2/authcheck', typed),
   'account create': (typed) => byCommand('mayfly account create EMAIL', typed, /already an account/),
   'account create --link': (typed) =>
     byCommand('mayfly account create EMAIL --link', typed, /already an account/),

@@ -25,7 +25,6 @@ import {
   tokenScopes,
 } from '../account.ts';
 import type { AccountCore } from '../core.ts';
-import { usernameOf } from '../mail/recipients.ts';
 import type { AccountStore, NewToken } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
@@ -124,7 +123,7 @@ export async function authenticate(
   const token = parseApiToken(text) ?? impossibleToken;
   const found = await deps.store.findToken(tokenHashOf(token));
   const expected = found?.account.username ?? '';
-  if (!sameText(usernameOf(username), expected) || found === null) return null;
+  if (!sameText(username.toLowerCase(), expected) || found === null) return null;
   const now = deps.store.now();
   if (!isLiveToken(found.token, now)) return null;
   const dataKey = dataKeyOf(token, found.token);
