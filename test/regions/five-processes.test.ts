@@ -183,6 +183,24 @@ describe('credentials through the router', () => {
     }
   });
 
+  it('of one region open a link of another, whose receipt stays closed to them with words that name both', async () => {
+    const { us, eu, router } = installation;
+    const { basic } = us.account;
+    for (const door of ['v1.reveal', 'v2.reveal'] as const) {
+      const made = await make(eu.ports[0] ?? 0, createV2({ value: 'of the other region' }));
+      const receipt = await ask(`/api/v2/receipt/${made.metadataKey}`, basic);
+      expect([receipt.status, JSON.parse(receipt.body)]).toMatchObject([
+        401,
+        { error: 'not_authorized', message: expect.stringMatching(/of the region us, .* of the region eu/) },
+      ]);
+      const reveal = { door, made, basic };
+      const wrong = { ...reveal, basic: `Basic ${btoa(`us@example.org:${'0'.repeat(64)}`)}` };
+      expect((await sendOnce(router.port, attemptRequest(wrong))).status).toBe(401);
+      const opened = readAttempt(reveal, await sendOnce(router.port, attemptRequest(reveal)));
+      expect(opened).toEqual({ is: 'released', value: 'of the other region' });
+    }
+  });
+
   it('that no region knows are refused by one, as they would be there', async () => {
     const wrong = `Basic ${btoa(`eu@example.org:${'0'.repeat(64)}`)}`;
     const got = await ask('/api/v2/authcheck', wrong);
