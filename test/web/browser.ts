@@ -139,7 +139,8 @@ async function listen(page: Page): Promise<Pick<Visitor, 'complaints' | 'violati
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('response', (response) => {
     const { 'content-type': type = '', 'cache-control': caching } = response.headers();
-    if (type.startsWith('text/html') && caching !== 'no-store, no-transform')
+    const isPage = response.request().isNavigationRequest() && type.startsWith('text/html');
+    if (isPage && caching !== 'no-store, no-transform')
       complaints.push(`${response.url()} may be stored or rewritten on its way: ${caching}`);
   });
   await page.addInitScript((mark) => {
