@@ -153,6 +153,21 @@ const readings: readonly HandOver[] = [
     focus: 'h1',
   },
   {
+    name: 'the end of a link is added that was cut off',
+    async go({ page, site }) {
+      const { path, fragment } = await makeSealed(site.app, 'the value');
+      await page.goto('about:blank');
+      await page.goto(`${site.baseUrl}${path}#${fragment.slice(0, 9)}`);
+      await scrollDown(page);
+      await goOn(page, () =>
+        page.evaluate((whole) => {
+          location.hash = whole;
+        }, fragment),
+      );
+      await page.locator('#open').waitFor();
+    },
+  },
+  {
     name: 'a sealed secret is done with',
     async go(scene) {
       await openSealed(scene);

@@ -23,7 +23,9 @@ describe('the receipt of an end-to-end secret', () => {
     for (const { status, html } of [await visit(app, path), await postForm(app, path)]) {
       expect(status).toBe(200);
       expect(textIn(html, 'link') ?? '').toBe('');
-      expect(html).not.toContain('class="qr"');
+      // What its script fills in after a reload is empty, and hidden.
+      expect(html).toMatch(/<div id="whole-link" hidden="">.*<path fill="#000"><\/path>/s);
+      expect(html).not.toContain('/secret/');
     }
   });
 

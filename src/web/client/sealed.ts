@@ -256,7 +256,7 @@ function keepFragment(): void {
   window.addEventListener('hashchange', () => {
     if (location.hash === '#main') setAddress(location.pathname);
     // Somebody pastes the whole link over a part of it.
-    else location.reload();
+    else reloadAtTop();
   });
 }
 
