@@ -239,10 +239,10 @@ describe('the passphrase', () => {
         await page.click('#create');
         await page.waitForSelector('#passphrase-chip:not([hidden])');
         expect(await page.textContent('#passphrase-value')).toBe(' 合言葉 ');
-        expect(await page.evaluate(() => history.state)).toBeNull();
         const paths = addresses.map((address) => address.replace(site.baseUrl, '').replace(/\w{31}$/, 'KEY'));
         expect([...new Set(paths)]).toEqual(['/', '/receipt/KEY']);
         await page.click('[data-copy="#link"]');
+        expect(await page.evaluate(() => history.state)).toBeNull();
         await page.goto(`${site.baseUrl}/`);
         await openOption(page, 'passphrase');
         expect(await page.inputValue('#passphrase')).toBe('');
