@@ -24,6 +24,7 @@ export const wrongSettings: readonly (readonly [
   ['MAYFLY_SMTP_URL', 'mail.example.org hunter2', /smtps?:\/\//],
   ['MAYFLY_MAIL_FROM', 'nobody', /mayfly@example.org/],
   ['MAYFLY_MAIL_RETURN_PATH', 'nobody', /bounces@example.org/],
+  ['MAYFLY_MAIL_HELO', 'two words', /a host name/],
   ['MAYFLY_DKIM_DOMAIN', 'https://example.org', /a host name/],
   ['MAYFLY_DKIM_DOMAIN', 'example.org', /MAYFLY_DKIM_SELECTOR/],
   ['MAYFLY_DKIM_DOMAIN', 'example.org', /MAYFLY_DKIM_SELECTOR/, smtp],
