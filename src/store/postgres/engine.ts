@@ -193,8 +193,9 @@ async function prepare(connection: Connection, watch: ServerWatch, migrationMs?:
   try {
     const isMigrated = await migrate(connection, migrationMs);
     const deadlineMs = performance.now() + limitMs;
-    // The tables did not exist yet, and an earlier version's may belong to another role.
-    if (isMigrated) await watch.check(connection, deadlineMs);
+    // The tables did not exist yet, also where another node has just made them, and an earlier version's may belong to another role.
+    const wereMissing = watch.placeOf(connection)?.records_table === null;
+    if (isMigrated || wereMissing) await watch.check(connection, deadlineMs);
     const isKept = await assertNotRestored((text) => connection.run(text, deadlineMs), null);
     if (isMigrated || isKept)
       return (await decideConfirmed(connection, touch, { watch, known: null }, deadlineMs)).row;

@@ -4,14 +4,17 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConnectionOptions } from 'node:tls';
+import pg from 'pg';
 import { ServiceError } from '../../../src/core/errors.ts';
 import { type Engine, openEngine } from '../../../src/store/postgres/engine.ts';
 import { ConstraintError, NotExecutedError } from '../../../src/store/postgres/faults.ts';
+import { migrations } from '../../../src/store/postgres/migrate.ts';
 import { decision, statement } from '../../../src/store/postgres/statement.ts';
 import { startPgbouncer } from '../../support/pgbouncer.ts';
 import { type PostgresServer, startPostgres, until } from '../../support/postgres.ts';
 import { openTcpLink } from '../../support/tcp-link.ts';
 import { createSettableClock } from '../conformance/check.ts';
+import { untilWaiting } from './seeded-nodes.ts';
 
 const poolSize = 6;
 const boundMs = 2_900;
@@ -85,6 +88,25 @@ const isFine = (engine: Engine) => () =>
     () => true,
     () => false,
   );
+
+it('decides at once on a store that another node has made while it started', async () => {
+  const schema = 'made_meanwhile';
+  await server.ask(`CREATE SCHEMA ${schema}`);
+  await server.ask(`CREATE TABLE ${schema}.migrations AS SELECT 1 AS only_row, 0 AS done`);
+  const other = new pg.Client({ connectionString: server.url });
+  await other.connect();
+  await other.query(`BEGIN; LOCK TABLE ${schema}.migrations IN ACCESS EXCLUSIVE MODE`);
+  // It has looked at the server, and found no table, when it begins to wait.
+  const opening = openEngine({ url: server.url, schema, clock: createSettableClock(), durability: 'single' });
+  await untilWaiting(server, 1, opening);
+  for (const text of migrations) await other.query(text.replaceAll('mayfly_store', schema));
+  await other.query(`UPDATE ${schema}.migrations SET done = ${migrations.length}; COMMIT`);
+  await other.end();
+  const engine = await opening;
+  expect(await engine.decide(addNote, [nextId(), 'at once'])).toEqual([]);
+  await engine.close();
+  await server.ask(`DROP SCHEMA ${schema} CASCADE`);
+});
 
 describe('an engine', () => {
   it('gives back bytes as they were and whole numbers as numbers', async () => {
