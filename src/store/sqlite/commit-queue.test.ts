@@ -6,6 +6,7 @@
 import { afterEach, beforeEach, describe, expect, it, spyOn } from 'bun:test';
 import { clientStays, newRecord } from '../../../test/stores/conformance/check.ts';
 import { batchTimeAt } from '../../../test/support/clocks.ts';
+import type { AccountId } from '../../core/account.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { writerSettings } from './database.ts';
@@ -68,6 +69,10 @@ class ScriptedWriter {
   }
 }
 
+const failed = { kind: 'failed', moved: false } as const;
+const locked = { ...failed, message: 'database is locked', code: 'SQLITE_BUSY', broken: false };
+const diskGone = { ...failed, message: 'the disk is gone', code: 'SQLITE_IOERR_FSYNC', broken: true };
+
 const realWorker = globalThis.Worker;
 const locator = {
   placesOfSecret: () => [],
@@ -125,6 +130,107 @@ describe('what one turn asks', () => {
   });
 });
 
+describe('large decisions', () => {
+  const mib = 1_048_576;
+  const record = (bytes: number) => newRecord(now, { sealedSecret: new Uint8Array(bytes) });
+  const { secretId } = newRecord(now);
+  const claimOf = { secretId, position: 1, rowVersion: 1 };
+  const receipt = { id: newRecord(now).receiptId, position: 1 };
+  const lookOf = (bytes: number) => ({ until: 1, sealedLook: new Uint8Array(bytes) }) as never;
+  const logoOf = (bytes: number) => ({ name: '', type: '', bytes: new Uint8Array(bytes) });
+  const expiryOf = (bytes: number) => ({ ...record(bytes), noticeDueAt: null });
+  const kinds: [string, (queue: CommitQueue, bytes: number) => Promise<unknown>][] = [
+    ['puts', (queue, bytes) => queue.put(record(bytes))],
+    ['claims with a look', (queue, bytes) => queue.claim({ ...claimOf, look: lookOf(bytes) }, clientStays)],
+    ['changed expiries', (queue, bytes) => queue.decide('setExpiry', receipt, now, expiryOf(bytes))],
+    ['memos', (queue, bytes) => queue.decide('setMemo', receipt, new Uint8Array(bytes))],
+    ['logos', (queue, bytes) => queue.decide('setDomainLogo', 1 as AccountId, 'a.example', logoOf(bytes))],
+  ];
+
+  /** How many decisions each batch holds, once all are answered. */
+  async function batchesOf(cores: number, ask: (queue: CommitQueue) => Promise<unknown>[]) {
+    const { queue, writer } = open(cores);
+    const asked = endsOf(...ask(queue));
+    await sent();
+    for (let answered = 0; answered < writer.batches().length; answered += 1) writer.confirm();
+    await asked;
+    return writer.batches().map(({ frameCount, asks }) => frameCount + asks.length);
+  }
+
+  it.each(kinds)('%s fill a batch up to 1 MiB', async (_, ask) => {
+    const twenty = (queue: CommitQueue) => Array.from({ length: 20 }, () => ask(queue, mib / 8 - 512));
+    for (const cores of [1, 2]) expect(await batchesOf(cores, twenty)).toEqual([8, 8, 4]);
+  });
+
+  it.each(kinds)('one of the %s that is larger than that goes alone', async (_, ask) => {
+    const sizes = [100, mib + 1, 100];
+    expect(await batchesOf(1, (queue) => sizes.map((bytes) => ask(queue, bytes)))).toEqual([2, 1]);
+  });
+
+  it('let a small one go with the next batch, whatever waits before it', async () => {
+    const { queue, writer } = open();
+    const first = queue.put(record(100));
+    await sent();
+    const large = Array.from({ length: 5 }, () => queue.put(record(0.7 * mib)));
+    const small = queue.put(record(100));
+    writer.confirm();
+    await first;
+    expect(writer.lastBatch().frameCount).toBe(2);
+    writer.confirm();
+    await small;
+    for (let left = 0; left < 4; left += 1) writer.confirm();
+    await Promise.all(large);
+    expect(writer.batches().map(({ frameCount }) => frameCount)).toEqual([1, 2, 1, 1, 1, 1]);
+  });
+
+  it('P23: are all rejected when the writer breaks, in whichever batch they wait, and leave nothing behind', async () => {
+    const { queue, writer } = open();
+    const asked = endsOf(...Array.from({ length: 4 }, () => queue.put(record(0.7 * mib))));
+    await sent();
+    writer.say(diskGone);
+    expect(await asked).toEqual(Array.from({ length: 4 }, () => 'unavailable'));
+    writer.say({ kind: 'recovered' });
+    const next = endsOf(queue.put(record(100)));
+    await sent();
+    writer.confirm();
+    expect(await next).toEqual([undefined]);
+    expect(writer.batches().map(({ frameCount }) => frameCount)).toEqual([1, 1]);
+  });
+
+  it('P3: are withdrawn from the batch they wait in, when their client leaves', async () => {
+    const { queue, writer } = open();
+    let isGone = false;
+    const first = queue.put(record(100));
+    await sent();
+    const look = lookOf(0.7 * mib);
+    const claims = [clientStays, () => isGone].map((isAbandoned) =>
+      queue.claim({ ...claimOf, look }, isAbandoned),
+    );
+    writer.confirm();
+    isGone = true;
+    writer.confirm();
+    const { frames, frameCount } = writer.lastBatch();
+    expect([...readFrames(frames, frameCount)].map(({ kind }) => kind)).toEqual(['withdrawn']);
+    writer.confirm(frameOutcome.withdrawn);
+    await first;
+    expect(await Promise.all(claims)).toEqual(['won', 'abandoned']);
+  });
+
+  it('P5: are all committed at the end', async () => {
+    const { queue, writer } = open();
+    const asked = endsOf(...Array.from({ length: 3 }, () => queue.put(record(0.7 * mib))));
+    const closed = queue.close();
+    for (let left = 0; left < 3; left += 1) {
+      writer.confirm();
+      await sent();
+    }
+    expect(await asked).toEqual([undefined, undefined, undefined]);
+    writer.say({ kind: 'closed' });
+    await closed;
+    expect(writer.batches()).toHaveLength(3);
+  });
+});
+
 describe('a batch that fails', () => {
   it('P2: rejects all of it; what was asked meanwhile is committed when nothing is broken (P23)', async () => {
     const { queue, writer } = open();
@@ -133,13 +239,7 @@ describe('a batch that fails', () => {
     const later = endsOf(queue.put(newRecord(now)), queue.decide('scrub'));
     await sent();
     expect(writer.batches()).toHaveLength(1);
-    writer.say({
-      kind: 'failed',
-      message: 'database is locked',
-      code: 'SQLITE_BUSY',
-      broken: false,
-      moved: false,
-    });
+    writer.say(locked);
     expect(await first).toEqual(['unavailable', 'unavailable']);
     expect(writer.batches().map(({ frameCount, asks }) => [frameCount, asks.length])).toEqual([
       [1, 1],
@@ -158,13 +258,7 @@ describe('a batch that fails', () => {
     const failing = endsOf(queue.put(newRecord(now)));
     await sent();
     const waiting = endsOf(queue.put(newRecord(now)));
-    writer.say({
-      kind: 'failed',
-      message: 'the disk is gone',
-      code: 'SQLITE_IOERR_FSYNC',
-      broken: true,
-      moved: false,
-    });
+    writer.say(diskGone);
     expect(await endsOf(queue.put(newRecord(now)), queue.decide('scrub'))).toEqual([
       'unavailable',
       'unavailable',
@@ -264,12 +358,12 @@ describe('whether decisions can be committed', () => {
     expect(writer.batches()).toHaveLength(0);
     const failing = endsOf(queue.put(newRecord(now)));
     await sent();
-    writer.say({ kind: 'failed', message: 'is locked', code: 'SQLITE_BUSY', broken: false, moved: false });
+    writer.say(locked);
     expect(await failing).toEqual(['unavailable']);
     const [first] = [queue.assertCommits(false).catch((error: ServiceError) => error.cause)];
     await sent();
     expect(writer.lastBatch().asks.map(({ name }) => name)).toEqual(['keepTime']);
-    writer.say({ kind: 'failed', message: 'is locked', code: 'SQLITE_BUSY', broken: false, moved: false });
+    writer.say(locked);
     expect(await first).toMatchObject({ code: 'SQLITE_BUSY' });
     const second = queue.assertCommits(false);
     await sent();

@@ -1,7 +1,7 @@
 /**
  * The event loop's end of the writer: collects decisions while a batch is being committed, and hands out the answers.
  *
- * At most one batch is with the writer while the next one collects. A promise resolves only with the answer of a committed batch; when a
+ * At most one batch is with the writer while the next ones collect. A promise resolves only with the answer of a committed batch; when a
  * batch fails, everything in it rejects with `unavailable`, and while the writer is broken everything rejects at once (P23). A claim or
  * burn whose client disconnected while it was collecting is withdrawn when its batch is put together (P3).
  */
@@ -35,6 +35,10 @@ interface WaitingFrame extends Waiting<number> {
   readonly put: StoredRow | null;
 }
 
+interface WaitingAsk extends Waiting<Answer> {
+  readonly ask: Ask;
+}
+
 /** A decision that is taken only for a client that is still there. */
 interface Revocable {
   readonly isAbandoned: IsAbandoned;
@@ -42,10 +46,11 @@ interface Revocable {
 }
 
 interface Collected {
-  frames: WaitingFrame[];
-  asks: Ask[];
-  askers: Waiting<Answer>[];
+  readonly sink: FrameSink;
+  readonly frames: WaitingFrame[];
+  readonly asks: WaitingAsk[];
   readonly revocables: Revocable[];
+  bytes: number;
   /** Resolves when all of it was answered, whatever the answers. */
   readonly answered: PromiseWithResolvers<void>;
 }
@@ -56,14 +61,24 @@ interface Collected {
  */
 const enoughForBatch = (cores: number): number => (cores > 1 ? 32 : Number.POSITIVE_INFINITY);
 
+/** A small decision waits for no more than this of large ones in each batch; a single larger one has a batch to itself. */
+const maxBatchBytes = 1024 * 1024;
+
+const bytesIn = (value: unknown): number => {
+  if (value instanceof Uint8Array) return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce((sum: number, part) => sum + bytesIn(part), 0);
+};
+
 const writerEnded = 'WRITER_ENDED';
 /** Longer than the lock of another process is waited for. */
 const hungMs = 6_000;
 
-const nothingCollected = (): Collected => ({
+const nothingCollected = (sink: FrameSink): Collected => ({
+  sink,
+  bytes: 0,
   frames: [],
   asks: [],
-  askers: [],
   revocables: [],
   answered: Promise.withResolvers<void>(),
 });
@@ -76,11 +91,12 @@ export class CommitQueue {
   readonly #worker = new Worker(new URL('./writer.ts', import.meta.url).href);
   readonly #opening = Promise.withResolvers<void>();
   readonly #closing = Promise.withResolvers<void>();
-  readonly #sink = new FrameSink();
   readonly #time: BatchClock;
   readonly #locator: Locator;
   readonly #enough: number;
-  #collecting = nothingCollected();
+  /** None is empty; the first is sent next. */
+  #collecting: Collected[] = [];
+  #idleSink: FrameSink | null = null;
   #committing: Collected | null = null;
   #scheduled = false;
   /** Why nothing is accepted at present. */
@@ -124,11 +140,11 @@ export class CommitQueue {
   }
 
   async put(record: NewRecord): Promise<void> {
-    const outcome = await this.#collect<number>((waiting) => {
-      this.#sink.put(record);
+    const outcome = await this.#collect<number>(record, ({ sink, frames }, waiting) => {
+      sink.put(record);
       const { secretId, receiptId, owner } = record;
       const put = { secretHint: hintOf(secretId), receiptHint: hintOf(receiptId), owner };
-      this.#collecting.frames.push({ ...waiting, put });
+      frames.push({ ...waiting, put });
     });
     if (outcome === frameOutcome.done) return;
     if (outcome === frameOutcome.full) {
@@ -138,10 +154,10 @@ export class CommitQueue {
   }
 
   async claim(target: LocatedClaim, isAbandoned: IsAbandoned): Promise<ClaimOutcome> {
-    const outcome = await this.#collect<number>((waiting) => {
-      const at = this.#sink.claim(target);
-      this.#collecting.frames.push({ ...waiting, put: null });
-      this.#collecting.revocables.push({ isAbandoned, withdraw: () => this.#sink.withdraw(at) });
+    const outcome = await this.#collect<number>(target, ({ sink, frames, revocables }, waiting) => {
+      const at = sink.claim(target);
+      frames.push({ ...waiting, put: null });
+      revocables.push({ isAbandoned, withdraw: () => sink.withdraw(at) });
     });
     if (outcome === frameOutcome.done) return 'won';
     if (outcome === frameOutcome.gone) return 'gone';
@@ -155,21 +171,23 @@ export class CommitQueue {
     name: N,
     ...args: DecisionArguments<N>
   ): Promise<DecisionAnswer<N> | 'abandoned'> {
-    const answered = await this.#collect<Answer>((waiting) => {
-      const { asks, revocables } = this.#collecting;
-      const index = this.#ask({ name, args }, waiting);
-      revocables.push({ isAbandoned, withdraw: () => void asks.splice(index, 1, withdrawnAsk) });
+    const answered = await this.#collect<Answer>(args, ({ asks, revocables }, waiting) => {
+      const index = asks.push({ ...waiting, ask: { name, args } }) - 1;
+      const withdraw = () => void asks.splice(index, 1, { ...waiting, ask: withdrawnAsk });
+      revocables.push({ isAbandoned, withdraw });
     });
     return answerIn<N | 'withdrawn'>(answered);
   }
 
   async decide<N extends DecisionName>(name: N, ...args: DecisionArguments<N>): Promise<DecisionAnswer<N>> {
-    return answerIn<N>(await this.#collect<Answer>((waiting) => void this.#ask({ name, args }, waiting)));
+    const add = ({ asks }: Collected, waiting: Waiting<Answer>) =>
+      asks.push({ ...waiting, ask: { name, args } });
+    return answerIn<N>(await this.#collect<Answer>(args, add));
   }
 
   /** Commits what waits, then ends the thread. */
   async close(): Promise<void> {
-    while (this.#committing !== null || sizeOf(this.#collecting) > 0) {
+    while (this.#committing !== null || this.#collecting.length > 0) {
       this.#flush();
       await this.#committing?.answered.promise;
     }
@@ -183,20 +201,27 @@ export class CommitQueue {
     this.#worker.postMessage(message, transfer);
   }
 
-  /** Where the question stands in the batch. */
-  #ask(ask: Ask, waiting: Waiting<Answer>): number {
-    this.#collecting.askers.push(waiting);
-    return this.#collecting.asks.push(ask) - 1;
+  /** The next batch with room for it: small decisions do not wait for large ones, and none for later ones. */
+  #batchFor(bytes: number): Collected {
+    const fitting = this.#collecting.find((batch) => batch.bytes + bytes <= maxBatchBytes);
+    if (fitting !== undefined) return fitting;
+    const added = nothingCollected(this.#idleSink ?? new FrameSink());
+    this.#idleSink = null;
+    this.#collecting.push(added);
+    return added;
   }
 
   /** Takes a decision in, unless nothing is being accepted. */
-  #collect<Result>(add: (waiting: Waiting<Result>) => void): Promise<Result> {
+  #collect<R>(decision: unknown, add: (batch: Collected, waiting: Waiting<R>) => unknown): Promise<R> {
     if (this.#outage !== null) {
       return Promise.reject(this.#fault(`The store is down: ${this.#outage}`, this.#failure?.code));
     }
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    add({ resolve, reject });
-    if (sizeOf(this.#collecting) < this.#enough) this.#schedule();
+    const { promise, resolve, reject } = Promise.withResolvers<R>();
+    const bytes = bytesIn(decision);
+    const batch = this.#batchFor(bytes);
+    batch.bytes += bytes;
+    add(batch, { resolve, reject });
+    if (sizeOf(batch) < this.#enough) this.#schedule();
     else this.#flush();
     return promise;
   }
@@ -212,17 +237,16 @@ export class CommitQueue {
   }
 
   #flush(): void {
-    if (this.#committing !== null || sizeOf(this.#collecting) === 0) return;
-    const { asks, frames: waiting, revocables } = this.#collecting;
+    const batch = this.#committing === null ? this.#collecting.shift() : undefined;
+    if (batch === undefined) return;
+    const { asks, frames: waiting, revocables, sink } = batch;
     // The batch before may have taken seconds.
     for (const { isAbandoned, withdraw } of revocables) if (isAbandoned()) withdraw();
-    this.#committing = this.#collecting;
-    this.#collecting = nothingCollected();
-    const frames = this.#sink.take();
+    this.#committing = batch;
+    const [frames, frameCount] = [sink.take(), waiting.length];
     this.#sentAtMs = performance.now();
-    this.#tell({ kind: 'batch', time: this.#time.read(), frames, frameCount: waiting.length, asks }, [
-      frames,
-    ]);
+    const batchAsks = asks.map(({ ask }) => ask);
+    this.#tell({ kind: 'batch', time: this.#time.read(), frames, frameCount, asks: batchAsks }, [frames]);
   }
 
   #hear(message: FromWriter): void {
@@ -236,7 +260,7 @@ export class CommitQueue {
 
   /** The batch that the writer has finished with. */
   #finished(): Collected {
-    const batch = this.#committing ?? nothingCollected();
+    const batch = this.#committing ?? nothingCollected(new FrameSink());
     this.#committing = null;
     batch.answered.resolve();
     return batch;
@@ -244,12 +268,13 @@ export class CommitQueue {
 
   #answer(message: Answers): void {
     this.#time.raiseTo(message.now);
-    this.#sink.recycle(message.frames);
     const batch = this.#finished();
+    batch.sink.recycle(message.frames);
+    this.#idleSink = batch.sink;
     this.#takeIn(batch.frames, message);
     this.#flush();
     for (const [n, waiting] of batch.frames.entries()) waiting.resolve(message.frameOutcomes[n] ?? -1);
-    for (const [n, waiting] of batch.askers.entries()) {
+    for (const [n, waiting] of batch.asks.entries()) {
       waiting.resolve(message.answers[n] ?? { refused: 'no answer' });
     }
   }
@@ -285,17 +310,13 @@ export class CommitQueue {
   /** Accepts nothing until the writer has recovered. */
   #stop(message: string): void {
     this.#outage = message;
-    const waiting = this.#collecting;
-    this.#collecting = nothingCollected();
-    // What was packed is dropped with those who wait for it.
-    this.#sink.take();
-    this.#reject(waiting);
+    for (const waiting of this.#collecting.splice(0)) this.#reject(waiting);
   }
 
   #reject(collected: Collected): void {
     const { message = '', code } = this.#failure ?? {};
     const fault = this.#fault(`The store did not confirm: ${message}`, code);
-    for (const waiting of [...collected.frames, ...collected.askers]) waiting.reject(fault);
+    for (const waiting of [...collected.frames, ...collected.asks]) waiting.reject(fault);
   }
 
   /** The thread has ended: nothing more will be answered. */
