@@ -37,10 +37,12 @@ function fakeTime() {
   };
 }
 
+type FakeTime = ReturnType<typeof fakeTime>;
+
 interface Steps {
   readonly finishDeletions?: () => Promise<void>;
-  readonly sweep?: () => Promise<number>;
-  readonly scrub?: () => Promise<boolean>;
+  readonly sweep?: (time: FakeTime, limit: number) => Promise<number>;
+  readonly scrub?: (time: FakeTime) => Promise<boolean>;
   readonly sendDueNotices?: () => Promise<number>;
   readonly lookForRoom?: () => Promise<void>;
   readonly clock?: () => ClockReport;
@@ -54,13 +56,13 @@ function setUp(overrides: Steps = {}) {
   const store = {
     clock:
       overrides.clock ?? (() => ({ verdict: 'agreed', storeTime: 0, wall: 0, aheadSeconds: 0 }) as const),
-    sweep: async () => {
+    sweep: async (limit: number) => {
       calls.sweep += 1;
-      return overrides.sweep === undefined ? 0 : await overrides.sweep();
+      return overrides.sweep === undefined ? 0 : await overrides.sweep(time, limit);
     },
     scrub: async () => {
       calls.scrub += 1;
-      return overrides.scrub === undefined ? true : await overrides.scrub();
+      return overrides.scrub === undefined ? true : await overrides.scrub(time);
     },
   };
   const sendDueNotices = async () => {
@@ -95,6 +97,86 @@ describe('the sweeper', () => {
     await time.advance(0);
     expect(calls.sweep).toBe(3);
     expect(lines).toEqual([{ event: 'swept', records: 1_003, durationMs: 0 }]);
+  });
+
+  const passing = (time: FakeTime, milliseconds: number) =>
+    new Promise<void>((resolve) => time.after(milliseconds, resolve));
+
+  /** A million rows expire right after a run, so that the next one begins as late as it may. */
+  async function afterStorm(rowsPerSecond: number) {
+    let left = 1_100_000;
+    let [busyMs, cleanMs] = [0, Number.POSITIVE_INFINITY];
+    const { time } = setUp({
+      sweep: async (at, limit) => {
+        if (at.monotonicMs() === 0) return 0;
+        const rows = Math.min(limit, left);
+        const tookMs = (1_000 * rows) / rowsPerSecond;
+        if (at.monotonicMs() < 2 * sweepIntervalMs) busyMs += tookMs;
+        await passing(at, tookMs);
+        left -= rows;
+        return rows;
+      },
+      scrub: async (at) => {
+        if (left === 0) cleanMs = Math.min(cleanMs, at.monotonicMs());
+        return true;
+      },
+    });
+    await time.advance(80_000);
+    return { busyMs, cleanMs };
+  }
+
+  it.each([
+    // The rates measured on two shared cores: room of 15 s.
+    [95_000, 45_000],
+    [77_000, 45_000],
+    // A machine half as fast.
+    [40_000, 60_000],
+  ])(
+    'P10: erases 1.1 million rows in time at %d a second, and leaves requests half of it',
+    async (rate, limitMs) => {
+      const { busyMs, cleanMs } = await afterStorm(rate);
+      expect(cleanMs).toBeLessThan(limitMs);
+      expect(busyMs).toBeLessThan(0.51 * sweepIntervalMs);
+    },
+  );
+
+  it('waits after each slice as long as that took', async () => {
+    const tookMs = [7, 30, 3];
+    const beganMs: number[] = [];
+    const { time } = setUp({
+      sweep: async (at) => {
+        beganMs.push(at.monotonicMs());
+        await passing(at, tookMs[beganMs.length - 1] ?? 0);
+        return beganMs.length <= tookMs.length ? 500 : 0;
+      },
+    });
+    await time.advance(1_000);
+    expect(beganMs).toEqual([0, 14, 74, 80]);
+  });
+
+  it('P10: a slice that took most of the time is not waited for as long again', async () => {
+    const { time, calls } = setUp({
+      sweep: async (at) => {
+        if (calls.sweep === 1) await passing(at, 19_000);
+        return calls.sweep === 1 ? 500 : 0;
+      },
+    });
+    await time.advance(20_000);
+    expect(calls.scrub).toBe(1);
+  });
+
+  it('stops at once while it waits between two slices', async () => {
+    const { sweeper, time, calls } = setUp({
+      sweep: async (at) => {
+        await passing(at, 5_000);
+        return 500;
+      },
+    });
+    await time.advance(5_000);
+    await sweeper.stop();
+    await time.advance(600_000);
+    expect(calls).toEqual({ sweep: 1, scrub: 0, notices: 0 });
+    expect(time.waiting()).toBe(0);
   });
 
   it('never runs twice at the same time', async () => {
@@ -232,7 +314,7 @@ describe('the sweeper', () => {
     });
     await time.advance(0);
     expect(isStopped).toBe(false);
-    gate.resolve(10);
+    gate.resolve(500);
     await stopping;
     await time.advance(600_000);
     expect(calls).toEqual({ sweep: 1, scrub: 0, notices: 0 });
