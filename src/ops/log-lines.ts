@@ -222,6 +222,8 @@ function kindOf(line: LogLine): Kind {
 
 /** How serious a line is; a failing answer is a warning whatever it was. */
 export function levelOf(line: LogLine): LogLevel {
+  // Answers may have been slower meanwhile.
+  if (line.event === 'swept' && line.records > 10_000) return 'info';
   return line.event === 'request' && line.status >= 500 ? 'warn' : kindOf(line).level;
 }
 

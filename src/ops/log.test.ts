@@ -82,6 +82,19 @@ describe('the log', () => {
     expect(lines().map((line) => line.level)).toEqual(['warn', 'warn']);
   });
 
+  it('tells at `info` only of a sweep that was long enough to be felt', async () => {
+    const { logger, lines } = record();
+    for (const records of [1, 10_000, 10_001, 1_100_000])
+      logger.log({ event: 'swept', records, durationMs: 1 });
+    await logger.close();
+    expect(lines().map(({ level, records }) => [level, records])).toEqual([
+      ['debug', 1],
+      ['debug', 10_000],
+      ['info', 10_001],
+      ['info', 1_100_000],
+    ]);
+  });
+
   it('collects the lines of a turn of the event loop into one write, and waits longer before the first', async () => {
     const { logger, texts, timers } = record();
     logger.log(request);
