@@ -25,6 +25,7 @@ function downgrade(dataDir: string): void {
   using db = new Database(join(dataDir, 'mayfly.db'));
   for (const later of ['root_floor', 'creations', 'move', 'move_changes', 'epochs'])
     db.run(`DROP TABLE ${later}`);
+  db.run('ALTER TABLE accounts DROP COLUMN sender_name');
   db.run('PRAGMA user_version = 11');
 }
 
@@ -45,7 +46,7 @@ describe('a command', () => {
       expect(refused.err).toStartWith('A server of an earlier version runs on ');
       leave();
       expect((await mayfly(['account', 'list'], { MAYFLY_DATA_DIR: dataDir })).code).toBe(0);
-      expect(schemaOf(dataDir)).toBe(15);
+      expect(schemaOf(dataDir)).toBe(16);
     }));
 });
 
