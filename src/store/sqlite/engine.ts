@@ -284,7 +284,7 @@ export class Engine {
       const scrubs = batch.asks.filter((ask) => ask.name === 'scrub').length;
       const onlyScrubs = batch.frameCount === 0 && scrubs === batch.asks.length;
       const result = onlyScrubs ? this.#nothingDecided(batch) : this.#transactWithRoom(batch);
-      log.tend(batch.frameCount + batch.asks.length);
+      log.tend();
       return scrubs === 0 ? result : withScrub(batch, result, log.writeOut('TRUNCATE'));
     } catch (error) {
       // Another process held the lock for too long: nothing was begun, and nothing is wrong with the connection.
