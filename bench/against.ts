@@ -269,7 +269,8 @@ export function renderComparison(all: readonly Pairs[], commit: string, isWhole:
 
 This checkout ("here") and ${commit.slice(0, 12)} ("there"), medians of the rounds. The ratio is here over there within a round; only
 processor time and starts have a verdict, because the rest depends too much on the machine's other work. B is the processor time
-of a request of a bare \`Bun.serve\`, N the requests a second of a bare \`node:http\`, for the same generator in the same rounds.
+of a create sent to a bare \`Bun.serve\` that reads its body, N the requests a second of a bare \`node:http\` asked for a page, for
+the same generator in the same rounds.
 
 ${table(header, all.map(rowOf), 3)}
 `;

@@ -1,7 +1,8 @@
 /**
  * The figures of a run, and the one place where they become multiples of the bare servers'.
  *
- * B is the processor time of one request of a bare `Bun.serve` in the same run, N the requests a second of a bare `node:http`.
+ * B is the processor time of one create sent to a bare `Bun.serve` that reads its body, in the same run; N the requests a second
+ * of a bare `node:http`.
  * Ratios are taken within a round, because a slow minute hits all of its parts.
  */
 import type { BodyFigure } from './bodies.ts';
@@ -32,7 +33,10 @@ export interface Series {
 
 /** The bare servers, in the same rounds. */
 export interface Yardsticks {
+  /** B: a create, of which it reads the body. */
   readonly bun: Series;
+  /** The same server asked for a page. */
+  readonly bunWithoutBody: Series;
   readonly node: Series;
 }
 

@@ -29,7 +29,16 @@ interface Work {
   readonly kind: JobKind;
   /** Of a page. */
   readonly path?: string;
+  /** The kernel counts coarsely, so a cheap request is sent more often. */
+  readonly isCheap?: true;
 }
+
+/** What the bare servers are sent. */
+export const bareWorks = {
+  bun: { kind: 'create-v1-form', label: 'bare Bun.serve, the body read', isCheap: true },
+  bunWithoutBody: { kind: 'get', label: 'bare Bun.serve, no body', isCheap: true },
+  node: { kind: 'get', label: 'bare node:http, no body', isCheap: true },
+} as const satisfies Record<string, Work>;
 
 /** By these the figures are found again. */
 export const labels = {
@@ -91,12 +100,11 @@ async function worksOn(server: BenchServer): Promise<Work[]> {
 
 export const isSlow = ({ kind }: Pick<Work, 'kind'>): boolean => kind.startsWith('passphrase');
 
-/** The kernel counts coarsely, so a cheap request is sent more often. */
 const cheapFactor = 8;
 
 function jobSize(work: Work, { tripsPerRound, passphraseTrips, connections }: LoadSize) {
   if (isSlow(work)) return { trips: passphraseTrips, connections: passphraseConnections };
-  return { trips: work.kind === 'get' ? cheapFactor * tripsPerRound : tripsPerRound, connections };
+  return { trips: work.isCheap === true ? cheapFactor * tripsPerRound : tripsPerRound, connections };
 }
 
 export async function takeRound(
@@ -132,8 +140,7 @@ const taskOf = (server: BenchServer, work: Work): Task => ({
 /** What one generator does: the bare servers' tasks, and each service's, in the same order. */
 interface Plan {
   readonly generator: Generator;
-  readonly bun: Task;
-  readonly node: Task;
+  readonly bare: Readonly<Record<keyof typeof bareWorks, Task>>;
   readonly services: readonly (readonly Task[])[];
 }
 
@@ -148,17 +155,20 @@ async function planOf(
     (await worksOn(server)).filter(isTaken).map((work) => taskOf(server, work));
   return {
     generator,
-    bun: taskOf(bun, { kind: 'get', label: bun.name }),
-    node: taskOf(node, { kind: 'get', label: node.name }),
+    bare: {
+      bun: taskOf(bun, bareWorks.bun),
+      bunWithoutBody: taskOf(bun, bareWorks.bunWithoutBody),
+      node: taskOf(node, bareWorks.node),
+    },
     services: await Promise.all(services.map(tasksOn)),
   };
 }
 
 /** The services take turns with each kind of work. */
-function inOrder({ bun, node, services }: Plan, round: number): Task[] {
+function inOrder({ bare, services }: Plan, round: number): Task[] {
   const turns = (services[0] ?? []).map((_, index) => services.map((tasks) => tasks[index]));
   const turned = turns.map((turn) => (round % 2 === 0 ? turn : turn.reverse()));
-  return [bun, node, ...turned.flat().filter((task) => task !== undefined)];
+  return [...Object.values(bare), ...turned.flat().filter((task) => task !== undefined)];
 }
 
 /** @returns for each service the figures of each generator */
@@ -182,7 +192,14 @@ export async function measureLoad(
   return services.map((_, index) => plans.map((plan) => figuresOf(plan, index)));
 }
 
-function figuresOf({ generator, bun, node, services }: Plan, index: number): LoadFigures {
+function figuresOf({ generator, bare, services }: Plan, index: number): LoadFigures {
   const service = (services[index] ?? []).map(({ series }) => series);
-  return { generator: generator.name, bun: bun.series, node: node.series, service };
+  const { bun, bunWithoutBody, node } = bare;
+  return {
+    generator: generator.name,
+    bun: bun.series,
+    bunWithoutBody: bunWithoutBody.series,
+    node: node.series,
+    service,
+  };
 }

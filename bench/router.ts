@@ -7,7 +7,7 @@
 import { repositoryRoot } from '../test/support/started-server.ts';
 import { inB, median, type Round, type Series, summary } from './figures.ts';
 import type { Generator } from './generators/start.ts';
-import { takeRound } from './load.ts';
+import { bareWorks, takeRound } from './load.ts';
 import { type BenchServer, commandOfScript, cpuMicroseconds, startBenchServer } from './processes.ts';
 
 export interface RouterFigure {
@@ -64,7 +64,7 @@ export async function measureRouter(
   const figures: RouterFigure[] = [];
   for (const atOnce of [1, size.connections]) {
     const all: Rounds = {
-      bare: { label: bun.name, kind: 'get', rounds: [] },
+      bare: { ...bareWorks.bun, rounds: [] },
       ...{ direct: [], routed: [], serverMicroseconds: [] },
     };
     // The first round only warms up.
@@ -72,7 +72,7 @@ export async function measureRouter(
       const load = { trips: size.requests, connections: atOnce };
       // B has one definition, whatever is held against it: with all connections.
       const bareLoad = { trips: 4 * size.requests, connections: size.connections };
-      const bare = await takeRound(generator, bun, { kind: 'get' }, bareLoad);
+      const bare = await takeRound(generator, bun, bareWorks.bun, bareLoad);
       const direct = await takeRound(generator, service, create, load);
       const before = cpuMicroseconds(service);
       const routed = await takeRound(generator, router, create, load);

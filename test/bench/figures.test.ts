@@ -1,7 +1,9 @@
 /** How figures become multiples of the bare servers', and when a target counts as reached. */
 import { describe, expect, it } from 'bun:test';
-import { inB, inN, type Round, type Series } from '../../bench/figures.ts';
+import { type Figures, inB, inN, type Round, type Series } from '../../bench/figures.ts';
 import type { JobKind } from '../../bench/jobs.ts';
+import { bareWorks, labels } from '../../bench/load.ts';
+import { renderFigures } from '../../bench/report.ts';
 import { judge, type Target } from '../../bench/targets.ts';
 
 const seriesOf = (kind: JobKind, rounds: readonly Partial<Round>[]): Series => ({
@@ -31,6 +33,41 @@ describe('figures beside the bare servers', () => {
     const node = speeds('get', 1_000);
     expect(inN(speeds('create-v1-form', 400), { node })).toBe(0.4);
     expect(inN(speeds('trip-v1', 200), { node })).toBe(0.4);
+  });
+});
+
+describe('the document', () => {
+  const rowsOf = (text: string, label: string) =>
+    text.split('\n').filter((line) => line.startsWith(`| ${label} |`));
+  const bare = (label: string, ...all: number[]) => ({ ...cpus(...all), label });
+  const figures = {
+    load: [
+      {
+        generator: 'raw',
+        bun: bare(bareWorks.bun.label, 20, 20),
+        bunWithoutBody: bare(bareWorks.bunWithoutBody.label, 14, 14),
+        node: bare(bareWorks.node.label, 40, 40),
+        service: [bare(labels.create, 100, 100)],
+      },
+    ],
+    ...{ router: null, pages: null, phone: null, memory: null, start: null, store: null, uniform: null },
+    bodies: null,
+  } satisfies Figures;
+
+  it('shows the bare Bun.serve with and without a body, once each, and measures in the one with it', () => {
+    const text = renderFigures(figures, false);
+    for (const [label, inBs] of [
+      [bareWorks.bun.label, '1.0'],
+      [bareWorks.bunWithoutBody.label, '0.7'],
+      [labels.create, '5.0'],
+    ] as const)
+      expect(rowsOf(text, label).map((row) => row.split(' | ')[2])).toEqual([inBs]);
+    expect(text).toContain('which reads the body');
+    expect(rowsOf(text, 'processor time of a create, v1, form')[0]).toContain('5.0 B');
+  });
+
+  it('says which one a target means', () => {
+    expect(renderFigures(figures, false)).toContain('every target in B means this one');
   });
 });
 

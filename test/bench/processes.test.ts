@@ -1,7 +1,10 @@
 /** A server of the benchmark is all its processes, and is started as npm starts it. */
 import { describe, expect, it } from 'bun:test';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { startBareBun } from '../../bench/load.ts';
 import { commandOfScript, startBenchServer, treeOf } from '../../bench/processes.ts';
-import { sendOnce } from '../support/raw-client.ts';
+import { requestBytes, sendOnce } from '../support/raw-client.ts';
 import { repositoryRoot } from '../support/started-server.ts';
 
 /** A shell that stays the server's parent. */
@@ -17,6 +20,29 @@ describe('a server under a shell', () => {
     const server = await startBenchServer('bare', underShell);
     await server[Symbol.asyncDispose]();
     await expect(sendOnce(server.port, Buffer.from('GET / HTTP/1.1\r\n\r\n'))).rejects.toThrow();
+  });
+});
+
+describe('the bare Bun.serve', () => {
+  it('answers a create once it has the whole body, and a page at once', async () => {
+    await using server = await startBareBun();
+    const create = requestBytes({ method: 'POST', path: '/', body: 'secret=open+sesame' });
+    const page = requestBytes({ method: 'GET', path: '/' });
+    const socket = connect({ port: server.port, host: '127.0.0.1' });
+    let answer = '';
+    socket.on('data', (bytes) => {
+      answer += bytes.toString();
+    });
+    await once(socket, 'connect');
+    socket.write(create.subarray(0, -1));
+    // Each is answered after what arrived before it.
+    for (const request of [page, page])
+      expect(await sendOnce(server.port, request)).toMatchObject({ status: 200, body: 'hello world' });
+    expect(answer).toBe('');
+    socket.write(create.subarray(-1));
+    await once(socket, 'data');
+    expect(answer).toEndWith('hello world');
+    socket.destroy();
   });
 });
 
