@@ -10,6 +10,7 @@ import {
   createClient,
   type MayflyClient,
   MayflyError,
+  type ParsedLink,
   parseLink,
   type SharedFile,
 } from '../../sdk/mayfly.ts';
@@ -113,7 +114,7 @@ async function loginAt(server: string, logins: Logins): Promise<Caller | null> {
 }
 
 /**
- * Settings win over logins. Without a server that is named or set, that is meant which the command was fetched from, or the latest login's.
+ * Settings win over logins. Without a server that is named or set: the one that the command was fetched from, or the latest login's.
  * @param link that is to be opened
  */
 export async function chooseCaller(
@@ -142,8 +143,8 @@ export interface ChosenClient {
   /** Its server, for sentences. */
   readonly server: string;
   readonly isAnonymous: boolean;
-  /** What was given to work on, for sentences; `null` for nothing. */
-  readonly link: string | null;
+  /** The link or key that it is about, in its parts; `null` without one. */
+  readonly target: ParsedLink | null;
 }
 
 function patientFetch(server: string, { fetch, terminal }: World): World['fetch'] {
@@ -165,7 +166,7 @@ export async function clientChooser(
       client: createClient({ server, ...credentialsOf(caller), fetch }),
       server,
       isAnonymous: caller === null,
-      link,
+      target: link === null ? null : parseLink(link),
     };
   };
 }
@@ -197,10 +198,12 @@ export function receiptAddress(server: string, metadataKey: string): string {
   return `${server}/receipt/${metadataKey}`;
 }
 
+type Chosen = Omit<ChosenClient, 'client'>;
+
 /** What is not known here may be of another kind or place: that does not mean that its secret is gone. */
-function unknownSentence({ hint }: MayflyError, { server, isAnonymous, link }: Chosen): string {
+function unknownSentence({ hint }: MayflyError, { server, isAnonymous, target }: Chosen): string {
   if (hint !== null) return `There is no such secret at ${server}. ${hint}.`;
-  const { kind, key, server: own } = parseLink(link ?? '') ?? { kind: 'secret', key: '', server };
+  const { kind, key, server: own } = target ?? { kind: 'secret', key: '', server };
   if (kind === 'receipt')
     return `${server} has no such receipt, or it belongs to an account: log in to that.`;
   if (kind === 'secret' && own !== server)
@@ -211,10 +214,8 @@ function unknownSentence({ hint }: MayflyError, { server, isAnonymous, link }: C
   return `Nothing here has this key: its secret may be gone, or it is a key of the other kind. If it is a metadata key, ${way} ${receiptAddress(server, key)}`;
 }
 
-type Chosen = Pick<ChosenClient, 'server' | 'isAnonymous' | 'link'>;
-
 export function sentenceOf(error: MayflyError, chosen: Chosen): string {
-  const { server, isAnonymous, link } = chosen;
+  const { server, isAnonymous, target } = chosen;
   if (error.code === 'unknown_secret') return unknownSentence(error, chosen);
   if (error.code === 'incorrect_passphrase')
     return 'The passphrase is missing or wrong. The secret was not consumed.';
@@ -235,8 +236,8 @@ export function sentenceOf(error: MayflyError, chosen: Chosen): string {
   if (error.code === 'not_authorized' && !isAnonymous)
     return `${server} does not take this account with this token: see mayfly whoami.`;
   if (error.code === 'not_authorized') {
-    const key = parseLink(link ?? '')?.key;
-    const page = key === undefined ? '' : ` Its page may do it without one: ${receiptAddress(server, key)}`;
+    const page =
+      target === null ? '' : ` Its page may do it without one: ${receiptAddress(server, target.key)}`;
     return `This needs an account: use mayfly login, or set MAYFLY_USERNAME and MAYFLY_TOKEN.${page}`;
   }
   return serverSentence(error);

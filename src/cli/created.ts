@@ -3,6 +3,10 @@ import type { Created, Generated } from '../../sdk/mayfly.ts';
 import { receiptAddress } from './client.ts';
 import { remarksJsonOf } from './receipts.ts';
 
+/** Over the addresses of several receipts. */
+export const receiptsFollow =
+  'Each opens once. Watch or burn them at these addresses, and keep those to yourself:\n';
+
 export function createdJsonOf(created: Created | Generated, server: string) {
   return {
     link: created.link,

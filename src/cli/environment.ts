@@ -93,9 +93,7 @@ function warnOfCode(links: readonly NamedLink[], world: World): void {
   );
 }
 
-interface NamedSecret extends ChosenClient, NamedLink {
-  readonly link: string;
-}
+interface NamedSecret extends NamedLink, ChosenClient {}
 
 /** Why the program is not started. */
 class Stop extends Error {
@@ -258,7 +256,7 @@ async function runRun(input: Input, world: World): Promise<ExitCode | ProgramExi
   warnOfCode(links, world);
   const choose = await clientChooser(input, world);
   if (choose === null) return 2;
-  const secrets = await Promise.all(links.map(async (each) => ({ ...(await choose(each.link)), ...each })));
+  const secrets = await Promise.all(links.map(async (each) => ({ ...each, ...(await choose(each.link)) })));
   try {
     return await runWith(secrets, input, world);
   } catch (error) {

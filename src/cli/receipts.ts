@@ -166,11 +166,11 @@ async function orOnPage<Result, OnPage>(
 
 /** @throws MayflyError */
 async function askPage(
-  { server, link }: ChosenClient,
+  { server, target }: ChosenClient,
   [method, path, expected]: readonly ['GET' | 'POST', string, number],
   { fetch }: World,
 ): Promise<Response> {
-  const address = receiptAddress(server, parseLink(link ?? '')?.key ?? '');
+  const address = receiptAddress(server, target?.key ?? '');
   const init = { method, redirect: 'manual', signal: AbortSignal.timeout(30_000) } as const;
   const response = await fetch(`${address}/${path}`, init).catch((cause: unknown) => {
     throw new MayflyError('unreachable', '', { cause });
@@ -185,11 +185,7 @@ async function stateOnPage(chosen: ChosenClient, world: World) {
   const answer = (await response.json().catch(() => null)) as { readonly state?: unknown } | null;
   const state = receiptStates.find((known) => known === answer?.state);
   if (state === undefined) throw unexpectedFrom(response);
-  return {
-    waiting: state === 'new' || state === 'viewed',
-    metadata_key: parseLink(chosen.link ?? '')?.key,
-    state,
-  };
+  return { waiting: state === 'new' || state === 'viewed', metadata_key: chosen.target?.key, state };
 }
 
 async function burnOnPage(chosen: ChosenClient, world: World): Promise<object> {
@@ -223,8 +219,7 @@ async function burnManaged(
 async function runBurn(input: Input, world: World): Promise<ExitCode> {
   const link = await readLink(input, world);
   return withClient(input, world, link, async (client, chosen) => {
-    const isByLink = parseLink(link)?.kind === 'secret';
-    const burned = await (isByLink
+    const burned = await (chosen.target?.kind === 'secret'
       ? burnUnread(client, link, input, world)
       : burnManaged(chosen, link, input, world));
     if (!input.json) world.terminal.err('Burned: nobody can read it any more.\n');

@@ -8,12 +8,10 @@ import {
   type MayflyClient,
   MayflyError,
   type NoticeKind,
-  parseLink,
   type WaitingSecret,
 } from '../../sdk/mayfly.ts';
 import {
   type ChosenClient,
-  clientChooser,
   parseTtl,
   passphraseOptions,
   readLink,
@@ -38,7 +36,7 @@ import {
   UsageError,
   type World,
 } from './command.ts';
-import { createdJsonOf } from './created.ts';
+import { createdJsonOf, receiptsFollow } from './created.ts';
 import { type Assignment, fileLabel, maxVariables, parseEnvFile } from './env-file.ts';
 import { renderQr } from './qr.ts';
 import { printReceipt, printRemarks, stateWords, waitingWords } from './receipts.ts';
@@ -212,7 +210,7 @@ function printShared(
   );
   if (input.json) terminal.out(`${JSON.stringify({ ...failed, secrets })}\n`);
   if (input.json || shared.size === 0) return;
-  terminal.err('Each opens once. Watch or burn them at these addresses, and keep those to yourself:\n');
+  terminal.err(receiptsFollow);
   for (const [name, { metadataKey }] of shared)
     terminal.err(`  ${receiptAddress(server, metadataKey)}  ${name}\n`);
 }
@@ -259,8 +257,9 @@ async function shareEnvFile(file: string, input: Input, world: World): Promise<E
   assertForEnvFile(input);
   const assignments = await readEnvFile(file, world);
   const creation = await readCreation(input, world);
-  const choose = await clientChooser(input, world);
-  return choose === null ? 2 : shareEach(assignments, creation, await choose(null), input, world);
+  return withClient(input, world, null, (_, chosen) =>
+    shareEach(assignments, creation, chosen, input, world),
+  );
 }
 
 async function runShare(input: Input, world: World): Promise<ExitCode> {
@@ -324,8 +323,8 @@ function printWaiting(secret: WaitingSecret, input: Input, world: World): ExitCo
 /** A bare key does not say what it is: it is tried as a secret's, then as a receipt's. */
 async function runStatus(input: Input, world: World): Promise<ExitCode> {
   const link = await readLink(input, world);
-  const { kind, server } = parseLink(link) ?? {};
   return withClient(input, world, link, async (client, chosen) => {
+    const { kind, server } = chosen.target ?? {};
     const secret = kind === 'receipt' ? null : await client.status(link);
     if (secret !== null) return printWaiting(secret, input, world);
     if (kind !== 'secret') return printReceipt(chosen, link, input, world);

@@ -1,8 +1,8 @@
 /** `mayfly share --lines`: each line of a file is a secret of its own, and all are shared with one request. */
 import { type CreateOptions, MayflyError } from '../../sdk/mayfly.ts';
-import { type ChosenClient, clientChooser, receiptAddress, sentenceOf } from './client.ts';
-import { type ExitCode, type Input, readTextFrom, refuse, UsageError, type World } from './command.ts';
-import { createdJsonOf } from './created.ts';
+import { type ChosenClient, receiptAddress, sentenceOf, withClient } from './client.ts';
+import { type ExitCode, type Input, readTextFrom, UsageError, type World } from './command.ts';
+import { createdJsonOf, receiptsFollow } from './created.ts';
 import { printRemarks } from './receipts.ts';
 
 const maxLines = 100;
@@ -47,8 +47,7 @@ function printResults(results: Results, chosen: ChosenClient, input: Input, worl
     terminal.out(`${JSON.stringify({ secrets })}\n`);
   } else {
     for (const each of results) terminal.out(each instanceof MayflyError ? '\n' : `${each.link}\n`);
-    if (shared.length > 0)
-      terminal.err('Each opens once. Watch or burn them at these addresses, and keep those to yourself:\n');
+    if (shared.length > 0) terminal.err(receiptsFollow);
   }
   for (const [n, each] of results.entries()) {
     if (each instanceof MayflyError) terminal.err(`line ${n + 1}: ${sentenceOf(each, chosen)}\n`);
@@ -71,15 +70,9 @@ export async function shareLines(
   assertForLines(input);
   const lines = await readLines(file, world);
   const { idempotencyKey, ...creation } = await readCreation();
-  const choose = await clientChooser(input, world);
-  if (choose === null) return 2;
-  const chosen = await choose(null);
   const items = lines.map((value) => ({ ...creation, value }));
-  try {
-    const options = idempotencyKey === undefined ? {} : { idempotencyKey };
-    return printResults(await chosen.client.batch(items, options), chosen, input, world);
-  } catch (error) {
-    if (error instanceof MayflyError) return refuse(world, input, error.code, sentenceOf(error, chosen));
-    throw error;
-  }
+  const options = idempotencyKey === undefined ? {} : { idempotencyKey };
+  return withClient(input, world, null, async (client, chosen) =>
+    printResults(await client.batch(items, options), chosen, input, world),
+  );
 }

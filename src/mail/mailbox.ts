@@ -53,27 +53,14 @@ export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
 
-/** `name@host` or `Name <name@host>`, as in `MAYFLY_MAIL_FROM`; `null` when it is neither. */
-function parseMailbox(text: string): Mailbox | null {
-  const named = /^([^<>]*)<([^<>]*)>$/.exec(trimAddress(text));
-  if (named === null) {
-    const address = parseAddress(trimAddress(text));
-    return address === null ? null : { name: '', address };
-  }
-  const name = (named[1] ?? '').trim().replace(/^"(.*)"$/, '$1');
-  const address = parseAddress(trimAddress(named[2] ?? ''));
-  return address === null || toSingleLine(name) !== name ? null : { name, address };
-}
-
-/** As `parseMailbox`. @throws MailSettingError when the text is not one mailbox. */
+/** `name@host` or `Name <name@host>`, as in `MAYFLY_MAIL_FROM`. @throws MailSettingError when it is neither. */
 export function toMailbox(text: string): Mailbox {
-  const mailbox = parseMailbox(text);
-  if (mailbox === null)
-    throw new MailSettingError(
-      'sender',
-      `It must be one address: name@host or Name <name@host>${unseenWords(text)}.`,
-    );
-  return mailbox;
+  const [, before = '', bare = text] = /^([^<>]*)<([^<>]*)>$/.exec(trimAddress(text)) ?? [];
+  const name = before.trim().replace(/^"(.*)"$/, '$1');
+  const address = parseAddress(trimAddress(bare));
+  if (address !== null && toSingleLine(name) === name) return { name, address };
+  const words = `It must be one address: name@host or Name <name@host>${unseenWords(text)}.`;
+  throw new MailSettingError('sender', words);
 }
 
 /** The address that undeliverable mail returns to. @throws MailSettingError when the text is not one address. */

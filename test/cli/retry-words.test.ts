@@ -6,7 +6,7 @@ import { encodeKeyRefusal } from '../../src/api/v1/refusals.ts';
 import { encodeProblem, refuse, refuseAttempts, refuseMails } from '../../src/api/v2/refusals.ts';
 import { sentenceOf } from '../../src/cli/client.ts';
 
-const chosen = { server: 'https://secrets.example.org', isAnonymous: true, link: null };
+const chosen = { server: 'https://secrets.example.org', isAnonymous: true, target: null };
 
 function sentence(message: string, retryAfterSeconds: number | null): string {
   return sentenceOf(new MayflyError('unavailable', message, { retryAfterSeconds }), chosen);
