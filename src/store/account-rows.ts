@@ -1,10 +1,13 @@
-/** Rows of accounts, their tokens and their sessions, which both stores keep alike, as the core knows them. */
+/** Rows of accounts, their passwords, tickets, tokens and sessions, which both stores keep alike, as the core knows them. */
 import {
   type Account,
   type AccountId,
   noticeKinds,
+  type StoredPassword,
   type StoredSession,
+  type StoredTicket,
   type StoredToken,
+  type TicketKind,
   tokenScopes,
 } from '../core/account.ts';
 import type { PlanName } from '../core/plans.ts';
@@ -34,6 +37,33 @@ export function accountOf(row: AccountRow): Account {
 
 export function freshAccount(made: Pick<Account, 'id' | 'username' | 'plan' | 'createdAt'>): Account {
   return { ...made, locale: null, notify: [], senderName: null, lockedAt: null };
+}
+
+/** All `null` where the account has no password. */
+export interface PasswordRow extends AccountRow {
+  salt: Uint8Array | null;
+  verifier: Uint8Array | null;
+  wrapped_data_key: Uint8Array | null;
+  password_set_at: UnixSeconds | null;
+}
+
+export function passwordOf(row: PasswordRow): StoredPassword | null {
+  const { salt, verifier, wrapped_data_key: wrappedDataKey, password_set_at: setAt } = row;
+  if (salt === null || verifier === null || wrappedDataKey === null || setAt === null) return null;
+  return { salt, verifier, wrappedDataKey, setAt };
+}
+
+export interface TicketRow {
+  kind: TicketKind;
+  ticket_hash: Uint8Array;
+  username: string;
+  created_at: UnixSeconds;
+  expires_at: UnixSeconds;
+}
+
+export function ticketOf(row: TicketRow): StoredTicket {
+  const { kind, ticket_hash: ticketHash, username, created_at: createdAt, expires_at: expiresAt } = row;
+  return { kind, ticketHash, username, createdAt, expiresAt };
 }
 
 export interface TokenRow {

@@ -19,6 +19,15 @@ export type MoveId = Uint8Array;
 /** - `copying`: it serves. - `closed`: it serves no more. - `handed_over`: so for good. */
 export type SourcePhase = 'copying' | 'closed' | 'handed_over';
 
+/** The one row of the table `move`, which both stores keep alike. */
+export interface MoveRow {
+  readonly id: Uint8Array;
+  readonly phase: SourcePhase | 'filling' | 'open';
+  readonly run: number;
+  readonly next_table: string | null;
+  readonly next_after: string | null;
+}
+
 export interface SourceMark {
   readonly id: MoveId;
   readonly phase: SourcePhase;

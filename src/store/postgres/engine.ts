@@ -9,7 +9,6 @@
  * this node kept the time there. Every read needs that, and every decision, since it may have written nothing. A confirmation from one
  * server proves nothing about rows read from another.
  */
-import type { ConnectionOptions } from 'node:tls';
 import type { MachineClock, UnixSeconds } from '../../core/time.ts';
 import type { EngineDemands } from './boot-checks.ts';
 import { type Decided, decideConfirmed, readWithPlace, touch, unconfirmed } from './confirmed.ts';
@@ -17,6 +16,7 @@ import { type Connection, openConnection, type Query, type Values } from './conn
 import { faultOf, NotExecutedError } from './faults.ts';
 import { createLane, type Lane } from './lane.ts';
 import { migrate } from './migrate.ts';
+import type { PostgresAddress } from './move-session.ts';
 import { assertNotRestored } from './restores.ts';
 import { createServerWatch, type EngineStatus, type Place, type ServerWatch } from './server-watch.ts';
 import type { Statement } from './statement.ts';
@@ -60,12 +60,9 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-export interface EngineOptions extends Partial<Pick<EngineDemands, 'durability' | 'allowsUnsafe'>> {
-  readonly url: string;
-  /** `false`, the default: not encrypted. */
-  readonly tls?: ConnectionOptions | false;
-  /** Replaces `mayfly_store`, so that tests can share a server. */
-  readonly schema?: string;
+export interface EngineOptions
+  extends PostgresAddress,
+    Partial<Pick<EngineDemands, 'durability' | 'allowsUnsafe'>> {
   /** The server's clock, which is heard with each answer; or one that a test drives, which is taken for the server's. */
   readonly clock: ServerClock | MachineClock;
   /** What bringing the tables up to date may take; a minute if absent. */

@@ -11,12 +11,13 @@ import { type LookStore, lookRow, type StoredLook } from '../../core/look-store.
 import type { IsAbandoned } from '../../core/ports.ts';
 import { type RotationStore, rootKidOf } from '../../core/root-store.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { type SecretRow, toSecret } from '../secret-rows.ts';
 import { createBatch } from './batches.ts';
 import { erased } from './claims.ts';
 import { type Ending, type Endings, endingColumns } from './endings.ts';
 import type { Engine } from './engine.ts';
 import type { RootUses } from './roots.ts';
-import { rowsInOrderOf, type SecretRow, secretColumns, toSecret } from './secret-rows.ts';
+import { rowsInOrderOf, secretColumns } from './secret-rows.ts';
 import { decision, statement } from './statement.ts';
 
 /** Every opener's look where no tag is asked for. */

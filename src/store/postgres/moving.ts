@@ -9,6 +9,7 @@ import {
   type Changes,
   type MoveId,
   MoveProblem,
+  type MoveRow,
   type MoveSource,
   type MoveTarget,
   type SourcePhase,
@@ -21,14 +22,6 @@ import { StoreRefusal } from '../store.ts';
 import { isFenced, nameIn, putUpFence, takeDownFence } from './fence.ts';
 import { addRows, deleteRows, keyInTrigger, putRows, readPage, readRows } from './move-rows.ts';
 import { type MoveSession, openMoveSession, type PostgresAddress } from './move-session.ts';
-
-interface MoveRow {
-  readonly id: Uint8Array;
-  readonly phase: SourcePhase | 'filling' | 'open';
-  readonly run: number;
-  readonly next_table: string | null;
-  readonly next_after: string | null;
-}
 
 /** Held until the transaction ends, so that no two runs change anything at once. */
 async function moveOf({ ask }: MoveSession): Promise<MoveRow | null> {

@@ -6,38 +6,26 @@
  * (`mayKeepTicket`): a ticket is kept in the place that follows those it was decided by, and when another was kept there
  * meanwhile, it is decided again.
  */
-import type {
-  AccountId,
-  HandedTicket,
-  StoredPassword,
-  StoredTicket,
-  TicketKind,
-} from '../../core/account.ts';
+import type { AccountId, HandedTicket, StoredPassword, StoredTicket } from '../../core/account.ts';
 import type { AccountStore } from '../../core/ports.ts';
-import type { UnixSeconds } from '../../core/time.ts';
-import { type AccountRow, accountColumns, accountOf, freshAccount } from '../account-rows.ts';
+import {
+  type AccountRow,
+  accountColumns,
+  accountOf,
+  freshAccount,
+  type PasswordRow,
+  passwordOf,
+  type TicketRow,
+  ticketOf,
+} from '../account-rows.ts';
 import { countsUntil, mayKeepTicket } from '../store.ts';
 import { type Done, decided } from './accounts.ts';
 import type { Engine, Values } from './engine.ts';
 import { copyOf, decision, nameOf, statement } from './statement.ts';
 
-/** All `null` where the account has no password. */
-interface PasswordRow extends AccountRow {
-  salt: Uint8Array | null;
-  verifier: Uint8Array | null;
-  wrapped_data_key: Uint8Array | null;
-  password_set_at: UnixSeconds | null;
-}
-
 const selectPassword = statement(`
   SELECT ${accountColumns}, a.salt, a.verifier, a.wrapped_data_key, a.password_set_at
   FROM mayfly_store.accounts a WHERE a.username = $1`);
-
-function passwordOf(row: PasswordRow): StoredPassword | null {
-  const { salt, verifier, wrapped_data_key: wrappedDataKey, password_set_at: setAt } = row;
-  if (salt === null || verifier === null || wrappedDataKey === null || setAt === null) return null;
-  return { salt, verifier, wrappedDataKey, setAt };
-}
 
 const partsOf = ({ salt, verifier, wrappedDataKey, setAt }: StoredPassword): Values => [
   copyOf(salt),
@@ -45,19 +33,6 @@ const partsOf = ({ salt, verifier, wrappedDataKey, setAt }: StoredPassword): Val
   copyOf(wrappedDataKey),
   setAt,
 ];
-
-interface TicketRow {
-  kind: TicketKind;
-  ticket_hash: Uint8Array;
-  username: string;
-  created_at: UnixSeconds;
-  expires_at: UnixSeconds;
-}
-
-function ticketOf(row: TicketRow): StoredTicket {
-  const { kind, ticket_hash: ticketHash, username, created_at: createdAt, expires_at: expiresAt } = row;
-  return { kind, ticketHash, username, createdAt, expiresAt };
-}
 
 const selectTicket = statement(`
   SELECT kind, ticket_hash, username, created_at, expires_at FROM mayfly_store.tickets

@@ -7,6 +7,7 @@ import type { SecretId } from '../../core/keys.ts';
 import type { ClaimTarget, SecretStore } from '../../core/ports.ts';
 import type { StoredSecret } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { type SecretRow, toSecret } from '../secret-rows.ts';
 import { createBatch } from './batches.ts';
 import { createClaimStore, type Kept } from './claims.ts';
 import { createEndings, type Ending, type Endings, endingColumns } from './endings.ts';
@@ -15,7 +16,7 @@ import { createLookStore, type PostgresLooks } from './looks.ts';
 import { createPut } from './put.ts';
 import { createReceiptStore } from './receipts.ts';
 import { createRootUses } from './roots.ts';
-import { rowsInOrderOf, type SecretRow, secretColumns, toSecret } from './secret-rows.ts';
+import { rowsInOrderOf, secretColumns } from './secret-rows.ts';
 import { recordsColumn } from './server-watch.ts';
 import { statement } from './statement.ts';
 

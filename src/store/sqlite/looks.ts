@@ -13,10 +13,11 @@ import type { Database } from 'bun:sqlite';
 import type { SecretId } from '../../core/keys.ts';
 import { lookRow, lookSeconds, type NewLook, type StoredLook } from '../../core/look-store.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { toSecret } from '../secret-rows.ts';
 import type { LocatedClaim } from './frames.ts';
 import { type Locator, rowAmong } from './locator.ts';
 import type { Deciding } from './protocol.ts';
-import { type SecretRow, secretColumns, toSecret } from './secret-rows.ts';
+import { type PlacedSecretRow, secretColumns } from './secret-rows.ts';
 
 const { version, answersAt, tagAt, tagBytes } = lookRow;
 
@@ -66,7 +67,7 @@ const endOne = `${eraseLook} WHERE ${lookOf('?1', '?2', '?3', '?4')}`;
 
 const columns = `SELECT ${secretColumns}, sweep_at FROM records`;
 
-interface LookRow extends SecretRow {
+interface LookRow extends PlacedSecretRow {
   sweep_at: UnixSeconds;
 }
 

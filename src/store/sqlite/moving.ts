@@ -12,6 +12,7 @@ import {
   type Changes,
   type MoveId,
   MoveProblem,
+  type MoveRow,
   type MoveSource,
   type MoveTarget,
   type NextPage,
@@ -36,14 +37,6 @@ import {
   type Values,
 } from './move-rows.ts';
 import { createTimeReader } from './time.ts';
-
-interface MoveRow {
-  readonly id: Uint8Array;
-  readonly phase: SourcePhase | 'filling' | 'open';
-  readonly run: number;
-  readonly next_table: string | null;
-  readonly next_after: string | null;
-}
 
 const moveOf = (db: Database): MoveRow | null =>
   db.query<MoveRow, []>('SELECT id, phase, run, next_table, next_after FROM move').get();

@@ -25,6 +25,7 @@ import {
 } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { bitsOf, flagsIn } from '../marks.ts';
+import { toSecret } from '../secret-rows.ts';
 import { deliveryAt } from '../store.ts';
 import type { LocatedClaim, PutFrame } from './frames.ts';
 import { hintOf, type Locator, rowAmong } from './locator.ts';
@@ -43,7 +44,7 @@ import {
 } from './mail.ts';
 import type { Deciding } from './protocol.ts';
 import { createRootUses, namedRoot } from './roots.ts';
-import { type SecretRow, secretColumns, toSecret } from './secret-rows.ts';
+import { type PlacedSecretRow, secretColumns } from './secret-rows.ts';
 
 interface ReceiptRow extends DeliveryColumns {
   position: number;
@@ -109,7 +110,7 @@ export interface RecordReads {
 }
 
 export function createRecordReads(db: Database, locator: Locator): RecordReads {
-  const secret = db.query<SecretRow, [number, Uint8Array, number]>(selectSecret);
+  const secret = db.query<PlacedSecretRow, [number, Uint8Array, number]>(selectSecret);
   const receipt = db.query<SealedReceiptRow, [number, Uint8Array, number, number | null]>(selectReceipt);
   const owned = db.query<ReceiptRow, [number, number, number]>(selectOwned);
   const indexed = db.query<ReceiptRow, [number, number, number, number]>(selectIndexed);

@@ -25,38 +25,17 @@ import {
   type AccountRow,
   accountColumns,
   accountOf,
+  type PasswordRow,
+  passwordOf,
   type SessionRow,
   sessionColumns,
   sessionOf,
+  type TicketRow,
+  ticketOf,
 } from '../account-rows.ts';
 import { countsUntil, mayKeepTicket } from '../store.ts';
 import { createAccountInsert, noteAccountUse } from './accounts.ts';
 import type { Deciding } from './protocol.ts';
-
-/** All `null` where the account has no password. */
-interface PasswordRow {
-  salt: Uint8Array | null;
-  verifier: Uint8Array | null;
-  wrapped_data_key: Uint8Array | null;
-  set_at: UnixSeconds | null;
-}
-
-/** Of `passwords p`. */
-const passwordColumns = 'p.salt, p.verifier, p.wrapped_data_key, p.set_at';
-
-function passwordOf(row: PasswordRow): StoredPassword | null {
-  const { salt, verifier, wrapped_data_key: wrappedDataKey, set_at: setAt } = row;
-  if (salt === null || verifier === null || wrappedDataKey === null || setAt === null) return null;
-  return { salt, verifier, wrappedDataKey, setAt };
-}
-
-interface TicketRow {
-  kind: TicketKind;
-  ticket_hash: Uint8Array;
-  username: string;
-  created_at: UnixSeconds;
-  expires_at: UnixSeconds;
-}
 
 const selectSession = `
   SELECT ${accountColumns}, ${sessionColumns} FROM sessions s JOIN accounts a ON a.id = s.account_id
@@ -67,7 +46,8 @@ const selectSessions = `
   WHERE account_id = ?1 AND expires_at > ?2 ORDER BY last_used_at DESC, session_id DESC`;
 
 const selectPassword = `
-  SELECT ${accountColumns}, ${passwordColumns} FROM accounts a LEFT JOIN passwords p ON p.account_id = a.id
+  SELECT ${accountColumns}, p.salt, p.verifier, p.wrapped_data_key, p.set_at AS password_set_at
+  FROM accounts a LEFT JOIN passwords p ON p.account_id = a.id
   WHERE a.username = ?1`;
 
 const selectTicket = `
@@ -84,7 +64,7 @@ export interface SessionReads {
 export function createSessionReads(db: Database): SessionReads {
   const session = db.query<SessionRow & AccountRow, [Uint8Array, number]>(selectSession);
   const sessions = db.query<SessionRow, [number, number]>(selectSessions);
-  const password = db.query<PasswordRow & AccountRow, [string]>(selectPassword);
+  const password = db.query<PasswordRow, [string]>(selectPassword);
   const ticket = db.query<TicketRow, [Uint8Array, string, number]>(selectTicket);
   return {
     findSession(sessionHash, now) {
@@ -101,11 +81,6 @@ export function createSessionReads(db: Database): SessionReads {
       return row === null ? null : ticketOf(row);
     },
   };
-}
-
-function ticketOf(row: TicketRow): StoredTicket {
-  const { kind, ticket_hash: ticketHash, username, created_at: createdAt, expires_at: expiresAt } = row;
-  return { kind, ticketHash, username, createdAt, expiresAt };
 }
 
 const insertSession = `
