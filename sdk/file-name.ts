@@ -5,7 +5,7 @@ const maxNameBytes = 255;
 const unwanted = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /** At most so many bytes of UTF-8, without cutting a character. */
-function cut(text: string, maxBytes: number): string {
+export function cut(text: string, maxBytes: number): string {
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes));
   return text.slice(0, read);
 }

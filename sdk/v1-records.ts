@@ -1,8 +1,9 @@
 /** What API v1 takes and answers, in the client's form. */
+import type { CreateOptions, GenerateOptions } from './creation.ts';
 import type { CallOptions } from './limit.ts';
 import { linkOf } from './link.ts';
 import { type ReceiptState, receiptStates } from './receipt-state.ts';
-import type { NoticeKind } from './records.ts';
+import type { Receipt } from './records.ts';
 import {
   isText,
   numberAt,
@@ -20,17 +21,15 @@ import {
   wordAt,
 } from './wire.ts';
 
-export interface V1CreateOptions extends CallOptions {
-  /** The recipient must know it. 1–1,024 bytes of UTF-8; every byte counts. */
-  readonly passphrase?: string;
+export type { PassphraseOption as V1PassphraseOption } from './creation.ts';
+
+export interface V1CreateOptions
+  extends CallOptions,
+    Pick<CreateOptions, 'passphrase' | 'shareDomain' | 'notify'> {
   /** Whole seconds; the plan's default if absent, the nearest it allows if out of range. */
   readonly ttlSeconds?: number;
   /** The e-mail address to send the link to. Needs an account. */
   readonly recipient?: string;
-  /** A share domain of the account, for the link. */
-  readonly shareDomain?: string;
-  /** The notices about this secret, `[]` for none; the account's setting if absent. Needs an account. */
-  readonly notify?: readonly NoticeKind[];
 }
 
 export interface V1Revealed {
@@ -44,43 +43,25 @@ export interface V1ConcealOptions extends V1CreateOptions {
   readonly value: string;
 }
 
-export interface V1GenerateOptions extends V1CreateOptions {
-  /** 4–128 characters; 12 if absent. */
-  readonly length?: number;
-  /** All if absent. */
-  readonly charset?: readonly ('lower' | 'upper' | 'digits' | 'symbols')[];
-}
+export interface V1GenerateOptions extends V1CreateOptions, Pick<GenerateOptions, 'length' | 'charset'> {}
 
-export interface V1PassphraseOption extends CallOptions {
-  readonly passphrase?: string;
-}
+type SameAsInV2 =
+  | ('metadataKey' | 'secretKey' | 'state' | 'secretTtlSeconds')
+  | ('receiptTtlSeconds' | 'createdAt' | 'receivedAt' | 'shareDomain');
 
 /** What the creator of a secret may know about it. */
-export interface V1Receipt {
+export interface V1Receipt extends Pick<Receipt, SameAsInV2> {
   /** The creator's username, or `anon`. */
   readonly username: string;
-  /** Manages the secret. Keep it private. */
-  readonly metadataKey: string;
-  /** `null` once the secret is gone, and always in a list. */
-  readonly secretKey: string | null;
   /** The link to share; `null` if `secretKey` is. */
   readonly link: string | null;
-  readonly state: ReceiptState;
   /** `null` if the server has forgotten it with the secret. */
   readonly hasPassphrase: boolean | null;
   /** The lifetime granted. */
   readonly ttlSeconds: number;
-  /** The secret's remaining time; `null` once it is gone. */
-  readonly secretTtlSeconds: number | null;
-  /** This receipt's remaining time. */
-  readonly receiptTtlSeconds: number;
-  readonly createdAt: Date;
   readonly updatedAt: Date;
-  readonly receivedAt: Date | null;
   /** Obfuscated; `null` if none was named. */
   readonly recipient: string | null;
-  /** `''` if links use the site's own host. */
-  readonly shareDomain: string;
 }
 
 export interface V1Created extends V1Receipt {
