@@ -3,6 +3,7 @@
  * file. Its name is known only once it was read, so a taken one is numbered.
  */
 import { extname } from 'node:path';
+import { cut } from '../../sdk/file-name.ts';
 import type { World } from './command.ts';
 import type { OutputFile } from './output-file.ts';
 
@@ -12,11 +13,6 @@ const mostTries = 1_000;
 
 /** Devices of Windows, whatever follows the name. */
 const deviceForm = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
-
-function cut(text: string, maxBytes: number): string {
-  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBytes));
-  return text.slice(0, read);
-}
 
 /**
  * @param name without a folder, control and direction characters, as the client gives it
