@@ -11,6 +11,7 @@ import { builtInPlans } from '../core/plans.ts';
 import { BodyTimeout, bodyCapBytesFor, type ReadBody } from '../http/body.ts';
 import type { ClientAddressOf, PeerSource } from '../http/client-address.ts';
 import { RequestProblem } from '../http/problem.ts';
+import { decodeLeniently } from '../http/routes.ts';
 import { endOfTurn } from '../http/turn.ts';
 import { type BodyStream, type HopRequest, isSafe } from './fleet.ts';
 import { type ApiVersion, circle, malformed, type Refusal } from './own-answers.ts';
@@ -48,17 +49,8 @@ function keyAt(segments: readonly string[], at: number, of: keyof typeof beforeK
 
 /** The region label in a path's key; `null` when it is not a key. */
 export function labelIn(segment: string): RegionLabel | null {
-  const key = parseSecretKey(decoded(segment));
+  const key = parseSecretKey(decodeLeniently(segment));
   return key === null ? null : regionOfKey(key);
-}
-
-function decoded(segment: string): string {
-  if (!segment.includes('%')) return segment;
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return '';
-  }
 }
 
 /** Fields of one connection, or rewritten for the next. */
