@@ -23,24 +23,6 @@ import { domainOf, type Mailbox, parseAddress, toSingleLine, toUnicodeAddress } 
 import { type RenderedMail, renderSecretLink, replyAddressOf } from './messages.tsx';
 import type { DkimSigner } from './settings.ts';
 
-/** All headers of a message, in lower case, besides the signature. */
-export const messageHeaders = [
-  'from',
-  'to',
-  'subject',
-  'message-id',
-  'date',
-  'auto-submitted',
-  'mime-version',
-  'content-type',
-] as const;
-
-/** Only in a mail to a recipient. */
-export const replyHeader = 'reply-to';
-
-/** Comes first when mail is signed. */
-export const signatureHeader = 'dkim-signature';
-
 /** One message to one recipient, written and signed: every attempt offers the same bytes. */
 export interface Letter {
   readonly envelope: { readonly from: string; readonly to: string };

@@ -4,8 +4,8 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import PostalMime from 'postal-mime';
-import { messageHeaders, replyHeader } from '../../src/mail/compose.ts';
 import { createOutboxMailer } from '../../src/mail/outbox.ts';
+import { messageHeaders, replyHeader } from './headers.ts';
 import { linksOf, sampleAccountMails, sampleMail } from './post-office.ts';
 
 describe('the outbox', () => {

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import PostalMime, { addressParser } from 'postal-mime';
 import { isDeliverable, parseRecipient } from '../../src/core/mail/recipients.ts';
 import type { AccountMail } from '../../src/core/mailer.ts';
-import { messageHeaders, replyHeader } from '../../src/mail/compose.ts';
 import { createSmtpMailer, type SmtpMailer } from '../../src/mail/smtp.ts';
 import { smtpServerOf } from '../support/settings.ts';
+import { messageHeaders, replyHeader } from './headers.ts';
 import {
   brandNames,
   colours,

@@ -4,8 +4,8 @@ import crypto, { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import PostalMime from 'postal-mime';
 import type { AccountMailer } from '../../src/core/mailer.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
-import { messageHeaders, replyHeader, signatureHeader } from '../../src/mail/compose.ts';
 import { verifyDkim } from './dkim-verifier.ts';
+import { messageHeaders, replyHeader, signatureHeader } from './headers.ts';
 import { openPostOffice, sampleAccountMails, sampleMail } from './post-office.ts';
 import { mailerFor } from './smtp-mailer.ts';
 
