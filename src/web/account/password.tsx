@@ -34,6 +34,7 @@ import {
   UsernameField,
 } from './form.tsx';
 import { AccountPage, mayHaveDomains } from './sections.tsx';
+import { FirstPasswordPage } from './sign-up.tsx';
 
 export function createPasswordPages(deps: AccountPageDeps): PageRoute[] {
   return [
@@ -217,29 +218,6 @@ const ResetPage: FC<ResetProps> = ({ frame, ticket, username, token, tokens, ref
   );
 };
 
-/** Of an account that the operator has just made: nothing is replaced. */
-const FirstPasswordPage: FC<Omit<ResetProps, 'token' | 'tokens'>> = ({
-  frame,
-  ticket,
-  username,
-  refusal,
-}) => {
-  const { say } = frame.words;
-  return (
-    <FormPage
-      {...{ frame, refusal }}
-      title={say('signUp.chooseTitle')}
-      lead={say('signUp.chooseLead')}
-      action={frame.href('reset', ticket)}
-      isSignIn
-      submit={say('reset.submit')}
-    >
-      <UsernameField frame={frame} username={username} />
-      <NewPasswordField frame={frame} name="password" label={say('password.choose')} refusal={refusal} />
-    </FormPage>
-  );
-};
-
 const ResetChanges: FC<FrameProps> = ({ frame: { words } }) => (
   <section class="note">
     <h2>{words.say('reset.changesTitle')}</h2>
@@ -287,8 +265,10 @@ async function showReset(
   const found = await accounts.checkReset(key);
   if (found.outcome === 'gone') return pageReply(404, renderPage(<ResetGonePage frame={frame} />));
   const { username, isFirst } = found;
-  if (isFirst)
-    return formReply(<FirstPasswordPage {...{ frame, ticket: key, username, refusal }} />, refusal);
+  if (isFirst) {
+    const [action, submit] = [frame.href('reset', key), frame.words.say('reset.submit')];
+    return formReply(<FirstPasswordPage {...{ frame, action, submit, username, refusal }} />, refusal);
+  }
   const typed = refusal === null ? null : await form();
   const token = typed?.text('token') ?? '';
   const tokens = typed === null ? 'keep' : readTokenFate(typed);

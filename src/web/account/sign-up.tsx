@@ -117,23 +117,19 @@ const SignUpClosedPage: FC<FrameProps> = ({ frame }) => {
   );
 };
 
-interface ChoosePasswordProps extends FrameProps {
-  readonly ticket: string;
+interface FirstPasswordProps extends FrameProps {
+  readonly action: string;
+  readonly submit: string;
   readonly username: string;
   readonly refusal: FormRefusal | null;
 }
 
-const ChoosePasswordPage: FC<ChoosePasswordProps> = ({ frame, ticket, username, refusal }) => {
+/** Of a new account: nothing is replaced. */
+export const FirstPasswordPage: FC<FirstPasswordProps> = ({ username, ...form }) => {
+  const { frame, refusal } = form;
   const { say } = frame.words;
   return (
-    <FormPage
-      {...{ frame, refusal }}
-      title={say('signUp.chooseTitle')}
-      lead={say('signUp.chooseLead')}
-      action={frame.href('completeSignUp', ticket)}
-      isSignIn
-      submit={say('signUp.finish')}
-    >
+    <FormPage {...form} title={say('signUp.chooseTitle')} lead={say('signUp.chooseLead')} isSignIn>
       <UsernameField frame={frame} username={username} />
       <NewPasswordField frame={frame} name="password" label={say('password.choose')} refusal={refusal} />
     </FormPage>
@@ -193,7 +189,8 @@ async function showChoice(
   const found = await accounts.checkSignUp(key);
   if (found.outcome === 'gone') return pageReply(404, renderPage(<SignUpGonePage frame={frame} />));
   const { username } = found;
-  return formReply(<ChoosePasswordPage {...{ frame, ticket: key, username, refusal }} />, refusal);
+  const [action, submit] = [frame.href('completeSignUp', key), frame.words.say('signUp.finish')];
+  return formReply(<FirstPasswordPage {...{ frame, action, submit, username, refusal }} />, refusal);
 }
 
 async function complete(request: PageRequest, deps: AccountPageDeps): Promise<PageReply> {
