@@ -223,7 +223,7 @@ export function sentenceOf(error: MayflyError, chosen: Chosen): string {
     return 'The link is not whole: the 22 characters after its # are missing, cut or changed. The secret was not consumed.';
   if (error.code === 'not_sealed')
     return `The link is that of an end-to-end secret, and ${server} says that it has a plain one. Nothing was read.`;
-  // The limit of a body: base64 and what goes beside it take a third.
+  // The limit is that of a body: base64 and the other fields take a third of it.
   if (error.code === 'too_large' && /^the body /i.test(error.message)) {
     const kilobytes = Math.floor((error.limitBytes ?? 0) / 15_000) * 10;
     return `This is more than ${server} takes${isAnonymous ? ' without an account' : ''}: about ${kilobytes} kB end to end.`;

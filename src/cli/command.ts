@@ -112,11 +112,11 @@ export interface OptionUsage {
   readonly type: 'string' | 'boolean';
   /** Placeholder of the value, `SECONDS`; absent for a boolean. */
   readonly value?: string;
-  /** Its letter, `q` for `-q`; absent for most. */
+  /** `q` for `-q`; absent for most. */
   readonly short?: string;
   /** May be given several times; absent otherwise. */
   readonly isRepeatable?: true;
-  /** Of a value that may begin with a hyphen: by it, the value is told from an option. */
+  /** Of a value that may begin with a hyphen: tells it from an option. */
   readonly form?: RegExp;
   /** What to do where people give a value to an option that takes none. */
   readonly instead?: string;

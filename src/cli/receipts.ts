@@ -152,7 +152,7 @@ function lineOf(receipt: Receipt): string {
   return [metadataKey, stateWords[state], created, recipient ?? '', plain(memo)].join('\t').trimEnd();
 }
 
-/** Without an account the holder of a metadata key may watch and burn on the receipt's page: so here, by what its script and form ask. */
+/** Without an account the holder of a metadata key may watch and burn on the receipt's page, so this sends what its script and form do. */
 async function orOnPage<Result, OnPage>(
   { isAnonymous }: ChosenClient,
   asked: Promise<Result>,

@@ -190,10 +190,10 @@ function splitAtRest(
   return end === -1 ? [args, []] : [args.slice(0, end), args.slice(end + 1)];
 }
 
-/** No argument can hold it. The library takes what begins with it for a value. */
+/** No argument can hold this character, and to the library what begins with it is a value. */
 const shield = '\0';
 
-/** What begins with a hyphen and is a value or a word by its form, so that the library does not take it for an option. */
+/** Marks values and words that begin with a hyphen, which the library would take for options. */
 function shieldValues({ words, options }: Command, args: readonly string[]): string[] {
   const takesAddress = words.some((word) => word.includes('EMAIL'));
   return args.map((arg, at) => {

@@ -1,9 +1,9 @@
 /**
- * How text is read that people and programs hand over: files, pipes, prompts, settings. docs/command.md has the table of what each form
- * drops; a test compares every door with it.
+ * How text from people and programs is read: files, pipes, prompts, settings. docs/command.md says what each form leaves out, and a test
+ * holds every door to it.
  */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** Some Windows programs begin a text with a byte order mark, which nobody sees. */
+/** Some Windows programs begin a text with an invisible byte order mark. */
 const mark = /^\uFEFF/;
 
 const forms = {
@@ -13,7 +13,7 @@ const forms = {
   value: (text: string) => text.replace(mark, '').replace(/^([^\n]*?)\r?\n$/, '$1'),
   /** A key, link, token, address: nothing around it belongs to it. */
   word: (text: string) => text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, ''),
-  /** Lines, each of its own: to be split at `\n`. */
+  /** Several lines, ready to be split at `\n`. */
   lines: (text: string) => text.replace(mark, '').replaceAll('\r\n', '\n').replace(/\n$/, ''),
   /** JSON, PEM: what reads it knows the rest. */
   document: (text: string) => text.replace(mark, ''),

@@ -92,8 +92,8 @@ type Fetch = ServerOptions['fetch'];
  * An installation being tried out listens on the loopback, where other sites cannot reach it, unless they point a name of
  * their own at it (DNS rebinding): to the browser their page and this installation are then one site. Such a request has
  * an `Origin`, which a page can neither leave out of a POST nor forge. A client that is no browser chooses its Host freely
- * and gains nothing by it, so it is answered as usual; so is everybody where the base URL is public. A person learns it from a page,
- * and before anything is typed: a GET of any page is refused too.
+ * and gains nothing by it, so it is answered as usual; so is everybody where the base URL is public. A person is told by a page,
+ * before anything is typed: a GET of any page is refused too.
  */
 export function refuseForeignHosts(fetch: Fetch, { baseUrl, isShareDomain }: OwnNames): Fetch {
   const { hostname: siteHost, pathname } = new URL(baseUrl);

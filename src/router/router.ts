@@ -163,7 +163,7 @@ async function askHome(
   if (home.outcome === 'stranger') return askKeeper(deps, call, keeper);
   const isAbroad = keeper !== null && keeper !== home.region;
   if (isAbroad && home.outcome === 'home') return askAbroad(deps, call, keeper, home.region);
-  // Nobody can say that they are right, nor that they are wrong.
+  // Only their home could say whether they are right, and it does not answer.
   if (isAbroad || home.outcome === 'lost') return refuse(call, regionLost(home.region.label), home.region);
   const routed = await askRegion(deps, call, home.region);
   if (routed.response.status === 401) deps.homes.forget(authorization);

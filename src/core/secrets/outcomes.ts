@@ -315,7 +315,7 @@ export interface BurnInput extends ReceiptInput {
   readonly isAbandoned: IsAbandoned;
   /**
    * Unless `null`, the secret's passphrase must be right too (the `upstream` dialect burns a protected secret only with
-   * its passphrase); `passphrase: null` means it was required and not given, which `sparesOwner` allows the record's owner.
+   * its passphrase); `passphrase: null` means it was required and not given, which only the owner may do, if `sparesOwner`.
    */
   readonly proof: {
     readonly passphrase: Sensitive<string> | null;

@@ -1,6 +1,6 @@
 /**
- * The packages of the command and of the client, as the site serves them to npm. They are beside the program: inside an executable, and in the
- * npm package, which cannot contain itself and packs its own folder again. In a checkout there are none.
+ * The packages of the command and of the client, as the site serves them to npm. An executable holds both. The npm package holds the
+ * client's, and packs its own folder again, because it cannot contain itself. A checkout has neither.
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';

@@ -57,7 +57,7 @@ function stop(name: SealedWord): void {
   say('notice', word(name));
 }
 
-/** In place of everything: a page of its own, with a text for the sender. */
+/** Replaces the whole page, and has a text ready for the sender. */
 function stopIncomplete(): void {
   const [page, words] = ['needs-scripts', 'incomplete'].map((id) => document.getElementById(id));
   if (page == null || words == null) return;

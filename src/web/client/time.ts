@@ -82,7 +82,7 @@ function showRelative(time: HTMLTimeElement, date: Date): void {
   if (moment === 'left') return;
   const exact = document.createElement('span');
   exact.className = 'exact';
-  // A line of its own needs no brackets around what else it says.
+  // Alone on its line it needs no brackets.
   const isAlone = time.parentElement?.matches('.life-when') === true;
   exact.textContent = isAlone ? `· ${exactText(date)}` : `(${exactText(date)})`;
   time.append(' ', exact);

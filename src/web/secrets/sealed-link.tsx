@@ -5,7 +5,7 @@
 import type { FC } from 'hono/jsx';
 import { LinkActions, type LinkActionsProps } from './link-actions.tsx';
 
-/** `link`: without its fragment; `null` unless it was just created. What the script needs for a reload is there all the same. */
+/** `link`: without its fragment; `null` unless it was just created. The markup is there either way, for a reload. */
 export const SealedLink: FC<LinkActionsProps> = (props) => {
   const { frame, link } = props;
   const { say } = frame.words;

@@ -169,7 +169,7 @@ const OpenButton: FC<PropsWithChildren<{ kind?: 'alarm' }>> = ({ kind, children 
   </button>
 );
 
-/** Shown at once without scripts; with them, if they failed to load, and for a link whose end was cut or changed. */
+/** Shown at once without scripts; with them, if they failed to load or the link's end was cut or changed. */
 const NeedsScripts: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.words;
   return (
