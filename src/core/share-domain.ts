@@ -112,6 +112,15 @@ export interface DomainCheck {
   readonly finding: DomainFinding | null;
 }
 
+/** A name that can be a share domain: ASCII, two labels or more, and not ending in a number, as IP addresses do. */
+const domainForm =
+  /^(?=.{3,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!(?:\d+|0x[0-9a-f]*)$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Without a public suffix too: an operator may add such a name. */
+export function canBeShareDomain(name: string): boolean {
+  return domainForm.test(name);
+}
+
 /** The name of a `Host` header: lower case, without port and last dot. */
 export function hostNameOf(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');

@@ -1,6 +1,8 @@
 /** Which texts are names that links can be made on, and that loading the suffix list does not slow down a start. */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
+import { parseDomain } from '../../src/cli/domains.ts';
+import { canBeShareDomain } from '../../src/core/share-domain.ts';
 import { createDomainNameParser } from '../../src/ops/dns.ts';
 import { announceSeed } from '../support/run-seed.ts';
 import { repositoryRoot } from '../support/started-server.ts';
@@ -12,6 +14,16 @@ async function problemOf(text: string) {
   const parsed = await parse(text);
   return 'problem' in parsed ? parsed.problem : parsed;
 }
+
+const piece = fc.oneof(
+  fc.string(),
+  fc.domain(),
+  fc.ipV4(),
+  fc.ipV6(),
+  fc.constantFrom('.', '.4', '.0x', 'xn--', '%2e', '。', 'ß'),
+);
+/** Much of it is no name. */
+const text = fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join(''));
 
 describe('a domain name', () => {
   it('has one spelling, and is taken apart at its public suffix', async () => {
@@ -86,14 +98,6 @@ describe('a domain name', () => {
 
   it('comes out of whatever is typed in one spelling that parses to itself, or not at all', async () => {
     const seed = announceSeed('domain names');
-    const piece = fc.oneof(
-      fc.string(),
-      fc.domain(),
-      fc.ipV4(),
-      fc.ipV6(),
-      fc.constantFrom('.', 'xn--', '%2e', '。', 'ß'),
-    );
-    const text = fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join(''));
     await fc.assert(
       fc.asyncProperty(text, async (typed) => {
         const parsed = await parse(typed);
@@ -104,6 +108,28 @@ describe('a domain name', () => {
         expect(await parse(parsed.name)).toEqual(parsed);
       }),
       { seed, numRuns: 2_000 },
+    );
+  });
+});
+
+describe('a name that an operator adds', () => {
+  it('is never taken for one that cannot be a share domain, and so never looked up', () => {
+    const seed = announceSeed('names of operators');
+    fc.assert(
+      fc.property(text, (typed) => {
+        let name: string;
+        try {
+          name = parseDomain(typed);
+        } catch {
+          return;
+        }
+        expect([name, canBeShareDomain(name)]).toEqual([name, true]);
+      }),
+      {
+        seed,
+        numRuns: 10_000,
+        examples: [['a.b'], ['secrets.intern'], ['links.4com'], ['x.0xyz'], ['x.4-']],
+      },
     );
   });
 });

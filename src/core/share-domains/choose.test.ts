@@ -92,6 +92,44 @@ describe('the domain of a new link', () => {
       expect(await choose({ shareDomain }, jo)).toEqual(unknown(shareDomain));
   });
 
+  it('is not looked up by a name that no share domain can have, nor by the site’s own', async () => {
+    const asked: string[] = [];
+    const store = {
+      findVerifiedDomain: async (name: string) => {
+        asked.push(name);
+        return null;
+      },
+    };
+    const choose = (wish: DomainWish) => chooseShareDomain({ store, links: site }, wish, anonymous);
+    const addresses = [
+      '127.0.0.1:3000',
+      '203.0.113.9',
+      '1.2.3',
+      'example.0x7f',
+      '[::1]:3000',
+      '[2001:db8::1]',
+    ];
+    const others = ['', 'localhost:3000', 'mayfly', '.', 'a..example', '-a.example', 'a_b.example'];
+    for (const name of [...addresses, ...others, `${'a'.repeat(64)}.example`, siteHost, `${siteHost}.:3000`])
+      for (const wish of [
+        { shareDomain: null, arrivedOn: name },
+        { shareDomain: name, arrivedOn: siteHost },
+      ])
+        await choose(wish);
+    expect(asked).toEqual([]);
+    await choose({ shareDomain: 'two.example', arrivedOn: 'One.example:3000' });
+    expect(asked).toEqual(['one.example', 'two.example']);
+  });
+
+  it('may be one without a public suffix, which an operator can add', async () => {
+    const { bench, jo, choose } = await scene();
+    for (const name of ['secrets.intern', 'a.b', 'links.4com']) {
+      await giveDomain(bench.deps.store, jo.account.id, name);
+      expect(await choose({ shareDomain: name }, jo)).toEqual(chosen(name));
+      expect(await choose({ arrivedOn: `${name}:3000` }, jo)).toEqual(chosen(name));
+    }
+  });
+
   it('is what creation takes, and a refusal stores nothing', async () => {
     const { bench, jo } = await scene();
     expect((await bench.share('v', { arrivedOn: open })).shareDomain).toBe(open);

@@ -5,7 +5,7 @@
 import type { Caller } from '../account.ts';
 import type { Links } from '../links.ts';
 import type { DomainStore } from '../ports.ts';
-import { hostNameOf, type StoredDomain } from '../share-domain.ts';
+import { canBeShareDomain, hostNameOf, type StoredDomain } from '../share-domain.ts';
 
 /** The part of `CreationOptions` that chooses the link's host. */
 export interface DomainWish {
@@ -30,15 +30,25 @@ function askedFor({ shareDomain }: DomainWish, { siteHost, sitePort }: Site): st
   return asked === siteHost || asked === `${siteHost}:${sitePort}` ? '' : asked;
 }
 
+type Domains = Pick<DomainStore, 'findVerifiedDomain'>;
+
+/** Runs for every creation and page, so a name that cannot be a share domain, such as an IP address, costs no read. */
+export async function findVerified(
+  store: Domains,
+  siteHost: string,
+  name: string,
+): Promise<StoredDomain | null> {
+  return name === siteHost || !canBeShareDomain(name) ? null : store.findVerifiedDomain(name);
+}
+
 export async function chooseShareDomain(
-  { store, links }: { readonly store: Pick<DomainStore, 'findVerifiedDomain'>; readonly links: Site },
+  { store, links }: { readonly store: Domains; readonly links: Site },
   wish: DomainWish,
   caller: Caller,
 ): Promise<DomainChoice> {
   const asked = askedFor(wish, links);
   const { siteHost } = links;
-  const arrived = hostNameOf(wish.arrivedOn ?? siteHost);
-  const arrivedDomain = arrived === siteHost ? null : await store.findVerifiedDomain(arrived);
+  const arrivedDomain = await findVerified(store, siteHost, hostNameOf(wish.arrivedOn ?? siteHost));
   const isOwn = (domain: StoredDomain) => caller.kind === 'account' && domain.accountId === caller.account.id;
   if (arrivedDomain !== null && caller.kind === 'anonymous' && !arrivedDomain.brand.isPublic)
     return { outcome: 'public_sharing_disabled', shareDomain: arrivedDomain.name };
@@ -48,7 +58,7 @@ export async function chooseShareDomain(
   }
   if (arrivedDomain?.name === asked && arrivedDomain.brand.isPublic)
     return { outcome: 'chosen', shareDomain: asked };
-  const found = await store.findVerifiedDomain(asked);
+  const found = await findVerified(store, siteHost, asked);
   return found !== null && isOwn(found)
     ? { outcome: 'chosen', shareDomain: asked }
     : { outcome: 'unknown_share_domain', shareDomain: wish.shareDomain ?? '' };

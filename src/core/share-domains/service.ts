@@ -11,6 +11,7 @@ import {
   type BrandChanges,
   type BrandCore,
   type BrandProblem,
+  canBeShareDomain,
   changeBrand,
   type DomainBrand,
   type DomainFinding,
@@ -25,6 +26,7 @@ import {
 } from '../share-domain.ts';
 import type { UnixSeconds } from '../time.ts';
 import { type CheckCore, createDomainChecks, txtHostOf } from './check.ts';
+import { findVerified } from './choose.ts';
 
 export interface DomainView {
   /** In ASCII form, as in links. */
@@ -93,9 +95,6 @@ export interface DomainCore extends CheckCore, BrandCore, Pick<Core, 'random' | 
 }
 
 const challengeBytes = 16;
-/** A `Host` header or path that may be a domain: ASCII form, two labels or more, the last not a number. */
-const hostForm =
-  /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** As `parseLogo` names files: a hash and an extension. */
 const logoNameForm = /^[\w-]{8,128}\.[a-z]{3,4}$/;
 
@@ -107,7 +106,7 @@ async function spell(parseName: ParseDomainName, text: string): Promise<string |
   if ('name' in parsed) return parsed.name;
   // Added by the operator, or made a public suffix since: it still has an owner.
   const host = hostNameOf(text);
-  return hostForm.test(host) ? host : null;
+  return canBeShareDomain(host) ? host : null;
 }
 
 interface DomainViews {
@@ -226,12 +225,6 @@ async function setLogo(
   return isSet ? savedDomain(deps, id, domain.name) : unknown;
 }
 
-/** Runs for every page on another host, so it checks the form before it asks the store. */
-async function findVerified({ store, siteHost }: Bound, host: string): Promise<StoredDomain | null> {
-  const name = hostNameOf(host);
-  return name === siteHost || !hostForm.test(name) ? null : store.findVerifiedDomain(name);
-}
-
 function toBranded({ name, brand, logoName }: StoredDomain): BrandedDomain {
   return { name, brand, logoName };
 }
@@ -241,7 +234,8 @@ export type DomainService = ReturnType<typeof createDomainService>;
 /** The use cases of share domains, ports bound. A method rejects only with `ServiceError`. Any spelling of a name will do. */
 export function createDomainService(parts: DomainCore) {
   const core: Bound = { ...parts, views: createDomainViews(parts) };
-  const { store, views, plans } = core;
+  const { store, views, plans, siteHost } = core;
+  const findOnHost = (host: string) => findVerified(store, siteHost, hostNameOf(host));
   const checks = createDomainChecks(parts);
   return {
     /** By name; without a plan that allows domains, those registered before. */
@@ -280,11 +274,11 @@ export function createDomainService(parts: DomainCore) {
       logoNameForm.test(logoName) ? store.findDomainLogo(logoName) : null,
     /** The brand of the host that a request names (perhaps with a port); `null` unless it is a verified domain. */
     brandedDomain: async (host: string): Promise<BrandedDomain | null> => {
-      const domain = await findVerified(core, host);
+      const domain = await findOnHost(host);
       return domain === null ? null : toBranded(domain);
     },
     /** Whether a certificate may be requested for it: only for a verified domain. */
-    isVerified: async (name: string): Promise<boolean> => (await findVerified(core, name)) !== null,
+    isVerified: async (name: string): Promise<boolean> => (await findOnHost(name)) !== null,
     /** Checks what was last checked a day ago or longer, until aborted; how many it checked. */
     checkDue: (until?: AbortSignal): Promise<number> => checks.checkDue(until),
   };
