@@ -15,23 +15,25 @@ export interface ParsedLink {
   readonly fragment: string | null;
 }
 
-/** What goes on with a letter or digit after a key or a fragment is another word, which is never cut. */
-const keyForm = /^([0-9a-z]{31})(?![_-]*[0-9A-Za-z])/;
-/** Slashes may be doubled. What follows the key is no part of it, unless it is a path of its own. */
-const pathForm = /^((?:\/[^/]+)*?)\/+(secret|receipt|private)\/+([0-9a-z]{31})\/*[_-]*(?:[^\w/-].*)?$/s;
-const several = /(\/(?:secret|receipt|private)\/+[0-9a-z]{31}.*){2}/s;
-const fragmentForm = /^[\w-]{21}[AQgw](?![_-]*[0-9A-Za-z])/;
+/** A key or fragment that runs on into a letter or digit is another word, and is never cut. */
+const wordEnd = '(?![_-]*[0-9A-Za-z])';
+const wholeFragment = `[\\w-]{21}[AQgw]${wordEnd}`;
+const keyForm = new RegExp(`^([0-9a-z]{31})${wordEnd}`);
+const fragmentForm = new RegExp(`^${wholeFragment}`);
 /** At `#`, or where filters that rewrite links have escaped it, once or more. */
-const splitForm = /^(.*?)(?:#|%(?:25)*23(?=[\w-]{21}[AQgw](?![_-]*[0-9A-Za-z])))(.*)$/s;
+const splitForm = new RegExp(`^(.*?)(?:#|%(?:25)*23(?=${wholeFragment}))(.*)$`, 's');
+/** Slashes may be doubled. What follows the key is ignored, unless it is another path. */
+const pathForm = /^((?:\/[^/]+)*?)\/+(secret|receipt|private)\/+([0-9a-z]{31})\/*[_-]*(?:[^\w/-].*)?$/s;
+const severalLinks = /(\/(?:secret|receipt|private)\/+[0-9a-z]{31}.*){2}/s;
 /** Punctuation after a link, and the browsers' own directive (WICG, Scroll To Text Fragment). */
-const nothing = /^[\p{P}\p{S}\p{Z}\p{C}]*(?::~:.*)?$/su;
+const noise = /^[\p{P}\p{S}\p{Z}\p{C}]*(?::~:.*)?$/su;
 
 /**
- * What opens an end-to-end secret, without what programs put after it; as it is if that is not whole; `null` if there is nothing.
+ * What opens an end-to-end secret, without what programs put after it; unchanged if it is not whole; `null` if there is none.
  * @param text what follows `#`
  */
 export function fragmentIn(text: string): string | null {
-  return fragmentForm.exec(text)?.[0] ?? (nothing.test(text) ? null : text);
+  return fragmentForm.exec(text)?.[0] ?? (noise.test(text) ? null : text);
 }
 
 function parseOnce(text: string): ParsedLink | null {
@@ -46,7 +48,7 @@ function parseOnce(text: string): ParsedLink | null {
   return { kind: page === 'secret' ? 'secret' : 'receipt', key, server: url.origin + base, fragment };
 }
 
-/** Mail filters put the whole link into a parameter of their own. */
+/** Mail filters put the whole link into a parameter of their own address. */
 function wrappedIn({ searchParams }: URL, fragment: string | null): ParsedLink | null {
   for (const value of searchParams.values()) {
     const link = /^https?:/.test(value) ? parseOnce(value) : null;
@@ -60,7 +62,7 @@ function wrappedIn({ searchParams }: URL, fragment: string | null): ParsedLink |
  * and line breaks do to a link is undone where only one link can be meant. A key is never guessed.
  */
 export function parseLink(text: string): ParsedLink | null {
-  if (several.test(text)) return null;
+  if (severalLinks.test(text)) return null;
   const link = text.replace(/^[^0-9A-Za-z]+/, '');
   const parsed = parseOnce(link);
   const isWhole = parsed !== null && (parsed.fragment === null || fragmentForm.test(parsed.fragment));
