@@ -196,9 +196,9 @@ const world: World = {
   examine: async (settings, recipient) => {
     const { settingProblems } = await import('./app.ts');
     const { serverRegionProblem } = await import('./config/conflicts.ts');
-    const region = serverRegionProblem(settings);
-    const ofRegion = { what: 'settings', verdict: 'fault', words: region ?? '' } as const;
-    const problems = [...(region === null ? [] : [ofRegion]), ...(await settingProblems(settings))];
+    const words = serverRegionProblem(settings);
+    const ofRegion = words === null ? [] : [{ what: 'settings', verdict: 'fault', words } as const];
+    const problems = [...ofRegion, ...(await settingProblems(settings))];
     const deps: DoctorDeps = {
       openStore: () => openTheStore(settings),
       probeMail: async (server, to) => (await import('./app.ts')).tryMailServer(settings, server, to),

@@ -41,7 +41,7 @@ import { type Assignment, fileLabel, maxVariables, parseEnvFile } from './env-fi
 import { renderQr } from './qr.ts';
 import { printReceipt, printRemarks, stateWords, waitingWords } from './receipts.ts';
 import { noClipboard } from './reveal.ts';
-import { shareLines } from './share-lines.ts';
+import { assertForMany, shareLines } from './share-lines.ts';
 import { timeOf } from './terminal.ts';
 
 const creationOptions: Readonly<Record<string, OptionUsage>> = {
@@ -164,20 +164,13 @@ function printCreated(created: Created | Generated, server: string, input: Input
   return 0;
 }
 
-/** What would do something else than meant for each of many secrets. */
 function assertForEnvFile({ words, texts, flags }: Input): void {
-  const { 'env-file': file, 'passphrase-file': passphraseFile } = texts;
   if (words.length > 0) throw new UsageError('Share either a value or file, or the lines of --env-file.');
   if (flags.has('exact'))
     throw new UsageError('--exact has no meaning with --env-file: its quotes say what is in a value.');
   if (flags.has('qr') || flags.has('copy'))
     throw new UsageError('--qr and --copy show one link: they do not go with --env-file.');
-  if (texts.recipient !== undefined)
-    throw new UsageError(
-      '--recipient does not go with --env-file: the mails would not say which link is which.',
-    );
-  if (file === '-' && passphraseFile === '-')
-    throw new UsageError('Standard input holds the values: put the passphrase in a file.');
+  assertForMany('env-file', texts);
 }
 
 /** @throws UsageError that names the lines and never shows their text */

@@ -7,17 +7,21 @@ import { printRemarks } from './receipts.ts';
 
 const maxLines = 100;
 
-/** What would do something else than meant for each of many secrets. */
 function assertForLines({ words, texts, flags }: Input): void {
   if (words.length > 0 || texts['env-file'] !== undefined)
     throw new UsageError('Share either a value or file, or the lines of one file.');
   if (flags.has('exact') || flags.has('qr') || flags.has('copy'))
     throw new UsageError('--exact, --qr and --copy are for one secret: they do not go with --lines.');
+  assertForMany('lines', texts);
+}
+
+/** What would do something else than meant for each of many secrets, whatever they are read from. */
+export function assertForMany(source: 'lines' | 'env-file', texts: Input['texts']): void {
   if (texts.recipient !== undefined)
     throw new UsageError(
-      '--recipient does not go with --lines: the mails would not say which link is which.',
+      `--recipient does not go with --${source}: the mails would not say which link is which.`,
     );
-  if (texts.lines === '-' && texts['passphrase-file'] === '-')
+  if (texts[source] === '-' && texts['passphrase-file'] === '-')
     throw new UsageError('Standard input holds the values: put the passphrase in a file.');
 }
 
