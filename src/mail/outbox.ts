@@ -17,14 +17,11 @@ import {
   ownSiteName,
 } from './compose.ts';
 import { toMailbox } from './mailbox.ts';
+import type { SmtpServerOptions } from './smtp.ts';
 
-export interface OutboxOptions {
+export interface OutboxOptions extends Pick<SmtpServerOptions, 'from' | 'siteName'> {
   /** Made when the first mail is kept. */
   readonly directory: string;
-  /** `name@host` or `Name <name@host>`. */
-  readonly from: string;
-  /** The site's brand, used when `from` has no name (Mayfly). */
-  readonly siteName?: string;
   readonly now?: () => Date;
 }
 
