@@ -6,7 +6,7 @@ import type { DomainService } from '../core/share-domains/service.ts';
 import type { Clock } from '../core/time.ts';
 import type { ApiDeps } from '../http/api.ts';
 import { createBodyReader } from '../http/body.ts';
-import type { StoreRisk } from '../http/health.ts';
+import type { HealthDeps } from '../http/health.ts';
 import type { Serve } from '../http/pipeline.ts';
 import { createAboutPages } from './about/about.tsx';
 import { createDocumentPages } from './about/docs.tsx';
@@ -32,7 +32,8 @@ import { createSiteFiles } from './site-files.ts';
 
 interface PageDeps
   extends ReferenceDeps,
-    Pick<ApiDeps, 'limiter' | 'clientAddressOf' | 'bodyCapBytes' | 'onAnswer' | 'onFault'> {
+    Pick<ApiDeps, 'limiter' | 'clientAddressOf' | 'bodyCapBytes' | 'onAnswer' | 'onFault'>,
+    Pick<HealthDeps, 'isReady' | 'storeRisks'> {
   readonly settings: Settings;
   readonly service: SecretService;
   readonly accounts: AccountService;
@@ -41,9 +42,6 @@ interface PageDeps
   readonly brands: Brands;
   /** From package.json. */
   readonly version: string;
-  /** Whether the store answers. */
-  readonly isReady: () => boolean | Promise<boolean>;
-  readonly storeRisks?: readonly StoreRisk[];
   readonly findDownload: FindDownload;
   /** The wall clock (the system's). */
   readonly clock: Clock;

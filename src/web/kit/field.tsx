@@ -41,17 +41,26 @@ export const Field: FC<PropsWithChildren<{ texts: FieldTexts }>> = ({ texts, chi
       {texts.note === undefined ? null : <span> {texts.note}</span>}
     </label>
     {children}
-    {texts.wrong === null ? null : (
-      <p class="wrong" id={`${texts.name}-wrong`}>
-        {texts.wrong}
-      </p>
-    )}
-    {texts.hint === undefined ? null : (
-      <p class="hint" id={`${texts.name}-hint`}>
-        {texts.hint}
-      </p>
-    )}
+    <FieldNotes {...texts} hintClass="hint" />
   </div>
+);
+
+type FieldNotesProps = Pick<FieldTexts, 'name' | 'wrong' | 'hint'> & { readonly hintClass: string };
+
+/** What is wrong, and the hint: both describe the control (`controlAttributes`). */
+export const FieldNotes: FC<FieldNotesProps> = ({ name, wrong, hint, hintClass }) => (
+  <>
+    {wrong === null ? null : (
+      <p class="wrong" id={`${name}-wrong`}>
+        {wrong}
+      </p>
+    )}
+    {hint === undefined ? null : (
+      <p class={hintClass} id={`${name}-hint`}>
+        {hint}
+      </p>
+    )}
+  </>
 );
 
 /** Browsers do not send unticked boxes: this hidden field says that the form has them. */

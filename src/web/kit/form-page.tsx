@@ -6,7 +6,7 @@ import type { Child, FC, PropsWithChildren } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { problemWords, renderErrorPage } from './error-page.tsx';
-import { asMarkup, asTyped, controlAttributes, Field } from './field.tsx';
+import { asMarkup, asTyped, controlAttributes, Field, FieldNotes, type FieldTexts } from './field.tsx';
 import { type Frame, Page, PostForm, renderPage } from './layout.tsx';
 import { type PageAction, type PageProblem, type PageReply, type PageRequest, pageReply } from './page.ts';
 import { Icon } from './parts.tsx';
@@ -162,11 +162,7 @@ export const DoneNote: FC<{ done: readonly string[] }> = ({ done }) =>
     </div>
   );
 
-export interface TextFieldProps {
-  readonly name: string;
-  readonly label: string;
-  readonly note?: string;
-  readonly hint?: string;
+export interface TextFieldProps extends Omit<FieldTexts, 'wrong'> {
   readonly refusal: FormRefusal | null;
   readonly type: 'email' | 'text' | 'password' | 'date';
   readonly autocomplete: 'username' | 'email' | 'current-password' | 'new-password' | 'off';
@@ -214,12 +210,8 @@ const Showable: FC<{ words: Words; name: string; input: Child }> = ({ words, nam
   </div>
 );
 
-export interface TickBoxProps {
-  readonly name: string;
-  readonly label: string;
-  readonly hint?: string;
+export interface TickBoxProps extends Omit<FieldTexts, 'note'> {
   readonly isTicked: boolean;
-  readonly wrong: string | null;
 }
 
 /** Sent as `yes` when it is ticked. */
@@ -229,16 +221,7 @@ export const TickBox: FC<TickBoxProps> = ({ isTicked, ...texts }) => (
       <input {...controlAttributes(texts)} type="checkbox" value="yes" checked={isTicked} />
       <span>{texts.label}</span>
     </label>
-    {texts.wrong === null ? null : (
-      <p class="wrong" id={`${texts.name}-wrong`}>
-        {texts.wrong}
-      </p>
-    )}
-    {texts.hint === undefined ? null : (
-      <p class="hint of-box" id={`${texts.name}-hint`}>
-        {texts.hint}
-      </p>
-    )}
+    <FieldNotes {...texts} hintClass="hint of-box" />
   </>
 );
 
