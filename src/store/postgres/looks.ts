@@ -11,7 +11,7 @@ import { type LookStore, lookRow, type StoredLook } from '../../core/look-store.
 import type { IsAbandoned } from '../../core/ports.ts';
 import { type RotationStore, rootKidOf } from '../../core/root-store.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { type SecretRow, toSecret } from '../secret-rows.ts';
+import { type SecretRow, toSecret } from '../record-rows.ts';
 import { createBatch } from './batches.ts';
 import { erased } from './claims.ts';
 import { type Ending, type Endings, endingColumns } from './endings.ts';

@@ -1,11 +1,3 @@
-/**
- * Receipts, and what their holders decide.
- *
- * Each decision is one statement that holds the whole condition (see claims.ts). A read changes nothing that anybody is told (P4), and
- * names an end only once it is believed (endings.ts, P6).
- */
-import type { AccountId } from '../../core/account.ts';
-import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type { SecretStore } from '../../core/ports.ts';
 import {
   type Burner,
@@ -14,10 +6,9 @@ import {
   type ReceiptRecord,
   type StoredDelivery,
   type StoredReceipt,
-  type StoredState,
 } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { flagsIn } from '../marks.ts';
+import { lifeOf, type ReceiptRow, receiptOf } from '../record-rows.ts';
 import { deliveryAt } from '../store.ts';
 import { erased, rootOf } from './claims.ts';
 import { type Ending, type Endings, endingColumns } from './endings.ts';
@@ -25,18 +16,9 @@ import type { Engine } from './engine.ts';
 import type { RootUses } from './roots.ts';
 import { decision, statement } from './statement.ts';
 
-interface ReceiptRow extends Ending {
-  readonly receipt_id: Uint8Array;
-  readonly position: number;
-  readonly owner: AccountId | null;
-  readonly created_at: UnixSeconds;
-  readonly expires_at: UnixSeconds;
-  readonly receipt_expires_at: UnixSeconds;
+interface KeptReceipt extends Ending, ReceiptRow {
   readonly viewed_at: UnixSeconds | null;
   readonly burned_by: Burner | null;
-  readonly marks: number;
-  readonly share_domain: string;
-  readonly details_box: Uint8Array | null;
   readonly recent_box: Uint8Array | null;
   readonly memo_box: Uint8Array | null;
   readonly delivery: DeliveryState | null;
@@ -62,31 +44,20 @@ const listReceipts = statement(`
 /** A cursor is the position of the receipt that it is of. */
 const cursorForm = /^[1-9][0-9]{0,15}$/;
 
-const states: Readonly<Record<string, StoredState>> = { w: 'waiting', r: 'received', b: 'burned' };
-
-function toReceipt(row: ReceiptRow, now: UnixSeconds): ReceiptRecord {
-  const life = { state: states[row.state] ?? 'burned', expiresAt: row.expires_at };
+function toReceipt(row: KeptReceipt, now: UnixSeconds): ReceiptRecord {
   return {
-    ...life,
-    receiptId: row.receipt_id as ReceiptId,
-    secretId: row.secret_id as SecretId,
-    owner: row.owner,
-    createdAt: row.created_at,
-    receiptExpiresAt: row.receipt_expires_at,
+    ...receiptOf(row),
     viewedAt: row.viewed_at,
     endedAt: row.ended_at,
     burnedBy: row.burned_by,
-    ...flagsIn(row.marks),
-    shareDomain: row.share_domain,
-    detailsBox: row.details_box,
     recentBox: row.recent_box,
     memoBox: row.memo_box,
-    delivery: deliveryAt(deliveryOf(row, isWaiting(life, now)), now),
+    delivery: deliveryAt(deliveryOf(row, isWaiting(lifeOf(row), now)), now),
   };
 }
 
 /** The address goes with the secret (P11). */
-function deliveryOf(row: ReceiptRow, waits: boolean): StoredDelivery | null {
+function deliveryOf(row: KeptReceipt, waits: boolean): StoredDelivery | null {
   if (row.delivery === null) return null;
   return {
     state: row.delivery,
@@ -104,7 +75,7 @@ function createReceiptReads(engine: Engine, { believe }: Endings): ReceiptReads 
   return {
     async findReceipt(id, manager): Promise<StoredReceipt | null> {
       const now = time.earliest();
-      const [row] = await engine.read<ReceiptRow & { readonly sealed_secret: Uint8Array | null }>(
+      const [row] = await engine.read<KeptReceipt & { readonly sealed_secret: Uint8Array | null }>(
         findReceipt,
         [new Uint8Array(id), now, manager ?? null],
       );
@@ -121,7 +92,7 @@ function createReceiptReads(engine: Engine, { believe }: Endings): ReceiptReads 
       if (after !== null && !cursorForm.test(after)) return null;
       const before = after === null ? Number.MAX_SAFE_INTEGER : Number(after);
       const now = time.now();
-      const rows = await engine.read<ReceiptRow>(listReceipts, [owner, before, now, limit]);
+      const rows = await engine.read<KeptReceipt>(listReceipts, [owner, before, now, limit]);
       await Promise.all(rows.filter(({ state }) => state !== 'w').map(believe));
       return rows.map((row) => ({ ...toReceipt(row, now), cursor: String(row.position) }));
     },
@@ -176,7 +147,7 @@ type ReceiptWrites = Pick<SecretStore, 'markViewed' | 'setExpiry' | 'setMemo' | 
 function createReceiptWrites(engine: Engine, roots: RootUses): ReceiptWrites {
   return {
     async markViewed(id) {
-      const [row] = await engine.decide<Pick<ReceiptRow, 'viewed_at'>>(markViewed, [new Uint8Array(id)]);
+      const [row] = await engine.decide<Pick<KeptReceipt, 'viewed_at'>>(markViewed, [new Uint8Array(id)]);
       return row?.viewed_at ?? null;
     },
     async setExpiry(id, from, { expiresAt, receiptExpiresAt, noticeDueAt, sealedSecret }) {

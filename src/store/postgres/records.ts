@@ -7,7 +7,7 @@ import type { SecretId } from '../../core/keys.ts';
 import type { ClaimTarget, SecretStore } from '../../core/ports.ts';
 import type { StoredSecret } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { type SecretRow, toSecret } from '../secret-rows.ts';
+import { type SecretRow, toSecret } from '../record-rows.ts';
 import { createBatch } from './batches.ts';
 import { createClaimStore, type Kept } from './claims.ts';
 import { createEndings, type Ending, type Endings, endingColumns } from './endings.ts';

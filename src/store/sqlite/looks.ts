@@ -13,7 +13,7 @@ import type { Database } from 'bun:sqlite';
 import type { SecretId } from '../../core/keys.ts';
 import { lookRow, lookSeconds, type NewLook, type StoredLook } from '../../core/look-store.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { toSecret } from '../secret-rows.ts';
+import { toSecret } from '../record-rows.ts';
 import type { LocatedClaim } from './frames.ts';
 import { type Locator, rowAmong } from './locator.ts';
 import type { Deciding } from './protocol.ts';

@@ -21,11 +21,10 @@ import {
   type StoredDelivery,
   type StoredReceipt,
   type StoredSecret,
-  type StoredState,
 } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { bitsOf, flagsIn } from '../marks.ts';
-import { toSecret } from '../secret-rows.ts';
+import { bitsOf } from '../marks.ts';
+import { lifeOf, type ReceiptRow, receiptOf, toSecret } from '../record-rows.ts';
 import { deliveryAt } from '../store.ts';
 import type { LocatedClaim, PutFrame } from './frames.ts';
 import { hintOf, type Locator, rowAmong } from './locator.ts';
@@ -46,29 +45,16 @@ import type { Deciding } from './protocol.ts';
 import { createRootUses, namedRoot } from './roots.ts';
 import { type PlacedSecretRow, secretColumns } from './secret-rows.ts';
 
-interface ReceiptRow extends DeliveryColumns {
-  position: number;
-  state: string;
-  owner: AccountId | null;
-  created_at: UnixSeconds;
-  expires_at: UnixSeconds;
-  receipt_expires_at: UnixSeconds;
+interface KeptReceipt extends DeliveryColumns, ReceiptRow {
   viewed_at: UnixSeconds;
-  marks: number;
-  secret_id: Uint8Array;
-  receipt_id: Uint8Array;
-  share_domain: string;
-  details_box: Uint8Array | null;
   recent_box: Uint8Array | null;
   memo_box: Uint8Array | null;
 }
 
-interface SealedReceiptRow extends ReceiptRow {
+interface SealedReceiptRow extends KeptReceipt {
   sealed_secret: Uint8Array;
   creator_box: Uint8Array;
 }
-
-const states: Readonly<Record<string, StoredState>> = { w: 'waiting', r: 'received', b: 'burned' };
 
 const selectSecret = `
   SELECT ${secretColumns} FROM records
@@ -112,13 +98,13 @@ export interface RecordReads {
 export function createRecordReads(db: Database, locator: Locator): RecordReads {
   const secret = db.query<PlacedSecretRow, [number, Uint8Array, number]>(selectSecret);
   const receipt = db.query<SealedReceiptRow, [number, Uint8Array, number, number | null]>(selectReceipt);
-  const owned = db.query<ReceiptRow, [number, number, number]>(selectOwned);
-  const indexed = db.query<ReceiptRow, [number, number, number, number]>(selectIndexed);
+  const owned = db.query<KeptReceipt, [number, number, number]>(selectOwned);
+  const indexed = db.query<KeptReceipt, [number, number, number, number]>(selectIndexed);
   const places = new WeakMap<ClaimTarget, number>();
 
   /** The newest of the account's rows before a position. One may be found in memory and in the index. */
-  function newestOf(owner: AccountId, before: number, limit: number, now: UnixSeconds): ReceiptRow[] {
-    const rows = new Map<number, ReceiptRow>();
+  function newestOf(owner: AccountId, before: number, limit: number, now: UnixSeconds): KeptReceipt[] {
+    const rows = new Map<number, KeptReceipt>();
     for (const place of locator.recentOfOwner(owner)) {
       if (rows.size === limit) break;
       const row = place < before ? owned.get(place, owner, now) : null;
@@ -152,11 +138,6 @@ export function createRecordReads(db: Database, locator: Locator): RecordReads {
   };
 }
 
-const lifeOf = (row: ReceiptRow): Pick<StoredReceipt, 'state' | 'expiresAt'> => ({
-  state: states[row.state] ?? 'burned',
-  expiresAt: row.expires_at,
-});
-
 /** What is erased is zeros, and what is about to be is not shown. */
 function sealedPartsOf(
   row: SealedReceiptRow,
@@ -169,22 +150,14 @@ function sealedPartsOf(
   };
 }
 
-function toReceipt(row: ReceiptRow, now: UnixSeconds): ReceiptRecord {
+function toReceipt(row: KeptReceipt, now: UnixSeconds): ReceiptRecord {
   const life = lifeOf(row);
   return {
-    ...life,
-    receiptId: row.receipt_id as ReceiptId,
-    secretId: row.secret_id as SecretId,
-    owner: row.owner,
-    createdAt: row.created_at,
-    receiptExpiresAt: row.receipt_expires_at,
+    ...receiptOf(row),
     // A time that has not come yet is kept as a later one (see 001-records.sql).
     viewedAt: row.viewed_at < row.receipt_expires_at ? row.viewed_at : null,
     endedAt: life.state === 'waiting' ? null : row.ended_at,
     burnedBy: burnerOf(row),
-    ...flagsIn(row.marks),
-    shareDomain: row.share_domain,
-    detailsBox: row.details_box,
     // Erased with its account: no sealed box is all zeros.
     recentBox: row.recent_box?.some((byte) => byte !== 0) ? row.recent_box : null,
     memoBox: memoBoxOf(row.memo_box),
@@ -193,7 +166,7 @@ function toReceipt(row: ReceiptRow, now: UnixSeconds): ReceiptRecord {
 }
 
 /** The address goes with the secret (P11). */
-function toDelivery(row: ReceiptRow, waits: boolean, now: UnixSeconds): StoredDelivery | null {
+function toDelivery(row: KeptReceipt, waits: boolean, now: UnixSeconds): StoredDelivery | null {
   const delivery = deliveryAt(deliveryOf(row), now);
   return delivery === null || waits ? delivery : { ...delivery, addressBox: null };
 }
@@ -236,7 +209,7 @@ const burnerTimes: Readonly<Record<Burner, string>> = {
   recipient: 'receipt_expires_at',
 };
 
-export type OwnTimes = Pick<ReceiptRow, 'state' | 'delivery_at' | 'expires_at' | 'receipt_expires_at'>;
+export type OwnTimes = Pick<KeptReceipt, 'state' | 'delivery_at' | 'expires_at' | 'receipt_expires_at'>;
 
 export function burnerOf({
   state,

@@ -1,4 +1,4 @@
-import type { SecretRow } from '../secret-rows.ts';
+import type { SecretRow } from '../record-rows.ts';
 
 export interface PlacedSecretRow extends SecretRow {
   readonly position: number;
