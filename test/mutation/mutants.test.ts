@@ -1,9 +1,10 @@
 /** The mutants made: every kind, and none in code that does not exist at run time. */
 import { describe, expect, it } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { API } from 'typescript/unstable/async';
+import { equivalents } from './equivalents.ts';
 import { applied, linesOf, mutantsOf } from './mutants.ts';
 import { judgesOf, listJudges, readImporters, scopedFiles } from './selection.ts';
 
@@ -86,5 +87,16 @@ describe('the scopes', () => {
     const times = new Map(listJudges(root).map((test) => [test, 0] as const));
     const unjudged = scopedFiles(root).filter((file) => judgesOf(file, importers, times, root).length === 0);
     expect(unjudged.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('the mutants that break no promise', () => {
+  it('are of lines that are there', () => {
+    const linesIn = (path: string) =>
+      readFileSync(join(root, path), 'utf8')
+        .split('\n')
+        .map((line) => line.trim());
+    const stale = equivalents.filter(({ path, before }) => !linesIn(path).includes(before));
+    expect(stale).toEqual([]);
   });
 });
