@@ -22,6 +22,8 @@ ENV HOST=0.0.0.0
 ENV MAYFLY_DATA_DIR=/var/lib/mayfly
 # As on a machine with 256 MiB the runtime collects garbage earlier: less memory at equal CPU.
 ENV BUN_JSC_forceRAMSize=268435456
+# Without the compiler's last tier (docs/decisions/069-no-last-tier.md).
+ENV BUN_JSC_useFTLJIT=0
 # By number, so that an orchestrator sees that it is not root.
 USER 10001:10001
 WORKDIR /var/lib/mayfly

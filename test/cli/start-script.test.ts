@@ -53,7 +53,7 @@ async function spawnHere(command: string, args: readonly string[], detached = fa
   const { PATH = '', HOME = '' } = process.env;
   const data = await mkdtemp(join(checkout, 'data-'));
   const settings = { HOST: '127.0.0.1', PORT: String(await freePort()), MAYFLY_DATA_DIR: data };
-  const env = { PATH, HOME, ...settings };
+  const env = { PATH, HOME, ...settings, BUN_JSC_dumpOptions: '1' };
   return spawn(command, [...args], { cwd: checkout, env, stdio: ['ignore', 'pipe', 'pipe'], detached });
 }
 
@@ -83,6 +83,8 @@ async function startOnce(): Promise<{ words: string; runsFrom: string }> {
 }
 
 const fromTheSources = 'starts from its sources';
+/** As the runtime says its options. */
+const withoutLastTier = 'useFTLJIT=false';
 const programs = async () => (await readdir(cache)).filter((name) => name.startsWith('program-'));
 
 describe('the start script', () => {
@@ -94,6 +96,14 @@ describe('the start script', () => {
     expect(first.runsFrom).toBe(join(cache, made[0] ?? ''));
     expect((await startOnce()).runsFrom).toBe(first.runsFrom);
     expect(await programs()).toEqual(made);
+  });
+
+  it('serves without the last tier of the compiler, which other commands keep', async () => {
+    expect((await startOnce()).words).toContain(withoutLastTier);
+    const { exited, stderr } = watch(await spawnHere('scripts/start.sh', ['version']));
+    expect(await exited).toEqual({ code: 0, signal: null });
+    expect(stderr()).toContain('JSC options');
+    expect(stderr()).not.toContain(withoutLastTier);
   });
 
   it('runs what was changed, also when size and time of the change are those of before', async () => {
@@ -128,6 +138,7 @@ describe('the start script', () => {
     const kept = await startOnce();
     expect(kept.words).toContain(fromTheSources);
     expect(kept.words).toContain('is ready');
+    expect(kept.words).toContain(withoutLastTier);
     await rm(cache);
     await writeFile(
       join(checkout, 'scripts', 'build.mjs'),

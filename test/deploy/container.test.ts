@@ -164,6 +164,12 @@ describe('the container', () => {
     expect(readdirSync(join(folder, 'volume'))).toContain('mayfly.db');
   });
 
+  it('runs without the last tier of the compiler', () => {
+    expect(readFileSync(`/proc/${running().pid()}/environ`, 'utf8').split('\0')).toContain(
+      'BUN_JSC_useFTLJIT=0',
+    );
+  });
+
   it('is healthy while it runs, whatever proxy it was given', () => {
     expect(running().exec(final.health, { HTTP_PROXY: 'http://127.0.0.1:1' })).toEqual({
       status: 0,

@@ -122,6 +122,8 @@ describe('the Debian package', () => {
     });
     expect(await run('mayfly-admin account create jo@example.com --json')).toContain('jo@example.com');
     expect(await run("stat -c '%a %U' /var/lib/mayfly")).toBe('700 mayfly\n');
+    const environment = await run('cat /proc/$(systemctl show --property=MainPID --value mayfly)/environ');
+    expect(environment.split('\0')).toContain('BUN_JSC_useFTLJIT=0');
   });
 
   it('is updated: the service runs the new one, with its settings and what it kept', async () => {

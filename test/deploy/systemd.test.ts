@@ -174,6 +174,11 @@ describe('the service', () => {
     expect(await run('systemctl show --value --property=MemorySwapMax mayfly')).toBe('0\n');
   });
 
+  it('runs without the last tier of the compiler', async () => {
+    const environment = await run(`${mainPid}; cat /proc/$pid/environ`);
+    expect(environment.split('\0')).toContain('BUN_JSC_useFTLJIT=0');
+  });
+
   it('can write to its state and to temporary folders, nowhere else', async () => {
     const mounts = await run(`${mainPid}; cut --delimiter=' ' --fields=5,6 /proc/$pid/mountinfo`);
     // A later mount hides an earlier one at the same place.
