@@ -40,8 +40,7 @@ async function runReset(input: Input, world: World): Promise<ExitCode> {
       `Whoever opens this link can set ${which} password for ${username}. Earlier links no longer work.`,
       ...(isFirst ? [] : [wrapWords(whatAResetLoses, '')]),
     ];
-    printHandedLink(world, input, settings, { username, ticket, expiresAt }, words);
-    return 0;
+    return printHandedLink(world, input, settings, { username, ticket, expiresAt }, words);
   });
 }
 
@@ -55,8 +54,7 @@ async function runLock(input: Input, world: World): Promise<ExitCode> {
     const done = `${wrapWords(effect, '')}\nTo lift it: mayfly account unlock ${username}`;
     const already = `${username} is locked already, since ${timeOf(lockedAt ?? store.now())}.`;
     if (!input.json) world.terminal.err(`${changed ? done : already}\n`);
-    printResult(world, input, { username, locked: lockedAt, changed }, []);
-    return 0;
+    return printResult(world, input, { username, locked: lockedAt, changed }, []);
   });
 }
 
@@ -65,8 +63,7 @@ async function runUnlock(input: Input, world: World): Promise<ExitCode> {
     const changed = await store.unlockAccount(id);
     const done = `Account ${username} unlocked. Its password and API tokens work again; browsers have to log in again.\n`;
     if (!input.json) world.terminal.err(changed ? done : `${username} is not locked.\n`);
-    printResult(world, input, { username, locked: null, changed }, []);
-    return 0;
+    return printResult(world, input, { username, locked: null, changed }, []);
   });
 }
 
@@ -100,8 +97,7 @@ async function runDelete(input: Input, world: World): Promise<ExitCode> {
       world.terminal.err(
         `Done. ${plural(burned, 'secret')} burned. No mail was sent: tell the person yourself.\n`,
       );
-    printResult(world, input, { username, deleted: true, burned }, []);
-    return 0;
+    return printResult(world, input, { username, deleted: true, burned }, []);
   });
 }
 

@@ -94,13 +94,11 @@ async function runCreate(input: Input, world: World): Promise<ExitCode> {
     }
     if (made.outcome === 'invited') {
       const words = [`Account ${made.username} made. Whoever opens this link can set its password.`];
-      printHandedLink(world, input, settings, made, words);
-      return 0;
+      return printHandedLink(world, input, settings, made, words);
     }
     const token = made.token.expose();
     if (!input.json) world.terminal.err(`Account ${made.username} made. Its API token is shown only now:\n`);
-    printResult(world, input, { username: made.username, token }, [token]);
-    return 0;
+    return printResult(world, input, { username: made.username, token }, [token]);
   });
 }
 
@@ -108,8 +106,7 @@ async function runList(input: Input, world: World): Promise<ExitCode> {
   return withAccounts(input, world, async ({ store }) => {
     const accounts = await store.listAccounts();
     if (accounts.length === 0) world.terminal.err('There are no accounts yet.\n');
-    printResult(world, input, accounts.map(jsonOfAccount), accounts.map(lineOfAccount));
-    return 0;
+    return printResult(world, input, accounts.map(jsonOfAccount), accounts.map(lineOfAccount));
   });
 }
 
@@ -132,8 +129,7 @@ async function runPlan(input: Input, world: World): Promise<ExitCode> {
   return withAccount(input, world, async ({ store }, account) => {
     await store.setPlan(account.id, plan);
     if (!input.json) world.terminal.err(`Account ${account.username} now has the plan ${plan}.\n`);
-    printResult(world, input, { username: account.username, plan }, []);
-    return 0;
+    return printResult(world, input, { username: account.username, plan }, []);
   });
 }
 
@@ -236,8 +232,7 @@ async function runTokenCreate(input: Input, world: World): Promise<ExitCode> {
     if (await isLocked(accounts, username)) world.terminal.err(lockedWords(username));
     if (!input.json) world.terminal.err(wordsOfNew(tokenId, scopes, canListEarlier));
     const json = { username, token, token_id: tokenId, name, scopes, can_list_earlier: canListEarlier };
-    printResult(world, input, json, [token]);
-    return 0;
+    return printResult(world, input, json, [token]);
   });
 }
 
@@ -281,8 +276,7 @@ async function runTokenList(input: Input, world: World): Promise<ExitCode> {
   return withAccount(input, world, async ({ store }, account) => {
     const tokens = await store.listTokens(account.id);
     if (tokens.length === 0) world.terminal.err('This account has no token.\n');
-    printResult(world, input, tokens.map(jsonOf), tokens.map(lineOf));
-    return 0;
+    return printResult(world, input, tokens.map(jsonOf), tokens.map(lineOf));
   });
 }
 
@@ -296,8 +290,7 @@ async function runTokenRevoke(input: Input, world: World): Promise<ExitCode> {
       return refuse(world, input, 'no_token', `${account.username} has no token ${tokenId}.`);
     }
     if (!input.json) world.terminal.err(`Token ${tokenId} of ${account.username} no longer works.\n`);
-    printResult(world, input, { username: account.username, revoked: tokenId }, []);
-    return 0;
+    return printResult(world, input, { username: account.username, revoked: tokenId }, []);
   });
 }
 

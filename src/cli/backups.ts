@@ -48,8 +48,7 @@ async function runBackup(input: Input, world: World): Promise<ExitCode> {
       `${file} holds the store of ${timeOf(facts.takenAt)}, checked: ${contents(facts)}.\n` +
         `It does not hold the keys. Keep a copy of ${settings.rootKeysFile}, in another place.\n`,
     );
-  printResult(world, input, jsonOf(facts), []);
-  return 0;
+  return printResult(world, input, jsonOf(facts), []);
 }
 
 const consequences = (facts: BackupFacts, dataDir: string): string =>
@@ -77,8 +76,7 @@ async function runRestore(input: Input, world: World): Promise<ExitCode> {
     world.terminal.err(
       `Done. Put its keys at ${settings.rootKeysFile}, if they are not there yet, and start the server.\n`,
     );
-  printResult(world, input, { ...jsonOf(restored.facts), burned: restored.facts.waiting }, []);
-  return 0;
+  return printResult(world, input, { ...jsonOf(restored.facts), burned: restored.facts.waiting }, []);
 }
 
 async function acceptRestored(input: Input, world: World): Promise<ExitCode> {
@@ -96,8 +94,7 @@ async function acceptRestored(input: Input, world: World): Promise<ExitCode> {
   if (accepted.outcome === 'refused')
     return refuse(world, input, 'failed', `Nothing was changed. ${accepted.problem}`);
   if (!input.json) world.terminal.err('Done. Start the servers.\n');
-  printResult(world, input, { ...jsonOf(facts), burned: facts.waiting }, []);
-  return 0;
+  return printResult(world, input, { ...jsonOf(facts), burned: facts.waiting }, []);
 }
 
 export const backupCommands: readonly Command[] = [

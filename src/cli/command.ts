@@ -189,10 +189,11 @@ export class Refusal extends Error {
   }
 }
 
-/** A result: JSON when asked for, else lines. */
-export function printResult(world: World, input: Input, json: unknown, lines: readonly string[]): void {
+/** A result: JSON when asked for, else lines. The command is then done. */
+export function printResult(world: World, input: Input, json: unknown, lines: readonly string[]): ExitCode {
   const text = input.json ? JSON.stringify(json) : lines.join('\n');
   if (input.json || lines.length > 0) world.terminal.out(`${text}\n`);
+  return 0;
 }
 
 /** A refusal: a sentence for people, and with `--json` its code on standard output. */

@@ -55,8 +55,7 @@ async function runAdd(input: Input, world: World): Promise<ExitCode> {
         `${username} may now use ${name}. Let it lead here: links become https://${name}/secret/…\n`,
       );
     }
-    printResult(world, input, { username, domain: name }, []);
-    return 0;
+    return printResult(world, input, { username, domain: name }, []);
   });
 }
 
@@ -73,8 +72,7 @@ async function runList(input: Input, world: World): Promise<ExitCode> {
   return withAccount(input, world, async ({ store }, account) => {
     const domains = await store.listDomains(account.id);
     if (domains.length === 0) world.terminal.err('This account has no share domain.\n');
-    printResult(world, input, domains.map(jsonOf), domains.map(lineOf));
-    return 0;
+    return printResult(world, input, domains.map(jsonOf), domains.map(lineOf));
   });
 }
 
@@ -114,8 +112,7 @@ async function runRemove(input: Input, world: World): Promise<ExitCode> {
       return refuse(world, input, 'no_domain', `${account.username} has no share domain ${name}.`);
     }
     if (!input.json) world.terminal.err(`${account.username} can no longer use ${name} for new links.\n`);
-    printResult(world, input, { username: account.username, removed: name }, []);
-    return 0;
+    return printResult(world, input, { username: account.username, removed: name }, []);
   });
 }
 

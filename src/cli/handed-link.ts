@@ -7,7 +7,7 @@ import type { Ticket } from '../core/account.ts';
 import { createLinks, isLoopbackUrl } from '../core/links.ts';
 import type { Sensitive } from '../core/sensitive.ts';
 import type { UnixSeconds } from '../core/time.ts';
-import { type Input, printResult, type World } from './command.ts';
+import { type ExitCode, type Input, printResult, type World } from './command.ts';
 import { timeOf } from './terminal.ts';
 
 export interface LinkToHand {
@@ -23,11 +23,11 @@ export function printHandedLink(
   { baseUrl }: Pick<Settings, 'baseUrl'>,
   { username, ticket, expiresAt }: LinkToHand,
   words: readonly string[],
-): void {
+): ExitCode {
   const link = createLinks(baseUrl).resetUrl(ticket.expose());
   if (isLoopbackUrl(baseUrl))
     world.terminal.err(`The link leads to ${baseUrl}, which is this machine alone: see MAYFLY_BASE_URL.\n`);
   const expiry = `The link works once, until ${timeOf(expiresAt)} (24 hours), and is shown only now:`;
   if (!input.json) world.terminal.err([...words, expiry, ''].join('\n'));
-  printResult(world, input, { username, link, expires: expiresAt }, [link]);
+  return printResult(world, input, { username, link, expires: expiresAt }, [link]);
 }

@@ -46,8 +46,7 @@ async function runHealth(input: Input, world: World): Promise<ExitCode> {
   if (status === null) return refuse(world, input, 'unreachable', `${server} does not answer.${faults}`);
   if (status !== 200)
     return refuse(world, input, 'not_ready', `${server} answers that it is not ready: see its log.`);
-  printResult(world, input, { ready: true }, ['ready']);
-  return 0;
+  return printResult(world, input, { ready: true }, ['ready']);
 }
 
 export const healthCommands: readonly Command[] = [

@@ -67,8 +67,7 @@ async function runCreate(input: Input, world: World): Promise<ExitCode> {
     world.terminal.err(
       `Made ${path}. Every node that shares the store needs this file, and you a copy of it, apart from the store’s backups.\n`,
     );
-  printResult(world, input, { created: path }, []);
-  return 0;
+  return printResult(world, input, { created: path }, []);
 }
 
 /** `root 1`, `roots 1 and 2`, `roots 1, 2 and 3`. */
@@ -89,8 +88,7 @@ async function runList(input: Input, world: World): Promise<ExitCode> {
     const lines = rows.map(({ kid, created, current, in_use }) =>
       [kid, created ?? '-', current ? 'current' : 'older', in_use ? 'in use' : 'not in use'].join('\t'),
     );
-    printResult(world, input, rows, lines);
-    return 0;
+    return printResult(world, input, rows, lines);
   });
 }
 
@@ -106,8 +104,7 @@ async function runAdd(input: Input, world: World): Promise<ExitCode> {
           `Running servers wrap new secrets under it within ${rootKeysTakenMs / 1_000} seconds.\n` +
           'Next: mayfly keys rotate re-wraps what waits under the older roots.\n',
       );
-    printResult(world, input, { added: kid, roots: kids }, []);
-    return 0;
+    return printResult(world, input, { added: kid, roots: kids }, []);
   });
 }
 
@@ -182,8 +179,7 @@ async function runRotate(input: Input, world: World): Promise<ExitCode> {
     const { rewrapped, fixed, fixedUntil, damaged } = report;
     if (!input.json) world.terminal.err(rotatedWords(report, keys));
     const json = { root: keys.ring.current.kid, rewrapped, fixed, fixed_until: fixedUntil, damaged };
-    printResult(world, input, json, []);
-    return 0;
+    return printResult(world, input, json, []);
   });
 }
 
@@ -220,15 +216,13 @@ async function runRetire(input: Input, world: World): Promise<ExitCode> {
     if (gone.length === 0) return refuseInUse(world, input, older);
     if (!input.json)
       world.terminal.err(`Done. ${path} has ${rootsWords(kept)}. Replace the copies that you keep of it.\n`);
-    printResult(world, input, { retired: gone, roots: kept }, []);
-    return 0;
+    return printResult(world, input, { retired: gone, roots: kept }, []);
   });
 }
 
 function nothingToRetire(input: Input, world: World, kid: number): ExitCode {
   if (!input.json) world.terminal.err(`Root ${kid} is the only one: nothing to do.\n`);
-  printResult(world, input, { retired: [], roots: [kid] }, []);
-  return 0;
+  return printResult(world, input, { retired: [], roots: [kid] }, []);
 }
 
 export const keyCommands: readonly Command[] = [

@@ -129,8 +129,7 @@ async function runLogin(input: Input, world: World): Promise<ExitCode> {
       `Logged in to ${server} as ${username}. The token is kept in ${placeWords(place, logins.path)}.\n`,
     );
   if (!input.json && settings.token !== null) world.terminal.err('MAYFLY_TOKEN is set, and wins over it.\n');
-  printResult(world, input, { server, username, kept: place }, []);
-  return 0;
+  return printResult(world, input, { server, username, kept: place }, []);
 }
 
 async function runLogout(input: Input, world: World): Promise<ExitCode> {
@@ -155,8 +154,7 @@ async function runLogout(input: Input, world: World): Promise<ExitCode> {
     world.terminal.err(
       'The keyring of this system did not open, and keeps the token: remove "mayfly" from it.\n',
     );
-  printResult(world, input, { server, username }, []);
-  return 0;
+  return printResult(world, input, { server, username }, []);
 }
 
 const sources: Readonly<Record<Caller['from'], string>> = {
@@ -185,8 +183,7 @@ async function runWhoami(input: Input, world: World): Promise<ExitCode> {
       `${server} does not know ${plain(username)} ${sources[from]}.`,
     );
   if (!input.json) world.terminal.err(`At ${server}, ${sources[from]}.\n`);
-  printResult(world, input, { server, username, from }, [plain(username)]);
-  return 0;
+  return printResult(world, input, { server, username, from }, [plain(username)]);
 }
 
 export const loginCommands: readonly Command[] = [

@@ -45,8 +45,7 @@ async function cancel(input: Input, world: World, from: string): Promise<ExitCod
         ? 'The move has ended: FROM serves as before. Delete what was copied to TO.\n'
         : 'No move of this store was under way: nothing to do.\n',
     );
-  printResult(world, input, { cancelled: isCancelled }, []);
-  return 0;
+  return printResult(world, input, { cancelled: isCancelled }, []);
 }
 
 async function runMove(input: Input, world: World): Promise<ExitCode> {
@@ -74,8 +73,7 @@ async function runMove(input: Input, world: World): Promise<ExitCode> {
         : `Copied ${plural(moved.rows, 'row')}. ${moved.from} serves as before, and what changes there is copied when this is run ` +
             'again. With --finish it closes, and the other takes its place.\n',
     );
-  printResult(world, input, { outcome: moved.outcome, rows: moved.rows }, []);
-  return 0;
+  return printResult(world, input, { outcome: moved.outcome, rows: moved.rows }, []);
 }
 
 export const moveCommands: readonly Command[] = [

@@ -223,8 +223,7 @@ async function runBurn(input: Input, world: World): Promise<ExitCode> {
       ? burnUnread(client, link, input, world)
       : burnManaged(chosen, link, input, world));
     if (!input.json) world.terminal.err('Burned: nobody can read it any more.\n');
-    printResult(world, input, burned, []);
-    return 0;
+    return printResult(world, input, burned, []);
   });
 }
 
@@ -234,16 +233,14 @@ async function runDeliver(input: Input, world: World): Promise<ExitCode> {
   return withClient(input, world, link, async (client) => {
     const receipt = await client.deliver(link, recipient === undefined ? {} : { recipient });
     if (!input.json) world.terminal.err('The mail is being sent. mayfly status tells what becomes of it.\n');
-    printResult(world, input, jsonOf(receipt), []);
-    return 0;
+    return printResult(world, input, jsonOf(receipt), []);
   });
 }
 
 function printMemo(receipt: Receipt, input: Input, world: World): ExitCode {
   const { memo } = receipt;
   if (memo === '' && !input.json) world.terminal.err('There is no memo.\n');
-  printResult(world, input, jsonOf(receipt), memo === '' ? [] : [plain(memo)]);
-  return 0;
+  return printResult(world, input, jsonOf(receipt), memo === '' ? [] : [plain(memo)]);
 }
 
 /** Without a text it shows the memo; an empty one removes it. */
@@ -255,8 +252,7 @@ async function runMemo(input: Input, world: World): Promise<ExitCode> {
     const receipt = await client.setMemo(link, memo);
     const done = memo === '' ? 'The memo is removed.\n' : 'The memo is kept. Only the creator sees it.\n';
     if (!input.json) world.terminal.err(done);
-    printResult(world, input, jsonOf(receipt), []);
-    return 0;
+    return printResult(world, input, jsonOf(receipt), []);
   });
 }
 
@@ -282,8 +278,7 @@ async function runTtl(input: Input, world: World): Promise<ExitCode> {
     if (receipt.secretTtlSeconds === null) return printTtl(receipt, input, world);
     if (!input.json)
       world.terminal.err(`It now opens for another ${durationWords(receipt.secretTtlSeconds)}.\n`);
-    printResult(world, input, { ...jsonOf(receipt), ...remarksJsonOf(receipt) }, []);
-    return 0;
+    return printResult(world, input, { ...jsonOf(receipt), ...remarksJsonOf(receipt) }, []);
   });
 }
 
@@ -292,8 +287,7 @@ async function runUnlock(input: Input, world: World): Promise<ExitCode> {
   return withClient(input, world, link, async (client) => {
     const receipt = await client.allowMore(link);
     if (!input.json) world.terminal.err('The wrong passphrases are forgotten: it may be tried again.\n');
-    printResult(world, input, jsonOf(receipt), []);
-    return 0;
+    return printResult(world, input, jsonOf(receipt), []);
   });
 }
 
@@ -314,8 +308,7 @@ async function runRecent(input: Input, world: World): Promise<ExitCode> {
       if (receipts.length === limit) break;
     }
     if (receipts.length === 0) world.terminal.err('There is nothing yet.\n');
-    printResult(world, input, receipts.map(jsonOf), receipts.map(lineOf));
-    return 0;
+    return printResult(world, input, receipts.map(jsonOf), receipts.map(lineOf));
   });
 }
 

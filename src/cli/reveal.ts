@@ -123,8 +123,7 @@ async function keep(
   }
   const what = revealed.file === null ? 'The value' : 'The file';
   if (!input.json) world.terminal.err(`${what} is in ${plain(path)}, which only you can read.\n`);
-  printResult(world, input, { secret_key: revealed.secretKey, file: path }, []);
-  return 0;
+  return printResult(world, input, { secret_key: revealed.secretKey, file: path }, []);
 }
 
 /** @throws NotDelivered */
@@ -156,8 +155,7 @@ async function copy(
   const isCopied = (await clipboard.copy(value)) && (await hasArrived(clipboard, world));
   if (!isCopied) return printInstead(revealed, 'It is not on the clipboard.', input, world);
   if (!input.json && clipboard.isSure) world.terminal.err('The value is on the clipboard.\n');
-  printResult(world, input, { secret_key: revealed.secretKey, copied: true }, []);
-  return 0;
+  return printResult(world, input, { secret_key: revealed.secretKey, copied: true }, []);
 }
 
 async function deliver(

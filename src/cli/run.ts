@@ -47,8 +47,7 @@ const aboutCommands: readonly Command[] = [
     example: 'mayfly help share',
     run: async (input, world) => {
       const help = renderOverview(sections);
-      printResult(world, input, { help }, [help.trimEnd()]);
-      return 0;
+      return printResult(world, input, { help }, [help.trimEnd()]);
     },
   },
   {
@@ -68,8 +67,7 @@ const aboutCommands: readonly Command[] = [
       const shell = shells.find((known) => known === input.words[0]);
       if (shell === undefined) throw new UsageError(`SHELL is one of ${shells.join(', ')}.`);
       const script = renderCompletion(shell, commands);
-      printResult(world, input, { shell, script }, [script.trimEnd()]);
-      return 0;
+      return printResult(world, input, { shell, script }, [script.trimEnd()]);
     },
   },
   {
@@ -81,8 +79,7 @@ const aboutCommands: readonly Command[] = [
     examples: ['mayfly man > /usr/local/share/man/man1/mayfly.1'],
     run: async (input, world) => {
       const manual = renderManual(sections, world.version);
-      printResult(world, input, { manual }, [manual.trimEnd()]);
-      return 0;
+      return printResult(world, input, { manual }, [manual.trimEnd()]);
     },
   },
   {

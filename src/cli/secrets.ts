@@ -160,8 +160,7 @@ function printCreated(created: Created | Generated, server: string, input: Input
     world.terminal.err(`  ${receiptAddress(server, created.metadataKey)}\n`);
   }
   const lines = 'value' in created ? [created.value, created.link] : [created.link];
-  printResult(world, input, createdJsonOf(created, server), lines);
-  return 0;
+  return printResult(world, input, createdJsonOf(created, server), lines);
 }
 
 function assertForEnvFile({ words, texts, flags }: Input): void {
@@ -309,8 +308,7 @@ function printWaiting(secret: WaitingSecret, input: Input, world: World): ExitCo
     sealed: isSealed,
     secret_ttl: secretTtlSeconds,
   };
-  printResult(world, input, json, [waitingWords(secret, secretTtlSeconds)]);
-  return 0;
+  return printResult(world, input, json, [waitingWords(secret, secretTtlSeconds)]);
 }
 
 /** A bare key does not say what it is: it is tried as a secret's, then as a receipt's. */

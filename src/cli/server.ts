@@ -70,8 +70,7 @@ async function runMigrate(input: Input, world: World): Promise<ExitCode> {
   if (migrated.outcome === 'refused') return refuse(world, input, 'failed', migrated.problem);
   const { outcome, where } = migrated;
   if (!input.json) world.terminal.err(`${migrateWords[outcome](where)}\n`);
-  printResult(world, input, { outcome }, []);
-  return 0;
+  return printResult(world, input, { outcome }, []);
 }
 
 const migrateWords = {
@@ -161,8 +160,7 @@ async function setTime(
   const { storeTime, wall, verdict } = report;
   if (verdict === 'agreed' && Math.abs(wall - storeTime) <= 1) {
     if (!input.json) world.terminal.err(`Store time and the clock of ${owner} agree: nothing to do.\n`);
-    printResult(world, input, { changed: false, time: storeTime }, []);
-    return 0;
+    return printResult(world, input, { changed: false, time: storeTime }, []);
   }
   const expiring = wall >= storeTime ? await store.countExpiringBy(wall) : 0;
   world.terminal.err(
@@ -174,8 +172,7 @@ async function setTime(
   if (unconfirmed !== null) return unconfirmed;
   await store.setTime();
   if (!input.json) world.terminal.err('Done. A server that is running follows within a second.\n');
-  printResult(world, input, { changed: true, time: store.now() }, []);
-  return 0;
+  return printResult(world, input, { changed: true, time: store.now() }, []);
 }
 
 /** A line for each of these, so that a large store shows that it goes on. */
@@ -185,8 +182,7 @@ async function runBurnAll(input: Input, world: World, { store }: OpenAccounts): 
   const waiting = await store.countExpiringBy(Number.MAX_SAFE_INTEGER);
   if (waiting === 0) {
     if (!input.json) world.terminal.err('No secret waits: nothing to do.\n');
-    printResult(world, input, { burned: 0 }, []);
-    return 0;
+    return printResult(world, input, { burned: 0 }, []);
   }
   world.terminal.err(
     `${plural(waiting, 'secret')} ${waiting === 1 ? 'waits' : 'wait'}. Burned, whoever made them, they never open again, and their ` +
@@ -201,8 +197,7 @@ async function runBurnAll(input: Input, world: World, { store }: OpenAccounts): 
     world.terminal.err(`${soFar} of ${waiting}\n`);
   });
   if (!input.json) world.terminal.err(`Done. ${plural(burned, 'secret')} burned.\n`);
-  printResult(world, input, { burned }, []);
-  return 0;
+  return printResult(world, input, { burned }, []);
 }
 
 export const storeCommands: readonly Command[] = [
