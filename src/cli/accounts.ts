@@ -23,9 +23,9 @@ import {
   type Input,
   type OpenAccounts,
   printResult,
+  readSettings,
   readTextFrom,
   refuse,
-  settingsOrWords,
   UsageError,
   type World,
 } from './command.ts';
@@ -47,8 +47,7 @@ export async function withAccounts(
   world: World,
   work: (accounts: OpenAccounts, settings: Settings) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const settings = await settingsOrWords(world);
-  if (settings === null) return 2;
+  const settings = await readSettings(world);
   const opened = await world.openAccounts(settings);
   if (opened.outcome === 'no_store') return refuse(world, input, 'no_store', opened.problem);
   if (opened.outcome === 'refused') return refuse(world, input, 'unavailable', opened.problem);

@@ -10,8 +10,8 @@ import {
   type ExitCode,
   type Input,
   printResult,
+  readSettings,
   refuse,
-  settingsOrWords,
   unlessConfirmed,
   type World,
 } from './command.ts';
@@ -36,8 +36,7 @@ const contents = ({ waiting, accounts }: BackupFacts): string =>
 const jsonOf = ({ takenAt, waiting, accounts }: BackupFacts) => ({ taken_at: takenAt, waiting, accounts });
 
 async function runBackup(input: Input, world: World): Promise<ExitCode> {
-  const settings = await settingsOrWords(world);
-  if (settings === null) return 2;
+  const settings = await readSettings(world);
   const [file = ''] = input.words;
   const written = await world.backups.write(settings, file, progressTo(world, input));
   if (written.outcome === 'refused')
@@ -60,8 +59,7 @@ const losses =
   'revoked, deleted or changed again. Everybody is logged out.\n';
 
 async function runRestore(input: Input, world: World): Promise<ExitCode> {
-  const settings = await settingsOrWords(world);
-  if (settings === null) return 2;
+  const settings = await readSettings(world);
   const [file = ''] = input.words;
   const seen = await world.backups.look(settings, file);
   if (seen.outcome === 'refused')
@@ -80,8 +78,7 @@ async function runRestore(input: Input, world: World): Promise<ExitCode> {
 }
 
 async function acceptRestored(input: Input, world: World): Promise<ExitCode> {
-  const settings = await settingsOrWords(world);
-  if (settings === null) return 2;
+  const settings = await readSettings(world);
   const seen = await world.restores.look(settings);
   if (seen.outcome === 'refused') return refuse(world, input, 'failed', seen.problem);
   const { facts } = seen;

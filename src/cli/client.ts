@@ -22,9 +22,9 @@ import {
   type Input,
   type OptionUsage,
   Refusal,
+  readSettings,
   readTextFrom,
   refuse,
-  settingsOrWords,
   UsageError,
   valueIsNoWord,
   type World,
@@ -151,13 +151,12 @@ function patientFetch(server: string, { fetch, terminal }: World): World['fetch'
   return (url, init) => terminal.waiting(`Waiting for ${server}`, () => fetch(url, init));
 }
 
-/** The client for each link, or for none; `null` when the settings are wrong, with the reasons on standard error. */
+/** The client for each link, or for none. */
 export async function clientChooser(
   input: Input,
   world: World,
-): Promise<((link: string | null) => Promise<ChosenClient>) | null> {
-  const settings = await settingsOrWords(world);
-  if (settings === null) return null;
+): Promise<(link: string | null) => Promise<ChosenClient>> {
+  const settings = await readSettings(world);
   const named = await namedServer(input, world);
   return async (link) => {
     const { server, caller } = await chooseCaller(named, settings, link, world);
@@ -184,7 +183,6 @@ export async function withClient(
   work: (client: MayflyClient, chosen: ChosenClient) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const choose = await clientChooser(input, world);
-  if (choose === null) return 2;
   const chosen = await choose(link);
   try {
     return await work(chosen.client, chosen);

@@ -178,6 +178,11 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** Thrown where the settings are wrong, with a sentence for each: exit code 2. */
+export class SettingsRefused extends Error {
+  override readonly name = 'SettingsRefused';
+}
+
 /** Thrown by a command that cannot go on: exit code 1, and `code` with `--json`. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
@@ -217,12 +222,11 @@ export async function unlessConfirmed(
     : refuse(world, input, 'not_confirmed', 'Nothing was changed.');
 }
 
-/** The settings, or `null` with the reasons on standard error: the command then ends with 2. */
-export async function settingsOrWords(world: World): Promise<Settings | null> {
+/** @throws SettingsRefused */
+export async function readSettings(world: World): Promise<Settings> {
   const reading = await world.readConfig();
   if (reading.outcome === 'read') return reading.settings;
-  for (const refusal of reading.refusals) world.terminal.err(`${refusal}\n`);
-  return null;
+  throw new SettingsRefused(reading.refusals.join('\n'));
 }
 
 /**

@@ -14,8 +14,8 @@ import {
   type ExitCode,
   type Input,
   printResult,
+  readSettings,
   refuse,
-  settingsOrWords,
   UsageError,
   type World,
 } from './command.ts';
@@ -35,8 +35,7 @@ const anyNumber = 1_000_000;
 
 async function runAdd(input: Input, world: World): Promise<ExitCode> {
   const name = parseDomain(input.words[1] ?? '');
-  const settings = await settingsOrWords(world);
-  if (settings === null) return 2;
+  const settings = await readSettings(world);
   if (new URL(settings.baseUrl).hostname === name) {
     return refuse(world, input, 'own_host', `${name} is this site's own host: its links need no entry.`);
   }
@@ -85,8 +84,7 @@ const findingWords: Readonly<Record<DomainFinding, string>> = {
 
 async function runVerify(input: Input, world: World): Promise<ExitCode> {
   const name = parseDomain(input.words[1] ?? '');
-  const settings = await settingsOrWords(world);
-  if (settings === null) return 2;
+  const settings = await readSettings(world);
   return withAccount(input, world, async ({ store }, { id, username }) => {
     const domain = await store.findDomain(id, name);
     const resolver = createResolver(settings.dnsServers);

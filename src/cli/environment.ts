@@ -255,7 +255,6 @@ async function runRun(input: Input, world: World): Promise<ExitCode | ProgramExi
   const links = parseEntries(await readEntries(input, world));
   warnOfCode(links, world);
   const choose = await clientChooser(input, world);
-  if (choose === null) return 2;
   const secrets = await Promise.all(links.map(async (each) => ({ ...each, ...(await choose(each.link)) })));
   try {
     return await runWith(secrets, input, world);

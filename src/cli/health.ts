@@ -5,8 +5,8 @@ import {
   type ExitCode,
   type Input,
   printResult,
+  readSettings,
   refuse,
-  settingsOrWords,
   type World,
 } from './command.ts';
 
@@ -37,8 +37,7 @@ export async function statusOf(url: string, limitMs: number): Promise<number | n
 }
 
 async function runHealth(input: Input, world: World): Promise<ExitCode> {
-  const settings = await settingsOrWords(world);
-  if (settings === null) return 2;
+  const settings = await readSettings(world);
   const server = `http://${ownHost(settings.host)}:${settings.port}`;
   const status = await world.statusOf(`${server}/readyz`, answerLimitMs);
   // A server refuses to start with these, while a router does without them.

@@ -15,8 +15,8 @@ import {
   type Input,
   type OpenAccounts,
   printResult,
+  readSettings,
   refuse,
-  settingsOrWords,
   unlessConfirmed,
   type World,
 } from './command.ts';
@@ -34,8 +34,7 @@ async function withKeys(
   world: World,
   work: (keys: OpenKeys) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const settings = await settingsOrWords(world);
-  if (settings === null) return 2;
+  const settings = await readSettings(world);
   const path = settings.rootKeysFile;
   return withAccounts(input, world, async ({ store, random }) => {
     const file = readRootKeys(path);
@@ -50,8 +49,7 @@ async function withKeys(
 
 /** Needs no store yet: several nodes have to have the same file before the first of them starts. */
 async function runCreate(input: Input, world: World): Promise<ExitCode> {
-  const settings = await settingsOrWords(world);
-  if (settings === null) return 2;
+  const settings = await readSettings(world);
   const path = settings.rootKeysFile;
   const opened = await world.openAccounts(settings);
   if (opened.outcome === 'refused') return refuse(world, input, 'unavailable', opened.problem);

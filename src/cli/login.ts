@@ -14,9 +14,9 @@ import {
   type Input,
   printResult,
   Refusal,
+  readSettings,
   readTextFrom,
   refuse,
-  settingsOrWords,
   UsageError,
   type World,
 } from './command.ts';
@@ -101,8 +101,7 @@ function placeWords(place: LoginPlace, path: string): string {
 }
 
 async function runLogin(input: Input, world: World): Promise<ExitCode> {
-  const settings = await settingsOrWords(world);
-  if (settings === null) return 2;
+  const settings = await readSettings(world);
   const logins = await openLoginsOrRefuse(world);
   const server = await serverToLogIn(input, settings, world);
   if (server.startsWith('http:') && !isOwnMachine(server))
@@ -133,8 +132,7 @@ async function runLogin(input: Input, world: World): Promise<ExitCode> {
 }
 
 async function runLogout(input: Input, world: World): Promise<ExitCode> {
-  const settings = await settingsOrWords(world);
-  if (settings === null) return 2;
+  const settings = await readSettings(world);
   const logins = await openLoginsOrRefuse(world);
   const named =
     (await namedServer(input, world)) ??
@@ -164,8 +162,7 @@ const sources: Readonly<Record<Caller['from'], string>> = {
 };
 
 async function runWhoami(input: Input, world: World): Promise<ExitCode> {
-  const settings = await settingsOrWords(world);
-  if (settings === null) return 2;
+  const settings = await readSettings(world);
   const { server, caller } = await chooseCaller(await namedServer(input, world), settings, null, world);
   if (caller === null)
     return refuse(

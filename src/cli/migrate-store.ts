@@ -9,8 +9,8 @@ import {
   type ExitCode,
   type Input,
   printResult,
+  readSettings,
   refuse,
-  settingsOrWords,
   UsageError,
   unlessConfirmed,
   type World,
@@ -33,8 +33,7 @@ const consequences =
   'takes its place, with the same links, accounts, tokens and log-ins. Then start the servers on TO, with the same root keys.\n';
 
 async function cancel(input: Input, world: World, from: string): Promise<ExitCode> {
-  const settings = await settingsOrWords(world);
-  if (settings === null) return 2;
+  const settings = await readSettings(world);
   const ended = await world.moves.cancel(settings, from);
   if (ended.outcome === 'refused')
     return refuse(world, input, 'failed', `Nothing was changed. ${ended.problem}`);
@@ -56,8 +55,7 @@ async function runMove(input: Input, world: World): Promise<ExitCode> {
     return cancel(input, world, from);
   }
   if (to === undefined) throw new UsageError('Name the store that FROM is moved to.');
-  const settings = await settingsOrWords(world);
-  if (settings === null) return 2;
+  const settings = await readSettings(world);
   if (isFinishing) {
     world.terminal.err(consequences);
     const unconfirmed = await unlessConfirmed(world, input, 'Copy what is left, and finish the move?');

@@ -15,6 +15,7 @@ import {
   printResult,
   Refusal,
   refuse,
+  SettingsRefused,
   UsageError,
   type World,
 } from './command.ts';
@@ -216,6 +217,10 @@ async function runFound(
   } catch (error) {
     if (error instanceof UsageError) {
       world.terminal.err(`${error.message}\n${usageWords(command)}`);
+      return 2;
+    }
+    if (error instanceof SettingsRefused) {
+      world.terminal.err(`${error.message}\n`);
       return 2;
     }
     if (error instanceof Interrupted) return interruptedExit;

@@ -18,16 +18,15 @@ import {
   type Input,
   type OpenAccounts,
   printResult,
+  readSettings,
   refuse,
-  settingsOrWords,
   unlessConfirmed,
   type World,
 } from './command.ts';
 import { plural, timeOf } from './terminal.ts';
 
 async function runServe(_input: Input, world: World): Promise<ExitCode> {
-  const settings = await settingsOrWords(world);
-  return settings === null ? 2 : world.serve(settings);
+  return world.serve(await readSettings(world));
 }
 
 const marks: Readonly<Record<Finding['verdict'], string>> = {
@@ -64,8 +63,7 @@ async function runDoctor(input: Input, world: World): Promise<ExitCode> {
 }
 
 async function runMigrate(input: Input, world: World): Promise<ExitCode> {
-  const settings = await settingsOrWords(world);
-  if (settings === null) return 2;
+  const settings = await readSettings(world);
   const migrated = await world.migrate(settings, (words) => world.terminal.err(`${words}\n`));
   if (migrated.outcome === 'refused') return refuse(world, input, 'failed', migrated.problem);
   const { outcome, where } = migrated;
@@ -119,8 +117,7 @@ export const serverCommands: readonly Command[] = [
 ];
 
 async function runRouter(_input: Input, world: World): Promise<ExitCode> {
-  const settings = await settingsOrWords(world);
-  return settings === null ? 2 : world.route(settings);
+  return world.route(await readSettings(world));
 }
 
 export const routerCommands: readonly Command[] = [
