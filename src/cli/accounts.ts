@@ -147,8 +147,6 @@ export const accountCommands: readonly Command[] = [
   {
     path: ['account', 'list'],
     summary: 'list the accounts: what opens them, when they were last used, which are locked',
-    words: [],
-    options: {},
     example: 'mayfly account list',
     run: runList,
   },
@@ -157,7 +155,6 @@ export const accountCommands: readonly Command[] = [
     summary: "change an account's plan",
     words: ['EMAIL', 'PLAN'],
     choices: { PLAN: accountPlans },
-    options: {},
     example: 'mayfly account plan jo@example.org identity',
     run: runPlan,
   },
@@ -322,7 +319,6 @@ export const tokenCommands: readonly Command[] = [
     summary:
       "list an account's tokens, what they may do and when they were used, without the tokens themselves",
     words: ['EMAIL'],
-    options: {},
     example: 'mayfly account token list jo@example.org',
     run: runTokenList,
   },
@@ -330,7 +326,6 @@ export const tokenCommands: readonly Command[] = [
     path: ['account', 'token', 'revoke'],
     summary: 'make a token useless, at once',
     words: ['EMAIL', 'ID'],
-    options: {},
     example: 'mayfly account token revoke jo@example.org 3',
     run: runTokenRevoke,
   },

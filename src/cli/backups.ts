@@ -99,7 +99,6 @@ export const backupCommands: readonly Command[] = [
     path: ['backup'],
     summary: 'write a backup of the store, also while it serves',
     words: ['FILE'],
-    options: {},
     example: 'mayfly backup /backups/mayfly-2026-11-23.db',
     run: runBackup,
   },
@@ -114,7 +113,6 @@ export const backupCommands: readonly Command[] = [
   {
     path: ['store', 'accept-restore'],
     summary: 'burn what waits in a restored PostgreSQL store; it serves then',
-    words: [],
     options: { yes: { type: 'boolean', doc: 'do not ask' } },
     example: 'mayfly store accept-restore',
     run: acceptRestored,

@@ -145,11 +145,12 @@ export interface Command {
   readonly path: readonly string[];
   /** One line. */
   readonly summary: string;
-  /** Its arguments: `['EMAIL']`, or `['[LINK]']` when optional. */
-  readonly words: readonly string[];
+  /** Its arguments: `['EMAIL']`, or `['[LINK]']` when optional; absent for none. */
+  readonly words?: readonly string[];
   /** What must follow `--`, which is not read as options: `COMMAND [ARGS]`; absent when nothing may. */
   readonly rest?: string;
-  readonly options: Readonly<Record<string, OptionUsage>>;
+  /** Besides those of every command; absent for none. */
+  readonly options?: Readonly<Record<string, OptionUsage>>;
   readonly example: string;
   /** Further ones. */
   readonly examples?: readonly string[];

@@ -43,7 +43,10 @@ function flagsOf(name: string, { short }: OptionUsage): readonly string[] {
 }
 
 /** The words of a command that have closed sets, by place from 0. */
-function wordChoicesOf({ words, choices = {} }: Command): readonly (readonly [number, readonly string[]])[] {
+function wordChoicesOf({
+  words = [],
+  choices = {},
+}: Command): readonly (readonly [number, readonly string[]])[] {
   return words.flatMap((word, index) => {
     const known = choices[word.replace(/[[\]]/g, '')];
     return known === undefined ? [] : [[index, known] as const];
@@ -51,7 +54,7 @@ function wordChoicesOf({ words, choices = {} }: Command): readonly (readonly [nu
 }
 
 /** The words that are files, by place from 0. */
-function fileWordsOf({ words }: Command): readonly number[] {
+function fileWordsOf({ words = [] }: Command): readonly number[] {
   return words.flatMap((word, index) => (/^\[?FILE\]?$/.test(word) ? [index] : []));
 }
 

@@ -271,7 +271,6 @@ export const environmentCommands: readonly Command[] = [
   {
     path: ['run'],
     summary: 'read secrets once and run a command with them in its environment',
-    words: [],
     rest: 'COMMAND [ARGS]',
     options: {
       secret: {

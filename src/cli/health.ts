@@ -52,8 +52,6 @@ export const healthCommands: readonly Command[] = [
   {
     path: ['health'],
     summary: 'ask the server of these settings whether it is ready',
-    words: [],
-    options: {},
     example: 'mayfly health',
     run: runHealth,
   },

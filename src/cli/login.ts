@@ -203,7 +203,6 @@ export const loginCommands: readonly Command[] = [
   {
     path: ['logout'],
     summary: 'forget the account of a server',
-    words: [],
     options: serverOption,
     example: 'mayfly logout --server https://secrets.example.org',
     run: runLogout,
@@ -211,7 +210,6 @@ export const loginCommands: readonly Command[] = [
   {
     path: ['whoami'],
     summary: 'say as whom these commands act, and whether the server still agrees',
-    words: [],
     options: serverOption,
     example: 'mayfly whoami',
     run: runWhoami,

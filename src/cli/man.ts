@@ -22,7 +22,7 @@ function commandLines(command: Command): readonly string[] {
   return [
     `.SS "${roff(renderUsage(command)).replaceAll('"', '\\(dq')}"`,
     roff(sentence(command.summary)),
-    ...Object.entries(command.options).flatMap(optionLines),
+    ...Object.entries(command.options ?? {}).flatMap(optionLines),
     ...exampleLines(examplesOf(command)),
     ...(command.note === undefined ? [] : ['.PP', roff(command.note)]),
   ];

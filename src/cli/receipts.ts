@@ -357,7 +357,6 @@ export const receiptCommands: readonly Command[] = [
   {
     path: ['recent'],
     summary: "list the account's receipts, newest first",
-    words: [],
     options: { limit: { type: 'string', value: 'N', doc: 'how many; 20 without it' }, ...serverOption },
     example: 'mayfly recent --limit 5',
     run: runRecent,

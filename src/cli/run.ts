@@ -44,7 +44,6 @@ const aboutCommands: readonly Command[] = [
     get choices() {
       return { COMMAND: [...new Set(commands.flatMap(({ path }) => path[0] ?? []))] };
     },
-    options: {},
     example: 'mayfly help share',
     run: async (input, world) => {
       const help = renderOverview(sections);
@@ -56,7 +55,6 @@ const aboutCommands: readonly Command[] = [
     summary: 'print a script that completes commands, options and values in a shell',
     words: ['SHELL'],
     choices: { SHELL: shells },
-    options: {},
     example: 'mayfly completion bash > ~/.local/share/bash-completion/completions/mayfly',
     examples: [
       'mayfly completion fish > ~/.config/fish/completions/mayfly.fish',
@@ -74,8 +72,6 @@ const aboutCommands: readonly Command[] = [
   {
     path: ['man'],
     summary: 'print the manual page, for man(1)',
-    words: [],
-    options: {},
     example: 'mayfly man | man -l -',
     examples: ['mayfly man > /usr/local/share/man/man1/mayfly.1'],
     run: async (input, world) => {
@@ -86,8 +82,6 @@ const aboutCommands: readonly Command[] = [
   {
     path: ['version'],
     summary: 'print the version',
-    words: [],
-    options: {},
     example: 'mayfly version',
     run: async ({ json }, { terminal, version }) => {
       terminal.out(json ? `${JSON.stringify({ version })}\n` : `${version}\n`);

@@ -359,7 +359,6 @@ export const secretCommands: readonly Command[] = [
   {
     path: ['generate'],
     summary: 'draw a random value and share it; print it and its link',
-    words: [],
     options: {
       length: { type: 'string', value: 'N', doc: '4 to 128 characters; 12 without it' },
       charset: {

@@ -83,8 +83,6 @@ export const serverCommands: readonly Command[] = [
   {
     path: ['serve'],
     summary: 'serve until stopped',
-    words: [],
-    options: {},
     example: 'PORT=8080 mayfly serve',
     examples: ['HOST=0.0.0.0 MAYFLY_BASE_URL=https://secrets.example.org mayfly serve'],
     note: settingsNote,
@@ -93,8 +91,6 @@ export const serverCommands: readonly Command[] = [
   {
     path: ['migrate'],
     summary: "bring the store's tables up to date",
-    words: [],
-    options: {},
     example: 'mayfly migrate',
     note: 'A server does so at its start, too. This waits for a database that is away.',
     run: runMigrate,
@@ -102,7 +98,6 @@ export const serverCommands: readonly Command[] = [
   {
     path: ['doctor'],
     summary: 'check settings, folder, keys, store, disk, address and mail',
-    words: [],
     options: {
       'mail-to': {
         type: 'string',
@@ -124,8 +119,6 @@ export const routerCommands: readonly Command[] = [
   {
     path: ['router'],
     summary: 'stand before several regions, until stopped',
-    words: [],
-    options: {},
     example: 'MAYFLY_REGIONS=us=https://us.example.com,eu=https://eu.example.com PORT=8080 mayfly router',
     note: settingsNote,
     run: runRouter,
@@ -201,7 +194,6 @@ export const storeCommands: readonly Command[] = [
   {
     path: ['burn-all'],
     summary: 'burn every secret that waits, whoever made it',
-    words: [],
     options: { yes: { type: 'boolean', doc: 'do not ask' } },
     example: 'mayfly burn-all',
     run: (input, world) => withAccounts(input, world, (accounts) => runBurnAll(input, world, accounts)),
@@ -209,7 +201,6 @@ export const storeCommands: readonly Command[] = [
   {
     path: ['store', 'set-time'],
     summary: "set store time to this machine's clock, or the database server's",
-    words: [],
     options: { yes: { type: 'boolean', doc: 'do not ask' } },
     example: 'mayfly store set-time',
     run: (input, world) =>

@@ -29,8 +29,8 @@ function restOf({ rest }: Command): readonly string[] {
 }
 
 export function renderUsage(command: Command): string {
-  const options = Object.keys(command.options).length === 0 ? [] : ['[OPTIONS]'];
-  return [nameOf(command), ...command.words, ...options, ...restOf(command)].join(' ');
+  const { words = [], options } = command;
+  return [nameOf(command), ...words, ...(options ? ['[OPTIONS]'] : []), ...restOf(command)].join(' ');
 }
 
 export function examplesOf({ example, examples = [] }: Command): readonly string[] {
@@ -99,7 +99,7 @@ export function renderOverview(sections: Readonly<Record<string, readonly Comman
   );
   for (const [heading, commands] of Object.entries(sections)) {
     for (const command of commands) {
-      const term = [...command.path, ...command.words, ...restOf(command)].join(' ');
+      const term = [...command.path, ...(command.words ?? []), ...restOf(command)].join(' ');
       program.addCommand(createShell(term, term).summary(command.summary).helpGroup(`${heading}:`));
     }
   }
@@ -154,7 +154,10 @@ function assertOptions(
 }
 
 /** People give a value to an option that takes none: `--passphrase hunter2`. */
-function tooManyWords({ options, words, path, rest }: Command, given: ReadonlyMap<string, unknown>): string {
+function tooManyWords(
+  { options = {}, words = [], path, rest }: Command,
+  given: ReadonlyMap<string, unknown>,
+): string {
   const meant = Object.entries(options).find(([name, { instead }]) => instead && given.get(name) === true);
   if (meant !== undefined) return withoutValue(...meant);
   if (rest !== undefined) return 'Only options may come before --.';
@@ -168,11 +171,12 @@ function assertWordCount(
   words: readonly string[],
   given: ReadonlyMap<string, unknown>,
 ): void {
-  const required = command.words.filter((word) => !word.startsWith('['));
+  const { words: wanted = [] } = command;
+  const required = wanted.filter((word) => !word.startsWith('['));
   const missing = required[words.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
   // The word is not quoted: it may be the secret that was meant to be shared.
-  if (words.length > command.words.length) throw new UsageError(tooManyWords(command, given));
+  if (words.length > wanted.length) throw new UsageError(tooManyWords(command, given));
 }
 
 function assertRest({ rest: usage }: Command, words: readonly string[], rest: readonly string[]): void {
@@ -194,7 +198,7 @@ function splitAtRest(
 const shield = '\0';
 
 /** Marks values and words that begin with a hyphen, which the library would take for options. */
-function shieldValues({ words, options }: Command, args: readonly string[]): string[] {
+function shieldValues({ words = [], options = {} }: Command, args: readonly string[]): string[] {
   const takesAddress = words.some((word) => word.includes('EMAIL'));
   return args.map((arg, at) => {
     const form = options[args[at - 1]?.replace(/^--/, '') ?? '']?.form;

@@ -61,7 +61,7 @@ describe('a command that does not exist', () => {
 describe('a misspelt option', () => {
   it('is named with the nearest one, whichever command it was given to', async () => {
     for (const command of commands) {
-      for (const name of [...Object.keys(command.options), 'json']) {
+      for (const name of [...Object.keys(command.options ?? {}), 'json']) {
         const misspelt = name.slice(0, -1);
         const { code, out, err } = await runCli([...command.path, `--${misspelt}`]);
         expect([name, code, out]).toEqual([name, 2, '']);

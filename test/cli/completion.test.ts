@@ -63,7 +63,7 @@ describe('bash', () => {
   });
 
   it('knows each command and each of its options', () => {
-    for (const { path, options } of commands) {
+    for (const { path, options = {} } of commands) {
       const begun = ['mayfly', ...path.slice(0, -1), path.at(-1) ?? ''].join(' ');
       expect(bashOffers(begun)).toContain(path.at(-1) ?? '');
       const offered = bashOffers(['mayfly', ...path, '--'].join(' '));

@@ -21,7 +21,7 @@ it('the manual page has every command and option, without a warning of groff', a
   expect([code, warnings]).toEqual([0, '']);
   for (const command of commands) {
     expect(page).toContain(renderUsage(command));
-    for (const [name, usage] of Object.entries(command.options))
+    for (const [name, usage] of Object.entries(command.options ?? {}))
       expect(page).toContain(optionTerm(name, usage));
   }
 });

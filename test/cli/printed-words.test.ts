@@ -92,23 +92,23 @@ const titleOf = ({ path }: Command) => `mayfly ${path.join(' ')}`;
 
 describe('a value or word of a form of its own that begins with a hyphen', () => {
   const options = commands.flatMap((command) =>
-    Object.entries(command.options)
+    Object.entries(command.options ?? {})
       .filter(([, { value = '' }]) => value in hyphenated)
       .map(([name, { value = '' }]) => ({ command, name, value: hyphenated[value] ?? '' })),
   );
   for (const { command, name, value } of options)
     it(`is taken in both forms: ${titleOf(command)} --${name}`, () => {
-      const words = command.words.filter((word) => !word.startsWith('['));
+      const words = (command.words ?? []).filter((word) => !word.startsWith('['));
       for (const given of [[`--${name}`, value], [`--${name}=${value}`]]) {
         const input = readInput(command, [...words, ...given, '--json']);
         expect([input.texts[name], input.words, input.json]).toEqual([value, words, true]);
       }
     });
 
-  const taking = commands.filter(({ words }) => words.some((word) => bare(word) === 'EMAIL'));
+  const taking = commands.filter(({ words = [] }) => words.some((word) => bare(word) === 'EMAIL'));
   for (const command of taking)
     it(`is taken among the words: ${titleOf(command)}`, () => {
-      const words = command.words.map((word) => (bare(word) === 'EMAIL' ? address : bare(word)));
+      const words = (command.words ?? []).map((word) => (bare(word) === 'EMAIL' ? address : bare(word)));
       expect(readInput(command, ['--quiet', ...words, '--json'])).toMatchObject({ words, json: true });
     });
 
