@@ -17,6 +17,13 @@ export function row<T>(evidence: string, documented: T, upstream: T): Row<T> {
   return { evidence, documented, upstream };
 }
 
+/** A row of both versions. */
+export const managementAuthority = row<'owner' | 'holder'>(
+  'The existing service lets whoever holds the metadata key manage the record, other accounts included.',
+  'owner',
+  'holder',
+);
+
 /** One side of a table of differences. */
 export type SideOf<Differences extends Readonly<Record<string, Row<unknown>>>> = {
   readonly [Name in keyof Differences]: Differences[Name]['documented'];

@@ -4,7 +4,7 @@
  */
 import type { ReceiptState } from '../../core/secret.ts';
 import type { Access } from '../../http/operation.ts';
-import { type DialectName, row, type SideOf, sideOf } from '../version.ts';
+import { type DialectName, managementAuthority, row, type SideOf, sideOf } from '../version.ts';
 
 /** What counts of a parameter's text; `undefined` where nothing does. */
 type ReadText = (text: string) => string | undefined;
@@ -43,11 +43,7 @@ export const differences = {
     'account',
     'anyone',
   ),
-  managementAuthority: row<'owner' | 'holder'>(
-    'The existing service lets whoever holds the metadata key manage the record, other accounts included.',
-    'owner',
-    'holder',
-  ),
+  managementAuthority,
   refusalStatus: row<(status: number) => number>(
     'The existing service answers nearly every refusal with 404 and sends no challenge; clients read the message.',
     (status) => status,

@@ -4,7 +4,7 @@
  * service does where the query has `continue=true`.
  */
 import type { Access } from '../../http/operation.ts';
-import { type DialectName, row, type SideOf, sideOf } from '../version.ts';
+import { type DialectName, managementAuthority, row, type SideOf, sideOf } from '../version.ts';
 
 /** Exported for the test that walks it. */
 export const differences = {
@@ -13,11 +13,7 @@ export const differences = {
     'account',
     'anyone',
   ),
-  managementAuthority: row<'owner' | 'holder'>(
-    'The existing service lets whoever holds the metadata key manage the record, other accounts included.',
-    'owner',
-    'holder',
-  ),
+  managementAuthority,
   revealNeedsContinue: row<boolean>(
     'A reveal without `continue` the existing service answers with the record alone; its own pages look that way first.',
     false,
