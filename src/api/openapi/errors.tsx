@@ -1,6 +1,6 @@
 /** What a client should know of each refusal, once for all operations: a code without an entry does not compile. */
 import type { FC } from 'hono/jsx';
-import { type RefusalCode, refusals } from '../v2/refusals.ts';
+import { type Refusal, type RefusalCode, refusals } from '../v2/refusals.ts';
 import { codeList, errorAnchor, withCode } from './text.tsx';
 
 interface RefusalHelp {
@@ -154,12 +154,10 @@ export interface RefusalRow extends RefusalHelp {
 
 /** By status. */
 export const refusalRows: readonly RefusalRow[] = (Object.keys(refusals) as RefusalCode[])
-  .map((code) => ({
-    code,
-    status: refusals[code].status,
-    fields: Object.keys(refusals[code].extra),
-    ...help[code],
-  }))
+  .map((code) => {
+    const { status, extra = {} }: Refusal = refusals[code];
+    return { code, status, fields: Object.keys(extra), ...help[code] };
+  })
   .sort((a, b) => a.status - b.status);
 
 /** What any call may be refused with, so that no operation repeats it. */

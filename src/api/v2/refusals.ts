@@ -11,11 +11,11 @@ import { hint } from '../elsewhere.ts';
 import { answerFrom, type Table } from '../version.ts';
 import { metadataRecord } from './records.ts';
 
-interface Refusal {
+export interface Refusal {
   readonly status: number;
   readonly message: string;
-  /** Fields beside `success`, `error` and `message`. */
-  readonly extra: z.ZodRawShape;
+  /** Fields beside `success`, `error` and `message`; absent for none. */
+  readonly extra?: z.ZodRawShape;
   /** A message with what this refusal was about, where it says more than `message`. */
   readonly sample?: string;
 }
@@ -33,26 +33,23 @@ export const refusals = {
   malformed: {
     status: 400,
     message: 'The request cannot be read',
-    extra: {},
     sample: 'The body is not valid JSON',
   },
-  not_authorized: { status: 401, message: 'Not authorized', extra: {} },
-  account_required: { status: 401, message: 'An account is required', extra: {} },
+  not_authorized: { status: 401, message: 'Not authorized' },
+  account_required: { status: 401, message: 'An account is required' },
   insufficient_scope: {
     status: 403,
     message: 'This API token may not do that',
-    extra: {},
     sample: 'This API token may not do that: it lacks the scope "manage"',
   },
-  plan_required: { status: 403, message: 'The plan of the account has no custom domains', extra: {} },
+  plan_required: { status: 403, message: 'The plan of the account has no custom domains' },
   public_sharing_disabled: {
     status: 403,
     message: 'Public sharing disabled for domain',
-    extra: {},
     sample: 'Public sharing disabled for domain: secrets.example.com',
   },
-  cross_site: { status: 403, message: 'Requests from other sites are not allowed', extra: {} },
-  not_found: { status: 404, message: 'Not Found', extra: {} },
+  cross_site: { status: 403, message: 'Requests from other sites are not allowed' },
+  not_found: { status: 404, message: 'Not Found' },
   unknown_secret: {
     status: 404,
     message: 'Unknown secret',
@@ -76,13 +73,13 @@ export const refusals = {
     message: 'Domain not found',
     extra: { domain: z.string().meta({ description: 'As given.', examples: ['secrets.example.com'] }) },
   },
-  method_not_allowed: { status: 405, message: 'Method Not Allowed', extra: {} },
+  method_not_allowed: { status: 405, message: 'Method Not Allowed' },
   already_gone: {
     status: 409,
     message: 'The secret was read, burned or has expired',
     extra: { record: metadataRecord },
   },
-  domain_taken: { status: 409, message: 'The domain is verified for another account', extra: {} },
+  domain_taken: { status: 409, message: 'The domain is verified for another account' },
   too_many_domains: {
     status: 409,
     message: 'The account has as many domains as its plan allows',
@@ -93,43 +90,19 @@ export const refusals = {
         .meta({ description: 'How many domains the plan allows.', examples: [20] }),
     },
   },
-  delivery_in_flight: {
-    status: 409,
-    message: 'A mail of this secret is being sent already',
-    extra: {},
-  },
-  in_flight: {
-    status: 409,
-    message: 'An equal request is being answered; please try again',
-    extra: {},
-  },
+  delivery_in_flight: { status: 409, message: 'A mail of this secret is being sent already' },
+  in_flight: { status: 409, message: 'An equal request is being answered; please try again' },
   too_large: {
     status: 413,
     message: 'Too large',
     extra: { limit },
     sample: 'The secret is larger than the limit of 10000 bytes',
   },
-  unsupported_media_type: {
-    status: 415,
-    message: 'The body is of a content type that is not taken here',
-    extra: {},
-  },
-  incorrect_passphrase: { status: 422, message: 'Incorrect passphrase', extra: {} },
-  incomplete_link: {
-    status: 422,
-    message: 'This secret is end-to-end encrypted: its full link is needed',
-    extra: {},
-  },
-  not_sealed: {
-    status: 422,
-    message: 'This secret is not end-to-end encrypted',
-    extra: {},
-  },
-  idempotency_mismatch: {
-    status: 422,
-    message: 'This Idempotency-Key was sent with another request',
-    extra: {},
-  },
+  unsupported_media_type: { status: 415, message: 'The body is of a content type that is not taken here' },
+  incorrect_passphrase: { status: 422, message: 'Incorrect passphrase' },
+  incomplete_link: { status: 422, message: 'This secret is end-to-end encrypted: its full link is needed' },
+  not_sealed: { status: 422, message: 'This secret is not end-to-end encrypted' },
+  idempotency_mismatch: { status: 422, message: 'This Idempotency-Key was sent with another request' },
   invalid_field: {
     status: 422,
     message: 'A field is not valid',
@@ -143,11 +116,10 @@ export const refusals = {
     },
     sample: 'Must be a whole number of seconds, or a string of its digits',
   },
-  rate_limited: { status: 429, message: 'Too many requests; please try again later', extra: {} },
+  rate_limited: { status: 429, message: 'Too many requests; please try again later' },
   too_many_attempts: {
     status: 429,
     message: 'Too many wrong passphrases were tried on this secret',
-    extra: {},
     sample: 'Too many wrong passphrases were tried on this secret; please try again in 10 minutes',
   },
   internal: {
@@ -159,7 +131,7 @@ export const refusals = {
         .meta({ description: 'To quote to the operator.', examples: ['5f0c9b1e7a3d8264c1e0'] }),
     },
   },
-  unavailable: { status: 503, message: 'Temporarily unavailable; please try again', extra: {} },
+  unavailable: { status: 503, message: 'Temporarily unavailable; please try again' },
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof refusals;
