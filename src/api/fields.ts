@@ -7,7 +7,9 @@ import { z } from 'zod';
 import { noticeKinds } from '../core/account.ts';
 import { keyForm } from '../core/keys.ts';
 import { allCharacterSets, generatedLength } from '../core/secrets/generated-value.ts';
+import type { CreationOptions } from '../core/secrets/outcomes.ts';
 import { Sensitive } from '../core/sensitive.ts';
+import type { Exchange } from '../http/operation.ts';
 
 /** What a version says of a field. */
 interface Words {
@@ -202,6 +204,28 @@ export const recipient = ({ refusal, ...words }: RefusingWords) =>
     .optional()
     .meta({ ...words })
     .transform((given) => sensitiveOf(typeof given === 'object' ? given?.[0] : given));
+
+type CreationFields = Pick<CreationOptions, 'passphrase' | 'recipient' | 'notify' | 'locale' | 'memo'> & {
+  readonly ttl: number | null;
+  readonly share_domain: string | null;
+};
+
+/** What a creation's fields and its request ask for. */
+export function creationOptions(fields: CreationFields, exchange: Exchange): CreationOptions {
+  const { passphrase } = fields;
+  return {
+    passphrase,
+    // Finding it costs, and only hashing a passphrase needs it.
+    clientPrefix: passphrase === null ? null : exchange.clientPrefix,
+    ttlSeconds: fields.ttl,
+    recipient: fields.recipient,
+    shareDomain: fields.share_domain,
+    notify: fields.notify,
+    memo: fields.memo,
+    arrivedOn: exchange.request.headers.get('host'),
+    locale: fields.locale,
+  };
+}
 
 // Of v2 alone.
 

@@ -41,7 +41,7 @@ import type {
   WireV1Status,
 } from '../../sdk/v1-records.ts';
 import type { FieldsOf, numberAt, textAt } from '../../sdk/wire.ts';
-import type { Forms } from '../../src/api/v1/operations.ts';
+import type * as v1Forms from '../../src/api/v1/operations.ts';
 import type * as v1 from '../../src/api/v1/record.ts';
 import type * as batches from '../../src/api/v2/batch.ts';
 import type * as burns from '../../src/api/v2/burn-unread.ts';
@@ -193,9 +193,9 @@ export type Requests = AllTrue<
     // `allow_public_api` is another name of `allow_public_homepage`.
     Takes<typeof domains.brandFields, Sent<ReturnType<typeof brandFields>> & { allow_public_api?: boolean }>,
     // v1 reads numbers too, which its schemas see as digits.
-    Same<keyof Forms['conceal'], keyof ReturnType<typeof v1CreationFields> | 'secret'>,
-    Same<keyof Forms['generate'], keyof ReturnType<typeof v1GenerationFields>>,
-    Same<keyof Forms['passphrase'], 'passphrase'>,
+    Same<keyof z.input<typeof v1Forms.concealForm>, keyof ReturnType<typeof v1CreationFields> | 'secret'>,
+    Same<keyof z.input<typeof v1Forms.generateForm>, keyof ReturnType<typeof v1GenerationFields>>,
+    Same<keyof z.input<typeof v1Forms.passphraseForm>, 'passphrase'>,
   ]
 >;
 

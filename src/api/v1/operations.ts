@@ -7,7 +7,6 @@
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
 import type { Links } from '../../core/links.ts';
-import type { CreationOptions } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { ApiSurface } from '../../http/api.ts';
@@ -16,6 +15,7 @@ import { RequestProblem } from '../../http/problem.ts';
 import {
   charsetNames,
   charsetText,
+  creationOptions,
   length,
   lengthWords,
   noticeNames,
@@ -172,9 +172,10 @@ const leftOut = (name: string) =>
 /** What would protect a secret, and is not known here: to ignore it would make one without that. */
 const protections = { sealed: leftOut('sealed'), verify: leftOut('verify'), files: leftOut('files') };
 
-type CreationFields = z.output<z.ZodObject<typeof creationFields>>;
+/** What only v2 takes. */
+const unknownHere = { locale: null, memo: null };
 
-const concealForm = z
+export const concealForm = z
   .object({
     secret: z
       .string()
@@ -184,7 +185,7 @@ const concealForm = z
   })
   .meta({ id: 'V1ConcealForm' });
 
-const generateForm = z
+export const generateForm = z
   .object({
     ...creationFields,
     length: length({ refusal: `The length must be ${notLength}.`, ...lengthWords, examples: [20] }, 3),
@@ -196,33 +197,11 @@ const generateForm = z
   })
   .meta({ id: 'V1GenerateForm' });
 
-const passphraseForm = z
+export const passphraseForm = z
   .object({ passphrase: sensitiveText({ description: 'Where the secret was created with one.' }) })
   .meta({ id: 'V1PassphraseForm' });
 
 const noForm = z.object({});
-
-export interface Forms {
-  readonly conceal: z.input<typeof concealForm>;
-  readonly generate: z.input<typeof generateForm>;
-  readonly passphrase: z.input<typeof passphraseForm>;
-}
-
-function creationOptions(fields: CreationFields, exchange: Exchange): CreationOptions {
-  const { passphrase } = fields;
-  return {
-    passphrase,
-    // Finding it costs, and only hashing a passphrase needs it.
-    clientPrefix: passphrase === null ? null : exchange.clientPrefix,
-    ttlSeconds: fields.ttl,
-    recipient: fields.recipient,
-    shareDomain: fields.share_domain,
-    notify: fields.notify,
-    arrivedOn: exchange.request.headers.get('host'),
-    locale: null,
-    memo: null,
-  };
-}
 
 /** One path below each name of the creator's record: `/private`, `/metadata`, `/receipt`. */
 function everyName(method: 'GET' | 'POST', rest: string): { method: 'GET' | 'POST'; path: string }[] {
@@ -305,7 +284,7 @@ export const v1Operations = {
     input: (fields, exchange) => ({
       value: new Sensitive(fields.secret ?? ''),
       sealed: null,
-      ...creationOptions(fields, exchange),
+      ...creationOptions({ ...fields, ...unknownHere }, exchange),
     }),
     handle: async (input, caller, api) => encodeCreation(await api.service.conceal(input, caller), api),
   }),
@@ -324,7 +303,7 @@ export const v1Operations = {
     input: (fields, exchange) => ({
       length: fields.length,
       charset: fields.charset,
-      ...creationOptions(fields, exchange),
+      ...creationOptions({ ...fields, ...unknownHere }, exchange),
     }),
     handle: async (input, caller, api) => encodeCreation(await api.service.generate(input, caller), api),
   }),

@@ -3,15 +3,10 @@ import { z } from 'zod';
 import { type Caller, planOf } from '../../core/account.ts';
 import type { SecretKey } from '../../core/keys.ts';
 import { unseenWords } from '../../core/mail/recipients.ts';
-import type {
-  ConcealInput,
-  CreationOptions,
-  GenerateInput,
-  RepeatableOutcome,
-} from '../../core/secrets/outcomes.ts';
+import type { ConcealInput, GenerateInput, RepeatableOutcome } from '../../core/secrets/outcomes.ts';
 import { creationCapBytesFor } from '../../http/body.ts';
 import type { Exchange, Reply } from '../../http/operation.ts';
-import { illFormed } from '../fields.ts';
+import { creationOptions, illFormed } from '../fields.ts';
 import { answerFrom, type Table } from '../version.ts';
 import {
   type CreationFields,
@@ -70,22 +65,6 @@ export interface Creation<Input> extends FromBody {
   /** What comes before a field's name in the body as sent: `secret.` or nothing. */
   readonly prefix: string;
   readonly asked: Asked;
-}
-
-function creationOptions(fields: CreationFields, exchange: Exchange): CreationOptions {
-  const { passphrase } = fields;
-  return {
-    passphrase,
-    // Finding it costs, and only hashing a passphrase needs it.
-    clientPrefix: passphrase === null ? null : exchange.clientPrefix,
-    ttlSeconds: fields.ttl,
-    recipient: fields.recipient,
-    shareDomain: fields.share_domain,
-    notify: fields.notify,
-    memo: fields.memo,
-    arrivedOn: exchange.request.headers.get('host'),
-    locale: fields.locale,
-  };
 }
 
 /** @param raw the fields as they came, whose ttl the schema may not have seen */
