@@ -248,7 +248,7 @@ export function createAttemptStore(engine: Engine): AttemptStore {
       const ids = asked.map(copyOf);
       const rows = await engine.read<CountedRow>(selectCounted, [ids]);
       const now = engine.time.now();
-      return rowsInOrderOf(ids, rows).map((row) => {
+      return rowsInOrderOf(ids, (id) => id, rows).map((row) => {
         const times = (row?.times ?? []).map(Number);
         const ofSecret = times.filter((at) => at > now - limits.windowSeconds);
         return lockOf({ ofSecret, inLife: row?.in_life ?? 0 }, limits, now);

@@ -144,11 +144,7 @@ function createClaimBatches(engine: Engine) {
       asks.map(({ look }) => look?.sealedLook ?? null),
       asks.map(({ look }) => look?.until ?? null),
     ],
-    answersOf: (rows, asks) =>
-      rowsInOrderOf(
-        asks.map(({ secretId }) => secretId),
-        rows,
-      ),
+    answersOf: (rows, asks) => rowsInOrderOf(asks, ({ secretId }) => secretId, rows),
     isAbandoned: ({ isAbandoned }) => isAbandoned(),
     bytesOf: ({ look }) => 2 * (look?.sealedLook.length ?? 0),
   });
@@ -166,10 +162,7 @@ function createClaimBatches(engine: Engine) {
       asks.map(({ kept }) => kept.owner),
     ],
     answersOf: (rows, asks) =>
-      rowsInOrderOf(
-        asks.map(({ secretId }) => secretId),
-        rows,
-      ).map((row) => row !== null),
+      rowsInOrderOf(asks, ({ secretId }) => secretId, rows).map((row) => row !== null),
     bytesOf: ({ kept }) => 2 * kept.sealedSecret.length,
   });
   return { claim, undo };
@@ -209,11 +202,7 @@ const burnBatch = (engine: Engine, statement: Statement) =>
     kind: 'decide',
     idOf: ({ id }) => id,
     valuesOf: (asks) => [asks.map(({ id }) => id), asks.map(({ rowVersion }) => rowVersion)],
-    answersOf: (rows, asks) =>
-      rowsInOrderOf(
-        asks.map(({ id }) => id),
-        rows,
-      ),
+    answersOf: (rows, asks) => rowsInOrderOf(asks, ({ id }) => id, rows),
     isAbandoned: ({ isAbandoned }) => isAbandoned(),
   });
 

@@ -88,7 +88,7 @@ function createBatches(engine: Engine) {
     kind: 'read',
     idOf: (id) => id,
     valuesOf: (ids) => [ids, engine.time.now()],
-    answersOf: (rows, ids) => rowsInOrderOf(ids, rows),
+    answersOf: (rows, ids) => rowsInOrderOf(ids, (id) => id, rows),
   });
   const reserve = createBatch<NewCreation, ReservedRow | null, ReservedRow>(engine, {
     statement: reserveCreations,
@@ -100,11 +100,7 @@ function createBatches(engine: Engine) {
       asks.map(({ wrappedSeed }) => wrappedSeed),
       asks.map(({ bodyMac }) => bodyMac),
     ],
-    answersOf: (rows, asks) =>
-      rowsInOrderOf(
-        asks.map(({ id }) => id),
-        rows,
-      ),
+    answersOf: (rows, asks) => rowsInOrderOf(asks, ({ id }) => id, rows),
   });
   return { find, reserve };
 }

@@ -64,10 +64,7 @@ export function createEndings(engine: Engine): Endings {
     idOf: ({ secretId }) => secretId,
     valuesOf: (asks) => [asks.map(({ secretId }) => secretId), asks.map(({ claimToken }) => claimToken)],
     answersOf: (rows, asks) =>
-      rowsInOrderOf(
-        asks.map(({ secretId }) => secretId),
-        rows,
-      ).map((row) => row?.is_ended ?? true),
+      rowsInOrderOf(asks, ({ secretId }) => secretId, rows).map((row) => row?.is_ended ?? true),
   });
 
   /** Tokens of claims that this node is undoing. */

@@ -113,11 +113,7 @@ export function createLookStore(
     kind: 'decide',
     idOf: ({ secretId }) => secretId,
     valuesOf: (asks) => [asks.map(({ secretId }) => secretId), asks.map(({ tag }) => tag)],
-    answersOf: (rows, asks) =>
-      rowsInOrderOf(
-        asks.map(({ secretId }) => secretId),
-        rows,
-      ),
+    answersOf: (rows, asks) => rowsInOrderOf(asks, ({ secretId }) => secretId, rows),
     isAbandoned: ({ isAbandoned }) => isAbandoned(),
   });
 
@@ -131,11 +127,7 @@ export function createLookStore(
       asks.map(({ to }) => to),
       asks.map(({ to }) => rootKidOf(to) ?? 0),
     ],
-    answersOf: (rows, asks) =>
-      rowsInOrderOf(
-        asks.map(({ secretId }) => secretId),
-        rows,
-      ),
+    answersOf: (rows, asks) => rowsInOrderOf(asks, ({ secretId }) => secretId, rows),
     bytesOf: ({ from }) => 4 * from.length,
   });
 

@@ -91,10 +91,7 @@ export function createPut(engine: Engine, roots: RootUses): SecretStore['put'] {
     idOf: ({ hold, secretId }) => hold?.id ?? secretId,
     valuesOf,
     answersOf: (rows, records) =>
-      rowsInOrderOf(
-        records.map(({ secretId }) => secretId),
-        rows,
-      ).map((row) => row !== null),
+      rowsInOrderOf(records, ({ secretId }) => secretId, rows).map((row) => row !== null),
     bytesOf: sizeOf,
   });
   return async (given) => {

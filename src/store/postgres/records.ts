@@ -49,11 +49,7 @@ function createFinding(engine: Engine, { believe }: Endings) {
       idOf: ({ id }) => id,
       // The earliest of several moments is right for each: what has expired since is judged by the claim.
       valuesOf: (asks) => [asks.map(({ id }) => id), Math.min(...asks.map(({ now }) => now))],
-      answersOf: (rows, asks) =>
-        rowsInOrderOf(
-          asks.map(({ id }) => id),
-          rows,
-        ),
+      answersOf: (rows, asks) => rowsInOrderOf(asks, ({ id }) => id, rows),
     },
   );
 

@@ -3,11 +3,12 @@ export const secretColumns = 'r.row_version, r.owner, r.created_at, r.expires_at
 
 const textOf = (id: Uint8Array): string => Buffer.from(id).toString('latin1');
 
-/** For each id a row that names it: a statement gives its rows in any order, one for each time that a known id was asked for. */
-export function rowsInOrderOf<Row extends { readonly asked_id: Uint8Array }>(
-  ids: readonly Uint8Array[],
+/** For each ask a row that names its id: a statement gives its rows in any order, one for each time that a known id was asked for. */
+export function rowsInOrderOf<Ask, Row extends { readonly asked_id: Uint8Array }>(
+  asks: readonly Ask[],
+  idOf: (ask: Ask) => Uint8Array,
   rows: readonly Row[],
 ): (Row | null)[] {
   const byId = Map.groupBy(rows, (row) => textOf(row.asked_id));
-  return ids.map((id) => byId.get(textOf(id))?.pop() ?? null);
+  return asks.map((ask) => byId.get(textOf(idOf(ask)))?.pop() ?? null);
 }
