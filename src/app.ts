@@ -15,7 +15,6 @@ import type { MailLocaleOf } from './core/mailer.ts';
 import { createService } from './core/secrets/service.ts';
 import type { Sensitive } from './core/sensitive.ts';
 import { createDomainService, type DomainCore, type DomainService } from './core/share-domains/service.ts';
-import type { ClockReport } from './core/time.ts';
 import { deriveLimitKey, deriveMailboxKey } from './crypto/derive.ts';
 import { systemRandom } from './crypto/random.ts';
 import { createClientAddressOf } from './http/client-address.ts';
@@ -47,7 +46,7 @@ import { createRoomWatch } from './ops/room-watch.ts';
 import { watchRootKeys } from './ops/root-key-watch.ts';
 import { openRootKeys } from './ops/root-keys.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
-import type { StoreServer } from './ops/start-words.ts';
+import type { StartFacts, StoreServer } from './ops/start-words.ts';
 import { watchStore } from './ops/store-watch.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
 import type { Store } from './store/store.ts';
@@ -59,24 +58,13 @@ export class SettingRefusal extends StartRefusal {
   override readonly name = 'SettingRefusal';
 }
 
-export interface RunningApp {
+export interface RunningApp extends Omit<StartFacts, 'version'> {
   readonly port: number;
-  /** Whether the key file was made at this start. */
-  readonly hasNewKeys: boolean;
-  /** Whether another server ran on the data folder when this one came. */
-  readonly isSecondServer: boolean;
-  /** What the server that holds the store promises; `null` for the embedded store. */
-  readonly server: StoreServer | null;
   readonly hasAccounts: boolean;
-  /** What the store makes of the wall clock. */
-  readonly clock: ClockReport;
-  /** Whether new secrets are refused for want of room. */
-  readonly isStorageFull: boolean;
   /** Resolves when everything is closed, within about ten seconds. */
   stop(): Promise<void>;
 }
 
-/** What is opened on the way, closed in reverse when a later step fails or the app stops. */
 /** Where it is served. */
 export interface Door {
   /** Resolves to the port; rejects with `ListenError`. From then on `fetch` answers what comes there. */
@@ -84,6 +72,7 @@ export interface Door {
   close(): Promise<unknown>;
 }
 
+/** What is opened on the way, closed in reverse when a later step fails or the app stops. */
 export type Closers = (() => unknown)[];
 
 /** Of the ten seconds that a stop may take, mail being handed over gets what requests leave (`start.ts`). */

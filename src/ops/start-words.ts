@@ -100,11 +100,13 @@ export interface StartFacts {
   readonly version: string;
   /** Whether the key file was made at this start. */
   readonly hasNewKeys: boolean;
-  /** Whether another server runs on the data folder. */
+  /** Whether another server ran on the data folder when this one came. */
   readonly isSecondServer: boolean;
   /** `null` for the embedded store. */
   readonly server: StoreServer | null;
+  /** What the store makes of the wall clock. */
   readonly clock: ClockReport;
+  /** Whether new secrets are refused for want of room. */
   readonly isStorageFull: boolean;
 }
 

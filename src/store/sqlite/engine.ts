@@ -39,6 +39,7 @@ import {
   type BatchTime,
   type Decisions,
   frameOutcome,
+  type OpenRequest,
   wantsRoom,
 } from './protocol.ts';
 import { createRecordWrites, type RecordWrites } from './records.ts';
@@ -233,18 +234,9 @@ function undoneAlone<Result>(db: Database, decide: () => Result, refuse: (error:
   }
 }
 
-export interface EngineOptions {
-  readonly directory: string;
-  readonly settings: ConnectionSettings;
-  /** Twice the length at which the log is written out, so that the ballast's room always suffices for that. */
-  readonly ballastBytes: number;
-  /** What the database may hold before new secrets are refused; `null`: as much as the disk. */
-  readonly maxStorageBytes: number | null;
-}
-
 /** Holds the connection that writes: one for each process, on the writer's thread. */
 export class Engine {
-  readonly #options: EngineOptions;
+  readonly #options: OpenRequest;
   readonly #folder: StoreFolder;
   readonly #ballast: Ballast;
   readonly #hasRoom: HasRoom;
@@ -252,7 +244,7 @@ export class Engine {
   #connection: WritingConnection;
   #sound = true;
 
-  constructor(options: EngineOptions, monotonicMs: () => number = () => performance.now()) {
+  constructor(options: OpenRequest, monotonicMs: () => number = () => performance.now()) {
     this.#options = options;
     this.#folder = prepareFolder(options.directory);
     this.#ballast = createBallast(this.#folder.ballast, options.ballastBytes);

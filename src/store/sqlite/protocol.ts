@@ -152,7 +152,9 @@ export interface BatchAnswers {
 export interface OpenRequest {
   readonly directory: string;
   readonly settings: ConnectionSettings;
+  /** Twice the length at which the log is written out, so that the ballast's room always suffices for that. */
   readonly ballastBytes: number;
+  /** What the database may hold before new secrets are refused; `null`: as much as the disk. */
   readonly maxStorageBytes: number | null;
 }
 
