@@ -12,7 +12,6 @@ import {
   closeSync,
   copyFileSync,
   existsSync,
-  fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
@@ -36,7 +35,7 @@ import {
   setMark,
   writerSettings,
 } from './database.ts';
-import { codeOf, hasStore } from './files.ts';
+import { codeOf, hasStore, syncPath } from './files.ts';
 import { eraseLook, holdsLook } from './looks.ts';
 import { forgetMove } from './moving.ts';
 import { endRecord } from './records.ts';
@@ -207,15 +206,6 @@ function giveName(part: string, path: string): void {
 
 function removePart(part: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(part + suffix, { force: true });
-}
-
-function syncPath(path: string): void {
-  const handle = openSync(path, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }
 
 function factsAfter(task: Task): BackupFacts {

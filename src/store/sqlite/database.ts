@@ -208,14 +208,21 @@ export function assertMarked(db: Database, mark: Mark): number {
 
 /** Two processes may start at once: the second to get the lock finds the work done. */
 function apply(db: Database, index: number, mark: Mark): void {
+  within(db, () => {
+    if (numberOf(db, 'user_version') !== index) return;
+    db.run(migrations[index] ?? '');
+    setMark(db, mark);
+    db.run(`PRAGMA user_version = ${index + 1}`);
+  });
+}
+
+/** One transaction that writes: the work is done whole, or not at all. */
+export function within<Result>(db: Database, work: () => Result): Result {
   db.run('BEGIN IMMEDIATE');
   try {
-    if (numberOf(db, 'user_version') === index) {
-      db.run(migrations[index] ?? '');
-      setMark(db, mark);
-      db.run(`PRAGMA user_version = ${index + 1}`);
-    }
+    const result = work();
     db.run('COMMIT');
+    return result;
   } catch (error) {
     if (db.inTransaction) db.run('ROLLBACK');
     throw error;

@@ -114,13 +114,15 @@ function databaseGone({ directory, wal }: StoreFolder): StoreRefusal {
 /** An empty file is an empty database. The names are made durable too: a file without a name is lost with power. */
 function createDatabaseFile(folder: StoreFolder): void {
   closeSync(openSync(folder.database, 'a', 0o600));
-  for (const directory of [folder.directory, dirname(folder.directory)]) {
-    const handle = openSync(directory, 'r');
-    try {
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
-    }
+  for (const directory of [folder.directory, dirname(folder.directory)]) syncPath(directory);
+}
+
+export function syncPath(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
   }
 }
 

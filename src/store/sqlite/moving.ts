@@ -23,7 +23,15 @@ import {
 import { isReferredTo, keyOf, movedTables, tableNamed } from '../move/tables.ts';
 import { StoreRefusal } from '../store.ts';
 import { createStoreTime } from '../store-time.ts';
-import { isMarked, isOutdated, migrate, openConnection, setMark, writerSettings } from './database.ts';
+import {
+  isMarked,
+  isOutdated,
+  migrate,
+  openConnection,
+  setMark,
+  within,
+  writerSettings,
+} from './database.ts';
 import { hasStore, isServed, prepareFolder } from './files.ts';
 import { IndexMerge } from './index-merge.ts';
 import {
@@ -42,18 +50,6 @@ const moveOf = (db: Database): MoveRow | null =>
   db.query<MoveRow, []>('SELECT id, phase, run, next_table, next_after FROM move').get();
 
 const bytesEqual = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
-
-function within<Result>(db: Database, work: () => Result): Result {
-  db.run('BEGIN IMMEDIATE');
-  try {
-    const result = work();
-    db.run('COMMIT');
-    return result;
-  } catch (error) {
-    if (db.inTransaction) db.run('ROLLBACK');
-    throw error;
-  }
-}
 
 /** One run of the command: what it changes, it changes only while no other has begun. */
 function createRun(db: Database) {
