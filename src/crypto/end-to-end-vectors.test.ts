@@ -1,19 +1,12 @@
 /** The vectors of an end-to-end secret's row: the product and the reference against the frozen bytes. See `vectors.test.ts`. */
 import { describe, expect, it } from 'bun:test';
+import { openVerifier } from '../../test/support/sealed-sample.ts';
 import { bytesOf, fixedRandom } from '../../test/support/vector-bytes.ts';
 import * as reference from '../../test/vectors/reference.ts';
 import rows from '../../test/vectors/secret-row-2-end-to-end.json';
 import { hex } from './bytes.ts';
 import * as derive from './derive.ts';
-import {
-  open,
-  openProofs,
-  openVerifier,
-  proveKeys,
-  sealSecret,
-  secretAads,
-  unwrapSecret,
-} from './envelope.ts';
+import { open, openProofs, proveKeys, sealSecret, secretAads, unwrapSecret } from './envelope.ts';
 import { createKeyRing } from './keyring.ts';
 
 const samples = rows.cases.map((vector) => {

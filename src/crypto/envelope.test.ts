@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import {
+  openVerifier,
   type SealedSample,
   sampleEpoch,
   sampleLimit,
@@ -17,7 +18,6 @@ import {
   open,
   openCreatorKey,
   openProofs,
-  openVerifier,
   proveKeys,
   rewrapSecret,
   secretAads,

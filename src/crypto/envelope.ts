@@ -289,14 +289,6 @@ export function proveKeys(
   return { ...keys, proven: true };
 }
 
-/** The stored bcrypt hash of the passphrase; `null` if none is set or the link is wrong. */
-export function openVerifier(secret: UnwrappedSecret, secretKey: string): string | null {
-  if (secret.sealedVerifier.length === 0) return null;
-  const derive = secret.version === 1 ? version1.deriveVerifierKeys : deriveVerifierKeys;
-  const opened = unseal(derive(secretKey, secret.salt), secret.sealedVerifier, secret.aad);
-  return opened === null ? null : new TextDecoder().decode(opened);
-}
-
 /** The hashes of an end-to-end secret's proofs; `null` if the link is wrong or it is no such secret. */
 export function openProofs(secret: UnwrappedSecret, secretKey: string): ProofHashes | null {
   if (secret.version === 1) return null;

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { hash } from 'node:crypto';
 import { hashRaw } from '@node-rs/argon2';
+import { openVerifier } from '../../test/support/sealed-sample.ts';
 import { bytesOf, fixedRandom } from '../../test/support/vector-bytes.ts';
 import boxes from '../../test/vectors/boxes.json';
 import * as reference from '../../test/vectors/reference.ts';
@@ -14,7 +15,6 @@ import {
   expiryLimitOf,
   open,
   openCreatorKey,
-  openVerifier,
   proveKeys,
   rewrapSecret,
   sealSecret,

@@ -4,11 +4,18 @@
  */
 import { seal, unseal } from '../../src/crypto/aead.ts';
 import { concat } from '../../src/crypto/bytes.ts';
-import { deriveEpochOuterKeys, deriveOuterKeys, deriveSecretId, hashProof } from '../../src/crypto/derive.ts';
+import {
+  deriveEpochOuterKeys,
+  deriveOuterKeys,
+  deriveSecretId,
+  deriveVerifierKeys,
+  hashProof,
+  version1,
+} from '../../src/crypto/derive.ts';
 import { epochIn, expiryLimitOf, type SealInput, sealSecret, secretAads } from '../../src/crypto/envelope.ts';
 import { createKeyRing, type Epoch, type KeyRing, type RootKey } from '../../src/crypto/keyring.ts';
 import { randomText } from '../../src/crypto/random.ts';
-import type { SecretContext } from '../../src/crypto/row.ts';
+import type { SecretContext, UnwrappedSecret } from '../../src/crypto/row.ts';
 import { seededRandom } from './seeded-random.ts';
 
 export interface SealedSample {
@@ -124,4 +131,12 @@ export function sealedUnderTheRoot(
 ): Uint8Array {
   const sealed = seal(outerKeysOf(row, root, epochKey), inner, outerAadOf(row, context, root));
   return concat(row.subarray(0, headBytesOf(row)), sealed);
+}
+
+/** The stored bcrypt hash of the passphrase, which no server opens; `null` if none is set or the link is wrong. */
+export function openVerifier(secret: UnwrappedSecret, secretKey: string): string | null {
+  if (secret.sealedVerifier.length === 0) return null;
+  const derive = secret.version === 1 ? version1.deriveVerifierKeys : deriveVerifierKeys;
+  const opened = unseal(derive(secretKey, secret.salt), secret.sealedVerifier, secret.aad);
+  return opened === null ? null : new TextDecoder().decode(opened);
 }
