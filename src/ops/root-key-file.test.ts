@@ -19,11 +19,11 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { makeRootKeys } from '../../test/support/root-keys.ts';
 import {
   ageOfFileMs,
   changeRootKeys,
   type FiledRoot,
-  makeRootKeys,
   newRoot,
   readRootKeys,
   refused,

@@ -197,12 +197,6 @@ export function prepareRootKeys(path: string, deps: NewRootDeps): PreparedRootKe
   }
 }
 
-/** Makes a file with one fresh root, unless another process did in the meantime. */
-export function makeRootKeys(path: string, deps: NewRootDeps): RootKeysReading {
-  const prepared = prepareRootKeys(path, deps);
-  return prepared.outcome === 'refused' ? prepared : prepared.place();
-}
-
 /** Puts these roots in place of the file's, for the same owner. @throws what the file system says */
 function replaceRoots(path: string, roots: readonly FiledRoot[], deps: Pick<NewRootDeps, 'random'>): void {
   // An operator may be root, and the server is not.

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSettableClock, newRecord, putNew } from '../../test/stores/conformance/check.ts';
 import { createMemoryStore, type MemoryStore } from '../../test/stores/memory.ts';
+import { makeRootKeys } from '../../test/support/root-keys.ts';
 import type { RootStore } from '../core/root-store.ts';
 import { createKeyRing, type KeyRing, rootCheck } from '../crypto/keyring.ts';
-import { makeRootKeys, newRoot, readRootKeys } from './root-key-file.ts';
+import { newRoot, readRootKeys } from './root-key-file.ts';
 import { addRoot, compareRoots, openRootKeys, retireRoots } from './root-keys.ts';
 
 let folder = '';

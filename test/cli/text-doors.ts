@@ -7,9 +7,10 @@ import { openLogins } from '../../src/cli/logins.ts';
 import { type Environment, readConfig, type Settings } from '../../src/config/read.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
 import { moveBetweenStores } from '../../src/moves.ts';
-import { makeRootKeys, readRootKeys } from '../../src/ops/root-key-file.ts';
+import { readRootKeys } from '../../src/ops/root-key-file.ts';
 import { readBrandFile } from '../../src/web/brand/brand-file.ts';
 import { createTestApp } from '../support/app.ts';
+import { makeRootKeys } from '../support/root-keys.ts';
 import {
   bytesDoor,
   type Door,
