@@ -46,19 +46,8 @@ export const styleText = [base, frame, share, receipt, secret, domains, about, p
 const extraStyles = { account: items + account, reference } as const;
 export type StyleName = keyof typeof extraStyles;
 
-const scriptNames = [
-  'account',
-  'colour',
-  'copy',
-  'gone',
-  'receipt',
-  'reveal',
-  'sealed',
-  'sealed-link',
-  'share',
-  'time',
-] as const;
-export type ScriptName = (typeof scriptNames)[number];
+const workerName = 'stretch-worker';
+export type ScriptName = Exclude<keyof typeof scriptTexts, typeof workerName>;
 
 export interface Asset {
   /** The file's name below `/assets/`. */
@@ -120,27 +109,23 @@ function packAssets(): Assets {
   };
   const addStyle = (name: string, text: string) =>
     add(name, 'css', text, fileOf(text, 'text/css; charset=utf-8'));
-  const addScript = (name: string, file: Pick<SiteFile, 'policy'> = {}) => {
-    const text = scriptTexts[name];
-    if (text === undefined) throw new RangeError(`there is no script ${name}`);
-    return add(name, 'js', text, { ...fileOf(text, scriptType), ...file });
+  const addScript = (name: string, text: string) => {
+    const policy = name === workerName ? { policy: workerPolicy } : {};
+    return add(name, 'js', text, { ...fileOf(text, scriptType), ...policy });
   };
   const style = addStyle('style', styleText);
   const extra = {
     account: addStyle('account', pack(extraStyles.account)),
     reference: addStyle('reference', pack(extraStyles.reference)),
   };
-  const scripts = new Map<string, Asset>(scriptNames.map((name) => [name, addScript(name)]));
-  const worker = addScript('stretch-worker', { policy: workerPolicy });
+  const scripts = Object.fromEntries(
+    Object.entries(scriptTexts).map(([name, text]) => [name, addScript(name, text)]),
+  ) as Record<keyof typeof scriptTexts, Asset>;
   return {
     style,
     extraStyle: (name) => extra[name],
-    script(name) {
-      const script = scripts.get(name);
-      if (script === undefined) throw new RangeError(`there is no script ${name}`);
-      return script;
-    },
-    worker,
+    script: (name) => scripts[name],
+    worker: scripts[workerName],
     find: (name) => files.get(name) ?? null,
   };
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** @throws if a script does not build */
-export function bundleScripts(names: readonly string[]): Record<string, string> {
+export function bundleScripts<Name extends string>(names: readonly Name[]): Readonly<Record<Name, string>> {
   const folder = mkdtempSync(join(tmpdir(), 'mayfly-scripts-'));
   try {
     const entries = names.map((name) => `./${name}.ts`);
@@ -26,7 +26,8 @@ export function bundleScripts(names: readonly string[]): Record<string, string> 
       { cwd: import.meta.dir },
     );
     if (!success) throw new Error(`The pages' scripts do not build: ${stderr.toString()}`);
-    return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, `${name}.js`), 'utf8')]));
+    const texts = names.map((name) => [name, readFileSync(join(folder, `${name}.js`), 'utf8')]);
+    return Object.fromEntries(texts) as Record<Name, string>;
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -4,7 +4,7 @@
  */
 import { bundleScripts } from './bundle.ts' with { type: 'macro' };
 
-export const scriptTexts: Readonly<Record<string, string>> = bundleScripts([
+export const scriptTexts = bundleScripts([
   'account',
   'colour',
   'copy',
