@@ -63,13 +63,8 @@ const TxtRecord: FC<RecordsProps> = ({ frame, domain }) => {
   const { host, value } = domain.txtRecord;
   return (
     <>
-      <RecordPart frame={frame} id="txt-name" label={say('domain.recordName', { type: 'TXT' })} text={host} />
-      <RecordPart
-        frame={frame}
-        id="txt-value"
-        label={say('domain.recordValue', { type: 'TXT' })}
-        text={value}
-      />
+      <RecordPart frame={frame} type="TXT" part="name" text={host} />
+      <RecordPart frame={frame} type="TXT" part="value" text={value} />
       <p class="hint">{say('domain.shortName', { name: ltr(shortNameOf(host, domain)) })}</p>
     </>
   );
@@ -82,18 +77,8 @@ const AliasRecord: FC<RecordsProps> = ({ frame, domain }) => {
   return (
     <>
       <p>{say('domain.aliasText')}</p>
-      <RecordPart
-        frame={frame}
-        id="cname-name"
-        label={say('domain.recordName', { type: 'CNAME' })}
-        text={name}
-      />
-      <RecordPart
-        frame={frame}
-        id="cname-value"
-        label={say('domain.recordValue', { type: 'CNAME' })}
-        text={target.host}
-      />
+      <RecordPart frame={frame} type="CNAME" part="name" text={name} />
+      <RecordPart frame={frame} type="CNAME" part="value" text={target.host} />
       <p class="hint">{say('domain.shortName', { name: ltr(shortNameOf(name, domain)) })}</p>
     </>
   );
@@ -111,8 +96,9 @@ const AddressRecords: FC<RecordsProps> = ({ frame, domain }) => {
       {target.addresses.map((address, at) => (
         <RecordPart
           frame={frame}
+          type={address.includes(':') ? 'AAAA' : 'A'}
+          part="value"
           id={`address-${at + 1}`}
-          label={say('domain.recordValue', { type: address.includes(':') ? 'AAAA' : 'A' })}
           text={address}
         />
       ))}
@@ -123,15 +109,16 @@ const AddressRecords: FC<RecordsProps> = ({ frame, domain }) => {
 
 interface PartProps {
   readonly frame: Frame;
-  readonly id: string;
-  readonly label: string;
+  readonly type: 'TXT' | 'CNAME' | 'A' | 'AAAA';
+  readonly part: 'name' | 'value';
+  readonly id?: string;
   readonly text: string;
 }
 
-const RecordPart: FC<PartProps> = ({ frame, id, label, text }) => (
+const RecordPart: FC<PartProps> = ({ frame, type, part, id = `${type.toLowerCase()}-${part}`, text }) => (
   <div class="field">
     <label for={id} id={`${id}-label`}>
-      {label}
+      {frame.words.say(part === 'name' ? 'domain.recordName' : 'domain.recordValue', { type })}
     </label>
     <div class="welded">
       {/* Wraps rather than scrolls: all of it must be visible. */}
