@@ -183,8 +183,6 @@ const SharingForm: FC<AccountProps> = ({ frame, account, typed, refusal }) => {
           name={nameField}
           label={say('account.senderName')}
           hint={say('account.senderNameHint')}
-          type="text"
-          autocomplete="off"
           value={typed.senderName ?? ''}
           isOptional
           refusal={refusal}

@@ -207,8 +207,6 @@ const ResetPage: FC<ResetProps> = ({ frame, ticket, username, token, tokens, ref
         label={say('reset.token')}
         note={say('reset.optional')}
         hint={say('reset.tokenHint')}
-        type="text"
-        autocomplete="off"
         value={token}
         refusal={refusal}
         isOptional

@@ -9,6 +9,7 @@ import type { NewTokenOutcome } from '../../core/accounts/tokens.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import { Wrong } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
 import {
   type DoneTexts,
@@ -204,8 +205,6 @@ const NewTokenForm: FC<NewTokenProps> = ({ frame, username, typed, refusal }) =>
         name="name"
         label={say('tokens.name')}
         hint={say('tokens.nameHint')}
-        type="text"
-        autocomplete="off"
         value={typed.name}
         refusal={refusal}
       />
@@ -254,18 +253,13 @@ const ExpiryField: FC<Omit<NewTokenProps, 'username'>> = ({ frame, typed, refusa
           <label for={value === '' ? 'expiry' : `expiry-${value}`}>{label}</label>
         </>
       ))}
-      {wrong === null ? null : (
-        <p class="wrong" id="expiry-wrong">
-          {wrong}
-        </p>
-      )}
+      <Wrong name="expiry" text={wrong} />
       <div class="choice-date">
         <TextField
           name="date"
           label={say('tokens.date')}
           hint={say('tokens.dateHint')}
           type="date"
-          autocomplete="off"
           value={typed.date}
           refusal={refusal}
           isOptional

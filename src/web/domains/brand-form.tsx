@@ -115,8 +115,6 @@ export const BrandForm: FC<BrandFormProps> = (props) => {
         name="name"
         label={say('domainBrand.name')}
         hint={say('domainBrand.nameHint', { name: frame.brand.name })}
-        type="text"
-        autocomplete="off"
         isOptional
         value={typed.name}
         refusal={refusal}

@@ -109,8 +109,6 @@ const AddForm: FC<DomainsProps> = ({ frame, domains, max, typed, refusal }) => {
         name="domain"
         label={say('domains.name')}
         hint={say('domains.nameHint')}
-        type="text"
-        autocomplete="off"
         value={typed}
         refusal={refusal}
       />

@@ -45,16 +45,24 @@ export const Field: FC<PropsWithChildren<{ texts: FieldTexts }>> = ({ texts, chi
   </div>
 );
 
+export const NumberField: FC<{ texts: FieldTexts; value: string }> = ({ texts, value }) => (
+  <Field texts={texts}>
+    <input
+      {...controlAttributes(texts)}
+      type="text"
+      inputmode="numeric"
+      autocomplete="off"
+      value={asMarkup(value)}
+    />
+  </Field>
+);
+
 type FieldNotesProps = Pick<FieldTexts, 'name' | 'wrong' | 'hint'> & { readonly hintClass: string };
 
 /** What is wrong, and the hint: both describe the control (`controlAttributes`). */
 export const FieldNotes: FC<FieldNotesProps> = ({ name, wrong, hint, hintClass }) => (
   <>
-    {wrong === null ? null : (
-      <p class="wrong" id={`${name}-wrong`}>
-        {wrong}
-      </p>
-    )}
+    <Wrong name={name} text={wrong} />
     {hint === undefined ? null : (
       <p class={hintClass} id={`${name}-hint`}>
         {hint}
@@ -62,6 +70,13 @@ export const FieldNotes: FC<FieldNotesProps> = ({ name, wrong, hint, hintClass }
     )}
   </>
 );
+
+export const Wrong: FC<{ name: string; text: string | null }> = ({ name, text }) =>
+  text === null ? null : (
+    <p class="wrong" id={`${name}-wrong`}>
+      {text}
+    </p>
+  );
 
 /** Browsers do not send unticked boxes: this hidden field says that the form has them. */
 const sentinel = { name: 'notify', value: 'chosen' } as const;
@@ -118,11 +133,7 @@ export const NoticeBoxes: FC<NoticeBoxesProps> = ({ frame, ticked, wrong, isTitl
           <span>{frame.words.say(noticeTexts[kind])}</span>
         </label>
       ))}
-      {wrong === null ? null : (
-        <p class="wrong" id={`${name}-wrong`}>
-          {wrong}
-        </p>
-      )}
+      <Wrong name={name} text={wrong} />
       <NoticeHint frame={frame} />
     </fieldset>
   );

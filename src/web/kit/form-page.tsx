@@ -164,8 +164,8 @@ export const DoneNote: FC<{ done: readonly string[] }> = ({ done }) =>
 
 export interface TextFieldProps extends Omit<FieldTexts, 'wrong'> {
   readonly refusal: FormRefusal | null;
-  readonly type: 'email' | 'text' | 'password' | 'date';
-  readonly autocomplete: 'username' | 'email' | 'current-password' | 'new-password' | 'off';
+  readonly type?: 'email' | 'text' | 'password' | 'date';
+  readonly autocomplete?: 'username' | 'email' | 'current-password' | 'new-password' | 'off';
   readonly value?: string;
   readonly isOptional?: boolean;
   /** Of a password that can be shown as it is typed. */
@@ -173,7 +173,7 @@ export interface TextFieldProps extends Omit<FieldTexts, 'wrong'> {
 }
 
 export const TextField: FC<TextFieldProps> = (props) => {
-  const { refusal, type, autocomplete, value, isOptional, words, ...given } = props;
+  const { refusal, type = 'text', autocomplete = 'off', value, isOptional, words, ...given } = props;
   const texts = { ...given, wrong: refusal?.wrong[given.name] ?? null };
   const input = (
     <input

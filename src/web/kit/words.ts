@@ -1,6 +1,6 @@
 /** The words and formats of one language, bound to it, so that pages are functions of their props. */
 import { unseenIn } from '../../core/mail/recipients.ts';
-import { directionOf, type Locale, type MessageKey } from '../../locale/catalogues.ts';
+import { catalogueOf, directionOf, type Locale, type MessageKey } from '../../locale/catalogues.ts';
 import { sizeText } from '../../locale/size.ts';
 import {
   formatDuration,
@@ -48,6 +48,11 @@ export function wrongAddress({ say, code }: Words, key: MessageKey, text: string
   return character === null
     ? say(key)
     : `${say(key)} ${say('share.addressUnseen', { character: code(character) })}`;
+}
+
+/** All plural forms of a text, as JSON, for a script that counts and chooses among them. */
+export function formsOf({ locale }: Words, key: MessageKey): string {
+  return JSON.stringify(catalogueOf(locale)[key]);
 }
 
 export function wordsIn(locale: Locale): Words {

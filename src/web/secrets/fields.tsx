@@ -6,7 +6,7 @@
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
-import { asMarkup, asTyped, controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import { asMarkup, asTyped, controlAttributes, Field, type FieldTexts, NumberField } from '../kit/field.tsx';
 import { type Form, wholeNumber } from '../kit/form.ts';
 import type { Frame } from '../kit/layout.tsx';
 import type { Words } from '../kit/words.ts';
@@ -230,15 +230,7 @@ const FreeLifetime: FC<LifetimeProps> = ({ frame, offer, typed, wrong }) => {
   const unit: FieldTexts = { name: 'ttl-unit', label: say('share.ttlUnit'), wrong: null };
   return (
     <div class="free">
-      <Field texts={amount}>
-        <input
-          {...controlAttributes(amount)}
-          type="text"
-          inputmode="numeric"
-          autocomplete="off"
-          value={asMarkup(typed.amount)}
-        />
-      </Field>
+      <NumberField texts={amount} value={typed.amount} />
       <Field texts={unit}>
         <select {...controlAttributes(unit)}>
           {unitsFor(offer, typed.unit).map((name) => (

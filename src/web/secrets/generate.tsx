@@ -6,7 +6,7 @@ import type { FC } from 'hono/jsx';
 import { allCharacterSets, characterSets, generatedLength } from '../../core/secrets/generated-value.ts';
 import type { CharacterSet, SuggestInput } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { asMarkup, controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import { type FieldTexts, NumberField, Wrong } from '../kit/field.tsx';
 import { type Form, wholeNumber } from '../kit/form.ts';
 import type { Frame } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
@@ -203,18 +203,6 @@ const WordCount: FC<GenerateProps> = ({ frame, typed, wrongIn }) => {
   return <NumberField texts={texts} value={typed.wordCount} />;
 };
 
-const NumberField: FC<{ texts: FieldTexts; value: string }> = ({ texts, value }) => (
-  <Field texts={texts}>
-    <input
-      {...controlAttributes(texts)}
-      type="text"
-      inputmode="numeric"
-      autocomplete="off"
-      value={asMarkup(value)}
-    />
-  </Field>
-);
-
 const Sets: FC<GenerateProps> = ({ frame, typed, wrongIn }) => {
   const { say } = frame.words;
   const wrong = wrongIn('suggest-sets');
@@ -242,11 +230,7 @@ const Sets: FC<GenerateProps> = ({ frame, typed, wrongIn }) => {
           </label>
         ))}
       </div>
-      {wrong === null ? null : (
-        <p class="wrong" id="suggest-sets-wrong">
-          {wrong}
-        </p>
-      )}
+      <Wrong name="suggest-sets" text={wrong} />
       <p class="hint" id="suggest-sets-hint">
         {say('suggest.setsHint')}
       </p>

@@ -3,10 +3,11 @@
  * so whatever fails, nothing is sent in plain and nothing is consumed. Without scripts the page says how to open the link.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import { catalogueOf, type MessageKey } from '../../locale/catalogues.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
 import type { SealedKind, SealedWord } from '../client/sealed.ts';
 import { type Frame, Page, workerAttributes } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
+import { formsOf } from '../kit/words.ts';
 import { Actions, DoneButton, OnceNote, Save, ValueText } from './revealed-page.tsx';
 import {
   Arrival,
@@ -253,7 +254,7 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
               </span>
             }
           />
-          <details class="note alert" id="hidden-ones" data-forms={formsOf(frame, 'revealed.hidden')}>
+          <details class="note alert" id="hidden-ones" data-forms={formsOf(frame.words, 'revealed.hidden')}>
             <summary />
             <p>{say('revealed.hiddenHint')}</p>
             <p class="marked" dir="ltr" data-held />
@@ -269,16 +270,11 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
   );
 };
 
-/** The script counts, and chooses among the language's plural forms. */
-function formsOf({ words }: Frame, key: MessageKey): string {
-  return JSON.stringify(catalogueOf(words.locale)[key]);
-}
-
 const Counted: FC<{ frame: Frame }> = ({ frame }) => (
   <div class="hint" id="extent">
     <ul class="extent">
-      <li id="characters" data-forms={formsOf(frame, 'revealed.characters')} />
-      <li id="lines" data-forms={formsOf(frame, 'revealed.lines')} />
+      <li id="characters" data-forms={formsOf(frame.words, 'revealed.characters')} />
+      <li id="lines" data-forms={formsOf(frame.words, 'revealed.lines')} />
     </ul>
     <p id="inexact">{frame.words.say('revealed.inexact')}</p>
   </div>

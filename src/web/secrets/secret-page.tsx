@@ -8,7 +8,7 @@ import type { StatusOutcome } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { mailtoAddress } from '../client/link-message.ts';
 import { Day } from '../kit/day.tsx';
-import { asTyped, controlAttributes, Field } from '../kit/field.tsx';
+import { asTyped, controlAttributes, Field, Wrong } from '../kit/field.tsx';
 import { type Frame, onceFor, Page, PostForm, sharesHere } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import { CopyButton, CopyStatus, Dated, Icon, type IconName } from '../kit/parts.tsx';
@@ -105,11 +105,7 @@ export const SureBox: FC<SureBoxProps> = ({ box: { name, value }, text, wrong })
       />
       <span>{text}</span>
     </label>
-    {wrong === null ? null : (
-      <p class="wrong" id={`${name}-wrong`}>
-        {wrong}
-      </p>
-    )}
+    <Wrong name={name} text={wrong} />
   </div>
 );
 

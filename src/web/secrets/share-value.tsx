@@ -3,10 +3,10 @@
  * most of it is used.
  */
 import type { FC } from 'hono/jsx';
-import { catalogueOf, type MessageKey } from '../../locale/catalogues.ts';
-import { asMarkup, asTyped, controlAttributes } from '../kit/field.tsx';
+import { asMarkup, asTyped, controlAttributes, Wrong } from '../kit/field.tsx';
 import type { Frame } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
+import { formsOf } from '../kit/words.ts';
 import { Generate, GenerateOptions, strengthText } from './generate.tsx';
 import {
   asideName,
@@ -40,11 +40,7 @@ export const Value: FC<ShareProps> = (props) => {
         </div>
       </div>
       <News {...props} field="secret" />
-      {wrong === null ? null : (
-        <p class="wrong" id="secret-wrong">
-          {wrong}
-        </p>
-      )}
+      <Wrong name="secret" text={wrong} />
       {/* Filled by the script when it holds back a form that the server would refuse. */}
       <p
         class="wrong"
@@ -83,11 +79,6 @@ const Text: FC<ShareProps> = (props) => {
   );
 };
 
-/** All plural forms of a text, for the script, as JSON. */
-function formsOf({ words }: Frame, key: MessageKey): string {
-  return JSON.stringify(catalogueOf(words.locale)[key]);
-}
-
 /** Filled by the script near the limit; announced when that is near and when it is passed, not at every key. */
 const Counter: FC<{ frame: Frame }> = ({ frame }) => (
   <>
@@ -95,9 +86,9 @@ const Counter: FC<{ frame: Frame }> = ({ frame }) => (
       class="counter"
       id="counter"
       hidden
-      data-left={formsOf(frame, 'share.left')}
-      data-about={formsOf(frame, 'share.leftAbout')}
-      data-over={formsOf(frame, 'share.tooLongBy')}
+      data-left={formsOf(frame.words, 'share.left')}
+      data-about={formsOf(frame.words, 'share.leftAbout')}
+      data-over={formsOf(frame.words, 'share.tooLongBy')}
     />
     <p class="visually-hidden" id="counter-spoken" role="status" />
   </>
