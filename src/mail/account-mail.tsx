@@ -141,53 +141,47 @@ export type Parts = Pick<MailWords, 'subject' | 'body'> & Partial<Pick<MailWords
 
 type Notice = Extract<AccountMail, { kind: 'secret_read' | 'secret_burned' | 'secret_expiring' }>;
 
+interface NoticeTexts {
+  readonly subject: MessageKey;
+  readonly intro: MessageKey;
+  readonly at: MessageKey;
+  /** What can be done now, where something can. */
+  readonly next?: MessageKey;
+}
+
+const noticeTexts: Readonly<Record<Notice['kind'], NoticeTexts>> = {
+  secret_read: {
+    subject: 'mail.secretRead.subject',
+    intro: 'mail.secretRead.intro',
+    at: 'mail.secretRead.at',
+    next: 'mail.secretRead.next',
+  },
+  secret_burned: {
+    subject: 'mail.secretBurned.subject',
+    intro: 'mail.secretBurned.intro',
+    at: 'mail.secretBurned.at',
+  },
+  secret_expiring: {
+    subject: 'mail.secretExpiring.subject',
+    intro: 'mail.secretExpiring.intro',
+    at: 'mail.secretExpiring.at',
+    next: 'mail.secretExpiring.next',
+  },
+};
+
 function noticeOf(mail: Notice, say: Say, locale: Locale): Parts {
-  const { subject, intro, at, next } = whatHappened(mail, say, formatMoment(locale, mail.at));
-  const created = say('mail.notice.created', { date: formatMoment(locale, mail.createdAt) });
+  const { subject, intro, at, next } = noticeTexts[mail.kind];
   return {
     brand: mail.brand,
-    subject,
+    subject: say(subject),
     body: [
-      intro,
-      created,
-      at,
+      say(intro),
+      say('mail.notice.created', { date: formatMoment(locale, mail.createdAt) }),
+      say(at, { date: formatMoment(locale, mail.at) }),
       say('mail.notice.onlyTime'),
-      ...next,
+      ...(next === undefined ? [] : [say(next)]),
       { link: mail.recentUrl, label: say('mail.notice.list') },
     ],
     small: [say('mail.notice.why'), say('mail.sentBy', setBrandApart(mail.brand))],
   };
-}
-
-interface Happening {
-  readonly subject: string;
-  readonly intro: string;
-  readonly at: string;
-  readonly next: readonly string[];
-}
-
-function whatHappened({ kind }: Notice, say: Say, date: string): Happening {
-  switch (kind) {
-    case 'secret_read':
-      return {
-        subject: say('mail.secretRead.subject'),
-        intro: say('mail.secretRead.intro'),
-        at: say('mail.secretRead.at', { date }),
-        next: [say('mail.secretRead.next')],
-      };
-    case 'secret_burned':
-      return {
-        subject: say('mail.secretBurned.subject'),
-        intro: say('mail.secretBurned.intro'),
-        at: say('mail.secretBurned.at', { date }),
-        next: [],
-      };
-    case 'secret_expiring':
-      return {
-        subject: say('mail.secretExpiring.subject'),
-        intro: say('mail.secretExpiring.intro'),
-        at: say('mail.secretExpiring.at', { date }),
-        next: [say('mail.secretExpiring.next')],
-      };
-  }
 }

@@ -14,6 +14,7 @@ import {
   createComposingMailer,
   createMessageWriter,
   type Letter,
+  type MessageWriter,
   ownSiteName,
 } from './compose.ts';
 import { toMailbox } from './mailbox.ts';
@@ -25,13 +26,8 @@ export interface OutboxOptions extends Pick<SmtpServerOptions, 'from' | 'siteNam
   readonly now?: () => Date;
 }
 
-export interface OutboxMailer extends ComposingMailer {
-  /** Loads the library, about 50 ms of computing: call it once the server listens, so that no request pays for it. */
-  prepare(): Promise<void>;
-}
-
 /** @throws MailSettingError when `from` is not one mailbox. */
-export function createOutboxMailer(options: OutboxOptions): OutboxMailer {
+export function createOutboxMailer(options: OutboxOptions): ComposingMailer & Pick<MessageWriter, 'prepare'> {
   const { write, prepare } = createMessageWriter(null);
   const mailer = createComposingMailer({
     sender: {

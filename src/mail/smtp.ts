@@ -15,6 +15,7 @@ import {
   createComposingMailer,
   createMessageWriter,
   type Letter,
+  type MessageWriter,
   notSent,
   ownSiteName,
 } from './compose.ts';
@@ -53,9 +54,7 @@ export interface SmtpMailerOptions extends SmtpServerOptions {
   readonly onAnswer?: Courier['onAnswer'];
 }
 
-export interface SmtpMailer extends ComposingMailer {
-  /** Loads the library, about 50 ms of computing: call it once the server listens, so that no request pays for it. */
-  prepare(): Promise<void>;
+export interface SmtpMailer extends ComposingMailer, Pick<MessageWriter, 'prepare'> {
   /** Gives up what waits for another attempt, and closes the connections. Mails in hand end as `not_sent`. */
   close(): void;
 }
