@@ -36,6 +36,7 @@ import { chooseLanguage, languageCookie, languageIn, offeredLanguage } from './k
 import { type Frame, renderPage } from './kit/layout.tsx';
 import { MessagePage } from './kit/message-page.tsx';
 import {
+  assertAllowed,
   elsewhere,
   movedTo,
   type PageAction,
@@ -48,7 +49,6 @@ import {
   StaleForm,
   type StaticPages,
   seeOther,
-  takeLimit,
   toResponse,
 } from './kit/page.ts';
 import { type Href, routes } from './kit/routes.ts';
@@ -128,10 +128,7 @@ export function createPagePipeline(site: Site, pages: readonly PageRoute[]): Ser
     routes: createRouteTable(
       site.basePath,
       pages.flatMap((page) => waysTo(page, site)),
-      {
-        trailingSlash: false,
-        encodedLetters: true,
-      },
+      { trailingSlash: false, encodedLetters: true },
     ),
     sharing: null,
     open: (arrival) => new Visit(arrival, site),
@@ -243,7 +240,7 @@ function bindToBrowser(visit: Visit, { signInTokenOf }: Site): void {
   visit.newCookie = cookie;
 }
 
-function admit(visit: Visit, { page, action, limit }: PageTarget, site: Site): SideAdmission<PageTypes> {
+function admit(visit: Visit, { page, action }: PageTarget, site: Site): SideAdmission<PageTypes> {
   const elsewhere = answerOnShareDomain(visit, page, site);
   if (elsewhere !== null) return { kind: 'answered', reply: elsewhere };
   if (mayChange(visit.request.method) && !isOwnForm(visit.request, site.origin)) {
@@ -252,11 +249,8 @@ function admit(visit: Visit, { page, action, limit }: PageTarget, site: Site): S
   visit.isOwnForm = true;
   // Only now, where the page can give a form back: nothing typed is lost to a store that does not answer.
   if (visit.sessionFault !== null && page.needsNoSession !== true) throw visit.sessionFault.error;
-  const { caller, signedIn } = visit;
-  if (limit !== 'none' && caller.kind === 'account')
-    takeLimit(site.limiter, limit, 'account', caller.account.id);
-  else if (limit !== 'none') takeLimit(site.limiter, limit, 'anonymous', visit.clientPrefix);
-  if (action.needsAccount !== true || signedIn !== null) return caller;
+  assertAllowed(visit.countAnother());
+  if (action.needsAccount !== true || visit.signedIn !== null) return visit.caller;
   return { kind: 'answered', reply: seeOther(site.href('logIn')) };
 }
 

@@ -6,7 +6,6 @@
  * repeats what was sent is compressed.
  */
 
-import type { LimitParty, LocalLimit } from '../../config/json-files.ts';
 import type { Caller, SignedIn } from '../../core/account.ts';
 import type { IsAbandoned } from '../../core/ports.ts';
 import { acceptsGzip, gzip } from '../../http/compression.ts';
@@ -139,17 +138,7 @@ export class StaleForm extends Error {
   override readonly name = 'StaleForm';
 }
 
-/** Counts one call. Throws `RequestProblem`. */
-export function takeLimit(
-  limiter: Pick<RateLimiter, 'take'>,
-  name: LocalLimit,
-  party: LimitParty,
-  client: string | number,
-): void {
-  assertAllowed(limiter.take(name, party, client));
-}
-
-/** As `takeLimit`, of limits that all nodes share. Rejects with `RequestProblem`. */
+/** Counts one call against limits that all nodes share. Rejects with `RequestProblem`. */
 export async function takeShared(
   limiter: Pick<RateLimiter, 'takeShared'>,
   calls: readonly LimitedCall[],
@@ -157,7 +146,8 @@ export async function takeShared(
   assertAllowed(await limiter.takeShared(calls));
 }
 
-function assertAllowed(refusal: LimitRefusal | null): void {
+/** @throws RequestProblem when a limit refused the call */
+export function assertAllowed(refusal: LimitRefusal | null): void {
   if (refusal === null) return;
   const { retryAfterSeconds, headers } = refusal;
   throw new RequestProblem({ problem: 'rate_limited', retryAfterSeconds }, headers);
