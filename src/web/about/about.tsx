@@ -184,7 +184,7 @@ interface Clause {
 }
 
 const promises: readonly Clause[] = [
-  { id: 'once', icon: 'account', title: 'security.oneReader.title', text: 'security.oneReader' },
+  { id: 'once', icon: 'user', title: 'security.oneReader.title', text: 'security.oneReader' },
   { icon: 'lock', title: 'security.noDoubt.title', text: 'security.noDoubt' },
   { icon: 'shield', title: 'security.noMistake.title', text: 'security.noMistake' },
   { id: 'looking', icon: 'eye', title: 'security.looking.title', text: 'security.looking' },

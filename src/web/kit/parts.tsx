@@ -9,7 +9,6 @@ const circle = (x: number, y: number, radius: number) =>
 
 /** Drawn on a grid of 24, with lines of 1.75 from the style sheet. */
 const drawings = {
-  account: `${circle(12, 8, 4)}M4.5 20.5c.6-4 3.5-6.5 7.5-6.5s6.9 2.5 7.5 6.5`,
   alert: `M12 3.5 2.5 20h19ZM12 10v4.5M12 17.2v.1`,
   arrow: 'M4 12h16m-6-6 6 6-6 6',
   check: 'm4.5 12.5 5 5 10-11',
@@ -150,28 +149,24 @@ interface DatedProps extends MomentProps {
   readonly say: MessageKey;
   /** For its other placeholders. */
   readonly params?: MessageParams;
-  readonly isShort?: true;
-  /** How the moment is shown, where neither the long nor the short form is right: as `Ago` or `In`. */
+  /** How the moment is shown, where the long form is not right: as `ShortTime`, `Ago` or `In`. */
   readonly as?: FC<MomentProps>;
   /** Seconds until then, for a message that also has `{left}`. */
   readonly left?: number;
 }
 
 /** A sentence with a moment in it. */
-export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, isShort, as, left, id }) => {
-  const Shown = as ?? (isShort === true ? ShortTime : Moment);
-  return (
-    <>
-      {words
-        .say(say, params)
-        .split(/(\{date\}|\{left\})/)
-        .map((part) => {
-          if (part === '{date}') return <Shown words={words} at={at} id={id} />;
-          return part === '{left}' ? <Left words={words} at={at} seconds={left ?? 0} /> : part;
-        })}
-    </>
-  );
-};
+export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, as: Shown = Moment, left, id }) => (
+  <>
+    {words
+      .say(say, params)
+      .split(/(\{date\}|\{left\})/)
+      .map((part) => {
+        if (part === '{date}') return <Shown words={words} at={at} id={id} />;
+        return part === '{left}' ? <Left words={words} at={at} seconds={left ?? 0} /> : part;
+      })}
+  </>
+);
 
 function exact(unixSeconds: number): string {
   return new Date(unixSeconds * 1000).toISOString();

@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx';
 import { attemptLimits } from '../../core/secrets/access.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
-import { Dated } from '../kit/parts.tsx';
+import { Dated, ShortTime } from '../kit/parts.tsx';
 
 export const Locked: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame, receipt }) => {
   const { words, href } = frame;
@@ -17,7 +17,13 @@ export const Locked: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame, rece
           {until === null ? (
             words.say('receipt.lockedForGood', { limit: perLife })
           ) : (
-            <Dated words={words} say="receipt.lockedUntil" params={{ limit: perSecret }} at={until} isShort />
+            <Dated
+              words={words}
+              say="receipt.lockedUntil"
+              params={{ limit: perSecret }}
+              at={until}
+              as={ShortTime}
+            />
           )}
         </strong>
       </p>
