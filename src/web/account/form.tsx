@@ -28,7 +28,17 @@ export interface AccountPageDeps {
   readonly clock: Clock;
 }
 
-interface NewPasswordProps {
+export interface FrameProps {
+  readonly frame: Frame;
+}
+
+/** Of a form that asks for an address alone. */
+export interface EmailFormProps extends FrameProps {
+  readonly email: string;
+  readonly refusal: FormRefusal | null;
+}
+
+interface PasswordFieldProps {
   readonly frame: Frame;
   readonly name: string;
   readonly label: string;
@@ -36,7 +46,7 @@ interface NewPasswordProps {
 }
 
 /** Shows the rules up front. */
-export const NewPasswordField: FC<NewPasswordProps> = ({ frame, ...field }) => (
+export const NewPasswordField: FC<PasswordFieldProps> = ({ frame, ...field }) => (
   <TextField
     {...field}
     type="password"
@@ -54,13 +64,9 @@ export const UsernameField: FC<{ frame: Frame; username: string }> = ({ frame, u
   </div>
 );
 
-interface OwnPasswordProps {
-  readonly frame: Frame;
+interface OwnPasswordProps extends PasswordFieldProps {
   readonly username: string;
-  readonly name: string;
-  readonly label: string;
   readonly hint?: string;
-  readonly refusal: FormRefusal | null;
 }
 
 /** Asks for the account's current password. The page says whose it is; the field says so to password managers. */

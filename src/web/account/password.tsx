@@ -25,6 +25,8 @@ import {
   type AccountPageDeps,
   askForLink,
   countGuess,
+  type EmailFormProps,
+  type FrameProps,
   NewPasswordField,
   OwnPassword,
   RevokeTokensBox,
@@ -135,14 +137,7 @@ export function createForgottenPages(deps: AccountPageDeps): PageRoute[] {
   ];
 }
 
-type FrameProps = { readonly frame: Frame };
-
-interface ForgottenProps extends FrameProps {
-  readonly email: string;
-  readonly refusal: FormRefusal | null;
-}
-
-const ForgottenPage: FC<ForgottenProps> = ({ frame, email, refusal }) => {
+const ForgottenPage: FC<EmailFormProps> = ({ frame, email, refusal }) => {
   const { say } = frame.words;
   return (
     <FormPage

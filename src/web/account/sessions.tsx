@@ -32,7 +32,7 @@ import {
 import { Ago, Badge, Dated, Icon, In } from '../kit/parts.tsx';
 import { type Words, wrongAddress } from '../kit/words.ts';
 import { browserLabel, parseBrowserLabel } from './browser-label.ts';
-import { type AccountPageDeps, countGuess, signInPost } from './form.tsx';
+import { type AccountPageDeps, countGuess, type EmailFormProps, signInPost } from './form.tsx';
 import { AccountPage, mayHaveDomains } from './sections.tsx';
 
 export function createLogInPages(deps: AccountPageDeps): PageRoute[] {
@@ -57,10 +57,7 @@ export function createLogInPages(deps: AccountPageDeps): PageRoute[] {
 
 const loggedOutTexts: DoneTexts = { 'logged-out': ['logIn.loggedOut'] };
 
-interface LogInProps {
-  readonly frame: Frame;
-  readonly email: string;
-  readonly refusal: FormRefusal | null;
+interface LogInProps extends EmailFormProps {
   readonly done: readonly string[];
 }
 

@@ -6,7 +6,7 @@
 import type { FC } from 'hono/jsx';
 import { Sensitive } from '../../core/sensitive.ts';
 import { FormPage, type FormRefusal, formReply, TextField } from '../kit/form-page.tsx';
-import { type Frame, renderPage } from '../kit/layout.tsx';
+import { renderPage } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import {
   type PageAction,
@@ -20,6 +20,8 @@ import { browserLabel } from './browser-label.ts';
 import {
   type AccountPageDeps,
   askForLink,
+  type EmailFormProps,
+  type FrameProps,
   NewPasswordField,
   refusalOfPassword,
   signInPost,
@@ -54,14 +56,7 @@ export function createSignUpPages(deps: AccountPageDeps): PageRoute[] {
   ];
 }
 
-type FrameProps = { readonly frame: Frame };
-
-interface SignUpProps extends FrameProps {
-  readonly email: string;
-  readonly refusal: FormRefusal | null;
-}
-
-const SignUpPage: FC<SignUpProps> = ({ frame, email, refusal }) => {
+const SignUpPage: FC<EmailFormProps> = ({ frame, email, refusal }) => {
   const { words, href } = frame;
   const { say } = words;
   return (

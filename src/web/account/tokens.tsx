@@ -189,12 +189,7 @@ const scopeTexts: Readonly<Record<TokenScope, { label: MessageKey; hint: Message
   'read-recent': { label: 'tokens.scopeRecent', hint: 'tokens.scopeRecentHint' },
 };
 
-interface NewTokenProps {
-  readonly frame: Frame;
-  readonly username: string;
-  readonly typed: TypedToken;
-  readonly refusal: FormRefusal | null;
-}
+type NewTokenProps = Pick<TokensProps, 'frame' | 'username' | 'typed' | 'refusal'>;
 
 const NewTokenForm: FC<NewTokenProps> = ({ frame, username, typed, refusal }) => {
   const { say } = frame.words;

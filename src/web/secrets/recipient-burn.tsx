@@ -16,13 +16,13 @@ import {
 import { json, opening, proofsIn, refusedInWords, refuseScript } from './sealed.tsx';
 import { SealedBurnPage } from './sealed-page.tsx';
 import {
+  type AskProps,
   type AskRefusal,
   Burned,
   Notice,
   notRefused,
   PassphraseField,
   SureBox,
-  type WaitingSecret,
 } from './secret-page.tsx';
 import { goneReply, keepAsking, refusedReply, type SecretDeps } from './secret-refusals.tsx';
 
@@ -30,20 +30,14 @@ import { goneReply, keepAsking, refusedReply, type SecretDeps } from './secret-r
 export const burnBox = { name: 'burn', value: 'now' } as const;
 
 export function createBurnPages(deps: SecretDeps): PageRoute[] {
-  const refuse = async (request: PageRequest, problem: PageProblem) => {
-    const isScript = isByScript(await request.form());
-    if (isScript) return refuseScript(request, problem);
-    return keepAsking(request, problem, (...refusal) => ask(request, deps, ...refusal));
-  };
+  const askAgain = (request: PageRequest, problem: PageProblem) =>
+    keepAsking(request, problem, (...refusal) => ask(request, deps, ...refusal));
+  const refuse = async (request: PageRequest, problem: PageProblem) =>
+    isByScript(await request.form()) ? refuseScript(request, problem) : askAgain(request, problem);
   return [
     {
       name: 'secretBurn',
-      get: {
-        limit: 'manage',
-        handle: (request) => ask(request, deps, 200),
-        refuse: (request, problem) =>
-          keepAsking(request, problem, (...refusal) => ask(request, deps, ...refusal)),
-      },
+      get: { limit: 'manage', handle: (request) => ask(request, deps, 200), refuse: askAgain },
       post: { limit: 'manage', handle: (request) => burn(request, deps), refuse },
     },
   ];
@@ -69,13 +63,7 @@ async function ask(
   return pageReply(status, renderPage(<BurnUnreadPage {...props} />));
 }
 
-interface BurnUnreadProps {
-  readonly frame: Frame;
-  readonly waiting: WaitingSecret;
-  readonly refusal: AskRefusal;
-}
-
-const BurnUnreadPage: FC<BurnUnreadProps> = ({ frame, waiting: { secret }, refusal }) => {
+const BurnUnreadPage: FC<AskProps> = ({ frame, waiting: { secret }, refusal }) => {
   const { say } = frame.words;
   return (
     <Page frame={frame} title={say('recipientBurn.title')} scripts={['reveal']}>

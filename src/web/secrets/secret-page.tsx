@@ -30,7 +30,7 @@ export interface AskRefusal {
 
 export const notRefused: AskRefusal = { passphrase: null, box: null, notice: null };
 
-interface AskProps {
+export interface AskProps {
   readonly frame: Frame;
   readonly waiting: WaitingSecret;
   readonly refusal: AskRefusal;
