@@ -35,11 +35,9 @@ export function offeredLanguage({ locales }: Pick<Languages, 'locales'>, tag: st
   return tag === null || tag.length > longestTag ? null : lookUp(tag, locales);
 }
 
-interface LanguageDeps {
+interface LanguageDeps extends CookieSite {
   readonly settings: Languages;
   readonly accounts: Pick<AccountService, 'setLocale'>;
-  readonly basePath: string;
-  readonly origin: string;
 }
 
 /**
@@ -63,7 +61,7 @@ async function setLanguage(request: PageRequest, deps: LanguageDeps): Promise<Pa
   const locale = deps.settings.locales.find((tag) => tag === asked) ?? null;
   if (locale === null && asked !== '') return seeOther(back);
   if (request.signedIn !== null) await deps.accounts.setLocale(request.signedIn, locale);
-  return seeOther(back, [locale === null ? clearLanguageCookie(deps) : languageCookie(locale, deps)]);
+  return seeOther(back, [languageCookie(locale, deps)]);
 }
 
 /** The path when it leads to a page of this site and nowhere else; otherwise `null`. */
@@ -82,23 +80,15 @@ export function languageIn(cookies: string): string {
   return cookieIn(cookies, languageName);
 }
 
-export interface CookieSite {
+interface CookieSite {
   /** `''`, or `/path`. */
   readonly basePath: string;
   readonly origin: string;
 }
 
-/** @param locale one of the offered tags. */
-export function languageCookie(locale: string, site: CookieSite): string {
-  return languageLine(locale, languageSeconds, site);
-}
-
-/** From then on the browser is asked again. */
-export function clearLanguageCookie(site: CookieSite): string {
-  return languageLine('', 0, site);
-}
-
-function languageLine(value: string, maxAgeSeconds: number, { basePath, origin }: CookieSite): string {
+/** @param locale one of the offered tags; `null`: from then on the browser is asked again */
+export function languageCookie(locale: string | null, { basePath, origin }: CookieSite): string {
+  const maxAgeSeconds = locale === null ? 0 : languageSeconds;
   const rules = `Path=${basePath}/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax`;
-  return `${languageName}=${value}; ${rules}${origin.startsWith('https:') ? '; Secure' : ''}`;
+  return `${languageName}=${locale ?? ''}; ${rules}${origin.startsWith('https:') ? '; Secure' : ''}`;
 }

@@ -42,14 +42,12 @@ function madeCookie(secretPath: string): { readonly name: string; readonly value
 /** @param isSecure whether the site is served over https. */
 export function createHereCookie(isSecure: boolean): HereCookie {
   const rules = `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
-  const set = (value: string, path: string, seconds: number) =>
-    `${name}=${value}; Path=${path}; Max-Age=${seconds}; ${rules}`;
   return {
     made(path, ttlSeconds) {
       const made = madeCookie(path);
       return `${made.name}=${made.value}; Path=${folderOf(path)}; Max-Age=${ttlSeconds}; ${rules}`;
     },
-    ended: (path, { what, at }) => set(`${what}-${at}`, path, endedSeconds),
+    ended: (path, { what, at }) => `${name}=${what}-${at}; Path=${path}; Max-Age=${endedSeconds}; ${rules}`,
     isMadeHere(cookies, path) {
       const made = madeCookie(path);
       return cookieIn(cookies, made.name) === made.value;
