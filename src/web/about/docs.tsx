@@ -51,7 +51,7 @@ export function createDocumentPages({ links: { baseUrl }, findDownload }: Docume
 }
 
 /** Its address alone: what a query brings is not repeated, so nothing that is sent is, and the page may be compressed. */
-function replyAt(
+export function replyAt(
   frame: Frame,
   name: RouteName,
   key: string,

@@ -1,7 +1,8 @@
 /** The API reference in the frame of the site. What it says is handed over by `api/`, in English whatever the visitor's language. */
 import { raw } from 'hono/html';
-import { Page, renderPage } from '../kit/layout.tsx';
-import { type PageRoute, pageReply } from '../kit/page.ts';
+import { Page } from '../kit/layout.tsx';
+import type { PageRoute } from '../kit/page.ts';
+import { replyAt } from './docs.tsx';
 
 export interface ReferenceDeps {
   /** The main part as markup, the same at every call. */
@@ -16,10 +17,8 @@ export function createReferencePages({ apiReference }: ReferenceDeps): PageRoute
       get: {
         limit: 'none',
         isStatic: true,
-        handle: ({ frame }) => {
-          // Its address alone: what a query brings is not repeated, so nothing that is sent is, and the page may be compressed.
-          const plain = { ...frame, here: frame.href('apiDocs') };
-          const page = (
+        handle: ({ frame }) =>
+          replyAt(frame, 'apiDocs', '', (plain) => (
             <Page
               frame={plain}
               title={frame.words.say('frame.api')}
@@ -28,10 +27,7 @@ export function createReferencePages({ apiReference }: ReferenceDeps): PageRoute
             >
               {raw(apiReference())}
             </Page>
-          );
-          const reply = pageReply(200, renderPage(page));
-          return { ...reply, repeatsNothing: true };
-        },
+          )),
       },
     },
   ];

@@ -11,6 +11,7 @@ import { formsOf } from '../kit/words.ts';
 import { Actions, DoneButton, OnceNote, Save, ValueText } from './revealed-page.tsx';
 import {
   Arrival,
+  type ArrivalProps,
   Burned,
   Consequences,
   Expiry,
@@ -19,15 +20,9 @@ import {
   PassphraseInput,
   ShareOwn,
   TellSender,
-  type WaitingSecret,
 } from './secret-page.tsx';
 
-interface SealedProps {
-  readonly frame: Frame;
-  readonly waiting: WaitingSecret;
-}
-
-export const SealedPage: FC<SealedProps> = ({ frame, waiting }) => {
+export const SealedPage: FC<ArrivalProps> = ({ frame, waiting }) => {
   const { say } = frame.words;
   const { secretKey, hasPassphrase } = waiting.secret;
   return (
@@ -73,7 +68,7 @@ const Mode: FC<{ frame: Frame }> = ({ frame: { words, href } }) => (
 );
 
 /** Burns it unread, in the same way as it is opened: the script proves link and passphrase. */
-export const SealedBurnPage: FC<SealedProps> = ({ frame, waiting }) => {
+export const SealedBurnPage: FC<ArrivalProps> = ({ frame, waiting }) => {
   const { say } = frame.words;
   const { secretKey, hasPassphrase } = waiting.secret;
   return (

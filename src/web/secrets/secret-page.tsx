@@ -109,7 +109,7 @@ export const SureBox: FC<SureBoxProps> = ({ box: { name, value }, text, wrong })
   </div>
 );
 
-type ArrivalProps = Omit<AskProps, 'refusal'>;
+export type ArrivalProps = Omit<AskProps, 'refusal'>;
 
 /** Isolated, so that it cannot change the direction of the text around it. */
 const apart = (text: string) => `\u2068${text}\u2069`;
