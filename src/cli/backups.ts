@@ -4,7 +4,7 @@
  * A restored store opens nothing that waited when its backup was taken, because it may have been opened since. The operator sees what
  * that means, and agrees, before anything is written.
  */
-import type { BackupFacts, OnProgress } from '../core/ports.ts';
+import type { BackupFacts } from '../core/ports.ts';
 import {
   type Command,
   type ExitCode,
@@ -15,20 +15,14 @@ import {
   unlessConfirmed,
   type World,
 } from './command.ts';
+import { perTenth } from './progress.ts';
 import { plural, timeOf } from './terminal.ts';
 
 const mebibyte = 2 ** 20;
 
-/** A line each time a tenth more is written; none for what is done at once. */
-function progressTo(world: World, input: Input): OnProgress {
-  let shownTenths = 0;
-  return (written, source) => {
-    const tenths = Math.min(9, Math.floor((10 * written) / Math.max(1, source)));
-    if (input.json || tenths <= shownTenths) return;
-    shownTenths = tenths;
-    world.terminal.err(`${tenths * 10} % of ${Math.ceil(source / mebibyte)} MiB\n`);
-  };
-}
+/** The last tenth is the end of the command: what is done at once shows none. */
+const progressOf = (input: Input, world: World) =>
+  perTenth(9, (bytes) => `${Math.ceil(bytes / mebibyte)} MiB`, input, world);
 
 const contents = ({ waiting, accounts }: BackupFacts): string =>
   `${plural(waiting, 'waiting secret')}, ${plural(accounts, 'account')}`;
@@ -38,7 +32,7 @@ const jsonOf = ({ takenAt, waiting, accounts }: BackupFacts) => ({ taken_at: tak
 async function runBackup(input: Input, world: World): Promise<ExitCode> {
   const settings = await readSettings(world);
   const [file = ''] = input.words;
-  const written = await world.backups.write(settings, file, progressTo(world, input));
+  const written = await world.backups.write(settings, file, progressOf(input, world));
   if (written.outcome === 'refused')
     return refuse(world, input, 'failed', `No backup was made. ${written.problem}`);
   const { facts } = written;
@@ -67,7 +61,7 @@ async function runRestore(input: Input, world: World): Promise<ExitCode> {
   world.terminal.err(consequences(seen.facts, settings.dataDir));
   const unconfirmed = await unlessConfirmed(world, input, 'Restore it?');
   if (unconfirmed !== null) return unconfirmed;
-  const restored = await world.backups.restore(settings, file, progressTo(world, input));
+  const restored = await world.backups.restore(settings, file, progressOf(input, world));
   if (restored.outcome === 'refused')
     return refuse(world, input, 'failed', `${file} is not restored. ${restored.problem}`);
   if (!input.json)

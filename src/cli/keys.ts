@@ -20,6 +20,7 @@ import {
   unlessConfirmed,
   type World,
 } from './command.ts';
+import { perSecrets } from './progress.ts';
 import { plural, timeOf } from './terminal.ts';
 
 type KeyFile = Extract<RootKeysReading, { outcome: 'read' }>;
@@ -119,19 +120,11 @@ async function untilTaken({ path, ring }: OpenKeys, input: Input, world: World):
 
 const nothingOlder: RewrapReport = { rewrapped: 0, fixed: 0, fixedUntil: null, damaged: 0 };
 
-/** A line for each of these, so that a large store shows that it goes on. */
-const progressSecrets = 20_000;
-
 /** Re-wraps everything, closes the older roots, and re-wraps what was stored under them in between. */
 async function rotate(keys: OpenKeys, input: Input, world: World): Promise<RewrapReport> {
   const { store, ring } = keys;
   const waiting = await store.countExpiringBy(Number.MAX_SAFE_INTEGER);
-  let shown = 0;
-  const first = await rewrapOlder(keys, (soFar) => {
-    if (input.json || soFar < shown + progressSecrets) return;
-    shown = soFar;
-    world.terminal.err(`${soFar} of ${waiting}\n`);
-  });
+  const first = await rewrapOlder(keys, perSecrets(20_000, waiting, input, world));
   await untilTaken(keys, input, world);
   await store.closeRootsBefore(ring.current.kid);
   const last = await rewrapOlder(keys, () => {});

@@ -15,18 +15,8 @@ import {
   unlessConfirmed,
   type World,
 } from './command.ts';
+import { perTenth } from './progress.ts';
 import { plural } from './terminal.ts';
-
-/** A line each time a tenth more is copied. */
-function progressTo(world: World, input: Input) {
-  let shownTenths = 0;
-  return (copied: number, all: number): void => {
-    const tenths = Math.min(10, Math.floor((10 * copied) / Math.max(1, all)));
-    if (input.json || tenths <= shownTenths) return;
-    shownTenths = tenths;
-    world.terminal.err(`${tenths * 10} % of ${plural(all, 'row')}\n`);
-  };
-}
 
 const consequences =
   'When the copy is complete, FROM closes for good: servers on it answer 503 from then on, and its sealed values are erased. TO ' +
@@ -61,7 +51,7 @@ async function runMove(input: Input, world: World): Promise<ExitCode> {
     const unconfirmed = await unlessConfirmed(world, input, 'Copy what is left, and finish the move?');
     if (unconfirmed !== null) return unconfirmed;
   }
-  const onProgress = progressTo(world, input);
+  const onProgress = perTenth(10, (rows) => plural(rows, 'row'), input, world);
   const moved = await world.moves.move(settings, { from, to, isFinishing, onProgress });
   if (moved.outcome === 'refused') return refuse(world, input, 'failed', moved.problem);
   if (!input.json)

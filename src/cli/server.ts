@@ -23,6 +23,7 @@ import {
   unlessConfirmed,
   type World,
 } from './command.ts';
+import { perSecrets } from './progress.ts';
 import { plural, timeOf } from './terminal.ts';
 
 async function runServe(_input: Input, world: World): Promise<ExitCode> {
@@ -165,9 +166,6 @@ async function setTime(
   return printResult(world, input, { changed: true, time: store.now() }, []);
 }
 
-/** A line for each of these, so that a large store shows that it goes on. */
-const progressSecrets = 50_000;
-
 async function runBurnAll(input: Input, world: World, { store }: OpenAccounts): Promise<ExitCode> {
   const waiting = await store.countExpiringBy(Number.MAX_SAFE_INTEGER);
   if (waiting === 0) {
@@ -180,12 +178,7 @@ async function runBurnAll(input: Input, world: World, { store }: OpenAccounts): 
   );
   const unconfirmed = await unlessConfirmed(world, input, 'Burn all of them?');
   if (unconfirmed !== null) return unconfirmed;
-  let shown = 0;
-  const burned = await burnAll(store, (soFar) => {
-    if (input.json || soFar < shown + progressSecrets) return;
-    shown = soFar;
-    world.terminal.err(`${soFar} of ${waiting}\n`);
-  });
+  const burned = await burnAll(store, perSecrets(50_000, waiting, input, world));
   if (!input.json) world.terminal.err(`Done. ${plural(burned, 'secret')} burned.\n`);
   return printResult(world, input, { burned }, []);
 }
