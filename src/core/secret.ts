@@ -59,21 +59,27 @@ export interface Delivery {
   readonly reply: string | null;
 }
 
-/** What creation hands to the store: ids, times and sealed bytes; nothing that opens without the link (P9). */
-export interface NewRecord {
+/** What a record, its secret and its receipt all say. */
+interface RecordFacts {
   readonly secretId: SecretId;
-  readonly receiptId: ReceiptId;
   /** `null` for a record made anonymously. */
   readonly owner: AccountId | null;
   readonly createdAt: UnixSeconds;
   readonly expiresAt: UnixSeconds;
-  /** Created + 2 × ttl: the receipt outlives the secret. */
-  readonly receiptExpiresAt: UnixSeconds;
   readonly hasPassphrase: boolean;
   /** End-to-end: a client has encrypted the value. */
   readonly sealed: boolean;
   /** `''` when links use the site's own host. */
   readonly shareDomain: string;
+  /** The notices its account gets, in the order of `noticeKinds`; none for an anonymous record. */
+  readonly notify: readonly NoticeKind[];
+}
+
+/** What creation hands to the store: ids, times and sealed bytes; nothing that opens without the link (P9). */
+export interface NewRecord extends RecordFacts {
+  readonly receiptId: ReceiptId;
+  /** Created + 2 × ttl: the receipt outlives the secret. */
+  readonly receiptExpiresAt: UnixSeconds;
   /** The sealed secret, with what its creator can read of it: see `crypto/envelope.ts`. */
   readonly sealedSecret: Uint8Array;
   /**
@@ -87,8 +93,6 @@ export interface NewRecord {
   readonly memoBox: Uint8Array | null;
   /** `staleAt` of the first delivery; `null` without a recipient. */
   readonly deliveryStaleAt: UnixSeconds | null;
-  /** The notices its account gets, in the order of `noticeKinds`; none for an anonymous record. */
-  readonly notify: readonly NoticeKind[];
   /** When the notice that it is about to expire is due, before `expiresAt`; `null` for never. */
   readonly noticeDueAt: UnixSeconds | null;
   /** The reservation that it is stored for (`creation-store.ts`); `null` for none. */
@@ -96,46 +100,28 @@ export interface NewRecord {
 }
 
 /** A live secret as the store gives it: sealed, unread, unexpired at store time. */
-export interface StoredSecret {
-  readonly secretId: SecretId;
+export interface StoredSecret extends RecordFacts {
   /**
    * Changes whenever what the link opens is replaced, so that a claim takes what was checked. Another outer layer is no such
    * change. Starts at 1.
    */
   readonly rowVersion: number;
-  readonly owner: AccountId | null;
-  readonly createdAt: UnixSeconds;
-  readonly expiresAt: UnixSeconds;
-  readonly hasPassphrase: boolean;
-  /** End-to-end: a client has encrypted the value. */
-  readonly sealed: boolean;
-  readonly shareDomain: string;
-  readonly notify: readonly NoticeKind[];
   readonly sealedSecret: Uint8Array;
 }
 
 /** A receipt as a list gives it: without what opens to the secret's link. */
-export interface ReceiptRecord {
+export interface ReceiptRecord extends RecordFacts {
   readonly receiptId: ReceiptId;
-  readonly secretId: SecretId;
-  readonly owner: AccountId | null;
   readonly state: StoredState;
-  readonly createdAt: UnixSeconds;
-  readonly expiresAt: UnixSeconds;
   readonly receiptExpiresAt: UnixSeconds;
   readonly viewedAt: UnixSeconds | null;
   /** When it was received or burned; `null` while waiting. */
   readonly endedAt: UnixSeconds | null;
   /** `null` unless it was burned by one of the two: the operator burns, too, and earlier versions did not keep it. */
   readonly burnedBy: Burner | null;
-  readonly hasPassphrase: boolean;
-  /** End-to-end: a client has encrypted the value. */
-  readonly sealed: boolean;
-  readonly shareDomain: string;
   readonly detailsBox: Uint8Array | null;
   readonly recentBox: Uint8Array | null;
   readonly memoBox: Uint8Array | null;
-  readonly notify: readonly NoticeKind[];
   readonly delivery: StoredDelivery | null;
 }
 
