@@ -59,6 +59,11 @@ function jsonOfRows({ columns }: MovedTable, rows: readonly MovedRow[]): string 
   );
 }
 
+function jsonOfKeys(table: MovedTable, keys: readonly string[]): string {
+  const cells = keys.map((key) => cellsOf(table, key));
+  return jsonOfRows({ ...table, columns: table.keys }, cells);
+}
+
 /** The rows of `$1` as a table `m`, with bytes in hex. */
 const given = (columns: MovedTable['columns']): string =>
   `json_to_recordset($1::json) AS m (${columns.map(({ name, type }) => `${quoted(name)} ${wordOf[type]}`).join(', ')})`;
@@ -112,12 +117,8 @@ export async function readRows(
   from: string,
   keys: readonly string[],
 ): Promise<readonly MovedRow[]> {
-  const asked = jsonOfRows(
-    { ...table, columns: table.keys },
-    keys.map((key) => cellsOf(table, key)),
-  );
   const sql = `${selectOf(table, from)} JOIN ${given(table.keys)} ON ${sameKey(table, 't', 'm')}`;
-  return (await ask<Record<string, Cell>>(sql, [asked])).map(inOrder(table));
+  return (await ask<Record<string, Cell>>(sql, [jsonOfKeys(table, keys)])).map(inOrder(table));
 }
 
 /** @param into the table's name at present */
@@ -128,11 +129,9 @@ export async function deleteRows(
   keys: readonly string[],
 ): Promise<void> {
   if (keys.length === 0) return;
-  const asked = jsonOfRows(
-    { ...table, columns: table.keys },
-    keys.map((key) => cellsOf(table, key)),
-  );
-  await ask(`DELETE FROM ${into} t USING ${given(table.keys)} WHERE ${sameKey(table, 't', 'm')}`, [asked]);
+  await ask(`DELETE FROM ${into} t USING ${given(table.keys)} WHERE ${sameKey(table, 't', 'm')}`, [
+    jsonOfKeys(table, keys),
+  ]);
 }
 
 function columnsOf({ name, columns }: MovedTable): [column: string, value: string][] {
