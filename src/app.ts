@@ -184,27 +184,16 @@ async function openObservers(settings: Settings, store: Store, mailWatch: MailWa
   return { metrics, events: createEvents(log, counts), onAnswer: createAnswerObserver(log, counts) };
 }
 
-interface InternalDeps {
-  readonly metrics: OpenMetrics | null;
-  readonly domains: DomainService;
-  readonly log: Log;
-}
-
 async function listenInternally(
-  { internalHost, internalPort }: Settings,
-  deps: InternalDeps,
+  { internalHost: hostname, internalPort: port }: Settings,
+  metrics: OpenMetrics | null,
+  isVerified: DomainService['isVerified'],
+  log: Log,
   closers: Closers,
 ): Promise<void> {
-  const { metrics, domains, log } = deps;
-  if (internalPort === null || metrics === null) return;
-  const server = await startInternalServer(
-    { hostname: internalHost, port: internalPort },
-    {
-      metrics,
-      isVerified: (name) => domains.isVerified(name),
-      onFault: (error) => log({ event: 'fault', where: 'request', error }),
-    },
-  );
+  if (port === null || metrics === null) return;
+  const onFault = (error: unknown) => log({ event: 'fault', where: 'request', error });
+  const server = await startInternalServer({ hostname, port }, { metrics, isVerified, onFault });
   if (server.outcome === 'refused') throw new StartRefusal(server.problem);
   closers.push(server.stop);
 }
@@ -283,7 +272,7 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   const links = createLinks(settings.baseUrl);
   const { siteHost } = links;
   const domains = await openDomains(settings, { store, events, siteHost, locales: settings.locales });
-  await listenInternally(settings, { metrics, domains, log }, closers);
+  await listenInternally(settings, metrics, domains.isVerified, log, closers);
   const limiter = createRateLimiter({
     ...{ table: settings.rateLimits, nowMs: () => performance.now() },
     ...(limitsUnder !== null && { shared: limitsUnder(deriveLimitKey(ring.current.key)) }),

@@ -9,20 +9,15 @@ import { noRouterMetrics, type OpenRouterMetrics, openRouterMetrics } from './op
 import { type RouterStart, startRouter } from './router/start.ts';
 
 async function listenInternally(
-  { internalHost, internalPort }: Settings,
+  { internalHost: hostname, internalPort: port }: Settings,
   metrics: OpenRouterMetrics | null,
   log: Log,
 ): Promise<InternalServer | null> {
-  if (internalPort === null || metrics === null) return null;
-  return startInternalServer(
-    { hostname: internalHost, port: internalPort },
-    {
-      metrics,
-      // Share domains are the regions': a router has none to get a certificate for.
-      isVerified: async () => false,
-      onFault: (error) => log({ event: 'fault', where: 'request', error }),
-    },
-  );
+  if (port === null || metrics === null) return null;
+  // Share domains are the regions': a router has none to get a certificate for.
+  const isVerified = async () => false;
+  const onFault = (error: unknown) => log({ event: 'fault', where: 'request', error });
+  return startInternalServer({ hostname, port }, { metrics, isVerified, onFault });
 }
 
 export async function startRouterApp(settings: Settings, log: Log): Promise<RouterStart> {

@@ -66,16 +66,11 @@ function createVersions({ settings, service, domains, links, version, mailLocale
 export function createSite(deps: SiteDeps): Fetch {
   const { settings } = deps;
   const basePath = basePathOf(deps.links.baseUrl);
-  const bodyCapBytes = bodyCapBytesFor(settings.plans);
+  const { allowedOrigins, plans } = settings;
+  const bodyCapBytes = bodyCapBytesFor(plans);
   const { authenticate } = deps.service;
   const ownOrigin = new URL(deps.links.baseUrl).origin;
-  const apiDeps: ApiDeps = {
-    ...deps,
-    authenticate,
-    allowedOrigins: settings.allowedOrigins,
-    bodyCapBytes,
-    ownOrigin,
-  };
+  const apiDeps: ApiDeps = { ...deps, authenticate, allowedOrigins, bodyCapBytes, ownOrigin };
   const serve = (surface: ApiSurface) => {
     const operations = sayElsewhere(surface.operations, settings);
     return createApi({ ...surface, operations, base: basePath + surface.base }, apiDeps);
