@@ -77,11 +77,10 @@ function createSeries(prom: typeof import('prom-client'), registry: Registry): S
     const labelNames = [...(eventLabels[event as ServiceEvent['event']] ?? [])];
     events.set(event, new prom.Counter({ name: `mayfly_${event}_total`, help, labelNames, registers }));
   }
-  const labelNames = ['operation', 'status'];
   const requests = new prom.Counter({
     name: 'mayfly_requests_total',
     help: 'Answers',
-    labelNames,
+    labelNames: ['operation', 'status'],
     registers,
   });
   const durations = new prom.Histogram({
@@ -153,10 +152,9 @@ export async function openMetrics(
   const { events, requests, durations } = createSeries(prom, registry);
   if (storage !== undefined) watchStorage(prom, registry, storage);
   if (mailServerIsReached !== undefined) watchMailServer(prom, registry, mailServerIsReached);
-  const residentHelp = 'Memory in use';
   new prom.Gauge({
     name: 'process_resident_memory_bytes',
-    help: residentHelp,
+    help: 'Memory in use',
     registers: [registry],
     collect() {
       this.set(process.memoryUsage.rss());

@@ -88,6 +88,7 @@ export function createPostgresStore(engine: Engine, maxStorageBytes: number | nu
   const records = createRecordStore(engine);
   const sweeps = createSweepStore(engine);
   const creations = createCreationStore(engine);
+  const mail = createMailStore(engine);
   const { time } = engine;
   const epochs = withEpochs(
     createEpochTable(engine),
@@ -96,16 +97,7 @@ export function createPostgresStore(engine: Engine, maxStorageBytes: number | nu
   );
   return {
     ...epochs,
-    ...judgeByStoreTime(
-      {
-        ...records,
-        ...createMailStore(engine),
-        ...sweeps,
-        ...epochs,
-        now: time.now,
-      },
-      time,
-    ),
+    ...judgeByStoreTime({ ...records, ...mail, ...sweeps, ...epochs, now: time.now }, time),
     findAnyLook: records.findAnyLook,
     replaceWrapping: records.replaceWrapping,
     ...createAttemptStore(engine),

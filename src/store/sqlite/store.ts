@@ -299,13 +299,13 @@ function storeClock({ db, queue, clock, time, reader }: Parts): StoreClock {
     countExpiringBy: (at) =>
       reader.read(() => db.query<{ n: number }, [number, number]>(countExpiring).get(time.now(), at)?.n ?? 0),
     async setTime() {
-      const { bootId } = clock;
-      await queue.decide('setTime', {
+      const mark = {
         seconds: clock.wall(),
         sinceBoot: clock.sinceBoot(),
-        bootId,
+        bootId: clock.bootId,
         dispute: null,
-      });
+      };
+      await queue.decide('setTime', mark);
       time.refresh();
     },
   };
