@@ -77,6 +77,6 @@ BEGIN
   END IF;
 EXCEPTION
   -- Another node was faster, or a statement under way took too long: the caller looks, and tries again.
-  WHEN duplicate_schema OR duplicate_table OR unique_violation OR lock_not_available OR deadlock_detected THEN
+  WHEN duplicate_schema OR duplicate_table OR duplicate_object OR unique_violation OR lock_not_available OR deadlock_detected THEN
     NULL;
 END $$;
