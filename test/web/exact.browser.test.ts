@@ -42,7 +42,7 @@ async function copied(page: Page): Promise<string[]> {
   const take = async (act: () => Promise<void>) => {
     await page.evaluate(() => navigator.clipboard.writeText('before'));
     await act();
-    await page.waitForFunction('navigator.clipboard.readText().then((text) => text !== "before")');
+    await page.waitForFunction(async () => (await navigator.clipboard.readText()) !== 'before');
     found.push(await clipboard(page));
   };
   await take(() => page.click('[data-copy="#value"]'));
@@ -170,7 +170,7 @@ describe('a file that is dropped', () => {
           const settled = door === 'sealed' && fate.is === 'kept' ? '#attachment:not([hidden])' : null;
           if (fate.is === 'refused') await page.waitForSelector('#stopped:not(:empty)');
           else if (settled !== null) await page.waitForSelector(settled);
-          else await page.waitForFunction('document.getElementById("secret").value !== ""');
+          else await page.waitForFunction(() => document.querySelector('textarea')?.value !== '');
           expect([what, await page.textContent('#stopped')]).toEqual([
             what,
             fate.is === 'refused' ? fate.said : '',
