@@ -17,7 +17,7 @@ import { type AccountService, createAccountService } from '../../src/core/accoun
 import type { ServiceEvent } from '../../src/core/events.ts';
 import type { Regions } from '../../src/core/keys.ts';
 import { createLinks, type Links } from '../../src/core/links.ts';
-import type { AccountMail, Mailer, SecretLinkMail } from '../../src/core/mailer.ts';
+import type { AccountMail, Mailer, MailLocaleOf, SecretLinkMail } from '../../src/core/mailer.ts';
 import { builtInPlans, type PlanName, type Plans } from '../../src/core/plans.ts';
 import type { PassphraseHasher } from '../../src/core/ports.ts';
 import { createService, type SecretService } from '../../src/core/secrets/service.ts';
@@ -154,6 +154,8 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     target: links.siteHost,
     locales,
   });
+  const mailLocaleOf: MailLocaleOf = (asked) =>
+    (asked === null ? null : lookUp(asked, locales)) ?? defaultLocale;
   const whole = createService({
     ...ports,
     ring: createKeyRing([testRoot]),
@@ -162,7 +164,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     words: dicewareWords,
     mailQuota: createMailQuota(deps.limiter, deriveMailboxKey(testRoot.key)),
     mailBrandOf: createMailBrandOf({ brands, domains, siteHost: links.siteHost }),
-    mailLocaleOf: (asked) => asked ?? 'en',
+    mailLocaleOf,
     region: options.regions?.own ?? frontRegion(),
   });
   const accounts = createAccountService({
@@ -177,11 +179,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   const v1 = createApi(v1Surface, apiDeps);
   const v2Surface = createV2({
     ...{ service, domains, links, plans, dialect: v2Dialect, version: '0.1.0', clock: clock.now },
-    ...{
-      locales: ['en'],
-      defaultLocale,
-      mailLocaleOf: (asked) => (asked === null ? null : lookUp(asked, locales)) ?? defaultLocale,
-    },
+    ...{ locales: ['en'], defaultLocale, mailLocaleOf },
     region,
   });
   const v2 = createApi(v2Surface, apiDeps);
