@@ -235,7 +235,7 @@ export async function answerConceal(
   api: Api,
   once: Once | null,
 ): Promise<Reply> {
-  const input = { ...creation.input, locale: api.mailLocaleOf(creation.asked.locale) };
+  const { input } = creation;
   const outcome =
     once === null
       ? await api.service.conceal(input, caller)
@@ -257,7 +257,7 @@ export async function answerGenerate(
   api: Api,
   once: Once | null,
 ): Promise<Reply> {
-  const input = { ...creation.input, locale: api.mailLocaleOf(creation.asked.locale) };
+  const { input } = creation;
   const outcome =
     once === null
       ? await api.service.generate(input, caller)

@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { type Caller, noticeKinds } from '../../core/account.ts';
 import type { SecretKey } from '../../core/keys.ts';
 import type { Links } from '../../core/links.ts';
-import { burners, deliveryStates, receiptStates } from '../../core/secret.ts';
+import { burners, deliveryStates, type ReceiptState, receiptStates } from '../../core/secret.ts';
 import type { ReceiptView, SecretView } from '../../core/secrets/outcomes.ts';
 import { key, seconds, time } from '../fields.ts';
 import { sealedContent } from './sealed.ts';
@@ -190,62 +190,27 @@ export function custidOf(caller: Caller): string {
   return caller.kind === 'account' ? caller.account.username : 'anon';
 }
 
-/** Times and flags of what has happened, each under its older and its newer name. */
-function historyOf(receipt: ReceiptView) {
-  const { state, viewedAt, receivedAt } = receipt;
-  const isViewed = viewedAt !== null;
-  return {
-    created: receipt.createdAt,
-    updated: receipt.updatedAt,
-    shared: null,
-    viewed: viewedAt,
-    previewed: viewedAt,
-    received: receivedAt,
-    revealed: receivedAt,
-    burned: receipt.burnedAt,
-    burned_by: receipt.burnedBy ?? ('' as const),
-    is_viewed: isViewed,
-    is_previewed: isViewed,
-    is_received: state === 'received',
-    is_revealed: state === 'received',
-    is_burned: state === 'burned',
-    is_expired: state === 'expired',
-    is_orphaned: false,
-    is_destroyed: isGone(receipt),
-    is_truncated: false,
-  };
-}
-
 function isGone(receipt: ReceiptView): boolean {
   return receipt.state !== 'new' && receipt.state !== 'viewed';
 }
 
-/** Paths are relative to the site, as existing clients have them; the pages live under `receipt/` and `secret/`. */
-function linksOf(receipt: ReceiptView, links: Links) {
-  const { metadataKey } = receipt;
+/**
+ * Paths are relative to the site, as existing clients have them; the pages are under `receipt/` and `secret/`. One literal, because
+ * copying fields from others costs more than all the rest.
+ */
+export function encodeMetadata(receipt: ReceiptView, links: Links): MetadataRecord {
+  const { metadataKey, secretKey, recipient, state, viewedAt, receivedAt } = receipt;
+  const isViewed = viewedAt !== null;
   // Half a link opens nothing.
-  const secretKey = receipt.sealed ? null : receipt.secretKey;
+  const linkKey = receipt.sealed ? null : secretKey;
   const receiptPath = `receipt/${metadataKey}`;
   const receiptUrl = links.receiptUrl(metadataKey);
-  return {
-    share_path: secretKey === null ? '' : `secret/${secretKey}`,
-    share_url: secretKey === null ? '' : links.secretUrl(secretKey, receipt.shareDomain),
-    burn_path: `${receiptPath}/burn`,
-    burn_url: `${receiptUrl}/burn`,
-    metadata_path: receiptPath,
-    metadata_url: receiptUrl,
-    receipt_path: receiptPath,
-    receipt_url: receiptUrl,
-  };
-}
-
-export function encodeMetadata(receipt: ReceiptView, links: Links): MetadataRecord {
-  const { metadataKey, secretKey, recipient } = receipt;
+  const shortkey = metadataKey.slice(0, shortKeyLength);
   return {
     identifier: metadataKey,
     key: metadataKey,
     custid: receipt.custid,
-    state: receipt.state,
+    state,
     secret_key: secretKey,
     secret_identifier: secretKey,
     secret_shortkey: receipt.secretShortkey,
@@ -257,8 +222,8 @@ export function encodeMetadata(receipt: ReceiptView, links: Links): MetadataReco
     lifespan: receipt.ttlSeconds,
     share_domain: receipt.shareDomain,
     recipients: recipient ?? '',
-    shortkey: metadataKey.slice(0, shortKeyLength),
-    shortid: metadataKey.slice(0, shortKeyLength),
+    shortkey,
+    shortid: shortkey,
     show_recipients: recipient !== null,
     has_passphrase: receipt.hasPassphrase,
     sealed: receipt.sealed,
@@ -269,8 +234,32 @@ export function encodeMetadata(receipt: ReceiptView, links: Links): MetadataReco
     natural_expiration: naturalDuration(receipt.ttlSeconds),
     expiration: receipt.createdAt + receipt.ttlSeconds,
     expiration_in_seconds: receipt.ttlSeconds,
-    ...historyOf(receipt),
-    ...linksOf(receipt, links),
+    created: receipt.createdAt,
+    updated: receipt.updatedAt,
+    shared: null,
+    viewed: viewedAt,
+    previewed: viewedAt,
+    received: receivedAt,
+    revealed: receivedAt,
+    burned: receipt.burnedAt,
+    burned_by: receipt.burnedBy ?? '',
+    is_viewed: isViewed,
+    is_previewed: isViewed,
+    is_received: state === 'received',
+    is_revealed: state === 'received',
+    is_burned: state === 'burned',
+    is_expired: state === 'expired',
+    is_orphaned: false,
+    is_destroyed: isGone(receipt),
+    is_truncated: false,
+    share_path: linkKey === null ? '' : `secret/${linkKey}`,
+    share_url: linkKey === null ? '' : links.secretUrl(linkKey, receipt.shareDomain),
+    burn_path: `${receiptPath}/burn`,
+    burn_url: `${receiptUrl}/burn`,
+    metadata_path: receiptPath,
+    metadata_url: receiptUrl,
+    receipt_path: receiptPath,
+    receipt_url: receiptUrl,
   };
 }
 
@@ -290,28 +279,39 @@ function count(number: number, unit: string): string {
   return `${number} ${unit}${number === 1 ? '' : 's'}`;
 }
 
-export function encodeSecret(facts: Omit<SecretView, 'isOwner'>): SecretRecord {
-  const { secretKey, state } = facts;
+/** What the records of a secret have in common. */
+function secretFields<State extends ReceiptState>(
+  facts: Omit<SecretView, 'secretKey' | 'state' | 'isOwner' | 'secretTtlSeconds'> &
+    Pick<ReceiptView, 'secretTtlSeconds'>,
+  secretKey: SecretKey,
+  state: State,
+) {
+  const shortkey = secretKey.slice(0, shortKeyLength);
+  const isReceived = state === 'received';
   return {
     identifier: secretKey,
     key: secretKey,
     state,
-    secret_ttl: facts.secretTtlSeconds,
+    secret_ttl: facts.secretTtlSeconds ?? 0,
     lifespan: facts.ttlSeconds,
     share_domain: facts.shareDomain,
-    shortkey: secretKey.slice(0, shortKeyLength),
-    shortid: secretKey.slice(0, shortKeyLength),
+    shortkey,
+    shortid: shortkey,
     has_passphrase: facts.hasPassphrase,
     sealed: facts.sealed,
     verification: false,
     is_truncated: false,
     is_viewed: false,
     is_previewed: false,
-    is_received: state === 'received',
-    is_revealed: state === 'received',
+    is_received: isReceived,
+    is_revealed: isReceived,
     created: facts.createdAt,
     updated: facts.updatedAt,
   };
+}
+
+export function encodeSecret(secret: SecretView): SecretRecord {
+  return secretFields(secret, secret.secretKey, secret.state);
 }
 
 /** The secret's record as its creator sees it: right after creation, or when the request is sent again. */
@@ -319,16 +319,7 @@ export function encodeCreated(
   receipt: ReceiptView,
   secretKey: SecretKey,
 ): z.output<typeof createdSecretRecord> {
-  const state = isGone(receipt) ? 'received' : 'new';
-  const { secretTtlSeconds } = receipt;
-  const facts = { ...receipt, secretKey, state, secretTtlSeconds: secretTtlSeconds ?? 0 } as const;
-  const isReceived = receipt.state === 'received';
-  return {
-    ...encodeSecret(facts),
-    state: receipt.state === 'viewed' ? 'new' : receipt.state,
-    is_received: isReceived,
-    is_revealed: isReceived,
-  };
+  return secretFields(receipt, secretKey, receipt.state === 'viewed' ? 'new' : receipt.state);
 }
 
 /** What goes with a creator's record. */
