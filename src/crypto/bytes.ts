@@ -131,5 +131,5 @@ export function equalInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
 
 /** Lower-case hex. */
 export function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+  return bytes.toHex();
 }

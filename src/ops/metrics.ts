@@ -221,8 +221,8 @@ export type Answered = Omit<RequestLine, 'event' | 'account'> & { readonly accou
 
 /** For the HTTP layer: each answered request becomes a line and a count. */
 export function createAnswerObserver(log: Log, metrics: Metrics): (answered: Answered) => void {
-  return ({ accountId, ...answered }) => {
-    log({ event: 'request', ...answered, account: accountId });
+  return (answered) => {
+    log({ event: 'request', ...answered, account: answered.accountId });
     metrics.countRequest(answered);
   };
 }

@@ -97,9 +97,11 @@ function contentIn(deps: AccessCore, access: ProvenSecret, event: ReleaseEvent):
   }
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** Wipes the bytes. */
 function textIn(bytes: Uint8Array): Sensitive<string> {
-  const value = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  const value = utf8.decode(bytes);
   bytes.fill(0);
   return new Sensitive(value);
 }
