@@ -19,6 +19,7 @@ import {
 import { playUnconfirmed } from './memory/unconfirmed.ts';
 import { createMemoryStore } from './memory.ts';
 import { makeMemoryFolder } from './memory-folder.ts';
+import { giveBack, takeSchema } from './postgres/schemas.ts';
 
 type Having<M extends Means> = StoreUnderTest & Required<Pick<StoreUnderTest, M>>;
 
@@ -79,20 +80,9 @@ export async function openDriven(
   return createPostgresStore(await openEngine({ url, schema, clock, durability: 'single', poolSize }));
 }
 
-let schemas = 0;
-
-async function makeSchema(server: PostgresServer): Promise<string> {
-  schemas += 1;
-  const schema = `store_${schemas}`;
-  await server.ask(`CREATE SCHEMA ${schema}`);
-  return schema;
-}
-
-const dropSchema = (server: PostgresServer, schema: string) => server.ask(`DROP SCHEMA ${schema} CASCADE`);
-
 /** A schema of its own on a server that many share: a tenth of what a database costs. */
 export async function openPostgresSubject(server: PostgresServer): Promise<Having<'reopen' | 'openSecond'>> {
-  const schema = await makeSchema(server);
+  const schema = await takeSchema(server);
   const wallClock = createSettableClock();
   const store = await openDriven(server, schema, wallClock);
   const stores = [store];
@@ -109,14 +99,14 @@ export async function openPostgresSubject(server: PostgresServer): Promise<Havin
     openSecond: openAgain,
     async close() {
       for (const each of stores) await each[Symbol.asyncDispose]();
-      await dropSchema(server, schema);
+      giveBack(server, schema);
     },
   };
 }
 
 /** A node with one connection for its decisions, over a link that can be stalled: what comes later waits for the connection. */
 export async function openNarrowSubject(server: PostgresServer): Promise<Having<'holdWrites'>> {
-  const schema = await makeSchema(server);
+  const schema = await takeSchema(server);
   const wallClock = createSettableClock();
   const link = await openTcpLink(server.port);
   const url = server.url.replace(String(server.port), String(link.port));
@@ -131,7 +121,8 @@ export async function openNarrowSubject(server: PostgresServer): Promise<Having<
     async close() {
       await store[Symbol.asyncDispose]();
       await link[Symbol.asyncDispose]();
-      await dropSchema(server, schema);
+      // Not given back: a stalled statement may still be under way there.
+      await server.ask(`DROP SCHEMA ${schema} CASCADE`);
     },
   };
 }
