@@ -33,15 +33,23 @@ async function moveCutAt(cut: number, after: boolean, counts: (call: string) => 
   await using source = await from.source();
   await using target = await to.target();
   let calls = 0;
+  let underWay = 0;
   const count = (name: string, args: readonly unknown[]) => {
     if (!counts([name, (args[0] as { name?: string } | undefined)?.name ?? ''].join(' '))) return;
     calls += 1;
     if (calls === cut) throw new Error('cut');
   };
-  const nothing = () => {};
-  const [early, late] = after ? [nothing, count] : [count, nothing];
+  const begin = (name: string, args: readonly unknown[]) => {
+    underWay += 1;
+    expect(underWay).toBe(1);
+    if (!after) count(name, args);
+  };
+  const end = (name: string, args: readonly unknown[]) => {
+    underWay -= 1;
+    if (after) count(name, args);
+  };
   try {
-    await moveBetween(watched(source, early, late), watched(target, early, late), { pageRows: 20 });
+    await moveBetween(watched(source, begin, end), watched(target, begin, end), { pageRows: 20 });
     return false;
   } catch (error) {
     if ((error as Error).message !== 'cut') throw error;
@@ -54,14 +62,15 @@ const isTelling = (call: string) => !/^(readPage|addRows) (?!records|domains)/.t
 
 describe.each(pairs)('a move from %s to %s that was cut short', (...kinds) => {
   usePlaces(...kinds);
-  const counts = kinds.includes('PostgreSQL') ? isTelling : () => true;
+  const isInOneProcess = !kinds.includes('PostgreSQL');
+  const counts = isInOneProcess ? () => true : isTelling;
+  // One call follows the other, so a cut after a call leaves both stores as one before the next call does. Whether the move itself
+  // makes a difference is seen with any stores.
+  const cuts = isInOneProcess ? (['before', 'after'] as const) : (['before'] as const);
 
-  it.each([
-    ['before', false],
-    ['after', true],
-  ] as const)(
+  it.each(cuts)(
     'P1 P5: %s any of its steps goes on, and at most one store serves meanwhile',
-    async (_, after) => {
+    async (moment) => {
       for (let cut = 1; ; cut += 1) {
         await removePlaces();
         await freshPlaces();
@@ -70,7 +79,7 @@ describe.each(pairs)('a move from %s to %s that was cut short', (...kinds) => {
           await fill(store);
         }
         const before = await contentsAt(from);
-        const wasCut = await moveCutAt(cut, after, counts);
+        const wasCut = await moveCutAt(cut, moment === 'after', counts);
         const serving = [await isServing(from), await isServing(to)];
         expect([cut, ...serving]).not.toEqual([cut, true, true]);
         await runMove(from, to);
