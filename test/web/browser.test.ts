@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'bun:test';
 import { accessibilityFlaws, openSite, openVisitor, pressOpen, type Visitor } from './browser.ts';
 import { openOption } from './creator.ts';
+import { fitFlaws } from './fit.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
-import { fitFlaws } from './tour-check.ts';
 import { saying, words } from './words.ts';
 
 const value = 'The door code is 4711.\n\n  Come after six – "ring" <twice> & wait 😀';
@@ -153,22 +153,33 @@ describe('what looks at every page and state', () => {
   );
 
   itInBrowser(
-    'self-test: what is too wide, a field with small text and a small target are found; links in sentences may be small',
+    'self-test: what is too wide or small, scrolls for no key or speaks nothing is found; links in sentences may be small',
     { scripts: true, touch: true, width: 320 },
     async ({ page }) => {
       const style = `* { margin: 0; padding: 0; border: 0; font: 16px/1 sans-serif } #wide { inline-size: 20.1rem }
         #small-text { font-size: 15px } :is(select, textarea, summary, label) { display: block; min-block-size: 44px }
-        #near { position: relative } #near::after { content: ""; position: absolute; inset: -20px }`;
+        #near { position: relative } #near::after { content: ""; position: absolute; inset: -20px }
+        .scrolls { block-size: 44px; overflow: auto }`;
       const body = `<style>${style}</style><div id="wide">wide</div><p>Read <a href="#" id="in-sentence">more</a> of it.</p>
         <p><a href="#" id="alone">Back</a> · <a href="#" id="alone-too">On</a></p>
         <button id="low">Do this and that</button><button id="near">x</button><button disabled id="disabled">x</button>
         <select id="small-text"><option>one two three</option></select><textarea id="well"></textarea>
-        <label>A long enough label <input type="checkbox" id="labelled"></label>`;
+        <label>A long enough label <input type="checkbox" id="labelled"></label>
+        <pre id="out-of-reach" class="scrolls">1\n2\n3\n4</pre><pre tabindex="0" class="scrolls">1\n2\n3\n4</pre><q lang="de-AT">Ja</q>
+        <q lang="klingon">HIja’</q>`;
       await page.setContent(body);
       const flaws = await fitFlaws(page, true);
       const ids = flaws.map((flaw) => /id="([a-z-]+)"/.exec(flaw)?.[1] ?? flaw);
-      expect(ids).toEqual(['2 px too wide', 'the text of small-text is 15px', 'alone', 'alone-too', 'low']);
-      expect(await fitFlaws(page, false)).toEqual(flaws.slice(0, 2));
+      const unspoken = 'a part speaks klingon';
+      const small = ['alone', 'alone-too', 'low'];
+      expect(ids).toEqual([
+        '2 px too wide',
+        'the text of small-text is 15px',
+        ...small,
+        'out-of-reach',
+        unspoken,
+      ]);
+      expect(await fitFlaws(page, false)).toEqual([...flaws.slice(0, 2), ...flaws.slice(-2)]);
     },
   );
 });

@@ -9,9 +9,9 @@ import {
   overflowPx,
   type Scheme,
   type Site,
-  smallTargets,
 } from './browser.ts';
 import { carry } from './creator.ts';
+import { smallTargets } from './fit.ts';
 import { patienceMs } from './in-browser.ts';
 import { signUpAs } from './signed-in.ts';
 

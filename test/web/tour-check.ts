@@ -10,15 +10,12 @@ import {
   correctingFields,
   openSite,
   openVisitor,
-  overflowPx,
   rulesOfLanguage,
-  smallFields,
-  smallTargets,
   storageEntries,
-  strayIcons,
   type VisitorOptions,
 } from './browser.ts';
 import { bothLights, flawsOf, inLights, type Light, noticedBy } from './creator.ts';
+import { fitFlaws } from './fit.ts';
 import { walkEverywhere } from './tour.ts';
 import { walkSealed } from './tour-sealed.ts';
 import { words } from './words.ts';
@@ -81,20 +78,6 @@ async function plainFlaws(page: Page, name: string): Promise<string[]> {
     ...correcting.map((field) => `may change what is typed: ${field}`),
     ...inUtc.map((text) => `not in the reader’s zone: ${text}`),
     ...ofMachines.map((text) => `in a machine’s units: ${text}`),
-  ];
-}
-
-/** What does not fit its window, the reader's eye or a fingertip. */
-export async function fitFlaws(page: Page, touch: boolean): Promise<string[]> {
-  const overflow = await overflowPx(page);
-  const fields = await smallFields(page);
-  const targets = touch ? await smallTargets(page) : [];
-  const icons = await strayIcons(page);
-  return [
-    ...(overflow > 0 ? [`${overflow} px too wide`] : []),
-    ...fields.map((field) => `the text of ${field}`),
-    ...targets.map((target) => `too small for a finger: ${target}`),
-    ...icons.map((icon) => `an icon is not beside its text: ${icon}`),
   ];
 }
 

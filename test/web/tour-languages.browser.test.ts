@@ -9,10 +9,16 @@ import { type Way, walk } from './tour-check.ts';
 
 const { browser } = withBrowser();
 
-/** The rules that no language can break are checked in English, once for each light. */
-const rules = count<'every' | 'of language'>({ usual: 'of language', long: 'every' });
+/**
+ * The rules that no language can break are checked in English, once for each light. Of those that one can, axe's own of small targets
+ * is for a mouse: a finger needs more, which each walk with one measures in every width, as it does what scrolls and what is spoken.
+ */
+const [rules, ofFingers] = count<readonly [Way['rules'], Way['rules']]>({
+  usual: ['of language', 'none'],
+  long: ['every', 'every'],
+});
 const german: Way = { rules, scripts: true, locale: 'de', timezoneId: 'Europe/Berlin' };
-const arabic: Way = { rules, scripts: true, locale: 'ar', timezoneId: 'Asia/Tokyo', touch: true };
+const arabic: Way = { rules: ofFingers, scripts: true, locale: 'ar', timezoneId: 'Asia/Tokyo', touch: true };
 const japanese: Way = { rules: 'none', scripts: false, locale: 'ja', touch: true };
 
 it(
