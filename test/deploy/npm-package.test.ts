@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { saidOptions, sayOptions } from '../support/runtime-options.ts';
 import { freePort, repositoryRoot, watch } from '../support/started-server.ts';
 import { startRegistry } from './registry.ts';
 
@@ -105,9 +106,6 @@ describe('the npm package', () => {
   });
 });
 
-/** As the runtime says its options. */
-const withoutLastTier = 'useFTLJIT=false';
-
 describe('npx in an empty folder', () => {
   it('serves from ./data, shares and reveals once at the address it came from, runs no script to install anything, and ends as asked', async () => {
     const cwd = emptyFolder('empty');
@@ -118,13 +116,13 @@ describe('npx in an empty folder', () => {
       PORT: String(port),
       MAYFLY_BASE_URL: `${origin}/drop`,
       npm_config_ignore_scripts: 'true',
-      BUN_JSC_dumpOptions: '1',
+      ...sayOptions,
     });
     const ready = Promise.withResolvers<void>();
     server.child.stderr.on('data', () => server.stderr().includes('is ready') && ready.resolve());
     await Promise.race([ready.promise, server.exited]);
     expect(server.stderr()).toContain(`is ready: ${origin}/drop`);
-    expect(server.stderr()).toContain(withoutLastTier);
+    expect(saidOptions(server.stderr())).toEqual([true, true]);
 
     // It packs itself again into the very bytes that it was installed from, without what else is in its folder.
     for (const folderOfIt of new Bun.Glob('cache/_npx/*/node_modules/mayfly').scanSync({
@@ -143,13 +141,12 @@ describe('npx in an empty folder', () => {
     // The address is all that the command is told of the server.
     const away = emptyFolder('away');
     writeFileSync(join(away, 'report.txt'), 'open sesame');
-    const options = { BUN_JSC_dumpOptions: '1' };
     const npx = (...args: string[]) =>
-      run('npx', ['--yes', `${origin}/drop/mayfly.tgz`, ...args], away, options);
+      run('npx', ['--yes', `${origin}/drop/mayfly.tgz`, ...args], away, sayOptions);
     const shared = await npx('share', 'report.txt');
     const link = shared.stdout.trim();
     expect(shared.stderr).toContain('JSC options');
-    expect(shared.stderr).not.toContain(withoutLastTier);
+    expect(saidOptions(shared.stderr)).toEqual([false, false]);
     expect([shared.code, link]).toEqual([0, expect.stringContaining(`${origin}/drop/secret/`)]);
     expect(await npx('reveal', '--out', '-', link)).toMatchObject({ code: 0, stdout: 'open sesame' });
     expect((await npx('reveal', '--out', '-', link)).code).toBe(1);
