@@ -27,10 +27,10 @@ export interface EpochStore {
 }
 
 /** The key that a row's outer layer needs; `null` if it needs none or the key is destroyed. */
-export async function epochKeyOf(
+export function epochKeyOf(
   store: Pick<EpochStore, 'findEpochKey'>,
   row: Uint8Array,
-): Promise<Uint8Array | null> {
+): Promise<Uint8Array | null> | null {
   const epoch = epochIn(row);
   return epoch === null ? null : store.findEpochKey(epoch);
 }

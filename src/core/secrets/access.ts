@@ -83,15 +83,13 @@ export async function proveAccess(
 
 export async function proveLive(
   deps: AccessCore,
-  { secretKey, stored, unwrapped }: LiveSecret,
+  live: LiveSecret,
   input: InspectInput,
 ): Promise<ProvenSecret | SecretRefusal> {
-  const proof = await prove(deps, stored, unwrapped, secretKey, input);
-  if (proof.outcome !== 'proven') {
-    reportRefusal(deps.events, stored, proof);
-    return proof;
-  }
-  return { outcome: 'proven', secretKey, stored, unwrapped, keys: proof.keys };
+  const proof = await prove(deps, live, input);
+  if (proof.outcome === 'proven') return { ...live, outcome: 'proven', keys: proof.keys };
+  reportRefusal(deps.events, live.stored, proof);
+  return proof;
 }
 
 /** What is under the outer layer; throws where that does not open. */
@@ -108,14 +106,14 @@ export function damaged(events: Events, stored: Pick<StoredSecret, 'secretId'>, 
   return new ServiceError('damaged', `a stored secret does not open: ${why}`);
 }
 
-async function prove(
+/** Of a secret without passphrase and proofs, which most are, at once. */
+function prove(
   deps: AccessCore,
-  stored: StoredSecret,
-  unwrapped: UnwrappedSecret,
-  secretKey: SecretKey,
+  live: LiveSecret,
   input: InspectInput,
-): Promise<{ outcome: 'proven'; keys: ProvenKeys } | SecretRefusal> {
-  if (stored.sealed) return proveSealed(deps, stored, unwrapped, secretKey, input);
+): GuessOutcome | Promise<GuessOutcome> {
+  const { stored, unwrapped, secretKey } = live;
+  if (stored.sealed) return proveSealed(deps, live, input);
   if (input.proofs !== null) return { outcome: 'not_sealed' };
   if (!stored.hasPassphrase) {
     const keys = proveKeys(unwrapped, secretKey, null);
@@ -123,11 +121,7 @@ async function prove(
     return { outcome: 'proven', keys };
   }
   if (input.passphrase === null || input.passphrase.expose() === '') return { outcome: 'passphrase_missing' };
-  return tryPassphrase(deps, stored, unwrapped, {
-    secretKey,
-    passphrase: input.passphrase,
-    clientPrefix: input.clientPrefix,
-  });
+  return tryPassphrase(deps, live, input.passphrase, input.clientPrefix);
 }
 
 function reportRefusal(events: Events, stored: StoredSecret, refusal: SecretRefusal): void {
@@ -135,12 +129,6 @@ function reportRefusal(events: Events, stored: StoredSecret, refusal: SecretRefu
     events({ event: 'passphrase_refused', tag: tagOf(stored.secretId) });
   if (refusal.outcome === 'attempts_exhausted')
     events({ event: 'attempts_exhausted', tag: tagOf(stored.secretId) });
-}
-
-interface Guess {
-  readonly secretKey: SecretKey;
-  readonly passphrase: Sensitive<string>;
-  readonly clientPrefix: string;
 }
 
 type GuessOutcome = { readonly outcome: 'proven'; readonly keys: ProvenKeys } | SecretRefusal;
@@ -156,16 +144,16 @@ const impossibleGuess: WrongPassphrase = {
 /** One guess at a secret's passphrase. */
 async function tryPassphrase(
   deps: AccessCore,
-  stored: StoredSecret,
-  unwrapped: UnwrappedSecret,
-  guess: Guess,
+  live: LiveSecret,
+  given: Sensitive<string>,
+  clientPrefix: string,
 ): Promise<GuessOutcome> {
-  const passphrase = guess.passphrase.expose();
+  const passphrase = given.expose();
   if (!passphrase.isWellFormed()) return impossibleGuess;
   const bytes = utf8(passphrase);
   if (bytes.length > maxPassphraseBytes) return impossibleGuess;
 
-  return countGuess(deps, stored, guess.clientPrefix, () => stretchAndProve(deps, unwrapped, guess, bytes));
+  return countGuess(deps, live.stored, clientPrefix, () => stretchAndProve(deps, live, bytes, clientPrefix));
 }
 
 /** Its network is the /48 of an IPv6 prefix, and an IPv4 prefix itself. */
@@ -205,9 +193,7 @@ async function countGuess(
  */
 async function proveSealed(
   deps: AccessCore,
-  stored: StoredSecret,
-  unwrapped: UnwrappedSecret,
-  secretKey: SecretKey,
+  { stored, unwrapped, secretKey }: LiveSecret,
   { proofs, clientPrefix }: InspectInput,
 ): Promise<GuessOutcome> {
   const keys = proveKeys(unwrapped, secretKey, null);
@@ -222,9 +208,9 @@ async function proveSealed(
 
 async function stretchAndProve(
   deps: AccessCore,
-  unwrapped: UnwrappedSecret,
-  { secretKey, clientPrefix }: Guess,
+  { unwrapped, secretKey }: LiveSecret,
   passphrase: Uint8Array,
+  clientPrefix: string,
 ): Promise<ProvenKeys | null> {
   const passphraseKey = await deps.hasher.stretch(
     passphrase,
