@@ -13,7 +13,11 @@ export type JobKind =
   | 'create-sealed'
   | 'trip-sealed'
   | 'passphrase-create-v1'
-  | 'passphrase-trip-v1';
+  | 'passphrase-trip-v1'
+  | 'create-yopass'
+  | 'trip-yopass'
+  | 'create-ots'
+  | 'trip-ots';
 
 export interface Job {
   readonly kind: JobKind;
@@ -68,6 +72,8 @@ interface Trip {
   readonly first: JobRequest;
   /** For the secret that the first answer names; `null`: the trip has one request. */
   readonly second: ((answer: string) => JobRequest) | null;
+  /** Of the first answer; 200 if absent. The second is 200. */
+  readonly madeStatus?: number;
   /** What the last answer has of what was sent. */
   readonly kept: string;
 }
@@ -76,7 +82,7 @@ interface Trip {
 function keyAfter(mark: string, answer: string): string {
   const at = answer.indexOf(mark);
   if (at === -1) throw new Error(`an answer without a key: ${answer}`);
-  return answer.slice(at + mark.length, at + mark.length + 31);
+  return answer.slice(at + mark.length, answer.indexOf('"', at + mark.length));
 }
 
 const keyOfV1 = (answer: string) => keyAfter('"secret_key":"', answer);
@@ -93,6 +99,19 @@ const { sealed, fragment } = await seal({
 });
 const { linkProof, proof } = await prove(fragment, null, noPassphrase);
 const createSealed = postJson('/api/v2/secret/conceal', { secret: { sealed } });
+
+/** What their own clients send for the same value: it was sealed there. */
+const armored = `-----BEGIN PGP MESSAGE-----
+
+jA0ECQMCOtHvXg2ntFL/0mQBGJQHe5Jqc04U8iGq2hZhdsmh1mAtDUReA6rxt15b
+ko/tYSD4VTA9By5usXM5Y0sEoyPKeJ9qJm36dyKxWC9NaOH82Psd71OZiDbxhZRX
+c7aBAmU6m6DXJlUBBfEEzmilUUwx
+=10+R
+-----END PGP MESSAGE-----
+`;
+const salted = `U2FsdGVkX18${'A'.repeat(97)}`;
+const createYopass = postJson('/create/secret', { message: armored, expiration: 3_600, one_time: true });
+const createOts = postJson('/api/create', { secret: salted });
 
 const trips: Readonly<Record<Exclude<JobKind, 'page'>, Omit<Trip, 'kept'>>> = {
   get: { first: get('/'), second: null },
@@ -118,12 +137,28 @@ const trips: Readonly<Record<Exclude<JobKind, 'page'>, Omit<Trip, 'kept'>>> = {
     first: createGuarded,
     second: (answer) => postForm(`/api/v1/secret/${keyOfV1(answer)}`, { passphrase: benchPassphrase }),
   },
+  'create-yopass': { first: createYopass, second: null },
+  'trip-yopass': {
+    first: createYopass,
+    second: (answer) => get(`/secret/${keyAfter('"message":"', answer)}`),
+  },
+  'create-ots': { first: createOts, second: null, madeStatus: 201 },
+  'trip-ots': {
+    ...{ first: createOts, madeStatus: 201 },
+    second: (answer) => get(`/api/get/${keyAfter('"secret_id":"', answer)}`),
+  },
+};
+
+const keptOf: Partial<Record<JobKind, string>> = {
+  'trip-sealed': sealed.ciphertext,
+  'trip-yopass': armored.split('\n')[2] ?? '',
+  'trip-ots': salted,
 };
 
 export function tripOf({ kind, path = '/' }: Pick<Job, 'kind' | 'path'>): Trip {
   // As browsers ask for it; nothing else here is compressed.
   if (kind === 'page') return { first: get(path, { 'Accept-Encoding': 'gzip' }), second: null, kept: '' };
-  return { ...trips[kind], kept: kind === 'trip-sealed' ? sealed.ciphertext : benchValue };
+  return { ...trips[kind], kept: keptOf[kind] ?? benchValue };
 }
 
 export const requestsPerTrip = (kind: JobKind): number => (tripOf({ kind }).second === null ? 1 : 2);

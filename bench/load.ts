@@ -100,7 +100,7 @@ async function worksOn(server: BenchServer): Promise<Work[]> {
 
 export const isSlow = ({ kind }: Pick<Work, 'kind'>): boolean => kind.startsWith('passphrase');
 
-const cheapFactor = 8;
+export const cheapFactor = 8;
 
 function jobSize(work: Work, { tripsPerRound, passphraseTrips, connections }: LoadSize) {
   if (isSlow(work)) return { trips: passphraseTrips, connections: passphraseConnections };

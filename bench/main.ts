@@ -12,6 +12,7 @@ import { againstSections, baseline, compareWith, renderComparison, slowerOf } fr
 import { UnknownRevision } from './checkout.ts';
 import { engineSizes, measureEngines, renderEngines } from './engines.ts';
 import { describeMachine } from './machine.ts';
+import { comparePeers, type PeerPaths, renderPeers } from './peers.ts';
 import { renderDocument, renderFigures, renderPicture } from './report.ts';
 import { measureSections, sections } from './sections.ts';
 import { sizesOf } from './sizes.ts';
@@ -27,6 +28,8 @@ run) and in N (requests a second of a bare node:http), and which targets it reac
                         docs/benchmarks-against.md
   --engines             the embedded store beside PostgreSQL with a synchronous standby; takes ten minutes and writes
                         docs/benchmarks-engines.md
+  --peers               Mayfly beside other services, whose programs you have: --yopass PATH with --redis PATH, and
+                        --ots PATH (Luzifer ots). What is not given is left out. Writes docs/benchmarks-peers.md
   --quick               a short run, for the direction; writes nothing
   --long                memory is watched over 1,000,000 requests, not only 100,000
   SECTION               only these: ${Object.keys(sections).join(', ')};
@@ -49,6 +52,8 @@ function readArguments() {
         long: { type: 'boolean', default: false },
         against: { type: 'string' },
         engines: { type: 'boolean', default: false },
+        peers: { type: 'boolean', default: false },
+        ...{ yopass: { type: 'string' }, redis: { type: 'string' }, ots: { type: 'string' } },
         help: { type: 'boolean', short: 'h', default: false },
       },
       allowPositionals: true,
@@ -71,11 +76,14 @@ if (values.help) {
   console.log(usage);
   process.exit(0);
 }
-const { quick: isQuick, long: isLong, engines: isOfEngines, against } = values;
+const { quick: isQuick, long: isLong, engines: isOfEngines, against, yopass, redis, ots } = values;
+if ((yopass === undefined) !== (redis === undefined))
+  refuse('Yopass is measured with Redis: give both paths.');
+/** Beside services that work with threads, where more would only wait. */
+const peerConnections = 32;
 const sizes = sizesOf({ isQuick, isLong });
-const command = ['npm run bench', ...(process.argv.length > 2 ? ['--'] : []), ...process.argv.slice(2)].join(
-  ' ',
-);
+const words = process.argv.slice(2).map((word) => ([yopass, redis, ots].includes(word) ? 'PATH' : word));
+const command = ['npm run bench', ...(words.length > 0 ? ['--'] : []), ...words].join(' ');
 const isEverything = positionals.length === 0;
 const isWhole = !isQuick && isEverything;
 
@@ -116,7 +124,20 @@ async function runEngines(folder: string): Promise<boolean> {
   return true;
 }
 
+async function runPeers(folder: string): Promise<boolean> {
+  const paths: PeerPaths = { yopass, redis, ots };
+  const machine = describeMachine(folder);
+  const load = { ...sizes.load, connections: peerConnections, tripsPerRound: sizes.load.tripsPerRound / 2 };
+  const figures = await comparePeers(paths, folder, load);
+  const circumstances = { machine, command, sizes: { ...sizes, load } };
+  const report = renderDocument(circumstances, renderPeers(figures, paths, load));
+  if (figures.all.length > 2) publish('benchmarks-peers.md', report);
+  console.log(report);
+  return true;
+}
+
 function run(folder: string): Promise<boolean> {
+  if (values.peers || yopass !== undefined || ots !== undefined) return runPeers(folder);
   if (isOfEngines) return runEngines(folder);
   return against === undefined ? runAlone(folder) : runAgainst(against, folder);
 }

@@ -1,7 +1,7 @@
 /**
  * What every load generator does, whatever sends its requests: trips on a number of connections, one request in flight on each.
  *
- * It requires status 200 and the value that was sent, so that a fast wrong answer ends the run. Jobs arrive as lines on
+ * It requires the status of success and the value that was sent, so that a fast wrong answer ends the run. Jobs arrive as lines on
  * standard input. It runs under Bun and under Node.
  */
 import { createInterface } from 'node:readline';
@@ -49,13 +49,13 @@ function cpuSeconds(since: NodeJS.CpuUsage): number {
 
 /** Starts a trip on each client; each starts the next when it has ended. */
 function makeTrips(job: Job, clients: readonly Client[], progress: Progress, end: Settle): void {
-  const { first, second, kept } = tripOf(job);
-  const ask = (client: Client, request: JobRequest, onBody: (body: string) => void) => {
+  const { first, second, kept, madeStatus = 200 } = tripOf(job);
+  const ask = (client: Client, request: JobRequest, well: number, onBody: (body: string) => void) => {
     const sentAt = performance.now();
     client.send(request, ({ status, body }) => {
       progress.latencies[progress.requests] = performance.now() - sentAt;
       progress.requests += 1;
-      if (status === 200) onBody(body);
+      if (status === well) onBody(body);
       else end.fail(new Error(`an answer was ${status}: ${body}`));
     });
   };
@@ -67,9 +67,9 @@ function makeTrips(job: Job, clients: readonly Client[], progress: Progress, end
   const startTrip = (client: Client) => {
     if (progress.started === job.trips) return;
     progress.started += 1;
-    ask(client, first, (made) => {
+    ask(client, first, madeStatus, (made) => {
       if (second === null) return endTrip(client);
-      ask(client, second(made), (revealed) => {
+      ask(client, second(made), 200, (revealed) => {
         if (revealed.includes(kept)) endTrip(client);
         else end.fail(new Error(`a value did not come back: ${revealed}`));
       });

@@ -56,6 +56,12 @@ describe('the command', () => {
     expect(stderr).toContain('--against REVISION');
   });
 
+  it('measures Yopass only with its database', async () => {
+    const { code, stderr } = await runBench('--peers', '--yopass', '/nowhere/yopass-server');
+    expect(code).toBe(2);
+    expect(stderr).toContain('give both paths');
+  });
+
   it('shows its options', async () => {
     const { code, stdout } = await runBench('--help');
     expect(code).toBe(0);
