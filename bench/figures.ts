@@ -14,6 +14,7 @@ import type { PageFigures } from './pages.ts';
 import type { PhoneFigures } from './phone.ts';
 import type { RouterFigure } from './router.ts';
 import type { StoreFigures } from './store.ts';
+import type { TailFigures } from './tail.ts';
 
 /** One kind of work on one server, in one round. */
 export interface Round {
@@ -65,6 +66,7 @@ export interface Figures {
   readonly store: StoreFigures | null;
   readonly uniform: readonly TimingFigure[] | null;
   readonly bodies: readonly BodyFigure[] | null;
+  readonly tail: TailFigures | null;
 }
 
 export function median(numbers: readonly number[]): number {
@@ -105,7 +107,8 @@ export function inN({ kind, rounds }: Series, { node }: Pick<Yardsticks, 'node'>
   return median(ratios(own, ofBare));
 }
 
-export const cpuOf = ({ rounds }: Series): number[] => rounds.map((round) => round.cpuMicrosecondsPerTrip);
+export const cpuOf = ({ rounds }: Pick<Series, 'rounds'>): number[] =>
+  rounds.map((round) => round.cpuMicrosecondsPerTrip);
 
 export function formatNumber(value: number, digits: number): string {
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });

@@ -14,6 +14,8 @@ export type JobKind =
   | 'trip-sealed'
   | 'passphrase-create-v1'
   | 'passphrase-trip-v1'
+  | 'reveal-v1'
+  | 'create-large'
   | 'create-yopass'
   | 'trip-yopass'
   | 'create-ots'
@@ -27,10 +29,16 @@ export interface Job {
   readonly trips: number;
   /** Of a page; the other kinds have theirs. */
   readonly path?: string;
+  /** Of `reveal-v1`: as many as trips. */
+  readonly keys?: readonly string[];
+  /** Of creates through v1: how many for each key that is given back; none if absent. */
+  readonly keepEach?: number;
 }
 
 export interface JobResult {
   readonly trips: number;
+  /** Of secrets, in the order in which they were made. */
+  readonly keys: readonly string[];
   readonly seconds: number;
   /** Of single requests, in milliseconds. */
   readonly p50Milliseconds: number;
@@ -85,7 +93,7 @@ function keyAfter(mark: string, answer: string): string {
   return answer.slice(at + mark.length, answer.indexOf('"', at + mark.length));
 }
 
-const keyOfV1 = (answer: string) => keyAfter('"secret_key":"', answer);
+export const keyOfV1 = (answer: string) => keyAfter('"secret_key":"', answer);
 const keyOfV2 = (answer: string) => keyAfter('"secret_identifier":"', answer);
 
 const createForm = postForm('/api/v1/share', { secret: benchValue });
@@ -98,6 +106,11 @@ const { sealed, fragment } = await seal({
   ...{ content: { kind: 'text', text: benchValue }, passphrase: null, stretch: noPassphrase },
 });
 const { linkProof, proof } = await prove(fragment, null, noPassphrase);
+/** What a plan without an account allows, nearly. */
+const large = await seal({
+  ...{ content: { kind: 'text', text: 'x'.repeat(99_000) }, passphrase: null, stretch: noPassphrase },
+});
+export const revealV1 = (key: string) => postForm(`/api/v1/secret/${key}`, {});
 const createSealed = postJson('/api/v2/secret/conceal', { secret: { sealed } });
 
 /** What their own clients send for the same value: it was sealed there. */
@@ -120,7 +133,7 @@ const trips: Readonly<Record<Exclude<JobKind, 'page'>, Omit<Trip, 'kept'>>> = {
   'create-v2': { first: createV2, second: null },
   'trip-v1': {
     first: createForm,
-    second: (answer) => postForm(`/api/v1/secret/${keyOfV1(answer)}`, {}),
+    second: (answer) => revealV1(keyOfV1(answer)),
   },
   'trip-v2': {
     first: createV2,
@@ -136,6 +149,12 @@ const trips: Readonly<Record<Exclude<JobKind, 'page'>, Omit<Trip, 'kept'>>> = {
   'passphrase-trip-v1': {
     first: createGuarded,
     second: (answer) => postForm(`/api/v1/secret/${keyOfV1(answer)}`, { passphrase: benchPassphrase }),
+  },
+  // The first request is another for each key.
+  'reveal-v1': { first: revealV1(''), second: null },
+  'create-large': {
+    first: postJson('/api/v2/secret/conceal', { secret: { sealed: large.sealed } }),
+    second: null,
   },
   'create-yopass': { first: createYopass, second: null },
   'trip-yopass': {

@@ -5,7 +5,7 @@
  */
 import type { LoadFigures, Round, Series } from './figures.ts';
 import type { Generator } from './generators/start.ts';
-import { benchValue, type JobKind, tripOf } from './jobs.ts';
+import { benchValue, type Job, type JobKind, tripOf } from './jobs.ts';
 import { type BenchServer, cpuMicroseconds, startBenchServer } from './processes.ts';
 
 export interface LoadSize {
@@ -110,12 +110,11 @@ function jobSize(work: Work, { tripsPerRound, passphraseTrips, connections }: Lo
 export async function takeRound(
   generator: Generator,
   server: BenchServer,
-  work: Pick<Work, 'kind' | 'path'>,
+  work: Pick<Job, 'kind' | 'path' | 'keys'>,
   size: { readonly trips: number; readonly connections: number },
 ): Promise<Round> {
   const cpuBefore = cpuMicroseconds(server);
-  const { kind, path = '/' } = work;
-  const result = await generator.run({ kind, path, port: server.port, ...size });
+  const result = await generator.run({ path: '/', ...work, port: server.port, ...size });
   return {
     tripsPerSecond: result.trips / result.seconds,
     cpuMicrosecondsPerTrip: (cpuMicroseconds(server) - cpuBefore) / result.trips,

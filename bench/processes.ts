@@ -60,18 +60,28 @@ export function residentMebibytes({ pid }: Pick<BenchServer, 'pid'>): number {
   return treeOf(pid).reduce((sum, process) => sum + residentKibibytes(process.pid), 0) / 1024;
 }
 
+/** Of what processes share, such as the program itself, each counts its part. */
+export function proportionalMebibytes({ pid }: Pick<BenchServer, 'pid'>): number {
+  const kibibytes = treeOf(pid).map(({ pid: each }) =>
+    Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${each}/smaps_rollup`, 'latin1'))?.[1] ?? 0),
+  );
+  return kibibytes.reduce((sum, each) => sum + each, 0) / 1024;
+}
+
 type Command = readonly [string, ...string[]];
 
 export const serverCore = 0;
 export const generatorCore = 1;
 
+/** @param core `null`: on any */
 export function spawnPinned(
-  core: number,
+  core: number | null,
   command: Command,
   env: Readonly<Record<string, string>>,
   { stdin = 'ignore', cwd = repositoryRoot }: { stdin?: 'ignore' | 'pipe'; cwd?: string } = {},
 ): ChildProcess {
-  const [program, ...args] = canPin ? ([tasksetPath, '-c', String(core), ...command] as const) : command;
+  const [program, ...args] =
+    canPin && core !== null ? ([tasksetPath, '-c', String(core), ...command] as const) : command;
   const { PATH = '', HOME = '' } = process.env;
   return spawn(program, args, {
     cwd,
@@ -138,11 +148,17 @@ export async function startBenchServer(
     readyPath = '/',
     env = {},
     cwd = repositoryRoot,
-  }: { readyPath?: string; env?: Readonly<Record<string, string>>; cwd?: string } = {},
+    core = serverCore,
+  }: {
+    readyPath?: string;
+    env?: Readonly<Record<string, string>>;
+    cwd?: string;
+    core?: number | null;
+  } = {},
 ): Promise<BenchServer> {
   const port = await freePort();
   const startedAt = performance.now();
-  const child = spawnPinned(serverCore, command, { ...env, PORT: String(port) }, { cwd });
+  const child = spawnPinned(core, command, { ...env, PORT: String(port) }, { cwd });
   overhear(child, name);
   child.stdout?.resume();
   await awaitAnswer(port, readyPath, child);

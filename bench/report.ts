@@ -28,6 +28,7 @@ import { drawBars } from './picture.ts';
 import type { RouterFigure } from './router.ts';
 import type { Sizes } from './sizes.ts';
 import type { StoreFigures } from './store.ts';
+import { tailText } from './tail.ts';
 import { targets, targetsTable } from './targets.ts';
 import { isEven } from './uniform.ts';
 
@@ -234,10 +235,11 @@ ${table(['requests so far', 'resident MiB'], rows, 0)}`;
 
 /** The title and the text of each part that was measured. */
 function partsOf(figures: Figures, isWhole: boolean): (readonly [string, string])[] {
-  const { load, store, router, uniform, bodies, pages, phone, start, memory } = figures;
+  const { load, store, router, uniform, bodies, pages, phone, start, memory, tail } = figures;
   const parts = [
     ['Against the targets', targetsTable(targets, figures, isWhole)],
     ['Requests', load && loadText(load)],
+    ['The slowest, and the many', tail && tailText(tail)],
     ['What the figures are durable against', load && durabilityText],
     ['The store alone', store && storeText(store)],
     ['The router', router && routerText(router)],

@@ -11,6 +11,7 @@ import { startService } from './service.ts';
 import type { Sizes } from './sizes.ts';
 import { executableWay, measureStarts, scriptWay } from './starts.ts';
 import { runStore } from './store-runs.ts';
+import { measureTail } from './tail.ts';
 import { measureUniform } from './uniform.ts';
 
 interface Setting {
@@ -73,7 +74,13 @@ const bodies = async ({ sizes }: Setting): Promise<Part> => ({
   bodies: await measureBodies(sizes.bodyRounds),
 });
 
-export const sections = { requests, router, pages, phone, memory, start, store, uniform, bodies } as const;
+const tail = async ({ folder, sizes }: Setting): Promise<Part> => ({
+  tail: await measureTail(folder, sizes.tail),
+});
+
+export const sections = {
+  ...{ requests, router, pages, phone, memory, start, store, uniform, bodies, tail },
+} as const;
 export type Section = keyof typeof sections;
 
 const nothing: Figures = {
@@ -87,6 +94,7 @@ const nothing: Figures = {
     store: null,
     uniform: null,
     bodies: null,
+    tail: null,
   },
 };
 

@@ -21,6 +21,8 @@ interface ServiceSettings {
   readonly rateLimits?: 'counted' | 'off';
   /** The address of another store than the embedded one. */
   readonly store?: string;
+  /** That of servers when absent; `null`: any. */
+  readonly core?: number | null;
 }
 
 function envOf({ folder, dataDir, rateLimits, store }: ServiceSettings) {
@@ -37,7 +39,9 @@ const readyPath = '/healthz';
 /** What `npm start` runs in a checkout, without npm itself. */
 export function startService(settings: ServiceSettings, checkout = repositoryRoot): Promise<BenchServer> {
   const { command, env, cwd } = commandOfScript(checkout, 'start');
-  return startBenchServer('mayfly', command, { readyPath, cwd, env: { ...env, ...envOf(settings) } });
+  const options = { readyPath, cwd, env: { ...env, ...envOf(settings) } };
+  const { core } = settings;
+  return startBenchServer('mayfly', command, core === undefined ? options : { ...options, core });
 }
 
 /** @param executable made by `npm run build` */

@@ -3,6 +3,7 @@ import type { LoadSize } from './load.ts';
 import type { MemorySize } from './memory.ts';
 import type { RouterSize } from './router.ts';
 import type { StoreSize } from './store-runs.ts';
+import type { TailSize } from './tail.ts';
 import { quickUniform, type UniformSize, wholeUniform } from './uniform.ts';
 
 export interface Sizes {
@@ -19,6 +20,7 @@ export interface Sizes {
   readonly uniform: UniformSize;
   /** Of the largest bodies, at least. */
   readonly bodyRounds: number;
+  readonly tail: TailSize;
 }
 
 const connections = 48;
@@ -36,6 +38,7 @@ const quick: Sizes = {
   store: { liveSecrets: 100_000, seconds: 1, runs: 1 },
   uniform: quickUniform,
   bodyRounds: 3,
+  tail: { liveSecrets: 60_000, rounds: 3, trips: 2_000, largeCreates: 200, calmSeconds: 15 },
 };
 
 const whole: Sizes = {
@@ -48,6 +51,7 @@ const whole: Sizes = {
   store: { liveSecrets: 1_000_000, seconds: 3, runs: 3 },
   uniform: wholeUniform,
   bodyRounds: 9,
+  tail: { liveSecrets: 1_000_000, rounds: 7, trips: 8_000, largeCreates: 1_000, calmSeconds: 60 },
 };
 
 export function sizesOf({ isQuick, isLong }: { isQuick: boolean; isLong: boolean }): Sizes {

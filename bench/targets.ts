@@ -19,6 +19,7 @@ import { labels } from './load.ts';
 import { growthPercent, mostMebibytes } from './memory.ts';
 import type { RouterFigure } from './router.ts';
 import { longRequests } from './sizes.ts';
+import type { TailFigures } from './tail.ts';
 
 export interface Target<Measured> {
   readonly what: string;
@@ -113,6 +114,19 @@ const ofTrips =
     return median(ratios(cpuOf(ours), cpuOf(theirs)));
   };
 
+const ofTail =
+  (field: keyof TailFigures) =>
+  ({ tail }: Figures): number | null =>
+    tail?.[field] ?? null;
+
+const tails: readonly (readonly [what: string, bound: number, field: keyof TailFigures])[] = [
+  ['p99 of a create and reveal, v1, 32 connections on all cores', 7, 'tripP99'],
+  ['p99 of a reveal of random ones among all that is stored', 12, 'oldP99'],
+  ['p99 of a create and reveal while all of them are swept', 12, 'stormP99'],
+  ['p99 of a create of 100 kB', 40, 'largeP99'],
+  ['p99 of a small create beside these', 20, 'besideLargeP99'],
+];
+
 const inBs = { ...atMost, unit: 'B', digits: 1 } as const;
 const inNs = { ...atLeast, unit: 'N', digits: 2 } as const;
 
@@ -202,6 +216,30 @@ export const targets: readonly Target<Figures>[] = [
     digits: 0,
     measure: ({ memory }) => (memory === null ? null : mostMebibytes(memory)),
     condition: (figures) => ` over ${formatNumber(requestsWatched(figures), 0)} requests`,
+  },
+  {
+    ...atMost,
+    what: 'proportional memory of a server before any request',
+    bound: 70,
+    unit: 'MiB',
+    digits: 0,
+    measure: ofTail('idleMebibytes'),
+  },
+  ...tails.map(([what, bound, field]) => ({
+    ...{ ...atMost, unit: 'ms', digits: 1 },
+    ...{ what, bound, measure: ofTail(field) },
+  })),
+  {
+    ...{ ...atMost, unit: '', digits: 2 },
+    what: 'processor time of a reveal of random ones among all that is stored, over the newest',
+    bound: 1.15,
+    measure: ofTail('oldOverNew'),
+  },
+  {
+    ...{ ...atLeast, unit: '', digits: 2 },
+    what: 'trips a second while all of them are swept, over before',
+    bound: 0.8,
+    measure: ofTail('stormOverCalm'),
   },
   {
     ...atMost,

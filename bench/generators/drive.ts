@@ -5,7 +5,15 @@
  * standard input. It runs under Bun and under Node.
  */
 import { createInterface } from 'node:readline';
-import { type Job, type JobAnswer, type JobRequest, type JobResult, tripOf } from '../jobs.ts';
+import {
+  type Job,
+  type JobAnswer,
+  type JobRequest,
+  type JobResult,
+  keyOfV1,
+  revealV1,
+  tripOf,
+} from '../jobs.ts';
 
 /** One connection. */
 export interface Client {
@@ -36,6 +44,7 @@ interface Progress {
   requests: number;
   started: number;
   ended: number;
+  readonly keys: string[];
 }
 
 function percentile(sorted: Float64Array, share: number): number {
@@ -66,8 +75,11 @@ function makeTrips(job: Job, clients: readonly Client[], progress: Progress, end
   };
   const startTrip = (client: Client) => {
     if (progress.started === job.trips) return;
+    const request = job.keys === undefined ? first : revealV1(job.keys[progress.started] ?? '');
     progress.started += 1;
-    ask(client, first, madeStatus, (made) => {
+    ask(client, request, madeStatus, (made) => {
+      if (job.keepEach !== undefined && progress.ended % job.keepEach === 0)
+        progress.keys.push(keyOfV1(made));
       if (second === null) return endTrip(client);
       ask(client, second(made), 200, (revealed) => {
         if (revealed.includes(kept)) endTrip(client);
@@ -84,6 +96,7 @@ async function run(job: Job, openClients: OpenClients): Promise<JobResult> {
     requests: 0,
     started: 0,
     ended: 0,
+    keys: [],
   };
   // Node 20 has no Promise.withResolvers.
   const end: Settle = { succeed: () => undefined, fail: () => undefined };
@@ -101,6 +114,7 @@ async function run(job: Job, openClients: OpenClients): Promise<JobResult> {
   const sorted = progress.latencies.subarray(0, progress.requests).sort();
   return {
     trips: progress.ended,
+    keys: progress.keys,
     seconds,
     p50Milliseconds: percentile(sorted, 0.5),
     p99Milliseconds: percentile(sorted, 0.99),

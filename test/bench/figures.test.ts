@@ -52,6 +52,7 @@ describe('the document', () => {
     ],
     ...{ router: null, pages: null, phone: null, memory: null, start: null, store: null, uniform: null },
     bodies: null,
+    tail: null,
   } satisfies Figures;
 
   it('shows the bare Bun.serve with and without a body, once each, and measures in the one with it', () => {

@@ -11,10 +11,9 @@ type Answers = Readonly<Record<string, string>>;
 const createOnly: Answers = { '/api/v1/share': `{"secret_key":"${key}"}` };
 const whole: Answers = { ...createOnly, [`/api/v1/secret/${key}`]: `{"value":"${benchValue}"}` };
 
-/** Runs trips against a server with these answers; resolves to how often each path was asked for. */
-async function runTrips(generator: Generator, kind: JobKind, answers: Answers) {
-  const asked: Record<string, number> = {};
-  await using server = Bun.serve({
+/** @param asked counts how often each path was asked for */
+const serveAnswers = (answers: Answers, asked: Record<string, number>) =>
+  Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch: async (request) => {
@@ -25,7 +24,13 @@ async function runTrips(generator: Generator, kind: JobKind, answers: Answers) {
       return answer === undefined ? new Response('unknown', { status: 404 }) : new Response(answer);
     },
   });
-  const result = await generator.run({ kind, port: server.port ?? 0, connections: 4, trips: 50 });
+
+/** Runs trips against a server with these answers; resolves to how often each path was asked for. */
+async function runTrips(generator: Generator, kind: JobKind, answers: Answers, keys?: readonly string[]) {
+  const asked: Record<string, number> = {};
+  await using server = serveAnswers(answers, asked);
+  const job = { kind, port: server.port ?? 0, connections: 4, trips: keys?.length ?? 50 };
+  const result = await generator.run(keys === undefined ? job : { ...job, keys });
   return { asked, result };
 }
 
@@ -41,6 +46,16 @@ for (const name of generatorNames) {
       const { asked, result } = await runTrips(generator, 'trip-v1', whole);
       expect(asked).toEqual({ '/api/v1/share': 50, [`/api/v1/secret/${key}`]: 50 });
       expect(result.trips).toBe(50);
+    });
+
+    it('gives back every so many keys, and reveals those that it is given', async () => {
+      const secret = `/api/v1/secret/${key}`;
+      await using server = serveAnswers(whole, {});
+      const common = { port: server.port ?? 0, connections: 4 };
+      const { keys } = await generator.run({ ...common, kind: 'create-v1-form', trips: 50, keepEach: 10 });
+      expect(keys).toEqual(Array(5).fill(key));
+      const { asked } = await runTrips(generator, 'reveal-v1', whole, keys);
+      expect(asked).toEqual({ [secret]: 5 });
     });
 
     it('does one job after another', async () => {
