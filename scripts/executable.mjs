@@ -23,7 +23,7 @@ import { bunStep, runStep } from './run-step.mjs';
 import { targets } from './targets.mjs';
 
 const limitMs = 120_000;
-export const entries = ['scripts/entry.ts', 'src/store/sqlite/writer.ts', 'src/store/sqlite/copier.ts'];
+export const entries = ['scripts/entry.ts', 'src/store/sqlite/disk-thread.ts', 'src/store/sqlite/copier.ts'];
 
 /** What every form of the program is bundled with. */
 export const portableFlags = [

@@ -1,6 +1,6 @@
 /** Clocks of test machines; `createSettableClock` makes one that a test can move. */
 import type { Clock, MachineClock, UnixSeconds } from '../../src/core/time.ts';
-import type { BatchTime } from '../../src/store/sqlite/protocol.ts';
+import type { BatchTime } from '../../src/store/sqlite/decisions.ts';
 
 /** Both of its clocks follow `read`, so they never disagree. */
 export function steadyClock(read: Clock): MachineClock {

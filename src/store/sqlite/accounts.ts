@@ -28,7 +28,7 @@ import {
 import { maskOf } from '../marks.ts';
 import { eraseLook, holdsLook } from './looks.ts';
 import { eraseMemoAt } from './mail.ts';
-import type { Deciding } from './protocol.ts';
+import type { Deciding } from './decisions.ts';
 import { endRecord } from './records.ts';
 
 interface ListedRow extends AccountRow {

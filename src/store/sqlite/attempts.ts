@@ -7,7 +7,7 @@ import { type AttemptLimits, type Lock, networkBytes } from '../../core/attempt-
 import type { SecretId } from '../../core/keys.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { allowanceAfter, exhaustionOf, lockOf } from '../store.ts';
-import type { Deciding } from './protocol.ts';
+import type { Deciding } from './decisions.ts';
 
 export type AttemptWrites = Deciding<'reserve' | 'refund' | 'allowMore'>;
 

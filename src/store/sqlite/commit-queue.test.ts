@@ -11,7 +11,7 @@ import { ServiceError } from '../../core/errors.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { writerSettings } from './database.ts';
 import { readFrames } from './frames.ts';
-import { type FromWriter, frameOutcome, type ToWriter } from './protocol.ts';
+import { type FromWriter, frameOutcome, type ToWriter } from './decisions.ts';
 
 const now = 1_800_000_000;
 

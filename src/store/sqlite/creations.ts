@@ -18,7 +18,7 @@ import {
   takeOverSeconds,
 } from '../../core/creation-store.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import type { Deciding } from './protocol.ts';
+import type { Deciding } from './decisions.ts';
 
 interface CreationRow {
   seed: Uint8Array;

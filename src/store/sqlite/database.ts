@@ -2,7 +2,8 @@
  * A database before it is used: its settings, proven, and its schema.
  *
  * Every pragma is set and read back on every connection, and a connection on which one does not hold is refused (P25): some builds of
- * SQLite open a database in WAL mode at `synchronous=NORMAL`, at which a power loss brings a read secret back. Each migration is
+ * SQLite open a database in WAL mode at `synchronous=NORMAL`, at which a power loss brings a read secret back unless the log is synced
+ * before anybody is told (see log.ts). Each migration is
  * applied once, whole, in its own transaction; a database of another program or a later version is refused untouched (P25).
  * Source: https://www.sqlite.org/pragma.html
  */
@@ -27,34 +28,37 @@ import epochs from './migrations/015-epochs.sql' with { type: 'text' };
 import senderName from './migrations/016-sender-name.sql' with { type: 'text' };
 
 export interface ConnectionSettings {
-  /** `NORMAL` exists for the test that shows why it is not allowed. */
+  /** At `NORMAL` a commit returns before it is on the disk. */
   readonly synchronous: 'FULL' | 'NORMAL';
   readonly cacheKiB: number;
-  readonly queryOnly: boolean;
+  /** How long a lock of another process is waited for. */
+  readonly busyMilliseconds: number;
 }
 
 export const writerSettings: ConnectionSettings = {
   synchronous: 'FULL',
   cacheKiB: 4 * 1024,
-  queryOnly: false,
-};
-export const readerSettings: ConnectionSettings = {
-  synchronous: 'FULL',
-  cacheKiB: 2 * 1024,
-  queryOnly: true,
+  busyMilliseconds: 5_000,
 };
 
-/** How long a lock of another process is waited for. */
-const busyMilliseconds = 5_000;
+/**
+ * Of the connection on the event loop, which must not wait. The log is synced in a thread, before anything is told. SQLite alone knows a
+ * sync that reaches the disk on other systems, so there it syncs as well.
+ */
+export const loopSettings: ConnectionSettings = {
+  synchronous: process.platform === 'linux' ? 'NORMAL' : 'FULL',
+  cacheKiB: 6 * 1024,
+  busyMilliseconds: 5,
+};
 
 type Pragma = readonly [name: string, value: string | number, readBack: string | number];
 
 function pragmasOf(settings: ConnectionSettings): readonly Pragma[] {
   const synchronous: Pragma = ['synchronous', settings.synchronous, settings.synchronous === 'FULL' ? 2 : 1];
   return [
-    ['busy_timeout', busyMilliseconds, busyMilliseconds],
+    ['busy_timeout', settings.busyMilliseconds, settings.busyMilliseconds],
     ['journal_mode', 'WAL', 'wal'],
-    // A commit returns after the log's fsync, and only then may a secret be released (P2).
+    // At FULL a commit returns after the log's sync. Only after one may a secret be released (P2).
     synchronous,
     // Where the system's fsync does not reach the disk (macOS), this one does.
     ['fullfsync', 'ON', 1],
@@ -64,13 +68,12 @@ function pragmasOf(settings: ConnectionSettings): readonly Pragma[] {
     ['foreign_keys', 'ON', 1],
     ['trusted_schema', 'OFF', 0],
     ['cell_size_check', 'ON', 1],
-    // The writer checkpoints when it decides to, never in the middle of a commit.
+    // Checkpoints are made when we decide to, never in the middle of a commit.
     ['wal_autocheckpoint', 0, 0],
     // Nothing of a query goes to a temporary file.
     ['temp_store', 'MEMORY', 2],
     ['mmap_size', 0, 0],
     ['cache_size', -settings.cacheKiB, -settings.cacheKiB],
-    ['query_only', settings.queryOnly ? 'ON' : 'OFF', settings.queryOnly ? 1 : 0],
   ];
 }
 
@@ -78,7 +81,7 @@ function pragmasOf(settings: ConnectionSettings): readonly Pragma[] {
  * Every statement is kept in its connection's cache, because closing a connection ends the statements in there and no
  * others, and a statement that lives on keeps the file open. More than there are statements.
  */
-Database.MAX_QUERY_CACHE_SIZE = 200;
+Database.MAX_QUERY_CACHE_SIZE = 400;
 
 /**
  * Opens the file, which exists, with the settings in force. Its statements come from `query`, never from `prepare`.
@@ -91,7 +94,7 @@ export function openConnection(
 ): Database {
   const db = new Database(path, { readwrite: true, create: false });
   try {
-    db.run(`PRAGMA busy_timeout = ${busyMilliseconds}`);
+    db.run(`PRAGMA busy_timeout = ${settings.busyMilliseconds}`);
     if (mark !== null) assertMarked(db, mark);
     applySettings(db, settings);
     return db;

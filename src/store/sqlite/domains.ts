@@ -12,7 +12,7 @@ import type { AccountId } from '../../core/account.ts';
 import { type DomainLogo, plainBrand, type StoredDomain } from '../../core/share-domain.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { type DomainRow, domainOf } from '../domain-rows.ts';
-import type { Deciding } from './protocol.ts';
+import type { Deciding } from './decisions.ts';
 
 /** To be followed by a condition on `domains d`. */
 export const selectDomains = `

@@ -11,7 +11,7 @@ import { migrate, openConnection, writerSettings } from './database.ts';
 import { Engine } from './engine.ts';
 import { prepareFolder } from './files.ts';
 import { FrameSink } from './frames.ts';
-import { type Batch, frameOutcome } from './protocol.ts';
+import { type Batch, frameOutcome } from './decisions.ts';
 
 const now = 1_800_000_000;
 let directory = '';

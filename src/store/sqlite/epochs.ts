@@ -1,7 +1,7 @@
 /** Epoch keys: every process on the folder uses the first one stored. Deleted keys are overwritten (P10). */
 import type { Database } from 'bun:sqlite';
 import { type Epoch, epochOf } from '../../core/epoch-store.ts';
-import type { Deciding } from './protocol.ts';
+import type { Deciding } from './decisions.ts';
 
 const insert = `
   INSERT INTO epochs (epoch, key) SELECT max(?1, ifnull(max(epoch) + 1, 0)), ?2 FROM epochs WHERE key IS NULL

@@ -241,57 +241,45 @@ export function isServed(directory: string): boolean {
 
 const chunkBytes = 64 * 1024;
 
-export interface Ballast {
-  /** Whether the ballast is on the disk; puts it back when there is room again. */
-  held(): boolean;
-  /** Gives its room to the database. */
-  release(): void;
-  /** Whether the file system has next to nothing left. */
-  diskIsFull(): boolean;
-}
-
 /**
  * Room kept on the disk so that reads and burns still commit when it is full (P23). New secrets are accepted only while the ballast
- * is held; once released, they are refused until there is room for it and as much again, so that the freed room is left to
+ * is held; once given up, they are refused until there is room for it and as much again, so that the freed room is left to
  * reads and burns.
  */
-export function createBallast(path: string, sizeBytes: number): Ballast {
-  let isHeld = sizeOf(path) === sizeBytes;
+export const isBallastHeld = (path: string, sizeBytes: number): boolean => sizeOf(path) === sizeBytes;
 
-  const freeBytes = (): number => {
-    const stats = statfsSync(path.slice(0, path.lastIndexOf('/')));
-    return Number(stats.bavail) * Number(stats.bsize);
-  };
-
-  function release(): void {
-    isHeld = false;
-    rmSync(path, { force: true });
+/** Puts it there if there is room; whether it is held. */
+export function holdBallast(path: string, sizeBytes: number): boolean {
+  if (isBallastHeld(path, sizeBytes)) return true;
+  if (freeBytesAt(path) < 2 * sizeBytes) return false;
+  try {
+    writeBallast(path, sizeBytes);
+    return true;
+  } catch {
+    // Somebody else was quicker to take the room: it stays given up.
+    giveUpBallast(path);
+    return false;
   }
-
-  function restore(): void {
-    if (freeBytes() < 2 * sizeBytes) return;
-    try {
-      writeBallast(path, sizeBytes);
-      isHeld = true;
-    } catch {
-      // Somebody else was quicker to take the room: it stays given up.
-      release();
-    }
-  }
-
-  return {
-    held() {
-      if (!isHeld) restore();
-      return isHeld;
-    },
-    release,
-    diskIsFull: () => freeBytes() < chunkBytes,
-  };
 }
+
+/** Gives its room to the database. */
+export function giveUpBallast(path: string): void {
+  rmSync(path, { force: true });
+}
+
+function freeBytesAt(path: string): number {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  return Number(bavail) * Number(bsize);
+}
+
+/** Whether the file system of this file has next to nothing left. */
+export const isDiskFull = (path: string): boolean => freeBytesAt(path) < chunkBytes;
 
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? -1;
 }
+
+export const isEmptyFile = (path: string): boolean => sizeOf(path) <= 0;
 
 /** Random bytes, because zeros take no room on file systems that compress or leave holes. */
 function writeBallast(path: string, sizeBytes: number): void {

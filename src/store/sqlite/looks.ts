@@ -14,9 +14,9 @@ import type { SecretId } from '../../core/keys.ts';
 import { lookRow, lookSeconds, type NewLook, type StoredLook } from '../../core/look-store.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { toSecret } from '../record-rows.ts';
-import type { LocatedClaim } from './frames.ts';
+import type { Deciding, LocatedClaim } from './decisions.ts';
 import { type Locator, rowAmong } from './locator.ts';
-import type { Deciding } from './protocol.ts';
+
 import { type PlacedSecretRow, secretColumns } from './secret-rows.ts';
 
 const { version, answersAt, tagAt, tagBytes } = lookRow;
@@ -95,7 +95,7 @@ export function createLookReads(db: Database, locator: Pick<Locator, 'placesOfSe
 
 export type LookWrites = Deciding<'takeAnswer' | 'endLook'> & {
   /** `refused`: the secret waits, and the look does not fit it; nothing changed. */
-  claim(now: UnixSeconds, target: LocatedClaim, look: NewLook): 'done' | 'gone' | 'refused';
+  claim(now: UnixSeconds, target: LocatedClaim, look: NewLook): 'won' | 'gone' | 'refused';
 };
 
 export function createLookWrites(db: Database): LookWrites {
@@ -109,7 +109,7 @@ export function createLookWrites(db: Database): LookWrites {
         claim.run(now, position, secretId, rowVersion, until, sealedLook, hintIn(sealedLook, tagAt))
           .changes === 1
       )
-        return 'done';
+        return 'won';
       return waits.get(now, position, secretId, rowVersion) === null ? 'gone' : 'refused';
     },
     takeAnswer: (now, { position, id }, tag) => take.run(now, position, id, tag, hintIn(tag)).changes === 1,

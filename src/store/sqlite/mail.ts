@@ -10,7 +10,7 @@ import type { AccountId } from '../../core/account.ts';
 import type { DueNotice } from '../../core/ports.ts';
 import type { DeliveryState, StoredDelivery } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import type { Deciding } from './protocol.ts';
+import type { Deciding } from './decisions.ts';
 
 export const letters: Readonly<Record<DeliveryState, string>> = {
   queued: 'q',

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { migrate, openConnection, readerSettings, writerSettings } from './database.ts';
 import { Engine } from './engine.ts';
 import { FilesMoved, prepareFolder, rememberOpenFiles } from './files.ts';
-import type { Batch } from './protocol.ts';
+import type { Batch } from './decisions.ts';
 
 let directory = '';
 /** Open as long as the engine, like the event loop's own connection. */

@@ -1,8 +1,8 @@
 /**
- * How the reading connection is asked. All reads of one turn of the event loop run together, on one snapshot: a snapshot
- * takes and gives back a lock, and the first read after a commit finds an empty page cache.
+ * How the connection is read. All reads of one turn of the event loop run together, on one snapshot, which takes and gives back a lock.
  *
- * The snapshot ends when they have run, so that none outlives its reads and a scrub never waits for one.
+ * The snapshot ends when they have run, so that none outlives its reads and a scrub never waits for one. It may show what a power loss
+ * would undo, so what was read is told only when all of that is on the disk (P2).
  */
 import type { Database } from 'bun:sqlite';
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';
@@ -11,22 +11,35 @@ export interface Reader {
   /**
    * What `run` returns; it runs by the end of the turn, and may run several statements. Rejects with
    * `ServiceError('unavailable')` when it throws, and it alone: that is a store in doubt, not a fault of the program.
+   * @param tellsNoEnd whether this result may be told at once, because a power loss would not make it untrue
    */
-  read<Result>(run: () => Result): Promise<Result>;
+  read<Result>(run: () => Result, tellsNoEnd?: (result: Result) => boolean): Promise<Result>;
   /** A read by an id or a hash. Its bytes are taken now: the caller may wipe them. */
-  lookUp<Key extends Uint8Array, Result>(key: Key, find: (key: Key) => Result): Promise<Result>;
+  lookUp<Key extends Uint8Array, Result>(
+    key: Key,
+    find: (key: Key) => Result,
+    tellsNoEnd?: (result: Result) => boolean,
+  ): Promise<Result>;
 }
 
+type Tell = () => void;
+
 interface Asked {
-  readonly settle: () => void;
+  /** Reads. Tells what it read, or returns how. */
+  readonly run: () => Tell | null;
   readonly reject: (error: ServiceError) => void;
 }
 
 /**
  * @param hasMoved asked in the snapshot of the reads: whether the open files are known not to be those of the folder, or the store
  *   in them was closed by a move. Then nothing read from them counts.
+ * @param settled what to wait for until the snapshot is on the disk; `null`: it is
  */
-export function createReader(db: Database, hasMoved: () => boolean): Reader {
+export function createReader(
+  db: Database,
+  hasMoved: () => boolean,
+  settled: () => Promise<void> | null,
+): Reader {
   const [begin, end] = [db.query('BEGIN'), db.query('COMMIT')];
   let asked: Asked[] = [];
 
@@ -38,34 +51,52 @@ export function createReader(db: Database, hasMoved: () => boolean): Reader {
       begin.run();
       hasBegun = true;
       const isMoved = hasMoved();
-      for (const { settle, reject } of reads) isMoved ? reject(new StoreMovedError()) : settle();
+      const untold: [Tell, Asked['reject']][] = [];
+      for (const { run, reject } of reads) {
+        const tell = isMoved ? reject(new StoreMovedError()) : run();
+        if (tell) untold.push([tell, reject]);
+      }
       // A read that failed may have ended it.
       if (db.inTransaction) end.run();
+      if (untold.length > 0) tellWhenSettled(untold);
     } catch (error) {
       for (const { reject } of reads) reject(unread(error));
       // Otherwise no later transaction could begin. COMMIT fails when reading fails.
       if (hasBegun && db.inTransaction) db.run('ROLLBACK');
     }
   }
+  function tellWhenSettled(untold: readonly (readonly [Tell, Asked['reject']])[]): void {
+    const waiting = settled();
+    const tellAll = () => {
+      for (const [tell] of untold) tell();
+    };
+    if (waiting === null) return tellAll();
+    waiting.then(tellAll, (error) => {
+      for (const [, reject] of untold) reject(unread(error));
+    });
+  }
 
-  const read: Reader['read'] = (run) =>
+  const read: Reader['read'] = (run, tellsNoEnd) =>
     new Promise((resolve, reject) => {
-      const settle = () => {
+      const readAndTell = (): Tell | null => {
         try {
-          resolve(run());
+          const result = run();
+          if (tellsNoEnd?.(result) !== true) return () => resolve(result);
+          resolve(result);
         } catch (error) {
           reject(unread(error));
         }
+        return null;
       };
-      asked.push({ settle, reject });
+      asked.push({ run: readAndTell, reject });
       if (asked.length === 1) queueMicrotask(readAll);
     });
 
   return {
     read,
-    lookUp(key, find) {
+    lookUp(key, find, tellsNoEnd) {
       const kept = new Uint8Array(key) as typeof key;
-      return read(() => find(kept));
+      return read(() => find(kept), tellsNoEnd);
     },
   };
 }

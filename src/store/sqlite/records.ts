@@ -17,6 +17,7 @@ import {
   type Burner,
   isWaiting,
   type ListedReceipt,
+  type NewRecord,
   type ReceiptRecord,
   type StoredDelivery,
   type StoredReceipt,
@@ -26,7 +27,6 @@ import type { UnixSeconds } from '../../core/time.ts';
 import { bitsOf } from '../marks.ts';
 import { lifeOf, type ReceiptRow, receiptOf, toSecret } from '../record-rows.ts';
 import { deliveryAt } from '../store.ts';
-import type { LocatedClaim, PutFrame } from './frames.ts';
 import { hintOf, type Locator, rowAmong } from './locator.ts';
 import { eraseLook, holdsLook } from './looks.ts';
 import {
@@ -41,7 +41,7 @@ import {
   memoBoxOf,
   memoColumns,
 } from './mail.ts';
-import type { Deciding } from './protocol.ts';
+import type { Deciding, LocatedClaim } from './decisions.ts';
 import { createRootUses, namedRoot } from './roots.ts';
 import { type PlacedSecretRow, secretColumns } from './secret-rows.ts';
 
@@ -184,7 +184,7 @@ export type RecordWrites = Deciding<
   | 'takeDueNotices'
 > & {
   /** The position of the new row; `null`, and nothing stored, when its account is not there or its root was closed. */
-  put(record: PutFrame): number | null;
+  put(record: NewRecord): number | null;
   /** That a record is under the root which these sealed bytes name. */
   noteRoot(sealed: Uint8Array, until: UnixSeconds): void;
   /** Whether this claim took the secret. */

@@ -10,7 +10,7 @@ import type { SecretId } from '../../core/keys.ts';
 import type { OlderRootsBatch } from '../../core/root-store.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { holdsLook } from './looks.ts';
-import type { Deciding } from './protocol.ts';
+import type { Deciding } from './decisions.ts';
 
 const daySeconds = 86_400;
 

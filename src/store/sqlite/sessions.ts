@@ -35,7 +35,7 @@ import {
 } from '../account-rows.ts';
 import { countsUntil, mayKeepTicket } from '../store.ts';
 import { createAccountInsert, noteAccountUse } from './accounts.ts';
-import type { Deciding } from './protocol.ts';
+import type { Deciding } from './decisions.ts';
 
 const selectSession = `
   SELECT ${accountColumns}, ${sessionColumns} FROM sessions s JOIN accounts a ON a.id = s.account_id

@@ -1,8 +1,8 @@
 /**
  * The embedded store: SQLite in one folder, safe for several processes on one machine.
  *
- * It reads on the event loop and writes in a thread. What resolves is durable (P2, P5). Expiry is judged by a store time that never
- * steps back, across restarts and for all processes on the folder (P8).
+ * It reads and commits on the event loop, by one connection, and waits for the disk in threads. What resolves is durable (P2, P5). Expiry
+ * is judged by a store time that never steps back, across restarts and for all processes on the folder (P8).
  */
 import type { Database } from 'bun:sqlite';
 import type { AttemptStore } from '../../core/attempt-store.ts';
@@ -19,6 +19,7 @@ import type {
   SecretStore,
 } from '../../core/ports.ts';
 import type { RootStore, RotationStore } from '../../core/root-store.ts';
+import type { NewRecord } from '../../core/secret.ts';
 import type { MachineClock, StoreClock } from '../../core/time.ts';
 import { type EpochTable, withEpochs } from '../epochs.ts';
 import { type Store, StoreRefusal } from '../store.ts';
@@ -31,17 +32,20 @@ import {
   type ConnectionSettings,
   isMarked,
   isOutdated,
+  loopSettings,
   migrate,
   openConnection,
-  readerSettings,
   writerSettings,
 } from './database.ts';
+import { type DecisionArguments, type Forwarded, forwarded, type LocatedClaim } from './decisions.ts';
+import { type Disk, openDisk } from './disk.ts';
 import { createDomainReads } from './domains.ts';
+import { Engine } from './engine.ts';
 import { readEpochKey } from './epochs.ts';
-import { codeOf, isServed, messageOf, prepareFolder } from './files.ts';
+import { codeOf, isEmptyFile, isServed, messageOf, prepareFolder } from './files.ts';
 import { createLocator, type Locator } from './locator.ts';
 import { createLookReads } from './looks.ts';
-import { type DecisionArguments, type Forwarded, forwarded } from './protocol.ts';
+import { beginLog, LogKeeper, LogSync, watchOthers, writeOut } from './log.ts';
 import { createReader, type Reader } from './reader.ts';
 import { createRecordReads } from './records.ts';
 import { createRootReads } from './roots.ts';
@@ -61,7 +65,7 @@ export interface SqliteStoreOptions {
   readonly isBesideServers?: boolean;
 }
 
-/** Disposing commits what waits, empties the log and ends the writer's thread. */
+/** Disposing commits what waits, empties the log and ends the threads. */
 export interface SqliteStore extends Store, AsyncDisposable {
   assertCommits: CommitQueue['assertCommits'];
 }
@@ -70,38 +74,76 @@ const defaultBallastBytes = 16 * 1024 * 1024;
 
 /** Opens the store, or rejects with a `StoreRefusal` that says why not and what to do. */
 export function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
-  return openWithSettings(options, writerSettings);
+  return openWith(options, { settings: loopSettings, isSynced: true });
 }
 
-/** `openSqliteStore` with other settings of the writing connection, for the tests that show why they are refused. */
-export async function openWithSettings(
-  options: SqliteStoreOptions,
-  settings: ConnectionSettings,
-): Promise<SqliteStore> {
+/** What only tests change, to show why it must not be. */
+export interface Durability {
+  readonly settings: ConnectionSettings;
+  /** Whether the log is synced before anything is told. */
+  readonly isSynced: boolean;
+}
+
+export async function openWith(options: SqliteStoreOptions, durability: Durability): Promise<SqliteStore> {
   const { directory, clock, ballastBytes = defaultBallastBytes, maxStorageBytes = null } = options;
-  const db = openDatabase(directory, options.isBesideServers ?? false);
-  const time = createSharedTime(db, clock, () => queue.decide('keepTime'));
-  const locator = createLocator(db);
-  const queue = new CommitQueue(
-    { directory, settings, ballastBytes, maxStorageBytes },
-    time.ofBatch,
-    locator,
-  );
+  migrateFolder(directory, options.isBesideServers ?? false);
+  const folder = prepareFolder(directory);
+  const db = orRefusal(directory, () => openConnection(folder.database, durability.settings));
+  // SQLite makes the log at the first read.
+  isMarked(db, 'store');
+  if (!options.isBesideServers && isEmptyFile(folder.wal)) beginLog(db);
+  let queue: CommitQueue | null = null;
+  const disk = openDisk(folder.wal, (message) => queue?.lose(message));
   try {
-    await queue.opened;
-    const reader = createReader(db, () => queue.hasMoved || !isMarked(db, 'store'));
-    return createStore({ db, queue, locator, clock, time, reader });
+    const log = new LogSync(durability.isSynced ? disk.sync : async () => {}, (error) => committing.fail(error));
+    const isStore = watchOthers(db, () => log.changed());
+    const locator = createLocator(db);
+    const keeper = new LogKeeper(db, disk.long, folder.database, ballastBytes / 2);
+    const engine = new Engine(
+      { db, folder, locator, isStore, keeper, disk: disk.long, changed: () => log.changed() },
+      { ballastBytes, maxStorageBytes },
+    );
+    const time = createSharedTime(db, clock, () => committing.decide('keepTime'));
+    const committing: CommitQueue = new CommitQueue({
+      engine,
+      time: time.ofBatch,
+      settled: () => log.settled(),
+      tend: () => keeper.tend(),
+      recover: () => recover(engine, log, disk, folder.database),
+    });
+    queue = committing;
+    const reader = createReader(
+      db,
+      () => committing.hasMoved || !isStore(),
+      () => log.settled(),
+    );
+    const close = async () => {
+      const { isSound } = committing;
+      await committing.close();
+      if (isSound) engine.finish();
+      await disk.close();
+      writeOut(db, 'TRUNCATE');
+      db.close();
+    };
+    return createStore({ db, queue: committing, locator, clock, time, reader }, close);
   } catch (error) {
-    await queue.close();
+    await disk.close();
     db.close();
     throw error;
   }
 }
 
-/** The reading connection, after the schema was brought up to date. */
-function openDatabase(directory: string, isBesideServers: boolean): Database {
-  migrateFolder(directory, isBesideServers);
-  return orRefusal(directory, () => openConnection(prepareFolder(directory).database, readerSettings));
+/** Whether the store may be used again after a failure. Another file is never opened in its place. */
+async function recover(engine: Engine, log: LogSync, disk: Disk, database: string): Promise<boolean> {
+  if (!engine.areFilesInPlace()) return false;
+  const { seen } = log;
+  const isWell = await disk
+    .long()
+    .ask('check', database)
+    .catch(() => false);
+  if (!isWell || !engine.areFilesInPlace()) return false;
+  log.recovered(seen);
+  return true;
 }
 
 /**
@@ -111,7 +153,7 @@ function openDatabase(directory: string, isBesideServers: boolean): Database {
 export function migrateFolder(directory: string, isBesideServers = false): boolean {
   const { database } = prepareFolder(directory);
   return orRefusal(directory, () => {
-    const migrating = openConnection(database, { ...readerSettings, queryOnly: false }, 'store');
+    const migrating = openConnection(database, writerSettings, 'store');
     try {
       if (isBesideServers && isOutdated(migrating) && isServed(directory)) throw olderServer(directory);
       return migrate(migrating);
@@ -155,7 +197,7 @@ interface Parts {
   readonly reader: Reader;
 }
 
-function createStore(parts: Parts): SqliteStore {
+function createStore(parts: Parts, close: () => Promise<void>): SqliteStore {
   const looks = lookStore(parts);
   const records = recordStore(parts);
   const epochs = withEpochs(epochTable(parts), records, parts.time);
@@ -172,10 +214,7 @@ function createStore(parts: Parts): SqliteStore {
     ...storeClock(parts),
     assertCommits: (isDoubted) => parts.queue.assertCommits(isDoubted),
     usedBytes: () => parts.reader.read(() => usedBytes(parts.db)),
-    async [Symbol.asyncDispose]() {
-      await parts.queue.close();
-      parts.db.close();
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 
@@ -197,18 +236,35 @@ function recordStore({ db, queue, locator, time, reader }: Parts): Omit<SecretSt
     const secretId = target.secretId.slice() as SecretId;
     const kept = look === null ? {} : { look: structuredClone(look) };
     const position = await reader.read(() => locator.ofSecret(secretId));
-    return position === null ? 'gone' : queue.claim({ secretId, rowVersion, position, ...kept }, isAbandoned);
+    return position === null ? 'gone' : claimAt({ secretId, rowVersion, position, ...kept }, isAbandoned);
+  }
+
+  async function claimAt(target: LocatedClaim, isAbandoned: IsAbandoned): Promise<ClaimOutcome> {
+    const outcome = await queue.decideFor(isAbandoned, 'claim', target);
+    if (outcome === 'refused') throw new ServiceError('unavailable', 'The store did not take the claim.');
+    return outcome;
   }
   return {
     now,
-    put: (record) => queue.put(record),
+    async put(record) {
+      if ((await queue.decide('put', copyOf(record))) === null)
+        throw new ServiceError('unavailable', 'The store refused the record.');
+    },
     claim(target, isAbandoned, look = null) {
       const { secretId, rowVersion } = target;
       const position = reads.knownPlaceOf(target);
       if (position === undefined) return locateAndClaim(target, isAbandoned, look);
-      return queue.claim({ secretId, rowVersion, position, ...(look !== null && { look }) }, isAbandoned);
+      const kept = look === null ? {} : { look: structuredClone(look) };
+      const located = { secretId: secretId.slice() as SecretId, rowVersion, position, ...kept };
+      return claimAt(located, isAbandoned);
     },
-    findSecret: (asked) => reader.lookUp(asked, (id) => reads.findSecret(id, time.earliest())),
+    // What waits is told at once: whoever knows its link was told after its own sync.
+    findSecret: (asked) =>
+      reader.lookUp(
+        asked,
+        (id) => reads.findSecret(id, time.earliest()),
+        (found) => found !== null,
+      ),
     findReceipt: (asked, manager) =>
       reader.lookUp(asked, (id) => reads.findReceipt(id, manager ?? null, time.earliest())),
     listReceipts: (owner, page) => reader.read(() => reads.listReceipts(owner, page, now())),
@@ -255,6 +311,21 @@ function recordStore({ db, queue, locator, time, reader }: Parts): Omit<SecretSt
     takeDueNotices: (limit) => queue.decide('takeDueNotices', limit),
     sweep: (limit) => queue.decide('sweep', limit),
     scrub: () => queue.decide('scrub'),
+  };
+}
+
+/** The caller may wipe its bytes. */
+function copyOf(record: NewRecord): NewRecord {
+  const { hold } = record;
+  return {
+    ...record,
+    secretId: record.secretId.slice() as SecretId,
+    receiptId: record.receiptId.slice() as ReceiptId,
+    sealedSecret: record.sealedSecret.slice(),
+    detailsBox: record.detailsBox?.slice() ?? null,
+    recentBox: record.recentBox?.slice() ?? null,
+    memoBox: record.memoBox?.slice() ?? null,
+    hold: hold && structuredClone(hold),
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Keeps the store small: erases what has expired, empties the log, refuses new secrets at the storage limit.
+ * Keeps the store small: erases what has expired, refuses new secrets at the storage limit.
  *
  * At a secret's expiry, or the end of a look at it, its bytes are overwritten in place. At its receipt's expiry its mail and memo are deleted, and the row too,
  * but only once no row near it still holds sealed bytes: deleting lets SQLite merge the leaf page with its siblings, and a rebuilt
@@ -10,7 +10,7 @@ import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
 import { finishedDeletionSeconds } from '../store.ts';
 import { mayHoldLook } from './looks.ts';
-import type { Batch } from './protocol.ts';
+import type { Batch } from './decisions.ts';
 
 /**
  * A merge touches a page and its siblings, three pages at most; a row takes 100 bytes or more of a page of 4,096, so all
@@ -142,47 +142,6 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   };
 }
 
-/** How long a reader may keep a checkpoint waiting; commits wait as long. */
-const readerWaitMilliseconds = 50;
-const usualWaitMilliseconds = 5_000;
-/** A page in the log, with its header. */
-const logFrameBytes = 4_096 + 24;
-
-export interface LogKeeper {
-  /** Moves the log into the database, and with TRUNCATE empties it; whether all of it was moved. */
-  writeOut(mode: 'PASSIVE' | 'TRUNCATE'): boolean;
-  /** After each batch, whatever its size: writes the log out when it is too long. A look costs a microsecond. */
-  tend(): void;
-}
-
-/**
- * The write-ahead log's checkpoints: it is written out before it outgrows the ballast, and never in the middle of a commit (P10).
- * Source: https://www.sqlite.org/wal.html
- */
-export function createLogKeeper(db: Database, limitBytes: number): LogKeeper {
-  const length = db.query<{ log: number; checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)');
-
-  function writeOut(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
-    db.run(`PRAGMA busy_timeout = ${readerWaitMilliseconds}`);
-    try {
-      return db.query<{ busy: number }, []>(`PRAGMA wal_checkpoint(${mode})`).get()?.busy === 0;
-    } catch {
-      // A checkpoint that fails leaves the log as it was: nothing is lost, and the next one tries again.
-      return false;
-    } finally {
-      db.run(`PRAGMA busy_timeout = ${usualWaitMilliseconds}`);
-    }
-  }
-
-  function tend(): void {
-    const { log, checkpointed } = length.get() ?? { log: 0, checkpointed: 0 };
-    // While a reader keeps the log from starting over, what was written out is not written again after each batch.
-    if ((log - checkpointed) * logFrameBytes > limitBytes) writeOut('PASSIVE');
-  }
-
-  return { writeOut, tend };
-}
-
 const usedBytesQuery = `
   SELECT (page_count - freelist_count) * page_size AS bytes
   FROM pragma_page_count, pragma_freelist_count, pragma_page_size`;
@@ -198,16 +157,16 @@ export function usedBytes(db: Database): number {
 }
 
 /** Whether a batch finds room, and the count of what it may take. A look costs microseconds; most batches need none. */
-export type HasRoom = (db: Database, batch: Pick<Batch, 'frames' | 'frameCount' | 'asks'>) => boolean;
+export type HasRoom = (db: Database, batch: Pick<Batch, 'bytes' | 'asks'>) => boolean;
 
 /** @param limitBytes `null`: only the disk is one */
 export function createStorageMark(limitBytes: number | null): HasRoom {
   let unlookedBytes = 0;
-  return (db, { frames, frameCount, asks }) => {
+  return (db, { bytes, asks }) => {
     if (limitBytes === null) return true;
     if (unlookedBytes <= 0) unlookedBytes = Math.min(limitBytes - usedBytes(db), limitBytes / looksPerLimit);
     if (unlookedBytes <= 0) return false;
-    unlookedBytes -= frames.byteLength + (frameCount + asks.length) * bytesPerDecision;
+    unlookedBytes -= bytes + asks.length * bytesPerDecision;
     return true;
   };
 }

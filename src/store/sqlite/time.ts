@@ -11,7 +11,7 @@ import { lookSeconds } from '../../core/look-store.ts';
 import type { MachineClock, UnixSeconds } from '../../core/time.ts';
 import { createStoreTime, leastTimeBy, type StoreTime, type TimeMark } from '../store-time.ts';
 import { eraseLook, holdsLook } from './looks.ts';
-import type { BatchClock, BatchTime } from './protocol.ts';
+import type { BatchClock, BatchTime } from './decisions.ts';
 import type { Sweep } from './sweep.ts';
 
 export interface KeptTime {

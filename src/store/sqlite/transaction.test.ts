@@ -15,7 +15,7 @@ import { openWritingConnection, rollBack, transact, type WritingConnection } fro
 import { prepareFolder } from './files.ts';
 import { FrameSink } from './frames.ts';
 import { IndexMerge } from './index-merge.ts';
-import { type Batch, frameOutcome } from './protocol.ts';
+import { type Batch, frameOutcome } from './decisions.ts';
 
 const now = 1_800_000_000;
 let directory = '';

@@ -1,0 +1,59 @@
+/**
+ * A thread that waits for the disk, so that the event loop does not (P24). There are two: one syncs the log, and what takes longer is done
+ * in the other, so that no commit waits for it.
+ *
+ * A thread of its own and not the runtime's pool: slow hashes and names that are being resolved can fill that for seconds
+ * (docs/decisions/070-commits-on-the-loop.md).
+ */
+import type { Database } from 'bun:sqlite';
+import { fdatasyncSync } from 'node:fs';
+import { openConnection, writerSettings } from './database.ts';
+import type { DiskAnswer, DiskAsk, DiskTasks } from './disk.ts';
+import { codeOf, giveUpBallast, holdBallast, messageOf } from './files.ts';
+import { beginLog, writeOut } from './log.ts';
+
+declare const self: Worker;
+
+let opened: { readonly db: Database; readonly path: string } | null = null;
+
+function connectionTo(path: string): Database {
+  if (opened?.path === path) return opened.db;
+  opened?.db.close();
+  opened = null;
+  const db = openConnection(path, writerSettings, 'store');
+  opened = { db, path };
+  return db;
+}
+
+function close(): void {
+  opened?.db.close();
+  opened = null;
+}
+
+const tasks: DiskTasks = {
+  sync: fdatasyncSync,
+  writeOut: (database, mode) => writeOut(connectionTo(database), mode),
+  startOver(database, mode) {
+    const db = connectionTo(database);
+    const isWritten = writeOut(db, mode);
+    if (isWritten) beginLog(db);
+    return isWritten;
+  },
+  check(database) {
+    close();
+    const db = connectionTo(database);
+    return writeOut(db, 'TRUNCATE') && db.query('PRAGMA quick_check(1)').values()[0]?.[0] === 'ok';
+  },
+  holdBallast,
+  giveUpBallast,
+  close,
+};
+
+self.onmessage = ({ data: { name, args } }: MessageEvent<DiskAsk>) => {
+  try {
+    const answer = (tasks[name] as (...args: readonly unknown[]) => unknown)(...args);
+    self.postMessage({ answer } satisfies DiskAnswer);
+  } catch (error) {
+    self.postMessage({ message: messageOf(error), code: codeOf(error) } satisfies DiskAnswer);
+  }
+};

@@ -1,0 +1,172 @@
+/**
+ * The write-ahead log: what of it is on the disk, and when it is written out into the database.
+ *
+ * The event loop commits without a sync of its own, so what its connection shows may not survive a power loss yet. Nothing of that is told
+ * before a sync that began later has ended (P2). Source: https://www.sqlite.org/wal.html
+ */
+import type { Database } from 'bun:sqlite';
+import { isMarked, within } from './database.ts';
+import type { DiskThread } from './disk.ts';
+
+/** How long a reader may keep a checkpoint waiting; commits wait as long. */
+const readerWaitMilliseconds = 50;
+
+/** Moves the log into the database, and with TRUNCATE empties it; whether all of it was moved. Source: https://www.sqlite.org/wal.html */
+export function writeOut(db: Database, mode: 'PASSIVE' | 'TRUNCATE'): boolean {
+  try {
+    db.run(`PRAGMA busy_timeout = ${readerWaitMilliseconds}`);
+    const row = db.query<{ busy: number; log: number; checkpointed: number }, []>(
+      `PRAGMA wal_checkpoint(${mode})`,
+    );
+    const { busy, log, checkpointed } = row.get() ?? { busy: 1, log: 0, checkpointed: 0 };
+    return busy === 0 && log === checkpointed;
+  } catch {
+    // A checkpoint that fails leaves the log as it was: nothing is lost, and the next one tries again.
+    return false;
+  }
+}
+
+/** A log's first commit syncs its head, also where nothing else is synced: made here, it does not stop the event loop. */
+export function beginLog(db: Database): void {
+  try {
+    within(db, () => db.run('UPDATE store_time SET seconds = seconds'));
+  } catch {
+    // Another process is at it, or the disk is full: then a commit of the event loop begins the log.
+  }
+}
+
+/** What is on the disk of what can be seen. Both are counted in changes, which have no other name. */
+export class LogSync {
+  readonly #sync: () => Promise<void>;
+  readonly #onFailure: (error: Error) => void;
+  #seen = 0;
+  #safe = 0;
+  #running: { readonly upto: number; readonly ended: Promise<void> } | null = null;
+  #next: Promise<void> | null = null;
+  #failure: Error | null = null;
+
+  constructor(sync: () => Promise<void>, onFailure: (error: Error) => void) {
+    this.#sync = sync;
+    this.#onFailure = onFailure;
+  }
+
+  /** Something was committed, here or elsewhere. */
+  changed(): void {
+    this.#seen += 1;
+  }
+
+  /**
+   * Resolves when all that can be seen now is on the disk; `null`: it is already. Rejects when a sync has failed, until `recovered`: a later
+   * sync may succeed without the data.
+   */
+  settled(): Promise<void> | null {
+    if (this.#failure !== null) return Promise.reject(this.#failure);
+    if (this.#safe === this.#seen) return null;
+    if (this.#running === null) return this.#begin();
+    // One that had begun before may not cover it.
+    if (this.#running.upto === this.#seen) return this.#running.ended;
+    this.#next ??= this.#running.ended.then(() => {
+      this.#next = null;
+      return this.settled() ?? undefined;
+    });
+    return this.#next;
+  }
+
+  /** All was written anew, up to what could be seen at this count. */
+  recovered(seen: number): void {
+    this.#failure = null;
+    this.#next = null;
+    this.#safe = seen;
+  }
+
+  get seen(): number {
+    return this.#seen;
+  }
+
+  #begin(): Promise<void> {
+    const upto = this.#seen;
+    const ended = this.#sync().then(
+      () => {
+        this.#running = null;
+        this.#safe = upto;
+      },
+      (error: Error) => {
+        this.#running = null;
+        this.#failure = error;
+        this.#onFailure(error);
+        throw error;
+      },
+    );
+    this.#running = { upto, ended };
+    return ended;
+  }
+}
+
+/** Asked within a transaction: whether the file is still this program's store, or was closed by a move (see moving.ts). */
+export type IsStore = () => boolean;
+
+/** Notices what other connections have committed, which only a sync of ours makes known to be on the disk. */
+export function watchOthers(db: Database, onChange: () => void): IsStore {
+  const version = db.query('PRAGMA data_version');
+  let seen: unknown = null;
+  let isStore = true;
+  return () => {
+    const now = version.values()[0]?.[0];
+    if (now === seen) return isStore;
+    onChange();
+    isStore = isMarked(db, 'store');
+    seen = now;
+    return isStore;
+  };
+}
+
+/** A page in the log, with its header. */
+const logFrameBytes = 4_096 + 24;
+
+/**
+ * The log's checkpoints: it is written out before it outgrows the ballast, and never in the middle of a commit (P10). A long log is written
+ * out while commits go on, and then once more while they wait, which is short and lets the log start over.
+ */
+export class LogKeeper {
+  readonly #disk: () => DiskThread;
+  readonly #database: string;
+  readonly #limitBytes: number;
+  readonly #length;
+  #first: 'none' | Promise<void> | 'done' = 'none';
+
+  /** @param limitBytes at which it is written out; commits wait when it is half as long again */
+  constructor(db: Database, disk: () => DiskThread, database: string, limitBytes: number) {
+    this.#length = db.query<{ log: number; checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)');
+    this.#disk = disk;
+    this.#database = database;
+    this.#limitBytes = limitBytes;
+  }
+
+  /** Before each batch, whatever its size: what it must wait for, or `null`. A look costs a microsecond. */
+  tend(): Promise<unknown> | null {
+    if (this.#first === 'done') {
+      this.#first = 'none';
+      return this.#write('startOver', 'PASSIVE');
+    }
+    const { log, checkpointed } = this.#length.get() ?? { log: 0, checkpointed: 0 };
+    // While a reader keeps the log from starting over, what was written out is not written again with each batch.
+    const bytes = (log - checkpointed) * logFrameBytes;
+    if (bytes <= this.#limitBytes) return null;
+    if (this.#first === 'none') {
+      this.#first = this.#write('writeOut', 'PASSIVE').then(() => {
+        this.#first = 'done';
+      });
+    }
+    return bytes > 1.5 * this.#limitBytes ? this.#first : null;
+  }
+
+  /** Moves all of the log into the database and empties it; whether it could. */
+  empty(): Promise<boolean> {
+    return this.#write('startOver', 'TRUNCATE');
+  }
+
+  #write(task: 'writeOut' | 'startOver', mode: 'PASSIVE' | 'TRUNCATE'): Promise<boolean> {
+    // A store that does not open any more has had its batches fail.
+    return this.#disk().ask(task, this.#database, mode).catch(() => false);
+  }
+}
