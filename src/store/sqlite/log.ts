@@ -29,7 +29,11 @@ export function writeOut(db: Database, mode: 'PASSIVE' | 'TRUNCATE'): boolean {
 /** A log's first commit syncs its head, also where nothing else is synced: made here, it does not stop the event loop. */
 export function beginLog(db: Database): void {
   try {
-    within(db, () => db.run('UPDATE store_time SET seconds = seconds'));
+    // What changes nothing is not committed at all; this is, whatever the number.
+    within(db, () => {
+      const [[version] = []] = db.query('PRAGMA user_version').values();
+      db.run(`PRAGMA user_version = ${version}`);
+    });
   } catch {
     // Another process is at it, or the disk is full: then a commit of the event loop begins the log.
   }
