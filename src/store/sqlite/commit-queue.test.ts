@@ -1,429 +1,428 @@
-/**
- * The event loop's side of the writer, with a scripted writer: one that fails and recovers, and one that ends without
- * an answer.
- */
-
-import { afterEach, beforeEach, describe, expect, it, spyOn } from 'bun:test';
+/** What the queue makes of its engine, the log's sync and the disk's threads, which here do only what the test says. */
+import { describe, expect, it, mock, spyOn } from 'bun:test';
 import { clientStays, newRecord } from '../../../test/stores/conformance/check.ts';
 import { batchTimeAt } from '../../../test/support/clocks.ts';
 import type { AccountId } from '../../core/account.ts';
-import { ServiceError } from '../../core/errors.ts';
-import { CommitQueue } from './commit-queue.ts';
-import { writerSettings } from './database.ts';
-import { readFrames } from './frames.ts';
-import { type FromWriter, frameOutcome, type ToWriter } from './decisions.ts';
+import { ServiceError, StoreMovedError } from '../../core/errors.ts';
+import { CommitQueue, type QueueParts } from './commit-queue.ts';
+import type { Answer, Batch, BatchAnswers } from './decisions.ts';
+import { openDisk } from './disk.ts';
+import { FilesMoved } from './files.ts';
 
 const now = 1_800_000_000;
+const faultOf = (code: string, message = 'the disk is gone') => Object.assign(new Error(message), { code });
+const locked = faultOf('SQLITE_BUSY', 'database is locked');
+const diskGone = faultOf('SQLITE_IOERR_WRITE');
 
-/** A worker that sends only what the test tells it to. */
-class ScriptedWriter {
-  static latest: ScriptedWriter;
-  readonly heard: ToWriter[] = [];
-  onmessage: ((event: { data: FromWriter }) => void) | null = null;
-  onerror: ((event: { message: string }) => void) | null = null;
+/** Resolves once all that was asked or answered in this turn has been taken in. */
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-  constructor() {
-    ScriptedWriter.latest = this;
-  }
-
-  postMessage(message: ToWriter): void {
-    this.heard.push(message);
-  }
-
-  isTerminated = false;
-
-  terminate(): void {
-    this.isTerminated = true;
-  }
-
-  say(message: FromWriter): void {
-    this.onmessage?.({ data: message });
-  }
-
-  end(message: string): void {
-    this.onerror?.({ message });
-  }
-
-  batches(): Extract<ToWriter, { kind: 'batch' }>[] {
-    return this.heard.filter((each) => each.kind === 'batch');
-  }
-
-  lastBatch(): Extract<ToWriter, { kind: 'batch' }> {
-    const last = this.batches().at(-1);
-    if (last === undefined) throw new Error('no batch was sent');
-    return last;
-  }
-
-  /** Answers the last batch: everything is done, or every put and claim has this outcome. */
-  confirm(outcome: number = frameOutcome.done): void {
-    const { frames, frameCount, asks } = this.lastBatch();
-    this.say({
-      kind: 'answers',
-      now,
-      frames,
-      frameOutcomes: new Uint8Array(frameCount).fill(outcome),
-      firstPosition: 0,
-      indexedUpto: 0,
-      answers: asks.map(() => ({ answer: true })),
-    });
-  }
+function open(parts: Partial<QueueParts> = {}) {
+  const batches: Batch[] = [];
+  let running = Promise.withResolvers<BatchAnswers>();
+  const run = (batch: Batch) => {
+    batches.push(batch);
+    running = Promise.withResolvers();
+    return running.promise;
+  };
+  const queue = new CommitQueue({
+    engine: { run },
+    time: { read: () => batchTimeAt(now), raiseTo: () => {} },
+    settled: () => null,
+    tend: () => null,
+    recover: async () => true,
+    ...parts,
+  });
+  return {
+    queue,
+    batches,
+    sizes: () => batches.map(({ asks }) => asks.length),
+    /** Commits the last batch, and answers each of it with this. */
+    commit(answer: Answer | null = { answer: true }) {
+      running.resolve({
+        now,
+        answers: answer === null ? [] : (batches.at(-1)?.asks.map(() => answer) ?? []),
+      });
+      return turn();
+    },
+    fail(error: Error) {
+      running.reject(error);
+      return turn();
+    },
+  };
 }
 
-const failed = { kind: 'failed', moved: false } as const;
-const locked = { ...failed, message: 'database is locked', code: 'SQLITE_BUSY', broken: false };
-const diskGone = { ...failed, message: 'the disk is gone', code: 'SQLITE_IOERR_FSYNC', broken: true };
+const put = (queue: CommitQueue, bytes = 100) =>
+  queue.decide('put', newRecord(now, { sealedSecret: new Uint8Array(bytes) }));
 
-const realWorker = globalThis.Worker;
-const locator = {
-  placesOfSecret: () => [],
-  placesOfReceipt: () => [],
-  ofSecret: () => null,
-  ofReceipt: () => null,
-  recentOfOwner: () => [],
-  stored: () => {},
-  indexed: () => {},
-};
-
-function open(cores = 2): { readonly queue: CommitQueue; readonly writer: ScriptedWriter } {
-  const request = { directory: 'none', settings: writerSettings, ballastBytes: 0, maxStorageBytes: null };
-  const clock = { read: () => batchTimeAt(now), raiseTo: () => {} };
-  const queue = new CommitQueue(request, clock, locator, cores);
-  return { queue, writer: ScriptedWriter.latest };
-}
-
-/** Resolves once everything asked in this turn has been sent. */
-const sent = () => new Promise<void>((resolve) => setImmediate(resolve));
-
-/**
- * How each call ended: a value, or an error's code. Handlers are attached at once, so that no rejection goes unhandled.
- */
+/** How each call ended: a value, or an error's code. Handlers are attached at once, so that no rejection goes unhandled. */
 const endsOf = (...calls: Promise<unknown>[]): Promise<unknown[]> =>
   Promise.all(
     calls.map((call) => call.catch((error: unknown) => (error instanceof ServiceError ? error.code : error))),
   );
 
-beforeEach(() => {
-  globalThis.Worker = ScriptedWriter as unknown as typeof Worker;
-});
+/** Whether they have all ended by the end of this turn. */
+async function haveEnded(ends: Promise<unknown>): Promise<boolean> {
+  let ended = false;
+  void ends.then(() => (ended = true));
+  await turn();
+  return ended;
+}
 
-afterEach(() => {
-  globalThis.Worker = realWorker;
-});
-
-describe('what one turn asks', () => {
-  const sizesSent = async (cores: number): Promise<readonly number[]> => {
-    const { queue, writer } = open(cores);
-    const puts = Promise.all(Array.from({ length: 48 }, () => queue.put(newRecord(now))));
-    await sent();
-    writer.confirm();
-    if (writer.batches().length > 1) writer.confirm();
-    await puts;
-    return writer.batches().map(({ frameCount }) => frameCount);
-  };
-
-  it('is sent whole where the writer has no core of its own', async () => {
-    expect(await sizesSent(1)).toEqual([48]);
+describe('what is asked', () => {
+  it('in one turn is one batch, and what is asked while that is committed is the next', async () => {
+    const { queue, sizes, commit } = open();
+    const first = endsOf(...Array.from({ length: 48 }, () => put(queue)));
+    await turn();
+    const second = endsOf(put(queue), queue.decide('scrub'));
+    await turn();
+    expect(sizes()).toEqual([48]);
+    await commit();
+    expect(sizes()).toEqual([48, 2]);
+    await commit();
+    expect([...(await first), ...(await second)]).toEqual(new Array(50).fill(true));
   });
 
-  it('is sent in two parts where it has, and the second once the first is answered', async () => {
-    expect(await sizesSent(2)).toEqual([32, 16]);
+  it.each<[string, Answer | null, unknown]>([
+    ['done', { answer: 7 }, 7],
+    ['out of room', { full: true }, 'storage_full'],
+    ['refused', { refused: 'a constraint' }, 'unavailable'],
+    ['not answered', null, 'unavailable'],
+  ])('P2, P23: is told when it is %s', async (_, answer, told) => {
+    const { queue, commit } = open();
+    const asked = endsOf(put(queue));
+    await turn();
+    await commit(answer);
+    expect(await asked).toEqual([told]);
+  });
+});
+
+describe('a batch that was committed', () => {
+  it('P2: is answered when it is on the disk, and the next one waits for that', async () => {
+    const synced = Promise.withResolvers<void>();
+    const { queue, sizes, commit } = open({ settled: () => synced.promise });
+    const first = endsOf(put(queue), queue.decide('scrub'));
+    await turn();
+    void endsOf(put(queue));
+    await commit();
+    expect([await haveEnded(first), sizes()]).toEqual([false, [2]]);
+    synced.resolve();
+    expect([await haveEnded(first), sizes()]).toEqual([true, [2, 1]]);
+  });
+
+  it('P2: is rejected whole when its sync fails, and nothing more is accepted until the store has recovered', async () => {
+    const recovered = Promise.withResolvers<boolean>();
+    const { queue, sizes, commit } = open({
+      settled: () => Promise.reject(faultOf('EIO')),
+      recover: () => recovered.promise,
+    });
+    const asked = endsOf(put(queue), queue.decide('scrub'));
+    await turn();
+    const waiting = endsOf(put(queue));
+    await commit();
+    expect([await asked, await waiting]).toEqual([['unavailable', 'unavailable'], ['unavailable']]);
+    expect([await endsOf(put(queue)), queue.isSound]).toEqual([['unavailable'], false]);
+    recovered.resolve(true);
+    await turn();
+    void endsOf(put(queue));
+    await turn();
+    expect([sizes(), queue.isSound]).toEqual([[2, 1], true]);
+  });
+});
+
+describe('a failed sync that only a read has waited for', () => {
+  it('P2: stops the decisions as well, until the store has recovered', async () => {
+    const recovered = Promise.withResolvers<boolean>();
+    const { queue, batches, commit } = open({ recover: () => recovered.promise });
+    const waiting = endsOf(put(queue));
+    queue.fail(faultOf('EIO'));
+    expect([await waiting, await endsOf(put(queue))]).toEqual([['unavailable'], ['unavailable']]);
+    const asked = await queue.assertCommits(false).catch((error: ServiceError) => error.cause);
+    expect([asked, batches]).toEqual([expect.objectContaining({ code: 'EIO' }), []]);
+    recovered.resolve(true);
+    await turn();
+    const asserted = endsOf(queue.assertCommits(false));
+    await turn();
+    await commit();
+    expect(await asserted).toEqual([undefined]);
+  });
+});
+
+describe('a log that has to be written out first', () => {
+  it('P24: holds the batch and not what is asked meanwhile, which goes with it', async () => {
+    const held = Promise.withResolvers<void>();
+    const { queue, sizes } = open({ tend: () => held.promise });
+    void endsOf(put(queue));
+    await turn();
+    void endsOf(put(queue));
+    await turn();
+    expect(sizes()).toEqual([]);
+    held.resolve();
+    await turn();
+    expect(sizes()).toEqual([2]);
+  });
+
+  it('P23: holds nothing that was rejected meanwhile', async () => {
+    const held = Promise.withResolvers<void>();
+    const { queue, batches } = open({ tend: () => held.promise });
+    const asked = endsOf(put(queue));
+    await turn();
+    queue.lose('out of memory');
+    expect(await asked).toEqual(['unavailable']);
+    held.resolve();
+    await turn();
+    expect(batches).toEqual([]);
+  });
+
+  it('P23: fails the batch when its length cannot be read', async () => {
+    const { queue } = open({
+      tend() {
+        throw diskGone;
+      },
+    });
+    expect(await endsOf(put(queue))).toEqual(['unavailable']);
   });
 });
 
 describe('large decisions', () => {
   const mib = 1_048_576;
-  const record = (bytes: number) => newRecord(now, { sealedSecret: new Uint8Array(bytes) });
-  const { secretId } = newRecord(now);
-  const claimOf = { secretId, position: 1, rowVersion: 1 };
+  const claimOf = { secretId: newRecord(now).secretId, position: 1, rowVersion: 1 };
   const receipt = { id: newRecord(now).receiptId, position: 1 };
   const lookOf = (bytes: number) => ({ until: 1, sealedLook: new Uint8Array(bytes) }) as never;
   const logoOf = (bytes: number) => ({ name: '', type: '', bytes: new Uint8Array(bytes) });
-  const expiryOf = (bytes: number) => ({ ...record(bytes), noticeDueAt: null });
+  const expiryOf = (bytes: number) => ({
+    ...newRecord(now),
+    sealedSecret: new Uint8Array(bytes),
+    noticeDueAt: null,
+  });
   const kinds: [string, (queue: CommitQueue, bytes: number) => Promise<unknown>][] = [
-    ['puts', (queue, bytes) => queue.put(record(bytes))],
-    ['claims with a look', (queue, bytes) => queue.claim({ ...claimOf, look: lookOf(bytes) }, clientStays)],
+    ['puts', put],
+    ['claims with a look', (queue, bytes) => queue.decide('claim', { ...claimOf, look: lookOf(bytes) })],
     ['changed expiries', (queue, bytes) => queue.decide('setExpiry', receipt, now, expiryOf(bytes))],
     ['memos', (queue, bytes) => queue.decide('setMemo', receipt, new Uint8Array(bytes))],
     ['logos', (queue, bytes) => queue.decide('setDomainLogo', 1 as AccountId, 'a.example', logoOf(bytes))],
   ];
 
-  /** How many decisions each batch holds, once all are answered. */
-  async function batchesOf(cores: number, ask: (queue: CommitQueue) => Promise<unknown>[]) {
-    const { queue, writer } = open(cores);
-    const asked = endsOf(...ask(queue));
-    await sent();
-    for (let answered = 0; answered < writer.batches().length; answered += 1) writer.confirm();
+  it.each(kinds)('%s fill a batch up to 1 MiB, and a larger one goes alone', async (_, ask) => {
+    const { queue, sizes, batches, commit } = open();
+    const asked = endsOf(...Array.from({ length: 20 }, () => ask(queue, mib / 8 - 512)));
+    await turn();
+    for (let left = 0; left < 3; left += 1) await commit();
     await asked;
-    return writer.batches().map(({ frameCount, asks }) => frameCount + asks.length);
-  }
-
-  it.each(kinds)('%s fill a batch up to 1 MiB', async (_, ask) => {
-    const twenty = (queue: CommitQueue) => Array.from({ length: 20 }, () => ask(queue, mib / 8 - 512));
-    for (const cores of [1, 2]) expect(await batchesOf(cores, twenty)).toEqual([8, 8, 4]);
-  });
-
-  it.each(kinds)('one of the %s that is larger than that goes alone', async (_, ask) => {
-    const sizes = [100, mib + 1, 100];
-    expect(await batchesOf(1, (queue) => sizes.map((bytes) => ask(queue, bytes)))).toEqual([2, 1]);
+    expect(sizes()).toEqual([8, 8, 4]);
+    expect(batches[0]?.bytes).toBeWithin(mib - 8 * 512, mib + 1);
+    void endsOf(...[100, mib + 1, 100].map((bytes) => ask(queue, bytes)));
+    await turn();
+    await commit();
+    expect(sizes().slice(3)).toEqual([2, 1]);
   });
 
   it('let a small one go with the next batch, whatever waits before it', async () => {
-    const { queue, writer } = open();
-    const first = queue.put(record(100));
-    await sent();
-    const large = Array.from({ length: 5 }, () => queue.put(record(0.7 * mib)));
-    const small = queue.put(record(100));
-    writer.confirm();
-    await first;
-    expect(writer.lastBatch().frameCount).toBe(2);
-    writer.confirm();
-    await small;
-    for (let left = 0; left < 4; left += 1) writer.confirm();
-    await Promise.all(large);
-    expect(writer.batches().map(({ frameCount }) => frameCount)).toEqual([1, 2, 1, 1, 1, 1]);
+    const { queue, sizes, commit } = open();
+    void endsOf(put(queue));
+    await turn();
+    void endsOf(...Array.from({ length: 5 }, () => put(queue, 0.7 * mib)));
+    const small = endsOf(put(queue));
+    await commit();
+    await commit();
+    expect([await haveEnded(small), sizes()]).toEqual([true, [1, 2, 1]]);
   });
 
-  it('P23: are all rejected when the writer breaks, in whichever batch they wait, and leave nothing behind', async () => {
-    const { queue, writer } = open();
-    const asked = endsOf(...Array.from({ length: 4 }, () => queue.put(record(0.7 * mib))));
-    await sent();
-    writer.say(diskGone);
-    expect(await asked).toEqual(Array.from({ length: 4 }, () => 'unavailable'));
-    writer.say({ kind: 'recovered' });
-    const next = endsOf(queue.put(record(100)));
-    await sent();
-    writer.confirm();
-    expect(await next).toEqual([undefined]);
-    expect(writer.batches().map(({ frameCount }) => frameCount)).toEqual([1, 1]);
+  it('P23: are all rejected when the store breaks, in whichever batch they wait, and leave nothing behind', async () => {
+    const { queue, sizes, fail, commit } = open();
+    const asked = endsOf(...Array.from({ length: 4 }, () => put(queue, 0.7 * mib)));
+    await turn();
+    await fail(diskGone);
+    expect(await asked).toEqual(new Array(4).fill('unavailable'));
+    const next = endsOf(put(queue));
+    await turn();
+    await commit();
+    expect([await next, sizes()]).toEqual([[true], [1, 1]]);
   });
 
   it('P3: are withdrawn from the batch they wait in, when their client leaves', async () => {
-    const { queue, writer } = open();
+    const { queue, batches, commit } = open();
     let isGone = false;
-    const first = queue.put(record(100));
-    await sent();
-    const look = lookOf(0.7 * mib);
-    const claims = [clientStays, () => isGone].map((isAbandoned) =>
-      queue.claim({ ...claimOf, look }, isAbandoned),
-    );
-    writer.confirm();
+    void endsOf(put(queue));
+    await turn();
+    const claim = { ...claimOf, look: lookOf(0.7 * mib) };
+    for (const isAbandoned of [clientStays, () => isGone])
+      void endsOf(queue.decideFor(isAbandoned, 'claim', claim));
+    await commit();
     isGone = true;
-    writer.confirm();
-    const { frames, frameCount } = writer.lastBatch();
-    expect([...readFrames(frames, frameCount)].map(({ kind }) => kind)).toEqual(['withdrawn']);
-    writer.confirm(frameOutcome.withdrawn);
-    await first;
-    expect(await Promise.all(claims)).toEqual(['won', 'abandoned']);
-  });
-
-  it('P5: are all committed at the end', async () => {
-    const { queue, writer } = open();
-    const asked = endsOf(...Array.from({ length: 3 }, () => queue.put(record(0.7 * mib))));
-    const closed = queue.close();
-    for (let left = 0; left < 3; left += 1) {
-      writer.confirm();
-      await sent();
-    }
-    expect(await asked).toEqual([undefined, undefined, undefined]);
-    writer.say({ kind: 'closed' });
-    await closed;
-    expect(writer.batches()).toHaveLength(3);
+    await commit();
+    expect(batches.map(({ asks }) => asks.map(({ name }) => name))).toEqual([
+      ['put'],
+      ['claim'],
+      ['withdrawn'],
+    ]);
   });
 });
 
 describe('a batch that fails', () => {
   it('P2: rejects all of it; what was asked meanwhile is committed when nothing is broken (P23)', async () => {
-    const { queue, writer } = open();
-    const first = endsOf(queue.put(newRecord(now)), queue.decide('scrub'));
-    await sent();
-    const later = endsOf(queue.put(newRecord(now)), queue.decide('scrub'));
-    await sent();
-    expect(writer.batches()).toHaveLength(1);
-    writer.say(locked);
-    expect(await first).toEqual(['unavailable', 'unavailable']);
-    expect(writer.batches().map(({ frameCount, asks }) => [frameCount, asks.length])).toEqual([
-      [1, 1],
-      [1, 1],
-    ]);
-    writer.confirm();
-    expect(await later).toEqual([undefined, true]);
-    const again = endsOf(queue.decide('scrub'));
-    await sent();
-    writer.confirm();
-    expect(await again).toEqual([true]);
+    const { queue, sizes, fail, commit } = open();
+    const first = endsOf(put(queue), queue.decide('scrub'));
+    await turn();
+    const later = endsOf(put(queue), queue.decide('scrub'));
+    await fail(locked);
+    expect([await first, sizes(), queue.isSound]).toEqual([['unavailable', 'unavailable'], [2, 2], true]);
+    await commit();
+    expect(await later).toEqual([true, true]);
   });
 
-  it('P23: rejects everything at once while the writer is broken, and nothing when it has recovered', async () => {
-    const { queue, writer } = open();
-    const failing = endsOf(queue.put(newRecord(now)));
-    await sent();
-    const waiting = endsOf(queue.put(newRecord(now)));
-    writer.say(diskGone);
-    expect(await endsOf(queue.put(newRecord(now)), queue.decide('scrub'))).toEqual([
-      'unavailable',
-      'unavailable',
-    ]);
-    expect([await failing, await waiting]).toEqual([['unavailable'], ['unavailable']]);
-    await sent();
-    expect(writer.batches()).toHaveLength(1);
-    writer.say({ kind: 'recovered' });
-    const record = newRecord(now);
-    const put = endsOf(queue.put(record));
-    await sent();
-    // It holds nothing of the rejected calls.
-    const { frames, frameCount } = writer.lastBatch();
-    const packed = [...readFrames(frames, frameCount)].map((each) => each.kind === 'put' && each.secretId);
-    expect(packed).toEqual([record.secretId]);
-    writer.confirm();
-    expect(await put).toEqual([undefined]);
+  it('P23: rejects everything at once until the store may be trusted again, which is asked each second', async () => {
+    const slept = Promise.withResolvers<void>();
+    const sleep = spyOn(Bun, 'sleep').mockReturnValue(slept.promise);
+    try {
+      const verdicts = [false, true];
+      const { queue, batches, fail, commit } = open({ recover: async () => verdicts.shift() ?? true });
+      const failing = endsOf(put(queue));
+      await turn();
+      const waiting = endsOf(put(queue));
+      await fail(diskGone);
+      expect([await failing, await waiting]).toEqual([['unavailable'], ['unavailable']]);
+      expect(await endsOf(put(queue), queue.decide('scrub'))).toEqual(['unavailable', 'unavailable']);
+      expect([batches.length, queue.isSound, sleep.mock.calls]).toEqual([1, false, [[1_000]]]);
+      slept.resolve();
+      await turn();
+      const record = newRecord(now);
+      const again = endsOf(queue.decide('put', record));
+      await turn();
+      // It holds nothing of the rejected calls.
+      expect(batches.at(-1)?.asks).toEqual([{ name: 'put', args: [record] }]);
+      await commit();
+      expect(await again).toEqual([true]);
+    } finally {
+      sleep.mockRestore();
+    }
   });
-});
 
-describe('what the writer says of one put or claim', () => {
-  it.each([
-    ['done', undefined, 'won'],
-    ['gone', 'unavailable', 'gone'],
-    ['full', 'storage_full', 'unavailable'],
-    ['refused', 'unavailable', 'unavailable'],
-  ] as const)('P23: %s, is told as that', async (outcome, ofPut, ofClaim) => {
-    const { queue, writer } = open();
-    const { secretId } = newRecord(now);
-    const asked = endsOf(
-      queue.put(newRecord(now)),
-      queue.claim({ secretId, position: 1, rowVersion: 1 }, clientStays),
-    );
-    await sent();
-    writer.confirm(frameOutcome[outcome]);
-    expect(await asked).toEqual([ofPut, ofClaim]);
+  it('P23: because the files were moved says so, to reads as well, until they are back', async () => {
+    const recovered = Promise.withResolvers<boolean>();
+    const { queue, fail } = open({ recover: () => recovered.promise });
+    const asked = put(queue).catch((error: unknown) => error);
+    await turn();
+    await fail(new FilesMoved('gone'));
+    expect([await asked, queue.hasMoved]).toEqual([expect.any(StoreMovedError), true]);
+    expect(await put(queue).catch((error: unknown) => error)).toBeInstanceOf(StoreMovedError);
+    recovered.resolve(true);
+    await turn();
+    expect(queue.hasMoved).toBe(false);
   });
 });
 
-describe('an answer that says nothing of a put or a claim', () => {
-  it('P2: confirms neither', async () => {
-    const { queue, writer } = open();
-    const { secretId } = newRecord(now);
-    const claim = queue.claim({ secretId, position: 1, rowVersion: 1 }, clientStays);
-    const asked = endsOf(queue.put(newRecord(now)), claim);
-    await sent();
-    const { frames } = writer.lastBatch();
-    const frameOutcomes = new Uint8Array(0);
-    writer.say({
-      kind: 'answers',
-      now,
-      frames,
-      frameOutcomes,
-      firstPosition: 0,
-      indexedUpto: 0,
-      answers: [],
-    });
-    expect(await asked).toEqual(['unavailable', 'unavailable']);
-  });
-});
-
-describe('a writer that ends', () => {
+describe('a thread that ends', () => {
   it('P23: leaves no call without an answer: those under way, those that wait, and every later one', async () => {
-    const { queue, writer } = open();
-    const opened = endsOf(queue.opened);
-    const underWay = endsOf(queue.put(newRecord(now)));
-    await sent();
+    const { queue, commit } = open({ settled: () => Promise.reject(new Error('out of memory')) });
+    const underWay = endsOf(put(queue));
+    await turn();
     const waiting = endsOf(queue.decide('scrub'));
-    writer.end('out of memory');
+    queue.lose('out of memory');
+    await commit();
     expect([await underWay, await waiting]).toEqual([['unavailable'], ['unavailable']]);
-    expect(await endsOf(queue.put(newRecord(now)), queue.decide('scrub'))).toEqual([
-      'unavailable',
-      'unavailable',
-    ]);
-    expect(await opened).toEqual([expect.objectContaining({ name: 'StoreRefusal', reason: 'damaged' })]);
+    expect(await endsOf(put(queue), queue.decide('scrub'))).toEqual(['unavailable', 'unavailable']);
     await queue.close();
   });
 
-  it('P23: is heard also when it is a real thread, and throws', async () => {
+  it('P23: is a fault and never recovers, because nothing but a restart helps', async () => {
+    const recover = mock(async () => true);
+    const { queue } = open({ recover });
+    queue.lose('out of memory');
+    // Its syncs fail then.
+    queue.fail(new Error('out of memory'));
+    await turn();
+    const fault = await queue.assertCommits(false).catch((error: unknown) => error);
+    expect(fault).toBeInstanceOf(Error);
+    expect(fault).not.toBeInstanceOf(ServiceError);
+    expect([recover.mock.calls, queue.isSound]).toEqual([[], false]);
+  });
+
+  it('P23: is heard also when it is a real one, and throws', async () => {
+    const realWorker = globalThis.Worker;
     globalThis.Worker = class extends realWorker {
       constructor() {
         super(URL.createObjectURL(new Blob(["self.onmessage = () => { throw new Error('a fault'); };"])));
       }
     };
-    const { queue } = open();
-    const put = endsOf(queue.put(newRecord(now)));
-    expect(await endsOf(queue.opened)).toEqual([expect.objectContaining({ name: 'StoreRefusal' })]);
-    expect(await put).toEqual(['unavailable']);
-    await queue.close();
+    const ended = Promise.withResolvers<string>();
+    const disk = openDisk('/dev/null', ended.resolve);
+    globalThis.Worker = realWorker;
+    const [first, second] = [disk.sync(), disk.sync()];
+    expect(await endsOf(first, second)).toEqual([expect.any(Error), expect.any(Error)]);
+    expect(await ended.promise).toContain('a fault');
+    expect(await endsOf(disk.sync())).toEqual([expect.any(Error)]);
+    await disk.close();
   });
 });
 
 describe('whether decisions can be committed', () => {
   it('P23: writes nothing to find out, until something has failed; then only a commit shows it', async () => {
-    const { queue, writer } = open();
+    const { queue, batches, fail, commit } = open();
     await queue.assertCommits(false);
-    expect(writer.batches()).toHaveLength(0);
-    const failing = endsOf(queue.put(newRecord(now)));
-    await sent();
-    writer.say(locked);
+    expect(batches).toHaveLength(0);
+    const failing = endsOf(put(queue));
+    await turn();
+    await fail(locked);
     expect(await failing).toEqual(['unavailable']);
-    const [first] = [queue.assertCommits(false).catch((error: ServiceError) => error.cause)];
-    await sent();
-    expect(writer.lastBatch().asks.map(({ name }) => name)).toEqual(['keepTime']);
-    writer.say(locked);
+    const first = queue.assertCommits(false).catch((error: ServiceError) => error.cause);
+    await turn();
+    expect(batches.at(-1)?.asks.map(({ name }) => name)).toEqual(['keepTime']);
+    await fail(locked);
     expect(await first).toMatchObject({ code: 'SQLITE_BUSY' });
     const second = queue.assertCommits(false);
-    await sent();
-    writer.confirm();
+    await turn();
+    await commit();
     await second;
     await queue.assertCommits(false);
-    expect(writer.batches()).toHaveLength(3);
+    expect(batches).toHaveLength(3);
     const doubted = queue.assertCommits(true);
-    await sent();
-    writer.confirm();
+    await turn();
+    await commit();
     await doubted;
-    expect(writer.batches()).toHaveLength(4);
+    expect(batches).toHaveLength(4);
   });
 
-  it('P23: not while the disk has not answered for six seconds', async () => {
-    const { queue, writer } = open();
-    const put = endsOf(queue.put(newRecord(now)));
-    await sent();
-    await queue.assertCommits(false);
-    const later = performance.now() + 6_001;
-    const clock = spyOn(performance, 'now').mockReturnValue(later);
-    try {
-      expect(await queue.assertCommits(false).catch((error: ServiceError) => error.cause)).toMatchObject({
-        code: 'ETIMEDOUT',
+  it.each(['a commit', 'a sync', 'a log that is written out'])(
+    'P23: not while the disk has not answered for six seconds, in %s',
+    async (what) => {
+      const held = Promise.withResolvers<void>();
+      const { queue, commit } = open({
+        settled: () => (what === 'a sync' ? held.promise : null),
+        tend: () => (what.startsWith('a log') ? held.promise : null),
       });
-    } finally {
-      clock.mockRestore();
-    }
-    writer.confirm();
-    expect(await put).toEqual([undefined]);
-    await queue.assertCommits(false);
-  });
-
-  it('P23: where the writer has ended, that is a fault, because nothing but a restart helps', async () => {
-    const { queue, writer } = open();
-    void endsOf(queue.opened);
-    writer.end('out of memory');
-    const fault = await queue.assertCommits(false).catch((error: unknown) => error);
-    expect(fault).toBeInstanceOf(Error);
-    expect(fault).not.toBeInstanceOf(ServiceError);
-    await queue.close();
-  });
+      const asked = endsOf(put(queue));
+      await turn();
+      if (what === 'a sync') await commit();
+      await queue.assertCommits(false);
+      const clock = spyOn(performance, 'now').mockReturnValue(performance.now() + 6_001);
+      try {
+        const cause = await queue.assertCommits(false).catch((error: ServiceError) => error.cause);
+        expect(cause).toMatchObject({ code: 'ETIMEDOUT' });
+      } finally {
+        clock.mockRestore();
+      }
+      held.resolve();
+      await turn();
+      await commit();
+      expect(await asked).toEqual([true]);
+      await queue.assertCommits(false);
+    },
+  );
 });
 
 describe('the end of the queue', () => {
-  it('P5: waits for what is under way and commits what waits', async () => {
-    const { queue, writer } = open();
-    const first = endsOf(queue.put(newRecord(now)));
-    await sent();
-    const second = endsOf(queue.put(newRecord(now)));
+  it('P5: waits for what is under way and commits what waits, in however many batches', async () => {
+    const { queue, sizes, commit } = open();
+    const asked = endsOf(put(queue));
+    await turn();
+    const waiting = endsOf(...[1, 2].map(() => put(queue, 700_000)));
     const closed = queue.close();
-    writer.confirm();
-    expect(await first).toEqual([undefined]);
-    writer.confirm();
-    expect(await second).toEqual([undefined]);
-    await sent();
-    expect(writer.heard.map(({ kind }) => kind)).toEqual(['open', 'batch', 'batch', 'close']);
-    writer.say({ kind: 'closed' });
+    await commit();
+    await commit();
+    expect([await asked, sizes(), await haveEnded(closed)]).toEqual([[true], [1, 1, 1], false]);
+    await commit();
     await closed;
-    expect(writer.isTerminated).toBe(true);
-    expect(await endsOf(queue.decide('scrub'))).toEqual(['unavailable']);
+    expect([await waiting, await endsOf(queue.decide('scrub'))]).toEqual([[true, true], ['unavailable']]);
   });
 });

@@ -12,9 +12,8 @@ import { announceSeed, createDice } from '../../../test/support/run-seed.ts';
 import type { AccountId } from '../../core/account.ts';
 import type { ListedReceipt, NewRecord } from '../../core/secret.ts';
 import { createAccountDeletion } from './accounts.ts';
-import { migrate, openConnection, readerSettings, writerSettings } from './database.ts';
+import { loopSettings, migrate, openConnection } from './database.ts';
 import { prepareFolder } from './files.ts';
-import { FrameSink, readFrames } from './frames.ts';
 import { IndexMerge } from './index-merge.ts';
 import { createLocator, hintOf, type Locator } from './locator.ts';
 import { createRecordReads, createRecordWrites, type RecordWrites } from './records.ts';
@@ -29,8 +28,7 @@ const paces = [
 
 /** What one process has open. */
 interface Opening {
-  readonly writer: Database;
-  readonly reader: Database;
+  readonly db: Database;
   readonly records: RecordWrites;
   readonly merge: IndexMerge;
   readonly locator: Locator;
@@ -47,49 +45,37 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  for (const each of openings.splice(0)) close(each);
+  for (const { db } of openings.splice(0)) db.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
 function open(pace: (typeof paces)[number] = paces[0]): Opening {
   const { database } = prepareFolder(directory);
-  const writer = openConnection(database, { ...writerSettings, cacheKiB: 512 });
-  migrate(writer);
+  const db = openConnection(database, { ...loopSettings, cacheKiB: 512 });
+  migrate(db);
   for (const id of owners) {
-    writer.run(
-      "INSERT OR IGNORE INTO accounts (id, username, plan, created_at) VALUES (?1, ?1, 'basic', 0)",
-      [id],
-    );
+    db.run("INSERT OR IGNORE INTO accounts (id, username, plan, created_at) VALUES (?1, ?1, 'basic', 0)", [
+      id,
+    ]);
   }
-  const reader = openConnection(database, readerSettings);
   const opening = {
-    writer,
-    reader,
-    records: createRecordWrites(writer),
-    merge: new IndexMerge(writer, pace),
-    locator: createLocator(reader),
+    db,
+    records: createRecordWrites(db),
+    merge: new IndexMerge(db, pace),
+    locator: createLocator(db),
   };
   openings.push(opening);
   return opening;
 }
 
-function close({ writer, reader }: Opening): void {
-  writer.close();
-  reader.close();
-}
-
-/** Commits a batch as the engine does, and handles the answer as the event loop does. */
+/** Commits a batch as the engine does. */
 function putBatch(opening: Opening, records: readonly NewRecord[], commit: boolean): void {
-  const { writer, merge, locator } = opening;
-  const sink = new FrameSink();
-  for (const record of records) sink.put(record);
-  writer.run('BEGIN IMMEDIATE');
+  const { db, merge, locator } = opening;
+  db.run('BEGIN IMMEDIATE');
   let last = 0;
-  for (const frame of readFrames(sink.take(), records.length)) {
-    if (frame.kind === 'put') last = opening.records.put(frame) ?? 0;
-  }
+  for (const record of records) last = opening.records.put(record) ?? 0;
   merge.step(records.length, last);
-  writer.run(commit ? 'COMMIT' : 'ROLLBACK');
+  db.run(commit ? 'COMMIT' : 'ROLLBACK');
   merge.settled(commit);
   if (!commit) opening.records.forget();
   if (!commit) return;
@@ -103,8 +89,8 @@ function putBatch(opening: Opening, records: readonly NewRecord[], commit: boole
 }
 
 /** The number of records that are not found, or not where they are, by one of their ids. */
-function misplaced({ locator, reader }: Opening, records: readonly NewRecord[]): number {
-  const at = reader.query<{ secret_id: Uint8Array; receipt_id: Uint8Array }, [number]>(
+function misplaced({ locator, db }: Opening, records: readonly NewRecord[]): number {
+  const at = db.query<{ secret_id: Uint8Array; receipt_id: Uint8Array }, [number]>(
     'SELECT secret_id, receipt_id FROM records WHERE position = ?1',
   );
   const wrong = records.filter((record) => {
@@ -119,8 +105,8 @@ function misplaced({ locator, reader }: Opening, records: readonly NewRecord[]):
 const pageRows = 7;
 
 /** The number of accounts whose list, read page by page, is not all of its records, the newest first. */
-function wrongLists({ locator, reader }: Opening, stored: readonly NewRecord[]): number {
-  const reads = createRecordReads(reader, locator);
+function wrongLists({ locator, db }: Opening, stored: readonly NewRecord[]): number {
+  const reads = createRecordReads(db, locator);
   function receiptsOf(owner: AccountId): string[] {
     const listed: string[] = [];
     for (let after: string | null = null; ; ) {
@@ -163,7 +149,7 @@ function runHistory(dice: (sides: number) => number, steps: number): number {
     const kind = dice(20);
     if (kind === 0) {
       // A crash: memory is lost, and merges stop half-way.
-      close(opening);
+      opening.db.close();
       openings.splice(openings.indexOf(opening), 1);
       processes[which] = open(paces[which]);
     } else if (kind === 1) opening.merge.finish();
@@ -180,7 +166,7 @@ function runHistory(dice: (sides: number) => number, steps: number): number {
     for (const each of processes) {
       // By chance, the list is asked first and has to bring the process up to date.
       if (dice(2) === 0) wrong += wrongLists(each, stored);
-      wrong += misplaced(each, stored.slice(-60)) + unindexed(each.reader);
+      wrong += misplaced(each, stored.slice(-60)) + unindexed(each.db);
     }
   }
   for (const each of processes) {
@@ -201,8 +187,8 @@ describe('rows that are not in the index yet', () => {
     const records = Array.from({ length: 10 }, () => newRecord(now, { owner: owners[0] ?? null }));
     putBatch(opening, records, true);
     expect(wrongLists(open(), records)).toBe(0);
-    opening.writer.run('UPDATE merge_progress SET upto = 10');
-    expect(unindexed(opening.reader)).toBe(10);
+    opening.db.run('UPDATE merge_progress SET upto = 10');
+    expect(unindexed(opening.db)).toBe(10);
     // A miss reads another row so that it costs as much; for a few ids, that row is the right one by chance.
     expect(misplaced(open(), records)).toBeGreaterThan(4);
     expect(wrongLists(open(), records)).toBe(1);
@@ -221,7 +207,7 @@ describe('rows that are not in the index yet', () => {
     let owned = 0;
     // So many that the last merge is in the middle of its entries.
     for (let n = 0; n < 40 + dice(20); n += 1) owned += put(2, 2);
-    const deletion = createAccountDeletion(opening.writer, 5);
+    const deletion = createAccountDeletion(opening.db, 5);
     deletion.deleteAccount(now, owner);
     for (let step = deletion.continueDeletion(now, owner, 3); step?.outcome === 'more'; ) {
       // Merges go on, and enter rows that the deletion has not come to.
@@ -229,7 +215,7 @@ describe('rows that are not in the index yet', () => {
       step = deletion.continueDeletion(now, owner, 3);
     }
     expect(deletion.continueDeletion(now, owner, 3)).toEqual({ outcome: 'was_finished', burned: owned });
-    const alive = opening.writer.query('SELECT count(*) FROM records WHERE owner = ?1 AND state = ?2');
+    const alive = opening.db.query('SELECT count(*) FROM records WHERE owner = ?1 AND state = ?2');
     expect(alive.values(owner, 'w')).toEqual([[0]]);
   });
 

@@ -21,7 +21,7 @@ import { newTag, opened as openedWithLook } from '../../../test/stores/conforman
 import { testBallastBytes } from '../../../test/stores/subjects.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type { NewRecord } from '../../core/secret.ts';
-import { openConnection, readerSettings, writerSettings } from './database.ts';
+import { loopSettings, openConnection } from './database.ts';
 import { createLocator } from './locator.ts';
 import { createLookReads } from './looks.ts';
 import { createRecordReads } from './records.ts';
@@ -43,8 +43,8 @@ afterEach(() => {
 const openStore = () =>
   openSqliteStore({ directory, clock: createSettableClock(), ballastBytes: testBallastBytes });
 
-function connect(settings: typeof readerSettings): Database {
-  const db = openConnection(join(directory, 'mayfly.db'), settings);
+function connect(): Database {
+  const db = openConnection(join(directory, 'mayfly.db'), loopSettings);
   connections.push(db);
   return db;
 }
@@ -75,7 +75,7 @@ function listening(db: Database, heard: string[]): Database {
 /** The reads of another process on the folder, and the statements they run. */
 function openReads() {
   const heard: string[] = [];
-  const db = listening(connect(readerSettings), heard);
+  const db = listening(connect(), heard);
   const locator = createLocator(db);
   const reads = createRecordReads(db, locator);
   const looks = createLookReads(db, locator);
@@ -169,15 +169,15 @@ describe('a look-up', () => {
       expect(reads.ofSecret(sameHint(secretId))).toEqual(usual);
     }
     expect(reads.findSecret(sameHint(waiting.secretId), now)).toBeNull();
-    connect(writerSettings).query('DELETE FROM records WHERE secret_id = ?1').run(burned.secretId);
+    connect().query('DELETE FROM records WHERE secret_id = ?1').run(burned.secretId);
     expect(reads.ofSecret(burned.secretId)).toEqual(usual);
   });
 
   it('P17: reads another row for an id that has none, so that a page is read either way', async () => {
     await using store = await openStore();
-    expect(createLocator(connect(readerSettings)).placesOfSecret(newSecretId())).toEqual([1]);
+    expect(createLocator(connect()).placesOfSecret(newSecretId())).toEqual([1]);
     await storeStates(store);
-    const locator = createLocator(connect(readerSettings));
+    const locator = createLocator(connect());
     const places = Array.from({ length: 40 }, () => locator.placesOfSecret(newSecretId()));
     expect(places.filter((each) => each.length !== 1)).toEqual([]);
     // All of them are equal only once in 7^39 runs.

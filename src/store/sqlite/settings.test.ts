@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StoreRefusal } from '../store.ts';
-import { assertSettings, openConnection, readerSettings, writerSettings } from './database.ts';
+import { assertSettings, loopSettings, openConnection, writerSettings } from './database.ts';
 
 let directory = '';
 let path = '';
@@ -18,16 +18,20 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('a connection', () => {
-  it('P25: holds every setting it was given, for writing and for reading', () => {
-    for (const settings of [writerSettings, readerSettings]) {
+  it('P25: holds every setting it was given, on the event loop and beside it', () => {
+    for (const settings of [writerSettings, loopSettings]) {
       const db = openConnection(path, settings);
       expect(() => assertSettings(db, settings)).not.toThrow();
       db.close();
     }
   });
 
+  it('P25: syncs each commit, and beside our own sync at least as much as a checkpoint needs', () => {
+    expect(writerSettings.synchronous).toBe('FULL');
+    expect(loopSettings.synchronous).toBe(process.platform === 'linux' ? 'NORMAL' : 'FULL');
+  });
+
   const unsafe = [
-    ['synchronous', 'NORMAL'],
     ['synchronous', 'OFF'],
     ['secure_delete', 'OFF'],
     ['secure_delete', 'FAST'],
@@ -40,20 +44,20 @@ describe('a connection', () => {
     ['mmap_size', '1048576'],
     ['journal_mode', 'DELETE'],
     ['fullfsync', 'OFF'],
+    ['checkpoint_fullfsync', 'OFF'],
   ] as const;
-  for (const [name, value] of unsafe) {
-    it(`P25: is refused by name when ${name} turns out to be ${value}`, () => {
-      const db = openConnection(path, writerSettings);
-      db.run(`PRAGMA ${name} = ${value}`);
-      expect(() => assertSettings(db, writerSettings)).toThrow(StoreRefusal);
-      expect(() => assertSettings(db, writerSettings)).toThrow(`the setting ${name} = `);
-      db.close();
-    });
-  }
-
-  it('P4: for reading cannot write', () => {
-    const db = openConnection(path, readerSettings);
-    expect(() => db.run('CREATE TABLE t (a)')).toThrow('readonly');
-    db.close();
-  });
+  const both = { 'of the event loop': loopSettings, 'of a thread': writerSettings };
+  for (const [which, settings] of Object.entries(both))
+    for (const [name, value] of [
+      ...unsafe,
+      ['synchronous', settings === loopSettings ? 'EXTRA' : 'NORMAL'],
+    ]) {
+      it(`P25: ${which} is refused by name when ${name} turns out to be ${value}`, () => {
+        const db = openConnection(path, settings);
+        db.run(`PRAGMA ${name} = ${value}`);
+        expect(() => assertSettings(db, settings)).toThrow(StoreRefusal);
+        expect(() => assertSettings(db, settings)).toThrow(`the setting ${name} = `);
+        db.close();
+      });
+    }
 });

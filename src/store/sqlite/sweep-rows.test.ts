@@ -10,7 +10,6 @@ import { newRecord } from '../../../test/stores/conformance/check.ts';
 import type { NewRecord } from '../../core/secret.ts';
 import { migrate, openConnection, writerSettings } from './database.ts';
 import { prepareFolder } from './files.ts';
-import { FrameSink, readFrames } from './frames.ts';
 import { IndexMerge } from './index-merge.ts';
 import { createLocator } from './locator.ts';
 import { createRecordWrites } from './records.ts';
@@ -38,9 +37,7 @@ afterEach(() => {
 /** Stores the records at positions from 1 on, and returns the statements that stored them. */
 function putAll(records: readonly NewRecord[]) {
   const writes = createRecordWrites(db);
-  const sink = new FrameSink();
-  for (const record of records) sink.put(record);
-  for (const frame of readFrames(sink.take(), records.length)) if (frame.kind === 'put') writes.put(frame);
+  for (const record of records) writes.put(record);
   return writes;
 }
 

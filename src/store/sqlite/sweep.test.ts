@@ -8,7 +8,6 @@ import { newRecord } from '../../../test/stores/conformance/check.ts';
 import { makeMemoryFolder } from '../../../test/stores/memory-folder.ts';
 import { migrate, openConnection, writerSettings } from './database.ts';
 import { prepareFolder } from './files.ts';
-import { FrameSink, readFrames } from './frames.ts';
 import { createRecordWrites } from './records.ts';
 import { createSweep } from './sweep.ts';
 
@@ -33,11 +32,11 @@ function remainsAfter(livesLong: (n: number) => boolean, neighbours?: number): R
   try {
     migrate(db);
     const records = createRecordWrites(db);
-    const sink = new FrameSink();
+    db.run('BEGIN');
     for (let n = 0; n < rows; n += 1) {
       const expiresAt = start + (livesLong(n) ? 100_000 : 1 + scattered(n, spreadSeconds));
       const sealedSecret = new Uint8Array(Buffer.from(markOf(n).repeat(10 + scattered(n, 40))));
-      sink.put(
+      records.put(
         newRecord(start, {
           sealedSecret,
           expiresAt,
@@ -45,8 +44,6 @@ function remainsAfter(livesLong: (n: number) => boolean, neighbours?: number): R
         }),
       );
     }
-    db.run('BEGIN');
-    for (const frame of readFrames(sink.take(), rows)) if (frame.kind === 'put') records.put(frame);
     db.run('COMMIT');
     const sweep = createSweep(db, neighbours);
     const sweepAt = (now: number): void => {
