@@ -10,7 +10,14 @@
  */
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';
 import type { IsAbandoned } from '../../core/ports.ts';
-import type { Answer, Ask, BatchClock, DecisionAnswer, DecisionArguments, DecisionName } from './decisions.ts';
+import type {
+  Answer,
+  Ask,
+  BatchClock,
+  DecisionAnswer,
+  DecisionArguments,
+  DecisionName,
+} from './decisions.ts';
 import type { Engine } from './engine.ts';
 import { codeOf, FilesMoved, isBusy, messageOf } from './files.ts';
 
@@ -129,6 +136,7 @@ export class CommitQueue {
 
   /** A sync has failed, whoever waited for it. */
   fail(error: Error): void {
+    if (this.#failure?.code === threadEnded) return;
     this.#failure = { message: error.message, code: codeOf(error) };
     this.#stop();
   }
@@ -178,18 +186,19 @@ export class CommitQueue {
   #flush(): void {
     if (this.#committing !== null || this.#collecting.length === 0) return;
     this.#begunAtMs = performance.now();
-    const held = this.#parts.tend();
-    this.#committing = held === null ? this.#commitNext() : held.then(() => this.#commitNext());
+    this.#committing = this.#commitNext();
   }
 
   async #commitNext(): Promise<void> {
-    const batch = this.#collecting.shift();
-    // While it was held back, everything may have been rejected.
-    if (batch === undefined) return this.#finish();
-    const { asks, waiting, revocables, bytes } = batch;
-    // The batch before may have taken seconds.
-    for (const { isAbandoned, index } of revocables) if (isAbandoned()) asks[index] = withdrawnAsk;
+    let batch: Collected | undefined;
     try {
+      await this.#parts.tend();
+      batch = this.#collecting.shift();
+      // While it was held back, everything may have been rejected.
+      if (batch === undefined) return this.#finish();
+      const { asks, waiting, revocables, bytes } = batch;
+      // The batch before may have taken seconds.
+      for (const { isAbandoned, index } of revocables) if (isAbandoned()) asks[index] = withdrawnAsk;
       const { now, answers } = await this.#parts.engine.run({ time: this.#parts.time.read(), asks, bytes });
       this.#parts.time.raiseTo(now);
       await this.#parts.settled();
@@ -197,7 +206,8 @@ export class CommitQueue {
       this.#finish();
       for (const [n, { resolve }] of waiting.entries()) resolve(answers[n] ?? { refused: 'no answer' });
     } catch (error) {
-      this.#failBatch(error, waiting);
+      batch ??= this.#collecting.shift();
+      this.#failBatch(error, batch?.waiting ?? []);
     }
   }
 
@@ -211,7 +221,8 @@ export class CommitQueue {
     // Another process held the lock for too long: nothing is wrong.
     const isBroken = !isBusy(error);
     this.#hasMoved = error instanceof FilesMoved;
-    if (this.#failure?.code !== threadEnded) this.#failure = { message: messageOf(error), code: codeOf(error) };
+    if (this.#failure?.code !== threadEnded)
+      this.#failure = { message: messageOf(error), code: codeOf(error) };
     this.#reject(waiting);
     if (isBroken) this.#stop();
     else this.#flush();
