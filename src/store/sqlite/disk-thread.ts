@@ -1,6 +1,5 @@
 /**
- * A thread that waits for the disk, so that the event loop does not (P24). There are two: one syncs the log, and what takes longer is done
- * in the other, so that no commit waits for it.
+ * The thread that waits for the disk, so that the event loop does not (P24).
  *
  * A thread of its own and not the runtime's pool: slow hashes and names that are being resolved can fill that for seconds
  * (docs/decisions/070-commits-on-the-loop.md).
@@ -32,8 +31,7 @@ function close(): void {
 
 const tasks: DiskTasks = {
   sync: fdatasyncSync,
-  writeOut: (database, mode) => writeOut(connectionTo(database), mode),
-  startOver(database, mode) {
+  writeOut(database, mode) {
     const db = connectionTo(database);
     const isWritten = writeOut(db, mode);
     if (isWritten) beginLog(db);

@@ -1,13 +1,12 @@
-/** The threads that wait for the disk, seen from the event loop: see disk-thread.ts. */
+/** What the event loop has done for it where it must not wait: see disk-thread.ts. */
 import { closeSync, openSync } from 'node:fs';
 
 /** What the thread does, one task after the other. */
 export interface DiskTasks {
   /** All that was written to the file is on the disk. @throws when it may not be */
   sync(file: number): void;
+  /** Moves the log into the database, and begins the next one; whether all of it was moved. TRUNCATE empties it as well. */
   writeOut(database: string, mode: 'PASSIVE' | 'TRUNCATE'): boolean;
-  /** `writeOut`, and begins the next log. */
-  startOver(database: string, mode: 'PASSIVE' | 'TRUNCATE'): boolean;
   /**
    * Whether the store may be trusted again after a failure: opens it anew, writes out every frame, so that nothing rests on pages that a
    * failed sync may have dropped, and checks the database.
@@ -24,13 +23,19 @@ export type DiskAnswer =
   /** `code`: SQLite's or the system's, such as `EIO`; `''` if there is none. */
   | { readonly message: string; readonly code: string };
 
-export class DiskThread {
+/** The thread that waits for the disk. It does one thing after the other. */
+export class Disk {
   readonly #worker = new Worker(new URL('./disk-thread.ts', import.meta.url).href, { smol: true });
+  readonly #log: number;
   #asked: PromiseWithResolvers<unknown>[] = [];
   #hasEnded = false;
 
-  /** @param onEnd it has ended by itself: nothing more will be answered */
-  constructor(onEnd: (message: string) => void) {
+  /**
+   * @param log the path of a log that is there
+   * @param onEnd it has ended by itself: nothing more will be answered
+   */
+  constructor(log: string, onEnd: (message: string) => void) {
+    this.#log = openSync(log, 'r+');
     this.#worker.onmessage = ({ data }: MessageEvent<DiskAnswer>) => {
       const asked = this.#asked.shift();
       if ('answer' in data) asked?.resolve(data.answer);
@@ -41,6 +46,11 @@ export class DiskThread {
       onEnd(message);
       for (const { reject } of this.#asked.splice(0)) reject(new Error(message));
     };
+  }
+
+  /** Resolves when all that was written to the log before is on the disk. */
+  sync(): Promise<void> {
+    return this.ask('sync', this.#log);
   }
 
   ask<N extends keyof DiskTasks>(
@@ -57,28 +67,6 @@ export class DiskThread {
   async close(): Promise<void> {
     await this.ask('close').catch(() => {});
     this.#worker.terminate();
+    closeSync(this.#log);
   }
-}
-
-export interface Disk {
-  /** Resolves when all that was written to the log before is on the disk. */
-  readonly sync: () => Promise<void>;
-  /** The thread for what takes longer; it is begun when it is first needed. */
-  readonly long: () => DiskThread;
-  close(): Promise<void>;
-}
-
-/** @param log the path of a log that is there */
-export function openDisk(log: string, onEnd: (message: string) => void): Disk {
-  const file = openSync(log, 'r+');
-  const syncing = new DiskThread(onEnd);
-  let long: DiskThread | null = null;
-  return {
-    sync: () => syncing.ask('sync', file),
-    long: () => (long ??= new DiskThread(onEnd)),
-    async close() {
-      await Promise.all([syncing.close(), long?.close()]);
-      closeSync(file);
-    },
-  };
 }

@@ -21,7 +21,7 @@ import {
   type LocatedClaim,
   wantsRoom,
 } from './decisions.ts';
-import type { DiskThread } from './disk.ts';
+import type { Disk } from './disk.ts';
 import { createDomainWrites } from './domains.ts';
 import { createEpochWrites } from './epochs.ts';
 import {
@@ -116,6 +116,7 @@ export function createWrites(db: Database): Writes {
 
 /** Commits the batch; without room, what only adds is refused. Throws when it could not, with nothing left of it. */
 export function transact(writes: Writes, batch: Batch, hasRoom: boolean, isStore: IsStore): BatchAnswers {
+  writes.begin();
   try {
     return decideAll(writes, batch, hasRoom, isStore);
   } catch (error) {
@@ -126,7 +127,6 @@ export function transact(writes: Writes, batch: Batch, hasRoom: boolean, isStore
 
 function decideAll(writes: Writes, batch: Batch, hasRoom: boolean, isStore: IsStore): BatchAnswers {
   const { merge } = writes;
-  writes.begin();
   // Another process may have closed it, to move it (see moving.ts): then nothing is decided here any more.
   if (!isStore()) throw new FilesMoved('the store was closed by a move');
   const now = writes.keepTime(batch.time);
@@ -202,7 +202,7 @@ export interface EngineParts {
   readonly locator: Locator;
   readonly isStore: IsStore;
   readonly keeper: LogKeeper;
-  readonly disk: () => DiskThread;
+  readonly disk: Pick<Disk, 'ask'>;
   /** Something was committed. */
   readonly changed: () => void;
 }
@@ -296,7 +296,7 @@ export class Engine {
 
   async #holdBallast(): Promise<boolean> {
     const { disk, folder } = this.#parts;
-    this.#isBallastHeld = await disk().ask('holdBallast', folder.ballast, this.#ballastBytes);
+    this.#isBallastHeld = await disk.ask('holdBallast', folder.ballast, this.#ballastBytes);
     return this.#isBallastHeld;
   }
 
@@ -312,7 +312,7 @@ export class Engine {
     } catch (error) {
       if (!this.#isFull(error)) throw error;
       this.#isBallastHeld = false;
-      await disk().ask('giveUpBallast', folder.ballast);
+      await disk.ask('giveUpBallast', folder.ballast);
       await keeper.empty();
       return this.#transact(batch, false);
     }
@@ -341,8 +341,6 @@ const nothingDecided = ({ time, asks }: Batch): BatchAnswers => ({
 });
 
 function withScrub({ asks }: Batch, { now, answers }: BatchAnswers, isEmptied: boolean): BatchAnswers {
-  const answersWith = answers.map((each, n) =>
-    asks[n]?.name === 'scrub' ? { answer: isEmptied } : each,
-  );
+  const answersWith = answers.map((each, n) => (asks[n]?.name === 'scrub' ? { answer: isEmptied } : each));
   return { now, answers: answersWith };
 }

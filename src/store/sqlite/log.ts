@@ -6,7 +6,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import { isMarked, within } from './database.ts';
-import type { DiskThread } from './disk.ts';
+import type { Disk } from './disk.ts';
 
 /** How long a reader may keep a checkpoint waiting; commits wait as long. */
 const readerWaitMilliseconds = 50;
@@ -128,18 +128,18 @@ export function watchOthers(db: Database, onChange: () => void): IsStore {
 const logFrameBytes = 4_096 + 24;
 
 /**
- * The log's checkpoints: it is written out before it outgrows the ballast, and never in the middle of a commit (P10). A long log is written
- * out while commits go on, and then once more while they wait, which is short and lets the log start over.
+ * The log's checkpoints: it is written out before it outgrows the ballast, and never in the middle of a commit (P10). No commit is made
+ * meanwhile: SQLite counts pages that it has written out as moved, also where it syncs the database only at a later checkpoint because more
+ * was committed, and what a failed sync then drops would not be written again.
  */
 export class LogKeeper {
-  readonly #disk: () => DiskThread;
+  readonly #disk: Pick<Disk, 'ask'>;
   readonly #database: string;
   readonly #limitBytes: number;
   readonly #length;
-  #first: 'none' | Promise<void> | 'done' = 'none';
 
-  /** @param limitBytes at which it is written out; commits wait when it is half as long again */
-  constructor(db: Database, disk: () => DiskThread, database: string, limitBytes: number) {
+  /** @param limitBytes at which it is written out */
+  constructor(db: Database, disk: Pick<Disk, 'ask'>, database: string, limitBytes: number) {
     this.#length = db.query<{ log: number; checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)');
     this.#disk = disk;
     this.#database = database;
@@ -148,29 +148,18 @@ export class LogKeeper {
 
   /** Before each batch, whatever its size: what it must wait for, or `null`. A look costs a microsecond. */
   tend(): Promise<unknown> | null {
-    if (this.#first === 'done') {
-      this.#first = 'none';
-      return this.#write('startOver', 'PASSIVE');
-    }
     const { log, checkpointed } = this.#length.get() ?? { log: 0, checkpointed: 0 };
     // While a reader keeps the log from starting over, what was written out is not written again with each batch.
-    const bytes = (log - checkpointed) * logFrameBytes;
-    if (bytes <= this.#limitBytes) return null;
-    if (this.#first === 'none') {
-      this.#first = this.#write('writeOut', 'PASSIVE').then(() => {
-        this.#first = 'done';
-      });
-    }
-    return bytes > 1.5 * this.#limitBytes ? this.#first : null;
+    return (log - checkpointed) * logFrameBytes > this.#limitBytes ? this.#writeOut('PASSIVE') : null;
   }
 
   /** Moves all of the log into the database and empties it; whether it could. */
   empty(): Promise<boolean> {
-    return this.#write('startOver', 'TRUNCATE');
+    return this.#writeOut('TRUNCATE');
   }
 
-  #write(task: 'writeOut' | 'startOver', mode: 'PASSIVE' | 'TRUNCATE'): Promise<boolean> {
+  #writeOut(mode: 'PASSIVE' | 'TRUNCATE'): Promise<boolean> {
     // A store that does not open any more has had its batches fail.
-    return this.#disk().ask(task, this.#database, mode).catch(() => false);
+    return this.#disk.ask('writeOut', this.#database, mode).catch(() => false);
   }
 }

@@ -38,7 +38,7 @@ import {
   writerSettings,
 } from './database.ts';
 import { type DecisionArguments, type Forwarded, forwarded, type LocatedClaim } from './decisions.ts';
-import { type Disk, openDisk } from './disk.ts';
+import { Disk } from './disk.ts';
 import { createDomainReads } from './domains.ts';
 import { Engine } from './engine.ts';
 import { readEpochKey } from './epochs.ts';
@@ -93,14 +93,14 @@ export async function openWith(options: SqliteStoreOptions, durability: Durabili
   isMarked(db, 'store');
   if (!options.isBesideServers && isEmptyFile(folder.wal)) beginLog(db);
   let queue: CommitQueue | null = null;
-  const disk = openDisk(folder.wal, (message) => queue?.lose(message));
+  const disk = new Disk(folder.wal, (message) => queue?.lose(message));
   try {
-    const log = new LogSync(durability.isSynced ? disk.sync : async () => {}, (error) => committing.fail(error));
+    const log = new LogSync(durability.isSynced ? () => disk.sync() : async () => {}, (error) => committing.fail(error));
     const isStore = watchOthers(db, () => log.changed());
     const locator = createLocator(db);
-    const keeper = new LogKeeper(db, disk.long, folder.database, ballastBytes / 2);
+    const keeper = new LogKeeper(db, disk, folder.database, ballastBytes / 2);
     const engine = new Engine(
-      { db, folder, locator, isStore, keeper, disk: disk.long, changed: () => log.changed() },
+      { db, folder, locator, isStore, keeper, disk, changed: () => log.changed() },
       { ballastBytes, maxStorageBytes },
     );
     const time = createSharedTime(db, clock, () => committing.decide('keepTime'));
@@ -137,10 +137,7 @@ export async function openWith(options: SqliteStoreOptions, durability: Durabili
 async function recover(engine: Engine, log: LogSync, disk: Disk, database: string): Promise<boolean> {
   if (!engine.areFilesInPlace()) return false;
   const { seen } = log;
-  const isWell = await disk
-    .long()
-    .ask('check', database)
-    .catch(() => false);
+  const isWell = await disk.ask('check', database).catch(() => false);
   if (!isWell || !engine.areFilesInPlace()) return false;
   log.recovered(seen);
   return true;
