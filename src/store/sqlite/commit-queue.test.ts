@@ -6,7 +6,7 @@ import type { AccountId } from '../../core/account.ts';
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';
 import { CommitQueue, type QueueParts } from './commit-queue.ts';
 import type { Answer, Batch, BatchAnswers } from './decisions.ts';
-import { openDisk } from './disk.ts';
+import { Disk } from './disk.ts';
 import { FilesMoved } from './files.ts';
 
 const now = 1_800_000_000;
@@ -346,7 +346,7 @@ describe('a thread that ends', () => {
       }
     };
     const ended = Promise.withResolvers<string>();
-    const disk = openDisk('/dev/null', ended.resolve);
+    const disk = new Disk('/dev/null', ended.resolve);
     globalThis.Worker = realWorker;
     const [first, second] = [disk.sync(), disk.sync()];
     expect(await endsOf(first, second)).toEqual([expect.any(Error), expect.any(Error)]);

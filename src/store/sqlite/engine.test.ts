@@ -1,19 +1,21 @@
-/** The committing engine: a lock held by another process, and the end of a run, clean or without room for it. */
-
+/** The committing engine: a lock that another process holds, a disk that is full, and the end of a run, clean or without room for it. */
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it, spyOn } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newRecord } from '../../../test/stores/conformance/check.ts';
+import { createSettableClock, newRecord, putNew } from '../../../test/stores/conformance/check.ts';
 import { batchTimeAt } from '../../../test/support/clocks.ts';
+import { lookUntil } from '../../../test/support/look-until.ts';
+import { openEngine as openEngineIn } from '../../../test/support/opened-engine.ts';
 import { migrate, openConnection, writerSettings } from './database.ts';
-import { Engine } from './engine.ts';
+import type { Ask, Batch } from './decisions.ts';
 import { prepareFolder } from './files.ts';
-import { FrameSink } from './frames.ts';
-import { type Batch, frameOutcome } from './decisions.ts';
+import { createLocator, type StoredRow } from './locator.ts';
+import { openSqliteStore } from './store.ts';
 
 const now = 1_800_000_000;
+const ballastBytes = 256 * 1024;
 let directory = '';
 let path = '';
 /** Another process's connection. */
@@ -33,28 +35,14 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-const ballastBytes = 256 * 1024;
-const openEngine = () =>
-  new Engine({ directory, settings: writerSettings, ballastBytes, maxStorageBytes: null });
+const openEngine = () => openEngineIn(directory, ballastBytes);
+const openStore = () => openSqliteStore({ directory, clock: createSettableClock(now), ballastBytes });
 
-/** An engine, and the connection that it has opened. */
-function openWithConnection(): { readonly engine: Engine; readonly db: Database } {
-  const run = spyOn(Database.prototype, 'run');
-  try {
-    const engine = openEngine();
-    const [db] = run.mock.contexts as Database[];
-    if (db === undefined) throw new Error('the engine opened nothing');
-    return { engine, db };
-  } finally {
-    run.mockRestore();
-  }
-}
-
-function puts(count: number): Batch {
-  const sink = new FrameSink();
-  for (let n = 0; n < count; n += 1) sink.put(newRecord(now));
-  return { time: batchTimeAt(now), frames: sink.take(), frameCount: count, asks: [] };
-}
+const asking = (...asks: Ask[]): Batch => ({ time: batchTimeAt(now), asks, bytes: 0 });
+const puts = (count: number): Batch =>
+  asking(...Array.from({ length: count }, () => ({ name: 'put', args: [newRecord(now)] }) as const));
+const keepTime = { name: 'keepTime', args: [] } as const;
+const full = { full: true } as const;
 
 function counts() {
   return other
@@ -68,90 +56,123 @@ function counts() {
 const logBytes = (): number => statSync(`${path}-wal`).size;
 
 describe('the end of a run', () => {
-  it('brings every row into the index, and empties the log', () => {
-    const engine = openEngine();
-    for (let batch = 0; batch < 5; batch += 1) engine.run(puts(7));
+  it('brings every row into the index, and empties the log', async () => {
+    const store = await openStore();
+    for (let n = 0; n < 35; n += 1) await putNew(store);
     expect(counts()).toEqual({ upto: 0, rows: 35, secrets: 0, receipts: 0 });
-    engine.close();
+    await store[Symbol.asyncDispose]();
     expect(counts()).toEqual({ upto: 35, rows: 35, secrets: 35, receipts: 35 });
     expect(logBytes()).toBe(0);
   });
 
-  it('P5: with no room for the index leaves the rows as they are, and empties the log all the same', () => {
-    const engine = openEngine();
-    engine.run(puts(7));
+  it('P5: with no room for the index leaves the rows, empties the log all the same, and is in nobody’s way', async () => {
+    const store = await openStore();
+    for (let n = 0; n < 7; n += 1) await putNew(store);
     other.run(
       "CREATE TRIGGER no_room BEFORE UPDATE ON merge_progress BEGIN SELECT RAISE(ABORT, 'no room'); END",
     );
-    engine.close();
+    await store[Symbol.asyncDispose]();
     expect(counts()).toEqual({ upto: 0, rows: 7, secrets: 0, receipts: 0 });
     expect(logBytes()).toBe(0);
-    other.run('DROP TRIGGER no_room');
-    const again = openEngine();
-    again.run(puts(1));
-    again.close();
-    expect(counts()).toEqual({ upto: 8, rows: 8, secrets: 8, receipts: 8 });
-  });
-
-  it('is not in the way of another process', () => {
-    const engine = openEngine();
-    engine.run(puts(1));
-    other.run(
-      "CREATE TRIGGER no_room BEFORE UPDATE ON merge_progress BEGIN SELECT RAISE(ABORT, 'no room'); END",
-    );
-    engine.close();
     other.run('PRAGMA busy_timeout = 0');
-    other.run('BEGIN IMMEDIATE');
-    other.run('ROLLBACK');
+    other.run('DROP TRIGGER no_room');
+    const again = await openStore();
+    await putNew(again);
+    await again[Symbol.asyncDispose]();
+    expect(counts()).toEqual({ upto: 8, rows: 8, secrets: 8, receipts: 8 });
   });
 });
 
 describe('the log of a run', () => {
-  it('P23: is never longer than the ballast has room for', () => {
-    const engine = openEngine();
+  it('P23: is never longer than the ballast has room for', async () => {
+    await using store = await openStore();
     let longest = 0;
-    for (let batch = 0; batch < 150; batch += 1) {
-      engine.run(puts(2));
+    for (let batch = 0; batch < 300; batch += 1) {
+      await Promise.all([putNew(store), putNew(store)]);
       longest = Math.max(longest, logBytes());
     }
     expect(longest).toBeGreaterThan(ballastBytes / 4);
     expect(longest).toBeLessThan(ballastBytes);
-    engine.close();
   });
 });
 
-describe('a lock that another process holds for too long', () => {
-  it('P23: refuses the batch, and the connection is sound: the next batch is committed', () => {
-    const { engine, db } = openWithConnection();
-    // Otherwise it would wait for five seconds.
-    db.run('PRAGMA busy_timeout = 0');
+describe('what a batch has stored', () => {
+  it('P5: is where the locator finds it, and counted as a change, when the batch has run', async () => {
+    const heard: [number, readonly StoredRow[]][] = [];
+    const locator = {
+      ...createLocator(other),
+      stored: (...told: [number, readonly StoredRow[]]) => void heard.push(told),
+    };
+    await using opened = openEngineIn(directory, ballastBytes, { locator });
+    for (const rows of [3, 1, 5]) await opened.engine.run(puts(rows));
+    await opened.engine.run(asking(keepTime));
+    expect(heard.map(([first, rows]) => [first, rows.length])).toEqual([
+      [1, 3],
+      [4, 1],
+      [5, 5],
+    ]);
+    expect(opened.changes()).toBe(4);
+  });
+
+  it('P10: is not in the log any more when it was scrubbed', async () => {
+    await using opened = openEngine();
+    const scrub = { name: 'scrub', args: [] } as const;
+    expect((await opened.engine.run(asking(keepTime, scrub))).answers).toEqual([
+      { answer: undefined },
+      { answer: true },
+    ]);
+    expect([logBytes() < 8_192, opened.changes()]).toEqual([true, 1]);
+    // Alone it decides nothing.
+    expect((await opened.engine.run(asking(scrub, scrub))).answers).toEqual([
+      { answer: true },
+      { answer: true },
+    ]);
+    expect(opened.changes()).toBe(1);
+  });
+});
+
+describe('a lock that another process holds', () => {
+  it('P24: is waited for while the event loop goes on', async () => {
+    await using opened = openEngine();
     other.run('BEGIN IMMEDIATE');
-    expect(() => engine.run(puts(1))).toThrow('database is locked');
-    expect(engine.isSound()).toBe(true);
+    const running = opened.engine.run(puts(1));
+    await new Promise((resolve) => setImmediate(resolve));
     other.run('ROLLBACK');
-    expect([...engine.run(puts(2)).frameOutcomes]).toEqual([frameOutcome.done, frameOutcome.done]);
-    engine.close();
-    expect(counts()).toMatchObject({ rows: 2 });
+    expect((await running).answers).toEqual([{ answer: 1 }]);
+  });
+
+  it('P23: for too long refuses the batch, and the next one is committed', async () => {
+    await using opened = openEngine();
+    other.run('BEGIN IMMEDIATE');
+    let ms = 0;
+    const clock = spyOn(performance, 'now').mockImplementation(() => (ms += 2_501));
+    try {
+      expect(await opened.engine.run(puts(1)).catch((error: unknown) => error)).toMatchObject({
+        code: 'SQLITE_BUSY',
+      });
+    } finally {
+      clock.mockRestore();
+    }
+    expect([opened.db.inTransaction, opened.changes()]).toEqual([false, 0]);
+    other.run('ROLLBACK');
+    expect((await opened.engine.run(puts(2))).answers).toEqual([{ answer: 1 }, { answer: 2 }]);
   });
 });
 
 describe('a failure in the middle of a batch', () => {
-  it('P2: leaves the connection unsound until it is opened again, with nothing of the batch', () => {
-    const engine = openEngine();
-    engine.run(puts(1));
-    const broken = { ...puts(2), asks: [{ name: 'burn', args: [null] }] } as const;
-    expect(() => engine.run(broken)).toThrow(TypeError);
-    expect(engine.isSound()).toBe(false);
-    expect(engine.recover()).toBe(true);
-    expect(engine.isSound()).toBe(true);
-    engine.run(puts(3));
-    engine.close();
+  it('P2: leaves nothing of the batch', async () => {
+    await using opened = openEngine();
+    await opened.engine.run(puts(1));
+    const broken = asking(...puts(2).asks, { name: 'burn', args: [null] });
+    expect(await opened.engine.run(broken).catch((error: unknown) => error)).toBeInstanceOf(TypeError);
+    expect([opened.db.inTransaction, opened.changes(), counts()?.rows]).toEqual([false, 1, 1]);
+    await opened.engine.run(puts(3));
     expect(counts()).toMatchObject({ rows: 4 });
   });
 });
 
-/** An engine whose next `failures` commits fail as on a full disk. */
-function openOnFullDisk(failures: number): Engine {
+/** What it opens, of which the next `failures` commits fail. */
+function openWithFailingCommits<Opened>(failures: number, code: string, open: () => Opened): Opened {
   let left = failures;
   const query = Database.prototype.query;
   const spy = spyOn(Database.prototype, 'query').mockImplementation(function (this: Database, sql: string) {
@@ -159,76 +180,73 @@ function openOnFullDisk(failures: number): Engine {
     if (sql !== 'COMMIT') return statement;
     const run = () => {
       left -= 1;
-      if (left >= 0) throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+      if (left >= 0) throw Object.assign(new Error('the commit failed'), { code });
       return statement.run();
     };
     return Object.assign(Object.create(statement), { run });
   } as typeof query);
   try {
-    return openEngine();
+    return open();
   } finally {
     spy.mockRestore();
   }
 }
 
+describe('a commit that fails', () => {
+  it('P2: has the store check its files, after which it goes on with nothing of the batch', async () => {
+    await using store = await openWithFailingCommits(1, 'SQLITE_IOERR_WRITE', openStore);
+    expect(await putNew(store).catch((error: unknown) => error)).toMatchObject({ code: 'unavailable' });
+    await lookUntil('a store that recovers', () => putNew(store).catch(() => null), Boolean);
+    expect(counts()).toMatchObject({ rows: 1 });
+  });
+});
+
 describe('a commit that fails on a full disk', () => {
   const isBallastHeld = () => existsSync(join(directory, 'ballast'));
   const rootUses = () => other.query('SELECT kid FROM root_uses').values();
+  const openOnFullDisk = (failures: number) => openWithFailingCommits(failures, 'SQLITE_FULL', openEngine);
 
-  it('P23: is done in the room that the log gives back, and the ballast stays', () => {
-    const engine = openOnFullDisk(1);
-    expect([...engine.run(puts(2)).frameOutcomes]).toEqual([frameOutcome.done, frameOutcome.done]);
-    expect([engine.isSound(), isBallastHeld()]).toEqual([true, true]);
+  it('P23: is done in the room that the log gives back, and the ballast stays', async () => {
+    await using opened = openOnFullDisk(1);
+    expect((await opened.engine.run(puts(2))).answers).toEqual([{ answer: 1 }, { answer: 2 }]);
     // The root uses noted before the roll-back are noted again (P12).
-    expect(rootUses()).toEqual([[1]]);
-    engine.close();
+    expect([isBallastHeld(), rootUses(), opened.changes()]).toEqual([true, [[1]], 1]);
+    opened.engine.finish();
     expect(counts()).toMatchObject({ rows: 2, upto: 2 });
   });
 
-  it('P23: refuses new secrets when that is not enough, and does the rest in the ballast’s room', () => {
-    const engine = openOnFullDisk(2);
-    const result = engine.run({ ...puts(2), asks: [{ name: 'keepTime', args: [] }] });
-    expect([...result.frameOutcomes]).toEqual([frameOutcome.full, frameOutcome.full]);
-    expect(result.answers).toEqual([{ answer: undefined }]);
-    expect([engine.isSound(), isBallastHeld()]).toEqual([true, false]);
-    expect(counts()).toMatchObject({ rows: 0 });
-    expect([...engine.run(puts(1)).frameOutcomes]).toEqual([frameOutcome.done]);
-    expect(isBallastHeld()).toBe(true);
-    expect(rootUses()).toEqual([[1]]);
-    engine.close();
+  it('P23: refuses new secrets when that is not enough, and does the rest in the ballast’s room', async () => {
+    await using opened = openOnFullDisk(2);
+    const { answers } = await opened.engine.run(asking(...puts(2).asks, keepTime));
+    expect(answers).toEqual([full, full, { answer: undefined }]);
+    expect([isBallastHeld(), counts()?.rows]).toEqual([false, 0]);
+    expect((await opened.engine.run(puts(1))).answers).toEqual([{ answer: 1 }]);
+    expect([isBallastHeld(), rootUses()]).toEqual([true, [[1]]]);
   });
 
-  it('P2: makes the connection unsound when even that fails', () => {
-    const engine = openOnFullDisk(3);
-    expect(() => engine.run(puts(2))).toThrow('full');
-    expect(engine.isSound()).toBe(false);
-    expect(engine.recover()).toBe(true);
-    engine.close();
-    expect(counts()).toMatchObject({ rows: 0 });
+  it('P2: rejects the batch when even that fails', async () => {
+    await using opened = openOnFullDisk(3);
+    expect(await opened.engine.run(puts(2)).catch((error: unknown) => error)).toMatchObject({
+      code: 'SQLITE_FULL',
+    });
+    expect([opened.db.inTransaction, opened.changes(), counts()?.rows]).toEqual([false, 0, 0]);
   });
 });
 
 describe('a database that cannot grow', () => {
-  const pagesOf = (db: Database): number =>
-    db.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0;
-
-  it('P23: refuses new secrets, still burns, and takes secrets again when it can', () => {
-    const { engine, db } = openWithConnection();
+  it('P23: refuses new secrets, still burns, and takes secrets again when it can', async () => {
+    await using opened = openEngine();
+    const { engine, db } = opened;
     const record = newRecord(now);
-    const sink = new FrameSink();
-    sink.put(record);
-    expect([
-      ...engine.run({ time: batchTimeAt(now), frames: sink.take(), frameCount: 1, asks: [] }).frameOutcomes,
-    ]).toEqual([frameOutcome.done]);
-    db.run(`PRAGMA max_page_count = ${pagesOf(db)}`);
+    await engine.run(asking({ name: 'put', args: [record] }));
+    db.run(`PRAGMA max_page_count = ${db.query('PRAGMA page_count').values()[0]?.[0]}`);
     const burn = { name: 'burn', args: [{ position: 1, id: record.receiptId }] } as const;
-    const full = engine.run({ ...puts(40), asks: [burn] });
-    expect(new Set(full.frameOutcomes)).toEqual(new Set([frameOutcome.full]));
-    expect(full.answers).toEqual([{ answer: now }]);
-    expect([engine.isSound(), db.inTransaction]).toEqual([true, false]);
+    const { answers } = await engine.run(asking(...puts(40).asks, burn));
+    expect(answers).toEqual([...new Array(40).fill(full), { answer: now }]);
+    expect(db.inTransaction).toBe(false);
     db.run('PRAGMA max_page_count = 100000');
-    expect([...engine.run(puts(1)).frameOutcomes]).toEqual([frameOutcome.done]);
-    engine.close();
+    expect((await engine.run(puts(1))).answers).toEqual([{ answer: 2 }]);
+    engine.finish();
     expect(counts()).toMatchObject({ rows: 2, secrets: 2, receipts: 2 });
   });
 });

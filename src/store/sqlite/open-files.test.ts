@@ -1,50 +1,45 @@
-/** What the writer does when its open files are no longer those in the folder. */
-import type { Database } from 'bun:sqlite';
+/** What the engine does when its open files are no longer those in the folder. */
 import { afterEach, beforeEach, describe, expect, it, spyOn } from 'bun:test';
 import * as fs from 'node:fs';
 import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrate, openConnection, readerSettings, writerSettings } from './database.ts';
-import { Engine } from './engine.ts';
-import { FilesMoved, prepareFolder, rememberOpenFiles } from './files.ts';
+import { type OpenedEngine, openEngine } from '../../../test/support/opened-engine.ts';
 import type { Batch } from './decisions.ts';
+import type { Engine } from './engine.ts';
+import { FilesMoved, rememberOpenFiles } from './files.ts';
+import { migrateFolder } from './store.ts';
 
 let directory = '';
-/** Open as long as the engine, like the event loop's own connection. */
-let reader: Database;
+let opened: OpenedEngine;
 let engine: Engine;
 let nowMs = 0;
 
 const path = (name: string) => join(directory, name);
 const asking = (...asks: Batch['asks']): Batch => ({
   time: { now: 1, sinceBoot: 0, timesSet: 0, mark: null },
-  frames: new ArrayBuffer(0),
-  frameCount: 0,
   asks,
+  bytes: 0,
 });
 const rootCheck = (kid: number) => ({ name: 'addRootCheck', args: [kid, new Uint8Array(32)] }) as const;
+const rootChecks = () => opened.db.query('SELECT kid FROM root_checks').values();
 const sweep = { name: 'sweep', args: [1] } as const;
 const scrub = asking({ name: 'scrub', args: [] });
+const faultOf = (batch: Batch) => engine.run(batch).catch((error: unknown) => error);
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'mayfly-'));
-  const { database } = prepareFolder(directory);
-  reader = openConnection(database, { ...readerSettings, queryOnly: false });
-  migrate(reader);
-  engine = new Engine(
-    { directory, settings: writerSettings, ballastBytes: 64 * 1024, maxStorageBytes: null },
-    () => nowMs,
-  );
+  migrateFolder(directory);
+  opened = openEngine(directory, 64 * 1024, { monotonicMs: () => nowMs });
+  engine = opened.engine;
 });
 
-afterEach(() => {
-  engine.close();
-  reader.close();
+afterEach(async () => {
+  await opened[Symbol.asyncDispose]();
   rmSync(directory, { recursive: true, force: true });
 });
 
-describe('the writer whose database file', () => {
+describe('the engine whose database file', () => {
   const lose: Readonly<Record<string, () => void>> = {
     'was removed': () => rmSync(path('mayfly.db')),
     'was moved away': () => renameSync(path('mayfly.db'), path('aside')),
@@ -54,39 +49,37 @@ describe('the writer whose database file', () => {
     },
   };
   for (const [what, deed] of Object.entries(lose)) {
-    it(`P5: ${what} decides nothing and does not recover`, () => {
+    it(`P5: ${what} decides nothing and does not recover`, async () => {
       deed();
-      expect(() => engine.run(scrub)).toThrow(FilesMoved);
-      expect(engine.isSound()).toBe(false);
-      expect(engine.recover()).toBe(false);
-      expect(engine.recover()).toBe(false);
+      expect(await faultOf(scrub)).toBeInstanceOf(FilesMoved);
+      expect(engine.areFilesInPlace()).toBe(false);
     });
   }
 
-  it('P3: was moved away has begun nothing of what it was asked then', () => {
+  it('P3: was moved away has begun nothing of what it was asked then', async () => {
     renameSync(path('mayfly.db'), path('aside'));
-    expect(() => engine.run(asking(rootCheck(1), sweep))).toThrow(FilesMoved);
-    expect(reader.query('SELECT kid FROM root_checks').all()).toEqual([]);
+    expect(await faultOf(asking(rootCheck(1), sweep))).toBeInstanceOf(FilesMoved);
+    expect(rootChecks()).toEqual([]);
   });
 
-  it('P5: was moved away takes no write a second after it last looked', () => {
-    engine.run(asking(sweep));
+  it('P5: was moved away takes no write a second after it last looked', async () => {
+    await engine.run(asking(sweep));
     renameSync(path('mayfly.db'), path('aside'));
     nowMs += 999;
-    engine.run(asking(rootCheck(1)));
+    await engine.run(asking(rootCheck(1)));
     nowMs += 1;
-    expect(() => engine.run(asking(rootCheck(2)))).toThrow(FilesMoved);
-    expect(reader.query('SELECT kid FROM root_checks').all()).toEqual([{ kid: 1 }]);
+    expect(await faultOf(asking(rootCheck(2)))).toBeInstanceOf(FilesMoved);
+    expect(rootChecks()).toEqual([[1]]);
   });
 
-  it('P23: was put back, after a copy had its name, recovers', () => {
+  it('P23: was put back, after a copy had its name, recovers', async () => {
     renameSync(path('mayfly.db'), path('aside'));
     copyFileSync(path('aside'), path('mayfly.db'));
-    expect(() => engine.run(scrub)).toThrow(FilesMoved);
-    expect(engine.recover()).toBe(false);
+    expect(await faultOf(scrub)).toBeInstanceOf(FilesMoved);
+    expect(engine.areFilesInPlace()).toBe(false);
     renameSync(path('aside'), path('mayfly.db'));
-    expect(engine.recover()).toBe(true);
-    expect(engine.run(scrub).answers).toEqual([{ answer: true }]);
+    expect(engine.areFilesInPlace()).toBe(true);
+    expect((await engine.run(scrub)).answers).toEqual([{ answer: true }]);
   });
 });
 

@@ -9,48 +9,40 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newRecord } from '../../../test/stores/conformance/check.ts';
 import { batchTimeAt } from '../../../test/support/clocks.ts';
-import type { NewRecord } from '../../core/secret.ts';
-import { migrate, openConnection, writerSettings } from './database.ts';
-import { openWritingConnection, rollBack, transact, type WritingConnection } from './engine.ts';
-import { prepareFolder } from './files.ts';
-import { FrameSink } from './frames.ts';
+import { loopSettings, migrate, openConnection } from './database.ts';
+import type { Ask } from './decisions.ts';
+import { createWrites, transact, type Writes } from './engine.ts';
+import { FilesMoved, prepareFolder } from './files.ts';
 import { IndexMerge } from './index-merge.ts';
-import { type Batch, frameOutcome } from './decisions.ts';
 
 const now = 1_800_000_000;
 let directory = '';
-let connection: WritingConnection;
+let writes: Writes;
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'mayfly-'));
-  const { database } = prepareFolder(directory);
-  const migrating = openConnection(database, writerSettings);
-  migrate(migrating);
-  migrating.close();
-  connection = openWritingConnection(database, writerSettings, 1_000_000);
+  const db = openConnection(prepareFolder(directory).database, loopSettings);
+  migrate(db);
+  writes = createWrites(db);
 });
 
 afterEach(() => {
-  connection.db.close();
+  writes.db.close();
   rmSync(directory, { recursive: true });
 });
 
-function batchOf(records: readonly NewRecord[], asks: Batch['asks'] = []): Batch {
-  const sink = new FrameSink();
-  for (const record of records) sink.put(record);
-  return { time: batchTimeAt(now), frames: sink.take(), frameCount: records.length, asks };
-}
-
-const keepTime = { name: 'keepTime', args: [] } as const;
+const keepTime: Ask = { name: 'keepTime', args: [] };
+const puts = (count: number): Ask[] =>
+  Array.from({ length: count }, () => ({ name: 'put', args: [newRecord(now)] }));
+const take = (on: Writes, asks: readonly Ask[], isStore = true) =>
+  transact(on, { time: batchTimeAt(now), asks, bytes: 0 }, true, () => isStore).answers;
 const countOf = (what: string): number =>
-  connection.db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${what}`).get()?.n ?? -1;
+  writes.db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${what}`).get()?.n ?? -1;
 
-/** A connection on which every decision throws `error`. */
-const failing = (error: unknown): WritingConnection => ({
-  ...connection,
-  decide: () => {
-    throw error;
-  },
+/** Writes of which each `keepTime` does this. */
+const keepingTime = (deed: () => void): Writes => ({
+  ...writes,
+  decide: (...args) => (args[1].name === 'keepTime' ? deed() : writes.decide(...args)),
 });
 
 describe('a decision that throws', () => {
@@ -59,52 +51,72 @@ describe('a decision that throws', () => {
       new TypeError('a fault of the program'),
       Object.assign(new Error('the disk is gone'), { code: 'SQLITE_IOERR_WRITE' }),
     ]) {
-      expect(() => transact(failing(fault), batchOf([newRecord(now)], [keepTime]), true)).toThrow(fault);
-      rollBack(connection);
-      expect([connection.db.inTransaction, countOf('records')]).toEqual([false, 0]);
+      const failing = keepingTime(() => {
+        throw fault;
+      });
+      expect(() => take(failing, [...puts(1), keepTime])).toThrow(fault);
+      expect([writes.db.inTransaction, countOf('records')]).toEqual([false, 0]);
     }
   });
 
   it('is refused alone when a constraint has refused it, and undone', () => {
-    const refusing: WritingConnection = {
-      ...connection,
-      decide() {
-        connection.db.run('INSERT INTO root_checks VALUES (7, zeroblob(1))');
-        connection.db.run('INSERT INTO root_checks VALUES (7, zeroblob(1))');
-      },
-    };
-    const { frameOutcomes, answers } = transact(refusing, batchOf([newRecord(now)], [keepTime]), true);
-    expect([...frameOutcomes]).toEqual([frameOutcome.done]);
-    expect(answers).toEqual([{ refused: expect.stringContaining('UNIQUE') }]);
-    expect([countOf('records'), countOf('root_checks')]).toEqual([1, 0]);
+    const refusing = keepingTime(() => {
+      for (let n = 0; n < 2; n += 1) writes.db.run('INSERT INTO root_checks VALUES (7, zeroblob(1))');
+    });
+    const [put] = puts(1) as [Ask];
+    // SQLite takes it for NULL: the first is one statement, which undoes itself, the other has stored its row before.
+    const without = ['createdAt', 'noticeDueAt'].map((name) => ({
+      name: 'put' as const,
+      args: [newRecord(now, { [name]: Number.NaN })],
+    }));
+    const refusedFor = (what: string) => ({ refused: expect.stringContaining(what) });
+    expect(take(refusing, [...without, put, keepTime])).toEqual([
+      refusedFor('created_at'),
+      refusedFor('due_at'),
+      { answer: 1 },
+      refusedFor('UNIQUE'),
+    ]);
+    expect(['records', 'root_checks', 'root_uses'].map(countOf)).toEqual([1, 0, 1]);
   });
 });
 
+it('P5: a store that was closed by a move decides nothing', () => {
+  expect(() => take(writes, puts(1), false)).toThrow(FilesMoved);
+  expect([writes.db.inTransaction, countOf('records')]).toEqual([false, 0]);
+});
+
 describe('batches of new rows', () => {
-  const merging = (perPut = 8): WritingConnection => ({
-    ...connection,
-    merge: new IndexMerge(connection.db, { mergeRows: 8, perPut, leastPerBatch: 3 }),
+  const merging = (perPut = 8): Writes => ({
+    ...writes,
+    merge: new IndexMerge(writes.db, { mergeRows: 8, perPut, leastPerBatch: 3 }),
   });
-  const put = (on: WritingConnection, rows: number) =>
-    transact(on, batchOf(Array.from({ length: rows }, () => newRecord(now))), true);
 
   it('say where the rows are, one after the other', () => {
-    const positions = [3, 1, 5].map((rows) => put(connection, rows).firstPosition);
-    expect(positions).toEqual([1, 4, 5]);
-    expect(transact(connection, batchOf([], [keepTime]), true).firstPosition).toBe(0);
+    const positions = [3, 1, 5].map((rows) =>
+      take(writes, puts(rows)).map((each) => 'answer' in each && each.answer),
+    );
+    expect(positions).toEqual([[1, 2, 3], [4], [5, 6, 7, 8, 9]]);
   });
 
   it.each([
     ['in two batches', 8, 120],
     ['in several, while rows arrive', 2, 60],
-  ])('bring the rows before them into the index %s, and say how far', (_how, perPut, least) => {
+    ['also where another process holds the lock before each', 2, 60],
+  ])('bring the rows before them into the index %s, and say how far', (how, perPut, least) => {
     const on = merging(perPut);
+    const busy = {
+      ...on,
+      begin() {
+        throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+      },
+    };
     let upto = 0;
     for (let stored = 4; stored <= 160; stored += 4) {
-      const { indexedUpto } = put(on, 4);
-      if (indexedUpto === upto) continue;
-      expect([indexedUpto > upto, indexedUpto <= stored]).toEqual([true, true]);
-      upto = indexedUpto;
+      if (how.startsWith('also')) expect(() => take(busy, puts(4))).toThrow('locked');
+      take(on, puts(4));
+      if (on.merge.upto() === upto) continue;
+      expect([on.merge.upto() > upto, on.merge.upto() <= stored]).toEqual([true, true]);
+      upto = on.merge.upto();
       expect([countOf('secret_index'), countOf('receipt_index')]).toEqual([upto, upto]);
     }
     expect(upto).toBeGreaterThanOrEqual(least);
@@ -112,8 +124,9 @@ describe('batches of new rows', () => {
 
   it('bring nothing into it for what stores no row', () => {
     const on = merging();
-    const before = put(on, 100).indexedUpto;
-    for (let n = 0; n < 40; n += 1) transact(on, batchOf([], [keepTime]), true);
+    take(on, puts(100));
+    const before = on.merge.upto();
+    for (let n = 0; n < 40; n += 1) take(on, [keepTime]);
     expect(on.merge.upto()).toBe(before);
   });
 });
