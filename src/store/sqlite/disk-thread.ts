@@ -30,7 +30,6 @@ function close(): void {
 }
 
 const tasks: DiskTasks = {
-  sync: fdatasyncSync,
   writeOut(database, mode) {
     const db = connectionTo(database);
     const isWritten = writeOut(db, mode);
@@ -47,10 +46,18 @@ const tasks: DiskTasks = {
   close,
 };
 
-self.onmessage = ({ data: { name, args } }: MessageEvent<DiskAsk>) => {
+function answer(ask: DiskAsk): DiskAnswer {
+  if (typeof ask !== 'number') {
+    const { name, args } = ask;
+    return { answer: (tasks[name] as (...args: readonly unknown[]) => unknown)(...args) };
+  }
+  fdatasyncSync(ask);
+  return null;
+}
+
+self.onmessage = ({ data }: MessageEvent<DiskAsk>) => {
   try {
-    const answer = (tasks[name] as (...args: readonly unknown[]) => unknown)(...args);
-    self.postMessage({ answer } satisfies DiskAnswer);
+    self.postMessage(answer(data));
   } catch (error) {
     self.postMessage({ message: messageOf(error), code: codeOf(error) } satisfies DiskAnswer);
   }

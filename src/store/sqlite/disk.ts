@@ -3,8 +3,6 @@ import { closeSync, openSync } from 'node:fs';
 
 /** What the thread does, one task after the other. */
 export interface DiskTasks {
-  /** All that was written to the file is on the disk. @throws when it may not be */
-  sync(file: number): void;
   /** Moves the log into the database, and begins the next one; whether all of it was moved. TRUNCATE empties it as well. */
   writeOut(database: string, mode: 'PASSIVE' | 'TRUNCATE'): boolean;
   /**
@@ -17,8 +15,11 @@ export interface DiskTasks {
   close(): void;
 }
 
-export type DiskAsk = { readonly name: keyof DiskTasks; readonly args: readonly unknown[] };
+/** A number is a file to be synced: each batch asks that, and a number costs the least to send. */
+export type DiskAsk = number | { readonly name: keyof DiskTasks; readonly args: readonly unknown[] };
 export type DiskAnswer =
+  /** It is synced. */
+  | null
   | { readonly answer: unknown }
   /** `code`: SQLite's or the system's, such as `EIO`; `''` if there is none. */
   | { readonly message: string; readonly code: string };
@@ -38,7 +39,8 @@ export class Disk {
     this.#log = openSync(log, 'r+');
     this.#worker.onmessage = ({ data }: MessageEvent<DiskAnswer>) => {
       const asked = this.#asked.shift();
-      if ('answer' in data) asked?.resolve(data.answer);
+      if (data === null) asked?.resolve(null);
+      else if ('answer' in data) asked?.resolve(data.answer);
       else asked?.reject(Object.assign(new Error(data.message), { code: data.code }));
     };
     this.#worker.onerror = ({ message }) => {
@@ -49,19 +51,23 @@ export class Disk {
   }
 
   /** Resolves when all that was written to the log before is on the disk. */
-  sync(): Promise<void> {
-    return this.ask('sync', this.#log);
+  async sync(): Promise<void> {
+    await this.#send(this.#log);
   }
 
   ask<N extends keyof DiskTasks>(
     name: N,
     ...args: Parameters<DiskTasks[N]>
   ): Promise<ReturnType<DiskTasks[N]>> {
+    return this.#send({ name, args }) as Promise<ReturnType<DiskTasks[N]>>;
+  }
+
+  #send(ask: DiskAsk): Promise<unknown> {
     if (this.#hasEnded) return Promise.reject(new Error('the thread has ended'));
     const asked = Promise.withResolvers<unknown>();
     this.#asked.push(asked);
-    this.#worker.postMessage({ name, args } satisfies DiskAsk);
-    return asked.promise as Promise<ReturnType<DiskTasks[N]>>;
+    this.#worker.postMessage(ask);
+    return asked.promise;
   }
 
   async close(): Promise<void> {
