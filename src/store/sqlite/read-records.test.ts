@@ -1,9 +1,9 @@
 /**
- * Every look-up runs the same statements, whatever happened to the secret (P17), and immediately finds what another
- * process has stored (P5).
+ * Every look-up runs the same statements, whatever happened to the secret (P17), immediately finds what another process has stored
+ * (P5), and writes nothing (P4).
  */
 import type { Database } from 'bun:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, it, spyOn } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,15 +17,24 @@ import {
   putNew,
   startOfTest,
 } from '../../../test/stores/conformance/check.ts';
-import { newTag, opened as openedWithLook } from '../../../test/stores/conformance/look-fixtures.ts';
+import { newLook, newTag, opened as openedWithLook } from '../../../test/stores/conformance/look-fixtures.ts';
 import { testBallastBytes } from '../../../test/stores/subjects.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type { NewRecord } from '../../core/secret.ts';
+import { createAccountReads } from './accounts.ts';
+import { createLockRead } from './attempts.ts';
+import { createCreationRead } from './creations.ts';
 import { loopSettings, openConnection } from './database.ts';
+import { createDomainReads } from './domains.ts';
+import { readEpochKey } from './epochs.ts';
 import { createLocator } from './locator.ts';
 import { createLookReads } from './looks.ts';
 import { createRecordReads } from './records.ts';
+import { createRootReads } from './roots.ts';
+import { createSessionReads } from './sessions.ts';
 import { openSqliteStore, type SqliteStore } from './store.ts';
+import { usedBytes } from './sweep.ts';
+import { createTimeReader } from './time.ts';
 
 const now = startOfTest + 100;
 let directory = '';
@@ -193,6 +202,43 @@ describe('a look-up', () => {
       const { secretId, receiptId } = await putNew(store);
       if (n % 2 === 0) expect(reads.findSecret(secretId, now)?.secretId).toEqual(secretId);
       else expect(reads.findReceipt(receiptId, null, now)?.receiptId).toEqual(receiptId);
+    }
+  });
+});
+
+describe('the event loop’s connection', () => {
+  it('P4: is read by statements of which none writes', async () => {
+    await using _ = await openStore();
+    const db = connect();
+    const query = spyOn(db, 'query');
+    const locator = createLocator(db);
+    for (const create of [createRecordReads, createLookReads]) create(db, locator);
+    for (const create of [createAccountReads, createSessionReads, createDomainReads]) create(db);
+    for (const create of [createRootReads, createCreationRead, createLockRead, createTimeReader]) create(db);
+    readEpochKey(db, 1);
+    usedBytes(db);
+    const asked = query.mock.calls.map(([sql]) => sql);
+    query.mockRestore();
+    const steps = (sql: string) => db.query<{ opcode: string; p2: number }, []>(`EXPLAIN ${sql}`).all();
+    const writes = (sql: string) => steps(sql).some(({ opcode, p2 }) => opcode === 'Transaction' && p2 !== 0);
+    expect(asked.filter(writes)).toEqual([]);
+    expect([asked.length > 30, writes('DELETE FROM records')]).toEqual([true, true]);
+  });
+});
+
+describe('a claim', () => {
+  it('holds the bytes of the moment it was asked', async () => {
+    await using store = await openStore();
+    // Of a copy the place is not known.
+    for (const isCopied of [false, true]) {
+      const { secretId } = await putNew(store);
+      const [secret, tag] = [await found(store, secretId), newTag()];
+      const look = newLook(secret, store.now(), tag);
+      const { sealedLook } = structuredClone(look);
+      const claim = store.claim(isCopied ? { ...secret } : secret, clientStays, look);
+      for (const bytes of [secret.secretId, look.sealedLook]) bytes.fill(0);
+      expect(await claim).toBe('won');
+      expect((await store.findLook(secretId, tag))?.sealedSecret).toEqual(sealedLook);
     }
   });
 });
