@@ -306,10 +306,18 @@ function recordStore({ db, queue, locator, time, reader }: Parts): Omit<SecretSt
       if (at !== null) await queue.decide('setDelivery', at, kept);
     },
     takeDueNotices: (limit) => queue.decide('takeDueNotices', limit),
-    sweep: (limit) => queue.decide('sweep', limit),
+    async sweep(limit) {
+      let touched = 0;
+      for (let slice = sliceRows; slice === sliceRows && touched < limit; touched += slice)
+        slice = await queue.decide('sweep', Math.min(sliceRows, limit - touched));
+      return touched;
+    },
     scrub: () => queue.decide('scrub'),
   };
 }
+
+/** The event loop stops for a slice, so each is short (P24). */
+const sliceRows = 128;
 
 /** The caller may wipe its bytes. */
 function copyOf(record: NewRecord): NewRecord {

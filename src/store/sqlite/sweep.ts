@@ -24,34 +24,43 @@ const settleSeconds = 60;
 
 export type Sweep = (now: UnixSeconds, limit: number) => number;
 
-const expired = `
-  SELECT position FROM records
-  WHERE sweep_at <= ?1 AND sweep_at < receipt_expires_at AND receipt_expires_at > ?1 ORDER BY sweep_at LIMIT ?2`;
+interface DueRow {
+  readonly position: number;
+  /** Whether its receipt has ended, too. */
+  readonly is_dead: 0 | 1;
+}
+
+/** In the order in which they are due, of both kinds: a look for one kind alone would pass over all that wait of the other. */
+const dueRows = `
+  SELECT position, receipt_expires_at <= ?1 AS is_dead FROM records WHERE sweep_at <= ?1 ORDER BY sweep_at LIMIT ?2`;
 
 /** The recipient's address goes with the secret (P11); whoever reads one does not wait for this. */
-const eraseAddresses = `
-  UPDATE deliveries SET address_box = NULL WHERE address_box IS NOT NULL AND position IN (${expired})`;
+const eraseAddress = 'UPDATE deliveries SET address_box = NULL WHERE position = ?1 AND address_box IS NOT NULL';
 
-const eraseSecrets = `
+const eraseSecret = `
   UPDATE records SET sweep_at = receipt_expires_at,
     creator_box = zeroblob(length(creator_box)), sealed_secret = zeroblob(length(sealed_secret))
-  WHERE position IN (${expired})`;
+  WHERE position = ?1`;
 
-const deadReceipts = `
-  SELECT position FROM records WHERE sweep_at <= ?1 AND receipt_expires_at <= ?1 ORDER BY sweep_at LIMIT ?2`;
+interface NearbyRow {
+  readonly position: number;
+  /** Until when it holds sealed bytes; 0: it holds none. */
+  until: UnixSeconds;
+}
 
 /**
- * Until when a row near this one holds sealed bytes; null when none does. A row holds them while its secret waits, or may be looked
- * at again, and no sweep has erased it; then its `sweep_at` is its expiry, or the look's end.
+ * From `?1` to `?2`, and `?3` more on either side. A row holds sealed bytes while its secret waits, or may be looked at again, and no sweep
+ * has erased it; then its `sweep_at` is its expiry, or the look's end.
  */
-const nearbySecrets = `
-  SELECT max(sweep_at) AS until FROM (
-    SELECT * FROM (
-      SELECT state, sweep_at, ended_at, receipt_expires_at FROM records WHERE position < ?1 ORDER BY position DESC LIMIT ?2)
-    UNION ALL
-    SELECT * FROM (
-      SELECT state, sweep_at, ended_at, receipt_expires_at FROM records WHERE position > ?1 ORDER BY position LIMIT ?2))
-  WHERE (state = 'w' OR (${mayHoldLook})) AND sweep_at < receipt_expires_at`;
+const nearbyRows = `
+  WITH near AS (
+    SELECT * FROM (SELECT position FROM records WHERE position < ?1 ORDER BY position DESC LIMIT ?3)
+    UNION ALL SELECT position FROM records WHERE position BETWEEN ?1 AND ?2
+    UNION ALL SELECT * FROM (SELECT position FROM records WHERE position > ?2 ORDER BY position LIMIT ?3))
+  SELECT position, iif((state = 'w' OR (${mayHoldLook})) AND sweep_at < receipt_expires_at, sweep_at, 0) AS until
+  FROM records WHERE position IN near ORDER BY position`;
+/** Of rows that are looked at together: most that end together were made together. */
+const nearbySpan = 1_024;
 
 const overwriteRow = `
   UPDATE records SET sweep_at = ?2,
@@ -66,12 +75,20 @@ interface RemovedRow {
   owner: number | null;
 }
 
+/** Until when one of the rows beside the one at `at` holds sealed bytes; 0: none does. */
+function sealedNear(rows: readonly NearbyRow[], at: number, neighbours: number): UnixSeconds {
+  let until = 0;
+  for (let n = Math.max(0, at - neighbours); n <= at + neighbours && n < rows.length; n += 1)
+    if (n !== at) until = Math.max(until, rows[n]?.until ?? 0);
+  return until;
+}
+
 /** @param neighbours rows on either side that a delete keeps its distance by; other than the usual only in its test. */
 export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
-  const forgetAddresses = db.query(eraseAddresses);
-  const erase = db.query(eraseSecrets);
-  const dead = db.query<{ position: number }, [number, number]>(deadReceipts);
-  const nearby = db.query<{ until: UnixSeconds | null }, [number, number]>(nearbySecrets);
+  const due = db.query<DueRow, [number, number]>(dueRows);
+  const forgetAddress = db.query(eraseAddress);
+  const erase = db.query(eraseSecret);
+  const nearby = db.query<NearbyRow, [number, number, number]>(nearbyRows);
   const newest = db.query<{ position: number | null }, []>('SELECT max(position) AS position FROM records');
   const overwrite = db.query(overwriteRow);
   const removeRow = db.query<RemovedRow, [number]>(
@@ -119,24 +136,39 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
     if (removed.owner !== null) removeOwned.run(removed.owner, position);
   }
 
-  function removeDead(now: UnixSeconds, limit: number): number {
-    const positions = dead.all(now, limit).map((row) => row.position);
+  function removeDead(now: UnixSeconds, positions: number[]): void {
     // The newest row stays, so that its position is not given to another record.
     const keep = newest.get()?.position ?? null;
-    for (const position of positions.sort((a, b) => a - b)) {
+    positions.sort((a, b) => a - b);
+    let [rows, at, end]: [NearbyRow[], number, number] = [[], 0, 0];
+    for (const position of positions) {
+      if (position >= end) {
+        end = position + nearbySpan;
+        const last = positions.findLast((each) => each < end) ?? position;
+        [rows, at] = [nearby.all(position, last, neighbours), 0];
+      }
       for (const each of removeBeside) each.run(position);
-      const waitUntil =
-        position === keep ? now + retrySeconds : (nearby.get(position, neighbours)?.until ?? null);
-      if (waitUntil === null) remove(position);
-      else overwrite.run(position, Math.max(waitUntil, now) + settleSeconds);
+      while ((rows[at]?.position ?? position) < position) at += 1;
+      const waitUntil = position === keep ? now + retrySeconds : sealedNear(rows, at, neighbours);
+      if (waitUntil === 0) {
+        remove(position);
+        rows.splice(at, 1);
+      } else {
+        overwrite.run(position, Math.max(waitUntil, now) + settleSeconds);
+        rows.splice(at, 1, { position, until: 0 });
+      }
     }
-    return positions.length;
   }
 
   return (now, limit) => {
-    forgetAddresses.run(now, limit);
-    let touched = Number(erase.run(now, limit).changes);
-    touched += removeDead(now, limit - touched);
+    const rows = due.all(now, limit);
+    let touched = rows.length;
+    for (const { position, is_dead } of rows) {
+      if (is_dead === 1) continue;
+      forgetAddress.run(position);
+      erase.run(position);
+    }
+    removeDead(now, rows.filter(({ is_dead }) => is_dead === 1).map(({ position }) => position));
     for (const forget of forgetStale) touched += Number(forget.run(now, limit - touched).changes);
     return touched;
   };
