@@ -1,10 +1,12 @@
 /**
  * The process that loses power: stores, reads, reads again and burns secrets, and notes in a ledger what it began and what it was
- * promised. Arguments: the store's folder, the ledger, a seed, and the value of `synchronous`.
+ * promised or told. Arguments: the store's folder, the ledger, a seed, and `synced` or, as a seeded defect, `unsynced`.
  */
-import { openSync, writeSync } from 'node:fs';
-import { writerSettings } from '../../src/store/sqlite/database.ts';
-import { openWithSettings } from '../../src/store/sqlite/store.ts';
+import { openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { loopSettings, openConnection, writerSettings } from '../../src/store/sqlite/database.ts';
+import { writeOut } from '../../src/store/sqlite/log.ts';
+import { openWith } from '../../src/store/sqlite/store.ts';
 import { clientStays, newRecord } from '../stores/conformance/check.ts';
 import { steadyClock } from '../support/clocks.ts';
 import { createDice } from '../support/run-seed.ts';
@@ -19,16 +21,17 @@ import {
   sealedOf,
   tagOf,
 } from './powerloss-ledger.ts';
+import { heldCount, holdFlag } from './shim-flags.ts';
 
-const [directory = '', ledgerPath = '', seed = '', synchronous = ''] = process.argv.slice(2);
+const [directory = '', ledgerPath = '', seed = '', sync = ''] = process.argv.slice(2);
 const ledger = openSync(ledgerPath, 'a');
 const note = (line: LedgerLine): void => void writeSync(ledger, `${JSON.stringify(line)}\n`);
 
 async function run(): Promise<void> {
   const dice = createDice(Number(seed));
-  await using store = await openWithSettings(
+  await using store = await openWith(
     { directory, clock: steadyClock(() => powerlossTime), ballastBytes: 64 * 1024 },
-    { ...writerSettings, synchronous: synchronous === 'NORMAL' ? 'NORMAL' : 'FULL' },
+    { settings: { ...loopSettings, synchronous: 'NORMAL' }, isSynced: sync === 'synced' },
   );
 
   async function put(n: number): Promise<void> {
@@ -37,12 +40,31 @@ async function run(): Promise<void> {
     note({ promised: 'put', n });
   }
 
+  /** Notes what others are told of a secret while something is being done to it. */
+  async function watch(n: number, deed: Promise<unknown>): Promise<void> {
+    let isDone = false;
+    const done = deed.finally(() => {
+      isDone = true;
+    });
+    const { secretId, receiptId } = idsOf(n);
+    while (!isDone) {
+      const [secret, receipt] = await Promise.all([store.findSecret(secretId), store.findReceipt(receiptId)]);
+      if (secret === null) note({ promised: 'gone', n });
+      if (receipt?.state === 'received') note({ promised: 'claim', n });
+      if (receipt?.state === 'burned') note({ promised: 'burn', n });
+      await new Promise(setImmediate);
+    }
+    await done;
+  }
+
   async function claim(n: number): Promise<void> {
     const secret = await store.findSecret(idsOf(n).secretId);
     if (secret === null) return;
     note({ began: 'claim', n });
     const look = hasLook(n) ? lookFor(n) : null;
-    if ((await store.claim(secret, clientStays, look)) === 'won') note({ promised: 'claim', n });
+    const claiming = store.claim(secret, clientStays, look);
+    await watch(n, claiming);
+    if ((await claiming) === 'won') note({ promised: 'claim', n });
   }
 
   const answers = new Map<number, number>();
@@ -72,21 +94,37 @@ async function run(): Promise<void> {
     note({ began: 'burn', n });
     const burning =
       secret === null ? store.burn(receiptId, clientStays) : store.burnFound(secret, clientStays);
+    await watch(n, burning);
     if ((await burning) !== null) note({ promised: 'burn', n });
   }
 
+  /** Between a commit and its sync, another process writes the log out. */
+  async function writeOutBeforeSync(deed: () => Promise<unknown>): Promise<void> {
+    const held = heldCount();
+    writeFileSync(holdFlag(), '');
+    const doing = deed();
+    while (sync === 'synced' && heldCount() === held) await new Promise(setImmediate);
+    const beside = openConnection(join(directory, 'mayfly.db'), writerSettings, 'store');
+    writeOut(beside, 'PASSIVE');
+    rmSync(holdFlag());
+    await doing;
+    beside.close();
+  }
+
   let stored = 0;
+  const several = () =>
+    Promise.all([put(stored++), claim(dice(stored - 1)), burn(dice(stored - 1)), put(stored++)]);
   // Whatever the dice say, one secret is read again.
   for (const begin of [put, put, claim, answer]) await begin(begin === put ? stored++ : 1);
   for (let step = 0; step < powerlossSteps; step += 1) {
-    const kind = dice(12);
+    const kind = dice(13);
     if (kind < 4) await put(stored++);
     else if (kind < 6) await claim(dice(stored));
     else if (kind < 8) await burn(dice(stored));
-    else if (kind < 9)
-      await Promise.all([put(stored++), claim(dice(stored - 1)), burn(dice(stored - 1)), put(stored++)]);
-    else if (kind < 10) await store.scrub();
-    else if (kind < 11) await answer(1 + 2 * dice(Math.max(1, stored >> 1)));
+    else if (kind < 9) await several();
+    else if (kind < 10) await writeOutBeforeSync(several);
+    else if (kind < 11) await store.scrub();
+    else if (kind < 12) await answer(1 + 2 * dice(Math.max(1, stored >> 1)));
     else await finish(1 + 2 * dice(Math.max(1, stored >> 1)));
   }
 }

@@ -7,7 +7,8 @@ import type { ReceiptId, SecretId } from '../../src/core/keys.ts';
 import { lookAnswers, lookRow, lookSeconds, type NewLook } from '../../src/core/look-store.ts';
 import type { Burner } from '../../src/core/secret.ts';
 
-export type Deed = 'put' | 'claim' | 'burn' | 'answer 1' | 'answer 2' | 'done';
+/** `gone`: somebody was told that the secret does not wait any more. */
+export type Deed = 'put' | 'claim' | 'burn' | 'gone' | 'answer 1' | 'answer 2' | 'done';
 
 export type LedgerLine =
   | { readonly began: Deed; readonly n: number }
@@ -52,26 +53,36 @@ export interface Knowledge {
   promised: Set<Deed>;
 }
 
-/** The ledger's content at a power cut after sync `n`, for each `n` from 1: all lines before the next sync. */
-export function knowledgeAtSyncs(ledger: string): Map<number, Knowledge>[] {
-  const moments: Map<number, Knowledge>[] = [];
-  let secrets = new Map<number, Knowledge>();
-  const copy = () =>
-    new Map(
-      [...secrets].map(([n, { began, promised }]) => [
+/** What was known at a power cut: all lines before the next moment. */
+export interface Moment {
+  readonly secrets: Map<number, Knowledge>;
+  /** Whether there was a line since the moment itself. */
+  isNew: boolean;
+}
+
+/** Moment `n` is at `n - 1`. */
+export function momentsIn(ledger: string): Moment[] {
+  const moments: Moment[] = [];
+  const before = { secrets: new Map<number, Knowledge>(), isNew: true };
+  const copyOf = ({ secrets }: Moment): Moment => ({
+    secrets: new Map(
+      Array.from(secrets, ([n, { began, promised }]) => [
         n,
         { began: new Set(began), promised: new Set(promised) },
       ]),
-    );
+    ),
+    isNew: false,
+  });
   for (const line of ledger.trim().split('\n')) {
-    if (line.startsWith('sync ')) {
-      secrets = copy();
-      moments.push(secrets);
+    const now = moments.at(-1) ?? before;
+    if (line.startsWith('moment ')) {
+      moments.push(copyOf(now));
       continue;
     }
     const { n, ...deed } = JSON.parse(line) as LedgerLine;
-    const known = secrets.get(n) ?? { began: new Set(), promised: new Set() };
-    secrets.set(n, known);
+    const known = now.secrets.get(n) ?? { began: new Set(), promised: new Set() };
+    now.secrets.set(n, known);
+    now.isNew = true;
     if ('began' in deed) known.began.add(deed.began);
     else known.promised.add(deed.promised);
   }

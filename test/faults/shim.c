@@ -1,16 +1,20 @@
 /*
  * A failing disk: an LD_PRELOAD library for the fault tests.
  *
- * It wraps fsync, fdatasync and pread, only for files in the folder SHIM_ROOT:
+ * It wraps fsync, fdatasync and pread, only for files in the folder SHIM_ROOT. SQLite calls fsync; fdatasync is the store's own sync
+ * of the log.
  *
  *   SHIM_DELAY_MS  every call takes this much longer, as on a slow disk.
  *   SHIM_FAIL_FLAG while a file exists at this path, every call fails with EIO, as on a broken disk.
  *   SHIM_READ_FLAG while a file exists at this path, every read of the database and its log fails with EIO.
- *   SHIM_IMAGES    after each successful call (number N), what a power cut could leave is kept in this folder:
- *                    N.<name>.synced   the file as it was made durable by this call
+ *   SHIM_HOLD_FLAG while a file exists at this path, the store's own syncs wait. Each adds a byte to <flag>.reached when it begins to, and
+ *                  whichever finds <flag>.pass takes that file away and goes on alone.
+ *   SHIM_UNSYNCED_CHECKPOINTS  a seeded defect: SQLite's own syncs of the log do nothing.
+ *   SHIM_IMAGES    before and after each call (moment N), what a power cut could leave is kept in this folder:
  *                    N.<name>.current  every database file as it is now, durable or not
+ *                    N.<name>.synced   after a call that succeeded: the file as it was when the call began
  *                    N.names           the names in the folder, when the call was for the folder itself
- *                  and "sync N" is appended to SHIM_LEDGER, where the process under test also appends what it was
+ *                  and "moment N" is appended to SHIM_LEDGER, where the process under test also appends what it was
  *                  promised, so that the order of promises and syncs is known.
  */
 #define _GNU_SOURCE
@@ -26,7 +30,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned long calls;
+static unsigned long moments;
 
 /* Whether the open file is in SHIM_ROOT; `name` becomes its name there, or "" for the folder itself. */
 static int is_ours(int fd, char *name, size_t size) {
@@ -60,12 +64,16 @@ static void copy_file(const char *from, const char *to) {
   if (out >= 0) close(out);
 }
 
-static int is_database_file(const char *name) {
-  const char *suffix = strstr(name, ".db");
-  return suffix != NULL && strcmp(suffix, ".db-shm") != 0;
+static int ends_with(const char *name, const char *end) {
+  size_t length = strlen(name), end_length = strlen(end);
+  return length >= end_length && strcmp(name + length - end_length, end) == 0;
 }
 
-static void keep_files(const char *root, const char *images, const char *synced) {
+static int is_database_file(const char *name) {
+  return strstr(name, ".db") != NULL && !ends_with(name, ".db-shm");
+}
+
+static void keep_files(const char *root, const char *images) {
   char from[8192], to[8192];
   struct dirent *entry;
   DIR *folder = opendir(root);
@@ -73,10 +81,7 @@ static void keep_files(const char *root, const char *images, const char *synced)
   while ((entry = readdir(folder)) != NULL) {
     if (!is_database_file(entry->d_name)) continue;
     snprintf(from, sizeof from, "%s/%s", root, entry->d_name);
-    snprintf(to, sizeof to, "%s/%lu.%s.current", images, calls, entry->d_name);
-    copy_file(from, to);
-    if (strcmp(entry->d_name, synced) != 0) continue;
-    snprintf(to, sizeof to, "%s/%lu.%s.synced", images, calls, entry->d_name);
+    snprintf(to, sizeof to, "%s/%lu.%s.current", images, moments, entry->d_name);
     copy_file(from, to);
   }
   closedir(folder);
@@ -85,7 +90,7 @@ static void keep_files(const char *root, const char *images, const char *synced)
 static void keep_names(const char *root, const char *images) {
   char path[8192];
   struct dirent *entry;
-  snprintf(path, sizeof path, "%s/%lu.names", images, calls);
+  snprintf(path, sizeof path, "%s/%lu.names", images, moments);
   FILE *names = fopen(path, "w");
   DIR *folder = opendir(root);
   if (names == NULL || folder == NULL) abort();
@@ -95,33 +100,74 @@ static void keep_names(const char *root, const char *images) {
   fclose(names);
 }
 
-static void keep_image(const char *name) {
+/* Whether no call for this file that began later has ended: then more of it is durable already. */
+static int is_latest(const char *name, unsigned long since) {
+  static struct { char name[64]; unsigned long since; } ended[16];
+  for (int n = 0; n < 16; n += 1) {
+    if (ended[n].name[0] != 0 && strcmp(ended[n].name, name) != 0) continue;
+    snprintf(ended[n].name, sizeof ended[n].name, "%s", name);
+    if (ended[n].since > since) return 0;
+    ended[n].since = since;
+    return 1;
+  }
+  abort();
+}
+
+/* A moment of a call for the file `name`; `since` is that at which the call began, 0 if it begins now. Returns its number. */
+static unsigned long keep_moment(const char *name, unsigned long since) {
   const char *root = getenv("SHIM_ROOT"), *images = getenv("SHIM_IMAGES"), *ledger = getenv("SHIM_LEDGER");
-  char line[64];
-  if (images == NULL || ledger == NULL) return;
+  char line[64], from[8192], to[8192];
+  if (images == NULL || ledger == NULL) return 0;
   pthread_mutex_lock(&lock);
-  calls += 1;
-  if (name[0] == 0) keep_names(root, images);
-  keep_files(root, images, name);
+  moments += 1;
+  keep_files(root, images);
+  if (since != 0 && name[0] == 0) keep_names(root, images);
+  if (since != 0 && name[0] != 0 && is_database_file(name) && is_latest(name, since)) {
+    snprintf(from, sizeof from, "%s/%lu.%s.current", images, since, name);
+    snprintf(to, sizeof to, "%s/%lu.%s.synced", images, moments, name);
+    copy_file(from, to);
+  }
+  unsigned long number = moments;
   int out = open(ledger, O_WRONLY | O_APPEND);
-  int length = snprintf(line, sizeof line, "sync %lu\n", calls);
+  int length = snprintf(line, sizeof line, "moment %lu\n", number);
   if (out < 0 || write(out, line, length) != length) abort();
   close(out);
   pthread_mutex_unlock(&lock);
+  return number;
+}
+
+static void add_byte(const char *path) {
+  int file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (file < 0 || write(file, ".", 1) != 1) abort();
+  close(file);
+}
+
+/* Until the flag is taken away, or this call alone may pass. */
+static void hold(const char *flag) {
+  char reached[4096], pass[4096];
+  if (access(flag, F_OK) != 0) return;
+  snprintf(reached, sizeof reached, "%s.reached", flag);
+  snprintf(pass, sizeof pass, "%s.pass", flag);
+  add_byte(reached);
+  while (access(flag, F_OK) == 0 && unlink(pass) != 0) usleep(500);
 }
 
 static int synchronise(int fd, const char *function) {
   char name[4096];
   int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, function);
   if (!is_ours(fd, name, sizeof name)) return real(fd);
-  const char *delay = getenv("SHIM_DELAY_MS"), *fail = getenv("SHIM_FAIL_FLAG");
+  int is_own = strcmp(function, "fdatasync") == 0;
+  const char *delay = getenv("SHIM_DELAY_MS"), *fail = getenv("SHIM_FAIL_FLAG"), *held = getenv("SHIM_HOLD_FLAG");
+  if (!is_own && ends_with(name, "-wal") && getenv("SHIM_UNSYNCED_CHECKPOINTS") != NULL) return 0;
+  unsigned long since = keep_moment(name, 0);
   if (delay != NULL) usleep(1000 * (useconds_t)atoi(delay));
+  if (is_own && held != NULL) hold(held);
   if (fail != NULL && access(fail, F_OK) == 0) {
     errno = EIO;
     return -1;
   }
   int result = real(fd);
-  if (result == 0) keep_image(name);
+  if (result == 0) keep_moment(name, since);
   return result;
 }
 
