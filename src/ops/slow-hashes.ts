@@ -1,8 +1,7 @@
 /**
  * The slow hash of passphrases, argon2id, and the queue in front of it (P21, P24); and the bcrypt hash that is kept.
  *
- * argon2id runs off the main thread, only so many at once that a core stays free, because more would fill the thread pool that the
- * store's fsync may need. It costs what OWASP recommends first: 19 MiB, t = 2, p = 1. bcrypt hashes what argon2id made and decides
+ * argon2id runs off the main thread, only so many at once that a core stays free. It costs what OWASP recommends first: 19 MiB, t = 2, p = 1. bcrypt hashes what argon2id made and decides
  * nothing, so it runs at its least cost and outside the queue (`docs/decisions/003-commitment-decides.md`).
  *
  * In the queue at most `maxInFlight` run at once. Making secrets and proving passphrases wait in separate lines, so neither can take the

@@ -1,6 +1,6 @@
 /**
- * Accounts and their tokens as rows: the columns that are asked for, the reads on the event loop's own
- * connection, then the writes inside the writer's transaction. A function of one never calls one of the other.
+ * Accounts and their tokens as rows: the columns that are asked for, the reads, then
+ * the writes, which run inside a batch's transaction. A function of one never calls one of the other.
  *
  * Invariants: a token is found through the index of its hash, in one query whether or not it exists (P17). Uniqueness is
  * the database's own: a conflict is an expected answer, not a failure.

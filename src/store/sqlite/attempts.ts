@@ -1,5 +1,5 @@
 /**
- * Guesses at passphrases (P14): read and raised in one transaction that no other writer shares, and answered only once durable, so a
+ * Guesses at passphrases (P14): read and raised in one transaction, and answered only once durable, so a
  * guess that was not counted is never computed.
  */
 import type { Database } from 'bun:sqlite';

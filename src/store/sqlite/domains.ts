@@ -1,8 +1,8 @@
 /**
- * Share domains, their brands and logos as rows: the columns that are asked for, the reads on the event loop's own
- * connection, then the writes inside the writer's transaction. A function of one never calls one of the other.
+ * Share domains, their brands and logos as rows: the columns that are asked for, the reads, then
+ * the writes, which run inside a batch's transaction. A function of one never calls one of the other.
  *
- * Invariants: a name is verified for one account at most. The writer looks at that and decides in one transaction, so two
+ * Invariants: a name is verified for one account at most. A batch looks at that and decides in one transaction, so two
  * accounts never have it at once, however many processes write (P20), and the unique index of verified names holds it
  * too. That index also finds the account in one query, which runs for every request that arrives on another host than
  * the site's.

@@ -1,5 +1,5 @@
 /**
- * Secrets and receipts: reads on the event loop's connection, writes inside the writer's transaction.
+ * Secrets and receipts: reads, and writes inside a batch's transaction.
  *
  * The form of the statements is the safety argument. A claim and a burn are one UPDATE each that holds the whole condition, so
  * exactly one can match (P1, P7), and the same statement sets the state and erases (P6). Only a delete changes a row's size (see

@@ -1,13 +1,13 @@
 /**
- * Sessions, passwords and the mailed tickets that set them, as rows: first the reads on the event loop's own
- * connection, then the writes inside the writer's transaction. A function of one never calls one of the other.
+ * Sessions, passwords and the mailed tickets that set them, as rows: first the reads, then the writes, which
+ * run inside a batch's transaction. A function of one never calls one of the other.
  *
  * Invariants: a session and a ticket are found through the index of their hash, in one query whether or not they exist
  * (P17), and only while they live at store time. The form of the writing statements is the safety argument: a session is
  * begun by an INSERT that finds the password it was opened with in an account that is not locked, so a log-in that began
  * before a change of password or a lock does not outlive it; one that has expired is neither moved on nor ended; a ticket is used up by the one UPDATE that finds it
  * alive, so it works once; a password is exchanged by an UPDATE that names the one it replaces. Tickets are counted and
- * kept in one transaction that no other writer shares, so of two at once one is kept.
+ * kept in one transaction, so of two at once one is kept.
  */
 import type { Database } from 'bun:sqlite';
 import type {
