@@ -56,7 +56,7 @@ ${machine}
   rounds. ${connections} keep-alive connections with one request in flight on each. The generators read every answer to its end and check that it
   is 200 and that a revealed value is the one that was sent. Values are of 48 bytes, creators anonymous.
 - Processor time is the kernel's, of all threads and processes of the server. The service is what \`npm start\` runs, without
-  npm itself: embedded store, durable at every answer (WAL, \`synchronous=FULL\`), rate limits counting (set too high to refuse).
+  npm itself: embedded store, durable at every answer (the log is synced first), rate limits counting (set too high to refuse).
 
 ${body}`;
 }

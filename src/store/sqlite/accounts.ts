@@ -26,9 +26,9 @@ import {
   tokenOf,
 } from '../account-rows.ts';
 import { maskOf } from '../marks.ts';
+import type { Deciding } from './decisions.ts';
 import { eraseLook, holdsLook } from './looks.ts';
 import { eraseMemoAt } from './mail.ts';
-import type { Deciding } from './decisions.ts';
 import { endRecord } from './records.ts';
 
 interface ListedRow extends AccountRow {

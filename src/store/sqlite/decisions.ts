@@ -144,7 +144,12 @@ export type Answer = { readonly answer: unknown } | { readonly refused: string }
 
 /** Whether it adds what nobody needs to read or burn a secret, so that a full store refuses it as it refuses a put. */
 export function wantsRoom({ name, args }: Ask): boolean {
-  return name === 'put' || name === 'assertRoom' || name === 'reserveCreation' || (name === 'setMemo' && args[1] !== null);
+  return (
+    name === 'put' ||
+    name === 'assertRoom' ||
+    name === 'reserveCreation' ||
+    (name === 'setMemo' && args[1] !== null)
+  );
 }
 
 export interface BatchAnswers {

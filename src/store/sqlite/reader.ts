@@ -70,10 +70,11 @@ export function createReader(
     const tellAll = () => {
       for (const [tell] of untold) tell();
     };
-    if (waiting === null) return tellAll();
-    waiting.then(tellAll, (error) => {
+    const failAll = (error: unknown) => {
       for (const [, reject] of untold) reject(unread(error));
-    });
+    };
+    if (waiting === null) tellAll();
+    else waiting.then(tellAll, failAll);
   }
 
   const read: Reader['read'] = (run, tellsNoEnd) =>

@@ -27,6 +27,7 @@ import type { UnixSeconds } from '../../core/time.ts';
 import { bitsOf } from '../marks.ts';
 import { lifeOf, type ReceiptRow, receiptOf, toSecret } from '../record-rows.ts';
 import { deliveryAt } from '../store.ts';
+import type { Deciding, LocatedClaim } from './decisions.ts';
 import { hintOf, type Locator, rowAmong } from './locator.ts';
 import { eraseLook, holdsLook } from './looks.ts';
 import {
@@ -41,7 +42,6 @@ import {
   memoBoxOf,
   memoColumns,
 } from './mail.ts';
-import type { Deciding, LocatedClaim } from './decisions.ts';
 import { createRootUses, namedRoot } from './roots.ts';
 import { type PlacedSecretRow, secretColumns } from './secret-rows.ts';
 

@@ -9,8 +9,8 @@ import type { Database } from 'bun:sqlite';
 import type { SecretId } from '../../core/keys.ts';
 import type { OlderRootsBatch } from '../../core/root-store.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { holdsLook } from './looks.ts';
 import type { Deciding } from './decisions.ts';
+import { holdsLook } from './looks.ts';
 
 const daySeconds = 86_400;
 

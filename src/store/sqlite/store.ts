@@ -1,25 +1,9 @@
-/**
- * The embedded store: SQLite in one folder, safe for several processes on one machine.
- *
- * It reads and commits on the event loop, by one connection, and waits for the disk in threads. What resolves is durable (P2, P5). Expiry
- * is judged by a store time that never steps back, across restarts and for all processes on the folder (P8).
- */
-import type { Database } from 'bun:sqlite';
 import type { AttemptStore } from '../../core/attempt-store.ts';
 import type { CreationStore } from '../../core/creation-store.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type { ReceiptId, SecretId } from '../../core/keys.ts';
-import type { LookStore, NewLook } from '../../core/look-store.ts';
-import type {
-  AccountStore,
-  ClaimOutcome,
-  ClaimTarget,
-  DomainStore,
-  IsAbandoned,
-  SecretStore,
-} from '../../core/ports.ts';
+import type { SecretId } from '../../core/keys.ts';
+import type { AccountStore, DomainStore } from '../../core/ports.ts';
 import type { RootStore, RotationStore } from '../../core/root-store.ts';
-import type { NewRecord } from '../../core/secret.ts';
 import type { MachineClock, StoreClock } from '../../core/time.ts';
 import { type EpochTable, withEpochs } from '../epochs.ts';
 import { type Store, StoreRefusal } from '../store.ts';
@@ -37,21 +21,20 @@ import {
   openConnection,
   writerSettings,
 } from './database.ts';
-import { type DecisionArguments, type Forwarded, forwarded, type LocatedClaim } from './decisions.ts';
+import { type DecisionArguments, type Forwarded, forwarded } from './decisions.ts';
 import { Disk } from './disk.ts';
 import { createDomainReads } from './domains.ts';
 import { Engine } from './engine.ts';
 import { readEpochKey } from './epochs.ts';
 import { codeOf, isEmptyFile, isServed, messageOf, prepareFolder } from './files.ts';
-import { createLocator, type Locator } from './locator.ts';
-import { createLookReads } from './looks.ts';
+import { createLocator } from './locator.ts';
 import { beginLog, LogKeeper, LogSync, watchOthers, writeOut } from './log.ts';
-import { createReader, type Reader } from './reader.ts';
-import { createRecordReads } from './records.ts';
+import { createReader } from './reader.ts';
 import { createRootReads } from './roots.ts';
+import { lookStore, type Parts, recordStore } from './secret-store.ts';
 import { createSessionReads } from './sessions.ts';
 import { usedBytes } from './sweep.ts';
-import { createSharedTime, type SharedTime } from './time.ts';
+import { createSharedTime } from './time.ts';
 
 export interface SqliteStoreOptions {
   /** Made, for this user alone, when it is missing. */
@@ -95,7 +78,9 @@ export async function openWith(options: SqliteStoreOptions, durability: Durabili
   let queue: CommitQueue | null = null;
   const disk = new Disk(folder.wal, (message) => queue?.lose(message));
   try {
-    const log = new LogSync(durability.isSynced ? () => disk.sync() : async () => {}, (error) => committing.fail(error));
+    const log = new LogSync(durability.isSynced ? () => disk.sync() : async () => {}, (error) =>
+      committing.fail(error),
+    );
     const isStore = watchOthers(db, () => log.changed());
     const locator = createLocator(db);
     const keeper = new LogKeeper(db, disk, folder.database, ballastBytes / 2);
@@ -185,15 +170,6 @@ function toRefusal(error: unknown, directory: string): unknown {
   return new StoreRefusal(damaged ? 'damaged' : 'not_writable', message, { cause: error });
 }
 
-interface Parts {
-  readonly db: Database;
-  readonly queue: CommitQueue;
-  readonly locator: Locator;
-  readonly clock: MachineClock;
-  readonly time: SharedTime;
-  readonly reader: Reader;
-}
-
 function createStore(parts: Parts, close: () => Promise<void>): SqliteStore {
   const looks = lookStore(parts);
   const records = recordStore(parts);
@@ -212,157 +188,6 @@ function createStore(parts: Parts, close: () => Promise<void>): SqliteStore {
     assertCommits: (isDoubted) => parts.queue.assertCommits(isDoubted),
     usedBytes: () => parts.reader.read(() => usedBytes(parts.db)),
     [Symbol.asyncDispose]: close,
-  };
-}
-
-function recordStore({ db, queue, locator, time, reader }: Parts): Omit<SecretStore, keyof LookStore> {
-  const { now } = time;
-  const reads = createRecordReads(db, locator);
-  const locate = (asked: ReceiptId) =>
-    reader.lookUp(asked, (id) => {
-      const position = locator.ofReceipt(id);
-      return position === null ? null : { id, position };
-    });
-  /** Of what was not found by this process, or was copied since. */
-  async function locateAndClaim(
-    target: ClaimTarget,
-    isAbandoned: IsAbandoned,
-    look: NewLook | null,
-  ): Promise<ClaimOutcome> {
-    const { rowVersion } = target;
-    const secretId = target.secretId.slice() as SecretId;
-    const kept = look === null ? {} : { look: structuredClone(look) };
-    const position = await reader.read(() => locator.ofSecret(secretId));
-    return position === null ? 'gone' : claimAt({ secretId, rowVersion, position, ...kept }, isAbandoned);
-  }
-
-  async function claimAt(target: LocatedClaim, isAbandoned: IsAbandoned): Promise<ClaimOutcome> {
-    const outcome = await queue.decideFor(isAbandoned, 'claim', target);
-    if (outcome === 'refused') throw new ServiceError('unavailable', 'The store did not take the claim.');
-    return outcome;
-  }
-  return {
-    now,
-    async put(record) {
-      if ((await queue.decide('put', copyOf(record))) === null)
-        throw new ServiceError('unavailable', 'The store refused the record.');
-    },
-    claim(target, isAbandoned, look = null) {
-      const { secretId, rowVersion } = target;
-      const position = reads.knownPlaceOf(target);
-      if (position === undefined) return locateAndClaim(target, isAbandoned, look);
-      const kept = look === null ? {} : { look: structuredClone(look) };
-      const located = { secretId: secretId.slice() as SecretId, rowVersion, position, ...kept };
-      return claimAt(located, isAbandoned);
-    },
-    // What waits is told at once: whoever knows its link was told after its own sync.
-    findSecret: (asked) =>
-      reader.lookUp(
-        asked,
-        (id) => reads.findSecret(id, time.earliest()),
-        (found) => found !== null,
-      ),
-    findReceipt: (asked, manager) =>
-      reader.lookUp(asked, (id) => reads.findReceipt(id, manager ?? null, time.earliest())),
-    listReceipts: (owner, page) => reader.read(() => reads.listReceipts(owner, page, now())),
-    async burn(id, isAbandoned) {
-      const at = await locate(id);
-      return at === null ? null : queue.decideFor(isAbandoned, 'burn', at);
-    },
-    async burnFound(target, isAbandoned) {
-      const { rowVersion } = target;
-      const id = target.secretId.slice() as SecretId;
-      const position = reads.knownPlaceOf(target) ?? (await reader.read(() => locator.ofSecret(id)));
-      return position === null
-        ? null
-        : queue.decideFor(isAbandoned, 'burnFound', { id, position }, rowVersion);
-    },
-    async burnAll(after, limit) {
-      const { burned, next } = await queue.decide('burnAll', Number(after ?? 0), limit, time.earliest());
-      return { burned, next: next === null ? null : String(next) };
-    },
-    async markViewed(id) {
-      const at = await locate(id);
-      return at === null ? null : queue.decide('markViewed', at);
-    },
-    async setExpiry(id, from, to) {
-      const kept = structuredClone(to);
-      const at = await locate(id);
-      return at !== null && queue.decide('setExpiry', at, from, kept);
-    },
-    async setMemo(id, memoBox) {
-      const kept = memoBox?.slice() ?? null;
-      const at = await locate(id);
-      return at !== null && queue.decide('setMemo', at, kept);
-    },
-    async queueDelivery(id, queued) {
-      const kept = structuredClone(queued);
-      const at = await locate(id);
-      return at === null ? 'gone' : queue.decide('queueDelivery', at, kept);
-    },
-    async setDelivery(id, delivery) {
-      const kept = structuredClone(delivery);
-      const at = await locate(id);
-      if (at !== null) await queue.decide('setDelivery', at, kept);
-    },
-    takeDueNotices: (limit) => queue.decide('takeDueNotices', limit),
-    async sweep(limit) {
-      let touched = 0;
-      for (let slice = sliceRows; slice === sliceRows && touched < limit; touched += slice)
-        slice = await queue.decide('sweep', Math.min(sliceRows, limit - touched));
-      return touched;
-    },
-    scrub: () => queue.decide('scrub'),
-  };
-}
-
-/** The event loop stops for a slice, so each is short (P24). */
-const sliceRows = 128;
-
-/** The caller may wipe its bytes. */
-function copyOf(record: NewRecord): NewRecord {
-  const { hold } = record;
-  return {
-    ...record,
-    secretId: record.secretId.slice() as SecretId,
-    receiptId: record.receiptId.slice() as ReceiptId,
-    sealedSecret: record.sealedSecret.slice(),
-    detailsBox: record.detailsBox?.slice() ?? null,
-    recentBox: record.recentBox?.slice() ?? null,
-    memoBox: record.memoBox?.slice() ?? null,
-    hold: hold && structuredClone(hold),
-  };
-}
-
-function lookStore({
-  db,
-  queue,
-  locator,
-  time,
-  reader,
-}: Parts): LookStore & Pick<RotationStore, 'findAnyLook'> {
-  const reads = createLookReads(db, locator);
-  const find = (asked: SecretId, tag: Uint8Array | null) =>
-    reader.lookUp(asked, (id) => reads.findLook(id, tag, time.now()));
-  const locate = (asked: SecretId) =>
-    reader.lookUp(asked, (id) => {
-      const position = locator.ofSecret(id);
-      return position === null ? null : { id, position };
-    });
-  return {
-    findLook: (id, tag) => find(id, tag.slice()),
-    findAnyLook: (id) => find(id, null),
-    async takeAnswer(id, tag, isAbandoned) {
-      const kept = tag.slice();
-      const at = await locate(id);
-      const taken = at !== null && (await queue.decideFor(isAbandoned, 'takeAnswer', at, kept));
-      return taken === 'abandoned' ? taken : taken ? 'answered' : 'gone';
-    },
-    async endLook(id, tag) {
-      const kept = tag.slice();
-      const at = await locate(id);
-      if (at !== null) await queue.decide('endLook', at, kept);
-    },
   };
 }
 

@@ -9,8 +9,8 @@
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
 import { finishedDeletionSeconds } from '../store.ts';
-import { mayHoldLook } from './looks.ts';
 import type { Batch } from './decisions.ts';
+import { mayHoldLook } from './looks.ts';
 
 /**
  * A merge touches a page and its siblings, three pages at most; a row takes 100 bytes or more of a page of 4,096, so all
@@ -35,7 +35,8 @@ const dueRows = `
   SELECT position, receipt_expires_at <= ?1 AS is_dead FROM records WHERE sweep_at <= ?1 ORDER BY sweep_at LIMIT ?2`;
 
 /** The recipient's address goes with the secret (P11); whoever reads one does not wait for this. */
-const eraseAddress = 'UPDATE deliveries SET address_box = NULL WHERE position = ?1 AND address_box IS NOT NULL';
+const eraseAddress =
+  'UPDATE deliveries SET address_box = NULL WHERE position = ?1 AND address_box IS NOT NULL';
 
 const eraseSecret = `
   UPDATE records SET sweep_at = receipt_expires_at,
@@ -168,7 +169,10 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
       forgetAddress.run(position);
       erase.run(position);
     }
-    removeDead(now, rows.filter(({ is_dead }) => is_dead === 1).map(({ position }) => position));
+    removeDead(
+      now,
+      rows.filter(({ is_dead }) => is_dead === 1).map(({ position }) => position),
+    );
     for (const forget of forgetStale) touched += Number(forget.run(now, limit - touched).changes);
     return touched;
   };

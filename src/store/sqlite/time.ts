@@ -10,8 +10,8 @@ import { ServiceError } from '../../core/errors.ts';
 import { lookSeconds } from '../../core/look-store.ts';
 import type { MachineClock, UnixSeconds } from '../../core/time.ts';
 import { createStoreTime, leastTimeBy, type StoreTime, type TimeMark } from '../store-time.ts';
-import { eraseLook, holdsLook } from './looks.ts';
 import type { BatchClock, BatchTime } from './decisions.ts';
+import { eraseLook, holdsLook } from './looks.ts';
 import type { Sweep } from './sweep.ts';
 
 export interface KeptTime {
