@@ -4,7 +4,7 @@
  * It wraps fsync, fdatasync and pread, only for files in the folder SHIM_ROOT. SQLite calls fsync; fdatasync is the store's own sync
  * of the log.
  *
- *   SHIM_DELAY_MS  every call takes this much longer, as on a slow disk.
+ *   SHIM_SLOW_FLAG while a file exists at this path, every call takes 150 ms longer, as on a slow disk.
  *   SHIM_FAIL_FLAG while a file exists at this path, every call fails with EIO, as on a broken disk.
  *   SHIM_READ_FLAG while a file exists at this path, every read of the database and its log fails with EIO.
  *   SHIM_HOLD_FLAG while a file exists at this path, the store's own syncs wait. Each adds a byte to <flag>.reached when it begins to, and
@@ -157,10 +157,10 @@ static int synchronise(int fd, const char *function) {
   int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, function);
   if (!is_ours(fd, name, sizeof name)) return real(fd);
   int is_own = strcmp(function, "fdatasync") == 0;
-  const char *delay = getenv("SHIM_DELAY_MS"), *fail = getenv("SHIM_FAIL_FLAG"), *held = getenv("SHIM_HOLD_FLAG");
+  const char *slow = getenv("SHIM_SLOW_FLAG"), *fail = getenv("SHIM_FAIL_FLAG"), *held = getenv("SHIM_HOLD_FLAG");
   if (!is_own && ends_with(name, "-wal") && getenv("SHIM_UNSYNCED_CHECKPOINTS") != NULL) return 0;
   unsigned long since = keep_moment(name, 0);
-  if (delay != NULL) usleep(1000 * (useconds_t)atoi(delay));
+  if (slow != NULL && access(slow, F_OK) == 0) usleep(150000);
   if (is_own && held != NULL) hold(held);
   if (fail != NULL && access(fail, F_OK) == 0) {
     errno = EIO;

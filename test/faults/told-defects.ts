@@ -47,10 +47,19 @@ export const toldDefects: Readonly<Record<string, Defect>> = {
   },
 };
 
+/** Noticed on a disk of which a sync has failed. */
+const syncDefects: Readonly<Record<string, Defect>> = {
+  'a sync after a failed one is believed': {
+    file: 'log.ts',
+    right: 'if (this.#failure !== null) return Promise.reject(this.#failure);',
+    wrong: '',
+  },
+};
+
 /** `''` for none. */
 export function seedDefect(name: string): void {
   if (name === '') return;
-  const { file, right, wrong } = toldDefects[name] as Defect;
+  const { file, right, wrong } = { ...toldDefects, ...syncDefects }[name] as Defect;
   const path = join(folder, file);
   Bun.plugin({
     name,
