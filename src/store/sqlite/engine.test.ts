@@ -1,42 +1,28 @@
 /** The committing engine: a lock that another process holds, a disk that is full, and the end of a run, clean or without room for it. */
 import { Database } from 'bun:sqlite';
-import { afterEach, beforeEach, describe, expect, it, spyOn } from 'bun:test';
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { beforeEach, describe, expect, it, spyOn } from 'bun:test';
+import { existsSync, statSync } from 'node:fs';
 import { createSettableClock, newRecord, putNew } from '../../../test/stores/conformance/check.ts';
 import { batchTimeAt } from '../../../test/support/clocks.ts';
 import { lookUntil } from '../../../test/support/look-until.ts';
 import { openEngine as openEngineIn } from '../../../test/support/opened-engine.ts';
-import { migrate, openConnection, writerSettings } from './database.ts';
+import { useSqlite } from '../../../test/support/sqlite-folder.ts';
+import { writerSettings } from './database.ts';
 import type { Ask, Batch } from './decisions.ts';
-import { prepareFolder } from './files.ts';
 import { createLocator, type StoredRow } from './locator.ts';
 import { openSqliteStore } from './store.ts';
 
 const now = 1_800_000_000;
 const ballastBytes = 256 * 1024;
-let directory = '';
-let path = '';
-/** Another process's connection. */
-let other: Database;
+/** Where the store is, and another process's connection to it. */
+const current = useSqlite(writerSettings);
 
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'mayfly-'));
-  path = prepareFolder(directory).database;
-  other = openConnection(path, writerSettings);
-  migrate(other);
-  // As after a start: nothing of the migrations is in the log.
-  other.run('PRAGMA wal_checkpoint(TRUNCATE)');
-});
+// As after a start: nothing of the migrations is in the log.
+beforeEach(() => void current.db.run('PRAGMA wal_checkpoint(TRUNCATE)'));
 
-afterEach(() => {
-  other.close();
-  rmSync(directory, { recursive: true });
-});
-
-const openEngine = () => openEngineIn(directory, ballastBytes);
-const openStore = () => openSqliteStore({ directory, clock: createSettableClock(now), ballastBytes });
+const openEngine = () => openEngineIn(current.directory, ballastBytes);
+const openStore = () =>
+  openSqliteStore({ directory: current.directory, clock: createSettableClock(now), ballastBytes });
 
 const asking = (...asks: Ask[]): Batch => ({ time: batchTimeAt(now), asks, bytes: 0 });
 const puts = (count: number): Batch =>
@@ -45,7 +31,7 @@ const keepTime = { name: 'keepTime', args: [] } as const;
 const full = { full: true } as const;
 
 function counts() {
-  return other
+  return current.db
     .query<Record<string, number>, []>(
       `SELECT upto, (SELECT count(*) FROM records) AS rows, (SELECT count(*) FROM secret_index) AS secrets,
          (SELECT count(*) FROM receipt_index) AS receipts FROM merge_progress`,
@@ -53,7 +39,7 @@ function counts() {
     .get();
 }
 
-const logBytes = (): number => statSync(`${path}-wal`).size;
+const logBytes = (): number => statSync(current.wal).size;
 
 describe('the end of a run', () => {
   it('brings every row into the index, and empties the log', async () => {
@@ -68,14 +54,14 @@ describe('the end of a run', () => {
   it('P5: with no room for the index leaves the rows, empties the log all the same, and is in nobody’s way', async () => {
     const store = await openStore();
     for (let n = 0; n < 7; n += 1) await putNew(store);
-    other.run(
+    current.db.run(
       "CREATE TRIGGER no_room BEFORE UPDATE ON merge_progress BEGIN SELECT RAISE(ABORT, 'no room'); END",
     );
     await store[Symbol.asyncDispose]();
     expect(counts()).toEqual({ upto: 0, rows: 7, secrets: 0, receipts: 0 });
     expect(logBytes()).toBe(0);
-    other.run('PRAGMA busy_timeout = 0');
-    other.run('DROP TRIGGER no_room');
+    current.db.run('PRAGMA busy_timeout = 0');
+    current.db.run('DROP TRIGGER no_room');
     const again = await openStore();
     await putNew(again);
     await again[Symbol.asyncDispose]();
@@ -100,10 +86,10 @@ describe('what a batch has stored', () => {
   it('P5: is where the locator finds it, and counted as a change, when the batch has run', async () => {
     const heard: [number, readonly StoredRow[]][] = [];
     const locator = {
-      ...createLocator(other),
+      ...createLocator(current.db),
       stored: (...told: [number, readonly StoredRow[]]) => void heard.push(told),
     };
-    await using opened = openEngineIn(directory, ballastBytes, { locator });
+    await using opened = openEngineIn(current.directory, ballastBytes, { locator });
     for (const rows of [3, 1, 5]) await opened.engine.run(puts(rows));
     await opened.engine.run(asking(keepTime));
     expect(heard.map(([first, rows]) => [first, rows.length])).toEqual([
@@ -134,16 +120,16 @@ describe('what a batch has stored', () => {
 describe('a lock that another process holds', () => {
   it('P24: is waited for while the event loop goes on', async () => {
     await using opened = openEngine();
-    other.run('BEGIN IMMEDIATE');
+    current.db.run('BEGIN IMMEDIATE');
     const running = opened.engine.run(puts(1));
     await new Promise((resolve) => setImmediate(resolve));
-    other.run('ROLLBACK');
+    current.db.run('ROLLBACK');
     expect((await running).answers).toEqual([{ answer: 1 }]);
   });
 
   it('P23: for too long refuses the batch, and the next one is committed', async () => {
     await using opened = openEngine();
-    other.run('BEGIN IMMEDIATE');
+    current.db.run('BEGIN IMMEDIATE');
     let ms = 0;
     const clock = spyOn(performance, 'now').mockImplementation(() => (ms += 2_501));
     try {
@@ -154,7 +140,7 @@ describe('a lock that another process holds', () => {
       clock.mockRestore();
     }
     expect([opened.db.inTransaction, opened.changes()]).toEqual([false, 0]);
-    other.run('ROLLBACK');
+    current.db.run('ROLLBACK');
     expect((await opened.engine.run(puts(2))).answers).toEqual([{ answer: 1 }, { answer: 2 }]);
   });
 });
@@ -202,8 +188,8 @@ describe('a commit that fails', () => {
 });
 
 describe('a commit that fails on a full disk', () => {
-  const isBallastHeld = () => existsSync(join(directory, 'ballast'));
-  const rootUses = () => other.query('SELECT kid FROM root_uses').values();
+  const isBallastHeld = () => existsSync(current.ballast);
+  const rootUses = () => current.db.query('SELECT kid FROM root_uses').values();
   const openOnFullDisk = (failures: number) => openWithFailingCommits(failures, 'SQLITE_FULL', openEngine);
 
   it('P23: is done in the room that the log gives back, and the ballast stays', async () => {

@@ -1,11 +1,9 @@
 /** The write-ahead log: what of it is known to be on the disk, and that it is written out before it gets too long. */
-import type { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it, mock } from 'bun:test';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { makeMemoryFolder } from '../../../test/stores/memory-folder.ts';
-import { loopSettings, migrate, openConnection, setMark, writerSettings } from './database.ts';
+import { useSqlite } from '../../../test/support/sqlite-folder.ts';
+import { openConnection, setMark, writerSettings } from './database.ts';
 import { Disk } from './disk.ts';
-import { prepareFolder } from './files.ts';
 import { LogKeeper, LogSync, watchOthers, writeOut } from './log.ts';
 
 describe('what is on the disk', () => {
@@ -41,6 +39,7 @@ describe('what is on the disk', () => {
     log.changed();
     const later = [log.settled(), log.settled()];
     expect(syncs).toHaveLength(1);
+    expect(await endsOf(...first, ...later)).toEqual(['waits', 'waits', 'waits', 'waits']);
     syncs[0]?.resolve();
     expect(await endsOf(...first, ...later)).toEqual(['settled', 'settled', 'waits', 'waits']);
     expect(syncs).toHaveLength(2);
@@ -71,35 +70,26 @@ describe('what is on the disk', () => {
   });
 });
 
-let directory = '';
-let path = '';
-let db: Database;
+const current = useSqlite();
 let disk: Disk;
 
 beforeEach(() => {
-  directory = makeMemoryFolder();
-  path = prepareFolder(directory).database;
-  db = openConnection(path, loopSettings);
-  migrate(db);
-  disk = new Disk(`${path}-wal`, (message) => {
+  disk = new Disk(current.wal, (message) => {
     throw new Error(message);
   });
 });
 
-afterEach(async () => {
-  await disk.close();
-  db.close();
-  rmSync(directory, { recursive: true });
-});
+afterEach(() => disk.close());
 
 const frameBytes = 4_096 + 24;
-const logBytes = () => statSync(`${path}-wal`).size;
-const write = (kid: number, on = db) => on.run('INSERT INTO root_checks VALUES (?1, zeroblob(100))', [kid]);
-const openKeeper = (limitBytes: number) => new LogKeeper(db, disk, path, limitBytes);
+const logBytes = () => statSync(current.wal).size;
+const write = (kid: number, on = current.db) =>
+  on.run('INSERT INTO root_checks VALUES (?1, zeroblob(100))', [kid]);
+const openKeeper = (limitBytes: number) => new LogKeeper(current.db, disk, current.database, limitBytes);
 
 /** Another process's connection, in a snapshot of the latest state. */
 function openReader() {
-  const reader = openConnection(path, writerSettings);
+  const reader = openConnection(current.database, writerSettings);
   const read = () => {
     if (reader.inTransaction) reader.run('COMMIT');
     reader.run('BEGIN');
@@ -111,9 +101,9 @@ function openReader() {
 
 describe('what other connections have committed', () => {
   it('P2: is noticed once each, as is what was there before, but not one’s own commits', () => {
-    const other = openConnection(path, writerSettings);
+    const other = openConnection(current.database, writerSettings);
     const changed = mock(() => {});
-    const isStore = watchOthers(db, changed);
+    const isStore = watchOthers(current.db, changed);
     const changesAfter = (deed: () => void) => {
       changed.mockClear();
       deed();
@@ -124,16 +114,16 @@ describe('what other connections have committed', () => {
     expect(changesAfter(() => write(1))).toBe(0);
     expect(changesAfter(() => write(2, other))).toBe(1);
     // In a transaction it is what that shows.
-    db.run('BEGIN IMMEDIATE');
+    current.db.run('BEGIN IMMEDIATE');
     expect(changesAfter(() => write(3))).toBe(0);
-    db.run('COMMIT');
+    current.db.run('COMMIT');
     other.close();
   });
 
   it('P5: may have closed the store, for good', () => {
-    const isStore = watchOthers(db, () => {});
+    const isStore = watchOthers(current.db, () => {});
     expect(isStore()).toBe(true);
-    const other = openConnection(path, writerSettings);
+    const other = openConnection(current.database, writerSettings);
     setMark(other, 'closed');
     expect([isStore(), isStore()]).toEqual([false, false]);
     other.close();
@@ -144,16 +134,16 @@ describe('writing the log out', () => {
   it('P10: empties it, and says so', () => {
     write(1);
     expect(logBytes()).toBeGreaterThan(0);
-    expect(writeOut(db, 'TRUNCATE')).toBe(true);
+    expect(writeOut(current.db, 'TRUNCATE')).toBe(true);
     expect(logBytes()).toBe(0);
   });
 
   it('P10: says that it was not, where that fails', () => {
-    db.run('BEGIN IMMEDIATE');
+    current.db.run('BEGIN IMMEDIATE');
     write(1);
-    expect(writeOut(db, 'TRUNCATE')).toBe(false);
-    db.run('COMMIT');
-    expect(writeOut(db, 'TRUNCATE')).toBe(true);
+    expect(writeOut(current.db, 'TRUNCATE')).toBe(false);
+    current.db.run('COMMIT');
+    expect(writeOut(current.db, 'TRUNCATE')).toBe(true);
   });
 
   it.each(['PASSIVE', 'TRUNCATE'] as const)(
@@ -162,9 +152,9 @@ describe('writing the log out', () => {
       write(1);
       const reader = openReader();
       write(2);
-      expect(writeOut(db, mode)).toBe(false);
+      expect(writeOut(current.db, mode)).toBe(false);
       reader.close();
-      expect(writeOut(db, mode)).toBe(true);
+      expect(writeOut(current.db, mode)).toBe(true);
     },
   );
 
@@ -176,7 +166,7 @@ describe('writing the log out', () => {
 
   it('P23: holds nobody up, and says that it was not, where the thread cannot', async () => {
     const ask = () => Promise.reject(new Error('the database does not open'));
-    const keeper = new LogKeeper(db, { ask }, path, 0);
+    const keeper = new LogKeeper(current.db, { ask }, current.database, 0);
     write(1);
     expect(await keeper.empty()).toBe(false);
     expect(await keeper.tend()).toBe(false);
@@ -188,9 +178,9 @@ describe('a log that grows', () => {
 
   /** One row for each, in one transaction. */
   function writeTogether(bytes: readonly number[]) {
-    db.run('BEGIN');
-    for (const each of bytes) db.run('INSERT INTO root_checks VALUES (NULL, zeroblob(?1))', [each]);
-    db.run('COMMIT');
+    current.db.run('BEGIN');
+    for (const each of bytes) current.db.run('INSERT INTO root_checks VALUES (NULL, zeroblob(?1))', [each]);
+    current.db.run('COMMIT');
   }
 
   it.each([
@@ -239,7 +229,7 @@ describe('a log that grows', () => {
     for (let look = 0; look < 1_000; look += 1) expect(keeper.tend()).toBeNull();
     expect(logBytes()).toBe(before);
     // Nothing was moved: a checkpoint still has everything to do.
-    const row = db.query<{ checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)').get();
+    const row = current.db.query<{ checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)').get();
     expect(row?.checkpointed).toBe(0);
   });
 });
@@ -256,14 +246,14 @@ describe('the thread that waits for the disk', () => {
     write(1);
     const reader = openReader();
     write(2);
-    expect(await disk.ask('check', path)).toBe(false);
+    expect(await disk.ask('check', current.database)).toBe(false);
     reader.close();
-    expect([await disk.ask('check', path), logBytes()]).toEqual([true, 0]);
-    const bytes = readFileSync(path);
+    expect([await disk.ask('check', current.database), logBytes()]).toEqual([true, 0]);
+    const bytes = readFileSync(current.database);
     // A page in the middle.
-    writeFileSync(path, bytes.fill(1, 8_192, 12_288));
-    expect(await disk.ask('check', path)).toBe(false);
-    rmSync(path);
-    expect(await disk.ask('check', path).catch(() => 'not opened')).toBe('not opened');
+    writeFileSync(current.database, bytes.fill(1, 8_192, 12_288));
+    expect(await disk.ask('check', current.database)).toBe(false);
+    rmSync(current.database);
+    expect(await disk.ask('check', current.database).catch(() => 'not opened')).toBe('not opened');
   });
 });

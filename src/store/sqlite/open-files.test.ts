@@ -1,21 +1,20 @@
 /** What the engine does when its open files are no longer those in the folder. */
 import { afterEach, beforeEach, describe, expect, it, spyOn } from 'bun:test';
 import * as fs from 'node:fs';
-import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type OpenedEngine, openEngine } from '../../../test/support/opened-engine.ts';
+import { useSqlite } from '../../../test/support/sqlite-folder.ts';
 import type { Batch } from './decisions.ts';
 import type { Engine } from './engine.ts';
 import { FilesMoved, rememberOpenFiles } from './files.ts';
-import { migrateFolder } from './store.ts';
 
-let directory = '';
+const current = useSqlite();
 let opened: OpenedEngine;
 let engine: Engine;
 let nowMs = 0;
 
-const path = (name: string) => join(directory, name);
+const path = (name: string) => join(current.directory, name);
 const asking = (...asks: Batch['asks']): Batch => ({
   time: { now: 1, sinceBoot: 0, timesSet: 0, mark: null },
   asks,
@@ -28,16 +27,11 @@ const scrub = asking({ name: 'scrub', args: [] });
 const faultOf = (batch: Batch) => engine.run(batch).catch((error: unknown) => error);
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'mayfly-'));
-  migrateFolder(directory);
-  opened = openEngine(directory, 64 * 1024, { monotonicMs: () => nowMs });
+  opened = openEngine(current.directory, 64 * 1024, { monotonicMs: () => nowMs });
   engine = opened.engine;
 });
 
-afterEach(async () => {
-  await opened[Symbol.asyncDispose]();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterEach(() => opened[Symbol.asyncDispose]());
 
 describe('the engine whose database file', () => {
   const lose: Readonly<Record<string, () => void>> = {
@@ -89,7 +83,7 @@ it('P5: a file is known by its inode also where these are larger than a double c
     options?.bigint === true ? { dev: 1n, ino } : { dev: 1, ino: Number(ino) }) as typeof fs.statSync);
   try {
     const files = rememberOpenFiles(
-      { directory, database: path('a'), wal: path('b'), ballast: path('c') },
+      { directory: '', database: path('a'), wal: path('b'), ballast: path('c') },
       () => 0,
     );
     expect(files.areInPlace()).toBe(true);

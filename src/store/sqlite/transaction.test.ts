@@ -3,32 +3,21 @@
  * batches.
  */
 
-import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'bun:test';
 import { newRecord } from '../../../test/stores/conformance/check.ts';
 import { batchTimeAt } from '../../../test/support/clocks.ts';
-import { loopSettings, migrate, openConnection } from './database.ts';
+import { useSqlite } from '../../../test/support/sqlite-folder.ts';
 import type { Ask } from './decisions.ts';
 import { createWrites, transact, type Writes } from './engine.ts';
-import { FilesMoved, prepareFolder } from './files.ts';
+import { FilesMoved } from './files.ts';
 import { IndexMerge } from './index-merge.ts';
 
 const now = 1_800_000_000;
-let directory = '';
+const current = useSqlite();
 let writes: Writes;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'mayfly-'));
-  const db = openConnection(prepareFolder(directory).database, loopSettings);
-  migrate(db);
-  writes = createWrites(db);
-});
-
-afterEach(() => {
-  writes.db.close();
-  rmSync(directory, { recursive: true });
+  writes = createWrites(current.db);
 });
 
 const keepTime: Ask = { name: 'keepTime', args: [] };
