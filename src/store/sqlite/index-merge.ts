@@ -33,20 +33,30 @@ interface Index {
   readonly insert: string;
   /** `null`: the row has no entry. */
   readonly keyOf: (row: NewRow) => number | null;
+  /** Keys of one bucket are near each other in the index. */
+  readonly bucketOf: (key: number) => number;
 }
+
+const bucketCount = 256;
+/** A hint has 47 bits. */
+const bucketOfHint = (hint: number) => Math.floor((hint / 2 ** 47) * bucketCount);
 
 const indexes: readonly Index[] = [
   {
     insert: 'INSERT OR IGNORE INTO secret_index (hint, position) VALUES (?1, ?2)',
     keyOf: (row) => row.secret_hint,
+    bucketOf: bucketOfHint,
   },
   {
     insert: 'INSERT OR IGNORE INTO receipt_index (hint, position) VALUES (?1, ?2)',
     keyOf: (row) => row.receipt_hint,
+    bucketOf: bucketOfHint,
   },
   {
     insert: 'INSERT OR IGNORE INTO owner_index (owner, position) VALUES (?1, ?2)',
     keyOf: (row) => row.owner,
+    // Each owner's are together; in what order the owners come matters little.
+    bucketOf: (owner) => owner % bucketCount,
   },
 ];
 
@@ -56,40 +66,36 @@ interface Entry {
   readonly position: number;
 }
 
-/** All entries of these rows, in the order of each index. One index is sorted when the one before it is done. */
-function* entriesOf(rows: readonly NewRow[]): Generator<Entry> {
-  for (const { insert, keyOf } of indexes) {
-    for (const n of inOrder(rows.map(keyOf))) {
-      const row = rows[n] as NewRow;
-      yield { insert, key: keyOf(row) as number, position: row.position };
-    }
+/** For each index, the rows by bucket: filled as they are read, and sorted one by one, so that no step takes long. */
+type Buckets = readonly (readonly NewRow[][])[];
+
+const emptyBuckets = (): Buckets => indexes.map(() => Array.from({ length: bucketCount }, () => []));
+
+function enterRow(buckets: Buckets, row: NewRow): void {
+  for (const [n, { keyOf, bucketOf }] of indexes.entries()) {
+    const key = keyOf(row);
+    if (key !== null) buckets[n]?.[bucketOf(key)]?.push(row);
   }
 }
 
-/** A hint has 47 bits, a float holds 53. */
-const keyLimit = 2 ** 47;
-const floatLimit = 2 ** 53;
-
-/**
- * The places of the keys in their order, without those that are `null`. Each key's place stands in the low bits of one float, because
- * floats are sorted natively; the key's own low bits go, because entries need no exact order to share pages.
- */
-function inOrder(keys: readonly (number | null)[]): number[] {
-  const coarseness = Math.max(1, (2 * keys.length * keyLimit) / floatLimit);
-  const packed = keys.map((key, n) => (key === null ? -1 : Math.floor(key / coarseness) * keys.length + n));
-  const sorted = Float64Array.from(packed.filter((each) => each >= 0)).sort();
-  return Array.from(sorted, (each) => each % keys.length);
+function* entriesIn(buckets: Buckets): Generator<Entry> {
+  for (const [n, { insert, keyOf }] of indexes.entries()) {
+    const keyIn = (row: NewRow) => keyOf(row) as number;
+    for (const bucket of buckets[n] ?? [])
+      for (const row of bucket.sort((one, other) => keyIn(one) - keyIn(other)))
+        yield { insert, key: keyIn(row), position: row.position };
+  }
 }
 
 /** A merge under way: first it collects rows up to `target`, then it makes their entries. */
 interface Merge {
   readonly target: number;
-  readonly rows: NewRow[];
+  readonly buckets: Buckets;
+  /** Rows up to here are collected. */
+  collected: number;
   /** Those that are left; `null` until all rows are collected. */
   entries: Iterator<Entry> | null;
 }
-
-const mergeUpto = (target: number): Merge => ({ target, rows: [], entries: null });
 
 export class IndexMerge {
   readonly #db: Database;
@@ -136,7 +142,7 @@ export class IndexMerge {
     const last = newest?.last ?? 0;
     if (last === this.#upto) return;
     this.#db.run('BEGIN IMMEDIATE');
-    this.#merge = mergeUpto(last);
+    this.#merge = this.#mergeUpto(last);
     const entries = this.#collect(this.#merge, Number.MAX_SAFE_INTEGER);
     if (entries !== null) this.#enter(this.#merge, entries, Number.MAX_SAFE_INTEGER);
     this.#db.run('COMMIT');
@@ -152,16 +158,20 @@ export class IndexMerge {
     if (lastPosition - this.#upto < mergeRows) return null;
     // Another process may have merged meanwhile.
     this.#upto = Math.max(this.#upto, this.#persistedUpto());
-    return lastPosition - this.#upto < mergeRows ? null : mergeUpto(this.#upto + mergeRows);
+    return lastPosition - this.#upto < mergeRows ? null : this.#mergeUpto(this.#upto + mergeRows);
+  }
+
+  #mergeUpto(target: number): Merge {
+    return { target, buckets: emptyBuckets(), collected: this.#upto, entries: null };
   }
 
   /** Takes in the next `limit` rows; their entries, once they are all there. */
   #collect(merge: Merge, limit: number): Merge['entries'] {
-    const last = merge.rows.at(-1)?.position ?? this.#upto;
-    const rows = this.#db.query<NewRow, [number, number, number]>(selectRows).all(last, merge.target, limit);
-    for (const row of rows) merge.rows.push(row);
-    const isAll = rows.length < limit || rows.at(-1)?.position === merge.target;
-    if (isAll) merge.entries = entriesOf(merge.rows);
+    const { buckets, collected, target } = merge;
+    const rows = this.#db.query<NewRow, [number, number, number]>(selectRows).all(collected, target, limit);
+    for (const row of rows) enterRow(buckets, row);
+    merge.collected = rows.at(-1)?.position ?? collected;
+    if (rows.length < limit || merge.collected === target) merge.entries = entriesIn(buckets);
     return merge.entries;
   }
 
