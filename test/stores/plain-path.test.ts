@@ -1,6 +1,6 @@
 /**
  * What a request costs that uses no feature beside sharing and opening: its statements, on both threads of the embedded store and on
- * PostgreSQL, and its slow hashes. Whoever adds one for a feature finds it here, and asks whether those who do not use it must pay.
+ * PostgreSQL, its syncs and its slow hashes. Whoever adds one for a feature finds it here, and asks whether those who do not use it must pay.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { rm } from 'node:fs/promises';
@@ -14,15 +14,17 @@ type Work = readonly string[];
 /** None of them can be a share domain: the site, addresses, and one label, as a proxy may call its upstream. */
 const plainHosts = ['localhost', '127.0.0.1', '127.0.0.1:3000', '[::1]:3000', 'mayfly:3000'];
 
-const read = (...statements: string[]) => ['BEGIN', 'PRAGMA application_id', ...statements, 'COMMIT'];
+/** One snapshot for all reads of a turn. */
+const read = (...statements: string[]) => ['BEGIN', 'PRAGMA data_version', ...statements, 'COMMIT'];
 const write = (...statements: string[]) => [
   'BEGIN IMMEDIATE',
-  'PRAGMA application_id',
+  'PRAGMA data_version',
   'SELECT store_time',
   ...statements,
   'COMMIT',
   // How long the log is; less than a microsecond, once a batch.
   'PRAGMA wal_checkpoint(NOOP)',
+  'sync the log',
 ];
 const decided = (statement: string) => [statement, 'is the server still the same?'];
 

@@ -18,8 +18,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AccountId, tokenScopes } from '../../src/core/account.ts';
 import type { NewRecord } from '../../src/core/secret.ts';
-import { writerSettings } from '../../src/store/sqlite/database.ts';
-import { openSqliteStore, openWithSettings, type SqliteStore } from '../../src/store/sqlite/store.ts';
+import { loopSettings } from '../../src/store/sqlite/database.ts';
+import { openSqliteStore, openWith, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { StoreRefusal } from '../../src/store/store.ts';
 import { announceSeed, createDice } from '../support/run-seed.ts';
 import { ownerIn } from './conformance/account-fixtures.ts';
@@ -106,11 +106,10 @@ describe('the start of the embedded store', () => {
     expect((await refusalOf(open())).reason).toBe('damaged');
   });
 
-  it('P25: refuses a writer whose setting does not hold', async () => {
-    const unheld = { ...writerSettings, cacheKiB: 0.5 };
-    const refusal = await refusalOf(
-      openWithSettings({ directory, clock: wallClock, ballastBytes: testBallastBytes }, unheld),
-    );
+  it('P25: refuses a connection whose setting does not hold', async () => {
+    const settings = { ...loopSettings, cacheKiB: 0.5 };
+    const options = { directory, clock: wallClock, ballastBytes: testBallastBytes };
+    const refusal = await refusalOf(openWith(options, { settings, isSynced: true }));
     expect(refusal.reason).toBe('unsafe_setting');
     expect(refusal.message).toContain('cache_size');
   });

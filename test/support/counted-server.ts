@@ -1,6 +1,6 @@
 /**
- * Preloaded into a server: counts its statements, on both threads of the embedded store and on PostgreSQL, and its slow hashes. A GET of
- * the port in `COUNTS_PORT` answers with those since the last one.
+ * Preloaded into a server: counts its statements, on both threads of the embedded store and on PostgreSQL, the syncs that it asks for, and
+ * its slow hashes. A GET of the port in `COUNTS_PORT` answers with those since the last one.
  */
 import { Database } from 'bun:sqlite';
 import { createRequire } from 'node:module';
@@ -44,11 +44,16 @@ if (Bun.isMainThread) {
   globalThis.Worker = class extends Worker {
     constructor(url: string | URL, options?: WorkerOptions) {
       super(url, { ...options, preload: import.meta.path });
-      this.addEventListener('message', (event: MessageEvent<Partial<Counted>>) => {
-        if (event.data.kind !== 'counted') return;
+      this.addEventListener('message', (event: MessageEvent<Partial<Counted> | null>) => {
+        if (event.data?.kind !== 'counted') return;
         event.stopImmediatePropagation();
         work.push(...(event.data.work ?? []));
       });
+    }
+    // A number is a file to be synced.
+    override postMessage(message: unknown): void {
+      if (typeof message === 'number') work.push('sync the log');
+      super.postMessage(message);
     }
   };
   Bun.serve({
