@@ -129,13 +129,22 @@ export function recordStore({ db, queue, locator, time, reader }: Parts): Omit<S
 /** The event loop stops for a slice, so each is short (P24). */
 const sliceRows = 128;
 
-/** The caller may wipe its bytes. */
+/** The caller may wipe its bytes. Named one by one, because a spread takes six times as long. */
 function copyOf(record: NewRecord): NewRecord {
   const { hold } = record;
   return {
-    ...record,
     secretId: record.secretId.slice() as SecretId,
     receiptId: record.receiptId.slice() as ReceiptId,
+    owner: record.owner,
+    createdAt: record.createdAt,
+    expiresAt: record.expiresAt,
+    receiptExpiresAt: record.receiptExpiresAt,
+    hasPassphrase: record.hasPassphrase,
+    sealed: record.sealed,
+    shareDomain: record.shareDomain,
+    notify: record.notify,
+    deliveryStaleAt: record.deliveryStaleAt,
+    noticeDueAt: record.noticeDueAt,
     sealedSecret: record.sealedSecret.slice(),
     detailsBox: record.detailsBox?.slice() ?? null,
     recentBox: record.recentBox?.slice() ?? null,
