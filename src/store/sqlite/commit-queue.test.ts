@@ -6,7 +6,6 @@ import type { AccountId } from '../../core/account.ts';
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';
 import { CommitQueue, type QueueParts } from './commit-queue.ts';
 import type { Answer, Batch, BatchAnswers } from './decisions.ts';
-import { Disk } from './disk.ts';
 import { FilesMoved } from './files.ts';
 
 const now = 1_800_000_000;
@@ -336,23 +335,6 @@ describe('a thread that ends', () => {
     expect(fault).toBeInstanceOf(Error);
     expect(fault).not.toBeInstanceOf(ServiceError);
     expect([recover.mock.calls, queue.isSound]).toEqual([[], false]);
-  });
-
-  it('P23: is heard also when it is a real one, and throws', async () => {
-    const realWorker = globalThis.Worker;
-    globalThis.Worker = class extends realWorker {
-      constructor() {
-        super(URL.createObjectURL(new Blob(["self.onmessage = () => { throw new Error('a fault'); };"])));
-      }
-    };
-    const ended = Promise.withResolvers<string>();
-    const disk = new Disk('/dev/null', ended.resolve);
-    globalThis.Worker = realWorker;
-    const [first, second] = [disk.sync(), disk.sync()];
-    expect(await endsOf(first, second)).toEqual([expect.any(Error), expect.any(Error)]);
-    expect(await ended.promise).toContain('a fault');
-    expect(await endsOf(disk.sync())).toEqual([expect.any(Error)]);
-    await disk.close();
   });
 });
 

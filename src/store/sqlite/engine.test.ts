@@ -2,13 +2,22 @@
 import { Database } from 'bun:sqlite';
 import { beforeEach, describe, expect, it, spyOn } from 'bun:test';
 import { existsSync, statSync } from 'node:fs';
-import { createSettableClock, newRecord, putNew } from '../../../test/stores/conformance/check.ts';
+import {
+  clientStays,
+  createSettableClock,
+  found,
+  newRecord,
+  newSecretId,
+  putNew,
+} from '../../../test/stores/conformance/check.ts';
 import { batchTimeAt } from '../../../test/support/clocks.ts';
 import { lookUntil } from '../../../test/support/look-until.ts';
 import { openEngine as openEngineIn } from '../../../test/support/opened-engine.ts';
 import { useSqlite } from '../../../test/support/sqlite-folder.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { writerSettings } from './database.ts';
 import type { Ask, Batch } from './decisions.ts';
+import { Disk } from './disk.ts';
 import { createLocator, type StoredRow } from './locator.ts';
 import { openSqliteStore } from './store.ts';
 
@@ -184,6 +193,53 @@ describe('a commit that fails', () => {
     expect(await putNew(store).catch((error: unknown) => error)).toMatchObject({ code: 'unavailable' });
     await lookUntil('a store that recovers', () => putNew(store).catch(() => null), Boolean);
     expect(counts()).toMatchObject({ rows: 1 });
+  });
+});
+
+describe('a sync that fails', () => {
+  const faultOf = (asked: Promise<unknown>) => asked.catch((error: unknown) => error);
+  const unavailable = expect.objectContaining({ code: 'unavailable' });
+
+  it.each(['a claim', 'a read of what another process has committed'])(
+    'P2: of %s, has nothing told or decided until all was written anew and checked',
+    async (what) => {
+      await using store = await openStore();
+      const { secretId, receiptId } = await putNew(store);
+      const secret = await found(store, secretId);
+      const held = Promise.withResolvers<void>();
+      const sync = spyOn(Disk.prototype, 'sync').mockRejectedValueOnce(new Error('EIO'));
+      const ask = spyOn(Disk.prototype, 'ask').mockResolvedValueOnce(false);
+      const sleep = spyOn(Bun, 'sleep').mockReturnValueOnce(held.promise);
+      try {
+        if (what === 'a claim') expect(await faultOf(store.claim(secret, clientStays))).toEqual(unavailable);
+        else current.db.run("UPDATE records SET state = 'r'");
+        expect(await faultOf(store.findReceipt(receiptId))).toEqual(unavailable);
+        const asked = [putNew(store), store.findSecret(newSecretId()), store.assertCommits(false)];
+        expect(await Promise.all(asked.map(faultOf))).toEqual([unavailable, unavailable, unavailable]);
+        held.resolve();
+        await lookUntil('a store that recovers', () => putNew(store).catch(() => null), Boolean);
+        expect(ask.mock.calls.map(([name]) => name)).toEqual(['check', 'check']);
+        expect((await store.findReceipt(receiptId))?.state).toBe('received');
+      } finally {
+        for (const spy of [sync, ask, sleep]) spy.mockRestore();
+      }
+    },
+  );
+
+  it('P23: because its thread has ended, is a fault that only a restart ends', async () => {
+    const realWorker = globalThis.Worker;
+    globalThis.Worker = class extends realWorker {
+      constructor() {
+        super(URL.createObjectURL(new Blob(["self.onmessage = () => { throw new Error('a fault'); };"])));
+      }
+    };
+    const opening = openStore();
+    globalThis.Worker = realWorker;
+    await using store = await opening;
+    for (let n = 0; n < 2; n += 1) expect(await faultOf(putNew(store))).toEqual(unavailable);
+    const fault = await faultOf(store.assertCommits(false));
+    expect([fault, fault instanceof ServiceError]).toEqual([expect.any(Error), false]);
+    expect(await faultOf(store.findSecret(newSecretId()))).toEqual(unavailable);
   });
 });
 
