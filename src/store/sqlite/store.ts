@@ -78,6 +78,8 @@ export async function openWith(options: SqliteStoreOptions, durability: Durabili
   let queue: CommitQueue | null = null;
   const disk = new Disk(folder.wal, (message) => queue?.lose(message));
   try {
+    // The thread begins in the runtime's pool, which names and hashes may fill later on.
+    await disk.sync();
     const log = new LogSync(durability.isSynced ? () => disk.sync() : async () => {}, (error) =>
       committing.fail(error),
     );
