@@ -1,7 +1,7 @@
 /*
  * A failing disk: an LD_PRELOAD library for the fault tests.
  *
- * It wraps fsync, fdatasync and pread, only for files in the folder SHIM_ROOT. SQLite calls fsync; fdatasync is the store's own sync
+ * It wraps getaddrinfo, and fsync, fdatasync and pread only for files in the folder SHIM_ROOT. SQLite calls fsync; fdatasync is the store's own sync
  * of the log.
  *
  *   SHIM_SLOW_FLAG while a file exists at this path, every call takes 150 ms longer, as on a slow disk.
@@ -9,6 +9,7 @@
  *   SHIM_READ_FLAG while a file exists at this path, every read of the database and its log fails with EIO.
  *   SHIM_HOLD_FLAG while a file exists at this path, the store's own syncs wait. Each adds a byte to <flag>.reached when it begins to, and
  *                  whichever finds <flag>.pass takes that file away and goes on alone.
+ *   SHIM_NAMES_FLAG while a file exists at this path, every look-up of a name waits, and then fails. Each adds a byte to <flag>.reached.
  *   SHIM_UNSYNCED_CHECKPOINTS  a seeded defect: SQLite's own syncs of the log do nothing.
  *   SHIM_IMAGES    before and after each call (moment N), what a power cut could leave is kept in this folder:
  *                    N.<name>.current  every database file as it is now, durable or not
@@ -22,6 +23,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,3 +189,14 @@ ssize_t pread(int fd, void *into, size_t size, off_t at) { return read_at(fd, in
 ssize_t pread64(int fd, void *into, size_t size, off_t at) { return read_at(fd, into, size, at, "pread64"); }
 int fsync(int fd) { return synchronise(fd, "fsync"); }
 int fdatasync(int fd) { return synchronise(fd, "fdatasync"); }
+
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **found) {
+  int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **) =
+      (int (*)(const char *, const char *, const struct addrinfo *, struct addrinfo **))dlsym(RTLD_NEXT, "getaddrinfo");
+  const char *flag = getenv("SHIM_NAMES_FLAG");
+  if (flag != NULL && access(flag, F_OK) == 0) {
+    hold(flag);
+    return EAI_NONAME;
+  }
+  return real(name, service, hints, found);
+}

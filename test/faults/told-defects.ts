@@ -40,8 +40,12 @@ export const toldDefects: Readonly<Record<string, Defect>> = {
   },
 };
 
-/** Noticed on a disk of which a sync has failed. */
+/** Noticed on a disk of which a sync has failed, and beside hashes and look-ups of names. */
 const syncDefects: Readonly<Record<string, Defect>> = {
+  'the runtime’s pool syncs': {
+    right: 'await this.#send(this.#log);',
+    wrong: "await new Promise((done) => require('node:fs').fdatasync(this.#log, done));",
+  },
   'a sync after a failed one is believed': {
     right: 'if (this.#failure !== null) return Promise.reject(this.#failure);',
     wrong: '',
