@@ -1,7 +1,7 @@
 /*
  * A failing disk: an LD_PRELOAD library for the fault tests.
  *
- * It wraps getaddrinfo, and fsync, fdatasync and pread only for files in the folder SHIM_ROOT. SQLite calls fsync; fdatasync is the store's own sync
+ * It wraps getaddrinfo, and fsync, fdatasync, pread and pwrite only for files in the folder SHIM_ROOT. SQLite calls fsync; fdatasync is the store's own sync
  * of the log.
  *
  *   SHIM_SLOW_FLAG while a file exists at this path, every call takes 150 ms longer, as on a slow disk.
@@ -9,6 +9,7 @@
  *   SHIM_READ_FLAG while a file exists at this path, every read of the database and its log fails with EIO.
  *   SHIM_HOLD_FLAG while a file exists at this path, the store's own syncs wait. Each adds a byte to <flag>.reached when it begins to, and
  *                  whichever finds <flag>.pass takes that file away and goes on alone.
+ *   SHIM_WRITE_FLAG while a file exists at this path, every write to the log waits, as with SHIM_HOLD_FLAG.
  *   SHIM_NAMES_FLAG while a file exists at this path, every look-up of a name waits, and then fails. Each adds a byte to <flag>.reached.
  *   SHIM_UNSYNCED_CHECKPOINTS  a seeded defect: SQLite's own syncs of the log do nothing.
  *   SHIM_IMAGES    before and after each call (moment N), what a power cut could leave is kept in this folder:
@@ -185,6 +186,17 @@ static ssize_t read_at(int fd, void *into, size_t size, off_t at, const char *fu
   return real(fd, into, size, at);
 }
 
+static ssize_t write_at(int fd, const void *from, size_t size, off_t at, const char *function) {
+  char name[4096];
+  const char *flag = getenv("SHIM_WRITE_FLAG");
+  if (flag != NULL && access(flag, F_OK) == 0 && is_ours(fd, name, sizeof name) && ends_with(name, "-wal")) hold(flag);
+  ssize_t (*real)(int, const void *, size_t, off_t) =
+      (ssize_t (*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, function);
+  return real(fd, from, size, at);
+}
+
+ssize_t pwrite(int fd, const void *from, size_t size, off_t at) { return write_at(fd, from, size, at, "pwrite"); }
+ssize_t pwrite64(int fd, const void *from, size_t size, off_t at) { return write_at(fd, from, size, at, "pwrite64"); }
 ssize_t pread(int fd, void *into, size_t size, off_t at) { return read_at(fd, into, size, at, "pread"); }
 ssize_t pread64(int fd, void *into, size_t size, off_t at) { return read_at(fd, into, size, at, "pread64"); }
 int fsync(int fd) { return synchronise(fd, "fsync"); }
