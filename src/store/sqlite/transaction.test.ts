@@ -88,20 +88,19 @@ describe('batches of new rows', () => {
   });
 
   it.each([
-    ['in two batches', 8, 120],
-    ['in several, while rows arrive', 2, 60],
-    ['also where another process holds the lock before each', 2, 60],
-  ])('bring the rows before them into the index %s, and say how far', (how, perPut, least) => {
+    ['in two batches', 8, 120, null],
+    ['in several, while rows arrive', 2, 60, null],
+    ['also where another process holds the lock before each', 2, 60, { step: 'begin', every: 4 }],
+    ['also where some of them are rolled back', 8, 60, { step: 'commit', every: 12 }],
+  ])('bring the rows before them into the index %s, and say how far', (_how, perPut, least, fault) => {
     const on = merging(perPut);
-    const busy = {
-      ...on,
-      begin() {
-        throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
-      },
+    const fail = () => {
+      throw new Error('not now');
     };
     let upto = 0;
     for (let stored = 4; stored <= 160; stored += 4) {
-      if (how.startsWith('also')) expect(() => take(busy, puts(4))).toThrow('locked');
+      if (fault !== null && stored % fault.every === 0)
+        expect(() => take({ ...on, [fault.step]: fail }, puts(4))).toThrow('not now');
       take(on, puts(4));
       if (on.merge.upto() === upto) continue;
       expect([on.merge.upto() > upto, on.merge.upto() <= stored]).toEqual([true, true]);
