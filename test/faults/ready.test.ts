@@ -4,7 +4,7 @@
  *
  * Elsewhere: a full disk (`disk-full`, `storage-limit`: 200, `storage_full`), moved files (`moved`: `store_moved`), a server whose
  * settings were changed (`boot-postgres`), an old primary (`postgres-old-primary`), a missing root (`rotation`, `three-nodes`), a disputed
- * clock (`clock`: 200), and a writer that has ended, which ends the process (`commit-queue`).
+ * clock (`clock`: 200), and a thread that has ended, which ends the process (`commit-queue`).
  */
 
 import { Database } from 'bun:sqlite';
@@ -81,7 +81,7 @@ describe('the embedded store', () => {
     return async () => rmSync(flag);
   };
   const faults: readonly Fault[] = [
-    { name: 'fsync fails', code: /^SQLITE_IOERR_FSYNC$/, words: unavailable, begin: whileThereIs('sync') },
+    { name: 'fsync fails', code: /^EIO$/, words: unavailable, begin: whileThereIs('sync') },
     // SQLite's word for what cannot be read.
     { name: 'reads fail', code: /^SQLITE_CORRUPT$/, words: unavailable, begin: whileThereIs('read') },
     {
