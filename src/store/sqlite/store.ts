@@ -79,7 +79,9 @@ export async function openWith(options: SqliteStoreOptions, durability: Durabili
   const disk = new Disk(folder.wal, (message) => queue?.lose(message));
   try {
     // The thread begins in the runtime's pool, which names and hashes may fill later on.
-    await disk.sync();
+    await disk.sync().catch((cause) => {
+      throw logNotSynced(directory, cause);
+    });
     const log = new LogSync(durability.isSynced ? () => disk.sync() : async () => {}, (error) =>
       committing.fail(error),
     );
@@ -159,6 +161,13 @@ const olderServer = (directory: string) =>
   new StoreRefusal(
     'older_server',
     `A server of an earlier version runs on ${directory}. Restart it with this version, which brings the store up to date; then try again.`,
+  );
+
+const logNotSynced = (directory: string, cause: unknown) =>
+  new StoreRefusal(
+    'damaged',
+    `The log in ${directory} cannot be synced: ${messageOf(cause)}. Check the disk and what the kernel says of it.`,
+    { cause },
   );
 
 function toRefusal(error: unknown, directory: string): unknown {
