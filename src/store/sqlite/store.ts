@@ -26,7 +26,7 @@ import { Disk } from './disk.ts';
 import { createDomainReads } from './domains.ts';
 import { Engine } from './engine.ts';
 import { readEpochKey } from './epochs.ts';
-import { codeOf, isEmptyFile, isServed, messageOf, prepareFolder } from './files.ts';
+import { codeOf, isEmptyFile, isServed, messageOf, prepareFolder, syncPath } from './files.ts';
 import { createLocator } from './locator.ts';
 import { beginLog, LogKeeper, LogSync, watchOthers, writeOut } from './log.ts';
 import { createReader } from './reader.ts';
@@ -72,8 +72,9 @@ export async function openWith(options: SqliteStoreOptions, durability: Durabili
   migrateFolder(directory, options.isBesideServers ?? false);
   const folder = prepareFolder(directory);
   const db = orRefusal(directory, () => openConnection(folder.database, durability.settings));
-  // SQLite makes the log at the first read.
+  // SQLite makes the log at the first read, and makes its name durable only with a sync of its own.
   isMarked(db, 'store');
+  syncPath(folder.directory);
   if (!options.isBesideServers && isEmptyFile(folder.wal)) beginLog(db);
   let queue: CommitQueue | null = null;
   const disk = new Disk(folder.wal, (message) => queue?.lose(message));
