@@ -21,7 +21,8 @@ const usage = `npm run bench [-- OPTION ... SECTION ...]
 
 Measures Mayfly beside bare servers, with two load generators (raw sockets, and undici under Node), and prints
 every figure by itself, in B (processor time of a create sent to a bare Bun.serve that reads its body, in the same
-run) and in N (requests a second of a bare node:http), and which targets it reached. Takes some forty minutes and writes docs/benchmarks.md.
+run) and in N (requests a second of a bare node:http), and which targets it reached. Takes some forty minutes
+and writes docs/benchmarks.md.
 
   --against REVISION    this checkout and another revision in the same rounds; ends with 1 when this checkout is
                         slower. Against ${baseline.slice(0, 7)}, the commit that targets in ratio are held against, it writes
