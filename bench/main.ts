@@ -30,7 +30,7 @@ and writes docs/benchmarks.md.
   --engines             the embedded store beside PostgreSQL with a synchronous standby; takes ten minutes and writes
                         docs/benchmarks-engines.md
   --peers               Mayfly beside other services, whose programs you have: --yopass PATH with --redis PATH, and
-                        --ots PATH (Luzifer ots). What is not given is left out. Writes docs/benchmarks-peers.md
+                        --ots PATH (Luzifer ots). What is not given is left out. Writes benchmarks-peers.md into docs
   --quick               a short run, for the direction; writes nothing
   --long                memory is watched over 1,000,000 requests, not only 100,000
   SECTION               only these: ${Object.keys(sections).join(', ')};
