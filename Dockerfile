@@ -24,8 +24,6 @@ ENV MAYFLY_DATA_DIR=/var/lib/mayfly
 ENV BUN_JSC_forceRAMSize=268435456
 # Without the compiler's last tier (docs/decisions/069-no-last-tier.md).
 ENV BUN_JSC_useFTLJIT=0
-# The allocator looks for pages to give back once a second (docs/decisions/071-pages-given-back-each-second.md).
-ENV MIMALLOC_PURGE_HOLES_MIN_INTERVAL=1000
 # By number, so that an orchestrator sees that it is not root.
 USER 10001:10001
 WORKDIR /var/lib/mayfly

@@ -41,10 +41,8 @@ function findRuntime() {
 const flags = ['--no-install', '--no-env-file', `--config=${join(folder, 'bunfig.toml')}`];
 // As on a machine with 256 MiB the runtime collects garbage earlier: less memory at equal CPU.
 const own = { NODE_ENV: 'production', BUN_JSC_forceRAMSize: '268435456' };
-// A server runs without the compiler's last tier, which costs it more than it gains, and its allocator looks for pages to give back
-// once a second, not ten times.
-if (process.argv[2] === 'serve')
-  Object.assign(own, { BUN_JSC_useFTLJIT: '0', MIMALLOC_PURGE_HOLES_MIN_INTERVAL: '1000' });
+// A server without the compiler's last tier, which costs it more than it gains.
+if (process.argv[2] === 'serve') own.BUN_JSC_useFTLJIT = '0';
 passThrough(findRuntime(), [...flags, join(folder, 'lib', 'entry.js'), ...process.argv.slice(2)], {
   env: { ...process.env, ...own },
 });

@@ -43,9 +43,8 @@ drop_old() {
 
 # As on a machine with 256 MiB the runtime collects garbage earlier: less memory at equal CPU.
 export NODE_ENV=production BUN_JSC_forceRAMSize=268435456
-# A server runs without the compiler's last tier (docs/decisions/069-no-last-tier.md), and its allocator looks for pages to
-# give back once a second (docs/decisions/071-pages-given-back-each-second.md).
-[ "${1-}" = serve ] && export BUN_JSC_useFTLJIT=0 MIMALLOC_PURGE_HOLES_MIN_INTERVAL=1000
+# A server without the compiler's last tier (docs/decisions/069-no-last-tier.md).
+[ "${1-}" = serve ] && export BUN_JSC_useFTLJIT=0
 
 is_current && exec "$root/$program" "$@"
 case ${1-} in
