@@ -58,7 +58,7 @@ function nameThreadsAsJs(folder) {
     const path = join(folder, name);
     const text = readFileSync(path, 'utf8');
     const now = text.replace(
-      /new URL\("\.\/(\w+)\.ts", ?import\.meta\.url\)/g,
+      /new URL\("\.\/([\w-]+)\.ts", ?import\.meta\.url\)/g,
       'new URL("./$1.js", import.meta.url)',
     );
     if (now !== text) renamed += 1;
