@@ -9,7 +9,7 @@ import { fdatasyncSync } from 'node:fs';
 import { openConnection, writerSettings } from './database.ts';
 import type { DiskAnswer, DiskAsk, DiskTasks } from './disk.ts';
 import { codeOf, giveUpBallast, holdBallast, messageOf } from './files.ts';
-import { beginLog, writeOut } from './log.ts';
+import { beginLog, writeAnew, writeOut } from './log.ts';
 
 declare const self: Worker;
 
@@ -39,6 +39,7 @@ const tasks: DiskTasks = {
   check(database) {
     close();
     const db = connectionTo(database);
+    writeAnew(db, `${database}-wal`);
     return writeOut(db, 'TRUNCATE') && db.query('PRAGMA quick_check(1)').values()[0]?.[0] === 'ok';
   },
   holdBallast,

@@ -5,6 +5,7 @@
  * before a sync that began later has ended (P2). Source: https://www.sqlite.org/wal.html
  */
 import type { Database } from 'bun:sqlite';
+import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { isMarked, within } from './database.ts';
 import type { Disk } from './disk.ts';
 
@@ -24,6 +25,25 @@ export function writeOut(db: Database, mode: 'PASSIVE' | 'TRUNCATE'): boolean {
     // A checkpoint that fails leaves the log as it was: nothing is lost, and the next one tries again.
     return false;
   }
+}
+
+/**
+ * Writes the log over itself, because a failed sync may have dropped pages of it that count as written. With such a gap, a power cut while
+ * the log is written out would leave older pages of the database among newer ones.
+ */
+export function writeAnew(db: Database, log: string): void {
+  // No commit can come in between.
+  within(db, () => {
+    const file = openSync(log, 'r+');
+    try {
+      const bytes = readFileSync(file);
+      if (writeSync(file, bytes, 0, bytes.length, 0) !== bytes.length)
+        throw new Error('the log was cut short');
+      fdatasyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  });
 }
 
 /** A log's first commit syncs its head, also where nothing else is synced: made here, it does not stop the event loop. */
