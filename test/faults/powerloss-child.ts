@@ -1,12 +1,12 @@
 /**
  * The process that loses power: stores, reads, reads again and burns secrets, and notes in a ledger what it began and what it was
- * promised or told. Arguments: the store's folder, the ledger, a seed, and `synced` or, as a seeded defect, `unsynced`.
+ * promised or told. Arguments: the store's folder, the ledger, a seed; `synced`, `failing`, where a sync fails now and then, or, as a seeded defect, `unsynced`; and another seeded defect, if any.
  */
 import { openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { ServiceError } from '../../src/core/errors.ts';
 import { loopSettings, openConnection, writerSettings } from '../../src/store/sqlite/database.ts';
 import { writeOut } from '../../src/store/sqlite/log.ts';
-import { openWith } from '../../src/store/sqlite/store.ts';
 import { clientStays, newRecord } from '../stores/conformance/check.ts';
 import { steadyClock } from '../support/clocks.ts';
 import { createDice } from '../support/run-seed.ts';
@@ -22,16 +22,23 @@ import {
   tagOf,
 } from './powerloss-ledger.ts';
 import { heldCount, holdFlag } from './shim-flags.ts';
+import { seedDefect } from './told-defects.ts';
 
-const [directory = '', ledgerPath = '', seed = '', sync = ''] = process.argv.slice(2);
+const [directory = '', ledgerPath = '', seed = '', sync = '', defect = ''] = process.argv.slice(2);
 const ledger = openSync(ledgerPath, 'a');
 const note = (line: LedgerLine): void => void writeSync(ledger, `${JSON.stringify(line)}\n`);
 
 async function run(): Promise<void> {
+  seedDefect(defect);
+  const { openWith } = await import('../../src/store/sqlite/store.ts');
   const dice = createDice(Number(seed));
   await using store = await openWith(
-    { directory, clock: steadyClock(() => powerlossTime), ballastBytes: 64 * 1024 },
-    { settings: { ...loopSettings, synchronous: 'NORMAL' }, isSynced: sync === 'synced' },
+    {
+      directory,
+      clock: steadyClock(() => powerlossTime),
+      ballastBytes: (sync === 'failing' ? 256 : 64) * 1024,
+    },
+    { settings: { ...loopSettings, synchronous: 'NORMAL' }, isSynced: sync !== 'unsynced' },
   );
 
   async function put(n: number): Promise<void> {
@@ -46,6 +53,7 @@ async function run(): Promise<void> {
     const done = deed.finally(() => {
       isDone = true;
     });
+    done.catch(() => {});
     const { secretId, receiptId } = idsOf(n);
     while (!isDone) {
       const [secret, receipt] = await Promise.all([store.findSecret(secretId), store.findReceipt(receiptId)]);
@@ -100,6 +108,8 @@ async function run(): Promise<void> {
 
   /** Between a commit and its sync, another process writes the log out. */
   async function writeOutBeforeSync(deed: () => Promise<unknown>): Promise<void> {
+    // A failure in there would be told to the store as well, once: the shim does not.
+    if (sync === 'failing') return void (await deed());
     const held = heldCount();
     writeFileSync(holdFlag(), '');
     const doing = deed();
@@ -116,17 +126,41 @@ async function run(): Promise<void> {
     Promise.all([put(stored++), claim(dice(stored - 1)), burn(dice(stored - 1)), put(stored++)]);
   // Whatever the dice say, one secret is read again.
   for (const begin of [put, put, claim, answer]) await begin(begin === put ? stored++ : 1);
-  for (let step = 0; step < powerlossSteps; step += 1) {
+  async function take(): Promise<unknown> {
     const kind = dice(13);
-    if (kind < 4) await put(stored++);
-    else if (kind < 6) await claim(dice(stored));
-    else if (kind < 8) await burn(dice(stored));
-    else if (kind < 9) await several();
-    else if (kind < 10) await writeOutBeforeSync(several);
-    else if (kind < 11) await store.scrub();
-    else if (kind < 12) await answer(1 + 2 * dice(Math.max(1, stored >> 1)));
-    else await finish(1 + 2 * dice(Math.max(1, stored >> 1)));
+    if (kind < 4) return put(stored++);
+    if (kind < 6) return claim(dice(stored));
+    if (kind < 8) return burn(dice(stored));
+    if (kind < 9) return several();
+    if (kind < 10) return writeOutBeforeSync(several);
+    if (kind < 11) return store.scrub();
+    if (kind < 12) return answer(1 + 2 * dice(Math.max(1, stored >> 1)));
+    return finish(1 + 2 * dice(Math.max(1, stored >> 1)));
   }
+  async function takeOn(failing: boolean, deed: () => Promise<unknown>): Promise<void> {
+    if (failing) writeFileSync(process.env.SHIM_FAIL_ONCE ?? '', '');
+    try {
+      await deed();
+    } catch (error) {
+      if (sync !== 'failing' || !(error instanceof ServiceError)) throw error;
+      note({ failed: stored });
+      while (!(await store.assertCommits(true).then(isTrue, isFalse))) await Bun.sleep(2);
+    }
+  }
+  // Whatever the dice say, what fails changes pages of which the log has earlier ones, and it is asked what became of it.
+  for (let n = 0; sync === 'failing' && n < 5; n += 1) {
+    const first = stored;
+    stored += 3;
+    await put(first);
+    await put(first + 1);
+    await takeOn(true, () => Promise.all([claim(first), put(first + 2)]));
+    await watch(first, Promise.resolve());
+  }
+  const steps = sync === 'failing' ? powerlossSteps / 2 : powerlossSteps;
+  for (let step = 0; step < steps; step += 1) await takeOn(sync === 'failing' && dice(4) === 0, take);
 }
+
+const isTrue = () => true;
+const isFalse = () => false;
 
 await run();

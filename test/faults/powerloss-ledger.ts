@@ -12,7 +12,9 @@ export type Deed = 'put' | 'claim' | 'burn' | 'gone' | 'answer 1' | 'answer 2' |
 
 export type LedgerLine =
   | { readonly began: Deed; readonly n: number }
-  | { readonly promised: Deed; readonly n: number };
+  | { readonly promised: Deed; readonly n: number }
+  /** A step of the script that the store refused. */
+  | { readonly failed: number };
 
 export const powerlossSteps = 60;
 export const powerlossTime = 1_800_000_000;
@@ -79,7 +81,9 @@ export function momentsIn(ledger: string): Moment[] {
       moments.push(copyOf(now));
       continue;
     }
-    const { n, ...deed } = JSON.parse(line) as LedgerLine;
+    const noted = JSON.parse(line) as LedgerLine;
+    if ('failed' in noted) continue;
+    const { n, ...deed } = noted;
     const known = now.secrets.get(n) ?? { began: new Set(), promised: new Set() };
     now.secrets.set(n, known);
     now.isNew = true;

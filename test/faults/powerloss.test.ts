@@ -43,6 +43,8 @@ interface Damage {
 interface Run {
   readonly images: string;
   readonly moments: readonly Moment[];
+  /** Of the script's steps. */
+  readonly failures: number;
 }
 
 let shim: Shim;
@@ -53,8 +55,8 @@ afterAll(() => shim[Symbol.asyncDispose]());
 
 async function runScript(
   name: string,
-  sync: 'synced' | 'unsynced',
-  disk: Readonly<Record<string, string>> = {},
+  sync: 'synced' | 'failing' | 'unsynced',
+  { defect = '', ...disk }: Readonly<Record<string, string>> = {},
 ): Promise<Run> {
   const home = join(shim.folder, name);
   const [directory, images, ledger] = ['data', 'images', 'ledger'].map((name) => join(home, name)) as [
@@ -70,10 +72,12 @@ async function runScript(
     SHIM_IMAGES: images,
     SHIM_LEDGER: ledger,
     SHIM_HOLD_FLAG: join(home, 'held'),
+    SHIM_FAIL_ONCE: join(home, 'fails'),
     ...disk,
   };
-  await shim.run('powerloss-child.ts', [directory, ledger, String(seed), sync], variables);
-  return { images, moments: momentsIn(readFileSync(ledger, 'utf8')) };
+  await shim.run('powerloss-child.ts', [directory, ledger, String(seed), sync, defect], variables);
+  const lines = readFileSync(ledger, 'utf8');
+  return { images, moments: momentsIn(lines), failures: lines.split('"failed"').length - 1 };
 }
 
 /** The latest image with this suffix, from moment `n` or before. */
@@ -209,5 +213,22 @@ describe('after a power cut before or after any sync of a script of 60 steps', (
     const worst = await damageOf(run, null, isCorrupt);
     const { corrupt } = isCorrupt(worst) ? worst : await damageOf(run, createDice(seed), isCorrupt);
     expect(corrupt).toBeGreaterThan(0);
+  }, 120_000);
+
+  it(
+    'P1 P2 P5: the same holds where a sync fails now and then, and does not bring back what it has lost',
+    async () => {
+      const run = await runScript('failing', 'failing');
+      expect(run.failures).toBeGreaterThan(5);
+      expect(await damageOf(run, null)).toEqual(none);
+    },
+    limitMs(120_000),
+  );
+
+  it('P1 P5: that check fails where the log is not written anew after a failure', async () => {
+    const defect = 'a log of which a sync has failed is not written anew';
+    const isAny = ({ doubled, lost, corrupt }: Damage) => doubled + lost + corrupt > 0;
+    const damage = await damageOf(await runScript('believed', 'failing', { defect }), null, isAny);
+    expect(isAny(damage)).toBe(true);
   }, 120_000);
 });

@@ -4,8 +4,10 @@
  * It wraps getaddrinfo, and fsync, fdatasync, pread and pwrite only for files in the folder SHIM_ROOT. SQLite calls fsync; fdatasync is the store's own sync
  * of the log.
  *
- *   SHIM_SLOW_FLAG while a file exists at this path, every call takes 150 ms longer, as on a slow disk.
+ *   SHIM_SLOW_FLAG while a file exists at this path, every call takes 150 ms longer, as on a slow disk. Each on the event loop
+ *                  adds a byte to <flag>.loop.
  *   SHIM_FAIL_FLAG while a file exists at this path, every call fails with EIO, as on a broken disk.
+ *   SHIM_FAIL_ONCE the call that finds a file at this path takes it away and fails.
  *   SHIM_READ_FLAG while a file exists at this path, every read of the database and its log fails with EIO.
  *   SHIM_HOLD_FLAG while a file exists at this path, the store's own syncs wait. Each adds a byte to <flag>.reached when it begins to, and
  *                  whichever finds <flag>.pass takes that file away and goes on alone.
@@ -14,7 +16,7 @@
  *   SHIM_UNSYNCED_CHECKPOINTS  a seeded defect: SQLite's own syncs of the log do nothing.
  *   SHIM_IMAGES    before and after each call (moment N), what a power cut could leave is kept in this folder:
  *                    N.<name>.current  every database file as it is now, durable or not
- *                    N.<name>.synced   after a call that succeeded: the file as it was when the call began
+ *                    N.<name>.synced   after a call that succeeded: what of the file is durable
  *                    N.names           the names in the folder, when the call was for the folder itself
  *                  and "moment N" is appended to SHIM_LEDGER, where the process under test also appends what it was
  *                  promised, so that the order of promises and syncs is known.
@@ -103,17 +105,120 @@ static void keep_names(const char *root, const char *images) {
   fclose(names);
 }
 
-/* Whether no call for this file that began later has ended: then more of it is durable already. */
-static int is_latest(const char *name, unsigned long since) {
-  static struct { char name[64]; unsigned long since; } ended[16];
-  for (int n = 0; n < 16; n += 1) {
-    if (ended[n].name[0] != 0 && strcmp(ended[n].name, name) != 0) continue;
-    snprintf(ended[n].name, sizeof ended[n].name, "%s", name);
-    if (ended[n].since > since) return 0;
-    ended[n].since = since;
-    return 1;
+static ssize_t read_real(int fd, void *into, size_t size) {
+  ssize_t (*real)(int, void *, size_t, off_t) = (ssize_t (*)(int, void *, size_t, off_t))dlsym(RTLD_NEXT, "pread64");
+  return real(fd, into, size, 0);
+}
+
+/* What of a file is durable, page by page: what was written before a sync that succeeded. A sync that fails loses what it was to keep,
+ * and later ones that succeed do not bring it back, as the system may have it. */
+#define PAGE 4096
+#define PAGES 4096
+struct durable {
+  char name[64];
+  ino_t inode;
+  size_t size;
+  unsigned char *bytes;
+  unsigned char is_dirty[PAGES];
+  /* That is syncing it. */
+  unsigned long call[PAGES], sized_by;
+};
+static struct durable files[4];
+static unsigned long calls;
+
+static int is_modelled(const char *name) {
+  return getenv("SHIM_IMAGES") != NULL && (ends_with(name, ".db") || ends_with(name, "-wal"));
+}
+
+/* A file that was made anew holds nothing that is durable. */
+static struct durable *durable_of(int fd, const char *name) {
+  struct stat now;
+  if (fstat(fd, &now) != 0) abort();
+  for (int n = 0; n < 4; n += 1) {
+    if (files[n].bytes != NULL && strcmp(files[n].name, name) != 0) continue;
+    if (files[n].bytes == NULL) files[n].bytes = calloc(PAGES, PAGE);
+    if (files[n].inode != now.st_ino) {
+      unsigned char *bytes = files[n].bytes;
+      memset(&files[n], 0, sizeof files[n]);
+      memset(bytes, 0, (size_t)PAGES * PAGE);
+      files[n].bytes = bytes;
+      files[n].inode = now.st_ino;
+      snprintf(files[n].name, sizeof files[n].name, "%s", name);
+    }
+    return &files[n];
   }
   abort();
+}
+
+static void note_write(int fd, const char *name, size_t size, off_t at) {
+  if (!is_modelled(name)) return;
+  pthread_mutex_lock(&lock);
+  struct durable *file = durable_of(fd, name);
+  if ((size_t)at + size > (size_t)PAGES * PAGE) abort();
+  for (size_t page = at / PAGE; page * PAGE < at + size; page += 1) file->is_dirty[page] = 1;
+  pthread_mutex_unlock(&lock);
+}
+
+struct sync {
+  unsigned long call;
+  off_t size;
+  unsigned char *bytes;
+};
+
+/* The runtime's own writes are not seen here. It writes to the log only to write it over itself, by a file that is opened for that. */
+static int is_written_anew(int fd, int is_own) {
+  static int log = -1;
+  if (is_own && log == -1) log = fd;
+  return is_own && fd != log;
+}
+
+/* Takes what was written until now, and what another call is syncing still. */
+static struct sync begin_sync(int fd, const char *name, int is_own) {
+  struct sync begun = {0, 0, NULL};
+  struct stat now;
+  if (!is_modelled(name)) return begun;
+  pthread_mutex_lock(&lock);
+  struct durable *file = durable_of(fd, name);
+  if (fstat(fd, &now) != 0) abort();
+  begun.call = ++calls;
+  begun.size = now.st_size;
+  begun.bytes = calloc(PAGES, PAGE);
+  if (read_real(fd, begun.bytes, (size_t)PAGES * PAGE) < 0) abort();
+  int is_anew = is_written_anew(fd, is_own);
+  for (int page = 0; page < PAGES; page += 1) {
+    if (!is_anew && !file->is_dirty[page] && file->call[page] == 0) continue;
+    file->is_dirty[page] = 0;
+    file->call[page] = begun.call;
+  }
+  pthread_mutex_unlock(&lock);
+  return begun;
+}
+
+static void end_sync(int fd, const char *name, struct sync begun, int is_kept) {
+  if (begun.bytes == NULL) return;
+  pthread_mutex_lock(&lock);
+  struct durable *file = durable_of(fd, name);
+  for (int page = 0; page < PAGES; page += 1) {
+    if (file->call[page] != begun.call) continue;
+    file->call[page] = 0;
+    if (is_kept) memcpy(file->bytes + (size_t)page * PAGE, begun.bytes + (size_t)page * PAGE, PAGE);
+  }
+  /* One that began later may have ended before. */
+  if (is_kept && begun.call > file->sized_by) {
+    file->size = begun.size;
+    file->sized_by = begun.call;
+  }
+  free(begun.bytes);
+  pthread_mutex_unlock(&lock);
+}
+
+static void keep_durable(const char *to, const char *name) {
+  for (int n = 0; n < 4; n += 1) {
+    if (files[n].bytes == NULL || strcmp(files[n].name, name) != 0) continue;
+    int out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (out < 0 || write(out, files[n].bytes, files[n].size) != (ssize_t)files[n].size) abort();
+    close(out);
+  }
 }
 
 /* A moment of a call for the file `name`; `since` is that at which the call began, 0 if it begins now. Returns its number. */
@@ -125,7 +230,10 @@ static unsigned long keep_moment(const char *name, unsigned long since) {
   moments += 1;
   keep_files(root, images);
   if (since != 0 && name[0] == 0) keep_names(root, images);
-  if (since != 0 && name[0] != 0 && is_database_file(name) && is_latest(name, since)) {
+  if (since != 0 && is_modelled(name)) {
+    snprintf(to, sizeof to, "%s/%lu.%s.synced", images, moments, name);
+    keep_durable(to, name);
+  } else if (since != 0 && name[0] != 0 && is_database_file(name)) {
     snprintf(from, sizeof from, "%s/%lu.%s.current", images, since, name);
     snprintf(to, sizeof to, "%s/%lu.%s.synced", images, moments, name);
     copy_file(from, to);
@@ -163,14 +271,20 @@ static int synchronise(int fd, const char *function) {
   const char *slow = getenv("SHIM_SLOW_FLAG"), *fail = getenv("SHIM_FAIL_FLAG"), *held = getenv("SHIM_HOLD_FLAG");
   if (!is_own && ends_with(name, "-wal") && getenv("SHIM_UNSYNCED_CHECKPOINTS") != NULL) return 0;
   unsigned long since = keep_moment(name, 0);
-  if (slow != NULL && access(slow, F_OK) == 0) usleep(150000);
-  if (is_own && held != NULL) hold(held);
-  if (fail != NULL && access(fail, F_OK) == 0) {
-    errno = EIO;
-    return -1;
+  struct sync begun = begin_sync(fd, name, is_own);
+  if (slow != NULL && access(slow, F_OK) == 0) {
+    char on_loop[4096];
+    snprintf(on_loop, sizeof on_loop, "%s.loop", slow);
+    if (gettid() == getpid()) add_byte(on_loop);
+    usleep(150000);
   }
-  int result = real(fd);
+  if (is_own && held != NULL) hold(held);
+  const char *once = getenv("SHIM_FAIL_ONCE");
+  int is_failing = (fail != NULL && access(fail, F_OK) == 0) || (once != NULL && unlink(once) == 0);
+  int result = is_failing ? -1 : real(fd);
+  end_sync(fd, name, begun, result == 0);
   if (result == 0) keep_moment(name, since);
+  else if (is_failing) errno = EIO;
   return result;
 }
 
@@ -192,7 +306,9 @@ static ssize_t write_at(int fd, const void *from, size_t size, off_t at, const c
   if (flag != NULL && access(flag, F_OK) == 0 && is_ours(fd, name, sizeof name) && ends_with(name, "-wal")) hold(flag);
   ssize_t (*real)(int, const void *, size_t, off_t) =
       (ssize_t (*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, function);
-  return real(fd, from, size, at);
+  ssize_t written = real(fd, from, size, at);
+  if (written > 0 && is_ours(fd, name, sizeof name)) note_write(fd, name, written, at);
+  return written;
 }
 
 ssize_t pwrite(int fd, const void *from, size_t size, off_t at) { return write_at(fd, from, size, at, "pwrite"); }

@@ -42,6 +42,14 @@ export const toldDefects: Readonly<Record<string, Defect>> = {
 
 /** Noticed on a disk of which a sync has failed, and beside hashes and look-ups of names. */
 const syncDefects: Readonly<Record<string, Defect>> = {
+  'a log of which a sync has failed is not written anew': {
+    right: 'writeAnew(db,',
+    wrong: '((..._: unknown[]) => {})(db,',
+  },
+  'a log has no first commit in the thread': {
+    right: 'if (isWritten) beginLog(db);',
+    wrong: '',
+  },
   'the runtime’s pool syncs': {
     right: 'await this.#send(this.#log);',
     wrong: "await new Promise((done) => require('node:fs').fdatasync(this.#log, done));",
@@ -68,6 +76,7 @@ export function seedDefect(name: string): void {
   if (name === '') return;
   const { right, wrong } = { ...toldDefects, ...syncDefects }[name] as Defect;
   const path = fileWith(right);
+  if (Bun.isMainThread) seedThreads(name);
   Bun.plugin({
     name,
     setup(build) {
@@ -78,3 +87,15 @@ export function seedDefect(name: string): void {
     },
   });
 }
+
+/** In the threads that this one begins from now on, too. */
+function seedThreads(name: string): void {
+  process.env[inThreads] = name;
+  globalThis.Worker = class extends Worker {
+    constructor(url: string | URL, options?: WorkerOptions) {
+      super(url, { ...options, preload: import.meta.path });
+    }
+  };
+}
+const inThreads = 'SEEDED_DEFECT';
+if (!Bun.isMainThread) seedDefect(process.env[inThreads] ?? '');
