@@ -29,8 +29,8 @@ import {
 import { buildShim, type Shim } from './shim.ts';
 
 const seed = announceSeed('power loss');
-/** Random remains at each moment, in addition to the worst case. */
-const drawCount = count({ usual: 1, long: 20 });
+/** Random remains at each third moment, in addition to the worst case. */
+const drawCount = count({ usual: 1, long: 60 });
 const sectorBytes = 512;
 
 /** The number of faults by kind. */
@@ -107,7 +107,7 @@ function mixed(synced: Buffer, current: Buffer, dice: (sides: number) => number)
 
 /** Lays out what the disk holds after a cut at moment `n`. */
 function layOut(run: Run, n: number, dice: ((sides: number) => number) | null): string {
-  const directory = join(shim.folder, 'remains');
+  const directory = join(shim.folder, dice === null ? 'worst' : 'mixed');
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory);
   const names = (latest(run, n, 'names')?.toString() ?? '').split('\n').filter((name) => name !== '');
@@ -179,6 +179,7 @@ async function damageOf(
     if (enough(damage)) break;
     // As at the moment before.
     if (dice === null && !isNew && !isSynced(run, index + 1)) continue;
+    if (dice !== null && dice(3) > 0) continue;
     await lookAt(layOut(run, index + 1, dice), secrets, damage);
   }
   return damage;
@@ -193,9 +194,12 @@ describe('after a power cut before or after any sync of a script of 60 steps', (
       const run = await runScript('real', 'synced');
       expect(run.moments.length).toBeGreaterThan(80);
       expect(run.moments.at(-1)?.secrets.get(1)?.promised).toContain('answer 1');
-      expect(await damageOf(run, null)).toEqual(none);
       const dice = createDice(seed);
-      for (let draw = 0; draw < drawCount; draw += 1) expect(await damageOf(run, dice)).toEqual(none);
+      const drawAll = async () => {
+        for (let draw = 0; draw < drawCount; draw += 1) expect(await damageOf(run, dice)).toEqual(none);
+      };
+      const [worst] = await Promise.all([damageOf(run, null), drawAll()]);
+      expect(worst).toEqual(none);
     },
     limitMs(120_000),
   );
@@ -210,8 +214,10 @@ describe('after a power cut before or after any sync of a script of 60 steps', (
   it('P1 P5: the same check fails when a checkpoint overtakes the sync', async () => {
     const run = await runScript('overtaken', 'synced', { SHIM_UNSYNCED_CHECKPOINTS: 'on' });
     const isCorrupt = ({ corrupt }: Damage) => corrupt > 0;
-    const worst = await damageOf(run, null, isCorrupt);
-    const { corrupt } = isCorrupt(worst) ? worst : await damageOf(run, createDice(seed), isCorrupt);
+    const dice = createDice(seed);
+    let { corrupt } = await damageOf(run, null, isCorrupt);
+    for (let draw = 0; corrupt === 0 && draw < 6; draw += 1)
+      ({ corrupt } = await damageOf(run, dice, isCorrupt));
     expect(corrupt).toBeGreaterThan(0);
   }, 120_000);
 
