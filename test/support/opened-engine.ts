@@ -45,8 +45,9 @@ export function openEngine(
       changed() {
         changes += 1;
       },
+      ballastBytes,
+      maxStorageBytes: null,
     },
-    { ballastBytes, maxStorageBytes: null },
     monotonicMs,
   );
   return {

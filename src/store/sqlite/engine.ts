@@ -189,13 +189,6 @@ const lockPatienceMs = 5_000;
 /** The event loop goes on meanwhile. */
 const lockPauseMs = 5;
 
-export interface EngineOptions {
-  /** Twice the length at which the log is written out, so that the ballast's room always suffices for that. */
-  readonly ballastBytes: number;
-  /** What the database may hold before new secrets are refused; `null`: as much as the disk. */
-  readonly maxStorageBytes: number | null;
-}
-
 export interface EngineParts {
   readonly db: Database;
   readonly folder: StoreFolder;
@@ -205,29 +198,28 @@ export interface EngineParts {
   readonly disk: Pick<Disk, 'ask'>;
   /** Something was committed. */
   readonly changed: () => void;
+  /** Twice the length at which the log is written out, so that the ballast's room always suffices for that. */
+  readonly ballastBytes: number;
+  /** What the database may hold before new secrets are refused; `null`: as much as the disk. */
+  readonly maxStorageBytes: number | null;
 }
 
 /** Commits on the event loop: one for each store that is open. */
 export class Engine {
   readonly #parts: EngineParts;
   readonly #writes: Writes;
-  readonly #ballastBytes: number;
   readonly #hasRoom: HasRoom;
   readonly #files: OpenFiles;
   #isBallastHeld: boolean;
 
   /** @param monotonicMs milliseconds of a clock that only runs forward */
-  constructor(
-    parts: EngineParts,
-    { ballastBytes, maxStorageBytes }: EngineOptions,
-    monotonicMs: () => number = () => performance.now(),
-  ) {
+  constructor(parts: EngineParts, monotonicMs: () => number = () => performance.now()) {
+    const { db, folder, ballastBytes, maxStorageBytes } = parts;
     this.#parts = parts;
-    this.#writes = createWrites(parts.db);
-    this.#ballastBytes = ballastBytes;
+    this.#writes = createWrites(db);
     this.#hasRoom = createStorageMark(maxStorageBytes);
-    this.#files = rememberOpenFiles(parts.folder, monotonicMs);
-    this.#isBallastHeld = isBallastHeld(parts.folder.ballast, ballastBytes);
+    this.#files = rememberOpenFiles(folder, monotonicMs);
+    this.#isBallastHeld = isBallastHeld(folder.ballast, ballastBytes);
     // So that the first secret need not wait for it. Where there is no room, it is told that.
     if (!this.#isBallastHeld) this.#holdBallast().catch(() => {});
   }
@@ -295,8 +287,8 @@ export class Engine {
   }
 
   async #holdBallast(): Promise<boolean> {
-    const { disk, folder } = this.#parts;
-    this.#isBallastHeld = await disk.ask('holdBallast', folder.ballast, this.#ballastBytes);
+    const { disk, folder, ballastBytes } = this.#parts;
+    this.#isBallastHeld = await disk.ask('holdBallast', folder.ballast, ballastBytes);
     return this.#isBallastHeld;
   }
 

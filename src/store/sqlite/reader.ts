@@ -22,11 +22,8 @@ export interface Reader {
   ): Promise<Result>;
 }
 
-type Tell = () => void;
-
 interface Asked {
-  /** Reads. Tells what it read, or returns how. */
-  readonly run: () => Tell | null;
+  readonly settle: () => void;
   readonly reject: (error: ServiceError) => void;
 }
 
@@ -51,45 +48,33 @@ export function createReader(
       begin.run();
       hasBegun = true;
       const isMoved = hasMoved();
-      const untold: [Tell, Asked['reject']][] = [];
-      for (const { run, reject } of reads) {
-        const tell = isMoved ? reject(new StoreMovedError()) : run();
-        if (tell) untold.push([tell, reject]);
-      }
+      for (const { settle, reject } of reads) isMoved ? reject(new StoreMovedError()) : settle();
       // A read that failed may have ended it.
       if (db.inTransaction) end.run();
-      if (untold.length > 0) tellWhenSettled(untold);
     } catch (error) {
       for (const { reject } of reads) reject(unread(error));
       // Otherwise no later transaction could begin. COMMIT fails when reading fails.
       if (hasBegun && db.inTransaction) db.run('ROLLBACK');
     }
   }
-  function tellWhenSettled(untold: readonly (readonly [Tell, Asked['reject']])[]): void {
-    const waiting = settled();
-    const tellAll = () => {
-      for (const [tell] of untold) tell();
-    };
-    const failAll = (error: unknown) => {
-      for (const [, reject] of untold) reject(unread(error));
-    };
-    if (waiting === null) tellAll();
-    else waiting.then(tellAll, failAll);
-  }
 
   const read: Reader['read'] = (run, tellsNoEnd) =>
     new Promise((resolve, reject) => {
-      const readAndTell = (): Tell | null => {
+      const settle = () => {
         try {
           const result = run();
-          if (tellsNoEnd?.(result) !== true) return () => resolve(result);
-          resolve(result);
+          const onDisk = tellsNoEnd?.(result) === true ? null : settled();
+          if (onDisk === null) resolve(result);
+          else
+            onDisk.then(
+              () => resolve(result),
+              (error) => reject(unread(error)),
+            );
         } catch (error) {
           reject(unread(error));
         }
-        return null;
       };
-      asked.push({ run: readAndTell, reject });
+      asked.push({ settle, reject });
       if (asked.length === 1) queueMicrotask(readAll);
     });
 

@@ -86,13 +86,12 @@ export async function openWith(options: SqliteStoreOptions, durability: Durabili
     const log = new LogSync(durability.isSynced ? () => disk.sync() : async () => {}, (error) =>
       committing.fail(error),
     );
-    const isStore = watchOthers(db, () => log.changed());
+    const changed = () => log.changed();
+    const isStore = watchOthers(db, changed);
     const locator = createLocator(db);
     const keeper = new LogKeeper(db, disk, folder.database, ballastBytes / 2);
-    const engine = new Engine(
-      { db, folder, locator, isStore, keeper, disk, changed: () => log.changed() },
-      { ballastBytes, maxStorageBytes },
-    );
+    const limits = { ballastBytes, maxStorageBytes };
+    const engine = new Engine({ db, folder, locator, isStore, keeper, disk, changed, ...limits });
     const time = createSharedTime(db, clock, () => committing.decide('keepTime'));
     const committing: CommitQueue = new CommitQueue({
       engine,
