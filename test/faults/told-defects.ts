@@ -19,8 +19,8 @@ export const toldDefects: Readonly<Record<string, Defect>> = {
     wrong: 'void this.#parts.settled();',
   },
   'a reader tells what is not synced': {
-    right: 'const waiting = settled();',
-    wrong: 'const waiting = null as Promise<void> | null;',
+    right: 'const onDisk = tellsNoEnd?.(result) === true ? null : settled();',
+    wrong: 'const onDisk = null as Promise<void> | null;',
   },
   'gone is told at once': {
     right: '(found) => found !== null',

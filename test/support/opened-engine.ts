@@ -5,7 +5,7 @@ import { Disk } from '../../src/store/sqlite/disk.ts';
 import { Engine } from '../../src/store/sqlite/engine.ts';
 import { prepareFolder } from '../../src/store/sqlite/files.ts';
 import { createLocator, type Locator } from '../../src/store/sqlite/locator.ts';
-import { LogKeeper } from '../../src/store/sqlite/log.ts';
+import { createLogKeeper } from '../../src/store/sqlite/log.ts';
 
 export interface OpenedEngine extends AsyncDisposable {
   readonly engine: Engine;
@@ -32,7 +32,7 @@ export function openEngine(
   const disk = new Disk(folder.wal, (message) => {
     throw new Error(message);
   });
-  const keeper = new LogKeeper(db, disk, folder.database, ballastBytes / 2);
+  const keeper = createLogKeeper(db, disk, folder.database, ballastBytes / 2);
   let changes = 0;
   const engine = new Engine(
     {

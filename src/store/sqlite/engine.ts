@@ -244,11 +244,9 @@ export class Engine {
   /** Where the new rows are, before anybody is told that they are. */
   #takeIn({ asks }: Batch, { answers }: BatchAnswers): void {
     const { locator } = this.#parts;
-    const positions = asks.map((ask, n) => storedAt(ask, answers[n] as Answer));
-    const first = positions.find((position) => position !== null) ?? null;
-    if (first !== null) {
-      const records = asks.filter((_, n) => positions[n] !== null).map(({ args: [record] }) => record);
-      locator.stored(first, (records as NewRecord[]).map(rowOf));
+    for (const [n, ask] of asks.entries()) {
+      const position = storedAt(ask, answers[n] as Answer);
+      if (position !== null) locator.stored(position, rowOf(ask.args[0] as NewRecord));
     }
     locator.indexed(this.#writes.merge.upto());
   }

@@ -79,12 +79,10 @@ function putBatch(opening: Opening, records: readonly NewRecord[], commit: boole
   merge.settled(commit);
   if (!commit) opening.records.forget();
   if (!commit) return;
-  const rows = records.map(({ secretId, receiptId, owner }) => ({
-    secretHint: hintOf(secretId),
-    receiptHint: hintOf(receiptId),
-    owner,
-  }));
-  locator.stored(last - records.length + 1, rows);
+  for (const [n, { secretId, receiptId, owner }] of records.entries()) {
+    const row = { secretHint: hintOf(secretId), receiptHint: hintOf(receiptId), owner };
+    locator.stored(last - records.length + 1 + n, row);
+  }
   locator.indexed(merge.upto());
 }
 

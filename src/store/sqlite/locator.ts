@@ -33,8 +33,8 @@ export interface Locator {
   ofReceipt(id: ReceiptId): number | null;
   /** Of this account's rows, those that may not be in the index yet, newest first; ask it before the index. */
   recentOfOwner(owner: AccountId): Positions;
-  /** Takes in rows that this process has just stored: consecutive positions from `first` on. */
-  stored(first: number, rows: readonly StoredRow[]): void;
+  /** Takes in a row that this process has just stored. */
+  stored(position: number, row: StoredRow): void;
   /** Rows up to here are in the indexes. */
   indexed(upto: number): void;
 }
@@ -122,13 +122,13 @@ export function createLocator(db: Database): Locator {
       if ((newest.get()?.position ?? 0) > seen) catchUp();
       return recent.ofOwner(owner);
     },
-    stored(first, rows) {
-      // A look-up has taken them in already, all of them: they were committed together.
-      if (first <= seen) return;
+    stored(position, row) {
+      // A look-up has taken it in already.
+      if (position <= seen) return;
       // Another process has stored rows in between.
-      if (first > seen + 1) catchUp();
-      for (const [n, row] of rows.entries()) recent.add(first + n, row);
-      seen = Math.max(seen, first + rows.length - 1);
+      if (position > seen + 1) return catchUp();
+      recent.add(position, row);
+      seen = position;
     },
     indexed: recent.forget,
   };

@@ -4,7 +4,7 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { useSqlite } from '../../../test/support/sqlite-folder.ts';
 import { openConnection, setMark, writerSettings } from './database.ts';
 import { Disk } from './disk.ts';
-import { LogKeeper, LogSync, watchOthers, writeOut } from './log.ts';
+import { createLogKeeper, LogSync, watchOthers, writeOut } from './log.ts';
 
 describe('what is on the disk', () => {
   /** Each of its syncs ends when the test says. */
@@ -85,7 +85,7 @@ const frameBytes = 4_096 + 24;
 const logBytes = () => statSync(current.wal).size;
 const write = (kid: number, on = current.db) =>
   on.run('INSERT INTO root_checks VALUES (?1, zeroblob(100))', [kid]);
-const openKeeper = (limitBytes: number) => new LogKeeper(current.db, disk, current.database, limitBytes);
+const openKeeper = (limitBytes: number) => createLogKeeper(current.db, disk, current.database, limitBytes);
 
 /** Another process's connection, in a snapshot of the latest state. */
 function openReader() {
@@ -166,7 +166,7 @@ describe('writing the log out', () => {
 
   it('P23: holds nobody up, and says that it was not, where the thread cannot', async () => {
     const ask = () => Promise.reject(new Error('the database does not open'));
-    const keeper = new LogKeeper(current.db, { ask }, current.database, 0);
+    const keeper = createLogKeeper(current.db, { ask }, current.database, 0);
     write(1);
     expect(await keeper.empty()).toBe(false);
     expect(await keeper.tend()).toBe(false);

@@ -152,34 +152,27 @@ const logFrameBytes = 4_096 + 24;
  * meanwhile: SQLite counts pages that it has written out as moved, also where it syncs the database only at a later checkpoint because more
  * was committed, and what a failed sync then drops would not be written again.
  */
-export class LogKeeper {
-  readonly #disk: Pick<Disk, 'ask'>;
-  readonly #database: string;
-  readonly #limitBytes: number;
-  readonly #length;
-
-  /** @param limitBytes at which it is written out */
-  constructor(db: Database, disk: Pick<Disk, 'ask'>, database: string, limitBytes: number) {
-    this.#length = db.query<{ log: number; checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)');
-    this.#disk = disk;
-    this.#database = database;
-    this.#limitBytes = limitBytes;
-  }
-
-  /** Before each batch, whatever its size: what it must wait for, or `null`. A look costs a microsecond. */
-  tend(): Promise<unknown> | null {
-    const { log, checkpointed } = this.#length.get() ?? { log: 0, checkpointed: 0 };
-    // While a reader keeps the log from starting over, what was written out is not written again with each batch.
-    return (log - checkpointed) * logFrameBytes > this.#limitBytes ? this.#writeOut('PASSIVE') : null;
-  }
-
-  /** Moves all of the log into the database and empties it; whether it could. */
-  empty(): Promise<boolean> {
-    return this.#writeOut('TRUNCATE');
-  }
-
-  #writeOut(mode: 'PASSIVE' | 'TRUNCATE'): Promise<boolean> {
+export function createLogKeeper(
+  db: Database,
+  disk: Pick<Disk, 'ask'>,
+  database: string,
+  /** At which it is written out. */
+  limitBytes: number,
+) {
+  const length = db.query<{ log: number; checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)');
+  const writeItOut = (mode: 'PASSIVE' | 'TRUNCATE'): Promise<boolean> =>
     // A store that does not open any more has had its batches fail.
-    return this.#disk.ask('writeOut', this.#database, mode).catch(() => false);
-  }
+    disk.ask('writeOut', database, mode).catch(() => false);
+  return {
+    /** Before each batch, whatever its size: what it must wait for, or `null`. A look costs a microsecond. */
+    tend() {
+      const { log, checkpointed } = length.get() ?? { log: 0, checkpointed: 0 };
+      // While a reader keeps the log from starting over, what was written out is not written again with each batch.
+      return (log - checkpointed) * logFrameBytes > limitBytes ? writeItOut('PASSIVE') : null;
+    },
+    /** Moves all of the log into the database and empties it; whether it could. */
+    empty: () => writeItOut('TRUNCATE'),
+  };
 }
+
+export type LogKeeper = ReturnType<typeof createLogKeeper>;

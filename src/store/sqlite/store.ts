@@ -28,7 +28,7 @@ import { Engine } from './engine.ts';
 import { readEpochKey } from './epochs.ts';
 import { codeOf, isEmptyFile, isServed, messageOf, prepareFolder, syncPath } from './files.ts';
 import { createLocator } from './locator.ts';
-import { beginLog, LogKeeper, LogSync, watchOthers, writeOut } from './log.ts';
+import { beginLog, createLogKeeper, LogSync, watchOthers, writeOut } from './log.ts';
 import { createReader } from './reader.ts';
 import { createRootReads } from './roots.ts';
 import { lookStore, type Parts, recordStore } from './secret-store.ts';
@@ -89,7 +89,7 @@ export async function openWith(options: SqliteStoreOptions, durability: Durabili
     const changed = () => log.changed();
     const isStore = watchOthers(db, changed);
     const locator = createLocator(db);
-    const keeper = new LogKeeper(db, disk, folder.database, ballastBytes / 2);
+    const keeper = createLogKeeper(db, disk, folder.database, ballastBytes / 2);
     const limits = { ballastBytes, maxStorageBytes };
     const engine = new Engine({ db, folder, locator, isStore, keeper, disk, changed, ...limits });
     const time = createSharedTime(db, clock, () => committing.decide('keepTime'));

@@ -76,6 +76,16 @@ interface RemovedRow {
   owner: number | null;
 }
 
+/** Rows of other tables that end at a time of their own, by their keys. */
+const staleRows = [
+  ['attempts', 'attempt', 'stale_at <= ?1'],
+  ['attempt_lives', 'secret_id', 'ends_at <= ?1'],
+  ['sessions', 'session_id', 'expires_at <= ?1'],
+  ['tickets', 'ticket_hash', 'counts_until <= ?1'],
+  ['deletions', 'account_id', `finished_at <= ?1 - ${finishedDeletionSeconds}`],
+  ['creations', 'creation_id', 'ends_at <= ?1'],
+] as const;
+
 /** Until when one of the rows beside the one at `at` holds sealed bytes; 0: none does. */
 function sealedNear(rows: readonly NearbyRow[], at: number, neighbours: number): UnixSeconds {
   let until = 0;
@@ -101,33 +111,9 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   const removeSecret = db.query('DELETE FROM secret_index WHERE hint = ?1 AND position = ?2');
   const removeReceipt = db.query('DELETE FROM receipt_index WHERE hint = ?1 AND position = ?2');
   const removeOwned = db.query('DELETE FROM owner_index WHERE owner = ?1 AND position = ?2');
-  const forgetAttempts = db.query(
-    'DELETE FROM attempts WHERE attempt IN (SELECT attempt FROM attempts WHERE stale_at <= ?1 LIMIT ?2)',
+  const forgetStale = staleRows.map(([table, key, isStale]) =>
+    db.query(`DELETE FROM ${table} WHERE ${key} IN (SELECT ${key} FROM ${table} WHERE ${isStale} LIMIT ?2)`),
   );
-  const forgetLives = db.query(
-    'DELETE FROM attempt_lives WHERE secret_id IN (SELECT secret_id FROM attempt_lives WHERE ends_at <= ?1 LIMIT ?2)',
-  );
-  const forgetSessions = db.query(
-    'DELETE FROM sessions WHERE session_id IN (SELECT session_id FROM sessions WHERE expires_at <= ?1 LIMIT ?2)',
-  );
-  const forgetTickets = db.query(
-    'DELETE FROM tickets WHERE ticket_hash IN (SELECT ticket_hash FROM tickets WHERE counts_until <= ?1 LIMIT ?2)',
-  );
-  const forgetDeletions = db.query(
-    `DELETE FROM deletions WHERE account_id IN (
-       SELECT account_id FROM deletions WHERE finished_at <= ?1 - ${finishedDeletionSeconds} LIMIT ?2)`,
-  );
-  const forgetCreations = db.query(
-    'DELETE FROM creations WHERE creation_id IN (SELECT creation_id FROM creations WHERE ends_at <= ?1 LIMIT ?2)',
-  );
-  const forgetStale = [
-    forgetAttempts,
-    forgetLives,
-    forgetSessions,
-    forgetTickets,
-    forgetDeletions,
-    forgetCreations,
-  ];
 
   function remove(position: number): void {
     const removed = removeRow.get(position);
