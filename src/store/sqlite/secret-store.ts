@@ -2,13 +2,12 @@
 import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../core/errors.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
-import type { LookStore, NewLook } from '../../core/look-store.ts';
-import type { ClaimOutcome, ClaimTarget, IsAbandoned, SecretStore } from '../../core/ports.ts';
+import type { LookStore } from '../../core/look-store.ts';
+import type { SecretStore } from '../../core/ports.ts';
 import type { RotationStore } from '../../core/root-store.ts';
 import type { NewRecord } from '../../core/secret.ts';
 import type { MachineClock } from '../../core/time.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import type { LocatedClaim } from './decisions.ts';
 import type { Locator } from './locator.ts';
 import { createLookReads } from './looks.ts';
 import type { Reader } from './reader.ts';
@@ -33,37 +32,23 @@ export function recordStore({ db, queue, locator, time, reader }: Parts): Omit<S
       const position = locator.ofReceipt(id);
       return position === null ? null : { id, position };
     });
-  /** Of what was not found by this process, or was copied since. */
-  async function locateAndClaim(
-    target: ClaimTarget,
-    isAbandoned: IsAbandoned,
-    look: NewLook | null,
-  ): Promise<ClaimOutcome> {
-    const { rowVersion } = target;
-    const secretId = target.secretId.slice() as SecretId;
-    const kept = look === null ? {} : { look: structuredClone(look) };
-    const position = await reader.read(() => locator.ofSecret(secretId));
-    return position === null ? 'gone' : claimAt({ secretId, rowVersion, position, ...kept }, isAbandoned);
-  }
-
-  async function claimAt(target: LocatedClaim, isAbandoned: IsAbandoned): Promise<ClaimOutcome> {
-    const outcome = await queue.decideFor(isAbandoned, 'claim', target);
-    if (outcome === 'refused') throw new ServiceError('unavailable', 'The store did not take the claim.');
-    return outcome;
-  }
   return {
     now,
     async put(record) {
       if ((await queue.decide('put', copyOf(record))) === null)
         throw new ServiceError('unavailable', 'The store refused the record.');
     },
-    claim(target, isAbandoned, look = null) {
-      const { secretId, rowVersion } = target;
-      const position = reads.knownPlaceOf(target);
-      if (position === undefined) return locateAndClaim(target, isAbandoned, look);
+    async claim(target, isAbandoned, look = null) {
+      const { rowVersion } = target;
+      const secretId = target.secretId.slice() as SecretId;
       const kept = look === null ? {} : { look: structuredClone(look) };
-      const located = { secretId: secretId.slice() as SecretId, rowVersion, position, ...kept };
-      return claimAt(located, isAbandoned);
+      // What was not found by this process, or was copied since, is looked up.
+      const position = reads.knownPlaceOf(target) ?? (await reader.read(() => locator.ofSecret(secretId)));
+      if (position === null) return 'gone';
+      const located = { secretId, rowVersion, position, ...kept };
+      const outcome = await queue.decideFor(isAbandoned, 'claim', located);
+      if (outcome === 'refused') throw new ServiceError('unavailable', 'The store did not take the claim.');
+      return outcome;
     },
     // What waits is told at once: whoever knows its link was told after its own sync.
     findSecret: (asked) =>
