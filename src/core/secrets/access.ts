@@ -106,7 +106,7 @@ export function damaged(events: Events, stored: Pick<StoredSecret, 'secretId'>, 
   return new ServiceError('damaged', `a stored secret does not open: ${why}`);
 }
 
-/** Of a secret without passphrase and proofs, which most are, at once. */
+/** Synchronous for most secrets, which have neither passphrase nor proofs. */
 function prove(
   deps: AccessCore,
   live: LiveSecret,

@@ -57,7 +57,6 @@ const retryMs = 1_000;
 
 const withdrawnAsk: Ask = { name: 'withdrawn', args: [] };
 
-/** How the store gets on after a failure. */
 export interface QueueParts {
   readonly engine: Pick<Engine, 'run'>;
   readonly time: BatchClock;
@@ -124,7 +123,7 @@ export class CommitQueue {
     return answerIn<N>(await this.#collect({ name, args }, null));
   }
 
-  /** Commits what waits; then nothing more is accepted. */
+  /** Commits everything still waiting, and accepts nothing more. */
   async close(): Promise<void> {
     while (this.#committing !== null || this.#collecting.length > 0) {
       this.#flush();
@@ -134,14 +133,14 @@ export class CommitQueue {
     this.#outage ??= 'it is closed';
   }
 
-  /** A sync has failed, whoever waited for it. */
+  /** A sync has failed, of a batch or of a read. */
   fail(error: Error): void {
     if (this.#failure?.code === threadEnded) return;
     this.#failure = { message: error.message, code: codeOf(error) };
     this.#stop();
   }
 
-  /** A thread has ended: nothing more will be answered. */
+  /** The thread has ended and will answer nothing more. */
   lose(message: string): void {
     this.#failure = { message, code: threadEnded };
     this.#rejectAll();

@@ -1,8 +1,7 @@
 /**
  * The thread that waits for the disk, so that the event loop does not (P24).
  *
- * A thread of its own and not the runtime's pool: slow hashes and names that are being resolved can fill that for seconds
- * (docs/decisions/002-commits-on-the-loop.md).
+ * The runtime's pool would do, but slow hashes and DNS look-ups can fill it for seconds (docs/decisions/002-commits-on-the-loop.md).
  */
 import type { Database } from 'bun:sqlite';
 import { fdatasyncSync } from 'node:fs';

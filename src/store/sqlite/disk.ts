@@ -33,7 +33,7 @@ export class Disk {
 
   /**
    * @param log the path of a log that is there
-   * @param onEnd it has ended by itself: nothing more will be answered
+   * @param onEnd called when the thread has ended by itself
    */
   constructor(log: string, onEnd: (message: string) => void) {
     this.#log = openSync(log, 'r+');

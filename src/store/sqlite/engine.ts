@@ -186,7 +186,7 @@ function decideAlone({ db, decide, forget }: Writes, now: UnixSeconds, ask: Ask)
 
 /** How long a lock of another process is waited for. */
 const lockPatienceMs = 5_000;
-/** The event loop goes on meanwhile. */
+/** Between two tries, so that the event loop goes on. */
 const lockPauseMs = 5;
 
 export interface EngineParts {
@@ -220,7 +220,7 @@ export class Engine {
     this.#hasRoom = createStorageMark(maxStorageBytes);
     this.#files = rememberOpenFiles(folder, monotonicMs);
     this.#isBallastHeld = isBallastHeld(folder.ballast, ballastBytes);
-    // So that the first secret need not wait for it. Where there is no room, it is told that.
+    // Now, so that the first secret does not wait for it. Without room the first secret is refused.
     if (!this.#isBallastHeld) this.#holdBallast().catch(() => {});
   }
 
@@ -229,8 +229,8 @@ export class Engine {
   }
 
   /**
-   * Commits a batch, which is not on the disk then. Rejects when it could not: nothing of it is to be seen. With `isBusy` another process
-   * held the lock for too long, and nothing is wrong.
+   * Commits a batch, which is not on the disk yet. Rejects when it could not; then nothing of it is visible. `isBusy`: another process held
+   * the lock for too long, and nothing is wrong.
    */
   async run(batch: Batch): Promise<BatchAnswers> {
     this.#files.assertInPlace(batch.asks.some(({ name }) => name === 'sweep' || name === 'scrub'));

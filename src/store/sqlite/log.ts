@@ -1,8 +1,8 @@
 /**
  * The write-ahead log: what of it is on the disk, and when it is written out into the database.
  *
- * The event loop commits without a sync of its own, so what its connection shows may not survive a power loss yet. Nothing of that is told
- * before a sync that began later has ended (P2). Source: https://www.sqlite.org/wal.html
+ * The event loop commits without a sync, so what its connection shows might not survive a power loss. Nothing is told before a sync that
+ * began later has ended (P2). Source: https://www.sqlite.org/wal.html
  */
 import type { Database } from 'bun:sqlite';
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
@@ -96,7 +96,7 @@ export class LogSync {
     return this.#next;
   }
 
-  /** All was written anew, up to what could be seen at this count. */
+  /** Everything visible at this count has been written again. */
   recovered(seen: number): void {
     this.#failure = null;
     this.#next = null;
@@ -149,7 +149,7 @@ const logFrameBytes = 4_096 + 24;
 
 /**
  * The log's checkpoints: it is written out before it outgrows the ballast, and never in the middle of a commit (P10). No commit is made
- * meanwhile: SQLite counts pages that it has written out as moved, also where it syncs the database only at a later checkpoint because more
+ * during one: SQLite counts pages that it has written out as moved, also where it syncs the database only at a later checkpoint because more
  * was committed, and what a failed sync then drops would not be written again.
  */
 export function createLogKeeper(
@@ -164,7 +164,7 @@ export function createLogKeeper(
     // A store that does not open any more has had its batches fail.
     disk.ask('writeOut', database, mode).catch(() => false);
   return {
-    /** Before each batch, whatever its size: what it must wait for, or `null`. A look costs a microsecond. */
+    /** What the next batch must wait for, or `null`. Asking costs a microsecond. */
     tend() {
       const { log, checkpointed } = length.get() ?? { log: 0, checkpointed: 0 };
       // While a reader keeps the log from starting over, what was written out is not written again with each batch.

@@ -42,7 +42,7 @@ export function recordStore({ db, queue, locator, time, reader }: Parts): Omit<S
       const { rowVersion } = target;
       const secretId = target.secretId.slice() as SecretId;
       const kept = look === null ? {} : { look: structuredClone(look) };
-      // What was not found by this process, or was copied since, is looked up.
+      // A target that this process did not find, or a copy of one, has no known place.
       const position = reads.knownPlaceOf(target) ?? (await reader.read(() => locator.ofSecret(secretId)));
       if (position === null) return 'gone';
       const located = { secretId, rowVersion, position, ...kept };
@@ -50,7 +50,7 @@ export function recordStore({ db, queue, locator, time, reader }: Parts): Omit<S
       if (outcome === 'refused') throw new ServiceError('unavailable', 'The store did not take the claim.');
       return outcome;
     },
-    // What waits is told at once: whoever knows its link was told after its own sync.
+    // A waiting secret needs no sync: its link was given out after the one that stored it.
     findSecret: (asked) =>
       reader.lookUp(
         asked,

@@ -48,7 +48,7 @@ export interface SqliteStoreOptions {
   readonly isBesideServers?: boolean;
 }
 
-/** Disposing commits what waits, empties the log and ends the threads. */
+/** Disposing commits everything waiting, empties the log and ends the thread. */
 export interface SqliteStore extends Store, AsyncDisposable {
   assertCommits: CommitQueue['assertCommits'];
 }
@@ -72,7 +72,7 @@ export async function openWith(options: SqliteStoreOptions, durability: Durabili
   migrateFolder(directory, options.isBesideServers ?? false);
   const folder = prepareFolder(directory);
   const db = orRefusal(directory, () => openConnection(folder.database, durability.settings));
-  // SQLite makes the log at the first read, and makes its name durable only with a sync of its own.
+  // SQLite creates the log at the first read, but makes its name durable only when SQLite itself syncs it.
   isMarked(db, 'store');
   syncPath(folder.directory);
   if (!options.isBesideServers && isEmptyFile(folder.wal)) beginLog(db);

@@ -30,7 +30,7 @@ interface DueRow {
   readonly is_dead: 0 | 1;
 }
 
-/** In the order in which they are due, of both kinds: a look for one kind alone would pass over all that wait of the other. */
+/** Both kinds, in the order in which they are due: a query for one kind would scan past every waiting row of the other. */
 const dueRows = `
   SELECT position, receipt_expires_at <= ?1 AS is_dead FROM records WHERE sweep_at <= ?1 ORDER BY sweep_at LIMIT ?2`;
 
@@ -76,7 +76,7 @@ interface RemovedRow {
   owner: number | null;
 }
 
-/** Rows of other tables that end at a time of their own, by their keys. */
+/** Other tables whose rows expire: the key, and when a row has. */
 const staleRows = [
   ['attempts', 'attempt', 'stale_at <= ?1'],
   ['attempt_lives', 'secret_id', 'ends_at <= ?1'],
@@ -86,7 +86,7 @@ const staleRows = [
   ['creations', 'creation_id', 'ends_at <= ?1'],
 ] as const;
 
-/** Until when one of the rows beside the one at `at` holds sealed bytes; 0: none does. */
+/** Until when a neighbour of the row at `at` holds sealed bytes; 0: none does. */
 function sealedNear(rows: readonly NearbyRow[], at: number, neighbours: number): UnixSeconds {
   let until = 0;
   for (let n = Math.max(0, at - neighbours); n <= at + neighbours && n < rows.length; n += 1)
