@@ -5,8 +5,10 @@
 import { RequestProblem } from './problem.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const encoder = new TextEncoder();
 
-const sign = { ampersand: 0x26, equals: 0x3d, plus: 0x2b, percent: 0x25, blank: 0x20 } as const;
+const sign = { plus: 0x2b, percent: 0x25, blank: 0x20 } as const;
+const escapes = /[%+]/;
 
 /** More than any form here has, empty ones too: each costs as much as a hundred bytes of a text (P21). */
 export const mostFields = 100;
@@ -15,15 +17,15 @@ export const mostFields = 100;
 export type FormPair = readonly [name: string, value: string | undefined];
 
 /** In their order; nothing is left out but what is empty. @throws RequestProblem `malformed` */
-export function formPairs(body: Uint8Array): readonly FormPair[] {
+export function formPairs(text: string): readonly FormPair[] {
   const pairs: FormPair[] = [];
   let fields = 0;
-  for (let start = 0; start < body.length; ) {
+  for (let start = 0; start < text.length; ) {
     fields += 1;
     if (fields > mostFields) throw malformed(`There are more than ${mostFields} fields.`);
-    const found = body.indexOf(sign.ampersand, start);
-    const end = found === -1 ? body.length : found;
-    if (end > start) pairs.push(pairOf(body.subarray(start, end)));
+    const found = text.indexOf('&', start);
+    const end = found === -1 ? text.length : found;
+    if (end > start) pairs.push(pairOf(text.slice(start, end)));
     start = end + 1;
   }
   return pairs;
@@ -34,7 +36,7 @@ export function formPairs(body: Uint8Array): readonly FormPair[] {
  * @throws RequestProblem `malformed`
  */
 export function formBodyPairs(body: Uint8Array): readonly (readonly [name: string, value: string])[] {
-  return formPairs(body).map(([name, value]) => {
+  return formPairs(inUtf8(body)).map(([name, value]) => {
     if (value !== undefined) return [name, value];
     throw malformed(
       'A part of the body has no "=": write an & inside a value as %26 (curl: --data-urlencode).',
@@ -42,14 +44,16 @@ export function formBodyPairs(body: Uint8Array): readonly (readonly [name: strin
   });
 }
 
-function pairOf(field: Uint8Array): FormPair {
-  const equals = field.indexOf(sign.equals);
+function pairOf(field: string): FormPair {
+  const equals = field.indexOf('=');
   if (equals === -1) return [decode(field), undefined];
-  return [decode(field.subarray(0, equals)), decode(field.subarray(equals + 1))];
+  return [decode(field.slice(0, equals)), decode(field.slice(equals + 1))];
 }
 
 /** Byte by byte: replacing by pattern takes a hundred times as long for a megabyte of escapes (P21). */
-function decode(encoded: Uint8Array): string {
+function decode(text: string): string {
+  if (!escapes.test(text)) return text;
+  const encoded = encoder.encode(text);
   const bytes = new Uint8Array(encoded.length);
   let length = 0;
   for (let at = 0; at < encoded.length; at += 1) {
@@ -62,8 +66,12 @@ function decode(encoded: Uint8Array): string {
     bytes[length] = byte;
     length += 1;
   }
+  return inUtf8(bytes.subarray(0, length));
+}
+
+function inUtf8(bytes: Uint8Array): string {
   try {
-    return utf8.decode(bytes.subarray(0, length));
+    return utf8.decode(bytes);
   } catch {
     throw brokenEscape();
   }

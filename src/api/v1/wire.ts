@@ -47,7 +47,7 @@ export async function readParameters(
 export function ignoreQuery(exchange: Exchange): void {
   if (exchange.rawQuery === '') return;
   try {
-    nameIgnored(exchange, namesBeside(nothing, formPairs(Buffer.from(exchange.rawQuery))));
+    nameIgnored(exchange, namesBeside(nothing, formPairs(exchange.rawQuery)));
   } catch (error) {
     if (!(error instanceof RequestProblem)) throw error;
   }
@@ -72,7 +72,7 @@ function queryPairs({ rawQuery, request }: Exchange): readonly Pair[] {
     );
   }
   if (request.url.includes('#')) throw malformed('A "#" in the query string must be written as %23.');
-  return formPairs(Buffer.from(rawQuery));
+  return formPairs(rawQuery);
 }
 
 /** A body of any other type is read as a form. */

@@ -10,6 +10,7 @@
  */
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';
 import type { IsAbandoned } from '../../core/ports.ts';
+import type { NewRecord } from '../../core/secret.ts';
 import type {
   Answer,
   Ask,
@@ -43,6 +44,10 @@ const nothingCollected = (): Collected => ({ asks: [], waiting: [], revocables: 
 
 /** A small decision waits for no more than this of large ones in each batch; a single larger one has a batch to itself. */
 const maxBatchBytes = 1024 * 1024;
+
+/** Most decisions are puts, and their other parts are small. */
+const bytesOf = ({ name, args }: Ask): number =>
+  name === 'put' ? (args[0] as NewRecord).sealedSecret.length : bytesIn(args);
 
 const bytesIn = (value: unknown): number => {
   if (value instanceof Uint8Array) return value.length;
@@ -162,7 +167,7 @@ export class CommitQueue {
       return Promise.reject(this.#fault(`The store is down: ${this.#outage}`, this.#failure?.code));
     }
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const bytes = bytesIn(ask.args);
+    const bytes = bytesOf(ask);
     const batch = this.#batchFor(bytes);
     batch.bytes += bytes;
     if (isAbandoned !== null) batch.revocables.push({ isAbandoned, index: batch.asks.length });

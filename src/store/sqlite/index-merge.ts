@@ -61,7 +61,8 @@ const indexes: readonly Index[] = [
 ];
 
 interface Entry {
-  readonly insert: string;
+  /** Of which index. */
+  readonly index: number;
   readonly key: number;
   readonly position: number;
 }
@@ -79,11 +80,11 @@ function enterRow(buckets: Buckets, row: NewRow): void {
 }
 
 function* entriesIn(buckets: Buckets): Generator<Entry> {
-  for (const [n, { insert, keyOf }] of indexes.entries()) {
+  for (const [index, { keyOf }] of indexes.entries()) {
     const keyIn = (row: NewRow) => keyOf(row) as number;
-    for (const bucket of buckets[n] ?? [])
+    for (const bucket of buckets[index] ?? [])
       for (const row of bucket.sort((one, other) => keyIn(one) - keyIn(other)))
-        yield { insert, key: keyIn(row), position: row.position };
+        yield { index, key: keyIn(row), position: row.position };
   }
 }
 
@@ -100,6 +101,7 @@ interface Merge {
 export class IndexMerge {
   readonly #db: Database;
   readonly #pace: MergePace;
+  readonly #inserts;
   #upto: number;
   #merge: Merge | null = null;
   /** The last entry was made in the open transaction. */
@@ -108,6 +110,7 @@ export class IndexMerge {
   constructor(db: Database, pace: MergePace = usualPace) {
     this.#db = db;
     this.#pace = pace;
+    this.#inserts = indexes.map(({ insert }) => db.query<unknown, [number, number]>(insert));
     this.#upto = this.#persistedUpto();
   }
 
@@ -182,8 +185,8 @@ export class IndexMerge {
         this.#complete(merge);
         return;
       }
-      const { insert, key, position } = next.value;
-      this.#db.query(insert).run(key, position);
+      const { index, key, position } = next.value;
+      this.#inserts[index]?.run(key, position);
     }
   }
 
