@@ -18,6 +18,7 @@ import type {
   DecisionAnswer,
   DecisionArguments,
   DecisionName,
+  LocatedClaim,
 } from './decisions.ts';
 import type { Engine } from './engine.ts';
 import { codeOf, FilesMoved, isBusy, messageOf } from './files.ts';
@@ -45,9 +46,12 @@ const nothingCollected = (): Collected => ({ asks: [], waiting: [], revocables: 
 /** A small decision waits for no more than this of large ones in each batch; a single larger one has a batch to itself. */
 const maxBatchBytes = 1024 * 1024;
 
-/** Most decisions are puts, and their other parts are small. */
-const bytesOf = ({ name, args }: Ask): number =>
-  name === 'put' ? (args[0] as NewRecord).sealedSecret.length : bytesIn(args);
+/** Of a put and a claim, which most decisions are, only what can be large. */
+function bytesOf({ name, args }: Ask): number {
+  if (name === 'put') return (args[0] as NewRecord).sealedSecret.length;
+  if (name === 'claim') return (args[0] as LocatedClaim).look?.sealedLook.length ?? 0;
+  return bytesIn(args);
+}
 
 const bytesIn = (value: unknown): number => {
   if (value instanceof Uint8Array) return value.length;
