@@ -29,7 +29,7 @@ const severalLinks = /(\/(?:secret|receipt|private)\/+[0-9a-z]{31}.*){2}/s;
 const noise = /^[\p{P}\p{S}\p{Z}\p{C}]*(?::~:.*)?$/su;
 
 /**
- * What opens an end-to-end secret, without what programs put after it; unchanged if it is not whole; `null` if there is none.
+ * The part of a link that opens an end-to-end secret, without anything that programs append. Unchanged if it is incomplete, `null` without one.
  * @param text what follows `#`
  */
 export function fragmentIn(text: string): string | null {
@@ -48,7 +48,7 @@ function parseOnce(text: string): ParsedLink | null {
   return { kind: page === 'secret' ? 'secret' : 'receipt', key, server: url.origin + base, fragment };
 }
 
-/** Mail filters put the whole link into a parameter of their own address. */
+/** Mail filters wrap the whole link in a parameter of their own URL. */
 function wrappedIn({ searchParams }: URL, fragment: string | null): ParsedLink | null {
   for (const value of searchParams.values()) {
     const link = /^https?:/.test(value) ? parseOnce(value) : null;

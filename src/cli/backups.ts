@@ -20,7 +20,7 @@ import { plural, timeOf } from './terminal.ts';
 
 const mebibyte = 2 ** 20;
 
-/** The last tenth is the end of the command: what is done at once shows none. */
+/** Nine steps: the command's own end is the tenth, so a small backup prints no progress. */
 const progressOf = (input: Input, world: World) =>
   perTenth(9, (bytes) => `${Math.ceil(bytes / mebibyte)} MiB`, input, world);
 

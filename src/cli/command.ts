@@ -149,7 +149,7 @@ export interface Command {
   readonly words?: readonly string[];
   /** What must follow `--`, which is not read as options: `COMMAND [ARGS]`; absent when nothing may. */
   readonly rest?: string;
-  /** Besides those of every command; absent for none. */
+  /** In addition to the options of every command. */
   readonly options?: Readonly<Record<string, OptionUsage>>;
   readonly example: string;
   /** Further ones. */

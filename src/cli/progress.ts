@@ -1,7 +1,7 @@
-/** Lines on standard error by which a command that takes long shows that it goes on; none with `--json`. */
+/** Progress of long commands, as lines on standard error; `--json` prints none. */
 import type { Input, World } from './command.ts';
 
-/** A line each time so many more secrets are done. */
+/** One line per this many secrets. */
 export function perSecrets(step: number, all: number, input: Input, { terminal }: World) {
   let shown = 0;
   return (soFar: number): void => {

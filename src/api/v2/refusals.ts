@@ -14,7 +14,7 @@ import { metadataRecord } from './records.ts';
 export interface Refusal {
   readonly status: number;
   readonly message: string;
-  /** Fields beside `success`, `error` and `message`; absent for none. */
+  /** Further fields beside `success`, `error` and `message`, if any. */
   readonly extra?: z.ZodRawShape;
   /** A message with what this refusal was about, where it says more than `message`. */
   readonly sample?: string;

@@ -165,7 +165,7 @@ const OpenButton: FC<PropsWithChildren<{ kind?: 'alarm' }>> = ({ kind, children 
   </button>
 );
 
-/** Shown at once without scripts; with them, if they failed to load or the link's end was cut or changed. */
+/** For browsers without scripts; with them, only when they fail to load or the end of the link is damaged. */
 const NeedsScripts: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.words;
   return (
