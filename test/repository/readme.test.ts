@@ -121,7 +121,7 @@ const facts: readonly (readonly [said: string, path: string, held: RegExp])[] = 
     'src/mail/smtp.ts',
     /usualRetryDelaysMs = \[5_000, 60_000, 300_000, 900_000\];/,
   ],
-  ['after 0.2 s', 'docs/benchmarks.md', /^\| the executable \| 1\d\d \|/m],
+  ['after 0.1 s', 'docs/benchmarks.md', /^\| the executable \| (?:[5-9]\d|1[0-4]\d) \|/m],
 ];
 
 describe('README', () => {
