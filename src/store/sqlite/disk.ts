@@ -6,8 +6,8 @@ export interface DiskTasks {
   /** Moves the log into the database, and begins the next one; whether all of it was moved. TRUNCATE empties it as well. */
   writeOut(database: string, mode: 'PASSIVE' | 'TRUNCATE'): boolean;
   /**
-   * Whether the store may be trusted again after a failure: opens it anew, writes out every frame, so that nothing rests on pages that a
-   * failed sync may have dropped, and checks the database.
+   * Whether the store may be trusted again after a failure: opens it, writes the log over itself and out into the database, so that nothing
+   * depends on pages that a failed sync may have dropped, and checks the database.
    */
   check(database: string): boolean;
   holdBallast(path: string, sizeBytes: number): boolean;

@@ -3,7 +3,7 @@ import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../core/errors.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type { LookStore } from '../../core/look-store.ts';
-import type { SecretStore } from '../../core/ports.ts';
+import type { ClaimTarget, SecretStore } from '../../core/ports.ts';
 import type { RotationStore } from '../../core/root-store.ts';
 import type { NewRecord } from '../../core/secret.ts';
 import type { MachineClock } from '../../core/time.ts';
@@ -32,6 +32,9 @@ export function recordStore({ db, queue, locator, time, reader }: Parts): Omit<S
       const position = locator.ofReceipt(id);
       return position === null ? null : { id, position };
     });
+  /** A target that this process did not find, or a copy of one, has no known place. */
+  const placeOf = (target: ClaimTarget, id: SecretId) =>
+    reads.knownPlaceOf(target) ?? reader.read(() => locator.ofSecret(id));
   return {
     now,
     async put(record) {
@@ -42,8 +45,7 @@ export function recordStore({ db, queue, locator, time, reader }: Parts): Omit<S
       const { rowVersion } = target;
       const secretId = target.secretId.slice() as SecretId;
       const kept = look === null ? {} : { look: structuredClone(look) };
-      // A target that this process did not find, or a copy of one, has no known place.
-      const position = reads.knownPlaceOf(target) ?? (await reader.read(() => locator.ofSecret(secretId)));
+      const position = await placeOf(target, secretId);
       if (position === null) return 'gone';
       const located = { secretId, rowVersion, position, ...kept };
       const outcome = await queue.decideFor(isAbandoned, 'claim', located);
@@ -67,7 +69,7 @@ export function recordStore({ db, queue, locator, time, reader }: Parts): Omit<S
     async burnFound(target, isAbandoned) {
       const { rowVersion } = target;
       const id = target.secretId.slice() as SecretId;
-      const position = reads.knownPlaceOf(target) ?? (await reader.read(() => locator.ofSecret(id)));
+      const position = await placeOf(target, id);
       return position === null
         ? null
         : queue.decideFor(isAbandoned, 'burnFound', { id, position }, rowVersion);
