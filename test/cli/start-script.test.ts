@@ -30,14 +30,19 @@ const copied = [
   'bunfig.toml',
 ];
 
-/** A checkout of its own, which shares the installed packages. */
+/**
+ * A checkout of its own, with the installed packages. All but the runtime are shared: its change time decides whether to build,
+ * and a hard link that another test makes to it would change that.
+ */
 async function makeCheckout(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'mayfly-start-'));
   for (const name of copied) await cp(join(repositoryRoot, name), join(folder, name), { recursive: true });
   await mkdir(join(folder, 'node_modules'));
   const modules = await readdir(join(repositoryRoot, 'node_modules'));
-  for (const name of modules.filter((each) => each !== '.cache'))
+  for (const name of modules.filter((each) => each !== '.cache' && each !== 'bun'))
     await symlink(join(repositoryRoot, 'node_modules', name), join(folder, 'node_modules', name));
+  const runtime = join('node_modules', 'bun', 'bin', 'bun.exe');
+  await cp(join(repositoryRoot, runtime), join(folder, runtime));
   return folder;
 }
 
