@@ -13,7 +13,7 @@ import { openTcpLink } from '../support/tcp-link.ts';
 
 setDefaultTimeout(120_000);
 
-const { onFirst, onStandbys, look } = printedBlocks('Servers of your own', ['onFirst', 'onStandbys', 'look']);
+const { onFirst, onStandbys, look } = printedBlocks('Your own servers', ['onFirst', 'onStandbys', 'look']);
 const { stop, cutOff, whatTheyHave, promote, follow, comeBack } = printedBlocks('Failover by hand', [
   ...(['stop', 'cutOff', 'whatTheyHave', 'promote', 'follow', 'comeBack'] as const),
 ]);
