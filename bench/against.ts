@@ -21,7 +21,7 @@ import {
   type Series,
   table,
 } from './figures.ts';
-import { type GeneratorName, startGenerator } from './generators/start.ts';
+import { type GeneratorName, startGenerator } from './generators.ts';
 import { isSlow, labels, measureLoad, startBareBun, startBareNode } from './load.ts';
 import { measureMemory } from './memory.ts';
 import { startService } from './service.ts';

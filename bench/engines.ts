@@ -14,7 +14,7 @@ import type { Store } from '../src/store/store.ts';
 import { clientStays } from '../test/stores/conformance/check.ts';
 import { type PostgresPair, startPair } from '../test/support/postgres.ts';
 import { formatNumber, median, ratios, table } from './figures.ts';
-import { type Generator, startGenerator } from './generators/start.ts';
+import { type Generator, startGenerator } from './generators.ts';
 import { type BenchServer, cpuMicroseconds } from './processes.ts';
 import { startService } from './service.ts';
 import { newRecord } from './store.ts';

@@ -5,16 +5,8 @@
  * of a bare `node:http`.
  * Ratios are taken within a round, because a slow minute hits all of its parts.
  */
-import type { BodyFigure } from './bodies.ts';
-import type { GeneratorName } from './generators/start.ts';
-import type { TimingFigure } from './interleave.ts';
+import type { GeneratorName } from './generators.ts';
 import { type JobKind, requestsPerTrip } from './jobs.ts';
-import type { MemorySample } from './memory.ts';
-import type { PageFigures } from './pages.ts';
-import type { PhoneFigures } from './phone.ts';
-import type { RouterFigure } from './router.ts';
-import type { StoreFigures } from './store.ts';
-import type { TailFigures } from './tail.ts';
 
 /** One kind of work on one server, in one round. */
 export interface Round {
@@ -45,28 +37,6 @@ export interface Yardsticks {
 export interface LoadFigures extends Yardsticks {
   readonly generator: GeneratorName;
   readonly service: readonly Series[];
-}
-
-/** Times of starts, in milliseconds. */
-export interface StartFigures {
-  /** What `npm start` runs. */
-  readonly script: readonly number[];
-  /** What `npm run build` makes. */
-  readonly executable: readonly number[];
-}
-
-/** What was not measured is `null`. */
-export interface Figures {
-  readonly load: readonly LoadFigures[] | null;
-  readonly router: readonly RouterFigure[] | null;
-  readonly pages: readonly PageFigures[] | null;
-  readonly phone: PhoneFigures | null;
-  readonly memory: readonly MemorySample[] | null;
-  readonly start: StartFigures | null;
-  readonly store: StoreFigures | null;
-  readonly uniform: readonly TimingFigure[] | null;
-  readonly bodies: readonly BodyFigure[] | null;
-  readonly tail: TailFigures | null;
 }
 
 export function median(numbers: readonly number[]): number {

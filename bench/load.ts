@@ -4,7 +4,7 @@
  * Within a round the servers take turns, in an order that changes, so that a slow minute hits all of them.
  */
 import type { LoadFigures, Round, Series } from './figures.ts';
-import type { Generator } from './generators/start.ts';
+import type { Generator } from './generators.ts';
 import { benchValue, type Job, type JobKind, tripOf } from './jobs.ts';
 import { type BenchServer, cpuMicroseconds, startBenchServer } from './processes.ts';
 

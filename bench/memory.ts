@@ -2,7 +2,7 @@
  * Resident memory of a service and all its processes while requests come in, slow hashes among them.
  */
 import { median } from './figures.ts';
-import type { Generator } from './generators/start.ts';
+import type { Generator } from './generators.ts';
 import { requestsPerTrip } from './jobs.ts';
 import { passphraseConnections, takeRound } from './load.ts';
 import { type BenchServer, residentMebibytes } from './processes.ts';

@@ -10,7 +10,7 @@ import { basename, join } from 'node:path';
 import { freePort } from '../test/support/started-server.ts';
 import { ratiosOf } from './against.ts';
 import { cpuOf, formatNumber, inB, type Round, type Series, summary, table } from './figures.ts';
-import { type Generator, startGenerator } from './generators/start.ts';
+import { type Generator, startGenerator } from './generators.ts';
 import type { JobKind } from './jobs.ts';
 import { bareWorks, cheapFactor, type LoadSize, startBareBun, takeRound } from './load.ts';
 import { type BenchServer, startBenchServer } from './processes.ts';

@@ -7,14 +7,12 @@ import type { BodyFigure } from './bodies.ts';
 import { durabilityText } from './durability.ts';
 import {
   cpuOf,
-  type Figures,
   formatNumber,
   inB,
   inN,
   type LoadFigures,
   median,
   type Series,
-  type StartFigures,
   summary,
   table,
 } from './figures.ts';
@@ -26,7 +24,9 @@ import type { PageFigures } from './pages.ts';
 import { type PhoneFigures, slowdown } from './phone.ts';
 import { drawBars } from './picture.ts';
 import type { RouterFigure } from './router.ts';
+import type { Figures } from './sections.ts';
 import type { Sizes } from './sizes.ts';
+import type { StartFigures } from './starts.ts';
 import type { StoreFigures } from './store.ts';
 import { tailText } from './tail.ts';
 import { targets, targetsTable } from './targets.ts';

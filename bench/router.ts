@@ -6,7 +6,7 @@
  */
 import { repositoryRoot } from '../test/support/started-server.ts';
 import { inB, median, type Round, type Series, summary } from './figures.ts';
-import type { Generator } from './generators/start.ts';
+import type { Generator } from './generators.ts';
 import { bareWorks, takeRound } from './load.ts';
 import { type BenchServer, commandOfScript, cpuMicroseconds, startBenchServer } from './processes.ts';
 

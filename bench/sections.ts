@@ -1,23 +1,39 @@
 /** The parts of a run; each starts what it measures, and can be run alone. */
-import { measureBodies } from './bodies.ts';
-import type { Figures } from './figures.ts';
-import { startGenerator } from './generators/start.ts';
+import { type BodyFigure, measureBodies } from './bodies.ts';
+import type { LoadFigures } from './figures.ts';
+import { startGenerator } from './generators.ts';
+import type { TimingFigure } from './interleave.ts';
 import { measureLoad, startBareBun, startBareNode } from './load.ts';
-import { measureMemory } from './memory.ts';
-import { measurePages } from './pages.ts';
-import { measurePhone } from './phone.ts';
-import { measureRouter } from './router.ts';
+import { type MemorySample, measureMemory } from './memory.ts';
+import { measurePages, type PageFigures } from './pages.ts';
+import { measurePhone, type PhoneFigures } from './phone.ts';
+import { measureRouter, type RouterFigure } from './router.ts';
 import { startService } from './service.ts';
 import type { Sizes } from './sizes.ts';
-import { executableWay, measureStarts, scriptWay } from './starts.ts';
+import { executableWay, measureStarts, type StartFigures, scriptWay } from './starts.ts';
+import type { StoreFigures } from './store.ts';
 import { runStore } from './store-runs.ts';
-import { measureTail } from './tail.ts';
+import { measureTail, type TailFigures } from './tail.ts';
 import { measureUniform } from './uniform.ts';
 
 interface Setting {
   /** For all files of the run. */
   readonly folder: string;
   readonly sizes: Sizes;
+}
+
+/** What was not measured is `null`. */
+export interface Figures {
+  readonly load: readonly LoadFigures[] | null;
+  readonly router: readonly RouterFigure[] | null;
+  readonly pages: readonly PageFigures[] | null;
+  readonly phone: PhoneFigures | null;
+  readonly memory: readonly MemorySample[] | null;
+  readonly start: StartFigures | null;
+  readonly store: StoreFigures | null;
+  readonly uniform: readonly TimingFigure[] | null;
+  readonly bodies: readonly BodyFigure[] | null;
+  readonly tail: TailFigures | null;
 }
 
 type Part = Partial<Figures>;

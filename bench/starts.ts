@@ -5,6 +5,14 @@ import { repositoryRoot } from '../test/support/started-server.ts';
 import type { BenchServer } from './processes.ts';
 import { startExecutable, startService } from './service.ts';
 
+/** Times of starts, in milliseconds. */
+export interface StartFigures {
+  /** What `npm start` runs. */
+  readonly script: readonly number[];
+  /** What `npm run build` makes. */
+  readonly executable: readonly number[];
+}
+
 export type StartWay = () => Promise<BenchServer>;
 
 /** @param name of its data folder @param checkout this one when absent */

@@ -5,7 +5,7 @@
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
 import { cpuOf, formatNumber, median, type Round, ratios, table } from './figures.ts';
-import { type Generator, startGenerator } from './generators/start.ts';
+import { type Generator, startGenerator } from './generators.ts';
 import { takeRound } from './load.ts';
 import { type BenchServer, proportionalMebibytes } from './processes.ts';
 import { startService } from './service.ts';

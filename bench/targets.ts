@@ -5,7 +5,6 @@
  */
 import {
   cpuOf,
-  type Figures,
   formatNumber,
   inB,
   inN,
@@ -18,6 +17,7 @@ import {
 import { labels } from './load.ts';
 import { growthPercent, mostMebibytes } from './memory.ts';
 import type { RouterFigure } from './router.ts';
+import type { Figures } from './sections.ts';
 import { longRequests } from './sizes.ts';
 import type { TailFigures } from './tail.ts';
 

@@ -1,9 +1,10 @@
 /** How figures become multiples of the bare servers', and when a target counts as reached. */
 import { describe, expect, it } from 'bun:test';
-import { type Figures, inB, inN, type Round, type Series } from '../../bench/figures.ts';
+import { inB, inN, type Round, type Series } from '../../bench/figures.ts';
 import type { JobKind } from '../../bench/jobs.ts';
 import { bareWorks, labels } from '../../bench/load.ts';
 import { renderFigures } from '../../bench/report.ts';
+import type { Figures } from '../../bench/sections.ts';
 import { judge, type Target } from '../../bench/targets.ts';
 
 const seriesOf = (kind: JobKind, rounds: readonly Partial<Round>[]): Series => ({

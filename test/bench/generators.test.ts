@@ -1,6 +1,6 @@
 /** Both load generators do the same work and believe no wrong answer. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import { type Generator, generatorNames, startGenerator } from '../../bench/generators/start.ts';
+import { type Generator, generatorNames, startGenerator } from '../../bench/generators.ts';
 import { benchValue, type JobKind } from '../../bench/jobs.ts';
 
 const key = 'k'.repeat(31);

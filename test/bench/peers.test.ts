@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startGenerator } from '../../bench/generators/start.ts';
+import { startGenerator } from '../../bench/generators.ts';
 import { startBareBun } from '../../bench/load.ts';
 import { measurePeers, type PeersFigures, renderPeers, startPeers } from '../../bench/peers.ts';
 import { treeOf } from '../../bench/processes.ts';

@@ -3,9 +3,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { repositoryRoot } from '../../test/support/started-server.ts';
-import type { Job, JobResult } from '../jobs.ts';
-import { generatorCore, spawnPinned } from '../processes.ts';
+import { repositoryRoot } from '../test/support/started-server.ts';
+import type { Job, JobResult } from './jobs.ts';
+import { generatorCore, spawnPinned } from './processes.ts';
 
 /** Raw sockets, and the HTTP client of Node. */
 export const generatorNames = ['raw', 'undici'] as const;
