@@ -4,8 +4,7 @@
  * read or decided, also by a node that was connected before.
  */
 import type { UnixSeconds } from '../../core/time.ts';
-import { fencedWords } from '../move/words.ts';
-import { StoreRefusal } from '../store.ts';
+import { fencedWords, StoreRefusal } from '../store.ts';
 
 export type AskFence = (sql: string) => Promise<readonly unknown[]>;
 

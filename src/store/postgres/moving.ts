@@ -17,8 +17,7 @@ import {
   type TargetState,
 } from '../move/move.ts';
 import { keyOf, type MovedTable, movedTables, tableNamed } from '../move/tables.ts';
-import { fencedWords } from '../move/words.ts';
-import { StoreRefusal } from '../store.ts';
+import { fencedWords, StoreRefusal } from '../store.ts';
 import { isFenced, nameIn, putUpFence, takeDownFence } from './fence.ts';
 import { addRows, deleteRows, keyInTrigger, putRows, readPage, readRows } from './move-rows.ts';
 import { type MoveSession, openMoveSession, type PostgresAddress } from './move-session.ts';

@@ -8,8 +8,7 @@
  * Source: https://www.sqlite.org/pragma.html
  */
 import { Database } from 'bun:sqlite';
-import { fencedWords } from '../move/words.ts';
-import { StoreRefusal } from '../store.ts';
+import { fencedWords, StoreRefusal } from '../store.ts';
 import records from './migrations/001-records.sql' with { type: 'text' };
 import attempts from './migrations/002-attempts.sql' with { type: 'text' };
 import accounts from './migrations/003-accounts.sql' with { type: 'text' };

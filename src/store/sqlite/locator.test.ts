@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createSettableClock, newRecord } from '../../../test/stores/conformance/check.ts';
 import type { AccountId } from '../../core/account.ts';
 import { createRecentRows, hintOf } from './locator.ts';
+import { hintIn, hintSpan } from './looks.ts';
 import { openSqliteStore } from './store.ts';
 
 it('a hint is the first 47 bits of an id, a non-negative integer that SQLite keeps in 6 bytes', () => {
@@ -12,6 +13,12 @@ it('a hint is the first 47 bits of an id, a non-negative integer that SQLite kee
   expect(hintOf(new Uint8Array(16).fill(255))).toBe(2 ** 47 - 1);
   expect(hintOf(Uint8Array.of(0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07))).toBe(0x010203040506);
   expect(hintOf(Uint8Array.of(0x80, 0, 0, 0, 0, 1))).toBe(1);
+});
+
+it('the hint of a look is the first 24 bits of its tag', () => {
+  expect(hintIn(Uint8Array.of(1, 2, 3, 4))).toBe(0x010203);
+  expect(hintIn(Uint8Array.of(1, 2, 3, 4), 1)).toBe(0x020304);
+  expect(hintIn(new Uint8Array(16).fill(255))).toBe(hintSpan - 1);
 });
 
 it('P5: finds the last of many rows that another process has stored since the last look', async () => {

@@ -130,6 +130,19 @@ describe('what other connections have committed', () => {
   });
 });
 
+describe('a store that is checked after a failure', () => {
+  it('P2: may be used again once all of its log is in the database, so not while a reader is in the way', async () => {
+    const check = () => disk.ask('check', current.database);
+    write(1);
+    expect(await check()).toBe(true);
+    const reader = openReader();
+    write(2);
+    expect(await check()).toBe(false);
+    reader.close();
+    expect(await check()).toBe(true);
+  });
+});
+
 describe('writing the log out', () => {
   it('P10: empties it, and says so', () => {
     write(1);

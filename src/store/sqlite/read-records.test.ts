@@ -27,7 +27,7 @@ import { createCreationRead } from './creations.ts';
 import { loopSettings, openConnection } from './database.ts';
 import { createDomainReads } from './domains.ts';
 import { readEpochKey } from './epochs.ts';
-import { createLocator } from './locator.ts';
+import { createLocator, hintOf } from './locator.ts';
 import { createLookReads } from './looks.ts';
 import { createRecordReads } from './records.ts';
 import { createRootReads } from './roots.ts';
@@ -204,6 +204,16 @@ describe('a look-up', () => {
       else expect(reads.findReceipt(receiptId, null, now)?.receiptId).toEqual(receiptId);
     }
   });
+});
+
+it('a row that this process has stored is not read again to find it', async () => {
+  await using store = await openStore();
+  const heard: string[] = [];
+  const locator = createLocator(listening(connect(), heard));
+  const { secretId, receiptId } = await putNew(store);
+  locator.stored(1, { secretHint: hintOf(secretId), receiptHint: hintOf(receiptId), owner: null });
+  expect(locator.placesOfSecret(secretId)).toEqual([1]);
+  expect(heard.filter((sql) => sql.includes('WHERE position > ?1'))).toHaveLength(1);
 });
 
 describe('the event loop’s connection', () => {
