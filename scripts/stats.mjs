@@ -1,26 +1,50 @@
 /**
- * How large the product is and how its files hang together: `npm run -s stats`, or `npm run -s stats -- FOLDER` for another
- * checkout.
+ * How large the product and its parts are, and how its files depend on each other: `npm run -s stats`, or
+ * `npm run -s stats -- FOLDER` for another checkout.
  *
- * Counts `src` and `sdk` without tests and what only tests use. Imports are read from the text: static and dynamic ones,
- * types too. Runs on Node 20 with nothing installed.
+ * Counts `src`, `sdk` and, apart from the total, `bench`; without tests and what only tests use. Imports are read from the
+ * text: static and dynamic ones, types too. Runs on Node 20 with nothing installed.
  */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The second half is where earlier revisions kept what only tests use. */
 const testOnly = /\.test\.tsx?$|^src\/store\/(?:memory|conformance)(?:\/|\.ts$)/;
 
-/** Paths of the product's TypeScript files below a root, relative to it. */
-export function productFiles(root) {
+/**
+ * The parts, and the paths of each: the first that fits. `move` makes whole copies of the embedded store, which the server never does. What is
+ * directly in `src/` composes the others.
+ */
+const places = [
+  ['start', /^src\/[^/]+$/],
+  ['protocol', /^src\/protocol\//],
+  ['web', /^src\/web\//],
+  ['command', /^src\/cli\//],
+  ['router', /^src\/router\//],
+  ['postgres', /^src\/store\/postgres\//],
+  ['move', /^src\/store\/(move\/|sqlite\/(backup|copier|copy-problems|moving|move-rows)\.ts$)/],
+  ['server', /^src\//],
+  ['sdk', /^sdk\//],
+  ['bench', /^bench\//],
+];
+
+export const partNames = places.map(([name]) => name);
+
+/** `undefined` for a path outside the product and its benchmarks. */
+export function partOf(path) {
+  return places.find(([, form]) => form.test(path))?.[0];
+}
+
+/** Paths of the TypeScript files that are counted, relative to the root. */
+export function productFiles(root, within = ['src', 'sdk']) {
   const walk = (folder) =>
     readdirSync(join(root, folder)).flatMap((name) => {
       const path = `${folder}/${name}`;
       if (statSync(join(root, path)).isDirectory()) return walk(path);
       return /\.tsx?$/.test(name) && !name.endsWith('.d.ts') && !testOnly.test(path) ? [path] : [];
     });
-  return ['src', 'sdk'].flatMap(walk).sort();
+  return within.flatMap(walk).sort();
 }
 
 const importForm = /(?:\bfrom\s+|\bimport\s*\(?\s*|\brequire\(\s*)'(\.{1,2}\/[^']+)'/g;
@@ -70,7 +94,7 @@ export function folderGraph(graph) {
   return folders;
 }
 
-/** Lines that hold nothing but a comment. */
+/** Lines that hold only a comment. */
 export function commentLines(text) {
   let isInside = false;
   return text.split('\n').filter((line) => {
@@ -86,45 +110,113 @@ export function commentLines(text) {
   }).length;
 }
 
+/** The text of each comment, in one line each. */
+export function commentsIn(text) {
+  return Array.from(text.matchAll(/\/\*\*?([\s\S]*?)\*\/|(?<![:'"`\\])\/\/(.*)/g), ([, block, line]) =>
+    (block ?? line).replace(/\n\s*\* ?/g, ' ').trim(),
+  );
+}
+
+export const wordsIn = (text) => text.split(/\s+/).filter((word) => word !== '').length;
+
+/** What a file has to be a part of its only importer: that one gathers no others. A table of commands or pages gathers many. */
+const smallLines = 100;
+const gatheredFiles = 6;
+
+/** Small files with one importer, which does not gather files as a table or a composition does. */
+export function smallFiles(graph, linesOf) {
+  const importers = new Map([...graph.keys()].map((path) => [path, []]));
+  for (const [path, targets] of graph) for (const to of targets) importers.get(to).push(path);
+  const only = new Map([...importers].filter(([, by]) => by.length === 1).map(([path, [by]]) => [path, by]));
+  const gathered = (by) => [...only.values()].filter((each) => each === by).length;
+  return [...only].filter(([path, by]) => linesOf(path) < smallLines && gathered(by) < gatheredFiles);
+}
+
+/** The subjects that the ports name, and those of them that have a file of that name in each of the two stores. */
+function subjectsIn(root) {
+  const ports = join(root, 'src/core/ports');
+  if (!existsSync(ports)) return null;
+  const subjects = readdirSync(ports).filter((name) => name.endsWith('.ts') && !testOnly.test(name));
+  const isIn = (store) => (name) => existsSync(join(root, 'src/store', store, name));
+  const apart = subjects.filter((name) => !isIn('sqlite')(name) || !isIn('postgres')(name));
+  return { count: subjects.length, apart };
+}
+
+/** How many lines each part may have; `{}` in a checkout from before there were budgets. */
+export function budgetsOf(root) {
+  const path = join(root, 'scripts/line-budget.json');
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
+}
+
 export function statsOf(root) {
   const files = productFiles(root);
-  const texts = new Map(files.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
-  const sizes = files.map((path) => ({ path, lines: texts.get(path).split('\n').length - 1 }));
-  sizes.sort((a, b) => a.lines - b.lines);
+  const all = [...files, ...(existsSync(join(root, 'bench')) ? productFiles(root, ['bench']) : [])];
+  const texts = new Map(all.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+  const linesOf = (path) => texts.get(path).split('\n').length - 1;
+  const sum = (paths, of) => paths.reduce((total, path) => total + of(path), 0);
+  const sizes = files.map((path) => ({ path, lines: linesOf(path) })).sort((a, b) => a.lines - b.lines);
   const sizeAt = (share) => sizes[Math.floor(sizes.length * share)].lines;
-  const graph = importsOf(files, (path) => texts.get(path));
-  const importers = new Map(files.map((path) => [path, 0]));
-  for (const targets of graph.values()) for (const to of targets) importers.set(to, importers.get(to) + 1);
-  const lines = sizes.reduce((sum, size) => sum + size.lines, 0);
-  const comments = [...texts.values()].reduce((sum, text) => sum + commentLines(text), 0);
+  const graph = importsOf(all, (path) => texts.get(path));
+  const lines = sum(files, linesOf);
   return {
     files: files.length,
     lines,
+    parts: partNames.map((name) => {
+      const own = all.filter((path) => partOf(path) === name);
+      return { name, files: own.length, lines: sum(own, linesOf) };
+    }),
     median: sizeAt(0.5),
     p95: sizeAt(0.95),
     longest: sizes.at(-1),
-    oneImporter: [...importers.values()].filter((count) => count === 1).length,
+    small: smallFiles(
+      importsOf(files, (path) => texts.get(path)),
+      linesOf,
+    ),
+    subjects: subjectsIn(root),
     fileCircles: circlesIn(graph),
     folderCircles: circlesIn(folderGraph(graph)),
-    commentShare: comments / lines,
+    commentShare: sum(files, (path) => commentLines(texts.get(path))) / lines,
+    commentWords: sum(files, (path) => wordsIn(commentsIn(texts.get(path)).join(' '))),
   };
 }
 
-function render(stats) {
-  const circles = (name, found) => [
-    `${name}  ${found.length}`,
-    ...found.map((members) => `                         ${members.join('  ')}`),
+function render(stats, budgets) {
+  const listed = (name, value, members) => [
+    `${name.padEnd(25)}${value}`,
+    ...members.map((member) => `${' '.repeat(25)}${member}`),
   ];
+  const circles = (name, found) =>
+    listed(
+      name,
+      found.length,
+      found.map((members) => members.join('  ')),
+    );
+  const cells = (name, ...numbers) => name.padEnd(12) + numbers.map((n) => String(n).padStart(8)).join('');
   return [
-    `files                    ${stats.files}`,
-    `lines                    ${stats.lines}`,
-    `lines a file, median     ${stats.median}`,
-    `lines a file, p95        ${stats.p95}`,
-    `longest file             ${stats.longest.lines}  ${stats.longest.path}`,
-    `files with one importer  ${stats.oneImporter}`,
-    ...circles('circles of files       ', stats.fileCircles),
-    ...circles('circles of folders     ', stats.folderCircles),
-    `comment lines            ${(100 * stats.commentShare).toFixed(1)} %`,
+    ...listed('files', stats.files, []),
+    ...listed('lines', stats.lines, []),
+    ...listed('lines a file, median', stats.median, []),
+    ...listed('lines a file, p95', stats.p95, []),
+    ...listed('longest file', `${stats.longest.lines}  ${stats.longest.path}`, []),
+    ...listed(
+      'small, one importer',
+      stats.small.length,
+      stats.small.map((pair) => pair.join('  in  ')),
+    ),
+    ...(stats.subjects === null
+      ? []
+      : listed(
+          'subjects in both stores',
+          `${stats.subjects.count - stats.subjects.apart.length} of ${stats.subjects.count}`,
+          stats.subjects.apart,
+        )),
+    ...circles('circles of files', stats.fileCircles),
+    ...circles('circles of folders', stats.folderCircles),
+    ...listed('comment lines', `${(100 * stats.commentShare).toFixed(1)} %`, []),
+    ...listed('words of comments', stats.commentWords, []),
+    '',
+    cells('part', 'files', 'lines', 'budget'),
+    ...stats.parts.map(({ name, files, lines }) => cells(name, files, lines, budgets[name] ?? '')),
     '',
   ].join('\n');
 }
@@ -133,7 +225,7 @@ const here = fileURLToPath(import.meta.url);
 if (process.argv[1] === here) {
   const root = process.argv[2] ?? join(dirname(here), '..');
   try {
-    process.stdout.write(render(statsOf(root)));
+    process.stdout.write(render(statsOf(root), budgetsOf(root)));
   } catch (error) {
     if (error?.code !== 'ENOENT') throw error;
     process.stderr.write(
