@@ -21,7 +21,7 @@ import {
   secretAads,
   unwrapSecret,
 } from './envelope.ts';
-import { createKeyRing } from './keyring.ts';
+import { createKeyRing, type KeyRing } from './keyring.ts';
 import type { SecretContext, UnwrappedSecret } from './row.ts';
 
 interface VectorInput {
@@ -235,6 +235,22 @@ describe('the vectors of version 1 of the secret row, which is only read', () =>
       const keys = { ring, epochKey: null, random: fixedRandom() };
       const anew = rewrapSecret(bytesOf(row), { ...context, secretId }, keys, {});
       expect(anew).toBeNull();
+    },
+  );
+
+  it.each(samples)(
+    '$name: cut short it is damaged, under a root that is not there it names that',
+    (sample) => {
+      const { input, context, secretId, row } = sample;
+      const [bytes, place] = [bytesOf(row), { ...context, secretId }];
+      const rings = [input.kid, input.kid + 1].map((kid) =>
+        createKeyRing([{ kid, key: bytesOf(input.root) }]),
+      );
+      const [ring, another] = rings as [KeyRing, KeyRing];
+      for (let length = 1; length < bytes.length; length += 1)
+        expect(unwrapSecret(bytes.subarray(0, length), place, ring, null)).toEqual({ outcome: 'damaged' });
+      const unknown = { outcome: 'unknown_root', kid: input.kid } as const;
+      expect(unwrapSecret(bytes, place, another, null)).toEqual(unknown);
     },
   );
 

@@ -69,6 +69,23 @@ describe('createBodyReader', () => {
     expect(await read(new Request('http://localhost/'))).toHaveLength(0);
   });
 
+  it.each([
+    ['nothing', () => new Request('http://localhost/')],
+    ['an empty body', () => post(null, { 'content-length': '0' })],
+    ['a small body', () => post('12345', { 'content-length': '5' })],
+    ['a stream', () => post(streamOf([new Uint8Array(5)]))],
+  ])(
+    'P3: gives %s at the end of the turn, when it is known which clients have left',
+    async (_what, request) => {
+      let hasTurnEnded = false;
+      setImmediate(() => {
+        hasTurnEnded = true;
+      });
+      await read(request());
+      expect(hasTurnEnded).toBe(true);
+    },
+  );
+
   it('accepts a body of exactly the cap', async () => {
     const body = new Uint8Array(capBytes);
     expect(await read(post(body, { 'content-length': String(capBytes) }))).toHaveLength(capBytes);

@@ -210,6 +210,17 @@ it('P12: the roots in use are those that live records are wrapped under, and no 
   expect(await store.rootKidsInUse()).toEqual([300]);
 });
 
+it('P12: a root is in use until the last of its records has expired, whichever process stored that one', async () => {
+  await using store = await open();
+  const lastsSeconds = 7 * 86_400;
+  const receiptExpiresAt = store.now() + 2 * lastsSeconds;
+  await putNew(store, { expiresAt: store.now() + lastsSeconds, receiptExpiresAt }, 3);
+  await using other = await open();
+  await putNew(other, { expiresAt: other.now() + 10 }, 3);
+  wallClock.advance(lastsSeconds - 1);
+  expect(await store.rootKidsInUse()).toEqual([3]);
+});
+
 describe('erasure', () => {
   /** A sealed secret in which every 16-byte run is its mark. */
   const marked = (n: number, length: number): Uint8Array => {

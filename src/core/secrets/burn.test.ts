@@ -7,6 +7,7 @@ import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { type Bench, createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
 import { anonymous, type Caller } from '../account.ts';
 import { Sensitive } from '../sensitive.ts';
+import { burnAll } from './burn.ts';
 import type { BurnInput } from './outcomes.ts';
 
 const holder = (metadataKey: string): BurnInput => ({
@@ -21,6 +22,35 @@ const withProof = (metadataKey: string, passphrase: string | null): BurnInput =>
     passphrase: passphrase === null ? null : new Sensitive(passphrase),
     clientPrefix: '192.0.2.0/24',
   },
+});
+
+describe('the burning of everything', () => {
+  it('P10: goes on batch by batch, and ends only when the erased bytes are gone from the files', async () => {
+    const scrubbed = Promise.withResolvers<boolean>();
+    const batches = [
+      { burned: 2, next: 'a' },
+      { burned: 1, next: null },
+    ];
+    const [asked, progress]: [(string | null)[], number[]] = [[], []];
+    let burned = -1;
+    const burning = burnAll(
+      {
+        burnAll: async (after) => {
+          asked.push(after);
+          return batches[asked.length - 1] ?? { burned: 0, next: null };
+        },
+        scrub: () => scrubbed.promise,
+      },
+      (soFar) => progress.push(soFar),
+    ).then((count) => {
+      burned = count;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([asked, progress, burned]).toEqual([[null, 'a'], [2], -1]);
+    scrubbed.resolve(true);
+    await burning;
+    expect(burned).toBe(3);
+  });
 });
 
 describe('a burn', () => {

@@ -182,6 +182,20 @@ export const creationChecks: readonly ConformanceCheck[] = [
     },
   ),
 
+  check(
+    'P5',
+    'a take-over leaves alone another creation that has the same seed',
+    async ({ store, wallClock }) => {
+      const first = await reserve(store);
+      const other = { ...newCreation(first.tokenId), wrappedSeed: first.wrappedSeed };
+      assert.equal(await store.reserveCreation(other), 'reserved');
+      const row = reservedRow(store, other);
+      wallClock.advance(takeOverSeconds);
+      assert.equal(await store.takeOverCreation(first, newCreation(first.tokenId, first.id)), true);
+      assert.deepEqual(await store.findCreation(other.id), row);
+    },
+  ),
+
   check('P5', 'other bodies are counted, also many at once', async ({ store }) => {
     const creation = await reserve(store);
     await Promise.all(Array.from({ length: 15 }, () => store.countMismatch(creation.id)));
