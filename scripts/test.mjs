@@ -77,6 +77,7 @@ if (!install()) {
 }
 
 if (args.includes('--mutants')) {
+  prepareTools(listTests(), false);
   const run = ['test/mutation/run.ts', ...args.filter((arg) => arg !== '--mutants')];
   process.exit((await runStep(bunStep('mutants', run, mutantsLimitMs))) ? 0 : 1);
 }

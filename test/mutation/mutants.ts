@@ -54,11 +54,15 @@ const leftAlone = new Set<SyntaxKind>([
 
 /** The parts that a node may have. */
 type Parts = Readonly<
-  Partial<Record<'operatorToken' | 'left' | 'expression' | 'condition' | 'body' | 'elseStatement', Node>>
+  Partial<
+    Record<'operatorToken' | 'left' | 'right' | 'expression' | 'condition' | 'body' | 'elseStatement', Node>
+  >
 >;
 
 export function mutantsOf(path: string, source: SourceFile): Mutant[] {
   const mutants: Mutant[] = [];
+  /** Where values stand that only a type asks for: of a list's elements it says that one may be missing. */
+  const neverTaken = new Set<number>();
   const { text } = source;
   const startOf = (node: Node) => node.getStart(source);
   const textOf = (node: Node) => text.slice(startOf(node), node.end);
@@ -103,6 +107,15 @@ export function mutantsOf(path: string, source: SourceFile): Mutant[] {
     [SyntaxKind.AwaitExpression](node, { expression }) {
       if (expression !== undefined) replace('await removed', node, textOf(expression));
     },
+    [SyntaxKind.ArrayBindingPattern](pattern) {
+      pattern.forEachChild((element) => {
+        element.forEachChild((part) => {
+          if (part.kind === SyntaxKind.NumericLiteral) neverTaken.add(startOf(part));
+          return undefined;
+        });
+        return undefined;
+      });
+    },
     [SyntaxKind.NumericLiteral]: constant,
     [SyntaxKind.TrueKeyword]: (node) => replace('boolean', node, 'false'),
     [SyntaxKind.FalseKeyword]: (node) => replace('boolean', node, 'true'),
@@ -116,8 +129,12 @@ export function mutantsOf(path: string, source: SourceFile): Mutant[] {
     [SyntaxKind.TemplateExpression]: sql,
   };
 
-  function binary(node: Node, { operatorToken: operator, left }: Parts): void {
-    if (operator === undefined || left === undefined) return;
+  function binary(node: Node, { operatorToken: operator, left, right }: Parts): void {
+    if (operator === undefined || left === undefined || right === undefined) return;
+    if (textOf(operator) === '??' && left.kind === SyntaxKind.ElementAccessExpression && isNothing(right)) {
+      neverTaken.add(startOf(right));
+      return;
+    }
     const swapped = swaps[textOf(operator)];
     if (swapped !== undefined) replace('operator', operator, swapped);
     if (textOf(operator) === '??') replace('fallback removed', node, textOf(left));
@@ -140,7 +157,10 @@ export function mutantsOf(path: string, source: SourceFile): Mutant[] {
     if (!isSimple && !whole.startsWith('!')) replace('condition negated', condition, `!(${whole})`);
   }
 
+  const isNothing = (node: Node): boolean => ['0', '0n', "''", 'Number.NaN'].includes(textOf(node));
+
   function constant(node: Node): void {
+    if (neverTaken.has(startOf(node))) return;
     const value = Number(textOf(node).replaceAll('_', ''));
     replace('constant', node, String(value + 1));
     if (value > 0) replace('constant', node, String(value - 1));

@@ -5,7 +5,17 @@
  * with everything that it started.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -13,13 +23,17 @@ const copied = ['src', 'test', 'sdk', 'docs', 'scripts', 'package.json', 'tsconf
 const maxBytes = 2_000_000_000;
 const watchMs = 500;
 
-export type Verdict = 'passed' | 'failed' | 'timed out';
+export interface Outcome {
+  readonly verdict: 'passed' | 'failed' | 'timed out';
+  /** The file of the first test that failed; `null` where none says that it did. */
+  readonly failed: string | null;
+}
 
 export interface Sandbox extends Disposable {
   readonly folder: string;
   write(path: string, text: string): void;
-  /** Runs the tests in sequence, up to the first failure. */
-  runTests(tests: readonly string[], limitMs: number, more?: readonly string[]): Promise<Verdict>;
+  /** Runs files of tests in sequence, up to the first failure. @param names a pattern: of these files only the tests that it matches */
+  runTests(files: readonly string[], limitMs: number, names?: string): Promise<Outcome>;
 }
 
 export function createSandbox(root: string): Sandbox {
@@ -31,16 +45,17 @@ export function createSandbox(root: string): Sandbox {
   return {
     folder,
     write: (path, text) => writeFileSync(join(folder, path), text),
-    async runTests(tests, limitMs, more = ['--bail']) {
+    async runTests(files, limitMs, names) {
       mkdirSync(scratch, { recursive: true });
-      const flags = ['--no-install', '--no-env-file', 'test', '--timeout=60000', ...more];
-      const child = start(folder, scratch, [...flags, ...tests.map((test) => `./${test}`)]);
+      const flags = ['--no-install', '--no-env-file', 'test', '--timeout=60000', '--bail'];
+      const only = names === undefined ? [] : ['-t', names];
+      const child = start(folder, scratch, [...flags, ...only, ...files.map((file) => `./${file}`)]);
       running = child.pid;
-      const verdict = await verdictOf(child, limitMs);
+      const outcome = await outcomeOf(child, limitMs);
       running = undefined;
       // Removes what a killed test left behind.
       rmSync(scratch, { recursive: true, force: true });
-      return verdict;
+      return outcome;
     },
     [Symbol.dispose]() {
       endGroup(running);
@@ -55,38 +70,71 @@ function start(cwd: string, scratch: string, args: readonly string[]): ChildProc
     cwd,
     // A fixed seed, so that a test draws the same with every mutant.
     env: { PATH, HOME, TMPDIR: scratch, MAYFLY_SEED: '1', NO_COLOR: '1' },
-    stdio: 'ignore',
+    stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });
 }
 
-function verdictOf(child: ChildProcess, limitMs: number): Promise<Verdict> {
-  return new Promise((resolve) => {
-    let isEnded = false;
-    const end = () => {
-      isEnded = true;
-      endGroup(child.pid);
-    };
-    const limit = setTimeout(end, limitMs);
-    const watch = setInterval(() => {
-      if (residentBytes(child.pid) > maxBytes) end();
-    }, watchMs);
-    child.on('close', (code) => {
-      clearTimeout(limit);
-      clearInterval(watch);
-      endGroup(child.pid);
-      if (isEnded) resolve('timed out');
-      else resolve(code === 0 ? 'passed' : 'failed');
-    });
+async function outcomeOf(child: ChildProcess, limitMs: number): Promise<Outcome> {
+  let isEnded = false;
+  const end = () => {
+    isEnded = true;
+    endGroup(child.pid);
+  };
+  const limit = setTimeout(end, limitMs);
+  const watch = setInterval(() => {
+    if (residentBytes(child.pid) > maxBytes) end();
+  }, watchMs);
+  let said = '';
+  child.stderr?.on('data', (chunk) => {
+    said += chunk;
   });
+  const closed = once(child, 'close');
+  const [code] = await once(child, 'exit');
+  clearTimeout(limit);
+  clearInterval(watch);
+  endGroup(child.pid);
+  // What has left the group may keep the pipe open.
+  await Promise.race([closed, Bun.sleep(1_000)]);
+  if (isEnded) return { verdict: 'timed out', failed: null };
+  return { verdict: code === 0 ? 'passed' : 'failed', failed: failedFile(said) };
 }
 
+/** The runner names each file, and then what fails in it. */
+function failedFile(said: string): string | null {
+  const [before = ''] = said.split('\n(fail) ', 1);
+  return [...before.matchAll(/^(\S+\.test\.tsx?):$/gm)].at(-1)?.[1] ?? null;
+}
+
+/** Ends the processes that a run has started, and removes what its database servers keep in memory. */
 function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  const folders = databasesOf(pid);
   try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+    process.kill(-pid, 'SIGKILL');
   } catch {
     // It has already ended.
   }
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+}
+
+function databasesOf(group: number): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const [, , ofGroup] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+          .replace(/^.*\) /, '')
+          .split(' ');
+        const command = Number(ofGroup) === group ? readFileSync(`/proc/${pid}/cmdline`, 'utf8') : '';
+        return [...command.matchAll(/\0(\/[^\0]*\/mayfly-postgres-\w+)\/data\b/g)].map(
+          ([, folder = '']) => folder,
+        );
+      } catch {
+        // It has ended.
+        return [];
+      }
+    });
 }
 
 /** 0 where there is no `/proc`. */

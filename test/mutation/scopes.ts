@@ -7,9 +7,13 @@ export interface Scope {
   readonly name: string;
   /** Patterns from the root; matching tests and declaration files are left out. */
   readonly files: readonly string[];
-  /** Tests of the whole scope, run early for each of its files. */
-  readonly judges: readonly string[];
+  /** Patterns of tests that run early, for the files whose path matches `of`; for all of the scope without one. */
+  readonly judges: readonly { readonly of?: RegExp; readonly tests: readonly string[] }[];
+  /** For a store: the file that runs the conformance checks on it. Those of the mutated file's subject run early. */
+  readonly conformance?: string;
 }
+
+const wiped = [{ tests: ['test/promises/wiped.test.ts'] }];
 
 export const scopes: readonly Scope[] = [
   {
@@ -19,9 +23,9 @@ export const scopes: readonly Scope[] = [
       'src/core/account.ts',
       'src/core/accounts/{tokens,data-key,sign-up,sessions,passwords}.ts',
     ],
-    judges: ['test/promises/wiped.test.ts'],
+    judges: wiped,
   },
-  { name: 'crypto', files: ['src/crypto/*.ts'], judges: ['test/promises/wiped.test.ts'] },
+  { name: 'crypto', files: ['src/crypto/*.ts'], judges: wiped },
   {
     name: 'limits',
     files: [
@@ -35,11 +39,40 @@ export const scopes: readonly Scope[] = [
     name: 'embedded store',
     files: ['src/store/sqlite/*.ts', 'src/store/store-time.ts'],
     judges: [
-      'test/stores/{conformance,model,sqlite,mail-rows,memo-rows,look-rows,burn-rows,deletion,migration}.test.ts',
-      'src/store/sqlite/*.test.ts',
+      {
+        tests: [
+          'test/stores/{model,sqlite,mail-rows,memo-rows,look-rows,burn-rows,deletion,migration}.test.ts',
+          'src/store/sqlite/*.test.ts',
+        ],
+      },
     ],
+    conformance: 'test/stores/conformance.test.ts',
+  },
+  {
+    name: 'shared store',
+    files: ['src/store/postgres/*.ts'],
+    judges: [],
+    conformance: 'test/stores/conformance-postgres.test.ts',
   },
 ];
+
+/**
+ * The files of conformance checks for what a store keeps under this name, where that is not the file of the same name alone. `others` are for
+ * names without checks: they go through most of a store.
+ */
+export const subjects: Readonly<Record<string, readonly string[]>> = {
+  accounts: ['accounts', 'account-access'],
+  attempts: ['attempts', 'locks'],
+  receipts: ['receipts', 'burns', 'expiry'],
+  roots: ['rotation'],
+  secrets: ['secrets', 'burns', 'memos', 'end-to-end'],
+  sessions: ['sessions', 'passwords'],
+  sweep: ['sweeps'],
+  tickets: ['passwords'],
+  time: ['clock'],
+  tokens: ['accounts', 'account-access'],
+  others: ['secrets', 'claims', 'burns', 'sweeps'],
+};
 
 /** Tests that need no browser or other program and take less than minutes. */
 export const testPatterns = [

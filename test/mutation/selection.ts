@@ -3,15 +3,32 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize, resolve } from 'node:path';
 import { Glob } from 'bun';
-import { isLeftOut, type Scope, scopes, testPatterns } from './scopes.ts';
+import { isLeftOut, type Scope, scopes, subjects, testPatterns } from './scopes.ts';
 
-/** Seconds that each test takes on unchanged code. */
-export type TestTimes = ReadonlyMap<string, number>;
+/** Judges that are run together, up to the first that fails. */
+export interface JudgeGroup {
+  readonly files: readonly string[];
+  /** A pattern: of these files only the tests that it matches. */
+  readonly names?: string;
+  /** About what they take on unchanged code. */
+  readonly seconds: number;
+}
 
-/** Total time for the judges of one mutant, by those times, not counting the closest ones (distance 0 or 1). */
-const budgetSeconds = 30;
+/** Seconds of a file of tests on unchanged code, measured beside others (`test/timings.json`); the slow ones are listed there. */
+export type SecondsOf = (test: string) => number;
+const usualSeconds = 0.5;
+
+export function readSeconds(root: string): SecondsOf {
+  const { files } = JSON.parse(readFileSync(join(root, 'test/timings.json'), 'utf8'));
+  return (test) => (test in files ? files[test] / 1_000 : usualSeconds);
+}
+
+/** Of the judges that run before the rest: a mutant that loops is caught right after these. */
+const firstSeconds = 3;
+/** For all judges of one mutant. Those that take the rest do not run. */
+const budgetSeconds = 60;
 
 const filesOf = (root: string, pattern: string): string[] =>
   [...new Glob(pattern).scanSync({ cwd: root })].sort();
@@ -62,23 +79,64 @@ export function readImporters(root: string): ReadonlyMap<string, readonly string
 export function judgesOf(
   { path, scope }: ScopedFile,
   importers: ReadonlyMap<string, readonly string[]>,
-  times: TestTimes,
+  secondsOf: SecondsOf,
   root: string,
-): string[] {
+): JudgeGroup[] {
   const distances = distancesFrom(path, importers);
-  const beside = new Set(scope.judges.flatMap((pattern) => matched(root, pattern)));
-  const distanceOf = (test: string) => (beside.has(test) ? 1 : (distances.get(test) ?? 0));
-  const rank = ([test, seconds]: readonly [string, number]) => distanceOf(test) + seconds;
-  const reached = [...times].filter(([test]) => beside.has(test) || distances.has(test));
-  let secondsLeft = budgetSeconds;
-  return reached
-    .sort((a, b) => rank(a) - rank(b))
-    .filter(([test, seconds]) => {
-      if (distanceOf(test) <= 1) return true;
-      secondsLeft -= seconds;
-      return secondsLeft >= 0;
-    })
-    .map(([test]) => test);
+  const beside = new Set(patternsFor(scope, path).flatMap((pattern) => matched(root, pattern)));
+  const rankOf = (test: string) => (beside.has(test) ? 1 : (distances.get(test) ?? 0)) + secondsOf(test);
+  const named = scope.conformance === undefined ? [] : [namedGroup(scope.conformance, path, secondsOf)];
+  const known = new Set([...beside, ...listJudges(root).filter((test) => distances.has(test))]);
+  let secondsLeft = budgetSeconds - total(named);
+  const judges = [...known]
+    .filter((test) => test !== scope.conformance)
+    .sort((a, b) => rankOf(a) - rankOf(b))
+    .map((test) => ({ files: [test], seconds: secondsOf(test) }))
+    .filter(({ seconds }) => {
+      if (seconds <= secondsLeft) secondsLeft -= seconds;
+      else return false;
+      return true;
+    });
+  let first = 1;
+  while (first < judges.length && total(judges.slice(0, first + 1)) <= firstSeconds) first += 1;
+  return [together(judges.slice(0, first)), ...named, together(judges.slice(first))].filter(
+    ({ files }) => files.length > 0,
+  );
+}
+
+const total = (groups: readonly JudgeGroup[]) => groups.reduce((sum, { seconds }) => sum + seconds, 0);
+
+const together = (groups: readonly JudgeGroup[]): JudgeGroup => ({
+  files: groups.flatMap(({ files }) => files),
+  seconds: total(groups),
+});
+
+function patternsFor({ judges }: Scope, path: string): readonly string[] {
+  return judges.flatMap(({ of, tests }) => (of === undefined || of.test(path) ? tests : []));
+}
+
+/** The names of the conformance checks, by their file. */
+const conformance = new Map<string, string[]>();
+for (const file of filesOf(resolve(import.meta.dir, '../stores/conformance'), '*.ts')) {
+  const exported: Readonly<Record<string, unknown>> = await import(`../stores/conformance/${file}`);
+  const checks = Object.entries(exported).flatMap(([name, value]) => (name.endsWith('Checks') ? value : []));
+  conformance.set(
+    basename(file, '.ts'),
+    (checks as { readonly name: string }[]).map(({ name }) => name),
+  );
+}
+
+/** Of a store's conformance the checks of the file's subject: all of them take minutes. */
+function namedGroup(file: string, path: string, secondsOf: SecondsOf): JudgeGroup {
+  const subject = basename(path, '.ts');
+  const own = subjects[subject] ?? (conformance.has(subject) ? [subject] : (subjects.others ?? []));
+  const names = own.flatMap((each) => conformance.get(each) ?? []);
+  const share = names.length / [...conformance.values()].flat().length;
+  return {
+    files: [file],
+    names: names.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'),
+    seconds: share * secondsOf(file),
+  };
 }
 
 function distancesFrom(path: string, importers: ReadonlyMap<string, readonly string[]>): Map<string, number> {
