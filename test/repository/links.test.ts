@@ -101,6 +101,17 @@ function deadMentions(path: string, files: Files): string[] {
   ];
 }
 
+/** Files that a page names in code and that do not exist. A path may leave out its first folders: `core/keys.ts`. */
+function deadPaths(page: string, paths: readonly string[]): string[] {
+  const named = Array.from(
+    page.matchAll(/`((?:[\w@.-]+\/)+[\w.-]+\.(?:tsx?|mjs|sh|json))`/g),
+    ([, name = '']) => name,
+  );
+  return named.filter(
+    (name) => !name.startsWith('node_modules/') && !paths.some((path) => `/${path}`.endsWith(`/${name}`)),
+  );
+}
+
 describe('the repository', () => {
   // This file has seeded flaws.
   const all = treeFiles().filter((path) => path !== 'test/repository/links.test.ts');
@@ -113,6 +124,19 @@ describe('the repository', () => {
 
   it('names no page that is not there, and quotes no part that its page does not have', () => {
     expect(all.flatMap((path) => deadMentions(path, tree).map((named) => `${path}: ${named}`))).toEqual([]);
+  });
+
+  it('names no source file in its Markdown that is not there', () => {
+    const paths = treeFiles();
+    const pages = all.filter((path) => path.endsWith('.md'));
+    const dead = pages.flatMap((path) => deadPaths(tree.read(path), paths).map((name) => `${path}: ${name}`));
+    expect(dead).toEqual([]);
+  });
+
+  it('self-test: a source file that moved is found, by its whole path and by its end', () => {
+    const page =
+      'See `src/core/keys.ts`, `core/keys.ts`, `src/keys.ts`, `re/keys.ts` and `node_modules/a/b.json`.';
+    expect(deadPaths(page, ['src/core/keys.ts'])).toEqual(['src/keys.ts', 're/keys.ts']);
   });
 
   it('self-test: a missing page, a missing part and a missing picture are found, each way they are named', () => {
