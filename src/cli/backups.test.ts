@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
 import { fakeWorld, runCli } from '../../test/support/cli-world.ts';
-import type { BackupFacts } from '../core/ports.ts';
+import type { BackupFacts } from '../core/store-copies.ts';
 import type { Backups } from './command.ts';
 
 const facts: BackupFacts = { takenAt: 1_800_000_000, waiting: 2, accounts: 1 };

@@ -4,7 +4,7 @@
  * A restored store opens nothing that waited when its backup was taken, because it may have been opened since. The operator sees what
  * that means, and agrees, before anything is written.
  */
-import type { BackupFacts } from '../core/ports.ts';
+import type { BackupFacts } from '../core/store-copies.ts';
 import {
   type Command,
   type ExitCode,

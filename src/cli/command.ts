@@ -8,12 +8,20 @@
 import type { ConfigReading, Settings } from '../config/read.ts';
 import { NotText, readAs, type TextForm, whyUnread } from '../config/text.ts';
 import type { AccountAdminCore } from '../core/accounts/admin.ts';
-import type { EpochStore } from '../core/epoch-store.ts';
-import type { BackupOutcome, DomainStore, OnProgress, SecretStore } from '../core/ports.ts';
-import type { RootStore, RotationStore } from '../core/root-store.ts';
+import type { StoreClock } from '../core/ports/clock.ts';
+import type { DomainStore } from '../core/ports/domains.ts';
+import type { EpochStore } from '../core/ports/epochs.ts';
+import type { RootStore, RotationStore } from '../core/ports/roots.ts';
+import type { SecretStore } from '../core/ports/secrets.ts';
 import type { Sensitive } from '../core/sensitive.ts';
-import type { CancelOutcome, MigrateOutcome, StoreMove, StoreMoveOutcome } from '../core/store-move.ts';
-import type { StoreClock } from '../core/time.ts';
+import type {
+  BackupOutcome,
+  CancelOutcome,
+  MigrateOutcome,
+  OnProgress,
+  StoreMove,
+  StoreMoveOutcome,
+} from '../core/store-copies.ts';
 import type { Finding } from '../ops/doctor.ts';
 import type { Clipboard } from './clipboard.ts';
 import type { LoginsOutcome } from './logins.ts';

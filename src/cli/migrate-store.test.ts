@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
 import { fakeWorld, runCli } from '../../test/support/cli-world.ts';
-import type { StoreMove, StoreMoveOutcome } from '../core/store-move.ts';
+import type { StoreMove, StoreMoveOutcome } from '../core/store-copies.ts';
 import type { Moves } from './command.ts';
 
 const copied: StoreMoveOutcome = { outcome: 'copied', rows: 7, from: '/srv/one', to: '/srv/two' };

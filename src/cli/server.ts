@@ -5,9 +5,9 @@
  * means and agreed.
  */
 import type { Settings } from '../config/read.ts';
+import type { ClockReport } from '../core/ports/clock.ts';
 import { burnAll } from '../core/secrets/burn.ts';
 import { Sensitive } from '../core/sensitive.ts';
-import type { ClockReport } from '../core/time.ts';
 import type { Finding } from '../ops/doctor.ts';
 import { clockOwner, differenceWords } from '../ops/start-words.ts';
 import { withAccounts } from './accounts.ts';

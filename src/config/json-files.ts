@@ -1,7 +1,7 @@
 /** The settings that are JSON files: plans and rate limits. */
 import { z } from 'zod';
 import { builtInPlans, type Plan, type PlanName, type Plans } from '../core/plans.ts';
-import type { LimitRule } from '../core/ports.ts';
+import type { LimitRule } from '../core/ports/limits.ts';
 import { fieldsOf, namesOf } from './json.ts';
 
 function wholeNumber(least: number, most: number) {

@@ -1,5 +1,5 @@
 /** docs/configuration.md, written from the table of settings. */
-import type { LimitRule } from '../core/ports.ts';
+import type { LimitRule } from '../core/ports/limits.ts';
 import type { Definition } from './definition.ts';
 import { builtInRateLimits } from './json-files.ts';
 import { definitionList } from './settings.ts';

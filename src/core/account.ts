@@ -48,6 +48,8 @@ export interface Account {
   readonly lockedAt: UnixSeconds | null;
 }
 
+export type NewAccount = Pick<Account, 'username' | 'plan' | 'createdAt'>;
+
 /** As the operator sees it. */
 export interface ListedAccount extends Account {
   readonly hasPassword: boolean;

@@ -3,7 +3,7 @@
  * finish.
  */
 import { describe, expect, it } from 'bun:test';
-import { createBackground } from './core.ts';
+import { createBackground } from './background.ts';
 
 describe('work behind an answer', () => {
   it('begins only after the turn in which it was asked for (P17)', async () => {

@@ -10,7 +10,6 @@
 
 import { shortkeyMask } from '../crypto/derive.ts';
 import type { AccountId, NoticeKind } from './account.ts';
-import type { CreationHold } from './creation-store.ts';
 import type { MetadataKey, ReceiptId, SecretId, SecretKey } from './keys.ts';
 import type { UnixSeconds } from './time.ts';
 
@@ -59,6 +58,18 @@ export interface Delivery {
   readonly reply: string | null;
 }
 
+declare const brand: unique symbol;
+
+/** 16 bytes, one-way from a token, an idempotency key and a place in a batch. */
+export type CreationId = Uint8Array & { readonly [brand]: 'CreationId' };
+
+/** A reservation, identified by its seed, which no other reservation has. */
+export interface CreationHold {
+  readonly id: CreationId;
+  /** 83 bytes: see `crypto/creation.ts`. */
+  readonly wrappedSeed: Uint8Array;
+}
+
 /** What a record, its secret and its receipt all say. */
 interface RecordFacts {
   readonly secretId: SecretId;
@@ -95,7 +106,7 @@ export interface NewRecord extends RecordFacts {
   readonly deliveryStaleAt: UnixSeconds | null;
   /** When the notice that it is about to expire is due, before `expiresAt`; `null` for never. */
   readonly noticeDueAt: UnixSeconds | null;
-  /** The reservation that it is stored for (`creation-store.ts`); `null` for none. */
+  /** The reservation that it is stored for (`ports/creations.ts`); `null` for none. */
   readonly hold: CreationHold | null;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
-import type { LimitRule } from '../core/ports.ts';
+import type { LimitRule } from '../core/ports/limits.ts';
 import { Gcra } from './rate-limit.ts';
 
 interface Limit {

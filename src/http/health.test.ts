@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import type { ClockVerdict } from '../core/time.ts';
+import type { ClockVerdict } from '../core/ports/clock.ts';
 import { type HealthDeps, healthAnswers } from './health.ts';
 
 async function ask(

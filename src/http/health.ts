@@ -2,7 +2,7 @@
  * `/healthz`: the process lives; `/readyz`: it can serve. Exempt from limits, credentials and the log; they change nothing
  * and say no more than a word or two: not why, not which store.
  */
-import type { ClockVerdict } from '../core/time.ts';
+import type { ClockVerdict } from '../core/ports/clock.ts';
 import { declareLength, jsonResponse, newRequestId } from './headers.ts';
 import type { AnswerAlone } from './pipeline.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { ZodObject, ZodType } from 'zod';
 import type { Caller, TokenScope } from '../core/account.ts';
-import type { IsAbandoned } from '../core/ports.ts';
+import type { IsAbandoned } from '../core/ports/claims.ts';
 import type { Problem } from './problem.ts';
 import type { LimitRefusal } from './rate-limit.ts';
 

@@ -23,7 +23,7 @@
  */
 import { type AccountId, anonymous, type Caller, type TokenScope } from '../core/account.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { IsAbandoned } from '../core/ports.ts';
+import type { IsAbandoned } from '../core/ports/claims.ts';
 import type { Admission } from './admission.ts';
 import { assertNotEncoded, type ReadBody } from './body.ts';
 import { type ClientAddressOf, clientPrefixOf, type PeerSource } from './client-address.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits, type LocalLimit, type RateLimitTable } from '../config/json-files.ts';
-import type { LimitRule } from '../core/ports.ts';
+import type { LimitRule } from '../core/ports/limits.ts';
 import { createOwnLimits, createRateLimiter } from './rate-limit.ts';
 
 describe('the built-in rate limits', () => {

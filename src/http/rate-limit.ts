@@ -10,7 +10,7 @@ import { createHmac } from 'node:crypto';
 import type { LimitName, LimitParty, LocalLimit, RateLimitTable, SharedLimit } from '../config/json-files.ts';
 import type { AccountId } from '../core/account.ts';
 import type { MailQuota } from '../core/mailer.ts';
-import type { LimitCount, LimitRule, SharedLimits } from '../core/ports.ts';
+import type { LimitCount, LimitRule, SharedLimits } from '../core/ports/limits.ts';
 import type { Sensitive } from '../core/sensitive.ts';
 
 export interface LimitRefusal {

@@ -101,7 +101,7 @@ function isBrokenConnection({ code, cause, command }: AttemptFault): boolean {
   return connectionFaults.has(code) || (code === 'ETLS' && command === 'CONN' && cause === '');
 }
 
-/** `Handover` in ports.ts. */
+/** `Handover` in core/mailer.ts. */
 const longestReplyLength = 300;
 const placeholder = '…';
 

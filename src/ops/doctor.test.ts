@@ -5,10 +5,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Environment, readConfig, type Settings } from '../config/read.ts';
-import type { RootStore } from '../core/root-store.ts';
+import type { ClockReport } from '../core/ports/clock.ts';
+import type { RootStore } from '../core/ports/roots.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import type { DnsAnswer } from '../core/share-domains/check.ts';
-import type { ClockReport } from '../core/time.ts';
 import { type DoctorDeps, examine, type MailAnswer } from './doctor.ts';
 
 function read(env: Environment): Settings {

@@ -10,10 +10,10 @@
  */
 import type { AccountService } from '../core/accounts/service.ts';
 import { StoreMovedError } from '../core/errors.ts';
-import type { SecretStore } from '../core/ports.ts';
+import type { ClockVerdict, StoreClock } from '../core/ports/clock.ts';
+import type { SecretStore } from '../core/ports/secrets.ts';
 import type { SecretService } from '../core/secrets/service.ts';
 import type { DomainService } from '../core/share-domains/service.ts';
-import type { ClockVerdict, StoreClock } from '../core/time.ts';
 import type { RandomBytes } from '../crypto/random.ts';
 import type { Log } from './log.ts';
 

@@ -4,7 +4,7 @@
  * A refusal is noted at once. That there is room again only a look notes, every 20 s, so that a store at its brink cannot flood the log.
  */
 import { ServiceError } from '../core/errors.ts';
-import type { RoomStore, SecretStore } from '../core/ports.ts';
+import type { RoomStore, SecretStore } from '../core/ports/secrets.ts';
 import type { Log } from './log.ts';
 
 export interface RoomWatch extends Pick<SecretStore, 'put'> {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSettableClock, putNew } from '../../test/stores/conformance/check.ts';
 import { createMemoryStore } from '../../test/stores/memory.ts';
-import type { RootStore } from '../core/root-store.ts';
+import type { RootStore } from '../core/ports/roots.ts';
 import { type KeyRing, type RootKey, rootCheck } from '../crypto/keyring.ts';
 import type { LogLine } from './log-lines.ts';
 import { readRootKeys } from './root-key-file.ts';

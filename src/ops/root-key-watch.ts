@@ -1,5 +1,5 @@
 /** The key file while a server runs: what `mayfly keys` changes in it is taken within a second, once it fits the store (P12). */
-import type { RootStore } from '../core/root-store.ts';
+import type { RootStore } from '../core/ports/roots.ts';
 import { createKeyRing, type KeyRing, type RootKey } from '../crypto/keyring.ts';
 import type { Log } from './log.ts';
 import { readRootKeys, versionOfFile } from './root-key-file.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createSettableClock, newRecord, putNew } from '../../test/stores/conformance/check.ts';
 import { createMemoryStore, type MemoryStore } from '../../test/stores/memory.ts';
 import { makeRootKeys } from '../../test/support/root-keys.ts';
-import type { RootStore } from '../core/root-store.ts';
+import type { RootStore } from '../core/ports/roots.ts';
 import { createKeyRing, type KeyRing, rootCheck } from '../crypto/keyring.ts';
 import { newRoot, readRootKeys } from './root-key-file.ts';
 import { addRoot, compareRoots, openRootKeys, retireRoots } from './root-keys.ts';

@@ -5,7 +5,7 @@
  * store that has never held a secret, and is on disk before the first is wrapped. A root wraps nothing before the store keeps its check.
  */
 import { timingSafeEqual } from 'node:crypto';
-import type { RootStore, RotationStore } from '../core/root-store.ts';
+import type { RootStore, RotationStore } from '../core/ports/roots.ts';
 import { type KeyRing, type RootKey, rootCheck } from '../crypto/keyring.ts';
 import {
   changeRootKeys,

@@ -13,7 +13,7 @@
 import { availableParallelism } from 'node:os';
 import type { HashPlace } from '../core/account.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { PassphraseHasher } from '../core/ports.ts';
+import type { PassphraseHasher } from '../core/ports/passphrases.ts';
 
 export interface QueueLimits {
   readonly maxInFlight: number;

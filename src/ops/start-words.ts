@@ -8,7 +8,7 @@
 import { join } from 'node:path';
 import type { Settings } from '../config/read.ts';
 import { isLoopbackHost, isLoopbackUrl } from '../core/links.ts';
-import type { ClockReport } from '../core/time.ts';
+import type { ClockReport } from '../core/ports/clock.ts';
 
 const units = [
   ['day', 86_400],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
 import { StoreMovedError } from '../core/errors.ts';
-import type { ClockReport } from '../core/time.ts';
+import type { ClockReport } from '../core/ports/clock.ts';
 import { startSweeper, sweepIntervalMs } from './jobs.ts';
 import type { LogLine } from './log-lines.ts';
 

@@ -1,5 +1,5 @@
 /** Common passwords, and words to draw passphrases from; loaded at first use (about 40 ms), so that a start does not pay for it. */
-import type { IsCommonPassword, WordList } from '../core/ports.ts';
+import type { IsCommonPassword, WordList } from '../core/ports/passphrases.ts';
 
 async function load() {
   const { dictionary } = await import('@zxcvbn-ts/language-common');

@@ -3,9 +3,9 @@
  * clocks agree, like all erasure (P8).
  */
 import { randomBytes } from 'node:crypto';
-import { type Epoch, type EpochStore, epochIn, epochOf } from '../core/epoch-store.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { SecretStore } from '../core/ports.ts';
+import { type Epoch, type EpochStore, epochIn, epochOf } from '../core/ports/epochs.ts';
+import type { SecretStore } from '../core/ports/secrets.ts';
 import type { StoreTime } from './store-time.ts';
 
 /** The keys in a store's own table. */

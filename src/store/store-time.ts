@@ -9,8 +9,9 @@
  * is at most an hour ahead, else after ten minutes in which nothing is erased.
  */
 import { ServiceError } from '../core/errors.ts';
-import type { SecretStore } from '../core/ports.ts';
-import type { ClockReport, MachineClock, UnixSeconds } from '../core/time.ts';
+import type { ClockReport } from '../core/ports/clock.ts';
+import type { SecretStore } from '../core/ports/secrets.ts';
+import type { MachineClock, UnixSeconds } from '../core/time.ts';
 
 /** Wall clocks that differ by more are in dispute. NTP steps and slews are far below this. */
 const toleranceSeconds = 300;

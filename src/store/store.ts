@@ -1,11 +1,14 @@
 import type { StoredTicket, TicketLimits } from '../core/account.ts';
-import type { AttemptLimits, AttemptStore, Exhausted, Lock } from '../core/attempt-store.ts';
-import type { CreationStore } from '../core/creation-store.ts';
-import type { EpochStore } from '../core/epoch-store.ts';
-import type { AccountStore, DomainStore, RoomStore, SecretStore } from '../core/ports.ts';
-import type { RootStore, RotationStore } from '../core/root-store.ts';
+import type { AccountStore } from '../core/ports/accounts.ts';
+import type { AttemptLimits, AttemptStore, Exhausted, Lock } from '../core/ports/attempts.ts';
+import type { StoreClock } from '../core/ports/clock.ts';
+import type { CreationStore } from '../core/ports/creations.ts';
+import type { DomainStore } from '../core/ports/domains.ts';
+import type { EpochStore } from '../core/ports/epochs.ts';
+import type { RootStore, RotationStore } from '../core/ports/roots.ts';
+import type { RoomStore, SecretStore } from '../core/ports/secrets.ts';
 import type { StoredDelivery } from '../core/secret.ts';
-import type { StoreClock, UnixSeconds } from '../core/time.ts';
+import type { UnixSeconds } from '../core/time.ts';
 
 export interface Store
   extends SecretStore,

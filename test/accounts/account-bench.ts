@@ -10,7 +10,7 @@ import type { ServiceEvent } from '../../src/core/events.ts';
 import { createLinks } from '../../src/core/links.ts';
 import type { AccountMail } from '../../src/core/mailer.ts';
 import { builtInPlans } from '../../src/core/plans.ts';
-import type { IsCommonPassword } from '../../src/core/ports.ts';
+import type { IsCommonPassword } from '../../src/core/ports/passphrases.ts';
 import { createService, type SecretService, type ServiceParts } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';

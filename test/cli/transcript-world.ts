@@ -3,7 +3,7 @@ import { createClient } from '../../sdk/mayfly.ts';
 import type { World } from '../../src/cli/command.ts';
 import { readConfig } from '../../src/config/read.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
-import type { CancelOutcome, StoreMove, StoreMoveOutcome } from '../../src/core/store-move.ts';
+import type { CancelOutcome, StoreMove, StoreMoveOutcome } from '../../src/core/store-copies.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
 import type { Finding } from '../../src/ops/doctor.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { ReceiptId, SecretId } from '../../src/core/keys.ts';
-import { lookAnswers, lookRow, lookSeconds, type NewLook } from '../../src/core/look-store.ts';
+import { lookAnswers, lookRow, lookSeconds, type NewLook } from '../../src/core/ports/looks.ts';
 import type { Burner } from '../../src/core/secret.ts';
 
 /** `gone`: somebody was told that the secret does not wait any more. */

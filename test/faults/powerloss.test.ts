@@ -9,7 +9,7 @@ import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { lookAnswers, lookRow } from '../../src/core/look-store.ts';
+import { lookAnswers, lookRow } from '../../src/core/ports/looks.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { steadyClock } from '../support/clocks.ts';
 import { count, limitMs } from '../support/counts.ts';

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from 'bun:test';
 import type { HashPlace } from '../../src/core/account.ts';
-import type { PassphraseHasher } from '../../src/core/ports.ts';
+import type { PassphraseHasher } from '../../src/core/ports/passphrases.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createPassphraseHasher, hashLimitsFor } from '../../src/ops/slow-hashes.ts';
 import { createTestApp, fastHasher, type TestApp } from '../support/app.ts';

@@ -2,8 +2,8 @@
  * Stores with one seeded defect each in how guesses at passphrases are counted (see `defects.ts`).
  */
 
-import type { AttemptStore } from '../../src/core/attempt-store.ts';
 import type { SecretId } from '../../src/core/keys.ts';
+import type { AttemptStore } from '../../src/core/ports/attempts.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newSecretId } from './conformance/check.ts';
 import type { SeededDefect } from './defects.ts';

@@ -4,7 +4,7 @@ import type { Store } from '../../src/store/store.ts';
 import { steadyClock } from '../support/clocks.ts';
 import type { SeededDefect } from './defects.ts';
 import { createMemoryAttempts } from './memory/attempts.ts';
-import { createMemoryRecords } from './memory/records.ts';
+import { createMemorySecrets } from './memory/secrets.ts';
 import { createMemoryStore } from './memory.ts';
 
 /** Store time is the highest reading of the wall clock ever seen. */
@@ -14,7 +14,7 @@ const withHighWaterMark: SeededDefect['seed'] = (store, { wallClock }) => {
     highest = Math.max(highest, wallClock.read());
     return highest;
   };
-  const records = createMemoryRecords({ now, earliest: now }, () => true);
+  const records = createMemorySecrets({ now, earliest: now }, () => true);
   const attempts = createMemoryAttempts({ now }, records.expiryOf);
   // Its `clock()` still gives the real verdict.
   return { ...store, ...records.store, ...attempts.store };
@@ -27,7 +27,7 @@ const followsEveryJump: SeededDefect['seed'] = (_store, { wallClock }) =>
 function unjudged(parts: (records: Store) => Partial<Store>): SeededDefect['seed'] {
   return (store) => {
     const { now } = store;
-    const records = createMemoryRecords({ now, earliest: now }, () => true);
+    const records = createMemorySecrets({ now, earliest: now }, () => true);
     return { ...store, ...records.store, ...parts({ ...store, ...records.store }) };
   };
 }

@@ -1,5 +1,5 @@
 /**
- * The promises of `core/ports.ts` as named checks, for every store. A check knows neither the test framework nor the
+ * The promises of `core/ports/` as named checks, for every store. A check knows neither the test framework nor the
  * store's internals: it opens a fresh store, drives its wall clock, and rejects with what was broken. Power loss, full
  * disks and races between processes are tested separately.
  */

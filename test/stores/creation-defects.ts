@@ -1,5 +1,5 @@
 /** Stores with one seeded defect each in creations that may be repeated (see `defects.ts`). */
-import { type NewCreation, takeOverSeconds } from '../../src/core/creation-store.ts';
+import { type NewCreation, takeOverSeconds } from '../../src/core/ports/creations.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SeededDefect } from './defects.ts';
 

@@ -19,7 +19,7 @@ import { memoDefects } from './memo-defects.ts';
 import { createAccountTables } from './memory/account-tables.ts';
 import { createMemoryAccounts } from './memory/accounts.ts';
 import { createMemoryAttempts } from './memory/attempts.ts';
-import { createMemoryRecords } from './memory/records.ts';
+import { createMemorySecrets } from './memory/secrets.ts';
 import { createMemoryStore } from './memory.ts';
 import { processDefects } from './process-defects.ts';
 import { rotationDefects } from './rotation-defects.ts';
@@ -55,7 +55,7 @@ export async function openDefective(defect: SeededDefect): Promise<StoreUnderTes
 function storeOnWallClock(store: Store, subject: StoreUnderTest): Store {
   const time = { now: subject.wallClock.read, earliest: subject.wallClock.read };
   const tables = createAccountTables();
-  const records = createMemoryRecords(time, (id) => tables.accounts.has(id));
+  const records = createMemorySecrets(time, (id) => tables.accounts.has(id));
   const attempts = createMemoryAttempts(time, records.expiryOf);
   return {
     ...store,

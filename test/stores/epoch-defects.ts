@@ -1,6 +1,6 @@
 /** Stores with one seeded defect each in the keys of epochs (see `defects.ts`). */
 import { randomBytes } from 'node:crypto';
-import type { Epoch } from '../../src/core/epoch-store.ts';
+import type { Epoch } from '../../src/core/ports/epochs.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SeededDefect } from './defects.ts';
 

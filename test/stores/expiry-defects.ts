@@ -1,6 +1,7 @@
 /** Stores with one seeded defect each in changed expiries (see `defects.ts`). */
 import type { SecretId } from '../../src/core/keys.ts';
-import type { ClaimTarget, NewExpiry } from '../../src/core/ports.ts';
+import type { ClaimTarget } from '../../src/core/ports/claims.ts';
+import type { NewExpiry } from '../../src/core/ports/secrets.ts';
 import type { StoredReceipt } from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SeededDefect } from './defects.ts';

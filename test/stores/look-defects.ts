@@ -1,6 +1,6 @@
 /** Stores with one seeded defect each in the second look (see `defects.ts`). */
 import type { SecretId } from '../../src/core/keys.ts';
-import { lookRow, type StoredLook } from '../../src/core/look-store.ts';
+import { lookRow, type StoredLook } from '../../src/core/ports/looks.ts';
 import type { StoredSecret } from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import { clientStays } from './conformance/check.ts';

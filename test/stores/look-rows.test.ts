@@ -7,7 +7,7 @@ import { describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { lookRow } from '../../src/core/look-store.ts';
+import { lookRow } from '../../src/core/ports/looks.ts';
 import type { SqliteStore } from '../../src/store/sqlite/store.ts';
 import { announceSeed, createDice } from '../support/run-seed.ts';
 import { personNamed } from './conformance/account-fixtures.ts';

@@ -1,7 +1,7 @@
 /**
  * Stores with one seeded defect each in deliveries or notices (see `defects.ts`).
  */
-import type { DueNotice } from '../../src/core/ports.ts';
+import type { DueNotice } from '../../src/core/ports/mail.ts';
 import type { NewRecord, StoredDelivery, StoredReceipt } from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SeededDefect } from './defects.ts';

@@ -1,5 +1,5 @@
 /**
- * The store in memory: a readable reference for what `core/ports.ts` promises, and the store of most tests.
+ * The store in memory: a readable reference for what `core/ports/` promises, and the store of most tests.
  *
  * Every decision is one synchronous step, so nothing can come between a check and its write. Data lives as long as the
  * process.
@@ -13,7 +13,7 @@ import { createMemoryAccounts } from './memory/accounts.ts';
 import { createMemoryAttempts } from './memory/attempts.ts';
 import { createMemoryCreations } from './memory/creations.ts';
 import { createMemoryEpochs } from './memory/epochs.ts';
-import { createMemoryRecords } from './memory/records.ts';
+import { createMemorySecrets } from './memory/secrets.ts';
 
 export type MemoryStore = Store;
 
@@ -26,7 +26,7 @@ export interface MemoryStoreOptions {
 export function createMemoryStore({ clock, isShared = false }: MemoryStoreOptions): MemoryStore {
   const time = createStoreTime(clock, null);
   const tables = createAccountTables();
-  const records = createMemoryRecords(time, (id) => tables.accounts.has(id));
+  const records = createMemorySecrets(time, (id) => tables.accounts.has(id));
   const attempts = createMemoryAttempts(time, records.expiryOf);
   const accounts = createMemoryAccounts(time, records, tables, isShared);
   const creations = createMemoryCreations(tables, time);

@@ -1,5 +1,5 @@
 /** What the model of the stores knows of guesses, in the simplest words (P14). */
-import { type AttemptLimits, type Lock, networkBytes } from '../../src/core/attempt-store.ts';
+import { type AttemptLimits, type Lock, networkBytes } from '../../src/core/ports/attempts.ts';
 
 export interface ModelAttempt {
   readonly number: number;

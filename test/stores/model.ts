@@ -5,7 +5,7 @@
 import { strict as assert } from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import type { AccountId } from '../../src/core/account.ts';
-import { lookAnswers, lookRow } from '../../src/core/look-store.ts';
+import { lookAnswers, lookRow } from '../../src/core/ports/looks.ts';
 import type {
   Burner,
   DeliveryState,

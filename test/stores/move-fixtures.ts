@@ -1,7 +1,7 @@
 /** Stores to move between, a store with something of everything in it, and what a store holds as a move sees it. */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import type { CreationId } from '../../src/core/creation-store.ts';
+import type { CreationId } from '../../src/core/secret.ts';
 import { type MoveOptions, type MoveSource, type MoveTarget, moveStore } from '../../src/store/move/move.ts';
 import { keyOf, type MovedRow, movedTables } from '../../src/store/move/tables.ts';
 import { openEngine } from '../../src/store/postgres/engine.ts';

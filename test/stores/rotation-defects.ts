@@ -1,7 +1,7 @@
 /** Stores with one seeded defect each in re-wrapping and closed roots (see `defects.ts`). */
 import { ServiceError } from '../../src/core/errors.ts';
 import type { SecretId } from '../../src/core/keys.ts';
-import { rootKidOf } from '../../src/core/root-store.ts';
+import { rootKidOf } from '../../src/core/ports/roots.ts';
 import type { SeededDefect } from './defects.ts';
 
 const hexOf = (id: SecretId): string => Buffer.from(id).toString('hex');

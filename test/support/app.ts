@@ -19,7 +19,7 @@ import type { Regions } from '../../src/core/keys.ts';
 import { createLinks, type Links } from '../../src/core/links.ts';
 import type { AccountMail, Mailer, MailLocaleOf, SecretLinkMail } from '../../src/core/mailer.ts';
 import { builtInPlans, type PlanName, type Plans } from '../../src/core/plans.ts';
-import type { PassphraseHasher } from '../../src/core/ports.ts';
+import type { PassphraseHasher } from '../../src/core/ports/passphrases.ts';
 import { createService, type SecretService } from '../../src/core/secrets/service.ts';
 import type { Resolver } from '../../src/core/share-domains/check.ts';
 import { createDomainService, type DomainService } from '../../src/core/share-domains/service.ts';

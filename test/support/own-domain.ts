@@ -1,6 +1,6 @@
 /** A share domain added by the operator, for tests that need one and do not care how it was verified. */
 import type { AccountId } from '../../src/core/account.ts';
-import type { DomainStore } from '../../src/core/ports.ts';
+import type { DomainStore } from '../../src/core/ports/domains.ts';
 import { plainBrand } from '../../src/core/share-domain.ts';
 import type { UnixSeconds } from '../../src/core/time.ts';
 

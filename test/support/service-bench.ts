@@ -10,7 +10,7 @@ import type { ServiceEvent } from '../../src/core/events.ts';
 import { createLinks } from '../../src/core/links.ts';
 import type { AccountMail, SecretLinkMail } from '../../src/core/mailer.ts';
 import { builtInPlans, type PlanName } from '../../src/core/plans.ts';
-import type { PassphraseHasher } from '../../src/core/ports.ts';
+import type { PassphraseHasher } from '../../src/core/ports/passphrases.ts';
 import type { DeliveryState, NewRecord } from '../../src/core/secret.ts';
 import type {
   ConcealInput,

@@ -4,7 +4,7 @@
  * more of a fault than that there was one (P18).
  */
 import { z } from 'zod';
-import type { Exhausted } from '../../core/attempt-store.ts';
+import type { Exhausted } from '../../core/ports/attempts.ts';
 import type { Answer, Reply } from '../../http/operation.ts';
 import type { FieldError, Problem } from '../../http/problem.ts';
 import { hint } from '../elsewhere.ts';

@@ -2,9 +2,10 @@
  * Mails about an account, to its own address, handed over after the answer. A mail never decides an outcome, and no event
  * names the address (P18). The work after the answer does not reveal whether a stranger's request led to a mail (P17).
  */
-import type { AccountCore } from '../core.ts';
+
 import type { Events } from '../events.ts';
 import type { AccountMail, Handover } from '../mailer.ts';
+import type { AccountCore } from '../ports/core.ts';
 
 export function sendAfter({ mailer, events, inBackground }: AccountCore, mail: AccountMail): void {
   inBackground(async () => reportEnd(events, mail, await mailer.sendAccountMail(mail)));

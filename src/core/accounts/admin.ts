@@ -5,10 +5,10 @@
  */
 
 import { type ApiToken, type TokenScope, tokenScopes } from '../account.ts';
-import type { AccountCore } from '../core.ts';
 import { isDeliverable, usernameOf } from '../mail/recipients.ts';
 import type { PlanName } from '../plans.ts';
-import type { AccountStore } from '../ports.ts';
+import type { AccountStore } from '../ports/accounts.ts';
+import type { AccountCore } from '../ports/core.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import { drawDataKey } from './data-key.ts';

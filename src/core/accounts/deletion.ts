@@ -4,8 +4,9 @@
  */
 
 import type { AccountId } from '../account.ts';
-import type { AccountCore } from '../core.ts';
-import type { AccountStore, SecretStore } from '../ports.ts';
+import type { AccountStore } from '../ports/accounts.ts';
+import type { AccountCore } from '../ports/core.ts';
+import type { SecretStore } from '../ports/secrets.ts';
 
 const batchRecords = 500;
 const deletionsPerRun = 100;

@@ -20,9 +20,9 @@ import {
   type StoredPassword,
   type TokenFate,
 } from '../account.ts';
-import type { AccountCore } from '../core.ts';
 import { ServiceError } from '../errors.ts';
-import type { IsCommonPassword, PassphraseHasher } from '../ports.ts';
+import type { AccountCore } from '../ports/core.ts';
+import type { IsCommonPassword, PassphraseHasher } from '../ports/passphrases.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import { sendAfter } from './account-mail.ts';

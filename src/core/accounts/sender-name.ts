@@ -5,7 +5,7 @@
  * a link or a telephone number, nothing invisible, and nothing that changes a mail's headers (P26); the address is always shown with it.
  */
 import type { Account } from '../account.ts';
-import type { DomainStore } from '../ports.ts';
+import type { DomainStore } from '../ports/domains.ts';
 
 export const maxSenderName = 40;
 

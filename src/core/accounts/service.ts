@@ -4,7 +4,8 @@
  */
 
 import type { NoticeKind, SignedIn } from '../account.ts';
-import { type AccountCore, createBackground } from '../core.ts';
+import { createBackground } from '../background.ts';
+import type { AccountCore } from '../ports/core.ts';
 import { finishDeletions } from './deletion.ts';
 import {
   type ChangePasswordInput,

@@ -17,9 +17,9 @@ import {
   type StoredSession,
   tokenScopes,
 } from '../account.ts';
-import type { AccountCore } from '../core.ts';
 import type { Events } from '../events.ts';
 import { isDeliverable, usernameOf } from '../mail/recipients.ts';
+import type { AccountCore } from '../ports/core.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import { openDataKey, wrapDataKey } from './data-key.ts';

@@ -27,11 +27,11 @@ import type {
   TicketLimits,
   TokenFate,
 } from '../account.ts';
-import type { AccountCore } from '../core.ts';
 import type { Links } from '../links.ts';
 import { isDeliverable, usernameOf } from '../mail/recipients.ts';
 import type { AccountMail } from '../mailer.ts';
-import type { AccountStore } from '../ports.ts';
+import type { AccountStore } from '../ports/accounts.ts';
+import type { AccountCore } from '../ports/core.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import { sendAfter, sendOneOf } from './account-mail.ts';

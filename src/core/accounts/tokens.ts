@@ -24,8 +24,9 @@ import {
   type TokenScope,
   tokenScopes,
 } from '../account.ts';
-import type { AccountCore } from '../core.ts';
-import type { AccountStore, NewToken } from '../ports.ts';
+import type { AccountStore } from '../ports/accounts.ts';
+import type { AccountCore } from '../ports/core.ts';
+import type { NewToken } from '../ports/tokens.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import { sendAfter } from './account-mail.ts';

@@ -5,9 +5,9 @@
  */
 
 import { type AccountId, type Caller, type NoticeKind, noticeKinds } from '../account.ts';
-import type { Core } from '../core.ts';
 import type { AccountMail } from '../mailer.ts';
-import type { DueNotice } from '../ports.ts';
+import type { Core } from '../ports/core.ts';
+import type { DueNotice } from '../ports/mail.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 

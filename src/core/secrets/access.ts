@@ -14,13 +14,13 @@ import { deriveClientToken, derivePassphraseSalt } from '../../crypto/derive.ts'
 import { openProofs, type ProvenKeys, proveKeys, unwrapSecret } from '../../crypto/envelope.ts';
 import type { UnwrapOutcome, UnwrappedSecret } from '../../crypto/row.ts';
 import type { Caller } from '../account.ts';
-import { type AttemptLimits, type AttemptStore, type Lock, networkBytes } from '../attempt-store.ts';
-import type { Core } from '../core.ts';
-import { type EpochStore, epochKeyOf } from '../epoch-store.ts';
 import { ServiceError } from '../errors.ts';
 import type { Events } from '../events.ts';
 import { parseSecretKey, type SecretId, type SecretKey, secretIdOf } from '../keys.ts';
-import type { SecretStore } from '../ports.ts';
+import { type AttemptLimits, type AttemptStore, type Lock, networkBytes } from '../ports/attempts.ts';
+import type { Core } from '../ports/core.ts';
+import { type EpochStore, epochKeyOf } from '../ports/epochs.ts';
+import type { SecretStore } from '../ports/secrets.ts';
 import { isWaiting, type ReceiptRecord, type StoredSecret } from '../secret.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';

@@ -5,11 +5,12 @@
  */
 
 import type { Caller } from '../account.ts';
-import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
-import { lookSeconds } from '../look-store.ts';
 import { type NoticeCore, sendNotice } from '../mail/notices.ts';
-import type { BurnedBatch, SecretStore } from '../ports.ts';
+import type { BurnedBatch } from '../ports/claims.ts';
+import type { Core } from '../ports/core.ts';
+import { lookSeconds } from '../ports/looks.ts';
+import type { SecretStore } from '../ports/secrets.ts';
 import { type AccessCore, proveAccess, tagOf } from './access.ts';
 import type { BurnInput, BurnOutcome, BurnUnreadInput, BurnUnreadOutcome, ReceiptView } from './outcomes.ts';
 import { findManaged, type ManagedReceipt, viewOf } from './receipts.ts';

@@ -7,11 +7,11 @@
  */
 import { expiryLimitOf, rewrapSecret } from '../../crypto/envelope.ts';
 import { type Caller, planOf } from '../account.ts';
-import type { Core } from '../core.ts';
-import { epochKeyOf } from '../epoch-store.ts';
 import { ServiceError } from '../errors.ts';
 import { noticeDueAt } from '../mail/notices.ts';
-import type { NewExpiry } from '../ports.ts';
+import type { Core } from '../ports/core.ts';
+import { epochKeyOf } from '../ports/epochs.ts';
+import type { NewExpiry } from '../ports/secrets.ts';
 import { isWaiting } from '../secret.ts';
 import { damaged, tagOf } from './access.ts';
 import { checkMemo } from './memo.ts';

@@ -10,8 +10,6 @@ import { derivePassphraseSalt, derivePassphraseVerifierInput } from '../../crypt
 import { sealSecret } from '../../crypto/envelope.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import { type Caller, clientOf, type HashPlace, type NoticeKind, planOf } from '../account.ts';
-import type { Core } from '../core.ts';
-import type { CreationHold } from '../creation-store.ts';
 import type { ServiceEvent } from '../events.ts';
 import {
   generateMetadataKey,
@@ -25,7 +23,9 @@ import { noticeDueAt, noticesFor } from '../mail/notices.ts';
 import { obfuscate, parseRecipient, withParsedRecipient } from '../mail/recipients.ts';
 import { firstTrySeconds } from '../mailer.ts';
 import { grantTtl } from '../plans.ts';
-import type { PassphraseHasher } from '../ports.ts';
+import type { Core } from '../ports/core.ts';
+import type { PassphraseHasher } from '../ports/passphrases.ts';
+import type { CreationHold } from '../secret.ts';
 import { type NewRecord, type ReceiptRecord, shortkeyOf } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
 import { chooseShareDomain } from '../share-domains/choose.ts';

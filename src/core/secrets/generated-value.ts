@@ -6,7 +6,7 @@
  */
 
 import { type RandomBytes, randomBelow, randomText } from '../../crypto/random.ts';
-import type { Core } from '../core.ts';
+import type { Core } from '../ports/core.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { CharacterSet, SuggestInput } from './outcomes.ts';
 

@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { type Bench, createBench, guess } from '../../../test/support/service-bench.ts';
 import { anonymous } from '../account.ts';
-import type { IsAbandoned } from '../ports.ts';
+import type { IsAbandoned } from '../ports/claims.ts';
 import type { ServiceParts } from './service.ts';
 
 type Store = ServiceParts['store'];

@@ -13,9 +13,9 @@
 
 import type { Account, Caller } from '../account.ts';
 import { senderNameOf } from '../accounts/sender-name.ts';
-import type { Core } from '../core.ts';
 import { parseRecipient, withParsedRecipient } from '../mail/recipients.ts';
 import { firstTrySeconds } from '../mailer.ts';
+import type { Core } from '../ports/core.ts';
 import type { NewRecord, StoredDelivery } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
 import { tagOf } from './access.ts';

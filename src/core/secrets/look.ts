@@ -1,7 +1,7 @@
 /**
  * The second look: an answer that was lost, a double press or a reload does not cost the secret, and nobody else gains by it. The
  * claim leaves the value for whoever has the opener's nonce, still sealed under link and passphrase, for a minute and two more
- * answers (`core/look-store.ts`). Nothing is opened here.
+ * answers (`core/ports/looks.ts`). Nothing is opened here.
  *
  * Another nonce, or none, meets what everybody meets at a secret that is gone (P17).
  */
@@ -9,7 +9,7 @@ import { deriveLookTag } from '../../crypto/derive.ts';
 import { sealLook, unwrapLook } from '../../crypto/look.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import { parseSecretKey, secretIdOf } from '../keys.ts';
-import { lookAnswers, lookSeconds, type NewLook } from '../look-store.ts';
+import { lookAnswers, lookSeconds, type NewLook } from '../ports/looks.ts';
 import { type AccessCore, type ProvenSecret, proveLive, unwrappedIn } from './access.ts';
 import type { FinishLookInput, InspectInput, SecretRefusal } from './outcomes.ts';
 

@@ -3,7 +3,7 @@
  * its keys.
  *
  * The row is reserved first; the record is stored in the step that makes the row done, so before any answer and any mail, and a row
- * that is done never creates again (`creation-store.ts`). What was refused leaves nothing behind. A repetition derives the keys
+ * that is done never creates again (`ports/creations.ts`). What was refused leaves nothing behind. A repetition derives the keys
  * again from the token, the idempotency key and the row's seed, and sends no mail.
  */
 import {
@@ -17,17 +17,11 @@ import {
 } from '../../crypto/creation.ts';
 import { type CreationLabel, deriveCreationId } from '../../crypto/derive.ts';
 import type { AccountCaller, CallerToken } from '../account.ts';
-import type { Core } from '../core.ts';
-import {
-  type CreationHold,
-  type CreationId,
-  maxMismatches,
-  type NewCreation,
-  type StoredCreation,
-  takeOverSeconds,
-} from '../creation-store.ts';
 import { ServiceError } from '../errors.ts';
 import { generateMetadataKey, generateSecretKey } from '../keys.ts';
+import type { Core } from '../ports/core.ts';
+import { maxMismatches, type NewCreation, type StoredCreation, takeOverSeconds } from '../ports/creations.ts';
+import type { CreationHold, CreationId } from '../secret.ts';
 import { type CreationSources, conceal, drawValue, generate } from './conceal.ts';
 import type {
   ConcealInput,

@@ -5,9 +5,9 @@
 
 import type { RepeatedRequest } from '../../crypto/creation.ts';
 import type { NoticeKind } from '../account.ts';
-import type { Exhausted, Lock } from '../attempt-store.ts';
 import type { MetadataKey, SecretKey } from '../keys.ts';
-import type { IsAbandoned } from '../ports.ts';
+import type { Exhausted, Lock } from '../ports/attempts.ts';
+import type { IsAbandoned } from '../ports/claims.ts';
 import type { Burner, Delivery, ReceiptState } from '../secret.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { DomainChoice } from '../share-domains/choose.ts';

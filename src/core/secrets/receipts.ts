@@ -14,8 +14,6 @@ import type { KeyRing } from '../../crypto/keyring.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import { unwrapCreatorBox } from '../../crypto/version-1.ts';
 import { type AccountCaller, type AccountId, type Caller, noAccountId } from '../account.ts';
-import type { Core } from '../core.ts';
-import { epochKeyOf } from '../epoch-store.ts';
 import {
   type MetadataKey,
   parseMetadataKey,
@@ -25,6 +23,8 @@ import {
   type SecretKey,
 } from '../keys.ts';
 import { obfuscate } from '../mail/recipients.ts';
+import type { Core } from '../ports/core.ts';
+import { epochKeyOf } from '../ports/epochs.ts';
 import {
   isWaiting,
   type ReceiptRecord,

@@ -6,7 +6,7 @@ import { openBox, sealBox } from '../../crypto/box.ts';
 import { utf8 } from '../../crypto/bytes.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import type { AccountCaller } from '../account.ts';
-import type { Core } from '../core.ts';
+import type { Core } from '../ports/core.ts';
 import { type ReceiptState, receiptStateAt } from '../secret.ts';
 import { locksOf } from './access.ts';
 import type { ReceiptView, RecentInput, RecentOutcome } from './outcomes.ts';

@@ -9,8 +9,8 @@
  */
 import { open } from '../../crypto/envelope.ts';
 import type { Caller } from '../account.ts';
-import type { Core } from '../core.ts';
 import { type NoticeCore, sendNotice } from '../mail/notices.ts';
+import type { Core } from '../ports/core.ts';
 import { Sensitive } from '../sensitive.ts';
 import {
   type AccessCore,

@@ -7,7 +7,7 @@ import { createBench, guess, startOfTime } from '../../../test/support/service-b
 import { unwrapSecret } from '../../crypto/envelope.ts';
 import { createKeyRing } from '../../crypto/keyring.ts';
 import { anonymous } from '../account.ts';
-import { epochKeyOf } from '../epoch-store.ts';
+import { epochKeyOf } from '../ports/epochs.ts';
 import { textOf } from './reveal.ts';
 import { type RewrapDeps, rewrapOlder } from './rewrap.ts';
 import { createService } from './service.ts';

@@ -8,10 +8,10 @@ import { rewrapSecret, unwrapSecret } from '../../crypto/envelope.ts';
 import type { KeyRing } from '../../crypto/keyring.ts';
 import { rewrapLook } from '../../crypto/look.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
-import { type EpochStore, epochKeyOf } from '../epoch-store.ts';
 import type { SecretId } from '../keys.ts';
-import type { SecretStore } from '../ports.ts';
-import { type RotationStore, rootKidOf } from '../root-store.ts';
+import { type EpochStore, epochKeyOf } from '../ports/epochs.ts';
+import { type RotationStore, rootKidOf } from '../ports/roots.ts';
+import type { SecretStore } from '../ports/secrets.ts';
 import type { UnixSeconds } from '../time.ts';
 
 export interface RewrapDeps {

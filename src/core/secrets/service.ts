@@ -6,10 +6,11 @@
 import type { AccountCaller, Caller } from '../account.ts';
 import { senderNameOf } from '../accounts/sender-name.ts';
 import { authenticate } from '../accounts/tokens.ts';
-import { type Core, createBackground } from '../core.ts';
+import { createBackground } from '../background.ts';
 import { parseSecretKey, secretIdOf } from '../keys.ts';
 import { sendDueNotices } from '../mail/notices.ts';
 import { obfuscate } from '../mail/recipients.ts';
+import type { Core } from '../ports/core.ts';
 import { secretViewOf } from './access.ts';
 import { burn, burnByRecipient } from './burn.ts';
 import { change } from './change.ts';

@@ -8,7 +8,7 @@
  * One check per domain runs at a time, and all callers get its result. Only a changed state causes an event.
  */
 import type { Events } from '../events.ts';
-import type { DomainStore } from '../ports.ts';
+import type { DomainStore } from '../ports/domains.ts';
 import type { DomainCheck, DomainFinding, DomainState, StoredDomain } from '../share-domain.ts';
 import type { UnixSeconds } from '../time.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { Caller } from '../account.ts';
 import type { Links } from '../links.ts';
-import type { DomainStore } from '../ports.ts';
+import type { DomainStore } from '../ports/domains.ts';
 import { canBeShareDomain, hostNameOf, type StoredDomain } from '../share-domain.ts';
 
 /** The part of `CreationOptions` that chooses the link's host. */

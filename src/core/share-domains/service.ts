@@ -6,7 +6,7 @@
  */
 
 import type { AccountCaller, AccountId } from '../account.ts';
-import type { Core } from '../core.ts';
+import type { Core } from '../ports/core.ts';
 import {
   type BrandChanges,
   type BrandCore,

@@ -1,5 +1,5 @@
 /** What an operator decides about a store that was restored (see restores.ts): all that waited in it is burned, and it serves. */
-import type { BackupFacts } from '../../core/ports.ts';
+import type { BackupFacts } from '../../core/store-copies.ts';
 import { isFenced, nameIn, takeDownFence } from './fence.ts';
 import type { MoveSession } from './move-session.ts';
 import { forgetTriggers } from './moving.ts';

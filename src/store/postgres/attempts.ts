@@ -9,14 +9,14 @@
  * All who ask this node about one secret meanwhile are decided together, by one read and one write: a burst does not compete with itself.
  */
 
+import { ServiceError } from '../../core/errors.ts';
+import type { SecretId } from '../../core/keys.ts';
 import {
   type AttemptLimits,
   type AttemptStore,
   networkBytes,
   type Reservation,
-} from '../../core/attempt-store.ts';
-import { ServiceError } from '../../core/errors.ts';
-import type { SecretId } from '../../core/keys.ts';
+} from '../../core/ports/attempts.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { allowanceAfter, exhaustionOf, lockOf } from '../store.ts';
 import type { Engine } from './engine.ts';

@@ -146,3 +146,51 @@ export function createBatch<Ask, Answer, Row = unknown>(
     return requestWaits.count(() => promise);
   };
 }
+
+/**
+ * Many look-ups in one statement.
+ * @param find returns a row for each key, found or not: with its place, from 1, and `recordsColumn`, which saves asking where
+ *   it ran
+ * @param found `null` for a row of a key that was not found
+ */
+export function createLookUp<
+  Key extends Uint8Array | string | null,
+  Row extends { readonly place: number },
+  Found,
+>(engine: Engine, find: Statement, found: (row: Row) => Found | null): (key: Key) => Promise<Found | null> {
+  const lookUp = createBatch<Key, Found | null, Row>(engine, {
+    statement: find,
+    kind: 'read',
+    idOf: (key) => Buffer.from(key ?? ''),
+    valuesOf: (keys) => [keys],
+    answersOf(rows, keys) {
+      const answers = keys.map((): Found | null => null);
+      for (const row of rows) answers[row.place - 1] = found(row);
+      return answers;
+    },
+  });
+  return async (key) => {
+    const answer = await lookUp(key);
+    return answer === 'abandoned' ? null : answer;
+  };
+}
+
+export interface Done {
+  done: boolean;
+}
+
+/**
+ * The row that a decision made or changed. Without one, the answer depends on what others wrote, so that is proven first:
+ * what is reported gone stays gone.
+ */
+export async function decided<Row>(
+  engine: Engine,
+  decide: Statement,
+  values: Values,
+  isChange: (row: Row) => boolean = () => true,
+): Promise<Row | null> {
+  const rows = await engine.decide<Row>(decide, values);
+  const [row = null] = rows;
+  if (row === null || !isChange(row)) await engine.prove(rows);
+  return row;
+}

@@ -14,9 +14,15 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../core/errors.ts';
-import { lookRow, lookSeconds, type NewLook } from '../../core/look-store.ts';
-import type { BurnDecision, ClaimOutcome, ClaimTarget, IsAbandoned, SecretStore } from '../../core/ports.ts';
-import { rootKidOf } from '../../core/root-store.ts';
+import type {
+  BurnDecision,
+  ClaimOutcome,
+  ClaimStore,
+  ClaimTarget,
+  IsAbandoned,
+} from '../../core/ports/claims.ts';
+import { lookRow, lookSeconds, type NewLook } from '../../core/ports/looks.ts';
+import { rootKidOf } from '../../core/ports/roots.ts';
 import type { Burner, StoredSecret } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { createBatch } from './batches.ts';
@@ -109,6 +115,30 @@ const burnFoundRecords = decision(`
     WHERE r.secret_id = found.secret_id AND r.row_version = found.row_version AND r.state = 'w' AND r.expires_at > clock.now
     RETURNING r.secret_id, r.ended_at)
   SELECT found.*, burned.ended_at AS burned_at FROM found LEFT JOIN burned USING (secret_id)`);
+
+/** Removes the tokens too, so that no undo puts back what a burn of everything has passed. */
+const burnAll = decision(`
+  WITH looked AS MATERIALIZED (
+    SELECT r.position, r.secret_id FROM mayfly_store.records r WHERE r.position > $3 ORDER BY r.position LIMIT $4),
+  found AS MATERIALIZED (
+    SELECT r.secret_id, r.state, r.expires_at FROM looked JOIN mayfly_store.records r USING (secret_id)
+    WHERE r.state = 'w' OR r.sealed_secret IS NOT NULL OR r.claim_token IS NOT NULL
+    ORDER BY r.secret_id FOR UPDATE OF r),
+  burned AS (
+    UPDATE mayfly_store.records r SET state = 'b', ended_at = clock.now, ${erased} FROM found, clock
+    WHERE r.secret_id = found.secret_id AND r.state = 'w' AND r.expires_at > $5
+    RETURNING r.secret_id),
+  ended AS (
+    UPDATE mayfly_store.records r SET ${erased}, claim_token = NULL FROM found
+    WHERE r.secret_id = found.secret_id AND r.state <> 'w')
+  SELECT (SELECT count(*) FROM burned) AS burned, (SELECT count(*) FROM looked) AS looked,
+    (SELECT max(position) FROM looked) AS upto`);
+
+interface BurnedRow {
+  readonly burned: number;
+  readonly looked: number;
+  readonly upto: number | null;
+}
 
 /** What a claim erases, as it was read before. */
 export interface Kept extends Pick<StoredSecret, 'owner' | 'sealedSecret'> {
@@ -220,7 +250,7 @@ interface ClaimParts {
 export function createClaimStore(
   engine: Engine,
   { endings: { undoing, believeLocked }, roots, keptOf }: ClaimParts,
-): Pick<SecretStore, 'claim' | 'burn' | 'burnFound'> {
+): ClaimStore {
   const { claim, undo } = createClaimBatches(engine);
   const burn = burnBatch(engine, burnRecords);
   const burnFound = burnBatch(engine, burnFoundRecords);
@@ -264,5 +294,11 @@ export function createClaimStore(
       outcomeOf(await burn({ id: new Uint8Array(id), rowVersion: null, isAbandoned })),
     burnFound: async ({ secretId, rowVersion }, isAbandoned) =>
       outcomeOf(await burnFound({ id: new Uint8Array(secretId), rowVersion, isAbandoned })),
+    async burnAll(after, limit) {
+      const values = [Number(after ?? 0), limit, engine.time.earliest()];
+      const [row] = await engine.decide<BurnedRow>(burnAll, values);
+      const next = row?.looked === limit && row.upto !== null ? String(row.upto) : null;
+      return { burned: row?.burned ?? 0, next };
+    },
   };
 }

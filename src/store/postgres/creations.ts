@@ -9,15 +9,16 @@
  * A row goes with its token by the foreign key, however the token goes; a reservation locks the token's row, so that none outlives it.
  * Tokens are locked before creations, and both in the order of their ids.
  */
+
+import { ServiceError } from '../../core/errors.ts';
 import {
-  type CreationId,
   type CreationStore,
   creationSeconds,
   type NewCreation,
   type StoredCreation,
   takeOverSeconds,
-} from '../../core/creation-store.ts';
-import { ServiceError } from '../../core/errors.ts';
+} from '../../core/ports/creations.ts';
+import type { CreationId } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { createBatch } from './batches.ts';
 import type { Engine } from './engine.ts';

@@ -8,8 +8,8 @@
  * each other (P7).
  */
 import type { AccountId } from '../../core/account.ts';
-import type { AccountStore, DeletionStep } from '../../core/ports.ts';
-import { decided } from './accounts.ts';
+import type { DeletionStep, DeletionStore } from '../../core/ports/deletion.ts';
+import { decided } from './batches.ts';
 import { erased } from './claims.ts';
 import type { Engine } from './engine.ts';
 import { decision, statement } from './statement.ts';
@@ -51,9 +51,7 @@ const selectUnfinished = statement(
   'SELECT account_id AS id FROM mayfly_store.deletions WHERE finished_at IS NULL ORDER BY account_id LIMIT $1',
 );
 
-type DeletionMethods = 'deleteAccount' | 'continueDeletion' | 'listDeletions';
-
-export function createDeletionStore(engine: Engine): Pick<AccountStore, DeletionMethods> {
+export function createDeletionStore(engine: Engine): DeletionStore {
   return {
     deleteAccount: async (id) => (await decided(engine, deleteAccount, [id])) !== null,
     continueDeletion: (id, limit) =>

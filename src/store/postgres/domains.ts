@@ -4,10 +4,10 @@
  * A name is verified for one account at most by the unique index of verified names, whichever nodes write (P20). That index also finds
  * its account in one look-up, which runs for every request that arrives on another host than the site's.
  */
-import type { DomainStore } from '../../core/ports.ts';
+import type { DomainStore } from '../../core/ports/domains.ts';
 import { type DomainLogo, plainBrand, type StoredDomain } from '../../core/share-domain.ts';
 import { type DomainRow, domainOf } from '../domain-rows.ts';
-import { createLookUp, decided } from './accounts.ts';
+import { createLookUp, decided } from './batches.ts';
 import type { Engine, Values } from './engine.ts';
 import { recordsColumn } from './server-watch.ts';
 import { copyOf, decision, nameOf, type Statement, statement } from './statement.ts';

@@ -1,6 +1,7 @@
 /** Epoch keys: the first one stored is every node's, and durable before any node seals with it. */
-import type { Epoch } from '../../core/epoch-store.ts';
+
 import { ServiceError } from '../../core/errors.ts';
+import type { Epoch } from '../../core/ports/epochs.ts';
 import type { EpochTable } from '../epochs.ts';
 import type { Engine } from './engine.ts';
 import { decision, statement } from './statement.ts';

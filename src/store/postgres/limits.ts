@@ -6,7 +6,7 @@
  * standby. A crash or a failover forgets the counts.
  */
 import { createHmac } from 'node:crypto';
-import type { LimitCount, SharedLimits } from '../../core/ports.ts';
+import type { LimitCount, SharedLimits } from '../../core/ports/limits.ts';
 import { createBatch } from './batches.ts';
 import type { Engine } from './engine.ts';
 import { statement } from './statement.ts';

@@ -5,18 +5,16 @@
  * look: from then on no undo puts the secret back, so it is never released beside its look (P1). Another's tag is told by a column
  * of the row, so it is refused by the same work as at a secret that is gone (P17).
  */
-import { ServiceError } from '../../core/errors.ts';
 import type { SecretId } from '../../core/keys.ts';
-import { type LookStore, lookRow, type StoredLook } from '../../core/look-store.ts';
-import type { IsAbandoned } from '../../core/ports.ts';
-import { type RotationStore, rootKidOf } from '../../core/root-store.ts';
+import type { IsAbandoned } from '../../core/ports/claims.ts';
+import { type LookStore, lookRow, type StoredLook } from '../../core/ports/looks.ts';
+import type { RotationStore } from '../../core/ports/roots.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { type SecretRow, toSecret } from '../record-rows.ts';
 import { createBatch } from './batches.ts';
 import { erased } from './claims.ts';
 import { type Ending, type Endings, endingColumns } from './endings.ts';
 import type { Engine } from './engine.ts';
-import type { RootUses } from './roots.ts';
 import { rowsInOrderOf, secretColumns } from './secret-rows.ts';
 import { decision, statement } from './statement.ts';
 
@@ -57,40 +55,6 @@ const endLook = decision(`
   UPDATE mayfly_store.records r SET ${erased}, claim_token = NULL FROM clock
   WHERE r.secret_id = $3 AND r.state = 'r' AND r.look_tag = $4 AND r.look_until > clock.now`);
 
-/** The part of a rewrapping that is decided; `row_version` stays: whoever has proven a link by the bytes before still claims (P3). */
-const replaceWrappings = decision(`
-  WITH asked AS (
-    SELECT * FROM unnest($3::bytea[], $4::bytea[], $5::bytea[], $6::integer[]) AS asked (secret_id, was, becomes, kid)),
-  open_roots AS MATERIALIZED (SELECT kid FROM mayfly_store.root_floor WHERE only_row = 1 FOR SHARE),
-  found AS MATERIALIZED (
-    SELECT r.secret_id, asked.was, asked.becomes FROM asked JOIN mayfly_store.records r USING (secret_id)
-    WHERE asked.kid >= (SELECT kid FROM open_roots) ORDER BY r.secret_id FOR UPDATE OF r),
-  replaced AS (
-    UPDATE mayfly_store.records r SET sealed_secret = found.becomes, sealed_version = r.sealed_version + 1
-    FROM found
-    WHERE r.secret_id = found.secret_id AND r.sealed_secret = found.was
-      AND octet_length(found.becomes) = octet_length(found.was)
-    RETURNING r.secret_id)
-  SELECT asked.secret_id AS asked_id, asked.kid >= open_roots.kid AS is_open, replaced.secret_id IS NOT NULL AS is_replaced
-  FROM asked CROSS JOIN open_roots LEFT JOIN replaced USING (secret_id)`);
-
-/** A root is noted only for what is there. */
-const findWrapped = statement(
-  'SELECT expires_at FROM mayfly_store.records WHERE secret_id = $1 AND sealed_secret = $2',
-);
-
-interface Wrapping {
-  readonly secretId: Uint8Array;
-  readonly from: Uint8Array;
-  readonly to: Uint8Array;
-}
-
-interface WrappingRow {
-  readonly asked_id: Uint8Array;
-  readonly is_open: boolean;
-  readonly is_replaced: boolean;
-}
-
 interface Answer {
   readonly secretId: Uint8Array;
   readonly tag: Uint8Array;
@@ -102,12 +66,9 @@ interface AnswerRow extends Ending {
   readonly is_answered: boolean;
 }
 
-export type PostgresLooks = LookStore & Pick<RotationStore, 'findAnyLook' | 'replaceWrapping'>;
+export type PostgresLooks = LookStore & Pick<RotationStore, 'findAnyLook'>;
 
-export function createLookStore(
-  engine: Engine,
-  { endings: { believe, believeLocked }, roots }: { readonly endings: Endings; readonly roots: RootUses },
-): PostgresLooks {
+export function createLookStore(engine: Engine, { believe, believeLocked }: Endings): PostgresLooks {
   const take = createBatch<Answer, AnswerRow | null, AnswerRow>(engine, {
     statement: takeAnswers,
     kind: 'decide',
@@ -115,20 +76,6 @@ export function createLookStore(
     valuesOf: (asks) => [asks.map(({ secretId }) => secretId), asks.map(({ tag }) => tag)],
     answersOf: (rows, asks) => rowsInOrderOf(asks, ({ secretId }) => secretId, rows),
     isAbandoned: ({ isAbandoned }) => isAbandoned(),
-  });
-
-  const replace = createBatch<Wrapping, WrappingRow | null, WrappingRow>(engine, {
-    statement: replaceWrappings,
-    kind: 'decide',
-    idOf: ({ secretId }) => secretId,
-    valuesOf: (asks) => [
-      asks.map(({ secretId }) => secretId),
-      asks.map(({ from }) => from),
-      asks.map(({ to }) => to),
-      asks.map(({ to }) => rootKidOf(to) ?? 0),
-    ],
-    answersOf: (rows, asks) => rowsInOrderOf(asks, ({ secretId }) => secretId, rows),
-    bytesOf: ({ from }) => 4 * from.length,
   });
 
   async function find(asked: SecretId, tag: Uint8Array | null): Promise<StoredLook | null> {
@@ -154,20 +101,6 @@ export function createLookStore(
     },
     async endLook(id, tag) {
       await engine.decide(endLook, [id.slice(), tag.slice()]);
-    },
-    async replaceWrapping(...given) {
-      const [secretId, from, to] = given.map((bytes) => new Uint8Array(bytes)) as [
-        Uint8Array,
-        Uint8Array,
-        Uint8Array,
-      ];
-      const [row] = await engine.read<{ expires_at: UnixSeconds }>(findWrapped, [secretId, from]);
-      if (row === undefined || from.length !== to.length) return false;
-      await roots.note(to, row.expires_at);
-      const replaced = await replace({ secretId, from, to });
-      if (replaced === null || replaced === 'abandoned') return false;
-      if (!replaced.is_open) throw new ServiceError('unavailable', 'The root of the wrapping was closed.');
-      return replaced.is_replaced;
     },
   };
 }

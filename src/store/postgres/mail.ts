@@ -6,7 +6,7 @@
  * is skipped, so nodes that take notices at once do not wait for each other.
  */
 import type { AccountId } from '../../core/account.ts';
-import type { SecretStore } from '../../core/ports.ts';
+import type { MailStore } from '../../core/ports/mail.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { createEndings, type Ending, endingColumns } from './endings.ts';
 import type { Engine } from './engine.ts';
@@ -60,8 +60,6 @@ interface DueRow {
   expires_at: UnixSeconds;
   share_domain: string;
 }
-
-export type MailStore = Pick<SecretStore, 'queueDelivery' | 'setDelivery' | 'takeDueNotices'>;
 
 export function createMailStore(engine: Engine): MailStore {
   const endings = createEndings(engine);

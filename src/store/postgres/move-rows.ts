@@ -2,7 +2,7 @@
  * The rows of this store in the form in which they are moved (`store/move/tables.ts`), and back. Most tables have those columns as they
  * are; the others are told here. Rows travel to the server as one JSON text, with bytes in hex.
  */
-import { lookRow } from '../../core/look-store.ts';
+import { lookRow } from '../../core/ports/looks.ts';
 import {
   type Cell,
   cellsOf,

@@ -6,7 +6,7 @@
  * count. It is measured now and then, in the background, and a put asks only for the last verdict.
  */
 import { ServiceError } from '../../core/errors.ts';
-import type { RoomStore } from '../../core/ports.ts';
+import type { RoomStore } from '../../core/ports/secrets.ts';
 import type { Store } from '../store.ts';
 import type { Engine } from './engine.ts';
 import { statement } from './statement.ts';

@@ -12,9 +12,11 @@
 
 import { ServiceError } from '../../core/errors.ts';
 import type { SecretId } from '../../core/keys.ts';
-import { type RootStore, type RotationStore, rootKidOf } from '../../core/root-store.ts';
+import { type RootStore, type RotationStore, rootKidOf } from '../../core/ports/roots.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { createBatch } from './batches.ts';
 import type { Engine } from './engine.ts';
+import { rowsInOrderOf } from './secret-rows.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
 const daySeconds = 86_400;
@@ -161,5 +163,70 @@ export function createRootStore(engine: Engine): SharedRootStore {
     async forgetRoots(kids) {
       await engine.decide(forgetUses, [[...kids]]);
     },
+  };
+}
+
+/** `row_version` stays: a proof of a link against the bytes before still claims (P3). */
+const replaceWrappings = decision(`
+  WITH asked AS (
+    SELECT * FROM unnest($3::bytea[], $4::bytea[], $5::bytea[], $6::integer[]) AS asked (secret_id, was, becomes, kid)),
+  open_roots AS MATERIALIZED (SELECT kid FROM mayfly_store.root_floor WHERE only_row = 1 FOR SHARE),
+  found AS MATERIALIZED (
+    SELECT r.secret_id, asked.was, asked.becomes FROM asked JOIN mayfly_store.records r USING (secret_id)
+    WHERE asked.kid >= (SELECT kid FROM open_roots) ORDER BY r.secret_id FOR UPDATE OF r),
+  replaced AS (
+    UPDATE mayfly_store.records r SET sealed_secret = found.becomes, sealed_version = r.sealed_version + 1
+    FROM found
+    WHERE r.secret_id = found.secret_id AND r.sealed_secret = found.was
+      AND octet_length(found.becomes) = octet_length(found.was)
+    RETURNING r.secret_id)
+  SELECT asked.secret_id AS asked_id, asked.kid >= open_roots.kid AS is_open, replaced.secret_id IS NOT NULL AS is_replaced
+  FROM asked CROSS JOIN open_roots LEFT JOIN replaced USING (secret_id)`);
+
+/** A root's use is recorded only for existing bytes. */
+const findWrapped = statement(
+  'SELECT expires_at FROM mayfly_store.records WHERE secret_id = $1 AND sealed_secret = $2',
+);
+
+interface Wrapping {
+  readonly secretId: Uint8Array;
+  readonly from: Uint8Array;
+  readonly to: Uint8Array;
+}
+
+interface WrappingRow {
+  readonly asked_id: Uint8Array;
+  readonly is_open: boolean;
+  readonly is_replaced: boolean;
+}
+
+export function createWrappings(engine: Engine, uses: RootUses): RotationStore['replaceWrapping'] {
+  const replace = createBatch<Wrapping, WrappingRow | null, WrappingRow>(engine, {
+    statement: replaceWrappings,
+    kind: 'decide',
+    idOf: ({ secretId }) => secretId,
+    valuesOf: (asks) => [
+      asks.map(({ secretId }) => secretId),
+      asks.map(({ from }) => from),
+      asks.map(({ to }) => to),
+      asks.map(({ to }) => rootKidOf(to) ?? 0),
+    ],
+    answersOf: (rows, asks) => rowsInOrderOf(asks, ({ secretId }) => secretId, rows),
+    bytesOf: ({ from }) => 4 * from.length,
+  });
+
+  return async (...given) => {
+    const [secretId, from, to] = given.map((bytes) => new Uint8Array(bytes)) as [
+      Uint8Array,
+      Uint8Array,
+      Uint8Array,
+    ];
+    const [row] = await engine.read<{ expires_at: UnixSeconds }>(findWrapped, [secretId, from]);
+    if (row === undefined || from.length !== to.length) return false;
+    await uses.note(to, row.expires_at);
+    const replaced = await replace({ secretId, from, to });
+    if (replaced === null || replaced === 'abandoned') return false;
+    if (!replaced.is_open) throw new ServiceError('unavailable', 'The root of the wrapping was closed.');
+    return replaced.is_replaced;
   };
 }

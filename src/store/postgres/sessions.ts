@@ -1,12 +1,12 @@
 /**
  * Sessions of browsers.
  *
- * A session begins by an UPDATE of its account's row that finds the password it was opened with, in an account that is not locked.
- * So it waits for a change of password or a lock that is under way and then finds neither, or that change waits for it and ends it
- * (see 002-accounts.sql). An expired session is neither found, nor moved on, nor ended.
+ * A session begins by an UPDATE of its account's row that finds the password it was opened with, in an account that is not
+ * locked. Either it waits for a change of password or a lock in progress, and then fails, or that change waits and ends the
+ * session (see 002-accounts.sql). An expired session is neither found, nor moved on, nor ended.
  */
 import type { Account, StoredSession } from '../../core/account.ts';
-import type { AccountStore } from '../../core/ports.ts';
+import type { SessionStore } from '../../core/ports/sessions.ts';
 import {
   type AccountRow,
   accountColumns,
@@ -15,12 +15,12 @@ import {
   sessionColumns,
   sessionOf,
 } from '../account-rows.ts';
-import { createLookUp, decided } from './accounts.ts';
+import { createLookUp, decided } from './batches.ts';
 import type { Engine } from './engine.ts';
 import { recordsColumn } from './server-watch.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
-/** `session_id` is `null` where there is no such session; an account is looked up all the same (P17). */
+/** `session_id` is `null` for an unknown session, for which an account is looked up all the same (P17). */
 const selectSessions = statement(`
   SELECT asked.place, ${sessionColumns}, ${accountColumns}, ${recordsColumn}
   FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (session_hash, place)
@@ -44,7 +44,7 @@ const insertSession = decision(`
   SELECT id, $5, $6, $7, $8, $8, $9 FROM opened
   RETURNING session_id`);
 
-/** The account's row first, as everywhere. */
+/** Locks the account's row first, as everywhere. */
 const noteUse = decision(`
   WITH used AS (
     UPDATE mayfly_store.accounts SET last_used_at = greatest($4::bigint, last_used_at)
@@ -58,9 +58,7 @@ const deleteSession = decision(`
   DELETE FROM mayfly_store.sessions
   WHERE account_id = $3 AND session_id = $4 AND expires_at > (SELECT now FROM clock) RETURNING session_id`);
 
-type SessionMethods = 'addSession' | 'findSession' | 'noteSessionUse' | 'listSessions' | 'endSession';
-
-export function createSessionStore(engine: Engine): Pick<AccountStore, SessionMethods> {
+export function createSessionStore(engine: Engine): SessionStore {
   const find = createLookUp<Uint8Array, FoundRow, { account: Account; session: StoredSession }>(
     engine,
     selectSessions,

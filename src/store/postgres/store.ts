@@ -2,13 +2,14 @@
  * The store over PostgreSQL, for any number of equal nodes. Each decision is one statement on the primary; what resolves is durable at
  * the store's class (P2, P5). Expiry is judged by a store time that all nodes share and that never steps back (P8).
  */
-import type { SharedLimits } from '../../core/ports.ts';
+import type { SharedLimits } from '../../core/ports/limits.ts';
 import type { MachineClock } from '../../core/time.ts';
 import { withEpochs } from '../epochs.ts';
 import type { Store } from '../store.ts';
 import { judgeByStoreTime } from '../store-time.ts';
-import { createAccountStore, createTokenStore } from './accounts.ts';
+import { createAccountStore } from './accounts.ts';
 import { createAttemptStore } from './attempts.ts';
+import { createStoreClock } from './clock.ts';
 import { createCreationStore } from './creations.ts';
 import { createDeletionStore } from './deletion.ts';
 import { createDomainStore } from './domains.ts';
@@ -17,14 +18,15 @@ import { createEpochTable } from './epochs.ts';
 import { createSharedLimits } from './limits.ts';
 import { createMailStore } from './mail.ts';
 import { createPasswordStore } from './passwords.ts';
-import { createRecordStore } from './records.ts';
 import { createRoom } from './room.ts';
 import { createRootStore } from './roots.ts';
+import { createSecretStore } from './secrets.ts';
 import { createSessionStore } from './sessions.ts';
 import { decision } from './statement.ts';
-import { createStoreClock } from './store-clock.ts';
 import { createSweepStore } from './sweep.ts';
+import { createTicketStore } from './tickets.ts';
 import { createServerClock } from './time.ts';
+import { createTokenStore } from './tokens.ts';
 
 /** The time is kept, or heard, this often. */
 const tickMs = 1_000;
@@ -85,24 +87,25 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 /** @param maxStorageBytes as in the options */
 export function createPostgresStore(engine: Engine, maxStorageBytes: number | null = null): PostgresStore {
   const { usedBytes, assertRoom, storing } = createRoom(engine, maxStorageBytes);
-  const records = createRecordStore(engine);
+  const secrets = createSecretStore(engine);
   const sweeps = createSweepStore(engine);
   const creations = createCreationStore(engine);
   const mail = createMailStore(engine);
   const { time } = engine;
   const epochs = withEpochs(
     createEpochTable(engine),
-    { ...records, ...sweeps, put: (record) => storing(() => records.put(record)) },
+    { ...secrets, ...sweeps, put: (record) => storing(() => secrets.put(record)) },
     time,
   );
   return {
     ...epochs,
-    ...judgeByStoreTime({ ...records, ...mail, ...sweeps, ...epochs, now: time.now }, time),
-    findAnyLook: records.findAnyLook,
-    replaceWrapping: records.replaceWrapping,
+    ...judgeByStoreTime({ ...secrets, ...mail, ...sweeps, ...epochs, now: time.now }, time),
+    findAnyLook: secrets.findAnyLook,
+    replaceWrapping: secrets.replaceWrapping,
     ...createAttemptStore(engine),
     ...createAccountStore(engine),
     ...createTokenStore(engine),
+    ...createTicketStore(engine),
     ...createPasswordStore(engine),
     ...createSessionStore(engine),
     ...createDeletionStore(engine),

@@ -5,7 +5,7 @@
  * where to look: what a record may still hold is decided by its own state and times, under the lock of its row. What the engine keeps of
  * erased bytes, and for how long, is its operator's to bound (port `scrub`).
  */
-import type { SecretStore } from '../../core/ports.ts';
+import type { SecretStore } from '../../core/ports/secrets.ts';
 import { finishedDeletionSeconds } from '../store.ts';
 import { erased } from './claims.ts';
 import type { Engine } from './engine.ts';

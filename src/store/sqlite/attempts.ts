@@ -3,11 +3,12 @@
  * guess that was not counted is never computed.
  */
 import type { Database } from 'bun:sqlite';
-import { type AttemptLimits, type Lock, networkBytes } from '../../core/attempt-store.ts';
 import type { SecretId } from '../../core/keys.ts';
+import { type AttemptLimits, type AttemptStore, type Lock, networkBytes } from '../../core/ports/attempts.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { allowanceAfter, exhaustionOf, lockOf } from '../store.ts';
 import type { Deciding } from './decisions.ts';
+import type { Parts } from './parts.ts';
 
 export type AttemptWrites = Deciding<'reserve' | 'refund' | 'allowMore'>;
 
@@ -89,6 +90,23 @@ export function createAttemptWrites(db: Database): AttemptWrites {
     allowMore(_now, id) {
       forgetWindow.run(id);
       forgetLife.run(id);
+    },
+  };
+}
+
+export function attemptStore({ db, queue, locator, reader, time }: Parts): AttemptStore {
+  const lockOf = createLockRead(db);
+  return {
+    async reserve(id, client, limits) {
+      const [secretId, token] = [id.slice() as SecretId, client.slice()];
+      const position = await reader.read(() => locator.ofSecret(secretId));
+      return queue.decide('reserve', secretId, position, token, limits);
+    },
+    refund: (id, attempt) => queue.decide('refund', id, attempt),
+    allowMore: (id) => queue.decide('allowMore', id.slice() as SecretId),
+    findLocks(asked, limits) {
+      const ids = asked.map((id) => id.slice() as SecretId);
+      return reader.read(() => ids.map((id) => lockOf(id, limits, time.now())));
     },
   };
 }

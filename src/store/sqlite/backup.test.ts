@@ -27,7 +27,7 @@ import {
   lookOf,
   opened as openedWithLook,
 } from '../../../test/stores/conformance/look-fixtures.ts';
-import type { BackupOutcome } from '../../core/ports.ts';
+import type { BackupOutcome } from '../../core/store-copies.ts';
 import type { MachineClock } from '../../core/time.ts';
 import { StoreRefusal } from '../store.ts';
 import { backUpStore, previewRestore, restoreStore } from './backup.ts';

@@ -22,9 +22,10 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { BackupFacts, BackupOutcome, OnProgress } from '../../core/ports.ts';
+import type { BackupFacts, BackupOutcome, OnProgress } from '../../core/store-copies.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { StoreRefusal } from '../store.ts';
+import { endRecord } from './claims.ts';
 import { wordsOf } from './copy-problems.ts';
 import {
   assertMarked,
@@ -38,7 +39,6 @@ import {
 import { codeOf, hasStore, syncPath } from './files.ts';
 import { eraseLook, holdsLook } from './looks.ts';
 import { forgetMove } from './moving.ts';
-import { endRecord } from './records.ts';
 
 export type Task =
   | { readonly kind: 'back_up'; readonly database: string; readonly backup: string }

@@ -9,7 +9,7 @@
  * anew and the file was checked.
  */
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';
-import type { IsAbandoned } from '../../core/ports.ts';
+import type { IsAbandoned } from '../../core/ports/claims.ts';
 import type { NewRecord } from '../../core/secret.ts';
 import type {
   Answer,
@@ -22,6 +22,7 @@ import type {
 } from './decisions.ts';
 import type { Engine } from './engine.ts';
 import { codeOf, FilesMoved, isBusy, messageOf } from './files.ts';
+import type { DecisionQueue } from './parts.ts';
 
 interface Waiting {
   readonly resolve: (answer: Answer) => void;
@@ -77,7 +78,7 @@ export interface QueueParts {
   readonly recover: () => Promise<boolean>;
 }
 
-export class CommitQueue {
+export class CommitQueue implements DecisionQueue {
   readonly #parts: QueueParts;
   /** None is empty; the first is committed next. */
   #collecting: Collected[] = [];

@@ -11,14 +11,15 @@
  */
 import type { Database } from 'bun:sqlite';
 import {
-  type CreationHold,
-  type CreationId,
+  type CreationStore,
   creationSeconds,
   type StoredCreation,
   takeOverSeconds,
-} from '../../core/creation-store.ts';
+} from '../../core/ports/creations.ts';
+import type { CreationHold, CreationId } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { Deciding } from './decisions.ts';
+import type { Parts, Read } from './parts.ts';
 
 interface CreationRow {
   seed: Uint8Array;
@@ -92,4 +93,9 @@ export function createHeldPut(db: Database): PutHeld {
     if (position !== null) finish.run(id);
     return position;
   };
+}
+
+export function creationReads({ db, time, reader }: Parts): Read<CreationStore> {
+  const find = createCreationRead(db);
+  return { findCreation: (asked) => reader.lookUp(asked, (id) => find(id, time.now())) };
 }

@@ -1,11 +1,15 @@
 /** What can be decided, one batch at a time: the name of each decision, its arguments and its answer. */
-import type { AttemptLimits, Reservation } from '../../core/attempt-store.ts';
-import type { CreationStore } from '../../core/creation-store.ts';
-import type { Epoch } from '../../core/epoch-store.ts';
+
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
-import type { NewLook } from '../../core/look-store.ts';
-import type { AccountStore, DomainStore, DueNotice, NewExpiry, RoomStore } from '../../core/ports.ts';
-import type { RootStore, RotationStore } from '../../core/root-store.ts';
+import type { AccountStore } from '../../core/ports/accounts.ts';
+import type { AttemptLimits, Reservation } from '../../core/ports/attempts.ts';
+import type { CreationStore } from '../../core/ports/creations.ts';
+import type { DomainStore } from '../../core/ports/domains.ts';
+import type { Epoch } from '../../core/ports/epochs.ts';
+import type { NewLook } from '../../core/ports/looks.ts';
+import type { DueNotice } from '../../core/ports/mail.ts';
+import type { RootStore, RotationStore } from '../../core/ports/roots.ts';
+import type { NewExpiry, RoomStore } from '../../core/ports/secrets.ts';
 import type { NewRecord, StoredDelivery } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { TimeMark } from '../store-time.ts';

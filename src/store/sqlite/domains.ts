@@ -9,10 +9,12 @@
  */
 import type { Database } from 'bun:sqlite';
 import type { AccountId } from '../../core/account.ts';
+import type { DomainStore } from '../../core/ports/domains.ts';
 import { type DomainLogo, plainBrand, type StoredDomain } from '../../core/share-domain.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { type DomainRow, domainOf } from '../domain-rows.ts';
 import type { Deciding } from './decisions.ts';
+import type { Parts, Read } from './parts.ts';
 
 /** To be followed by a condition on `domains d`. */
 export const selectDomains = `
@@ -20,14 +22,7 @@ export const selectDomains = `
     l.name AS logo_name
   FROM domains d LEFT JOIN domain_logos l ON l.domain = d.name AND l.account_id = d.account_id`;
 
-export interface DomainReads {
-  findDomain(id: AccountId, name: string): StoredDomain | null;
-  listDomains(id: AccountId): StoredDomain[];
-  findVerifiedDomain(name: string): StoredDomain | null;
-  findDomainLogo(logoName: string): DomainLogo | null;
-}
-
-export function createDomainReads(db: Database): DomainReads {
+export function createDomainReads(db: Database) {
   const one = db.query<DomainRow, [number, string]>(
     `${selectDomains} WHERE d.account_id = ?1 AND d.name = ?2`,
   );
@@ -39,10 +34,10 @@ export function createDomainReads(db: Database): DomainReads {
     'SELECT name, type, bytes FROM domain_logos WHERE name = ?1 LIMIT 1',
   );
   return {
-    findDomain: (id, name) => toDomain(one.get(id, name)),
-    listDomains: (id) => all.all(id).map(domainOf),
-    findVerifiedDomain: (name) => toDomain(verified.get(name)),
-    findDomainLogo: (logoName) => logo.get(logoName),
+    findDomain: (id: AccountId, name: string) => toDomain(one.get(id, name)),
+    listDomains: (id: AccountId) => all.all(id).map(domainOf),
+    findVerifiedDomain: (name: string) => toDomain(verified.get(name)),
+    findDomainLogo: (logoName: string) => logo.get(logoName),
   };
 }
 
@@ -122,5 +117,15 @@ export function createDomainWrites(db: Database): DomainWrites {
       for (const { name, account_id } of taken) lease.run(name, account_id, now + leaseSeconds);
       return taken.map(domainOf);
     },
+  };
+}
+
+export function domainReads({ db, reader }: Parts): Read<DomainStore> {
+  const reads = createDomainReads(db);
+  return {
+    findDomain: (id, name) => reader.read(() => reads.findDomain(id, name)),
+    listDomains: (id) => reader.read(() => reads.listDomains(id)),
+    findVerifiedDomain: (name) => reader.read(() => reads.findVerifiedDomain(name)),
+    findDomainLogo: (logoName) => reader.read(() => reads.findDomainLogo(logoName)),
   };
 }

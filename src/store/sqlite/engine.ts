@@ -8,8 +8,10 @@
 import type { Database } from 'bun:sqlite';
 import type { NewRecord } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { createAccountDeletion, createAccountWrites } from './accounts.ts';
+import { createAccountWrites } from './accounts.ts';
 import { createAttemptWrites } from './attempts.ts';
+import { createClaimWrites } from './claims.ts';
+import { createTimeSetter } from './clock.ts';
 import { createCreationWrites, createHeldPut } from './creations.ts';
 import {
   type Answer,
@@ -21,6 +23,7 @@ import {
   type LocatedClaim,
   wantsRoom,
 } from './decisions.ts';
+import { createAccountDeletion } from './deletion.ts';
 import type { Disk } from './disk.ts';
 import { createDomainWrites } from './domains.ts';
 import { createEpochWrites } from './epochs.ts';
@@ -40,11 +43,16 @@ import { IndexMerge } from './index-merge.ts';
 import { hintOf, type Locator } from './locator.ts';
 import type { IsStore, LogKeeper } from './log.ts';
 import { createLookWrites } from './looks.ts';
-import { createRecordWrites } from './records.ts';
-import { createRootWrites } from './roots.ts';
-import { createPasswordWrites, createSessionWrites } from './sessions.ts';
+import { createMailWrites } from './mail.ts';
+import { createPasswordWrites } from './passwords.ts';
+import { createReceiptWrites } from './receipts.ts';
+import { createRootUses, createRootWrites } from './roots.ts';
+import { createSecretWrites } from './secrets.ts';
+import { createSessionWrites } from './sessions.ts';
 import { createStorageMark, createSweep, type HasRoom } from './sweep.ts';
-import { createTimeKeeper, createTimeSetter } from './time.ts';
+import { createTicketWrites } from './tickets.ts';
+import { createTimeKeeper } from './time.ts';
+import { createTokenWrites } from './tokens.ts';
 
 /** What a transaction is made with. */
 export interface Writes {
@@ -63,36 +71,31 @@ export interface Writes {
 type Decide = (now: UnixSeconds, ...args: readonly unknown[]) => unknown;
 
 export function createWrites(db: Database): Writes {
-  const [records, looks, putHeld] = [createRecordWrites(db), createLookWrites(db), createHeldPut(db)];
-  const sweep = createSweep(db);
+  const roots = createRootUses(db);
+  const { put, setExpiry } = createSecretWrites(db, roots);
+  const { markViewed, setMemo } = createReceiptWrites(db);
+  const { queueDelivery, setDelivery, takeDueNotices } = createMailWrites(db);
+  const [putHeld, sweep] = [createHeldPut(db), createSweep(db)];
   const decisions: Record<keyof Decisions, (now: UnixSeconds, ...args: never[]) => unknown> = {
     put: (_now, record: NewRecord) =>
-      record.hold === null ? records.put(record) : putHeld(record.hold, () => records.put(record)),
-    claim(now, target: LocatedClaim) {
-      if (target.look === undefined) return records.claim(now, target) ? 'won' : 'gone';
-      const outcome = looks.claim(now, target, target.look);
-      if (outcome === 'won') records.noteRoot(target.look.sealedLook, target.look.until);
-      return outcome;
-    },
-    burn: records.burn,
-    burnFound: records.burnFound,
-    burnAll: records.burnAll,
-    markViewed: records.markViewed,
-    setExpiry: records.setExpiry,
-    replaceWrapping: records.replaceWrapping,
-    setMemo: records.setMemo,
-    queueDelivery: records.queueDelivery,
-    setDelivery: records.setDelivery,
-    takeDueNotices: records.takeDueNotices,
-    takeAnswer: looks.takeAnswer,
-    endLook: looks.endLook,
+      record.hold === null ? put(record) : putHeld(record.hold, () => put(record)),
+    setExpiry,
+    markViewed,
+    setMemo,
+    queueDelivery,
+    setDelivery,
+    takeDueNotices,
+    ...createClaimWrites(db, roots),
+    ...createLookWrites(db),
     ...createAttemptWrites(db),
     ...createAccountWrites(db),
+    ...createTokenWrites(db),
+    ...createTicketWrites(db),
     ...createPasswordWrites(db),
     ...createSessionWrites(db),
     ...createAccountDeletion(db),
     ...createDomainWrites(db),
-    ...createRootWrites(db),
+    ...createRootWrites(db, roots),
     ...createCreationWrites(db),
     ...createEpochWrites(db),
     sweep,
@@ -110,7 +113,7 @@ export function createWrites(db: Database): Writes {
     commit: () => void commit.run(),
     keepTime: createTimeKeeper(db),
     decide: (now, ask) => (decisions[ask.name as keyof Decisions] as Decide)(now, ...ask.args),
-    forget: records.forget,
+    forget: roots.forget,
   };
 }
 

@@ -1,7 +1,9 @@
 /** Epoch keys: every process on the folder uses the first one stored. Deleted keys are overwritten (P10). */
 import type { Database } from 'bun:sqlite';
-import { type Epoch, epochOf } from '../../core/epoch-store.ts';
+import { type Epoch, epochOf } from '../../core/ports/epochs.ts';
+import type { EpochTable } from '../epochs.ts';
 import type { Deciding } from './decisions.ts';
+import type { Parts } from './parts.ts';
 
 const insert = `
   INSERT INTO epochs (epoch, key) SELECT max(?1, ifnull(max(epoch) + 1, 0)), ?2 FROM epochs WHERE key IS NULL
@@ -25,5 +27,13 @@ export function createEpochWrites(db: Database): Deciding<'holdEpoch' | 'destroy
       for (const sql of [noteDestroyed, forgetEarlier]) db.query<unknown, [number]>(sql).run(today);
       return true;
     },
+  };
+}
+
+export function epochTable({ db, queue, reader }: Parts): EpochTable {
+  return {
+    holdEpoch: (epoch, freshKey) => queue.decide('holdEpoch', epoch, freshKey),
+    readEpochKey: (epoch) => reader.read(() => readEpochKey(db, epoch)),
+    destroyPastEpochs: () => queue.decide('destroyPastEpochs'),
   };
 }

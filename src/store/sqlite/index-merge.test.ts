@@ -11,12 +11,14 @@ import { newReceiptId, newRecord, newSecretId } from '../../../test/stores/confo
 import { announceSeed, createDice } from '../../../test/support/run-seed.ts';
 import type { AccountId } from '../../core/account.ts';
 import type { ListedReceipt, NewRecord } from '../../core/secret.ts';
-import { createAccountDeletion } from './accounts.ts';
 import { loopSettings, migrate, openConnection } from './database.ts';
+import { createAccountDeletion } from './deletion.ts';
 import { prepareFolder } from './files.ts';
 import { IndexMerge } from './index-merge.ts';
 import { createLocator, hintOf, type Locator } from './locator.ts';
-import { createRecordReads, createRecordWrites, type RecordWrites } from './records.ts';
+import { createReceiptReads } from './receipts.ts';
+import { createRootUses, type RootUses } from './roots.ts';
+import { createSecretWrites, type SecretWrites } from './secrets.ts';
 
 const seed = announceSeed('index merge');
 const now = 1_800_000_000;
@@ -29,7 +31,8 @@ const paces = [
 /** What one process has open. */
 interface Opening {
   readonly db: Database;
-  readonly records: RecordWrites;
+  readonly roots: RootUses;
+  readonly secrets: SecretWrites;
   readonly merge: IndexMerge;
   readonly locator: Locator;
 }
@@ -58,9 +61,11 @@ function open(pace: (typeof paces)[number] = paces[0]): Opening {
       id,
     ]);
   }
+  const roots = createRootUses(db);
   const opening = {
     db,
-    records: createRecordWrites(db),
+    roots,
+    secrets: createSecretWrites(db, roots),
     merge: new IndexMerge(db, pace),
     locator: createLocator(db),
   };
@@ -73,11 +78,11 @@ function putBatch(opening: Opening, records: readonly NewRecord[], commit: boole
   const { db, merge, locator } = opening;
   db.run('BEGIN IMMEDIATE');
   let last = 0;
-  for (const record of records) last = opening.records.put(record) ?? 0;
+  for (const record of records) last = opening.secrets.put(record) ?? 0;
   merge.step(records.length, last);
   db.run(commit ? 'COMMIT' : 'ROLLBACK');
   merge.settled(commit);
-  if (!commit) opening.records.forget();
+  if (!commit) opening.roots.forget();
   if (!commit) return;
   for (const [n, { secretId, receiptId, owner }] of records.entries()) {
     const row = { secretHint: hintOf(secretId), receiptHint: hintOf(receiptId), owner };
@@ -104,7 +109,7 @@ const pageRows = 7;
 
 /** The number of accounts whose list, read page by page, is not all of its records, the newest first. */
 function wrongLists({ locator, db }: Opening, stored: readonly NewRecord[]): number {
-  const reads = createRecordReads(db, locator);
+  const reads = createReceiptReads(db, locator);
   function receiptsOf(owner: AccountId): string[] {
     const listed: string[] = [];
     for (let after: string | null = null; ; ) {

@@ -11,12 +11,19 @@
  */
 import type { Database } from 'bun:sqlite';
 import type { SecretId } from '../../core/keys.ts';
-import { lookRow, lookSeconds, type NewLook, type StoredLook } from '../../core/look-store.ts';
+import {
+  type LookStore,
+  lookRow,
+  lookSeconds,
+  type NewLook,
+  type StoredLook,
+} from '../../core/ports/looks.ts';
+import type { RotationStore } from '../../core/ports/roots.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { toSecret } from '../record-rows.ts';
 import type { Deciding, LocatedClaim } from './decisions.ts';
 import { type Locator, rowAmong } from './locator.ts';
-
+import { locateSecret, type Parts } from './parts.ts';
 import { type PlacedSecretRow, secretColumns } from './secret-rows.ts';
 
 const { version, answersAt, tagAt, tagBytes } = lookRow;
@@ -71,12 +78,7 @@ interface LookRow extends PlacedSecretRow {
   sweep_at: UnixSeconds;
 }
 
-export interface LookReads {
-  /** @param tag `null` finds every opener's */
-  findLook(id: SecretId, tag: Uint8Array | null, now: UnixSeconds): StoredLook | null;
-}
-
-export function createLookReads(db: Database, locator: Pick<Locator, 'placesOfSecret'>): LookReads {
+export function createLookReads(db: Database, locator: Pick<Locator, 'placesOfSecret'>) {
   const own = db.query<LookRow, [number, Uint8Array, Uint8Array, number, number]>(
     `${columns} WHERE sweep_at > ?5 AND ${lookOf('?1', '?2', '?3', '?4')}`,
   );
@@ -84,7 +86,8 @@ export function createLookReads(db: Database, locator: Pick<Locator, 'placesOfSe
     `${columns} WHERE position = ?1 AND secret_id = ?2 AND sweep_at > ?3 AND ${holdsLook}`,
   );
   return {
-    findLook(id, tag, now) {
+    /** @param tag `null` finds every opener's */
+    findLook(id: SecretId, tag: Uint8Array | null, now: UnixSeconds): StoredLook | null {
       const row = rowAmong(locator.placesOfSecret(id), (place) =>
         tag === null ? any.get(place, id, now) : own.get(place, id, tag, hintIn(tag), now),
       );
@@ -93,26 +96,47 @@ export function createLookReads(db: Database, locator: Pick<Locator, 'placesOfSe
   };
 }
 
-export type LookWrites = Deciding<'takeAnswer' | 'endLook'> & {
-  /** `refused`: the secret waits, and the look does not fit it; nothing changed. */
-  claim(now: UnixSeconds, target: LocatedClaim, look: NewLook): 'won' | 'gone' | 'refused';
-};
+/** `refused`: the secret waits, and the look does not fit it; nothing changed. */
+type ClaimWithLook = (now: UnixSeconds, target: LocatedClaim, look: NewLook) => 'won' | 'gone' | 'refused';
 
-export function createLookWrites(db: Database): LookWrites {
+export function createLookClaim(db: Database): ClaimWithLook {
   const claim = db.query(claimWithLook);
   const waits = db.query(stillWaits);
+  return (now, { position, secretId, rowVersion }, { until, sealedLook }) => {
+    const hint = hintIn(sealedLook, tagAt);
+    if (claim.run(now, position, secretId, rowVersion, until, sealedLook, hint).changes === 1) return 'won';
+    return waits.get(now, position, secretId, rowVersion) === null ? 'gone' : 'refused';
+  };
+}
+
+export function createLookWrites(db: Database): Deciding<'takeAnswer' | 'endLook'> {
   const take = db.query(takeOne);
   const end = db.query(endOne);
   return {
-    claim(now, { position, secretId, rowVersion }, { until, sealedLook }) {
-      if (
-        claim.run(now, position, secretId, rowVersion, until, sealedLook, hintIn(sealedLook, tagAt))
-          .changes === 1
-      )
-        return 'won';
-      return waits.get(now, position, secretId, rowVersion) === null ? 'gone' : 'refused';
-    },
     takeAnswer: (now, { position, id }, tag) => take.run(now, position, id, tag, hintIn(tag)).changes === 1,
     endLook: (_now, { position, id }, tag) => void end.run(position, id, tag, hintIn(tag)),
+  };
+}
+
+export function lookStore(parts: Parts): LookStore & Pick<RotationStore, 'findAnyLook'> {
+  const { db, queue, locator, time, reader } = parts;
+  const reads = createLookReads(db, locator);
+  const locate = locateSecret(parts);
+  const find = (asked: SecretId, tag: Uint8Array | null) =>
+    reader.lookUp(asked, (id) => reads.findLook(id, tag, time.now()));
+  return {
+    findLook: (id, tag) => find(id, tag.slice()),
+    findAnyLook: (id) => find(id, null),
+    async takeAnswer(id, tag, isAbandoned) {
+      const kept = tag.slice();
+      const at = await locate(id);
+      const taken = at !== null && (await queue.decideFor(isAbandoned, 'takeAnswer', at, kept));
+      return taken === 'abandoned' ? taken : taken ? 'answered' : 'gone';
+    },
+    async endLook(id, tag) {
+      const kept = tag.slice();
+      const at = await locate(id);
+      if (at !== null) await queue.decide('endLook', at, kept);
+    },
   };
 }

@@ -1,16 +1,14 @@
 /**
- * What accompanies a record in tables of its own: the delivery of its mail, its notices, the creator's memo.
- *
- * A record's row never changes for these, so it keeps its size (see 001-records.sql). A notice is deleted by the decision that
- * hands it out, so it is handed out once, to whichever process (port `takeDueNotices`). A removed memo is overwritten with zeros of
- * the same length.
+ * The delivery of a record's mail, and its notices, each in its own table: the record's row keeps its size (see
+ * 001-records.sql). A notice is deleted by the decision that hands it out, so only one process gets it, once.
  */
 import type { Database } from 'bun:sqlite';
 import type { AccountId } from '../../core/account.ts';
-import type { DueNotice } from '../../core/ports.ts';
+import type { DueNotice, MailStore } from '../../core/ports/mail.ts';
 import type { DeliveryState, StoredDelivery } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { Deciding } from './decisions.ts';
+import { locateReceipt, type Parts } from './parts.ts';
 
 export const letters: Readonly<Record<DeliveryState, string>> = {
   queued: 'q',
@@ -133,45 +131,20 @@ export function createMailWrites(db: Database): MailWrites {
   };
 }
 
-/** Of `records r LEFT JOIN memos m`. */
-export const memoColumns = 'm.memo_box';
-
-export const joinMemos = 'LEFT JOIN memos m ON m.position = r.position';
-
-/** `null` also where it was removed: no sealed box is all zeros. */
-export const memoBoxOf = (box: Uint8Array | null): Uint8Array | null =>
-  box?.some((byte) => byte !== 0) ? box : null;
-
-const insertMemo = 'INSERT OR REPLACE INTO memos (position, memo_box) VALUES (?1, ?2)';
-
-/** Those of a length are overwritten in place. */
-const replaceMemo = `
-  INSERT INTO memos (position, memo_box) VALUES (?1, ?2)
-  ON CONFLICT (position) DO UPDATE SET memo_box = excluded.memo_box`;
-
-export const eraseMemoAt = 'UPDATE memos SET memo_box = zeroblob(length(memo_box)) WHERE position = ?1';
-
-const selectLive =
-  'SELECT 1 FROM records WHERE position = ?2 AND receipt_id = ?3 AND receipt_expires_at > ?1';
-
-export interface MemoWrites extends Deciding<'setMemo'> {
-  /** Beside a new record. */
-  keepMemo(position: number, memoBox: Uint8Array): void;
-}
-
-export function createMemoWrites(db: Database): MemoWrites {
-  const insert = db.query(insertMemo);
-  const replace = db.query(replaceMemo);
-  const erase = db.query(eraseMemoAt);
-  const live = db.query(selectLive);
-
+export function mailStore(parts: Parts): MailStore {
+  const { queue } = parts;
+  const locate = locateReceipt(parts);
   return {
-    keepMemo: (position, memoBox) => void insert.run(position, memoBox),
-    setMemo(now, { position, id }, memoBox) {
-      if (live.get(now, position, id) === null) return false;
-      if (memoBox === null) erase.run(position);
-      else replace.run(position, memoBox);
-      return true;
+    async queueDelivery(id, queued) {
+      const kept = structuredClone(queued);
+      const at = await locate(id);
+      return at === null ? 'gone' : queue.decide('queueDelivery', at, kept);
     },
+    async setDelivery(id, delivery) {
+      const kept = structuredClone(delivery);
+      const at = await locate(id);
+      if (at !== null) await queue.decide('setDelivery', at, kept);
+    },
+    takeDueNotices: (limit) => queue.decide('takeDueNotices', limit),
   };
 }

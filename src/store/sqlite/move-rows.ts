@@ -5,8 +5,8 @@
  * have not come yet (see 001-records.sql) become none. Guesses are put together for each secret.
  */
 import type { Database } from 'bun:sqlite';
-import { lookRow } from '../../core/look-store.ts';
-import { rootKidOf } from '../../core/root-store.ts';
+import { lookRow } from '../../core/ports/looks.ts';
+import { rootKidOf } from '../../core/ports/roots.ts';
 import {
   type Cell,
   cellsOf,
@@ -17,6 +17,7 @@ import {
   type TableName,
   tableNamed,
 } from '../move/tables.ts';
+import { burnerOf, type OwnTimes } from './claims.ts';
 import { hintOf } from './locator.ts';
 import { hintIn, hintSpan, holdsLook } from './looks.ts';
 import {
@@ -26,9 +27,8 @@ import {
   joinDeliveries,
   letterAtCreation,
   letters,
-  memoBoxOf,
 } from './mail.ts';
-import { burnerOf, type OwnTimes } from './records.ts';
+import { unlessErased } from './receipts.ts';
 
 export type Values = Cell[];
 
@@ -77,8 +77,8 @@ function toMovedRecord(row: RecordRow): MovedRow {
     ended_at: row.state === 'w' ? null : row.ended_at,
     burned_by: burnerOf(row),
     viewed_at: row.viewed_at < row.receipt_expires_at ? row.viewed_at : null,
-    recent_box: memoBoxOf(row.recent_box),
-    memo_box: memoBoxOf(row.memo_box),
+    recent_box: unlessErased(row.recent_box),
+    memo_box: unlessErased(row.memo_box),
     sealed_secret: isSealed ? row.sealed_secret : null,
     look_until: isLook ? row.sweep_at : null,
     delivery: delivery?.state ?? null,

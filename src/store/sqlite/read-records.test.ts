@@ -25,16 +25,21 @@ import { createAccountReads } from './accounts.ts';
 import { createLockRead } from './attempts.ts';
 import { createCreationRead } from './creations.ts';
 import { loopSettings, openConnection } from './database.ts';
+import { createDeletionRead } from './deletion.ts';
 import { createDomainReads } from './domains.ts';
 import { readEpochKey } from './epochs.ts';
 import { createLocator, hintOf } from './locator.ts';
 import { createLookReads } from './looks.ts';
-import { createRecordReads } from './records.ts';
+import { createPasswordRead } from './passwords.ts';
+import { createReceiptReads } from './receipts.ts';
 import { createRootReads } from './roots.ts';
+import { createSecretReads } from './secrets.ts';
 import { createSessionReads } from './sessions.ts';
 import { openSqliteStore, type SqliteStore } from './store.ts';
 import { usedBytes } from './sweep.ts';
+import { createTicketRead } from './tickets.ts';
 import { createTimeReader } from './time.ts';
+import { createTokenReads } from './tokens.ts';
 
 const now = startOfTest + 100;
 let directory = '';
@@ -86,7 +91,7 @@ function openReads() {
   const heard: string[] = [];
   const db = listening(connect(), heard);
   const locator = createLocator(db);
-  const reads = createRecordReads(db, locator);
+  const reads = { ...createSecretReads(db, locator), ...createReceiptReads(db, locator) };
   const looks = createLookReads(db, locator);
   const statementsOf = (look: () => unknown): string[] => {
     heard.length = 0;
@@ -222,8 +227,10 @@ describe('the event loop’s connection', () => {
     const db = connect();
     const query = spyOn(db, 'query');
     const locator = createLocator(db);
-    for (const create of [createRecordReads, createLookReads]) create(db, locator);
-    for (const create of [createAccountReads, createSessionReads, createDomainReads]) create(db);
+    for (const create of [createSecretReads, createReceiptReads, createLookReads]) create(db, locator);
+    for (const create of [createAccountReads, createTokenReads, createSessionReads, createDomainReads])
+      create(db);
+    for (const create of [createPasswordRead, createTicketRead, createDeletionRead]) create(db);
     for (const create of [createRootReads, createCreationRead, createLockRead, createTimeReader]) create(db);
     readEpochKey(db, 1);
     usedBytes(db);

@@ -6,11 +6,18 @@
  * change the row's size with it (see 001-records.sql), so it stays what it was at creation.
  */
 import type { Database } from 'bun:sqlite';
+import { ServiceError } from '../../core/errors.ts';
 import type { SecretId } from '../../core/keys.ts';
-import type { OlderRootsBatch } from '../../core/root-store.ts';
+import {
+  type OlderRootsBatch,
+  type RootStore,
+  type RotationStore,
+  rootKidOf,
+} from '../../core/ports/roots.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { Deciding } from './decisions.ts';
 import { holdsLook } from './looks.ts';
+import type { Parts, Read } from './parts.ts';
 
 const daySeconds = 86_400;
 
@@ -76,14 +83,7 @@ const selectOlder = `
 
 const selectCheck = 'SELECT check_value FROM root_checks WHERE kid = ?1';
 
-export interface RootReads {
-  findRootCheck(kid: number): Uint8Array | null;
-  rootKidsInUse(now: UnixSeconds): number[];
-  findFirstOpenRoot(): number;
-  listUnderOlderRoots(kid: number, after: number, limit: number, now: UnixSeconds): OlderRootsBatch;
-}
-
-export function createRootReads(db: Database): RootReads {
+export function createRootReads(db: Database) {
   const check = db.query<{ check_value: Uint8Array }, [number]>(selectCheck);
   const older = db.query<
     { position: number; secret_id: SecretId | null },
@@ -91,10 +91,10 @@ export function createRootReads(db: Database): RootReads {
   >(selectOlder);
   const floor = db.query<{ kid: number }, []>('SELECT kid FROM root_floor');
   return {
-    findRootCheck: (kid) => check.get(kid)?.check_value ?? null,
-    rootKidsInUse: (now) => readRootKidsInUse(db, now),
+    findRootCheck: (kid: number) => check.get(kid)?.check_value ?? null,
+    rootKidsInUse: (now: UnixSeconds) => readRootKidsInUse(db, now),
     findFirstOpenRoot: () => floor.get()?.kid ?? 0,
-    listUnderOlderRoots(kid, after, limit, now) {
+    listUnderOlderRoots(kid: number, after: number, limit: number, now: UnixSeconds): OlderRootsBatch {
       const rows = older.all(after, now, nameOf(kid), limit);
       const secretIds = rows.map((row) => row.secret_id).filter((id) => id !== null);
       const last = rows.at(-1);
@@ -103,9 +103,21 @@ export function createRootReads(db: Database): RootReads {
   };
 }
 
+/** `row_version` stays: a proof of a link against the bytes before still claims (P3). */
+const changeWrapping = `
+  UPDATE records SET sealed_secret = ?4
+  WHERE position = ?1 AND secret_id = ?2 AND (state = 'w' OR (${holdsLook}))
+    AND sealed_secret = ?3 AND length(?4) = length(?3)
+  RETURNING expires_at`;
+
 export function createRootWrites(
   db: Database,
-): Deciding<'addRootCheck' | 'closeRootsBefore' | 'forgetRoots'> {
+  uses: RootUses,
+): Deciding<'addRootCheck' | 'closeRootsBefore' | 'forgetRoots' | 'replaceWrapping'> {
+  const wrapping = db.query<{ expires_at: UnixSeconds }, [number, Uint8Array, Uint8Array, Uint8Array]>(
+    changeWrapping,
+  );
+  const closing = db.query('SELECT 1 FROM root_floor WHERE kid > ?1');
   const insertCheck = db.query(
     'INSERT INTO root_checks (kid, check_value) VALUES (?1, ?2) ON CONFLICT (kid) DO NOTHING',
   );
@@ -121,6 +133,34 @@ export function createRootWrites(
     closeRootsBefore: (_now, kid) => void raiseFloor.run(kid),
     forgetRoots(_now, kids) {
       for (const kid of kids) forget.run(kid);
+    },
+    replaceWrapping(_now, { position, id }, from, to) {
+      const kid = rootKidOf(to) ?? 0;
+      if (closing.get(kid) !== null) return null;
+      const replaced = wrapping.get(position, id, from, to);
+      if (replaced !== null) uses.note(kid, replaced.expires_at);
+      return replaced !== null;
+    },
+  };
+}
+
+export function rootStore(parts: Parts): Omit<Read<RootStore & RotationStore>, 'findAnyLook'> {
+  const { db, queue, locator, time, reader } = parts;
+  const reads = createRootReads(db);
+  return {
+    findRootCheck: (kid) => reader.read(() => reads.findRootCheck(kid)),
+    rootKidsInUse: () => reader.read(() => reads.rootKidsInUse(time.earliest())),
+    findFirstOpenRoot: () => reader.read(reads.findFirstOpenRoot),
+    mayMakeRoots: async () => true,
+    listUnderOlderRoots: (kid, after, limit) =>
+      reader.read(() => reads.listUnderOlderRoots(kid, Number(after ?? 0), limit, time.earliest())),
+    async replaceWrapping(asked, from, to) {
+      const [id, before, after] = [asked.slice() as SecretId, from.slice(), to.slice()];
+      const position = await reader.read(() => locator.ofSecret(id));
+      if (position === null) return false;
+      const replaced = await queue.decide('replaceWrapping', { id, position }, before, after);
+      if (replaced === null) throw new ServiceError('unavailable', 'The root of the wrapping was closed.');
+      return replaced;
     },
   };
 }

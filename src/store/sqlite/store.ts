@@ -1,17 +1,12 @@
-import type { AttemptStore } from '../../core/attempt-store.ts';
-import type { CreationStore } from '../../core/creation-store.ts';
-import { ServiceError } from '../../core/errors.ts';
-import type { SecretId } from '../../core/keys.ts';
-import type { AccountStore, DomainStore } from '../../core/ports.ts';
-import type { RootStore, RotationStore } from '../../core/root-store.ts';
-import type { MachineClock, StoreClock } from '../../core/time.ts';
-import { type EpochTable, withEpochs } from '../epochs.ts';
+import type { MachineClock } from '../../core/time.ts';
+import { withEpochs } from '../epochs.ts';
 import { type Store, StoreRefusal } from '../store.ts';
 import { judgeByStoreTime } from '../store-time.ts';
-import { createAccountReads } from './accounts.ts';
-import { createLockRead } from './attempts.ts';
+import { accountReads } from './accounts.ts';
+import { attemptStore } from './attempts.ts';
+import { storeClock } from './clock.ts';
 import { CommitQueue } from './commit-queue.ts';
-import { createCreationRead } from './creations.ts';
+import { creationReads } from './creations.ts';
 import {
   type ConnectionSettings,
   isMarked,
@@ -22,19 +17,25 @@ import {
   writerSettings,
 } from './database.ts';
 import { type DecisionArguments, type Forwarded, forwarded } from './decisions.ts';
+import { deletionReads } from './deletion.ts';
 import { Disk } from './disk.ts';
-import { createDomainReads } from './domains.ts';
+import { domainReads } from './domains.ts';
 import { Engine } from './engine.ts';
-import { readEpochKey } from './epochs.ts';
+import { epochTable } from './epochs.ts';
 import { codeOf, isEmptyFile, isServed, messageOf, prepareFolder, syncPath } from './files.ts';
 import { createLocator } from './locator.ts';
 import { beginLog, createLogKeeper, LogSync, watchOthers, writeOut } from './log.ts';
+import { lookStore } from './looks.ts';
+import type { DecisionQueue, Parts } from './parts.ts';
+import { passwordReads } from './passwords.ts';
 import { createReader } from './reader.ts';
-import { createRootReads } from './roots.ts';
-import { lookStore, type Parts, recordStore } from './secret-store.ts';
-import { createSessionReads } from './sessions.ts';
+import { rootStore } from './roots.ts';
+import { secretStore } from './secrets.ts';
+import { sessionReads } from './sessions.ts';
 import { usedBytes } from './sweep.ts';
+import { ticketReads } from './tickets.ts';
 import { createSharedTime } from './time.ts';
+import { tokenReads } from './tokens.ts';
 
 export interface SqliteStoreOptions {
   /** Made, for this user alone, when it is missing. */
@@ -114,7 +115,8 @@ export async function openWith(options: SqliteStoreOptions, durability: Durabili
       writeOut(db, 'TRUNCATE');
       db.close();
     };
-    return createStore({ db, queue: committing, locator, clock, time, reader }, close);
+    const parts = { db, queue: committing, locator, clock, time, reader };
+    return createStore(parts, close, (isDoubted) => committing.assertCommits(isDoubted));
   } catch (error) {
     await disk.close();
     db.close();
@@ -181,138 +183,41 @@ function toRefusal(error: unknown, directory: string): unknown {
   return new StoreRefusal(damaged ? 'damaged' : 'not_writable', message, { cause: error });
 }
 
-function createStore(parts: Parts, close: () => Promise<void>): SqliteStore {
+function createStore(
+  parts: Parts,
+  close: () => Promise<void>,
+  assertCommits: SqliteStore['assertCommits'],
+): SqliteStore {
   const looks = lookStore(parts);
-  const records = recordStore(parts);
-  const epochs = withEpochs(epochTable(parts), records, parts.time);
+  const secrets = secretStore(parts);
+  const epochs = withEpochs(epochTable(parts), secrets, parts.time);
   return {
     ...looks,
     ...epochs,
-    ...judgeByStoreTime({ ...records, ...epochs, ...looks }, parts.time),
+    ...judgeByStoreTime({ ...secrets, ...epochs, ...looks }, parts.time),
     ...attemptStore(parts),
     ...forwards(parts.queue),
     ...accountReads(parts),
+    ...tokenReads(parts),
+    ...ticketReads(parts),
+    ...passwordReads(parts),
+    ...sessionReads(parts),
+    ...deletionReads(parts),
     ...rootStore(parts),
     ...creationReads(parts),
     ...domainReads(parts),
     ...storeClock(parts),
-    assertCommits: (isDoubted) => parts.queue.assertCommits(isDoubted),
+    assertCommits,
     usedBytes: () => parts.reader.read(() => usedBytes(parts.db)),
     [Symbol.asyncDispose]: close,
   };
 }
 
-const countExpiring = `
-  SELECT count(*) AS n FROM records WHERE state = 'w' AND expires_at > ?1 AND expires_at <= ?2`;
-
-function storeClock({ db, queue, clock, time, reader }: Parts): StoreClock {
-  return {
-    clock: time.report,
-    countExpiringBy: (at) =>
-      reader.read(() => db.query<{ n: number }, [number, number]>(countExpiring).get(time.now(), at)?.n ?? 0),
-    async setTime() {
-      const mark = {
-        seconds: clock.wall(),
-        sinceBoot: clock.sinceBoot(),
-        bootId: clock.bootId,
-        dispute: null,
-      };
-      await queue.decide('setTime', mark);
-      time.refresh();
-    },
-  };
-}
-
-function attemptStore({ db, queue, locator, reader, time }: Parts): AttemptStore {
-  const lockOf = createLockRead(db);
-  return {
-    async reserve(id, client, limits) {
-      const [secretId, token] = [id.slice() as SecretId, client.slice()];
-      const position = await reader.read(() => locator.ofSecret(secretId));
-      return queue.decide('reserve', secretId, position, token, limits);
-    },
-    refund: (id, attempt) => queue.decide('refund', id, attempt),
-    allowMore: (id) => queue.decide('allowMore', id.slice() as SecretId),
-    findLocks(asked, limits) {
-      const ids = asked.map((id) => id.slice() as SecretId);
-      return reader.read(() => ids.map((id) => lockOf(id, limits, time.now())));
-    },
-  };
-}
-
 /** The bytes are taken now: the caller may wipe them. */
-function forwards(queue: CommitQueue): Forwarded {
+function forwards(queue: DecisionQueue): Forwarded {
   const forward = <N extends keyof Forwarded>(name: N) => [
     name,
     (...args: DecisionArguments<N>) => queue.decide(name, ...structuredClone(args)),
   ];
   return Object.fromEntries(forwarded.map((name) => forward(name))) as Forwarded;
-}
-
-type Read<Port> = Omit<Port, keyof Forwarded>;
-
-function accountReads({ db, time: { now }, reader }: Parts): Read<AccountStore> {
-  const reads = createAccountReads(db);
-  const sessions = createSessionReads(db);
-  return {
-    findAccount: (username) => reader.read(() => reads.findAccount(username)),
-    findAccountById: (id) => reader.read(() => reads.findAccountById(id)),
-    listAccounts: () => reader.read(() => reads.listAccounts(now())),
-    hasAccounts: () => reader.read(() => reads.hasAccounts()),
-    countOwned: (id) => reader.read(() => reads.countOwned(id, now())),
-
-    findToken: (tokenHash) => reader.lookUp(tokenHash, reads.findToken),
-    listTokens: (id) => reader.read(() => reads.listTokens(id)),
-    listDeletions: (limit) => reader.read(() => reads.listDeletions(limit)),
-
-    findTicket: (kind, asked) => reader.lookUp(asked, (hash) => sessions.findTicket(kind, hash, now())),
-    findPassword: (username) => reader.read(() => sessions.findPassword(username)),
-
-    findSession: (asked) => reader.lookUp(asked, (hash) => sessions.findSession(hash, now())),
-    listSessions: (id) => reader.read(() => sessions.listSessions(id, now())),
-  };
-}
-
-function rootStore(parts: Parts): Omit<Read<RootStore & RotationStore>, 'findAnyLook'> {
-  const { db, queue, locator, time, reader } = parts;
-  const reads = createRootReads(db);
-  return {
-    findRootCheck: (kid) => reader.read(() => reads.findRootCheck(kid)),
-    rootKidsInUse: () => reader.read(() => reads.rootKidsInUse(time.earliest())),
-    findFirstOpenRoot: () => reader.read(reads.findFirstOpenRoot),
-    mayMakeRoots: async () => true,
-    listUnderOlderRoots: (kid, after, limit) =>
-      reader.read(() => reads.listUnderOlderRoots(kid, Number(after ?? 0), limit, time.earliest())),
-    async replaceWrapping(asked, from, to) {
-      const [id, before, after] = [asked.slice() as SecretId, from.slice(), to.slice()];
-      const position = await reader.read(() => locator.ofSecret(id));
-      if (position === null) return false;
-      const replaced = await queue.decide('replaceWrapping', { id, position }, before, after);
-      if (replaced === null) throw new ServiceError('unavailable', 'The root of the wrapping was closed.');
-      return replaced;
-    },
-  };
-}
-
-function epochTable({ db, queue, reader }: Parts): EpochTable {
-  return {
-    holdEpoch: (epoch, freshKey) => queue.decide('holdEpoch', epoch, freshKey),
-    readEpochKey: (epoch) => reader.read(() => readEpochKey(db, epoch)),
-    destroyPastEpochs: () => queue.decide('destroyPastEpochs'),
-  };
-}
-
-function creationReads({ db, time, reader }: Parts): Read<CreationStore> {
-  const find = createCreationRead(db);
-  return { findCreation: (asked) => reader.lookUp(asked, (id) => find(id, time.now())) };
-}
-
-function domainReads({ db, reader }: Parts): Read<DomainStore> {
-  const reads = createDomainReads(db);
-  return {
-    findDomain: (id, name) => reader.read(() => reads.findDomain(id, name)),
-    listDomains: (id) => reader.read(() => reads.listDomains(id)),
-    findVerifiedDomain: (name) => reader.read(() => reads.findVerifiedDomain(name)),
-    findDomainLogo: (logoName) => reader.read(() => reads.findDomainLogo(logoName)),
-  };
 }

@@ -6,9 +6,11 @@ import { readFileSync } from 'node:fs';
 import { newRecord } from '../../../test/stores/conformance/check.ts';
 import { useSqlite } from '../../../test/support/sqlite-folder.ts';
 import type { NewRecord } from '../../core/secret.ts';
+import { createClaimWrites } from './claims.ts';
 import { IndexMerge } from './index-merge.ts';
 import { createLocator } from './locator.ts';
-import { createRecordWrites } from './records.ts';
+import { createRootUses } from './roots.ts';
+import { createSecretWrites } from './secrets.ts';
 import { createSweep } from './sweep.ts';
 
 const start = 1_800_000_000;
@@ -18,9 +20,10 @@ const current = useSqlite();
 
 /** Stores the records at positions from 1 on, and returns the statements that stored them. */
 function putAll(records: readonly NewRecord[]) {
-  const writes = createRecordWrites(current.db);
-  for (const record of records) writes.put(record);
-  return writes;
+  const roots = createRootUses(current.db);
+  const { put } = createSecretWrites(current.db, roots);
+  for (const record of records) put(record);
+  return createClaimWrites(current.db, roots);
 }
 
 /** A record that lives for `seconds`; its receipt lives twice as long. */

@@ -8,7 +8,8 @@ import { newRecord } from '../../../test/stores/conformance/check.ts';
 import { makeMemoryFolder } from '../../../test/stores/memory-folder.ts';
 import { migrate, openConnection, writerSettings } from './database.ts';
 import { prepareFolder } from './files.ts';
-import { createRecordWrites } from './records.ts';
+import { createRootUses } from './roots.ts';
+import { createSecretWrites } from './secrets.ts';
 import { createSweep } from './sweep.ts';
 
 const start = 1_800_000_000;
@@ -31,7 +32,7 @@ function remainsAfter(livesLong: (n: number) => boolean, neighbours?: number): R
   const db = openConnection(database, writerSettings);
   try {
     migrate(db);
-    const records = createRecordWrites(db);
+    const records = createSecretWrites(db, createRootUses(db));
     db.run('BEGIN');
     for (let n = 0; n < rows; n += 1) {
       const expiresAt = start + (livesLong(n) ? 100_000 : 1 + scattered(n, spreadSeconds));

@@ -7,7 +7,7 @@
  */
 
 import type { Caller, SignedIn } from '../../core/account.ts';
-import type { IsAbandoned } from '../../core/ports.ts';
+import type { IsAbandoned } from '../../core/ports/claims.ts';
 import { acceptsGzip, gzip } from '../../http/compression.ts';
 import { pageResponse, withCommonHeaders } from '../../http/headers.ts';
 import type { LimitClass } from '../../http/operation.ts';

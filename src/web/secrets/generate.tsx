@@ -68,7 +68,7 @@ function numberWithin(text: string, { min, max }: { min: number; max: number }):
   return number === null || number < min || number > max ? null : number;
 }
 
-/** 6^5, as many as five dice show (`WordList` in `ports.ts`). */
+/** 6^5, as many as five dice show (`WordList` in `core/ports/passphrases.ts`). */
 const wordListSize = 7_776;
 
 /** Entropy of the drawing itself, never a guess from how the value looks, so it is exact. Rounded down. */

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import {
   type Account,
   type AccountId,
+  type NewAccount,
   type StoredPassword,
   type StoredSession,
   type StoredTicket,
@@ -13,7 +14,8 @@ import {
   type TicketLimits,
   tokenScopes,
 } from '../../../src/core/account.ts';
-import type { NewAccount, NewSession, NewToken } from '../../../src/core/ports.ts';
+import type { NewSession } from '../../../src/core/ports/sessions.ts';
+import type { NewToken } from '../../../src/core/ports/tokens.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { startOfTest } from './check.ts';
 

@@ -1,7 +1,7 @@
 /** Guesses, for the checks of every store. */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import { type AttemptLimits, networkBytes, type Reservation } from '../../../src/core/attempt-store.ts';
+import { type AttemptLimits, networkBytes, type Reservation } from '../../../src/core/ports/attempts.ts';
 
 export const limits: AttemptLimits = {
   windowSeconds: 600,

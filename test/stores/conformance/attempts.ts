@@ -2,8 +2,8 @@
  * Checks of the limits on passphrase guesses (P14).
  */
 import { strict as assert } from 'node:assert';
-import type { Reservation } from '../../../src/core/attempt-store.ts';
 import type { SecretId } from '../../../src/core/keys.ts';
+import type { Reservation } from '../../../src/core/ports/attempts.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { limits, newClient, newNetwork, reserved, reserveMany, waitOf } from './attempt-fixtures.ts';
 import { type ConformanceCheck, check, newSecretId, putNew, restartCheck } from './check.ts';

@@ -3,7 +3,7 @@
  */
 import { strict as assert } from 'node:assert';
 import type { SecretId } from '../../../src/core/keys.ts';
-import { lookAnswers } from '../../../src/core/look-store.ts';
+import { lookAnswers } from '../../../src/core/ports/looks.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { deleteWhole, ownerIn } from './account-fixtures.ts';

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { AccountId } from '../../../src/core/account.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { ReceiptId, SecretId } from '../../../src/core/keys.ts';
-import type { IsAbandoned } from '../../../src/core/ports.ts';
+import type { IsAbandoned } from '../../../src/core/ports/claims.ts';
 import type { NewRecord, ReceiptRecord, StoredSecret } from '../../../src/core/secret.ts';
 import type { Clock, MachineClock, UnixSeconds } from '../../../src/core/time.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -3,7 +3,7 @@
  */
 import { strict as assert } from 'node:assert';
 import type { SecretId } from '../../../src/core/keys.ts';
-import type { IsAbandoned } from '../../../src/core/ports.ts';
+import type { IsAbandoned } from '../../../src/core/ports/claims.ts';
 import {
   type ConformanceCheck,
   check,

@@ -5,14 +5,8 @@
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import type { AccountId } from '../../../src/core/account.ts';
-import {
-  type CreationHold,
-  type CreationId,
-  creationSeconds,
-  type NewCreation,
-  takeOverSeconds,
-} from '../../../src/core/creation-store.ts';
-import type { NewRecord } from '../../../src/core/secret.ts';
+import { creationSeconds, type NewCreation, takeOverSeconds } from '../../../src/core/ports/creations.ts';
+import type { CreationHold, CreationId, NewRecord } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   accountNamed,

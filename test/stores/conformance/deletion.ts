@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import type { Account, AccountId } from '../../../src/core/account.ts';
-import type { ClaimOutcome } from '../../../src/core/ports.ts';
+import type { ClaimOutcome } from '../../../src/core/ports/claims.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
 import { finishedDeletionSeconds, type Store } from '../../../src/store/store.ts';
 import {

@@ -2,7 +2,7 @@
  * Checks of the keys of epochs: each epoch has one, for everybody, until its day is over by every clock, and never another (P10, P5).
  */
 import { strict as assert } from 'node:assert';
-import type { Epoch } from '../../../src/core/epoch-store.ts';
+import type { Epoch } from '../../../src/core/ports/epochs.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { type ConformanceCheck, check, putNew, restartCheck } from './check.ts';
 

@@ -3,7 +3,7 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { NewExpiry } from '../../../src/core/ports.ts';
+import type { NewExpiry } from '../../../src/core/ports/secrets.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ownerIn } from './account-fixtures.ts';

@@ -2,7 +2,7 @@
  * Checks of locks: what a secret's creator is told when nobody may guess at its passphrase any more, and how more is allowed (P14).
  */
 import { strict as assert } from 'node:assert';
-import type { Reservation } from '../../../src/core/attempt-store.ts';
+import type { Reservation } from '../../../src/core/ports/attempts.ts';
 import { limits, newClient, reserved, reserveMany, waitOf } from './attempt-fixtures.ts';
 import { type ConformanceCheck, check, newSecretId, putNew } from './check.ts';
 

@@ -8,7 +8,7 @@ import {
   lookSeconds,
   type NewLook,
   type StoredLook,
-} from '../../../src/core/look-store.ts';
+} from '../../../src/core/ports/looks.ts';
 import type { NewRecord, StoredSecret } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { clientStays, found, putNew } from './check.ts';

@@ -1,7 +1,7 @@
 /** Checks of a second look's bytes: whether they fit their secret, other wrappings of them, copies, and restarts. */
 import { strict as assert } from 'node:assert';
 import type { SecretId } from '../../../src/core/keys.ts';
-import { lookRow, lookSeconds } from '../../../src/core/look-store.ts';
+import { lookRow, lookSeconds } from '../../../src/core/ports/looks.ts';
 import {
   type ConformanceCheck,
   check,

@@ -3,7 +3,7 @@
  * whatever ends it ends it for good.
  */
 import { strict as assert } from 'node:assert';
-import { lookAnswers, lookRow, lookSeconds } from '../../../src/core/look-store.ts';
+import { lookAnswers, lookRow, lookSeconds } from '../../../src/core/ports/looks.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { deleteWhole, personNamed } from './account-fixtures.ts';
 import {

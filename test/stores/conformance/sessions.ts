@@ -3,7 +3,7 @@
  */
 import { strict as assert } from 'node:assert';
 import type { AccountId } from '../../../src/core/account.ts';
-import type { NewSession } from '../../../src/core/ports.ts';
+import type { NewSession } from '../../../src/core/ports/sessions.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   areFound,

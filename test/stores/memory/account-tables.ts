@@ -2,16 +2,17 @@
  * What the memory store knows of accounts, in one map per kind. Bytes are copied on the way in and out, because
  * callers wipe theirs.
  */
+
 import type {
   Account,
   AccountId,
+  NewAccount,
   StoredPassword,
   StoredSession,
   StoredTicket,
   StoredToken,
 } from '../../../src/core/account.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
-import type { NewAccount } from '../../../src/core/ports.ts';
 import type { DomainLogo, StoredDomain } from '../../../src/core/share-domain.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 

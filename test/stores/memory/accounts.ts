@@ -9,8 +9,11 @@ import {
   noticeKinds,
   type StoredToken,
 } from '../../../src/core/account.ts';
-import type { AccountStore, DomainStore, NewToken } from '../../../src/core/ports.ts';
-import type { RootStore, RotationStore } from '../../../src/core/root-store.ts';
+import type { AccountRegister, AccountStore } from '../../../src/core/ports/accounts.ts';
+import type { DeletionStore } from '../../../src/core/ports/deletion.ts';
+import type { DomainStore } from '../../../src/core/ports/domains.ts';
+import type { RootStore, RotationStore } from '../../../src/core/ports/roots.ts';
+import type { NewToken, TokenStore } from '../../../src/core/ports/tokens.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 import { finishedDeletionSeconds } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
@@ -24,9 +27,9 @@ import {
   sameBytes,
 } from './account-tables.ts';
 import { createMemoryDomains } from './domains.ts';
-import { createMemoryPasswords, type MemoryPasswords, voidTickets } from './passwords.ts';
-import type { MemoryRecords } from './records.ts';
-import { createMemorySessions, endSessionsOf, type MemorySessions } from './sessions.ts';
+import { createMemoryPasswords, voidTickets } from './passwords.ts';
+import type { MemorySecrets } from './secrets.ts';
+import { createMemorySessions, endSessionsOf } from './sessions.ts';
 
 export interface MemoryAccounts {
   readonly store: AccountStore & DomainStore & RootStore & RotationStore;
@@ -37,7 +40,7 @@ export interface MemoryAccounts {
 /** @param isShared acts as a store shared by several machines */
 export function createMemoryAccounts(
   time: Pick<StoreTime, 'now'>,
-  records: MemoryRecords,
+  records: MemorySecrets,
   tables: AccountTables,
   isShared = false,
 ): MemoryAccounts {
@@ -52,15 +55,12 @@ export function createMemoryAccounts(
   return { store, forgetStale: (limit) => forgetStale(tables, time, limit) };
 }
 
-type TokenMethods = Pick<
-  AccountStore,
-  'createAccount' | 'findToken' | 'addToken' | 'addOwnToken' | 'listTokens' | 'revokeToken' | 'noteTokenUse'
->;
-type AccountMethods = Omit<AccountStore, keyof (TokenMethods & MemoryPasswords & MemorySessions)>;
+type TokenMethods = TokenStore & Pick<AccountRegister, 'createAccount'>;
+type AccountMethods = Omit<AccountRegister, 'createAccount'> & DeletionStore;
 
 function accountMethods(
   tables: AccountTables,
-  records: MemoryRecords,
+  records: MemorySecrets,
   time: Pick<StoreTime, 'now'>,
 ): AccountMethods {
   const { accounts } = tables;
@@ -203,7 +203,7 @@ function tokenMethods(tables: AccountTables): TokenMethods {
   };
 }
 
-function rootMethods(records: MemoryRecords, isShared: boolean): RootStore & RotationStore {
+function rootMethods(records: MemorySecrets, isShared: boolean): RootStore & RotationStore {
   let wasAsked = false;
   const checks = new Map<number, Uint8Array>();
   return {

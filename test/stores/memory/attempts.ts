@@ -1,12 +1,12 @@
 /** Passphrase attempts in memory. Counting and deciding are one step, before anything is hashed. */
 
+import type { SecretId } from '../../../src/core/keys.ts';
 import {
   type AttemptLimits,
   type AttemptStore,
   networkBytes,
   type Reservation,
-} from '../../../src/core/attempt-store.ts';
-import type { SecretId } from '../../../src/core/keys.ts';
+} from '../../../src/core/ports/attempts.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 import { allowanceAfter, exhaustionOf, lockOf } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';

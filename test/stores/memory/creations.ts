@@ -1,15 +1,16 @@
 /** Creations that may be repeated, in memory. A row whose token is gone is not found, so it goes with the token. */
+
+import { ServiceError } from '../../../src/core/errors.ts';
 import {
-  type CreationHold,
   type CreationStore,
   creationSeconds,
   type NewCreation,
   type StoredCreation,
   takeOverSeconds,
-} from '../../../src/core/creation-store.ts';
-import { ServiceError } from '../../../src/core/errors.ts';
-import type { SecretStore } from '../../../src/core/ports.ts';
-import { rootKidOf } from '../../../src/core/root-store.ts';
+} from '../../../src/core/ports/creations.ts';
+import { rootKidOf } from '../../../src/core/ports/roots.ts';
+import type { SecretStore } from '../../../src/core/ports/secrets.ts';
+import type { CreationHold } from '../../../src/core/secret.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import { type AccountTables, sameBytes } from './account-tables.ts';

@@ -3,7 +3,7 @@
  * never hold it at once (P20).
  */
 import type { AccountId } from '../../../src/core/account.ts';
-import type { DomainStore } from '../../../src/core/ports.ts';
+import type { DomainStore } from '../../../src/core/ports/domains.ts';
 import { type DomainLogo, plainBrand, type StoredDomain } from '../../../src/core/share-domain.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import { type AccountTables, domainPlace, type OwnedDomain } from './account-tables.ts';

@@ -1,5 +1,5 @@
 /** The keys of epochs in memory. */
-import { epochOf } from '../../../src/core/epoch-store.ts';
+import { epochOf } from '../../../src/core/ports/epochs.ts';
 import type { EpochTable } from '../../../src/store/epochs.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 

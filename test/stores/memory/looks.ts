@@ -7,8 +7,8 @@ import {
   lookSeconds,
   type NewLook,
   type StoredLook,
-} from '../../../src/core/look-store.ts';
-import { rootKidOf } from '../../../src/core/root-store.ts';
+} from '../../../src/core/ports/looks.ts';
+import { rootKidOf } from '../../../src/core/ports/roots.ts';
 import type { StoredSecret, StoredState } from '../../../src/core/secret.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 

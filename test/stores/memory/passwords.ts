@@ -5,7 +5,8 @@
  * Setting a password with a ticket ends every session of the account.
  */
 import type { AccountId, HandedTicket, StoredTicket, TicketKind } from '../../../src/core/account.ts';
-import type { AccountStore } from '../../../src/core/ports.ts';
+import type { PasswordStore } from '../../../src/core/ports/passwords.ts';
+import type { TicketStore } from '../../../src/core/ports/tickets.ts';
 import { countsUntil, mayKeepTicket } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import {
@@ -18,17 +19,7 @@ import {
 } from './account-tables.ts';
 import { endSessionsOf } from './sessions.ts';
 
-export type MemoryPasswords = Pick<
-  AccountStore,
-  | 'addTicket'
-  | 'replaceResetTickets'
-  | 'inviteAccount'
-  | 'findTicket'
-  | 'redeemSignUp'
-  | 'redeemReset'
-  | 'findPassword'
-  | 'changePassword'
->;
+type MemoryPasswords = TicketStore & PasswordStore;
 
 const ticketsOf = ({ tickets }: AccountTables, kind: TicketKind, username: string) =>
   tickets.values().filter((each) => each.kind === kind && each.username === username);

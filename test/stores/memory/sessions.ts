@@ -5,16 +5,11 @@
  * an ended or expired session never comes back.
  */
 import type { StoredSession } from '../../../src/core/account.ts';
-import type { AccountStore } from '../../../src/core/ports.ts';
+import type { SessionStore } from '../../../src/core/ports/sessions.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import { type AccountTables, copyOfSession, noteAccountUse, sameBytes } from './account-tables.ts';
 
-export type MemorySessions = Pick<
-  AccountStore,
-  'addSession' | 'findSession' | 'noteSessionUse' | 'listSessions' | 'endSession'
->;
-
-export function createMemorySessions(tables: AccountTables, time: Pick<StoreTime, 'now'>): MemorySessions {
+export function createMemorySessions(tables: AccountTables, time: Pick<StoreTime, 'now'>): SessionStore {
   const { accounts, passwords, sessions } = tables;
   const isLive = (session: StoredSession): boolean => time.now() < session.expiresAt;
 

@@ -3,11 +3,12 @@
  * doubt is visible to everybody on the primary, so an answer that rests on one is in doubt, too.
  */
 import { describe, expect, it } from 'bun:test';
-import { createAccountStore, createTokenStore } from '../../../src/store/postgres/accounts.ts';
+import { createAccountStore } from '../../../src/store/postgres/accounts.ts';
 import { createDeletionStore } from '../../../src/store/postgres/deletion.ts';
 import { createDomainStore } from '../../../src/store/postgres/domains.ts';
 import { type Engine, openEngine } from '../../../src/store/postgres/engine.ts';
 import { openPostgresStore } from '../../../src/store/postgres/store.ts';
+import { createTokenStore } from '../../../src/store/postgres/tokens.ts';
 import { startPair } from '../../support/postgres.ts';
 import { accountNamed, newAccount, newToken } from '../conformance/account-fixtures.ts';
 import { createSettableClock, putNew } from '../conformance/check.ts';

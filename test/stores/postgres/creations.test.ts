@@ -1,8 +1,9 @@
 /** Creations that may be repeated, through several nodes. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { randomBytes } from 'node:crypto';
-import type { CreationId, NewCreation } from '../../../src/core/creation-store.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
+import type { NewCreation } from '../../../src/core/ports/creations.ts';
+import type { CreationId } from '../../../src/core/secret.ts';
 import type { Engine } from '../../../src/store/postgres/engine.ts';
 import type { PostgresStore } from '../../../src/store/postgres/store.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';

@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import type { AccountId } from '../../../src/core/account.ts';
 import { finishDeletion, finishDeletions } from '../../../src/core/accounts/deletion.ts';
 import type { ServiceEvent } from '../../../src/core/events.ts';
-import type { DeletionStep } from '../../../src/core/ports.ts';
+import type { DeletionStep } from '../../../src/core/ports/deletion.ts';
 import { type PostgresServer, startPostgres, until } from '../../support/postgres.ts';
 import { accountNamed, deleteWhole } from '../conformance/account-fixtures.ts';
 import { clientStays, found, newRecord, putNew } from '../conformance/check.ts';

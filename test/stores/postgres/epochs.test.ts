@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { anonymous } from '../../../src/core/account.ts';
-import { epochOf } from '../../../src/core/epoch-store.ts';
+import { epochOf } from '../../../src/core/ports/epochs.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
 import { rewrapOlder } from '../../../src/core/secrets/rewrap.ts';
 import { createService } from '../../../src/core/secrets/service.ts';

@@ -1,6 +1,6 @@
 /** Calls that all nodes count together. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import type { LimitCount, LimitRule, SharedLimits } from '../../../src/core/ports.ts';
+import type { LimitCount, LimitRule, SharedLimits } from '../../../src/core/ports/limits.ts';
 import { openEngine } from '../../../src/store/postgres/engine.ts';
 import { createSharedLimits } from '../../../src/store/postgres/limits.ts';
 import { type PostgresPair, startPair, until } from '../../support/postgres.ts';

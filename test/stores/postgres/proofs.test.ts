@@ -4,10 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import type { AccountId } from '../../../src/core/account.ts';
-import type { CreationId } from '../../../src/core/creation-store.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { ReceiptId } from '../../../src/core/keys.ts';
-import type { NewRecord, StoredSecret } from '../../../src/core/secret.ts';
+import type { CreationId, NewRecord, StoredSecret } from '../../../src/core/secret.ts';
 import { createMachineClock } from '../../../src/ops/machine-clock.ts';
 import { openPostgresStore, type PostgresStore } from '../../../src/store/postgres/store.ts';
 import { type PostgresPair, type PostgresServer, startPair, until } from '../../support/postgres.ts';

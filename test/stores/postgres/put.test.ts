@@ -1,10 +1,9 @@
 /** Storing records in PostgreSQL: what a record must not outlive waits for it, and is met by it. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { randomBytes } from 'node:crypto';
-import type { CreationHold, CreationId } from '../../../src/core/creation-store.ts';
-import type { NewRecord } from '../../../src/core/secret.ts';
-import { createRecordStore } from '../../../src/store/postgres/records.ts';
+import type { CreationHold, CreationId, NewRecord } from '../../../src/core/secret.ts';
 import { createRootStore } from '../../../src/store/postgres/roots.ts';
+import { createSecretStore } from '../../../src/store/postgres/secrets.ts';
 import { type PostgresServer, startPostgres, until } from '../../support/postgres.ts';
 import { newRecord, refusalOf } from '../conformance/check.ts';
 import { engineOn, type Nodes, openNodes } from './record-nodes.ts';
@@ -22,7 +21,7 @@ async function openSlow(nodes: Nodes) {
   const node = await nodes.open();
   const client = await nodes.connect();
   await client.query('BEGIN');
-  const { put } = createRecordStore(engineOn(client, node.engine));
+  const { put } = createSecretStore(engineOn(client, node.engine));
   return { node, put, client, commit: () => client.query('COMMIT') };
 }
 

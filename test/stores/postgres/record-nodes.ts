@@ -3,7 +3,7 @@ import pg from 'pg';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 import { type Engine, type EngineOptions, openEngine } from '../../../src/store/postgres/engine.ts';
-import { createRecordStore, type PostgresRecords } from '../../../src/store/postgres/records.ts';
+import { createSecretStore, type PostgresSecrets } from '../../../src/store/postgres/secrets.ts';
 import type { Statement } from '../../../src/store/postgres/statement.ts';
 import { createSettableClock, type SettableClock } from '../conformance/check.ts';
 
@@ -16,7 +16,7 @@ export const does = {
 
 export interface Node extends AsyncDisposable {
   readonly engine: Engine;
-  readonly store: PostgresRecords & { now(): UnixSeconds };
+  readonly store: PostgresSecrets & { now(): UnixSeconds };
   /** The next statement of this kind is executed, and its caller hears nothing of it. */
   loseNextReply(kind: string): void;
   /** From now on statements of this kind wait, until the returned function is called. */
@@ -96,7 +96,7 @@ function steered(engine: Engine): Node {
   };
   return {
     engine,
-    store: { ...createRecordStore(steering), now: engine.time.now },
+    store: { ...createSecretStore(steering), now: engine.time.now },
     loseNextReply: (kind) => void lost.add(kind),
     hold(kind) {
       const { promise, resolve } = Promise.withResolvers<void>();

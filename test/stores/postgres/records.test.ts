@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import type { AccountId } from '../../../src/core/account.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
-import { createRecordStore } from '../../../src/store/postgres/records.ts';
 import { createRootStore } from '../../../src/store/postgres/roots.ts';
+import { createSecretStore } from '../../../src/store/postgres/secrets.ts';
 import { type PostgresServer, startPostgres, until } from '../../support/postgres.ts';
 import { clientStays, countOf, newRecord, refusalOf } from '../conformance/check.ts';
 import { newLook, newTag } from '../conformance/look-fixtures.ts';
@@ -62,7 +62,7 @@ describe('batches of claims', () => {
         decide: ({ name, text }, values) =>
           engine.decide({ name, text: text.replace('ORDER BY secret_id', `$& ${direction}`) }, values),
       };
-      const { claim } = createRecordStore(inDirection);
+      const { claim } = createSecretStore(inDirection);
       return Promise.allSettled(secrets.map((secret) => claim(secret, clientStays)));
     };
     const claims = [claimAll(one, 'ASC'), claimAll(two, order.ofSecond)];

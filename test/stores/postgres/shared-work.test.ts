@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../../src/core/errors.ts';
-import type { DueNotice } from '../../../src/core/ports.ts';
+import type { DueNotice } from '../../../src/core/ports/mail.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
 import { createDomainChecks } from '../../../src/core/share-domains/check.ts';
 import type { Engine, Values } from '../../../src/store/postgres/engine.ts';

@@ -12,7 +12,7 @@ CREATE TABLE mayfly_store.attempts (
 
 CREATE INDEX attempts_by_staleness ON mayfly_store.attempts (stale_at);
 
--- Creations that may be repeated with the same answer: see core/creation-store.ts. A row goes with its token.
+-- Creations that may be repeated with the same answer: see core/ports/creations.ts. A row goes with its token.
 CREATE TABLE mayfly_store.creations (
   creation_id bytea PRIMARY KEY,
   token_id bigint NOT NULL REFERENCES mayfly_store.tokens (token_id) ON DELETE CASCADE,

@@ -1,4 +1,4 @@
--- The keys of epochs (see core/epoch-store.ts). NULL: this one was destroyed, and all before it.
+-- The keys of epochs (see core/ports/epochs.ts). NULL: this one was destroyed, and all before it.
 CREATE TABLE mayfly_store.epochs (
   epoch integer PRIMARY KEY,
   key bytea CHECK (octet_length(key) = 32)

@@ -1,4 +1,4 @@
--- Creations that may be repeated with the same answer: see core/creation-store.ts. A row goes with its token.
+-- Creations that may be repeated with the same answer: see core/ports/creations.ts. A row goes with its token.
 CREATE TABLE creations (
   creation_id BLOB PRIMARY KEY,
   token_id INTEGER NOT NULL REFERENCES tokens (token_id) ON DELETE CASCADE,

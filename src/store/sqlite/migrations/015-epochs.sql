@@ -1,2 +1,2 @@
--- The keys of epochs (see core/epoch-store.ts). NULL: this one was destroyed, and all before it.
+-- The keys of epochs (see core/ports/epochs.ts). NULL: this one was destroyed, and all before it.
 CREATE TABLE epochs (epoch INTEGER PRIMARY KEY, key BLOB CHECK (length(key) = 32)) STRICT;

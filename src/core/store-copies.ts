@@ -1,4 +1,22 @@
-/** Moving a store to another, as an operator asks for it. */
+/** Copies of a whole store, as operators ask for them: backups, and moves to another store. */
+import type { UnixSeconds } from './time.ts';
+
+/** What a backup of a store holds. */
+export interface BackupFacts {
+  /** Store time at which it was taken. */
+  readonly takenAt: UnixSeconds;
+  /** Secrets that waited then. */
+  readonly waiting: number;
+  readonly accounts: number;
+}
+
+export type BackupOutcome =
+  | { readonly outcome: 'done'; readonly facts: BackupFacts }
+  /** A sentence for the operator; nothing was written. */
+  | { readonly outcome: 'refused'; readonly problem: string };
+
+/** Called now and then with how much of the file is written, and how much the source takes. */
+export type OnProgress = (writtenBytes: number, sourceBytes: number) => void;
 
 export interface StoreMove {
   /** Each names a store, as the help of the command says. */

@@ -7,9 +7,11 @@
 import type { AccountId } from '../../../src/core/account.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { ReceiptId, SecretId } from '../../../src/core/keys.ts';
-import type { LookStore, NewLook, StoredLook } from '../../../src/core/look-store.ts';
-import type { ClaimOutcome, OwnedCounts, SecretStore } from '../../../src/core/ports.ts';
-import { type OlderRootsBatch, rootKidOf } from '../../../src/core/root-store.ts';
+import type { OwnedCounts } from '../../../src/core/ports/accounts.ts';
+import type { ClaimOutcome } from '../../../src/core/ports/claims.ts';
+import type { LookStore, NewLook, StoredLook } from '../../../src/core/ports/looks.ts';
+import { type OlderRootsBatch, rootKidOf } from '../../../src/core/ports/roots.ts';
+import type { SecretStore } from '../../../src/core/ports/secrets.ts';
 import {
   type Burner,
   isWaiting,
@@ -24,8 +26,8 @@ import type { UnixSeconds } from '../../../src/core/time.ts';
 import { deliveryAt } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import { assertFits, lookMethods, type MemoryLook } from './looks.ts';
-import { type IsAccount, takeDueNotices } from './notices.ts';
-import { listUnderOlderRoots, replaceWrapping, rootKidsInUse } from './wrappings.ts';
+import { type IsAccount, takeDueNotices } from './mail.ts';
+import { listUnderOlderRoots, replaceWrapping, rootKidsInUse } from './roots.ts';
 
 interface MemoryRecord
   extends Omit<
@@ -58,7 +60,7 @@ interface EndedBatch {
   readonly isLast: boolean;
 }
 
-export interface MemoryRecords {
+export interface MemorySecrets {
   readonly store: SecretStore;
   countExpiringBy(at: UnixSeconds): number;
   countOwned(owner: AccountId): OwnedCounts;
@@ -251,7 +253,7 @@ function secretMethods(
   table: RecordTable,
   time: Pick<StoreTime, 'now' | 'earliest'>,
   isAccount: IsAccount,
-): SecretMethods & Pick<MemoryRecords, 'findAnyLook'> {
+): SecretMethods & Pick<MemorySecrets, 'findAnyLook'> {
   return {
     ...lookMethods({ ofSecret: (id) => table.ofSecret(id), toSecret, now: time.now }),
     now: time.now,
@@ -386,10 +388,10 @@ function endOwned(
   return { burned, upto: batch.at(-1)?.position ?? after, isLast: batch.length < limit };
 }
 
-export function createMemoryRecords(
+export function createMemorySecrets(
   time: Pick<StoreTime, 'now' | 'earliest'>,
   isAccount: IsAccount,
-): MemoryRecords {
+): MemorySecrets {
   const table = new RecordTable();
   const { findAnyLook, ...secrets } = secretMethods(table, time, isAccount);
   return {

@@ -1,6 +1,8 @@
 /** How an operator inspects store time and sets it, for all nodes. */
-import { lookSeconds } from '../../core/look-store.ts';
-import type { StoreClock, UnixSeconds } from '../../core/time.ts';
+
+import type { StoreClock } from '../../core/ports/clock.ts';
+import { lookSeconds } from '../../core/ports/looks.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import { erased } from './claims.ts';
 import type { Engine } from './engine.ts';
 import { decision, statement } from './statement.ts';

@@ -2,9 +2,9 @@
  * Epochs: the UTC days on which secrets expire. A secret's outer layer needs the key of its epoch as well as the root, and that key is
  * destroyed after the day, so erased bytes left in an engine's data files no longer open, even with link and root (P10).
  */
-import { epochIn } from '../crypto/envelope.ts';
-import type { Epoch } from '../crypto/keyring.ts';
-import type { UnixSeconds } from './time.ts';
+import { epochIn } from '../../crypto/envelope.ts';
+import type { Epoch } from '../../crypto/keyring.ts';
+import type { UnixSeconds } from '../time.ts';
 
 export { type Epoch, epochIn };
 
@@ -15,11 +15,11 @@ const lastEpoch = 2 ** 16 - 1;
 export const epochOf = (expiresAt: UnixSeconds): number =>
   Math.min(Math.floor(expiresAt / daySeconds), lastEpoch);
 
-/** `SecretStore.sweep` destroys the keys of the days that are over by every clock; `test/stores/conformance/epochs.ts` has the checks. */
+/** `SecretStore.sweep` destroys the keys of days that are over by every clock. `test/stores/conformance/epochs.ts` has the checks. */
 export interface EpochStore {
   /**
-   * The key for sealing what expires then: durable before it resolves, and the same for every caller. If that day's key was already
-   * destroyed because somebody set the time back, it is a later epoch's: an epoch never gets a second key.
+   * The key for sealing what expires then: durable before it resolves, and the same for every caller. An epoch never gets a
+   * second key: if the time was set back and that day's key is already destroyed, this is a later epoch's.
    */
   epochFor(expiresAt: UnixSeconds): Promise<Epoch>;
   /** `null`: destroyed, or never made. */

@@ -1,6 +1,6 @@
 /** The wrapping roots of records in memory: which are in use, and one wrapping in place of another. */
 import type { SecretId } from '../../../src/core/keys.ts';
-import { type OlderRootsBatch, rootKidOf } from '../../../src/core/root-store.ts';
+import { type OlderRootsBatch, rootKidOf } from '../../../src/core/ports/roots.ts';
 import { isWaiting, type StoredState } from '../../../src/core/secret.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 import { lookAt, type MemoryLook } from './looks.ts';

@@ -1,6 +1,6 @@
 /** The notices that are due of records in memory. */
 import type { AccountId } from '../../../src/core/account.ts';
-import type { DueNotice } from '../../../src/core/ports.ts';
+import type { DueNotice } from '../../../src/core/ports/mail.ts';
 import { isWaiting, type NewRecord, type StoredState } from '../../../src/core/secret.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 

@@ -1,12 +1,12 @@
-/** What a store does so that guesses at passphrases stay bounded (P14). `test/stores/conformance/attempts.ts` states the promises as checks. */
-import type { SecretId } from './keys.ts';
-import type { UnixSeconds } from './time.ts';
+/** Bounded guesses at passphrases (P14). `test/stores/conformance/attempts.ts` has the checks. */
+import type { SecretId } from '../keys.ts';
+import type { UnixSeconds } from '../time.ts';
 
 /** No more guesses are allowed now. */
 export interface Exhausted {
   readonly outcome: 'exhausted';
   readonly retryAfterSeconds: number;
-  /** Waiting does not help: `perLife` is reached, and only the secret's creator can allow more. */
+  /** `perLife` is reached: only the secret's creator can allow more. */
   readonly needsCreator: boolean;
 }
 
@@ -15,7 +15,7 @@ export type Reservation =
   | {
       readonly outcome: 'reserved';
       readonly attempt: number;
-      /** How many guesses this client has left after this one: the smallest remainder of any limit. */
+      /** Guesses this client has left after this one: the smallest remainder of any limit. */
       readonly left: number;
       /** Seconds until the oldest attempt that is counted against this client or secret leaves the window; at least 1. */
       readonly moreAfterSeconds: number;
@@ -31,7 +31,7 @@ export interface AttemptLimits {
   /** Of all clients in one network. */
   readonly perNetwork: number;
   readonly perSecret: number;
-  /** The last places of `perSecret`: one each, for networks without an attempt in the window. */
+  /** The last places of `perSecret`, one each for networks without an attempt in the window. */
   readonly keptForNewcomers: number;
   readonly perLife: number;
 }
@@ -41,21 +41,21 @@ export const networkBytes = 8;
 
 /** No client may guess now. */
 export interface Lock {
-  /** `null`: until its creator allows more. */
+  /** `null`: until the creator allows more. */
   readonly until: UnixSeconds | null;
 }
 
 export interface AttemptStore {
   /**
-   * Counts one attempt before anything is hashed, if every limit allows it; atomic and durable, also across restarts
-   * and processes. `retryAfterSeconds` is when enough attempts have left the window (at least 1), or the rest of the secret's
-   * life for `perLife`.
+   * Counts one attempt before anything is hashed, if every limit allows it; atomic, and durable across restarts and
+   * processes. `retryAfterSeconds` (at least 1) is when enough attempts will have left the window, or the rest of the
+   * secret's life for `perLife`.
    */
   reserve(id: SecretId, client: Uint8Array, limits: AttemptLimits): Promise<Reservation>;
-  /** Gives one reservation back after a right passphrase. Others' attempts stay counted. */
+  /** Gives back one reservation after a right passphrase. Other attempts stay counted. */
   refund(id: SecretId, attempt: number): Promise<void>;
   /** Forgets every attempt, including those of its life. Earlier reservations are not refunded later. */
   allowMore(id: SecretId): Promise<void>;
-  /** For each secret the lock on it, also for a client that has not guessed yet. Changes nothing. */
+  /** The lock on each secret, which also holds for a client that has not guessed yet. Changes nothing. */
   findLocks(ids: readonly SecretId[], limits: AttemptLimits): Promise<readonly (Lock | null)[]>;
 }

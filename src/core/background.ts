@@ -1,0 +1,29 @@
+/**
+ * Work that outlives the call that started it: mails being handed over, last uses being recorded. It starts after the
+ * current turn of the event loop, so an answer given in that turn takes the same time with or without it (P17), and its
+ * failure never fails the call that started it.
+ */
+interface Background {
+  begin(work: () => Promise<void>): void;
+  /** Resolves when no work is running. */
+  settled(): Promise<void>;
+}
+
+export type InBackground = Background['begin'];
+
+export function createBackground(): Background {
+  const running = new Set<Promise<void>>();
+  return {
+    begin(work) {
+      const settled = new Promise<void>((turn) => setImmediate(turn))
+        .then(work)
+        // No caller is left to handle it; the work itself reports what people need to know.
+        .catch(() => undefined)
+        .finally(() => running.delete(settled));
+      running.add(settled);
+    },
+    async settled() {
+      while (running.size > 0) await Promise.all(running);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** What the use cases work with, wired once in `app.ts`. A function that takes less than all of it names what it takes. */
+import type { KeyRing } from '../../crypto/keyring.ts';
+import type { RandomBytes } from '../../crypto/random.ts';
+import type { InBackground } from '../background.ts';
+import type { Events } from '../events.ts';
+import type { RegionLabel } from '../keys.ts';
+import type { Links } from '../links.ts';
+import type { AccountMailer, MailBrandOf, Mailer, MailLocaleOf, MailQuota } from '../mailer.ts';
+import type { Plans } from '../plans.ts';
+import type { AccountStore } from './accounts.ts';
+import type { AttemptStore } from './attempts.ts';
+import type { StoreNow } from './clock.ts';
+import type { CreationStore } from './creations.ts';
+import type { DomainStore } from './domains.ts';
+import type { EpochStore } from './epochs.ts';
+import type { IsCommonPassword, PassphraseHasher, WordList } from './passphrases.ts';
+import type { SecretStore } from './secrets.ts';
+
+/** For secrets. */
+export interface Core {
+  readonly store: SecretStore & AttemptStore & AccountStore & DomainStore & CreationStore & EpochStore;
+  readonly mailer: Mailer;
+  readonly mailQuota: MailQuota;
+  readonly mailBrandOf: MailBrandOf;
+  readonly mailLocaleOf: MailLocaleOf;
+  /** This installation's; `null` where there are no regions. */
+  readonly region: RegionLabel | null;
+  readonly hasher: PassphraseHasher;
+  readonly ring: KeyRing;
+  readonly random: RandomBytes;
+  readonly plans: Plans;
+  readonly links: Links;
+  readonly events: Events;
+  /** Whether callers without an account may create secrets; anyone may reveal. */
+  readonly anonymousMayCreate: boolean;
+  readonly words: WordList;
+  readonly inBackground: InBackground;
+}
+
+/** For accounts: their store shows and takes no secret. */
+export interface AccountCore extends Pick<Core, 'hasher' | 'random' | 'links' | 'events' | 'inBackground'> {
+  readonly store: AccountStore & DomainStore & StoreNow;
+  readonly mailer: AccountMailer;
+  /** Waits for an unpredictable time. */
+  readonly pauseBeforeSending: () => Promise<void>;
+  readonly isCommonPassword: IsCommonPassword;
+}

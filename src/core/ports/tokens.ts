@@ -1,0 +1,16 @@
+import type { Account, AccountId, StoredToken } from '../account.ts';
+import type { UnixSeconds } from '../time.ts';
+
+export type NewToken = Omit<StoredToken, 'tokenId' | 'accountId' | 'lastUsedAt'>;
+
+export interface TokenStore {
+  /** The token with this hash and its account: one look-up, the same work whether or not it exists (P17). */
+  findToken(tokenHash: Uint8Array): Promise<{ account: Account; token: StoredToken } | null>;
+  addToken(id: AccountId, token: NewToken): Promise<StoredToken>;
+  /** As `addToken`, if `verifier` still belongs to the account's password; `null` when it does not, or the account is locked. */
+  addOwnToken(id: AccountId, verifier: Uint8Array, token: NewToken): Promise<StoredToken | null>;
+  listTokens(id: AccountId): Promise<StoredToken[]>;
+  /** Returns whether the account had such a token. */
+  revokeToken(id: AccountId, tokenId: number): Promise<boolean>;
+  noteTokenUse(tokenId: number, at: UnixSeconds): Promise<void>;
+}

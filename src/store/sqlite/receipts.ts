@@ -1,0 +1,185 @@
+/** Receipts, and the creator's memo, which has its own table: a record's row keeps its size (see 001-records.sql). */
+import type { Database } from 'bun:sqlite';
+import type { AccountId } from '../../core/account.ts';
+import type { ReceiptId } from '../../core/keys.ts';
+import type { ReceiptPage, ReceiptStore } from '../../core/ports/receipts.ts';
+import {
+  isWaiting,
+  type ListedReceipt,
+  type ReceiptRecord,
+  type StoredDelivery,
+  type StoredReceipt,
+} from '../../core/secret.ts';
+import type { UnixSeconds } from '../../core/time.ts';
+import { lifeOf, type ReceiptRow, receiptOf } from '../record-rows.ts';
+import { deliveryAt } from '../store.ts';
+import { burnerOf } from './claims.ts';
+import type { Deciding } from './decisions.ts';
+import { type Locator, rowAmong } from './locator.ts';
+import { type DeliveryColumns, deliveryColumns, deliveryOf, joinDeliveries } from './mail.ts';
+import { locateReceipt, type Parts } from './parts.ts';
+
+const joinMemos = 'LEFT JOIN memos m ON m.position = r.position';
+
+interface KeptReceipt extends DeliveryColumns, ReceiptRow {
+  viewed_at: UnixSeconds;
+  recent_box: Uint8Array | null;
+  memo_box: Uint8Array | null;
+}
+
+interface SealedReceiptRow extends KeptReceipt {
+  sealed_secret: Uint8Array;
+  creator_box: Uint8Array;
+}
+
+const receiptColumns = `
+  r.position, r.state, r.owner, r.created_at, r.expires_at, r.receipt_expires_at, r.viewed_at, r.marks,
+  r.secret_id, r.receipt_id, r.share_domain, r.details_box, r.recent_box, ${deliveryColumns}, m.memo_box`;
+
+const selectReceipt = `
+  SELECT ${receiptColumns}, r.sealed_secret, r.creator_box FROM records r ${joinDeliveries} ${joinMemos}
+  WHERE r.position = ?1 AND r.receipt_id = ?2 AND r.receipt_expires_at > ?3
+    AND (?4 IS NULL OR r.owner IS NULL OR r.owner = ?4)`;
+
+const selectOwned = `
+  SELECT ${receiptColumns} FROM records r ${joinDeliveries} ${joinMemos}
+  WHERE r.position = ?1 AND r.owner = ?2 AND r.receipt_expires_at > ?3`;
+
+/** Through the index first: `CROSS JOIN` keeps the order in which the tables are named. */
+const selectIndexed = `
+  SELECT ${receiptColumns} FROM owner_index o CROSS JOIN records r ON r.position = o.position AND r.owner = o.owner
+  ${joinDeliveries} ${joinMemos}
+  WHERE o.owner = ?1 AND o.position < ?2 AND r.receipt_expires_at > ?3 ORDER BY o.position DESC LIMIT ?4`;
+
+/** A cursor is its receipt's position. */
+const cursorForm = /^[1-9][0-9]{0,15}$/;
+
+export function createReceiptReads(db: Database, locator: Locator) {
+  const receipt = db.query<SealedReceiptRow, [number, Uint8Array, number, number | null]>(selectReceipt);
+  const owned = db.query<KeptReceipt, [number, number, number]>(selectOwned);
+  const indexed = db.query<KeptReceipt, [number, number, number, number]>(selectIndexed);
+
+  /** The newest of the account's rows before a position. One may be found in memory and in the index. */
+  function newestOf(owner: AccountId, before: number, limit: number, now: UnixSeconds): KeptReceipt[] {
+    const rows = new Map<number, KeptReceipt>();
+    for (const place of locator.recentOfOwner(owner)) {
+      if (rows.size === limit) break;
+      const row = place < before ? owned.get(place, owner, now) : null;
+      if (row !== null) rows.set(place, row);
+    }
+    for (const row of indexed.all(owner, before, now, limit)) rows.set(row.position, row);
+    return [...rows.values()].sort((a, b) => b.position - a.position).slice(0, limit);
+  }
+
+  return {
+    /** @param manager `null` finds every receipt */
+    findReceipt(id: ReceiptId, manager: AccountId | null, now: UnixSeconds): StoredReceipt | null {
+      const row = rowAmong(locator.placesOfReceipt(id), (place) => receipt.get(place, id, now, manager));
+      return row === null ? null : { ...toReceipt(row, now), ...sealedPartsOf(row, now) };
+    },
+    listReceipts(owner: AccountId, { limit, after }: ReceiptPage, now: UnixSeconds): ListedReceipt[] | null {
+      if (after !== null && !cursorForm.test(after)) return null;
+      const before = after === null ? Number.MAX_SAFE_INTEGER : Number(after);
+      return newestOf(owner, before, limit, now).map((row) => ({
+        ...toReceipt(row, now),
+        cursor: String(row.position),
+      }));
+    },
+  };
+}
+
+/** Erased bytes are zeros, and bytes about to be erased are not returned. */
+function sealedPartsOf(
+  row: SealedReceiptRow,
+  now: UnixSeconds,
+): Pick<StoredReceipt, 'sealedSecret' | 'creatorBox'> {
+  if (!isWaiting(lifeOf(row), now)) return { sealedSecret: null, creatorBox: null };
+  return {
+    sealedSecret: row.sealed_secret,
+    creatorBox: row.creator_box.length === 0 ? null : row.creator_box,
+  };
+}
+
+function toReceipt(row: KeptReceipt, now: UnixSeconds): ReceiptRecord {
+  const life = lifeOf(row);
+  return {
+    ...receiptOf(row),
+    // A time that has not come yet is kept as a later one (see 001-records.sql).
+    viewedAt: row.viewed_at < row.receipt_expires_at ? row.viewed_at : null,
+    endedAt: life.state === 'waiting' ? null : row.ended_at,
+    burnedBy: burnerOf(row),
+    recentBox: unlessErased(row.recent_box),
+    memoBox: unlessErased(row.memo_box),
+    delivery: toDelivery(row, isWaiting(life, now), now),
+  };
+}
+
+/** The address goes with the secret (P11). */
+function toDelivery(row: KeptReceipt, waits: boolean, now: UnixSeconds): StoredDelivery | null {
+  const delivery = deliveryAt(deliveryOf(row), now);
+  return delivery === null || waits ? delivery : { ...delivery, addressBox: null };
+}
+
+/** No sealed box is all zeros. */
+export const unlessErased = (box: Uint8Array | null): Uint8Array | null =>
+  box?.some((byte) => byte !== 0) ? box : null;
+
+const viewRecord = `
+  UPDATE records SET viewed_at = min(viewed_at, ?1)
+  WHERE position = ?2 AND receipt_id = ?3 AND state = 'w' AND expires_at > ?1
+  RETURNING viewed_at`;
+
+const insertMemo = 'INSERT OR REPLACE INTO memos (position, memo_box) VALUES (?1, ?2)';
+
+/** Overwrites one of the same length in place. */
+const replaceMemo = `
+  INSERT INTO memos (position, memo_box) VALUES (?1, ?2)
+  ON CONFLICT (position) DO UPDATE SET memo_box = excluded.memo_box`;
+
+export const eraseMemoAt = 'UPDATE memos SET memo_box = zeroblob(length(memo_box)) WHERE position = ?1';
+
+const selectLive =
+  'SELECT 1 FROM records WHERE position = ?2 AND receipt_id = ?3 AND receipt_expires_at > ?1';
+
+export interface ReceiptWrites extends Deciding<'markViewed' | 'setMemo'> {
+  /** With a new record. */
+  keepMemo(position: number, memoBox: Uint8Array): void;
+}
+
+export function createReceiptWrites(db: Database): ReceiptWrites {
+  const view = db.query<{ viewed_at: UnixSeconds }, [number, number, Uint8Array]>(viewRecord);
+  const insert = db.query(insertMemo);
+  const replace = db.query(replaceMemo);
+  const erase = db.query(eraseMemoAt);
+  const live = db.query(selectLive);
+  return {
+    markViewed: (now, { position, id }) => view.get(now, position, id)?.viewed_at ?? null,
+    keepMemo: (position, memoBox) => void insert.run(position, memoBox),
+    setMemo(now, { position, id }, memoBox) {
+      if (live.get(now, position, id) === null) return false;
+      if (memoBox === null) erase.run(position);
+      else replace.run(position, memoBox);
+      return true;
+    },
+  };
+}
+
+export function receiptStore(parts: Parts): ReceiptStore {
+  const { db, queue, locator, reader, time } = parts;
+  const reads = createReceiptReads(db, locator);
+  const locate = locateReceipt(parts);
+  return {
+    findReceipt: (asked, manager) =>
+      reader.lookUp(asked, (id) => reads.findReceipt(id, manager ?? null, time.earliest())),
+    listReceipts: (owner, page) => reader.read(() => reads.listReceipts(owner, page, time.now())),
+    async markViewed(id) {
+      const at = await locate(id);
+      return at === null ? null : queue.decide('markViewed', at);
+    },
+    async setMemo(id, memoBox) {
+      const kept = memoBox?.slice() ?? null;
+      const at = await locate(id);
+      return at !== null && queue.decide('setMemo', at, kept);
+    },
+  };
+}
