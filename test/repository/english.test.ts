@@ -76,13 +76,13 @@ const kinds: Readonly<Record<string, Kind>> = {
   comments: { bound: 83, read: () => codeIn(['src', 'sdk'], commentsIn) },
   'help and messages': { bound: 51, read: () => codeIn(['src/cli', 'src/config', 'src/ops'], stringsIn) },
   documents: {
-    bound: 31,
+    bound: 10,
     read: () => [
       ...['docs', 'sdk', 'deploy'].flatMap(documentsIn).filter((each) => !isDecision(each)),
       ...atTheRoot.map((path) => ({ path, text: proseOf(textOf(path)) })),
     ],
   },
-  decisions: { bound: 56, read: () => documentsIn('docs/decisions') },
+  decisions: { bound: 10, read: () => documentsIn('docs/decisions') },
   pages: {
     bound: 37,
     read: () => [{ path: 'src/locale/en.json', text: stringsIn(textOf('src/locale/en.json')).join('\n') }],
