@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -29,7 +30,7 @@ function compileStep(folder) {
   const settings = ['--strict', '--exactOptionalPropertyTypes', '--target', 'es2022', '--module', 'nodenext'];
   // Only what browsers have too; Node's types would let anything of Node in.
   const surroundings = ['--lib', 'esnext,dom', '--types', '', '--rewriteRelativeImportExtensions'];
-  const output = ['--rootDir', 'sdk', '--declaration', '--outDir', folder];
+  const output = ['--rootDir', '.', '--declaration', '--outDir', folder];
   const files = Object.values(entries).map((name) => `sdk/${name}.ts`);
   const args = ['--ignoreConfig', ...settings, ...surroundings, ...output, ...files];
   return { name: 'the modules of the client and their types', command: bin('tsc'), args, limitMs };
@@ -48,12 +49,23 @@ function bundleStep(folder) {
   return { name: 'the module with argon2id', command: bin('bun'), args, limitMs };
 }
 
-/** The compiler leaves `.ts` in declarations, which not every resolver maps to `.d.ts`. */
-function nameModulesAsJs(folder) {
-  for (const name of readdirSync(folder).filter((name) => name.endsWith('.d.ts'))) {
+/**
+ * What the client takes from `src/protocol` is a folder in the package. The compiler leaves `.ts` in declarations, which not every resolver
+ * maps to `.d.ts`.
+ */
+function nameModules(folder) {
+  for (const name of filesIn(folder)) {
     const path = join(folder, name);
-    writeFileSync(path, readFileSync(path, 'utf8').replace(/( from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
+    const text = readFileSync(path, 'utf8').replaceAll("'../src/protocol/", "'./protocol/");
+    writeFileSync(path, name.endsWith('.d.ts') ? text.replace(/( from '\.[\w/-]+)\.ts'/g, "$1.js'") : text);
   }
+}
+
+function filesIn(folder) {
+  const names = readdirSync(folder, { recursive: true }).filter((name) =>
+    statSync(join(folder, name)).isFile(),
+  );
+  return names.map((name) => name.replaceAll('\\', '/')).sort();
 }
 
 function filesOf(name) {
@@ -80,7 +92,7 @@ function addDocuments(folder) {
   const licence = (...path) => readFileSync(join(root, ...path, 'LICENSE'), 'utf8').trim();
   const others = `stretch.js contains hash-wasm:\n\n${licence('node_modules', 'hash-wasm')}`;
   writeFileSync(join(folder, 'LICENSE'), `${licence()}\n\n\n${others}\n`);
-  const text = JSON.stringify(manifest(readdirSync(folder).sort()), null, 2);
+  const text = JSON.stringify(manifest(filesIn(folder)), null, 2);
   writeFileSync(join(folder, 'package.json'), `${text}\n`);
 }
 
@@ -89,10 +101,10 @@ if (!install()) process.exit(1);
 mkdirSync(dirname(outdir), { recursive: true });
 const folder = mkdtempSync(`${outdir}-`);
 const made = join(folder, 'sdk');
-mkdirSync(made);
-const isWell = (await runStep(compileStep(made))) && (await runStep(bundleStep(made)));
+const isWell = (await runStep(compileStep(folder))) && (await runStep(bundleStep(made)));
 if (isWell) {
-  nameModulesAsJs(made);
+  renameSync(join(folder, 'src', 'protocol'), join(made, 'protocol'));
+  nameModules(made);
   addDocuments(made);
   // A folder that was named by the caller is never emptied.
   if (outdir === usual) rmSync(usual, { recursive: true, force: true });

@@ -1,6 +1,7 @@
 /** What a new secret may be given. */
+import type { NoticeKind } from '../src/protocol/vocabulary.ts';
 import type { CallOptions } from './limit.ts';
-import type { NoticeKind, SharedFile } from './records.ts';
+import type { SharedFile } from './records.ts';
 
 export interface CreateOptions extends CallOptions {
   /**

@@ -1,4 +1,5 @@
 /** The records of share domains in the client's form. */
+import { type DomainState, domainStates } from '../src/protocol/vocabulary.ts';
 import type { WireRecord } from './records.ts';
 import {
   flagAt,
@@ -13,16 +14,6 @@ import {
   timeAt,
   wordAt,
 } from './wire.ts';
-
-const domainStates = ['unverified', 'pending', 'verified', 'lost'] as const;
-
-/**
- * - `unverified`: the TXT record has not been seen yet.
- * - `pending`: it has, but the name does not lead to the server yet.
- * - `verified`: both; links can be made on it.
- * - `lost`: it was verified, and a later check found one of them gone.
- */
-export type DomainState = (typeof domainStates)[number];
 
 export interface Brand {
   /** `null` in any field: the site's own. */

@@ -23,12 +23,12 @@ import type { CallOptions } from './limit.ts';
 import { createTransport, type TransportOptions } from './transport.ts';
 import { v2 } from './v2.ts';
 
+export type { DomainState } from '../src/protocol/vocabulary.ts';
 export type {
   Brand,
   BrandChanges,
   Domain,
   DomainList,
-  DomainState,
   DomainTarget,
   TargetedDomain,
 } from './domain-records.ts';

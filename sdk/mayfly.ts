@@ -49,6 +49,7 @@ import {
 } from './transport.ts';
 import { problemOf, v2 } from './v2.ts';
 
+export type { Burner, DeliveryState, NoticeKind, ReceiptState } from '../src/protocol/vocabulary.ts';
 export type { BatchItem, BatchOptions, BatchResult } from './batch.ts';
 export type {
   ConcealOptions,
@@ -57,19 +58,16 @@ export type {
   PassphraseOption,
   RevealOptions,
 } from './creation.ts';
-export type { Delivery, DeliveryState } from './delivery.ts';
+export type { Delivery } from './delivery.ts';
 export { type FieldError, MayflyError, type MayflyErrorCode } from './error.ts';
 export type { CallOptions } from './limit.ts';
 export { type ParsedLink, parseLink } from './link.ts';
 export { newLook } from './look.ts';
-export type { ReceiptState } from './receipt-state.ts';
 export type {
   Adjustment,
-  Burner,
   Created,
   Generated,
   Lock,
-  NoticeKind,
   Receipt,
   Remarks,
   Revealed,

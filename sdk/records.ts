@@ -2,11 +2,20 @@
  * The records of API v2 in the client's form. An incomplete answer is an error (`unexpected_answer`), never a partial
  * record.
  */
+import {
+  type Burner,
+  burners,
+  type LockCause,
+  lockCauses,
+  type NoticeKind,
+  noticeKinds,
+  type ReceiptState,
+  receiptStates,
+} from '../src/protocol/vocabulary.ts';
 import { type Delivery, toDelivery, type WireDelivery } from './delivery.ts';
 import { MayflyError } from './error.ts';
 import { isJson } from './json.ts';
 import { linkOf } from './link.ts';
-import { type ReceiptState, receiptStates } from './receipt-state.ts';
 import {
   flagAt,
   isText,
@@ -25,15 +34,6 @@ import {
   withHidden,
   wordAt,
 } from './wire.ts';
-
-const burners = ['creator', 'recipient'] as const;
-/** Who burned a secret: the holder of its metadata key, or of its link. */
-export type Burner = (typeof burners)[number];
-
-const noticeKinds = ['read', 'burned', 'expiring'] as const;
-
-/** The notices an account can get about its secrets. */
-export type NoticeKind = (typeof noticeKinds)[number];
 
 /** What the creator of a secret may know about it. */
 export interface Receipt {
@@ -71,11 +71,8 @@ export interface Receipt {
   readonly locked: Lock | null;
 }
 
-const lockCauses = ['passphrase', 'code'] as const;
-
 export interface Lock {
-  /** `code` is of later versions of the server. */
-  readonly by: (typeof lockCauses)[number];
+  readonly by: LockCause;
   /** `null`: until `allowMore`. */
   readonly until: Date | null;
 }
@@ -168,7 +165,7 @@ export interface WireReceipt {
 }
 
 export interface WireLock {
-  readonly by: Lock['by'];
+  readonly by: LockCause;
   readonly until: number | null;
 }
 

@@ -1,8 +1,8 @@
 /** What API v1 takes and answers, in the client's form. */
+import { type ReceiptState, receiptStates } from '../src/protocol/vocabulary.ts';
 import type { CreateOptions, GenerateOptions } from './creation.ts';
 import type { CallOptions } from './limit.ts';
 import { linkOf } from './link.ts';
-import { type ReceiptState, receiptStates } from './receipt-state.ts';
 import type { Receipt } from './records.ts';
 import {
   isText,

@@ -39,8 +39,8 @@ import { v1 } from './v1-refusals.ts';
 export { type FieldError, MayflyError, type MayflyErrorCode } from './error.ts';
 export type { CallOptions } from './limit.ts';
 export { type ParsedLink, parseLink } from './link.ts';
-export type { ReceiptState } from './receipt-state.ts';
-export type { NoticeKind } from './records.ts';
+export type { ReceiptState } from '../src/protocol/vocabulary.ts';
+export type { NoticeKind } from '../src/protocol/vocabulary.ts';
 export type { Credentials, Fetch, TransportOptions } from './transport.ts';
 export type {
   V1ConcealOptions,

@@ -3,13 +3,14 @@
  *
  * Texts arrive byte for byte; nothing is trimmed or repaired. What depends on the caller's plan is the core's to judge.
  */
+
 import { z } from 'zod';
-import { noticeKinds } from '../core/account.ts';
 import { keyForm } from '../core/keys.ts';
 import { allCharacterSets, generatedLength } from '../core/secrets/generated-value.ts';
 import type { CreationOptions } from '../core/secrets/outcomes.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import type { Exchange } from '../http/operation.ts';
+import { noticeKinds } from '../protocol/vocabulary.ts';
 
 /** What a version says of a field. */
 interface Words {

@@ -1,4 +1,5 @@
 /** Commands for receipts: `mayfly burn|deliver|memo|ttl|unlock|recent`, and how a receipt is printed. */
+
 import { unexpectedFrom } from '../../sdk/error.ts';
 import {
   type Delivery,
@@ -8,7 +9,7 @@ import {
   type Receipt,
   type Remarks,
 } from '../../sdk/mayfly.ts';
-import { receiptStates } from '../../sdk/receipt-state.ts';
+import { receiptStates } from '../protocol/vocabulary.ts';
 import {
   type ChosenClient,
   parseTtl,

@@ -1,15 +1,16 @@
 /**
  * Commands for people: `mayfly share|generate|status`, on top of the client (`sdk/`).
  */
+
 import {
   type Created,
   type CreateOptions,
   type Generated,
   type MayflyClient,
   MayflyError,
-  type NoticeKind,
   type WaitingSecret,
 } from '../../sdk/mayfly.ts';
+import { type NoticeKind, noticeKinds } from '../protocol/vocabulary.ts';
 import {
   type ChosenClient,
   parseTtl,
@@ -56,7 +57,7 @@ const creationOptions: Readonly<Record<string, OptionUsage>> = {
   notify: {
     type: 'string',
     value: 'KINDS',
-    choices: ['read', 'burned', 'expiring', 'none'],
+    choices: [...noticeKinds, 'none'],
     isList: true,
     doc: 'mail the account: of read,burned,expiring, or none; needs an account',
   },
@@ -72,8 +73,6 @@ const creationOptions: Readonly<Record<string, OptionUsage>> = {
   },
   ...serverOption,
 };
-
-const noticeKinds = ['read', 'burned', 'expiring'] as const;
 
 function parseNotify(text: string): NoticeKind[] {
   if (text === 'none') return [];

@@ -3,13 +3,10 @@
  * hash is allowed: ASVS 6.5.2). An account's data key is stored only wrapped, so the database and every server key together
  * list no account's receipts (P9).
  */
+import type { NoticeKind } from '../protocol/vocabulary.ts';
 import type { Plan, PlanName, Plans } from './plans.ts';
 import type { Sensitive } from './sensitive.ts';
 import type { UnixSeconds } from './time.ts';
-
-/** The notices that a creator can ask for about a secret, in display order. */
-export const noticeKinds = ['read', 'burned', 'expiring'] as const;
-export type NoticeKind = (typeof noticeKinds)[number];
 
 declare const brand: unique symbol;
 

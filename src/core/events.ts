@@ -1,7 +1,7 @@
 /** What happened, for logs and counters; never a key, a value or an address (P18). */
+import type { Burner, DeliveryState } from '../protocol/vocabulary.ts';
 import type { AccountId } from './account.ts';
 import type { AccountMail } from './mailer.ts';
-import type { Burner, DeliveryState } from './secret.ts';
 import type { StoredDomain } from './share-domain.ts';
 
 /** A tag is the first 8 hex digits of a secret id. */

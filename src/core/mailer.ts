@@ -1,8 +1,8 @@
 /**
  * The ports of mail: what the core asks of whoever hands mails over, and the bounds on them.
  */
+import type { DeliveryState } from '../protocol/vocabulary.ts';
 import type { AccountId, TokenFate } from './account.ts';
-import type { DeliveryState } from './secret.ts';
 import type { Sensitive } from './sensitive.ts';
 import type { UnixSeconds } from './time.ts';
 

@@ -9,31 +9,13 @@
  */
 
 import { shortkeyMask } from '../crypto/derive.ts';
-import type { AccountId, NoticeKind } from './account.ts';
+import type { Burner, DeliveryState, NoticeKind, ReceiptState } from '../protocol/vocabulary.ts';
+import type { AccountId } from './account.ts';
 import type { MetadataKey, ReceiptId, SecretId, SecretKey } from './keys.ts';
 import type { UnixSeconds } from './time.ts';
 
 /** As stored. Expiry is not stored, because it follows from the time. */
 export type StoredState = 'waiting' | 'received' | 'burned';
-
-/** Who burned a secret: the holder of its metadata key, or of its link. */
-export const burners = ['creator', 'recipient'] as const;
-export type Burner = (typeof burners)[number];
-
-/** As the creator sees it. */
-export const receiptStates = ['new', 'viewed', 'received', 'burned', 'expired'] as const;
-export type ReceiptState = (typeof receiptStates)[number];
-
-/**
- * What became of the mail to the recipient.
- * - `queued`: being handed over, or waiting for a retry.
- * - `accepted`: the mail server took it. Whether it was read is unknown.
- * - `refused`: the mail server rejected it permanently.
- * - `given_up`: the mail server deferred it until the last try.
- * - `not_sent`: the mail server never answered, or the process ended: mail is kept only in memory.
- */
-export const deliveryStates = ['queued', 'accepted', 'refused', 'given_up', 'not_sent'] as const;
-export type DeliveryState = (typeof deliveryStates)[number];
 
 export interface StoredDelivery {
   readonly state: DeliveryState;

@@ -7,17 +7,9 @@
  * A domain that the operator added is verified without a challenge and never checked. An accepted brand is legible on our
  * backgrounds, and its texts cannot rewrite what surrounds them.
  */
+import type { DomainState } from '../protocol/vocabulary.ts';
 import type { AccountId } from './account.ts';
 import type { UnixSeconds } from './time.ts';
-
-/**
- * - `unverified`: the TXT record has not been seen.
- * - `pending`: it has been seen, but the name does not point here yet.
- * - `verified`: both; only now it makes links, shows its brand and gets certificates.
- * - `lost`: it was verified, but a later check found the record gone or the name pointing elsewhere.
- */
-export const domainStates = ['unverified', 'pending', 'verified', 'lost'] as const;
-export type DomainState = (typeof domainStates)[number];
 
 /** Why the last check did not verify. `dns_failed`: no usable answer, so no conclusion. */
 export const domainFindings = ['txt_missing', 'txt_differs', 'not_pointing', 'dns_failed'] as const;

@@ -8,6 +8,7 @@
 import type { AccountId } from '../core/account.ts';
 import type { ServiceEvent } from '../core/events.ts';
 import type { RegionLabel } from '../core/keys.ts';
+import { deliveryStates, domainStates } from '../protocol/vocabulary.ts';
 import { type StepName, stepNames } from './next-steps.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -117,6 +118,8 @@ function milliseconds(value: unknown): Field | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? Math.round(value * 10) / 10 : undefined;
 }
 
+const oneOf = (words: readonly string[]): Form => matching(new RegExp(`^(${words.join('|')})$`));
+
 const operationName = matching(/^[a-z][a-z0-9]{0,7}(\.[a-z_]{1,24}){1,2}$/i);
 
 /**
@@ -128,8 +131,8 @@ const forms = {
   kind: matching(
     /^(conceal|generate|sign_up|reset|already_signed_up|password_(changed|set)|token_created|account_deleted|secret_(read|burned|expiring))$/,
   ),
-  state: matching(/^(queued|accepted|refused|given_up|not_sent)$/),
-  domainState: matching(/^(unverified|pending|verified|lost)$/),
+  state: oneOf(deliveryStates),
+  domainState: oneOf(domainStates),
   account: (value) => (value === null ? null : wholeNumber(Number.MAX_SAFE_INTEGER)(value)),
   operation: (value) => (value === null ? null : operationName(value)),
   method: matching(/^(GET|HEAD|POST|OPTIONS|PUT|PATCH|DELETE|other)$/),

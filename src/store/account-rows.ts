@@ -1,8 +1,8 @@
 /** Rows of accounts, their passwords, tickets, tokens and sessions, which both stores keep alike, as the core knows them. */
+
 import {
   type Account,
   type AccountId,
-  noticeKinds,
   type StoredPassword,
   type StoredSession,
   type StoredTicket,
@@ -12,6 +12,7 @@ import {
 } from '../core/account.ts';
 import type { PlanName } from '../core/plans.ts';
 import type { UnixSeconds } from '../core/time.ts';
+import { noticeKinds } from '../protocol/vocabulary.ts';
 import { chosenBy } from './marks.ts';
 
 export interface AccountRow {

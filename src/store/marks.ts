@@ -1,5 +1,5 @@
 /** Choices and marks as the bits of a number, for stores that keep them in one column. */
-import { type NoticeKind, noticeKinds } from '../core/account.ts';
+import { type NoticeKind, noticeKinds } from '../protocol/vocabulary.ts';
 
 /** Choices from a closed list as bits of one number: bit n is entry n, so the list may only grow at its end. */
 export function maskOf<Entry>(list: readonly Entry[], chosen: readonly Entry[]): number {

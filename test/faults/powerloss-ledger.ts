@@ -2,10 +2,11 @@
  * Shared by the process that loses power and the test that examines what is left: the form of the ledger, and records
  * identified by a number.
  */
+
 import { createHash } from 'node:crypto';
 import type { ReceiptId, SecretId } from '../../src/core/keys.ts';
 import { lookAnswers, lookRow, lookSeconds, type NewLook } from '../../src/core/ports/looks.ts';
-import type { Burner } from '../../src/core/secret.ts';
+import type { Burner } from '../../src/protocol/vocabulary.ts';
 
 /** `gone`: somebody was told that the secret does not wait any more. */
 export type Deed = 'put' | 'claim' | 'burn' | 'gone' | 'answer 1' | 'answer 2' | 'done';

@@ -2,13 +2,14 @@
  * Mail as part of a creation: it never delays it, never carries more than the link, and the receipt shows its true
  * state.
  */
+
 import { describe, expect, it } from 'bun:test';
 import PostalMime from 'postal-mime';
-import type { DeliveryState } from '../../src/core/secret.ts';
 import { mailTroubles } from '../../src/core/secrets/link-mail.ts';
 import type { ReceiptView } from '../../src/core/secrets/outcomes.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createSmtpMailer } from '../../src/mail/smtp.ts';
+import type { DeliveryState } from '../../src/protocol/vocabulary.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
 import { smtpServerOf } from '../support/settings.ts';

@@ -73,9 +73,9 @@ const rules: readonly Rule[] = [
     seeded: { path: 'src/core/x.ts', text: 'console.log(secret);' },
   },
   {
-    name: 'the core and the cryptography know no clock and no randomness but what they are given',
+    name: 'core, cryptography and protocol know no clock and no randomness but what they are given',
     breach: ({ path, text }) =>
-      /^src\/(core|crypto)\//.test(path) &&
+      /^src\/(core|crypto|protocol)\//.test(path) &&
       !['src/core/time.ts', 'src/crypto/random.ts'].includes(path) &&
       !/\.test\.ts$/.test(path) &&
       /\bDate\.now\(|new Date\(\)|Math\.random\(|performance\.now\(|randomBytes\(|getRandomValues/.test(

@@ -90,7 +90,7 @@ describe('the package', () => {
   it('holds modules, their types and what a developer reads, and needs no other package', async () => {
     const names = await readdir(installed);
     const others = names.filter((name) => !/\.d\.ts$|\.js$/.test(name));
-    expect(others.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
+    expect(others.sort()).toEqual(['LICENSE', 'README.md', 'package.json', 'protocol']);
     const read = async (path: string) => JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
     const main = await read(join(repositoryRoot, 'package.json'));
     const manifest = await read(join(installed, 'package.json'));

@@ -1,6 +1,8 @@
 /** Stores with one seeded defect each in burns by the link, or in who is said to have burned (see `defects.ts`). */
+
 import { lookRow } from '../../src/core/ports/looks.ts';
-import type { Burner, StoredReceipt, StoredSecret } from '../../src/core/secret.ts';
+import type { StoredReceipt, StoredSecret } from '../../src/core/secret.ts';
+import type { Burner } from '../../src/protocol/vocabulary.ts';
 import type { Store } from '../../src/store/store.ts';
 import { clientStays } from './conformance/check.ts';
 import type { SeededDefect } from './defects.ts';

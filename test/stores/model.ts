@@ -2,18 +2,13 @@
  * A model of one creator's secrets, and random histories that compare a store with it. A history is a pure function of
  * its seed, so a printed seed repeats it.
  */
+
 import { strict as assert } from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import type { AccountId } from '../../src/core/account.ts';
 import { lookAnswers, lookRow } from '../../src/core/ports/looks.ts';
-import type {
-  Burner,
-  DeliveryState,
-  NewRecord,
-  StoredDelivery,
-  StoredSecret,
-  StoredState,
-} from '../../src/core/secret.ts';
+import type { NewRecord, StoredDelivery, StoredSecret, StoredState } from '../../src/core/secret.ts';
+import type { Burner, DeliveryState } from '../../src/protocol/vocabulary.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createDice } from '../support/run-seed.ts';
 import { ownerIn } from './conformance/account-fixtures.ts';

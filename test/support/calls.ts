@@ -4,7 +4,7 @@
  * An answer that is not exactly what the contract says for a winner or a loser is `strange`, so a test cannot mistake a
  * half-right answer for a right one.
  */
-import type { Burner } from '../../src/core/secret.ts';
+import type { Burner } from '../../src/protocol/vocabulary.ts';
 import { type RawAnswer, requestBytes } from './raw-client.ts';
 
 export interface Made {

@@ -4,7 +4,7 @@
  * Exactly one attempt wins, every other gets the exact answer for a gone secret, and the receipt names the winner
  * (P1, P6, P7).
  */
-import type { Burner } from '../../src/core/secret.ts';
+import type { Burner } from '../../src/protocol/vocabulary.ts';
 import {
   type Attempt,
   attemptRequest,

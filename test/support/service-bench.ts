@@ -2,6 +2,7 @@
  * The whole core on a test bench: the real use cases, the store in memory, a clock moved by hand, a hasher that is fast and
  * counts its calls, a mailer that keeps what it gets, and accounts that sign up as in production.
  */
+
 import { createHash } from 'node:crypto';
 import type { AccountCaller } from '../../src/core/account.ts';
 import { createAccount } from '../../src/core/accounts/admin.ts';
@@ -11,7 +12,7 @@ import { createLinks } from '../../src/core/links.ts';
 import type { AccountMail, SecretLinkMail } from '../../src/core/mailer.ts';
 import { builtInPlans, type PlanName } from '../../src/core/plans.ts';
 import type { PassphraseHasher } from '../../src/core/ports/passphrases.ts';
-import type { DeliveryState, NewRecord } from '../../src/core/secret.ts';
+import type { NewRecord } from '../../src/core/secret.ts';
 import type {
   ConcealInput,
   ReceiptView,
@@ -22,6 +23,7 @@ import { textOf } from '../../src/core/secrets/reveal.ts';
 import { createService, type SecretService, type ServiceParts } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
+import type { DeliveryState } from '../../src/protocol/vocabulary.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import { createMemoryStore, type MemoryStore } from '../stores/memory.ts';
 import { steadyClock } from './clocks.ts';

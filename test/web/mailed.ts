@@ -3,9 +3,11 @@
  *
  * Mail is sent as in production; only the transport is replaced, because tests have no mail server.
  */
-import type { NoticeKind, SignedIn } from '../../src/core/account.ts';
+
+import type { SignedIn } from '../../src/core/account.ts';
 import type { AccountMail, Handover, Mailer, SecretLinkMail } from '../../src/core/mailer.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
+import type { NoticeKind } from '../../src/protocol/vocabulary.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
 import { type SignedInVisitor, signUpAs } from './signed-in.ts';

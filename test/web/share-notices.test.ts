@@ -1,7 +1,7 @@
 /** Which mails someone gets about a secret: the account's setting, and a different one for a single secret. */
 
 import { describe, expect, it } from 'bun:test';
-import { type NoticeKind, noticeKinds } from '../../src/core/account.ts';
+import { type NoticeKind, noticeKinds } from '../../src/protocol/vocabulary.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { type AccountVisitor, address, openAccountVisitor, signUp } from './account-visitor.ts';
 import { signUpAs } from './signed-in.ts';

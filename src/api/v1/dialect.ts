@@ -2,8 +2,9 @@
  * Every difference between v1 as documented and as the existing service answers, with the evidence for each. Outside this
  * file no code of v1 asks which dialect it speaks.
  */
-import type { ReceiptState } from '../../core/secret.ts';
+
 import type { Access } from '../../http/operation.ts';
+import type { ReceiptState } from '../../protocol/vocabulary.ts';
 import { type DialectName, managementAuthority, row, type SideOf, sideOf } from '../version.ts';
 
 /** What counts of a parameter's text; `undefined` where nothing does. */

@@ -2,9 +2,9 @@
  * v1's answers: the metadata record, its schema and the order of its fields. Success is exactly 200, times are whole Unix
  * seconds, numbers are JSON numbers; a list never shows a secret key (P16). The schemas describe the documented dialect.
  */
+
 import { z } from 'zod';
 import type { Links } from '../../core/links.ts';
-import { receiptStates } from '../../core/secret.ts';
 import type {
   BurnOutcome,
   CreationOutcome,
@@ -14,6 +14,7 @@ import type {
 } from '../../core/secrets/outcomes.ts';
 import { textOf } from '../../core/secrets/reveal.ts';
 import type { Reply } from '../../http/operation.ts';
+import { receiptStates } from '../../protocol/vocabulary.ts';
 import { key, seconds, time } from '../fields.ts';
 import type { Dialect } from './dialect.ts';
 import { encodeCreationRefusal, encodeKeyRefusal, encodeUnprovenBurn } from './refusals.ts';

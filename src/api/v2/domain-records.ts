@@ -2,10 +2,12 @@
  * v2's records of share domains, and what it takes about them: the field names of the existing service where it has them, and beside them our own
  * (`name`, `state`, `finding`, `checked`).
  */
+
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
-import { domainFindings, domainStates } from '../../core/share-domain.ts';
+import { domainFindings } from '../../core/share-domain.ts';
 import type { DomainView } from '../../core/share-domains/service.ts';
+import { domainStates } from '../../protocol/vocabulary.ts';
 import { notText, time } from '../fields.ts';
 import { custidOf, success } from './records.ts';
 import { encodeIgnored, ignored } from './wire.ts';

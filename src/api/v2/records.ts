@@ -7,12 +7,20 @@
  * key and the link only while the secret waits. Where a text is missing it is empty: existing clients decode no null there.
  * Links come from configuration (P20).
  */
+
 import { z } from 'zod';
-import { type Caller, noticeKinds } from '../../core/account.ts';
+import type { Caller } from '../../core/account.ts';
 import type { SecretKey } from '../../core/keys.ts';
 import type { Links } from '../../core/links.ts';
-import { burners, deliveryStates, type ReceiptState, receiptStates } from '../../core/secret.ts';
 import type { ReceiptView, SecretView } from '../../core/secrets/outcomes.ts';
+import {
+  burners,
+  deliveryStates,
+  lockCauses,
+  noticeKinds,
+  type ReceiptState,
+  receiptStates,
+} from '../../protocol/vocabulary.ts';
 import { key, seconds, time } from '../fields.ts';
 import { sealedContent } from './sealed.ts';
 
@@ -52,9 +60,7 @@ const delivery = z
 
 const locked = z
   .object({
-    by: z
-      .enum(['passphrase', 'code'])
-      .meta({ description: '`passphrase`: by wrong passphrases. `code`: not used yet.' }),
+    by: z.enum(lockCauses).meta({ description: '`passphrase`: by wrong passphrases. `code`: not used yet.' }),
     until: timeOrNull.meta({
       description: 'Null: until its creator allows more, with `"attempts": "more"`.',
     }),

@@ -3,7 +3,8 @@
  * its mailbox or its password (P17). Work after an answer (a mail, a last use) never fails the call it followed.
  */
 
-import type { NoticeKind, SignedIn } from '../account.ts';
+import type { NoticeKind } from '../../protocol/vocabulary.ts';
+import type { SignedIn } from '../account.ts';
 import { createBackground } from '../background.ts';
 import type { AccountCore } from '../ports/core.ts';
 import { finishDeletions } from './deletion.ts';

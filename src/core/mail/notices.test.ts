@@ -1,13 +1,15 @@
 /**
  * Proves that an account gets the notices it asked for, once, in its language, and that a notice delays nothing.
  */
+
 import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { dumpOf, findCanaries } from '../../../test/support/canary.ts';
 import { noOptions } from '../../../test/support/inputs.ts';
 import { giveDomain } from '../../../test/support/own-domain.ts';
 import { type Bench, createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
-import { anonymous, noticeKinds } from '../account.ts';
+import { noticeKinds } from '../../protocol/vocabulary.ts';
+import { anonymous } from '../account.ts';
 import type { Mailer } from '../mailer.ts';
 import { Sensitive } from '../sensitive.ts';
 import { noticeDueAt, noticesFor } from './notices.ts';

@@ -4,7 +4,8 @@
  * account gets none.
  */
 
-import { type AccountId, type Caller, type NoticeKind, noticeKinds } from '../account.ts';
+import { type NoticeKind, noticeKinds } from '../../protocol/vocabulary.ts';
+import type { AccountId, Caller } from '../account.ts';
 import type { AccountMail } from '../mailer.ts';
 import type { Core } from '../ports/core.ts';
 import type { DueNotice } from '../ports/mail.ts';

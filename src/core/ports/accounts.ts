@@ -1,4 +1,5 @@
-import type { Account, AccountId, ListedAccount, NewAccount, NoticeKind } from '../account.ts';
+import type { NoticeKind } from '../../protocol/vocabulary.ts';
+import type { Account, AccountId, ListedAccount, NewAccount } from '../account.ts';
 import type { PlanName } from '../plans.ts';
 import type { DeletionStore } from './deletion.ts';
 import type { PasswordStore } from './passwords.ts';

@@ -9,7 +9,8 @@ import { utf8 } from '../../crypto/bytes.ts';
 import { derivePassphraseSalt, derivePassphraseVerifierInput } from '../../crypto/derive.ts';
 import { sealSecret } from '../../crypto/envelope.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
-import { type Caller, clientOf, type HashPlace, type NoticeKind, planOf } from '../account.ts';
+import type { NoticeKind } from '../../protocol/vocabulary.ts';
+import { type Caller, clientOf, type HashPlace, planOf } from '../account.ts';
 import type { ServiceEvent } from '../events.ts';
 import {
   generateMetadataKey,

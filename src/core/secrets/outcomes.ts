@@ -4,11 +4,11 @@
  */
 
 import type { RepeatedRequest } from '../../crypto/creation.ts';
-import type { NoticeKind } from '../account.ts';
+import type { Burner, NoticeKind, ReceiptState } from '../../protocol/vocabulary.ts';
 import type { MetadataKey, SecretKey } from '../keys.ts';
 import type { Exhausted, Lock } from '../ports/attempts.ts';
 import type { IsAbandoned } from '../ports/claims.ts';
-import type { Burner, Delivery, ReceiptState } from '../secret.ts';
+import type { Delivery } from '../secret.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { DomainChoice } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';

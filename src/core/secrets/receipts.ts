@@ -13,6 +13,7 @@ import { expiryLimitOf, openCreatorKey, unwrapSecret } from '../../crypto/envelo
 import type { KeyRing } from '../../crypto/keyring.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import { unwrapCreatorBox } from '../../crypto/version-1.ts';
+import type { ReceiptState } from '../../protocol/vocabulary.ts';
 import { type AccountCaller, type AccountId, type Caller, noAccountId } from '../account.ts';
 import {
   type MetadataKey,
@@ -28,7 +29,6 @@ import { epochKeyOf } from '../ports/epochs.ts';
 import {
   isWaiting,
   type ReceiptRecord,
-  type ReceiptState,
   receiptStateAt,
   type StoredDelivery,
   type StoredReceipt,

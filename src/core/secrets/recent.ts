@@ -2,12 +2,14 @@
  * The recent list: an account's own receipts, page by page. A later page never repeats or skips what existed at the first
  * one, and a list shows no secret key (P16).
  */
+
 import { openBox, sealBox } from '../../crypto/box.ts';
 import { utf8 } from '../../crypto/bytes.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
+import type { ReceiptState } from '../../protocol/vocabulary.ts';
 import type { AccountCaller } from '../account.ts';
 import type { Core } from '../ports/core.ts';
-import { type ReceiptState, receiptStateAt } from '../secret.ts';
+import { receiptStateAt } from '../secret.ts';
 import { locksOf } from './access.ts';
 import type { ReceiptView, RecentInput, RecentOutcome } from './outcomes.ts';
 import { listedView } from './receipts.ts';

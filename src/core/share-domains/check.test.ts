@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test';
+import type { DomainState } from '../../protocol/vocabulary.ts';
 import type { AccountId } from '../account.ts';
-import { type DomainCheck, type DomainState, plainBrand } from '../share-domain.ts';
+import { type DomainCheck, plainBrand } from '../share-domain.ts';
 import { checkDomain, type DnsAnswer, type Resolver, txtHostOf } from './check.ts';
 
 const challenge = '0123456789abcdef0123456789abcdef';

@@ -7,9 +7,10 @@
  *
  * One check per domain runs at a time, and all callers get its result. Only a changed state causes an event.
  */
+import type { DomainState } from '../../protocol/vocabulary.ts';
 import type { Events } from '../events.ts';
 import type { DomainStore } from '../ports/domains.ts';
-import type { DomainCheck, DomainFinding, DomainState, StoredDomain } from '../share-domain.ts';
+import type { DomainCheck, DomainFinding, StoredDomain } from '../share-domain.ts';
 import type { UnixSeconds } from '../time.ts';
 
 /** From the configured resolver and nowhere else. Never rejects. */

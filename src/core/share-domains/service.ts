@@ -5,6 +5,7 @@
  * reported as taken. Names are stored and compared in one spelling. A host that cannot be a domain costs no look-up.
  */
 
+import type { DomainState } from '../../protocol/vocabulary.ts';
 import type { AccountCaller, AccountId } from '../account.ts';
 import type { Core } from '../ports/core.ts';
 import {
@@ -18,7 +19,6 @@ import {
   type DomainLogo,
   type DomainName,
   type DomainNameProblem,
-  type DomainState,
   hostNameOf,
   type LogoProblem,
   type ParseDomainName,

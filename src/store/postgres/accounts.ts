@@ -5,9 +5,11 @@
  * a statement that removes that state waits, and then sees what was added (see 002-accounts.sql). A unique index lets a name
  * be taken once. Foreign keys delete what belongs to an account with its row.
  */
-import { type Account, type AccountId, type ListedAccount, noticeKinds } from '../../core/account.ts';
+
+import type { Account, AccountId, ListedAccount } from '../../core/account.ts';
 import type { AccountRegister, OwnedCounts } from '../../core/ports/accounts.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { noticeKinds } from '../../protocol/vocabulary.ts';
 import { type AccountRow, accountColumns, accountOf, freshAccount } from '../account-rows.ts';
 import { maskOf } from '../marks.ts';
 import { type Done, decided } from './batches.ts';

@@ -11,6 +11,7 @@
  * somebody was answered in the meantime (endings.ts), an answer of its look was asked for, or what was erased is not what was read. What
  * a put locks it locks too, so that nothing comes back under a closed root or for an account that is gone.
  */
+
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../core/errors.ts';
@@ -23,8 +24,9 @@ import type {
 } from '../../core/ports/claims.ts';
 import { lookRow, lookSeconds, type NewLook } from '../../core/ports/looks.ts';
 import { rootKidOf } from '../../core/ports/roots.ts';
-import type { Burner, StoredSecret } from '../../core/secret.ts';
+import type { StoredSecret } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import type { Burner } from '../../protocol/vocabulary.ts';
 import { createBatch } from './batches.ts';
 import { type Ending, type Endings, endingColumns, undoSeconds } from './endings.ts';
 import type { Engine } from './engine.ts';

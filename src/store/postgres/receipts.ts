@@ -1,13 +1,7 @@
 import type { ReceiptStore } from '../../core/ports/receipts.ts';
-import {
-  type Burner,
-  type DeliveryState,
-  isWaiting,
-  type ReceiptRecord,
-  type StoredDelivery,
-  type StoredReceipt,
-} from '../../core/secret.ts';
+import { isWaiting, type ReceiptRecord, type StoredDelivery, type StoredReceipt } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import type { Burner, DeliveryState } from '../../protocol/vocabulary.ts';
 import { lifeOf, type ReceiptRow, receiptOf } from '../record-rows.ts';
 import { deliveryAt } from '../store.ts';
 import { type Ending, type Endings, endingColumns } from './endings.ts';

@@ -2,16 +2,12 @@
  * Accounts. The reads run outside a transaction, the writes inside a batch's; neither calls the other. Uniqueness is the
  * database's own: a conflict is an expected answer, not a failure.
  */
+
 import type { Database } from 'bun:sqlite';
-import {
-  type Account,
-  type AccountId,
-  type ListedAccount,
-  type NewAccount,
-  noticeKinds,
-} from '../../core/account.ts';
+import type { Account, AccountId, ListedAccount, NewAccount } from '../../core/account.ts';
 import type { AccountRegister, OwnedCounts } from '../../core/ports/accounts.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { noticeKinds } from '../../protocol/vocabulary.ts';
 import { type AccountRow, accountColumns, accountOf, freshAccount } from '../account-rows.ts';
 import { maskOf } from '../marks.ts';
 import type { Deciding } from './decisions.ts';

@@ -4,13 +4,14 @@
  * The form of the statements is the safety argument: each is one UPDATE that holds the whole condition, so exactly one can
  * match (P1, P7), and it sets the state and erases together (P6).
  */
+
 import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../core/errors.ts';
 import type { SecretId } from '../../core/keys.ts';
 import type { ClaimStore, ClaimTarget } from '../../core/ports/claims.ts';
 import { rootKidOf } from '../../core/ports/roots.ts';
-import type { Burner } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import type { Burner } from '../../protocol/vocabulary.ts';
 import type { Deciding } from './decisions.ts';
 import { createLookClaim, eraseLook, holdsLook } from './looks.ts';
 import { locateReceipt, type Parts } from './parts.ts';

@@ -2,11 +2,13 @@
  * The delivery of a record's mail, and its notices, each in its own table: the record's row keeps its size (see
  * 001-records.sql). A notice is deleted by the decision that hands it out, so only one process gets it, once.
  */
+
 import type { Database } from 'bun:sqlite';
 import type { AccountId } from '../../core/account.ts';
 import type { DueNotice, MailStore } from '../../core/ports/mail.ts';
-import type { DeliveryState, StoredDelivery } from '../../core/secret.ts';
+import type { StoredDelivery } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import type { DeliveryState } from '../../protocol/vocabulary.ts';
 import type { Deciding } from './decisions.ts';
 import { locateReceipt, type Parts } from './parts.ts';
 

@@ -2,11 +2,12 @@
  * What an account has shared, newest first: its own receipts only, without values or plain recipients, and with no more of a
  * secret's key than the six characters that every receipt keeps (P16).
  */
+
 import type { Child, FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
-import type { DeliveryState, ReceiptState } from '../../core/secret.ts';
 import type { ReceiptView, RecentOutcome } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import type { DeliveryState, ReceiptState } from '../../protocol/vocabulary.ts';
 import { Day } from '../kit/day.tsx';
 import { forAccount, PageHead } from '../kit/form-page.tsx';
 import { Actions, Item, Items } from '../kit/items.tsx';

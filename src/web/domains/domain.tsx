@@ -3,11 +3,13 @@
  * the button. Only a POST removes a domain, after a page that asks. Another account's domain is as unknown as one that does not
  * exist.
  */
+
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
-import type { DomainFinding, DomainState } from '../../core/share-domain.ts';
+import type { DomainFinding } from '../../core/share-domain.ts';
 import type { DomainService, DomainView } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import type { DomainState } from '../../protocol/vocabulary.ts';
 import { AccountFrame } from '../account/sections.tsx';
 import {
   DoneNote,

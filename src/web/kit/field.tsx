@@ -1,8 +1,9 @@
 /** A form field with its label, hint and error, wired for screen readers; and the boxes that choose notices. */
+
 import { raw } from 'hono/html';
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import { type NoticeKind, noticeKinds } from '../../core/account.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import { type NoticeKind, noticeKinds } from '../../protocol/vocabulary.ts';
 import type { Form } from './form.ts';
 import type { Frame } from './layout.tsx';
 

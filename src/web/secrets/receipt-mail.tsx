@@ -3,11 +3,13 @@
  * address is shown obfuscated, except in the field it was just typed into. The form is shown to accounts, and to
  * anyone who has filled it in, so nothing typed is lost.
  */
+
 import type { FC } from 'hono/jsx';
-import type { Delivery, DeliveryState } from '../../core/secret.ts';
+import type { Delivery } from '../../core/secret.ts';
 import { type MailTrouble, mailTroubleOf } from '../../core/secrets/link-mail.ts';
 import type { DeliverOutcome, ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
+import type { DeliveryState } from '../../protocol/vocabulary.ts';
 import type { FieldTexts } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';

@@ -3,10 +3,11 @@
  * address, folded, far from the link and unlike it. The link is in the page only when the props hold it; without scripts its field,
  * message and QR code still work.
  */
+
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import type { ReceiptState } from '../../core/secret.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import type { ReceiptState } from '../../protocol/vocabulary.ts';
 import type { ScriptName } from '../client/assets.ts';
 import { Day, type DayState } from '../kit/day.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';

@@ -3,11 +3,12 @@
  * makes no sense. What was typed before a value was drawn over it stays in hidden fields of the form; only an unchanged
  * drawn value is ever dropped.
  */
-import type { NoticeKind } from '../../core/account.ts';
+
 import type { Plan } from '../../core/plans.ts';
 import type { SealedInput } from '../../core/secrets/end-to-end.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import type { Locale } from '../../locale/catalogues.ts';
+import type { NoticeKind } from '../../protocol/vocabulary.ts';
 import { readNoticeKinds } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
 import type { Frame } from '../kit/layout.tsx';

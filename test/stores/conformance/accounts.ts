@@ -1,9 +1,11 @@
 /**
  * Checks of accounts, tokens and the check values of wrapping roots.
  */
+
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { AccountId, NoticeKind, TokenScope } from '../../../src/core/account.ts';
+import type { AccountId, TokenScope } from '../../../src/core/account.ts';
+import type { NoticeKind } from '../../../src/protocol/vocabulary.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { accountNamed, newAccount, newToken } from './account-fixtures.ts';
 import {

@@ -2,9 +2,10 @@
  * Checks of end-to-end secrets: whether a record is of one is known at its creation and never changes, because both layers of its
  * envelope are bound to it, and what a client encrypted may be a hundred times as large as a value.
  */
+
 import { strict as assert } from 'node:assert';
-import { noticeKinds } from '../../../src/core/account.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
+import { noticeKinds } from '../../../src/protocol/vocabulary.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ownerIn } from './account-fixtures.ts';
 import {

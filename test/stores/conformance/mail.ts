@@ -1,10 +1,11 @@
 /**
  * Checks of the delivery of a secret's mail, and of the notices about it.
  */
+
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import { type NoticeKind, noticeKinds } from '../../../src/core/account.ts';
 import type { NewRecord, StoredDelivery } from '../../../src/core/secret.ts';
+import { type NoticeKind, noticeKinds } from '../../../src/protocol/vocabulary.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { accountNamed, ownerIn } from './account-fixtures.ts';
 import {

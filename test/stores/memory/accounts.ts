@@ -2,19 +2,15 @@
  * Accounts, their tokens and the check values of the wrapping roots, in memory. Deleting an account deletes all that
  * belongs to it.
  */
-import {
-  type Account,
-  type AccountId,
-  type ListedAccount,
-  noticeKinds,
-  type StoredToken,
-} from '../../../src/core/account.ts';
+
+import type { Account, AccountId, ListedAccount, StoredToken } from '../../../src/core/account.ts';
 import type { AccountRegister, AccountStore } from '../../../src/core/ports/accounts.ts';
 import type { DeletionStore } from '../../../src/core/ports/deletion.ts';
 import type { DomainStore } from '../../../src/core/ports/domains.ts';
 import type { RootStore, RotationStore } from '../../../src/core/ports/roots.ts';
 import type { NewToken, TokenStore } from '../../../src/core/ports/tokens.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
+import { noticeKinds } from '../../../src/protocol/vocabulary.ts';
 import { finishedDeletionSeconds } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import {

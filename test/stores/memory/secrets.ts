@@ -4,6 +4,7 @@
  * A secret and its receipt are one record with one state: a receipt cannot disagree with its secret (P6), and a burn and
  * a claim cannot both win (P7). Bytes are copied on the way in and out, because callers wipe theirs.
  */
+
 import type { AccountId } from '../../../src/core/account.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { ReceiptId, SecretId } from '../../../src/core/keys.ts';
@@ -13,7 +14,6 @@ import type { LookStore, NewLook, StoredLook } from '../../../src/core/ports/loo
 import { type OlderRootsBatch, rootKidOf } from '../../../src/core/ports/roots.ts';
 import type { SecretStore } from '../../../src/core/ports/secrets.ts';
 import {
-  type Burner,
   isWaiting,
   type NewRecord,
   type ReceiptRecord,
@@ -23,6 +23,7 @@ import {
   type StoredState,
 } from '../../../src/core/secret.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
+import type { Burner } from '../../../src/protocol/vocabulary.ts';
 import { deliveryAt } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import { assertFits, lookMethods, type MemoryLook } from './looks.ts';

@@ -1,0 +1,38 @@
+/** The closed sets of words that the server and its clients share. */
+
+/** In display order. */
+export const noticeKinds = ['read', 'burned', 'expiring'] as const;
+/** The notices that an account can get about its secrets. */
+export type NoticeKind = (typeof noticeKinds)[number];
+
+export const burners = ['creator', 'recipient'] as const;
+/** Who burned a secret: the holder of its metadata key, or of its link. */
+export type Burner = (typeof burners)[number];
+
+export const receiptStates = ['new', 'viewed', 'received', 'burned', 'expired'] as const;
+/** The secret is waiting in `new` and `viewed` (the creator has looked); the others are final. */
+export type ReceiptState = (typeof receiptStates)[number];
+
+export const deliveryStates = ['queued', 'accepted', 'refused', 'given_up', 'not_sent'] as const;
+/**
+ * State of the mail to the recipient.
+ * - `queued`: being handed over, or waiting for a retry.
+ * - `accepted`: the mail server took it. Whether it was read is unknown.
+ * - `refused`: the mail server rejected it permanently.
+ * - `given_up`: the mail server deferred it until the last try, or could not be reached.
+ * - `not_sent`: the mail server never answered, or the process ended: mail is kept only in memory.
+ */
+export type DeliveryState = (typeof deliveryStates)[number];
+
+export const lockCauses = ['passphrase', 'code'] as const;
+/** What was guessed wrong too often. No server uses `code` yet. */
+export type LockCause = (typeof lockCauses)[number];
+
+export const domainStates = ['unverified', 'pending', 'verified', 'lost'] as const;
+/**
+ * - `unverified`: the TXT record has not been seen.
+ * - `pending`: it has been seen, but the name does not point to the server yet.
+ * - `verified`: both; only now it makes links, shows its brand and gets certificates.
+ * - `lost`: it was verified, but a later check found the record gone or the name pointing elsewhere.
+ */
+export type DomainState = (typeof domainStates)[number];
