@@ -20,7 +20,7 @@ const limitMs = 120_000;
 const usual = join(root, 'dist', 'sdk');
 const outdir = process.argv[2] ?? usual;
 /** The names that a program imports, and the module of each. */
-const entries = { '.': 'mayfly', './v1': 'v1', './domains': 'domains' };
+const entries = { '.': 'mayfly', './domains': 'domains' };
 
 /**
  * A module for each file, neither bundled nor minified: what the entries share exists once, a bundler takes only what is used, and a

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'bun:test';
 import { getEventListeners } from 'node:events';
 import { createDomainClient } from '../../sdk/domains.ts';
 import { createClient, type Fetch, newLook } from '../../sdk/mayfly.ts';
-import { createV1Client } from '../../sdk/v1.ts';
 import { failure } from './observed.ts';
 
 const key = 'abcdefghijklmnopqrstuvwxyz01234';
@@ -22,9 +21,7 @@ function scripted(answer: (nth: number) => Response | Promise<Response>, retries
     return answer(count);
   };
   const options = { server, fetch, ...(retries === undefined ? {} : { retries }) };
-  const client = createClient(options);
-  const [v1, domains] = [createV1Client(options), createDomainClient(options)];
-  return { client, v1, domains, count: () => count };
+  return { client: createClient(options), domains: createDomainClient(options), count: () => count };
 }
 
 function busy(status: number, headers: Record<string, string>): Response {
@@ -50,7 +47,7 @@ describe('a call that ends early', () => {
   });
 
   it('sends nothing if its signal was aborted before', async () => {
-    const { client, v1, domains, count } = scripted(() => Response.json(waiting));
+    const { client, domains, count } = scripted(() => Response.json(waiting));
     const options = { signal: AbortSignal.abort() };
     const calls = [
       client.conceal({ value: 'x', ...options }),
@@ -73,15 +70,6 @@ describe('a call that ends early', () => {
       client.serviceStatus(options),
       client.version(options),
       client.locales(options),
-      v1.conceal({ value: 'x', ...options }),
-      v1.generate(options),
-      v1.reveal(key, options),
-      v1.receipt(key, options),
-      v1.view(key, options),
-      v1.burn(key, options),
-      v1.recent(options),
-      v1.checkCredentials(options),
-      v1.serviceStatus(options),
       domains.list(options),
       domains.add('x.example', options),
       domains.find('x.example', options),
@@ -91,7 +79,7 @@ describe('a call that ends early', () => {
       domains.setLogo('x.example', null, options),
       domains.setLogo('x.example', new Blob(), options),
     ];
-    const methods = [client, v1, domains].flatMap((each) => Object.keys(each));
+    const methods = [client, domains].flatMap((each) => Object.keys(each));
     expect(calls).toHaveLength(methods.length + 1);
     const codes = await Promise.all(calls.map(async (call) => (await failure(call)).code));
     expect([codes, count()]).toEqual([calls.map(() => 'aborted'), 0]);
@@ -138,7 +126,7 @@ describe('a call that ends early', () => {
 });
 
 describe('repeating', () => {
-  type Clients = Pick<ReturnType<typeof scripted>, 'client' | 'v1' | 'domains'>;
+  type Clients = Pick<ReturnType<typeof scripted>, 'client' | 'domains'>;
   type Calls = Readonly<Record<string, (clients: Clients) => Promise<unknown>>>;
   const reads: Calls = {
     status: ({ client }) => client.status(key),
@@ -149,10 +137,6 @@ describe('repeating', () => {
     serviceStatus: ({ client }) => client.serviceStatus(),
     version: ({ client }) => client.version(),
     locales: ({ client }) => client.locales(),
-    'receipt of v1': ({ v1 }) => v1.receipt(key),
-    'recent of v1': ({ v1 }) => v1.recent(),
-    'checkCredentials of v1': ({ v1 }) => v1.checkCredentials(),
-    'serviceStatus of v1': ({ v1 }) => v1.serviceStatus(),
     'list of domains': ({ domains }) => domains.list(),
     'find of domains': ({ domains }) => domains.find('x.example'),
   };
@@ -169,11 +153,6 @@ describe('repeating', () => {
     setTtl: ({ client }) => client.setTtl(key, 60),
     allowMore: ({ client }) => client.allowMore(key),
     deliver: ({ client }) => client.deliver(key),
-    'conceal of v1': ({ v1 }) => v1.conceal({ value: 'x' }),
-    'generate of v1': ({ v1 }) => v1.generate(),
-    'reveal of v1': ({ v1 }) => v1.reveal(key),
-    'view of v1': ({ v1 }) => v1.view(key),
-    'burn of v1': ({ v1 }) => v1.burn(key),
     'add of domains': ({ domains }) => domains.add('x.example'),
     'verify of domains': ({ domains }) => domains.verify('x.example'),
     'remove of domains': ({ domains }) => domains.remove('x.example'),
@@ -182,8 +161,8 @@ describe('repeating', () => {
   };
 
   it('is decided for every method', () => {
-    const { client, v1, domains } = scripted(() => busy(503, {}));
-    const methods = [client, v1, domains].flatMap((each) => Object.keys(each));
+    const { client, domains } = scripted(() => busy(503, {}));
+    const methods = [client, domains].flatMap((each) => Object.keys(each));
     expect(Object.keys({ ...reads, ...others })).toHaveLength(methods.length);
   });
 

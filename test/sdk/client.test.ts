@@ -1,7 +1,6 @@
 /** The client against a started server, and against answers that our servers never give. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { createClient, type MayflyClient, parseLink, type Receipt } from '../../sdk/mayfly.ts';
-import { createV1Client } from '../../sdk/v1.ts';
 import { createTestApp } from '../support/app.ts';
 import { lookUntil } from '../support/look-until.ts';
 import { createAccount, type StartedServer, startServer } from '../support/started-server.ts';
@@ -350,11 +349,8 @@ describe('the client', () => {
       asked.push(url);
       return app.handler(new Request(url.replace(written, 'http://localhost'), init));
     };
-    const links = [
-      (await createClient({ server: given, fetch }).conceal({ value: 'x' })).link,
-      (await createV1Client({ server: given, fetch }).conceal({ value: 'x' })).link,
-    ];
-    for (const link of links) expect(link).toStartWith(`${written}/secret/`);
+    const { link } = await createClient({ server: given, fetch }).conceal({ value: 'x' });
+    expect(link).toStartWith(`${written}/secret/`);
     for (const url of asked) expect(url).toStartWith(`${written}/api/`);
   });
 

@@ -31,18 +31,7 @@ import type {
 } from '../../sdk/records.ts';
 import type { SealedSecret } from '../../sdk/sealing.ts';
 import type { WireAccount, WireLocales, WireServiceStatus, WireVersion } from '../../sdk/service.ts';
-import type {
-  v1CreationFields,
-  v1GenerationFields,
-  WireV1Burned,
-  WireV1Generated,
-  WireV1Receipt,
-  WireV1Revealed,
-  WireV1Status,
-} from '../../sdk/v1-records.ts';
 import type { FieldsOf, numberAt, textAt } from '../../sdk/wire.ts';
-import type * as v1Forms from '../../src/api/v1/operations.ts';
-import type * as v1 from '../../src/api/v1/record.ts';
 import type * as batches from '../../src/api/v2/batch.ts';
 import type * as burns from '../../src/api/v2/burn-unread.ts';
 import type * as changes from '../../src/api/v2/change.ts';
@@ -75,7 +64,6 @@ type Takes<Schema extends z.ZodType, Fields extends Partial<z.input<Schema>>> = 
 type MetadataRecord = z.output<typeof records.metadataRecord>;
 type SecretRecord = z.output<typeof records.secretRecord>;
 type DomainAnswer = z.output<typeof domains.domainAnswer>;
-type V1Record = z.output<typeof v1.metadataRecord>;
 
 export type Answers = AllTrue<
   [
@@ -100,12 +88,6 @@ export type Answers = AllTrue<
     Fits<DomainAnswer, WireDomainAnswer>,
     Fits<z.output<typeof domains.domainsAnswer>, WireDomains>,
     Fits<z.output<typeof domains.brandAnswer>, WireRecord<WireBrand>>,
-    Fits<V1Record, WireV1Receipt>,
-    Fits<z.output<typeof v1.generatedRecord>, WireV1Generated>,
-    Fits<z.output<typeof v1.recentRecords>[number], WireV1Receipt>,
-    Fits<z.output<typeof v1.burnedRecord>, WireV1Burned>,
-    Fits<z.output<typeof v1.revealedSecret>, WireV1Revealed>,
-    Fits<z.output<typeof v1.nominalStatus>, WireV1Status>,
   ]
 >;
 
@@ -118,7 +100,6 @@ export type ClosedSets = AllTrue<
     Same<NonNullable<MetadataRecord['locked']>['by'], WireLock['by']>,
     Same<SecretRecord['state'], WireSecret['state']>,
     Same<DomainAnswer['record']['state'], WireDomain['state']>,
-    Same<V1Record['state'], WireV1Receipt['state']>,
     Same<(typeof serverCodes)[number], RefusalCode>,
   ]
 >;
@@ -166,8 +147,6 @@ export type Decided = AllTrue<
       | 'verified'
     >,
     Same<LeftOut<DomainAnswer['record']['brand'], WireBrand>, 'allow_public_api'>,
-    Same<LeftOut<V1Record, WireV1Receipt>, never>,
-    Same<LeftOut<z.output<typeof v1.revealedSecret>, WireV1Revealed>, 'share_domain'>,
   ]
 >;
 
@@ -192,10 +171,6 @@ export type Requests = AllTrue<
     Takes<typeof domains.addBody, { domain: string }>,
     // `allow_public_api` is another name of `allow_public_homepage`.
     Takes<typeof domains.brandFields, Sent<ReturnType<typeof brandFields>> & { allow_public_api?: boolean }>,
-    // v1 reads numbers too, which its schemas see as digits.
-    Same<keyof z.input<typeof v1Forms.concealForm>, keyof ReturnType<typeof v1CreationFields> | 'secret'>,
-    Same<keyof z.input<typeof v1Forms.generateForm>, keyof ReturnType<typeof v1GenerationFields>>,
-    Same<keyof z.input<typeof v1Forms.passphraseForm>, 'passphrase'>,
   ]
 >;
 
@@ -215,10 +190,10 @@ export type SelfTests = AllTrue<
     FitsNot<Changed<MetadataRecord, 'memo', string | null>, WireReceipt>,
     FitsNot<Changed<MetadataRecord, 'created', string>, WireReceipt>,
     FitsNot<Changed<MetadataRecord, 'state', MetadataRecord['state'] | 'lost'>, WireReceipt>,
-    FitsNot<Changed<V1Record, 'recipient', number>, WireV1Receipt>,
+    FitsNot<Changed<MetadataRecord, 'recipients', number>, WireReceipt>,
     // A word is gone, a field was added.
     Differs<Exclude<MetadataRecord['state'], 'viewed'>, WireReceipt['state']>,
-    Differs<LeftOut<V1Record & { colour: string }, WireV1Receipt>, never>,
+    Differs<LeftOut<MetadataRecord & { colour: string }, MetadataRecord>, never>,
     // A field of a request has another name or type, or is one too many.
     TakesNot<typeof changes.changeBody, { label: string; ttl: number }>,
     TakesNot<typeof receipts.deliverBody, { recipient: number; locale: string }>,

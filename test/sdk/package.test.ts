@@ -22,7 +22,6 @@ let origin: string;
 
 const entries = [
   { path: '.', name: 'mayfly', usual: '6.4 kB' },
-  { path: './v1', name: 'v1', usual: '4.8 kB' },
   { path: './domains', name: 'domains', usual: '3.8 kB' },
 ] as const;
 
@@ -125,7 +124,7 @@ describe('the package', () => {
   });
 
   it('brings nothing of another entry with one', async () => {
-    const markOf = { mayfly: 'createClient', v1: 'createV1Client', domains: 'createDomainClient' };
+    const markOf = { mayfly: 'createClient', domains: 'createDomainClient' };
     for (const { name } of entries) {
       const bundled = await bundle(name);
       const found = Object.values(markOf).filter((mark) => bundled.includes(`function ${mark}(`));
@@ -202,16 +201,11 @@ describe('the client works', () => {
       });
       const program = `
         import * as sdk from '@mayfly/client';
-        import { createV1Client } from '@mayfly/client/v1';
         import process from 'node:process';
         const [, , server, hanging] = process.argv;
         const { revealed, told } = await (${scenario})(sdk, server, hanging);
         console.error(revealed, [revealed]);
-        const older = createV1Client({ server });
-        const { link } = await older.conceal({ value: 'from v1' });
-        const moved = await sdk.createClient({ server }).reveal(link);
-        const gone = await older.reveal(link).catch((error) => error instanceof sdk.MayflyError && error.code);
-        console.log(JSON.stringify({ ...told, older: [moved.value, gone], version: process.version }));`;
+        console.log(JSON.stringify({ ...told, version: process.version }));`;
       await writeFile(join(project, 'scenario.js'), program);
       const args = ['scenario.js', `http://127.0.0.1:${server.port}`, `http://127.0.0.1:${hanging.port}`];
       const { code, stdout, stderr } = await run(command, [...flags, ...args], project);
@@ -221,8 +215,8 @@ describe('the client works', () => {
         2,
         false,
       ]);
-      const { older, version, ...seen } = JSON.parse(stdout);
-      expect([seen, older]).toEqual([told, ['from v1', 'unknown_secret']]);
+      const { version, ...seen } = JSON.parse(stdout);
+      expect(seen).toEqual(told);
       if (runtime === 'Node 26') expect(version).toBe(`v${newerNode.version}`);
     });
   }
@@ -281,7 +275,7 @@ describe('the packed types', () => {
     return consumer;
   }
 
-  const consumers = { mayfly: 'consumer', v1: 'consumer-v1', domains: 'consumer-domains' };
+  const consumers = { mayfly: 'consumer', domains: 'consumer-domains' };
 
   for (const { path, name } of entries)
     it(`have a program that uses every export of ${path}`, async () => {

@@ -1,4 +1,4 @@
-/** Every method of every entry against started servers, in both dialects: all of the API is called, and nothing is missing in what comes back. */
+/** Every method of every entry against started servers, in both dialects: all of API v2 is called, and nothing is missing in what comes back. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { createDomainClient } from '../../sdk/domains.ts';
 import { serverCodes } from '../../sdk/error.ts';
@@ -10,7 +10,6 @@ import {
   newLook,
   type Receipt,
 } from '../../sdk/mayfly.ts';
-import { createV1Client } from '../../sdk/v1.ts';
 import { refusals } from '../../src/api/v2/refusals.ts';
 import { mayfly } from '../cli/command-run.ts';
 import { type NameServer, openNameServer } from '../domains/name-server.ts';
@@ -141,44 +140,6 @@ async function callSealed(
 const settled = (look: () => Promise<Receipt>): Promise<Receipt> =>
   lookUntil('the end of a mail', look, ({ delivery }) => delivery?.state !== 'queued');
 
-async function callOlder(options: Parameters<typeof createClient>[0], results: Results): Promise<void> {
-  const client = createV1Client(options);
-  const all = {
-    passphrase: 'thyme',
-    ttlSeconds: 600,
-    recipient: 'alan@example.org',
-    shareDomain: domain,
-    notify: [],
-  } as const;
-  const created = await client.conceal({ ...all, value: 'older' });
-  results.conceal = created;
-  expect([created.ttlSeconds, created.shareDomain, created.hasPassphrase]).toEqual([600, domain, true]);
-  expect(created.recipient).toBe('al*****@e*****.org');
-  results.generate = await client.generate({ ...all, length: 20, charset: ['lower', 'digits'] });
-  results.receipt = await client.receipt(created.metadataKey);
-  results.view = await client.view(created.metadataKey);
-  expect(results).toMatchObject({ receipt: { state: 'new' }, view: { state: 'viewed' } });
-  const wrong = await failure(client.reveal(created.link, { passphrase: 'no' }));
-  expect([wrong.code, wrong.status]).toEqual(['unknown_secret', 404]);
-  const { value, ...revealed } = await client.reveal(created.link, { passphrase: 'thyme' });
-  expect(value).toBe('older');
-  results.reveal = revealed;
-  expect(await client.receipt(created.metadataKey)).toMatchObject({
-    state: 'received',
-    secretKey: null,
-    link: null,
-    receivedAt: expect.any(Date),
-  });
-  const other = await client.conceal({ value: 'x', passphrase: 'p' });
-  results.burn = await client.burn(other.metadataKey, { passphrase: 'p' });
-  expect(results.burn).toMatchObject({ state: 'burned', secretKey: null, secretTtlSeconds: null });
-  expect((await failure(client.burn(other.metadataKey))).code).toBe('unknown_secret');
-  results.recent = await client.recent();
-  expect(results.recent).toHaveLength(12);
-  await client.checkCredentials();
-  results.serviceStatus = await client.serviceStatus();
-}
-
 async function callDomains(options: Parameters<typeof createClient>[0], results: Results): Promise<void> {
   const client = createDomainClient(options);
   const added = await client.add(domain);
@@ -214,7 +175,7 @@ async function callDomains(options: Parameters<typeof createClient>[0], results:
   expect((await failure(client.find('none.example.org'))).code).toBe('unknown_domain');
 }
 
-/** Operations of the document that no method calls, and why. */
+/** Operations of v2 that no method calls, and why. */
 const leftOut: Readonly<Record<string, string>> = {
   'POST /v2/guest/secret/conceal': 'a client without credentials is a guest',
   'POST /v2/guest/secret/generate': 'a client without credentials is a guest',
@@ -231,14 +192,15 @@ async function documentedOperations(): Promise<string[]> {
   const document = (await Bun.file(`${repositoryRoot}/docs/openapi/mayfly.json`).json()) as {
     paths: Record<string, Record<string, { operationId?: string }>>;
   };
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
+  const paths = Object.entries(document.paths).filter(([path]) => path.startsWith('/api/v2/'));
+  return paths.flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, { operationId = '.0' }]) => !/\.[0-9]+$/.test(operationId))
       .map(([method]) => `${method.toUpperCase()} ${path.replace('/api', '').replace(/\{\w+\}/g, '*')}`),
   );
 }
 
-describe('the whole API', () => {
+describe('the whole of API v2', () => {
   for (const dialect of ['documented', 'upstream'])
     it(`is called by the client in the dialect ${dialect}, which understands every answer`, async () => {
       await using server: StartedServer = await startServer({
@@ -259,24 +221,18 @@ describe('the whole API', () => {
         credentials: { username, token },
         fetch: recordingFetch(exchanges),
       };
-      const results: Record<string, Results> = { domains: {}, main: {}, v1: {} };
+      const results: Record<string, Results> = { domains: {}, main: {} };
       await callDomains(options, results.domains ?? {});
       await callMain(options, results.main ?? {});
-      await callOlder(options, results.v1 ?? {});
       await createDomainClient(options).remove(domain);
       expect(holesIn(results, dialect)).toEqual([]);
       const called = new Set(exchanges.map(({ operation }) => operation));
       const missing = (await documentedOperations()).filter((operation) => !called.has(operation));
       expect(missing.sort()).toEqual(Object.keys(leftOut).sort());
-      // Only the other dialect needs the passphrase for a burn.
-      const unread = { operation: 'POST /v1/private/*/burn', ignored: 'passphrase' };
-      const ignored = exchanges.filter((exchange) => exchange.ignored !== null);
-      expect(ignored).toEqual(dialect === 'documented' ? [unread] : []);
-      const methods = [createDomainClient(options), createClient(options), createV1Client(options)] as const;
-      const [domains = [], main = [], older = []] = methods.map((client) => Object.keys(client));
+      expect(exchanges.filter((exchange) => exchange.ignored !== null)).toEqual([]);
+      const [domains, main] = [Object.keys(createDomainClient(options)), Object.keys(createClient(options))];
       expect(Object.keys({ ...results.domains, remove: 0 }).sort()).toEqual(domains.sort());
       expect(Object.keys(results.main ?? {}).sort()).toEqual(main.sort());
-      expect(Object.keys({ ...results.v1, checkCredentials: 0 }).sort()).toEqual(older.sort());
     }, 60_000);
 
   it('refuses with codes that the client knows, and no others', () => {
