@@ -1,4 +1,5 @@
 /** What a new secret may be given. */
+import type { CharacterSet } from '../src/protocol/drawing.ts';
 import type { NoticeKind } from '../src/protocol/vocabulary.ts';
 import type { CallOptions } from './limit.ts';
 import type { SharedFile } from './records.ts';
@@ -46,7 +47,7 @@ export interface GenerateOptions extends CreateOptions {
   /** 4–128 characters; 12 if absent. */
   readonly length?: number;
   /** All if absent. */
-  readonly charset?: readonly ('lower' | 'upper' | 'digits' | 'symbols')[];
+  readonly charset?: readonly CharacterSet[];
 }
 
 export interface PassphraseOption extends CallOptions {

@@ -59,10 +59,10 @@ export type {
   RevealOptions,
 } from './creation.ts';
 export type { Delivery } from './delivery.ts';
+export { newLook } from './drawing.ts';
 export { type FieldError, MayflyError, type MayflyErrorCode } from './error.ts';
 export type { CallOptions } from './limit.ts';
 export { type ParsedLink, parseLink } from './link.ts';
-export { newLook } from './look.ts';
 export type {
   Adjustment,
   Created,

@@ -6,8 +6,8 @@ import {
   type GenerateOptions,
   generationFields,
 } from './creation.ts';
+import { generateValue } from './drawing.ts';
 import { MayflyError } from './error.ts';
-import { drawValue } from './generated-value.ts';
 import { given, type Json } from './json.ts';
 import { linkOf, parseLink } from './link.ts';
 import { type Created, type Generated, toCreated, toGenerated, toSealedCreated } from './records.ts';
@@ -108,7 +108,7 @@ export async function prepareGenerate(
     return { isDrawn: true, fields: given(generationFields(options)), read };
   }
   // Drawn here, so that the server never sees it.
-  const value = drawValue(options.length, options.charset);
+  const value = generateValue(options.length, options.charset);
   const { fields, read } = await sealContent(connection, { kind: 'text', text: value }, options);
   return { isDrawn: false, fields, read: (answer) => withHidden(read(answer), { value }) };
 }

@@ -4,7 +4,9 @@
  * Needs only WebCrypto and the language, so browsers, Node 20, Bun and Deno run the same code. Every rejection is a `MayflyError`:
  * `invalid_field` for what cannot be sealed, `unreadable` for what cannot be opened.
  */
-import { fromBase64Url, toBase64Url } from './base64url.ts';
+import { fromBase64Url, toBase64Url } from '../src/protocol/base64url.ts';
+import { paddedLength } from '../src/protocol/padding.ts';
+import { random } from './drawing.ts';
 import { MayflyError } from './error.ts';
 import { safeFileName } from './file-name.ts';
 
@@ -128,12 +130,6 @@ function cipherKey(key: Bytes, usage: 'encrypt' | 'decrypt'): Promise<CryptoKey>
   return crypto.subtle.importKey('raw', key, 'AES-GCM', false, [usage]);
 }
 
-/** In steps of a sixteenth of the length or less, but at least 256 bytes, so that the length says little about the content. */
-function paddedLength(usedBytes: number): number {
-  const step = Math.max(256, 2 ** (Math.floor(Math.log2(usedBytes)) - 4));
-  return Math.ceil(usedBytes / step) * step;
-}
-
 function pad(content: Bytes): Bytes {
   const padded = new Uint8Array(paddedLength(4 + content.length));
   new DataView(padded.buffer).setUint32(0, content.length);
@@ -206,7 +202,7 @@ export async function seal({ content, passphrase, stretch }: SealInput): Promise
   fragment: string;
 }> {
   const padded = pad(encode(content));
-  const fragment = crypto.getRandomValues(new Uint8Array(fragmentBytes));
+  const fragment = random(fragmentBytes);
   const { linkProof, proof, key } = await deriveAll(fragment, passphrase, stretch);
   const ciphertext = await crypto.subtle.encrypt(cipher, await cipherKey(key, 'encrypt'), padded);
   return {

@@ -3,11 +3,11 @@
  * shares or reads.
  */
 import type { ConcealOptions, GenerateOptions, PassphraseOption, RevealOptions } from './creation.ts';
+import { newLook } from './drawing.ts';
 import { MayflyError } from './error.ts';
 import { given, type Json } from './json.ts';
 import { type CallOptions, pause, withinOneLimit } from './limit.ts';
 import { partsOf } from './link.ts';
-import { newLook } from './look.ts';
 import { creationCall, invalid, prepareConceal, prepareGenerate, stretch } from './preparing.ts';
 import {
   type Created,

@@ -6,6 +6,7 @@
  * the second look ends only when the value is in its place.
  */
 import { type MayflyClient, MayflyError, type Revealed, type SharedFile } from '../../sdk/mayfly.ts';
+import { sixteenBytesForm } from '../protocol/base64url.ts';
 import { passphraseOptions, readLink, readPassphrase, serverOption, withClient } from './client.ts';
 import type { Clipboard } from './clipboard.ts';
 import {
@@ -23,7 +24,6 @@ import { openReceivedFile } from './received-file.ts';
 import {
   endLook,
   isLost,
-  nonceForm,
   passphraseFor,
   readLook,
   repeatWords,
@@ -232,7 +232,7 @@ export const revealCommands: readonly Command[] = [
       look: {
         type: 'string',
         value: 'NONCE',
-        form: nonceForm,
+        form: sixteenBytesForm,
         doc: 'ask again for an answer that an earlier call could not write, within its minute',
       },
       ...passphraseOptions,

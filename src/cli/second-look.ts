@@ -13,6 +13,7 @@ import {
   type Revealed,
   type RevealOptions,
 } from '../../sdk/mayfly.ts';
+import { sixteenBytesForm } from '../protocol/base64url.ts';
 import { type Input, Refusal, UsageError, type World } from './command.ts';
 
 export interface SecondLook {
@@ -21,15 +22,13 @@ export interface SecondLook {
   readonly isRepeated: boolean;
 }
 
-export const nonceForm = /^[\w-]{21}[AQgw]$/;
-
 export function drawLook(): SecondLook {
   return { nonce: newLook(), isRepeated: false };
 }
 
 export function readLook({ texts: { look: given } }: Input): SecondLook {
   if (given === undefined) return drawLook();
-  if (!nonceForm.test(given))
+  if (!sixteenBytesForm.test(given))
     throw new UsageError('--look takes the 22 characters that an earlier mayfly reveal named.');
   return { nonce: given, isRepeated: true };
 }

@@ -10,6 +10,7 @@ import {
   MayflyError,
   type WaitingSecret,
 } from '../../sdk/mayfly.ts';
+import { allCharacterSets, type CharacterSet, generatedLength } from '../protocol/drawing.ts';
 import { type NoticeKind, noticeKinds } from '../protocol/vocabulary.ts';
 import {
   type ChosenClient,
@@ -59,7 +60,7 @@ const creationOptions: Readonly<Record<string, OptionUsage>> = {
     value: 'KINDS',
     choices: [...noticeKinds, 'none'],
     isList: true,
-    doc: 'mail the account: of read,burned,expiring, or none; needs an account',
+    doc: `mail the account: of ${noticeKinds.join()}, or none; needs an account`,
   },
   'share-domain': { type: 'string', value: 'DOMAIN', doc: "use this domain of the account's for the link" },
   memo: { type: 'string', value: 'TEXT', doc: 'a label for the creator alone, up to 500 characters' },
@@ -272,20 +273,19 @@ async function runShare(input: Input, world: World): Promise<ExitCode> {
   return create(input, world, (client) => client.conceal({ ...creation, value }));
 }
 
-const characterSets = ['lower', 'upper', 'digits', 'symbols'] as const;
-
-function parseCharset(text: string): (typeof characterSets)[number][] {
+function parseCharset(text: string): CharacterSet[] {
   return text.split(',').map((word) => {
-    const set = characterSets.find((known) => known === word.trim());
+    const set = allCharacterSets.find((known) => known === word.trim());
     if (set === undefined)
-      throw new UsageError(`--charset takes ${characterSets.join(', ')}, separated by commas.`);
+      throw new UsageError(`--charset takes ${allCharacterSets.join(', ')}, separated by commas.`);
     return set;
   });
 }
 
 function parseLength(text: string): number {
   const length = /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : 0;
-  if (length < 4 || length > 128) throw new UsageError('--length takes a whole number, 4 to 128.');
+  const { min, max } = generatedLength;
+  if (length < min || length > max) throw new UsageError(`--length takes a whole number, ${min} to ${max}.`);
   return length;
 }
 
@@ -359,13 +359,17 @@ export const secretCommands: readonly Command[] = [
     path: ['generate'],
     summary: 'draw a random value and share it; print it and its link',
     options: {
-      length: { type: 'string', value: 'N', doc: '4 to 128 characters; 12 without it' },
+      length: {
+        type: 'string',
+        value: 'N',
+        doc: `${generatedLength.min} to ${generatedLength.max} characters; ${generatedLength.default} without it`,
+      },
       charset: {
         type: 'string',
         value: 'SETS',
-        choices: characterSets,
+        choices: allCharacterSets,
         isList: true,
-        doc: 'of lower,upper,digits,symbols; all without it',
+        doc: `of ${allCharacterSets.join()}; all without it`,
       },
       ...creationOptions,
     },

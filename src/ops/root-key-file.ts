@@ -24,6 +24,7 @@ import { z } from 'zod';
 import { readJson } from '../config/json.ts';
 import { createKeyRing, type KeyRing, type RootKey } from '../crypto/keyring.ts';
 import type { RandomBytes } from '../crypto/random.ts';
+import { fromBase64Url, toBase64Url } from '../protocol/base64url.ts';
 
 export type Refused = { readonly outcome: 'refused'; readonly problem: string };
 
@@ -53,9 +54,8 @@ function codeOf(error: unknown): string {
 const keyRule = 'must be 32 bytes in base64url: 43 characters';
 const kidRule = 'must be a whole number from 1 to 65535';
 const key = z.string(keyRule).transform((text, context) => {
-  const bytes = new Uint8Array(Buffer.from(text, 'base64url'));
-  // 43 characters carry two bits too many: only one spelling of a key is accepted.
-  if (bytes.length === rootBytes && Buffer.from(bytes).toString('base64url') === text) return bytes;
+  const bytes = fromBase64Url(text);
+  if (bytes?.length === rootBytes) return bytes;
   context.addIssue(keyRule);
   return z.NEVER;
 });
@@ -155,7 +155,7 @@ function writeBeside(
   const beside = `${path}.${Buffer.from(deps.random(8)).toString('hex')}.new`;
   const texts = roots.map(({ kid, key, created }) => ({
     kid,
-    key: Buffer.from(key).toString('base64url'),
+    key: toBase64Url(key),
     created,
   }));
   writeSynced(beside, `${JSON.stringify({ version: 1, roots: texts }, null, 2)}\n`, owner);

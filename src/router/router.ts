@@ -4,10 +4,12 @@
  * A request that names a key goes to that key's region and nowhere else; one with credentials to the region that knows them;
  * only what belongs to no region yet goes by preference. Another region never answers for a lost one.
  */
+
 import type { RegionLabel } from '../core/keys.ts';
-import { type RandomBytes, randomBelow } from '../crypto/random.ts';
+import type { RandomBytes } from '../crypto/random.ts';
 import { parseBasic } from '../http/admission.ts';
 import type { PeerSource } from '../http/client-address.ts';
+import { randomBelow } from '../protocol/drawing.ts';
 import { type Fleet, type HopRequest, isSafe, type RouterRegion, type Send, type Sent } from './fleet.ts';
 import type { HomeRegions } from './home-regions.ts';
 import {

@@ -6,11 +6,11 @@ import { describe, expect, it, spyOn } from 'bun:test';
 import { createClient, newLook } from '../../sdk/mayfly.ts';
 import type { Command } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/run.ts';
-import { nonceForm } from '../../src/cli/second-look.ts';
 import { readInput } from '../../src/cli/shell.ts';
 import { createAccount, createToken } from '../../src/core/accounts/admin.ts';
 import { generateMetadataKey, generateSecretKey } from '../../src/core/keys.ts';
 import { dicewareWords } from '../../src/ops/word-lists.ts';
+import { sixteenBytesForm } from '../../src/protocol/base64url.ts';
 import { createMemoryStore } from '../stores/memory.ts';
 import { createTestApp } from '../support/app.ts';
 import { fakeWorld, runCli } from '../support/cli-world.ts';
@@ -60,7 +60,7 @@ describe('the nonce of a second look', () => {
       const { link, run, printed } = await failedReveal(edge);
       const [word = '', option = '', place] = printed;
       expect([word, place, option.slice(0, 8)]).toEqual(['reveal', 'LINK', `--look=${edge}`]);
-      expect(option.slice(7)).toMatch(nonceForm);
+      expect(option.slice(7)).toMatch(sixteenBytesForm);
       expect(await run([word, option, link])).toMatchObject({ code: 0, out: 'hunter2' });
     });
 

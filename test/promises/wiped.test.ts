@@ -4,7 +4,8 @@ import { describe, expect, it } from 'bun:test';
 import { anonymous, type BegunSession, type HashPlace, type SignedIn } from '../../src/core/account.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { seal, unseal } from '../../src/crypto/aead.ts';
-import { type RandomBytes, randomBelow, randomText, systemRandom } from '../../src/crypto/random.ts';
+import { type RandomBytes, randomText, systemRandom } from '../../src/crypto/random.ts';
+import { randomBelow } from '../../src/protocol/drawing.ts';
 import {
   createAccountBench,
   label,

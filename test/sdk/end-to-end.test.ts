@@ -1,11 +1,12 @@
 /** Our sealing against the vectors and against two implementations that share no code with it, in both directions. */
+
 import { afterAll, afterEach, beforeAll, describe, expect, it, mock, spyOn } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { fromBase64Url, toBase64Url } from '../../sdk/base64url.ts';
 import { MayflyError } from '../../sdk/error.ts';
 import { createClient } from '../../sdk/mayfly.ts';
 import { isFragment, open, prove, type SealedSecret, seal } from '../../sdk/sealing.ts';
 import { stretch } from '../../sdk/stretch.ts';
+import { fromBase64Url, toBase64Url } from '../../src/protocol/base64url.ts';
 import { startServer } from '../support/started-server.ts';
 import vectors from '../vectors/end-to-end.json';
 import { fromWire, type Job, openIndependents, toWire, type WireContent } from './independent.ts';

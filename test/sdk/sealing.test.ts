@@ -1,10 +1,11 @@
 /** What the sealing module takes, what it returns, and what it refuses to open. */
+
 import { describe, expect, it } from 'bun:test';
-import { fromBase64Url, toBase64Url } from '../../sdk/base64url.ts';
 import { MayflyError } from '../../sdk/error.ts';
 import { safeFileName } from '../../sdk/file-name.ts';
 import { type Content, isFragment, open, prove, seal, sealedBytesOf } from '../../sdk/sealing.ts';
 import { stretch } from '../../sdk/stretch.ts';
+import { fromBase64Url, toBase64Url } from '../../src/protocol/base64url.ts';
 
 const text = (value: string): Content => ({ kind: 'text', text: value });
 const sealPlain = (content: Content) => seal({ content, passphrase: null, stretch });

@@ -1,8 +1,8 @@
 /** Generating a value into the form: what is generated, kept and refused, and that nothing is stored. */
+
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
-import { characterSets } from '../../src/core/secrets/generated-value.ts';
-import type { CharacterSet } from '../../src/core/secrets/outcomes.ts';
+import { type CharacterSet, characterSets } from '../../src/protocol/drawing.ts';
 import { strengthBits } from '../../src/web/secrets/generate.tsx';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';

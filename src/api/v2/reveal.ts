@@ -1,9 +1,11 @@
 /** API v2: reading a secret, which consumes it (P1), and the end of its second look. */
+
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
-import { lookForm, nonceIn } from '../../core/secrets/look.ts';
+import { nonceIn } from '../../core/secrets/look.ts';
 import type { RevealOutcome } from '../../core/secrets/outcomes.ts';
 import type { Exchange } from '../../http/operation.ts';
+import { sixteenBytesForm } from '../../protocol/base64url.ts';
 import type { Dialect } from './dialect.ts';
 import { define, definition, forGuests, jsonBody, ok } from './operation.ts';
 import {
@@ -33,7 +35,7 @@ const notLook = 'Must be 16 random bytes as base64url: 22 characters';
 const look = (description: string) =>
   z
     .string(notLook)
-    .regex(lookForm, notLook)
+    .regex(sixteenBytesForm, notLook)
     .meta({ description, examples: ['rZ5vTqk0o1l8VYdJ3mXc2A'] })
     .transform(nonceIn);
 

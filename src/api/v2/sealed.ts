@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type Proofs, proofBytes, type SealedInput } from '../../core/secrets/end-to-end.ts';
 import type { RevealedContent } from '../../core/secrets/outcomes.ts';
+import { fromBase64Url, toBase64Url } from '../../protocol/base64url.ts';
 
 const version = 1;
 const notBase64url = 'Must be base64url without padding';
@@ -11,21 +12,10 @@ const flawWords = {
   hash: 'sealed.link_hash and sealed.proof_hash must be SHA-256 hashes',
 } as const;
 
-const alphabet = /^[\w-]*$/;
-
-/** `null` for a text that is not the one encoding of its bytes. */
-function bytesIn(text: string): Uint8Array | null {
-  if (!alphabet.test(text)) return null;
-  const bytes = Buffer.from(text, 'base64url');
-  // The last character may have bits that stand for nothing.
-  const tail = bytes.length % 3 === 0 ? '' : bytes.toString('base64url', bytes.length - (bytes.length % 3));
-  return text.length === Math.ceil((bytes.length * 4) / 3) && text.endsWith(tail) ? bytes : null;
-}
-
 /** @param length of the decoded bytes; absent: any */
 const base64url = (refusal: string, length?: number) =>
   z.string(refusal).transform((given, context) => {
-    const bytes = bytesIn(given);
+    const bytes = fromBase64Url(given);
     if (bytes !== null && (length === undefined || bytes.length === length)) return bytes;
     context.addIssue({ code: 'custom', message: refusal });
     return z.NEVER;
@@ -87,7 +77,7 @@ export const sealedContent = z.object({ v: z.literal(version), ciphertext }).met
 export function encodeSealed(
   content: Extract<RevealedContent, { kind: 'sealed' }>,
 ): z.output<typeof sealedContent> {
-  return { v: version, ciphertext: Buffer.from(content.ciphertext).toString('base64url') };
+  return { v: version, ciphertext: toBase64Url(content.ciphertext) };
 }
 
 const proof = (description: string) => base64url(notHash, proofBytes).nullish().meta({ description });

@@ -10,6 +10,7 @@
 import { equalInConstantTime } from '../../crypto/bytes.ts';
 import { hashProof } from '../../crypto/derive.ts';
 import { type ProofHashes, proofHashBytes } from '../../crypto/envelope.ts';
+import { leastStepBytes, paddedLength } from '../../protocol/padding.ts';
 import type { Plan } from '../plans.ts';
 
 /** What a client has sealed. */
@@ -32,18 +33,10 @@ export const proofBytes: number = proofHashBytes;
 const tagBytes = 16;
 /** The length before the content, and in a file's content its kind and the lengths of its name and its type. */
 const framingBytes = 4 + 1 + 2 + 1;
-const leastStepBytes = 256;
-
-/** How long a padded text is: a multiple of 256 bytes, or of a 16th of the power of two below it, where that is more. */
-function paddedLength(bytes: number): number {
-  const step = Math.max(leastStepBytes, 2 ** (Math.floor(Math.log2(bytes)) - 4));
-  return Math.ceil(bytes / step) * step;
-}
 
 /** Whether a client that pads as it should can have made a ciphertext of this length. */
 export function isCiphertextLength(bytes: number): boolean {
   const padded = bytes - tagBytes;
-  // Each padded length is that of itself.
   return padded >= leastStepBytes && paddedLength(padded) === padded;
 }
 

@@ -2,18 +2,18 @@
  * Proves that generated values are uniform, complete and without look-alikes, and that offered words are drawn
  * evenly.
  */
+
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { chiSquare, chiSquareBound, seededRandom } from '../../../test/support/seeded-random.ts';
 import { createBench } from '../../../test/support/service-bench.ts';
 import {
   allCharacterSets,
+  type CharacterSet,
   characterSets,
   generatedLength,
-  generateValue,
-  suggest,
-} from './generated-value.ts';
-import type { CharacterSet } from './outcomes.ts';
+} from '../../protocol/drawing.ts';
+import { generateValue, suggest } from './generated-value.ts';
 
 function countsIn(texts: readonly string[], set: string): number[] {
   const counts = new Map([...set].map((character) => [character, 0]));

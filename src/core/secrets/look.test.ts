@@ -1,4 +1,5 @@
 /** Proves that the same opener may have the answer again for a minute, that nobody else may, and what ends it. */
+
 import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { createOldRecords } from '../../../test/support/old-records.ts';
@@ -6,9 +7,10 @@ import { asOwner } from '../../../test/support/receipts.ts';
 import { seededRandom } from '../../../test/support/seeded-random.ts';
 import { createBench, guess, readBy } from '../../../test/support/service-bench.ts';
 import { createKeyRing } from '../../crypto/keyring.ts';
+import { sixteenBytesForm } from '../../protocol/base64url.ts';
 import { anonymous } from '../account.ts';
 import { ServiceError } from '../errors.ts';
-import { lookForm, nonceIn } from './look.ts';
+import { nonceIn } from './look.ts';
 import type { RevealInput } from './outcomes.ts';
 import { rewrapOlder } from './rewrap.ts';
 import { createService, type SecretService } from './service.ts';
@@ -355,11 +357,11 @@ describe('the text of a nonce', () => {
   it('has one spelling for each nonce', () => {
     const nonce = newNonce();
     const text = Buffer.from(nonce).toString('base64url');
-    expect(lookForm.test(text)).toBe(true);
+    expect(sixteenBytesForm.test(text)).toBe(true);
     expect(nonceIn(text)).toEqual(nonce);
     const others = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_']
       .map((last) => text.slice(0, -1) + last)
-      .filter((each) => lookForm.test(each));
+      .filter((each) => sixteenBytesForm.test(each));
     expect(new Set(others.map((each) => Buffer.from(nonceIn(each)).toString('hex'))).size).toBe(4);
     expect(others).toHaveLength(4);
   });

@@ -15,10 +15,7 @@ import type { FinishLookInput, InspectInput, SecretRefusal } from './outcomes.ts
 
 type LookCore = AccessCore & { readonly random: RandomBytes };
 
-/** 16 bytes as base64url without padding: 22 characters, of which the last has two bits only. */
-export const lookForm = /^[A-Za-z0-9_-]{21}[AQgw]$/;
-
-/** The nonce in a text of that form; each nonce has one. */
+/** The nonce in a text of `sixteenBytesForm`; each nonce has one. */
 export const nonceIn = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64url'));
 
 /** What the claim of a proven secret leaves for its opener; `null` for a secret of version 1, which opens strictly once. */

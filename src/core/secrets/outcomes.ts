@@ -4,6 +4,7 @@
  */
 
 import type { RepeatedRequest } from '../../crypto/creation.ts';
+import type { CharacterSet } from '../../protocol/drawing.ts';
 import type { Burner, NoticeKind, ReceiptState } from '../../protocol/vocabulary.ts';
 import type { MetadataKey, SecretKey } from '../keys.ts';
 import type { Exhausted, Lock } from '../ports/attempts.ts';
@@ -39,8 +40,6 @@ export interface ConcealInput extends CreationOptions {
   /** An end-to-end secret; `null` for one that the server encrypts. */
   readonly sealed: SealedInput | null;
 }
-
-export type CharacterSet = 'lower' | 'upper' | 'digits' | 'symbols';
 
 export interface GenerateInput extends CreationOptions {
   /** 4–128 characters, 12 when `null`. The caller has checked the range. */

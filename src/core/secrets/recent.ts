@@ -6,6 +6,7 @@
 import { openBox, sealBox } from '../../crypto/box.ts';
 import { utf8 } from '../../crypto/bytes.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
+import { fromBase64Url, toBase64Url } from '../../protocol/base64url.ts';
 import type { ReceiptState } from '../../protocol/vocabulary.ts';
 import type { AccountCaller } from '../account.ts';
 import type { Core } from '../ports/core.ts';
@@ -96,15 +97,14 @@ function boxOf(caller: AccountCaller) {
 }
 
 function sealCursor(caller: AccountCaller, stored: string, random: RandomBytes): string {
-  const box = sealBox({ ...boxOf(caller), content: utf8(stored), random });
-  return Buffer.from(box).toString('base64url');
+  return toBase64Url(sealBox({ ...boxOf(caller), content: utf8(stored), random }));
 }
 
 /** The store's cursor; `null` for anything that was not sealed for this account. */
 export function openCursor(caller: AccountCaller, cursor: string): string | null {
   if (cursor.length !== cursorLength) return null;
-  const bytes = Buffer.from(cursor, 'base64url');
-  if (bytes.toString('base64url') !== cursor) return null;
+  const bytes = fromBase64Url(cursor);
+  if (bytes === null) return null;
   const content = openBox(bytes, boxOf(caller));
   return content === null ? null : Buffer.from(content).toString('latin1');
 }

@@ -2,7 +2,7 @@
  * The nonce of the second look, in this tab for a minute: the one exception to "nothing is stored". It opens nothing without the
  * fragment, which stays in the address for as long, and nothing at all after the minute.
  */
-import { toBase64Url } from '../../../sdk/base64url.ts';
+import { newLook } from '../../../sdk/drawing.ts';
 
 const name = 'mayfly-look';
 const minuteMs = 60_000;
@@ -49,7 +49,7 @@ export function keptLook(path: string): KeptLook | null {
 
 /** Draws one, before anything is asked. */
 export function keepLook(path: string, hasPassphrase: boolean): KeptLook {
-  const look = toBase64Url(crypto.getRandomValues(new Uint8Array(16)));
+  const look = newLook();
   held = { path, look, untilMs: Date.now() + minuteMs, hasPassphrase };
   try {
     sessionStorage.setItem(name, JSON.stringify(held));

@@ -1,34 +1,18 @@
 /**
- * Values are drawn in this browser, as `core/secrets/generated-value.ts` draws them, and neither they nor anything typed is
- * sent. The server only makes the page, of a form with stand-ins in place of texts.
+ * Values are drawn in this browser, and neither they nor anything typed is sent. The server only makes the page, of a form with stand-ins
+ * in place of texts.
  */
+import { generateValue, random } from '../../../sdk/drawing.ts';
+import { allCharacterSets, drawWords } from '../../protocol/drawing.ts';
 import { element, namedTexts } from './share-parts.ts';
 
-/** Each equally likely, without modulo bias. */
-function below(bound: number): number {
-  const ceiling = 2 ** 32 - (2 ** 32 % bound);
-  for (;;) {
-    const [drawn = 0] = crypto.getRandomValues(new Uint32Array(1));
-    if (drawn < ceiling) return drawn % bound;
-  }
-}
-
-/** Drawn again until every chosen set occurs, so that all texts that qualify are equally likely. */
-function drawCharacters(length: number, sets: readonly string[]): string {
-  const alphabet = sets.join('');
-  for (;;) {
-    const drawn = Array.from({ length }, () => alphabet[below(alphabet.length)] ?? '');
-    if (sets.every((set) => drawn.some((character) => set.includes(character)))) return drawn.join('');
-  }
-}
-
-async function drawWords(count: number): Promise<string> {
+async function drawPassphrase(count: number): Promise<string> {
   const { words = '' } = element('generate', HTMLButtonElement)?.dataset ?? {};
   const response = await fetch(words);
   const list = (await response.text()).trim().split('\n');
   // Fail rather than draw from half a list.
   if (!response.ok || list.length !== 7_776) throw new Error('there are no words to draw from');
-  return Array.from({ length: count }, () => list[below(list.length)] ?? '').join('-');
+  return drawWords(list, count, random);
 }
 
 /** As `generate.tsx` has it: 64 bits. */
@@ -36,11 +20,10 @@ const passphraseWords = 5;
 
 /** Of a form that the server has found nothing wrong with. */
 function drawFor(field: Field, form: FormData): string | Promise<string> {
-  if (field === 'passphrase') return drawWords(passphraseWords);
-  if (form.get('suggest-style') === 'words') return drawWords(Number(form.get('suggest-words')));
-  const boxes = document.querySelectorAll<HTMLInputElement>('#share input[data-characters]:checked');
-  const sets = [...boxes].map((box) => box.dataset.characters ?? '');
-  return drawCharacters(Number(form.get('suggest-length')), sets);
+  if (field === 'passphrase') return drawPassphrase(passphraseWords);
+  if (form.get('suggest-style') === 'words') return drawPassphrase(Number(form.get('suggest-words')));
+  const sets = allCharacterSets.filter((set) => form.has(`suggest-${set}`));
+  return generateValue(Number(form.get('suggest-length')), sets);
 }
 
 /** The fields that values are drawn into, each with what its other texts are named after. */

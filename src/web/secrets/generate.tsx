@@ -2,10 +2,16 @@
  * The part of the share form that draws a value. It belongs to the one form, so generating loses nothing typed
  * beside it; the browser validates none of its fields, because creating must work while it is folded away.
  */
+
 import type { FC } from 'hono/jsx';
-import { allCharacterSets, characterSets, generatedLength } from '../../core/secrets/generated-value.ts';
-import type { CharacterSet, SuggestInput } from '../../core/secrets/outcomes.ts';
+import type { SuggestInput } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import {
+  allCharacterSets,
+  type CharacterSet,
+  characterSets,
+  generatedLength,
+} from '../../protocol/drawing.ts';
 import { type FieldTexts, NumberField, Wrong } from '../kit/field.tsx';
 import { type Form, wholeNumber } from '../kit/form.ts';
 import type { Frame } from '../kit/layout.tsx';
@@ -222,7 +228,6 @@ const Sets: FC<GenerateProps> = ({ frame, typed, wrongIn }) => {
               name={`suggest-${set}`}
               value="on"
               checked={typed.sets.includes(set)}
-              data-characters={characterSets[set]}
               {...invalid}
               autofocus={wrong !== null && at === 0}
             />

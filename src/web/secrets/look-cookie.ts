@@ -5,8 +5,10 @@
  *
  * The cookie needs https or this machine. Without it a form opens strictly once.
  */
+
 import { hkdfSync, randomBytes } from 'node:crypto';
-import { lookForm, nonceIn } from '../../core/secrets/look.ts';
+import { nonceIn } from '../../core/secrets/look.ts';
+import { sixteenBytesForm } from '../../protocol/base64url.ts';
 import { cookieIn } from '../kit/session.ts';
 
 const cookieName = '__Host-mayfly-look';
@@ -26,7 +28,7 @@ export function createKeepsCookies(isSecure: boolean): (host: string) => boolean
 export function drawLook(cookies: string): { readonly field: string; readonly cookie: string | null } {
   const draw = () => randomBytes(partBytes).toString('base64url');
   // One that is there stays, so that forms in several tabs all work.
-  const cookie = lookForm.test(cookieIn(cookies, cookieName))
+  const cookie = sixteenBytesForm.test(cookieIn(cookies, cookieName))
     ? null
     : `${cookieName}=${draw()}; Max-Age=${cookieSeconds}; Path=/; HttpOnly; Secure; SameSite=Strict`;
   return { field: draw(), cookie };
@@ -35,7 +37,7 @@ export function drawLook(cookies: string): { readonly field: string; readonly co
 /** `null` if either is missing. @param field as the form sent it */
 export function lookOf(cookies: string, field: string): Uint8Array | null {
   const cookie = cookieIn(cookies, cookieName);
-  if (!lookForm.test(cookie) || !lookForm.test(field)) return null;
+  if (!sixteenBytesForm.test(cookie) || !sixteenBytesForm.test(field)) return null;
   const both = Buffer.concat([nonceIn(cookie), nonceIn(field)]);
   return new Uint8Array(hkdfSync('sha256', both, '', 'mayfly/1/look-form', partBytes));
 }

@@ -3,10 +3,11 @@
  * and the passphrase, neither of which the server ever has; a plain secret is refused here, so nothing is ever downgraded.
  */
 
-import type { Proofs } from '../../core/secrets/end-to-end.ts';
-import { lookForm, nonceIn } from '../../core/secrets/look.ts';
+import { type Proofs, proofBytes } from '../../core/secrets/end-to-end.ts';
+import { nonceIn } from '../../core/secrets/look.ts';
 import type { SecretRefusal } from '../../core/secrets/outcomes.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
+import { fromBase64Url, sixteenBytesForm, toBase64Url } from '../../protocol/base64url.ts';
 import { problemWords } from '../kit/error-page.tsx';
 import type { Form } from '../kit/form.ts';
 import { renderPage } from '../kit/layout.tsx';
@@ -51,27 +52,24 @@ export function opening(reply: PageReply): PageReply {
   return { ...reply, usesWorker: true, showsPictures: true };
 }
 
-const proofForm = /^[A-Za-z0-9_-]{43}$/;
-
 /** `null` unless both are whole. */
 export function proofsIn(form: Form): Proofs | null {
-  const [linkProof, proof] = [form.text('link-proof'), form.text('proof')];
-  if (!proofForm.test(linkProof) || !proofForm.test(proof)) return null;
-  const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'));
-  return { linkProof: bytes(linkProof), proof: bytes(proof) };
+  const linkProof = fromBase64Url(form.text('link-proof'));
+  const proof = fromBase64Url(form.text('proof'));
+  return linkProof?.length === proofBytes && proof?.length === proofBytes ? { linkProof, proof } : null;
 }
 
 async function openSealed(request: PageRequest, deps: SecretDeps): Promise<PageReply> {
   const { frame, key, clientPrefix, isAbandoned, caller } = request;
   const form = await request.form();
   const [proofs, nonce] = [proofsIn(form), form.text('look')];
-  if (proofs === null || !lookForm.test(nonce))
+  if (proofs === null || !sixteenBytesForm.test(nonce))
     return refusedInWords(frame.words, { outcome: 'incomplete_link' });
   const input = { secretKey: key, passphrase: null, proofs, look: nonceIn(nonce), clientPrefix, isAbandoned };
   const outcome = await deps.service.reveal(input, caller);
   if (outcome.outcome !== 'revealed') return refusedInWords(frame.words, outcome);
   if (outcome.content.kind !== 'sealed') throw new Error('proofs released a value');
-  const ciphertext = Buffer.from(outcome.content.ciphertext).toString('base64url');
+  const ciphertext = toBase64Url(outcome.content.ciphertext);
   const opened = deps.here.ended(frame.href('secret', key), { what: 'opened', at: deps.clock() });
   return { ...json(200, { v: 1, ciphertext }), cookies: [opened] };
 }

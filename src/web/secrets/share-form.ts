@@ -8,6 +8,7 @@ import type { Plan } from '../../core/plans.ts';
 import type { SealedInput } from '../../core/secrets/end-to-end.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import type { Locale } from '../../locale/catalogues.ts';
+import { fromBase64Url } from '../../protocol/base64url.ts';
 import type { NoticeKind } from '../../protocol/vocabulary.ts';
 import { readNoticeKinds } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
@@ -147,11 +148,9 @@ export function readSealed(form: Form): SealedInput | null {
 
 /** @throws RequestProblem `malformed` */
 function bytesIn(form: Form, name: string): Uint8Array {
-  const text = form.text(name);
-  const bytes = Buffer.from(text, 'base64url');
-  // The one encoding of its bytes, or none.
-  if (bytes.toString('base64url') !== text) throw malformed('The form was sealed wrongly');
-  return new Uint8Array(bytes);
+  const bytes = fromBase64Url(form.text(name));
+  if (bytes === null) throw malformed('The form was sealed wrongly');
+  return bytes;
 }
 
 function malformed(message: string): RequestProblem {

@@ -1,0 +1,38 @@
+/** What a client draws: nonces of a second look, and values that the server must not see. */
+import { toBase64Url } from '../src/protocol/base64url.ts';
+import {
+  allCharacterSets,
+  type CharacterSet,
+  drawText,
+  drawValue,
+  generatedLength,
+} from '../src/protocol/drawing.ts';
+import { MayflyError } from './error.ts';
+
+export function random(length: number): Uint8Array<ArrayBuffer> {
+  return crypto.getRandomValues(new Uint8Array(length));
+}
+
+const lookBytes = 16;
+
+/** The nonce of a second look. For one `reveal`: draw another for every secret. */
+export function newLook(): string {
+  return toBase64Url(random(lookBytes));
+}
+
+/** @throws MayflyError `invalid_field` */
+export function generateValue(
+  length: number = generatedLength.default,
+  sets: readonly CharacterSet[] = allCharacterSets,
+): string {
+  const { min, max } = generatedLength;
+  if (!Number.isInteger(length) || length < min || length > max)
+    throw new MayflyError('invalid_field', `length must be a whole number, ${min} to ${max}.`, {
+      field: 'length',
+    });
+  if (sets.length === 0 || !sets.every((name) => allCharacterSets.includes(name)))
+    throw new MayflyError('invalid_field', `charset must name some of ${allCharacterSets.join(', ')}.`, {
+      field: 'charset',
+    });
+  return drawValue(length, sets, (alphabet) => drawText(alphabet, length, random));
+}

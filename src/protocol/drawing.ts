@@ -1,0 +1,68 @@
+/**
+ * Random values without modulo bias: a draw outside the largest multiple of the range is repeated.
+ *
+ * A generated value is a short text for temporary passwords and salts, or a passphrase of words. Its character sets leave out the
+ * look-alikes `0 O o 1 l I i`.
+ */
+
+/** `length` fresh random bytes, owned by the caller. */
+type RandomBytes = (length: number) => Uint8Array;
+
+export const characterSets = {
+  lower: 'abcdefghjkmnpqrstuvwxyz',
+  upper: 'ABCDEFGHJKLMNPQRSTUVWXYZ',
+  digits: '23456789',
+  symbols: '*$!?()#%&+-=@_',
+} as const;
+
+export type CharacterSet = keyof typeof characterSets;
+
+export const allCharacterSets = /* @__PURE__ */ Object.keys(characterSets) as readonly CharacterSet[];
+export const generatedLength = { min: 4, default: 12, max: 128 } as const;
+
+const range32 = 2 ** 32;
+
+/** A whole number from 0 to `bound` - 1, each equally likely; `bound` is 1 to 2^32. */
+export function randomBelow(bound: number, random: RandomBytes): number {
+  const ceiling = range32 - (range32 % bound);
+  for (;;) {
+    const bytes = random(4);
+    const drawn = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0);
+    bytes.fill(0);
+    if (drawn < ceiling) return drawn % bound;
+  }
+}
+
+/** `length` characters of `alphabet`, each equally likely. */
+export function drawText(alphabet: string, length: number, random: RandomBytes): string {
+  return Array.from({ length }, () => alphabet.charAt(randomBelow(alphabet.length, random))).join('');
+}
+
+/**
+ * Uniform over all texts that contain each chosen set at least once: a text that lacks one is drawn again. In the least favourable
+ * case (four characters of four sets) about one draw in 15 qualifies.
+ * @param length 4–128
+ * @param draw draws a text of that length from an alphabet, each character equally likely
+ * @throws RangeError when no set is chosen, or more sets than characters
+ */
+export function drawValue(
+  length: number,
+  sets: readonly CharacterSet[],
+  draw: (alphabet: string) => string,
+): string {
+  const chosen = [...new Set(sets)].map((name) => characterSets[name]);
+  // No text would ever qualify: fail instead of looping forever.
+  if (chosen.length === 0 || length < chosen.length) throw new RangeError('no such value can be generated');
+  const alphabet = chosen.join('');
+  for (;;) {
+    const text = draw(alphabet);
+    if (chosen.every((set) => [...text].some((character) => set.includes(character)))) return text;
+  }
+}
+
+/** Every word is uniform over the list and independent of the others. @throws RangeError if the list is empty */
+export function drawWords(list: readonly string[], count: number, random: RandomBytes): string {
+  // Fail rather than return an empty passphrase.
+  if (list.length === 0) throw new RangeError('there are no words to draw from');
+  return Array.from({ length: count }, () => list[randomBelow(list.length, random)] ?? '').join('-');
+}
