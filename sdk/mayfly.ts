@@ -49,6 +49,7 @@ import {
 } from './transport.ts';
 import { problemOf, v2 } from './v2.ts';
 
+export { type ParsedLink, parseLink } from '../src/protocol/link.ts';
 export type { Burner, DeliveryState, NoticeKind, ReceiptState } from '../src/protocol/vocabulary.ts';
 export type { BatchItem, BatchOptions, BatchResult } from './batch.ts';
 export type {
@@ -62,7 +63,6 @@ export type { Delivery } from './delivery.ts';
 export { newLook } from './drawing.ts';
 export { type FieldError, MayflyError, type MayflyErrorCode } from './error.ts';
 export type { CallOptions } from './limit.ts';
-export { type ParsedLink, parseLink } from './link.ts';
 export type {
   Adjustment,
   Created,

@@ -1,4 +1,6 @@
 /** What a creation sends, and how its answer is read: for one secret and for a batch. */
+
+import { parseLink, secretLink } from '../src/protocol/link.ts';
 import {
   type ConcealOptions,
   type CreateOptions,
@@ -9,7 +11,6 @@ import {
 import { generateValue } from './drawing.ts';
 import { MayflyError } from './error.ts';
 import { given, type Json } from './json.ts';
-import { linkOf, parseLink } from './link.ts';
 import { type Created, type Generated, toCreated, toGenerated, toSealedCreated } from './records.ts';
 import { type Content, type Stretch, seal } from './sealing.ts';
 import type { Call, Connection } from './transport.ts';
@@ -60,7 +61,7 @@ function contentOf({ value, file, plain }: ConcealOptions): Content {
 
 /** Made of what this client was told: the server adds nothing but the key. */
 function fullLink(server: string, shareDomain: string, secretKey: string, fragment: string): string {
-  const link = `${linkOf(secretKey, shareDomain, server)}#${fragment}`;
+  const link = `${secretLink(secretKey, shareDomain, server)}#${fragment}`;
   if (parseLink(link)?.key !== secretKey) throw unexpected();
   return link;
 }

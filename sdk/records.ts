@@ -2,6 +2,8 @@
  * The records of API v2 in the client's form. An incomplete answer is an error (`unexpected_answer`), never a partial
  * record.
  */
+
+import { secretLink } from '../src/protocol/link.ts';
 import {
   type Burner,
   burners,
@@ -15,7 +17,6 @@ import {
 import { type Delivery, toDelivery, type WireDelivery } from './delivery.ts';
 import { MayflyError } from './error.ts';
 import { isJson } from './json.ts';
-import { linkOf } from './link.ts';
 import {
   flagAt,
   isText,
@@ -320,7 +321,7 @@ export function toCreated(answer: Raw<WireCreation>, server: string): Created {
   const receipt = toReceipt(objectAt(record, 'metadata'));
   const secret = objectAt(record, 'secret');
   const secretKey = textAt(secret, 'key');
-  const link = receipt.link ?? linkOf(secretKey, receipt.shareDomain, server);
+  const link = receipt.link ?? secretLink(secretKey, receipt.shareDomain, server);
   const ttlSeconds = numberAt(secret, 'lifespan');
   return { ...receipt, ...remarksOf(answer), repeated: isRepeated(answer), secretKey, link, ttlSeconds };
 }

@@ -5,6 +5,7 @@
  * `invalid_field` for what cannot be sealed, `unreadable` for what cannot be opened.
  */
 import { fromBase64Url, toBase64Url } from '../src/protocol/base64url.ts';
+import { isFragment } from '../src/protocol/link.ts';
 import { paddedLength } from '../src/protocol/padding.ts';
 import { random } from './drawing.ts';
 import { MayflyError } from './error.ts';
@@ -215,11 +216,6 @@ export async function seal({ content, passphrase, stretch }: SealInput): Promise
     },
     fragment: toBase64Url(fragment),
   };
-}
-
-/** Whether a text is what `seal` returns as `fragment`: 22 characters, of which the last is A, Q, g or w. */
-export function isFragment(text: string): boolean {
-  return /^[\w-]{21}[AQgw]$/.test(text);
 }
 
 /** @throws MayflyError `invalid_key` if the fragment is none, `invalid_field` if the passphrase is none */

@@ -2,6 +2,7 @@
  * Shares and reads, end to end (docs/end-to-end.md) unless it is plain. The client loads this module with the first secret that it
  * shares or reads.
  */
+import { isFragment } from '../src/protocol/link.ts';
 import type { ConcealOptions, GenerateOptions, PassphraseOption, RevealOptions } from './creation.ts';
 import { newLook } from './drawing.ts';
 import { MayflyError } from './error.ts';
@@ -17,7 +18,7 @@ import {
   toSealedCiphertext,
   toStatus,
 } from './records.ts';
-import { isFragment, open, prove } from './sealing.ts';
+import { open, prove } from './sealing.ts';
 import type { Connection } from './transport.ts';
 import { withHidden } from './wire.ts';
 

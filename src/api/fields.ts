@@ -5,11 +5,11 @@
  */
 
 import { z } from 'zod';
-import { keyForm } from '../core/keys.ts';
 import type { CreationOptions } from '../core/secrets/outcomes.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import type { Exchange } from '../http/operation.ts';
 import { allCharacterSets, generatedLength } from '../protocol/drawing.ts';
+import { keyForm } from '../protocol/link.ts';
 import { noticeKinds } from '../protocol/vocabulary.ts';
 
 /** What a version says of a field. */

@@ -11,6 +11,7 @@
  */
 import { deriveReceiptId, deriveSecretId, regionMask } from '../crypto/derive.ts';
 import { type RandomBytes, randomText } from '../crypto/random.ts';
+import { keyAlphabet, keyForm, keyLength } from '../protocol/link.ts';
 
 declare const brand: unique symbol;
 
@@ -23,10 +24,6 @@ export type SecretId = Uint8Array & { readonly [brand]: 'SecretId' };
 /** 16 bytes, one-way from a metadata key. */
 export type ReceiptId = Uint8Array & { readonly [brand]: 'ReceiptId' };
 
-const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
-const keyLength = 31;
-export const keyForm = /^[0-9a-z]{31}$/;
-
 /** @param region whose tag the key gets; `null` without regions */
 export function generateSecretKey(random: RandomBytes, region: RegionLabel | null): SecretKey {
   return drawKey(random, region) as SecretKey;
@@ -38,8 +35,8 @@ export function generateMetadataKey(random: RandomBytes, region: RegionLabel | n
 }
 
 function drawKey(random: RandomBytes, region: RegionLabel | null): string {
-  if (region === null) return randomText(alphabet, keyLength, random);
-  const head = randomText(alphabet, keyLength - regionTagLength, random);
+  if (region === null) return randomText(keyAlphabet, keyLength, random);
+  const head = randomText(keyAlphabet, keyLength - regionTagLength, random);
   return head + regionTag(head, region);
 }
 

@@ -1,4 +1,5 @@
 /** Every address that a person is given, built from configuration and never from a request (P20). */
+import { receiptLink, secretLink } from '../protocol/link.ts';
 import type { Ticket } from './account.ts';
 import type { MetadataKey, SecretKey } from './keys.ts';
 
@@ -29,14 +30,12 @@ export interface Links {
 export function createLinks(baseUrl: string): Links {
   const parsed = new URL(baseUrl);
   const base = parsed.origin + parsed.pathname.replace(/\/+$/, '');
-  const path = base.slice(parsed.origin.length);
-  const baseFor = (shareDomain: string) => (shareDomain === '' ? base : `https://${shareDomain}${path}`);
   return {
     baseUrl: base,
     siteHost: parsed.hostname,
     sitePort: parsed.port || (parsed.protocol === 'https:' ? '443' : '80'),
-    secretUrl: (key, shareDomain) => `${baseFor(shareDomain)}/secret/${key}`,
-    receiptUrl: (key) => `${base}/receipt/${key}`,
+    secretUrl: (key, shareDomain) => secretLink(key, shareDomain, base),
+    receiptUrl: (key) => receiptLink(key, base),
     signUpUrl: (ticket) => `${base}/sign-up/${ticket}`,
     resetUrl: (ticket) => `${base}/reset/${ticket}`,
     logInUrl: `${base}/log-in`,

@@ -2,10 +2,10 @@
  * The pages' side of the pipeline (`http/pipeline.ts`): brand, session, forms of our own and of this session, and a page
  * for every refusal. On a share domain no session is looked up, and what belongs to the site alone is not served.
  */
+
 import { timingSafeEqual } from 'node:crypto';
 import { domainToUnicode } from 'node:url';
 import type { FC } from 'hono/jsx';
-import { parseLink } from '../../sdk/link.ts';
 import type { Settings } from '../config/read.ts';
 import type { SignedIn } from '../core/account.ts';
 import type { AccountService } from '../core/accounts/service.ts';
@@ -28,6 +28,7 @@ import { RequestProblem } from '../http/problem.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 import { createRouteTable, decodeLeniently, plainSpelling, type Way } from '../http/routes.ts';
 import type { Locale } from '../locale/catalogues.ts';
+import { parseLink } from '../protocol/link.ts';
 import type { HostBrands } from './brand/brand.ts';
 import type { Assets } from './client/assets.ts';
 import { renderErrorPage } from './kit/error-page.tsx';

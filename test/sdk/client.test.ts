@@ -354,6 +354,25 @@ describe('the client', () => {
     for (const url of asked) expect(url).toStartWith(`${written}/api/`);
   });
 
+  it('links below the path of the server, on a share domain too', async () => {
+    const key = 'abcdefghijklmnopqrstuvwxyz01234';
+    for (const sealed of [true, false]) {
+      const metadata = {
+        key,
+        state: 'new',
+        metadata_ttl: 9,
+        created: 1,
+        sealed,
+        share_domain: 'own.example',
+      };
+      const record = { metadata, secret: { key, lifespan: 9, sealed } };
+      const fetch = async () => Response.json({ success: true, record, details: {} });
+      const client = createClient({ server: 'https://x.example/vault', fetch });
+      const { link } = await client.conceal({ value: 'x', shareDomain: 'own.example', plain: !sealed });
+      expect(link).toStartWith(`https://own.example/vault/secret/${key}`);
+    }
+  });
+
   it('refuses a server that is no http address', () => {
     expect(() => createClient({ server: 'file:///x' })).toThrow(TypeError);
     expect(() => createClient({ server: ' ' })).toThrow(TypeError);

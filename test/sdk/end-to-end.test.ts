@@ -4,9 +4,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, mock, spyOn } fro
 import { createHash } from 'node:crypto';
 import { MayflyError } from '../../sdk/error.ts';
 import { createClient } from '../../sdk/mayfly.ts';
-import { isFragment, open, prove, type SealedSecret, seal } from '../../sdk/sealing.ts';
+import { open, prove, type SealedSecret, seal } from '../../sdk/sealing.ts';
 import { stretch } from '../../sdk/stretch.ts';
 import { fromBase64Url, toBase64Url } from '../../src/protocol/base64url.ts';
+import { isFragment } from '../../src/protocol/link.ts';
 import { startServer } from '../support/started-server.ts';
 import vectors from '../vectors/end-to-end.json';
 import { fromWire, type Job, openIndependents, toWire, type WireContent } from './independent.ts';

@@ -3,9 +3,10 @@
 import { describe, expect, it } from 'bun:test';
 import { MayflyError } from '../../sdk/error.ts';
 import { safeFileName } from '../../sdk/file-name.ts';
-import { type Content, isFragment, open, prove, seal, sealedBytesOf } from '../../sdk/sealing.ts';
+import { type Content, open, prove, seal, sealedBytesOf } from '../../sdk/sealing.ts';
 import { stretch } from '../../sdk/stretch.ts';
 import { fromBase64Url, toBase64Url } from '../../src/protocol/base64url.ts';
+import { isFragment } from '../../src/protocol/link.ts';
 
 const text = (value: string): Content => ({ kind: 'text', text: value });
 const sealPlain = (content: Content) => seal({ content, passphrase: null, stretch });

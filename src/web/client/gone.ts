@@ -2,7 +2,7 @@
  * The pages of a secret that is gone and of a damaged link. A mail filter may have escaped the `#`, so that the end of the link came with
  * the path: after the `#` again, it goes to no server any more.
  */
-import { parseLink } from '../../../sdk/link.ts';
+import { parseLink } from '../../protocol/link.ts';
 import { beginTelling } from './telling.ts';
 
 beginTelling();

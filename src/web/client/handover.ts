@@ -4,7 +4,7 @@
  * pages and no request. The receipt takes it out at once, or an end-to-end link's once it has been copied, shared or shown as QR code:
  * phones drop a tab while its owner looks up whom to send it to.
  */
-import { isFragment } from '../../../sdk/sealing.ts';
+import { isFragment } from '../../protocol/link.ts';
 
 export interface Handover {
   /** The half of the link after its `#`; `null` if the server encrypted. */

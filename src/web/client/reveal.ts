@@ -4,7 +4,7 @@
  * and a page restored from the browser's memory asks the server again. Nothing is stored, and nothing is copied without a
  * press.
  */
-import { fragmentIn } from '../../../sdk/link.ts';
+import { fragmentIn } from '../../protocol/link.ts';
 import { beginCopying } from './copying.ts';
 import { listPairs } from './reading-view.ts';
 import { beginCover, beginPassphrase, blobOf, endMinute, find, forget, passphraseField } from './shown.ts';

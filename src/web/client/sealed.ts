@@ -3,9 +3,10 @@
  * gets proofs of both, and they are computed before anything is asked. Only a person's own press opens (a trusted event), and only
  * ciphertext is taken for an answer. A lost answer is asked for again under the same nonce; for a minute a reload of this tab may.
  */
+
 import { MayflyError } from '../../../sdk/error.ts';
-import { fragmentIn } from '../../../sdk/link.ts';
-import { type Content, isFragment, open, type Proofs, prove } from '../../../sdk/sealing.ts';
+import { type Content, open, type Proofs, prove } from '../../../sdk/sealing.ts';
+import { fragmentIn, isFragment } from '../../protocol/link.ts';
 import { reloadAtTop } from './handover.ts';
 import { atEndOf, dropLook, type KeptLook, keepLook, keptLook } from './kept-look.ts';
 import { showOpened } from './opened.ts';

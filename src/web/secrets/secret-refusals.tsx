@@ -1,9 +1,10 @@
 /** Why a link does not open or burn now, as a page for a form and in words for the script of an end-to-end secret. */
-import { keyForm } from '../../core/keys.ts';
+
 import type { AttemptsExhausted, SecretRefusal, WrongPassphrase } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import type { Clock } from '../../core/time.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
+import { keyForm } from '../../protocol/link.ts';
 import { problemWords } from '../kit/error-page.tsx';
 import { type Frame, renderPage } from '../kit/layout.tsx';
 import { type PageProblem, type PageReply, type PageRequest, pageReply } from '../kit/page.ts';

@@ -1,0 +1,98 @@
+/** Links and keys. */
+import { sixteenBytesForm } from './base64url.ts';
+
+export const keyAlphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
+export const keyLength = 31;
+const keyPattern = `[0-9a-z]{${keyLength}}`;
+export const keyForm = new RegExp(`^${keyPattern}$`);
+
+/**
+ * - `secret`: opens a secret once; from a link to share.
+ * - `receipt`: manages it; from the creator's own page.
+ * - `unknown`: a bare key, which could be either.
+ */
+export interface ParsedLink {
+  readonly kind: 'secret' | 'receipt' | 'unknown';
+  readonly key: string;
+  /** The link's server, without a trailing slash; `null` for a bare key. */
+  readonly server: string | null;
+  /** What follows the `#`: it opens an end-to-end secret, and is never sent. `null` if there is nothing. */
+  readonly fragment: string | null;
+}
+
+/** A key or fragment that runs on into a letter or digit is another word, and is never cut. */
+const wordEnd = '(?![_-]*[0-9A-Za-z])';
+const wholeFragment = `${sixteenBytesForm.source.slice(1, -1)}${wordEnd}`;
+const bareForm = new RegExp(`^(${keyPattern})${wordEnd}`);
+const fragmentForm = new RegExp(`^${wholeFragment}`);
+/** At `#`, or where filters that rewrite links have escaped it, once or more. */
+const splitForm = new RegExp(`^(.*?)(?:#|%(?:25)*23(?=${wholeFragment}))(.*)$`, 's');
+/** Slashes may be doubled. What follows the key is ignored, unless it is another path. */
+const pathForm = new RegExp(
+  `^((?:/[^/]+)*?)/+(secret|receipt|private)/+(${keyPattern})/*[_-]*(?:[^\\w/-].*)?$`,
+  's',
+);
+const severalLinks = new RegExp(`(/(?:secret|receipt|private)/+${keyPattern}.*){2}`, 's');
+/** Punctuation after a link, and the browsers' own directive (WICG, Scroll To Text Fragment). */
+const noise = /^[\p{P}\p{S}\p{Z}\p{C}]*(?::~:.*)?$/su;
+
+/** Whether a text is the whole end of an end-to-end secret's link: 22 characters, of which the last is A, Q, g or w. */
+export function isFragment(text: string): boolean {
+  return sixteenBytesForm.test(text);
+}
+
+/**
+ * The part of a link that opens an end-to-end secret, without anything that programs append. Unchanged if it is incomplete, `null` without one.
+ * @param text what follows `#`
+ */
+export function fragmentIn(text: string): string | null {
+  return fragmentForm.exec(text)?.[0] ?? (noise.test(text) ? null : text);
+}
+
+function parseOnce(text: string): ParsedLink | null {
+  const [, place = text, rest = ''] = splitForm.exec(text) ?? [];
+  const fragment = fragmentIn(rest);
+  const [, bare] = bareForm.exec(place) ?? [];
+  if (bare !== undefined) return { kind: 'unknown', key: bare, server: null, fragment };
+  const url = URL.canParse(place) ? new URL(place) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) return null;
+  const [, base, page, key] = pathForm.exec(url.pathname) ?? [];
+  if (base === undefined || page === undefined || key === undefined) return wrappedIn(url, fragment);
+  return { kind: page === 'secret' ? 'secret' : 'receipt', key, server: url.origin + base, fragment };
+}
+
+/** Mail filters wrap the whole link in a parameter of their own URL. */
+function wrappedIn({ searchParams }: URL, fragment: string | null): ParsedLink | null {
+  for (const value of searchParams.values()) {
+    const link = /^https?:/.test(value) ? parseOnce(value) : null;
+    if (link !== null) return { ...link, fragment: link.fragment ?? fragment };
+  }
+  return null;
+}
+
+/**
+ * The parts of a link or a bare key, each with or without a fragment; `null` if the text is neither. What mail filters, other programs
+ * and line breaks do to a link is undone where only one link can be meant. A key is never guessed.
+ */
+export function parseLink(text: string): ParsedLink | null {
+  if (severalLinks.test(text)) return null;
+  const link = text.replace(/^[^0-9A-Za-z]+/, '');
+  const parsed = parseOnce(link);
+  const isWhole = parsed !== null && (parsed.fragment === null || fragmentForm.test(parsed.fragment));
+  return isWhole ? parsed : (parseOnce(link.replace(/=?\r?\n[\s>]*/g, '')) ?? parsed);
+}
+
+/**
+ * The link to share.
+ * @param shareDomain `''` for the site's own host
+ * @param server origin and path of the installation, without a trailing slash; a share domain serves under the same path
+ */
+export function secretLink(secretKey: string, shareDomain: string, server: string): string {
+  const base = shareDomain === '' ? server : server.replace(/^[a-z]+:\/\/[^/]+/, `https://${shareDomain}`);
+  return `${base}/secret/${secretKey}`;
+}
+
+/** The creator's own page, always on the site itself. */
+export function receiptLink(metadataKey: string, server: string): string {
+  return `${server}/receipt/${metadataKey}`;
+}
