@@ -7,8 +7,9 @@ import type { ConcealOptions, GenerateOptions, PassphraseOption, RevealOptions }
 import { newLook } from './drawing.ts';
 import { MayflyError } from './error.ts';
 import { given, type Json } from './json.ts';
-import { type CallOptions, pause, withinOneLimit } from './limit.ts';
+import { type CallOptions, withinOneLimit } from './limit.ts';
 import { partsOf } from './link.ts';
+import { askAgain } from './lost-answer.ts';
 import { creationCall, invalid, prepareConceal, prepareGenerate, stretch } from './preparing.ts';
 import {
   type Created,
@@ -100,29 +101,6 @@ async function sealedOpener(
       return withHidden({ secretKey }, { value: null, file: { name, type, bytes } });
     },
   };
-}
-
-/** The server may have answered, and the answer did not arrive. A proxy that gives up answers for it, and not as Mayfly does. */
-function isLost(error: unknown): boolean {
-  if (!(error instanceof MayflyError)) return false;
-  const { code, status } = error;
-  return (
-    code === 'unreachable' || (code === 'unexpected_answer' && !(status && status >= 400 && status < 500))
-  );
-}
-
-const triesOfALook = 3;
-
-/** The same answer to the same look, as often as a server gives it. */
-async function askAgain(ask: () => Promise<object>, signal: AbortSignal | undefined): Promise<object> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (tries === triesOfALook || !isLost(error) || signal?.aborted === true) throw error;
-      await pause(50 * 2 ** tries, signal);
-    }
-  }
 }
 
 const finishMs = 2_000;

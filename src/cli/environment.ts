@@ -18,7 +18,7 @@ import { type Command, type ExitCode, type Input, readTextFrom, UsageError, type
 import { contentLines, fileLabel, maxVariables, nameRule, splitAssignment } from './env-file.ts';
 import type { ProgramExit } from './programs.ts';
 import { plain } from './receipts.ts';
-import { drawLook, endLook, revealWith } from './second-look.ts';
+import { drawLook, endLook, isUnsure, revealWith } from './second-look.ts';
 
 interface NamedLink {
   readonly name: string;
@@ -181,9 +181,6 @@ async function provePassphrases(
   return passphrases;
 }
 
-/** After these nobody knows whether the secret was consumed. */
-const unsureCodes: readonly string[] = ['unreachable', 'timed_out', 'unexpected_answer', 'internal'];
-
 /** A file is what a variable can hold if it is text. @throws Stop */
 function textOf({ value, file }: Revealed, { name }: NamedSecret, lost: readonly string[]): string {
   const text = value ?? decodeOrNull(file?.bytes ?? new Uint8Array());
@@ -211,7 +208,7 @@ async function reveal(secret: NamedSecret, passphrase: string | undefined, lost:
   } catch (error) {
     if (error instanceof Stop) throw error;
     const { code, sentence } = refusalOf(secret, error);
-    throw new Stop(code, [sentence], lost, unsureCodes.includes(code) ? name : null);
+    throw new Stop(code, [sentence], lost, isUnsure(error) ? name : null);
   }
 }
 

@@ -5,7 +5,7 @@
  * A reveal cannot be undone. So a named file or the clipboard is there before it, and where one fails after it, a text is printed; and
  * the second look ends only when the value is in its place.
  */
-import { type MayflyClient, MayflyError, type Revealed, type SharedFile } from '../../sdk/mayfly.ts';
+import type { MayflyClient, Revealed, SharedFile } from '../../sdk/mayfly.ts';
 import { sixteenBytesForm } from '../protocol/base64url.ts';
 import { passphraseOptions, readLink, readPassphrase, serverOption, withClient } from './client.ts';
 import type { Clipboard } from './clipboard.ts';
@@ -23,7 +23,7 @@ import { plain } from './receipts.ts';
 import { openReceivedFile } from './received-file.ts';
 import {
   endLook,
-  isLost,
+  isUnsure,
   passphraseFor,
   readLook,
   repeatWords,
@@ -185,8 +185,7 @@ async function read(
   try {
     return await revealWith(client, link, passphrase, look);
   } catch (error) {
-    const isUnsure = isLost(error) || (error instanceof MayflyError && error.code === 'timed_out');
-    if (isUnsure) world.terminal.err(`It is unknown whether it was read. ${repeatWords(look)}\n`);
+    if (isUnsure(error)) world.terminal.err(`It is unknown whether it was read. ${repeatWords(look)}\n`);
     throw error;
   }
 }

@@ -4,15 +4,8 @@
  * The command draws the nonce, asks again when an answer is lost, and ends this once the value is where it should be. Where it is not,
  * the nonce is named, so that a person can repeat the command.
  */
-import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type MayflyClient,
-  MayflyError,
-  newLook,
-  parseLink,
-  type Revealed,
-  type RevealOptions,
-} from '../../sdk/mayfly.ts';
+import { askAgain, isLost } from '../../sdk/lost-answer.ts';
+import { type MayflyClient, MayflyError, newLook, parseLink, type Revealed } from '../../sdk/mayfly.ts';
 import { sixteenBytesForm } from '../protocol/base64url.ts';
 import { type Input, Refusal, UsageError, type World } from './command.ts';
 
@@ -70,35 +63,18 @@ export async function passphraseFor(
   return waiting.hasPassphrase ? (given ?? askPassphrase(world)) : undefined;
 }
 
-/** The server may have answered all the same. */
-export function isLost(error: unknown): error is MayflyError {
-  if (!(error instanceof MayflyError)) return false;
-  const { code, status } = error;
-  const isForeign = code === 'unexpected_answer' && (status === null || status < 400 || status >= 500);
-  return code === 'unreachable' || isForeign || code === 'internal';
+/** It is unknown whether the secret was read. */
+export function isUnsure(error: unknown): boolean {
+  return isLost(error) || (error instanceof MayflyError && error.code === 'timed_out');
 }
 
-const tries = 3;
-
-export async function revealWith(
+export function revealWith(
   client: MayflyClient,
   link: string,
   passphrase: string | undefined,
-  { nonce }: SecondLook,
+  { nonce: look }: SecondLook,
 ): Promise<Revealed> {
-  const options: RevealOptions = { look: nonce, ...(passphrase === undefined ? {} : { passphrase }) };
-  let lost: MayflyError | null = null;
-  for (let number = 1; ; number += 1) {
-    try {
-      return await client.reveal(link, options);
-    } catch (error) {
-      // That it is gone says no more than that a lost answer may have had it.
-      if (lost !== null && error instanceof MayflyError && error.code === 'unknown_secret') throw lost;
-      if (number === tries || !isLost(error)) throw error;
-      lost = error;
-      await pause(50 * 2 ** number);
-    }
-  }
+  return askAgain(() => client.reveal(link, { look, ...(passphrase === undefined ? {} : { passphrase }) }));
 }
 
 const endMs = 2_000;

@@ -25,7 +25,7 @@ export const scopes: readonly Scope[] = [
     ],
     judges: wiped,
   },
-  { name: 'crypto', files: ['src/crypto/*.ts'], judges: wiped },
+  { name: 'crypto', files: ['src/crypto/*.ts', 'src/protocol/drawing.ts'], judges: wiped },
   {
     name: 'limits',
     files: [

@@ -5,6 +5,7 @@
  */
 
 import { MayflyError } from '../../../sdk/error.ts';
+import { askAgain, isLost } from '../../../sdk/lost-answer.ts';
 import { type Content, open, type Proofs, prove } from '../../../sdk/sealing.ts';
 import { fragmentIn, isFragment } from '../../protocol/link.ts';
 import { reloadAtTop } from './handover.ts';
@@ -19,7 +20,6 @@ const { path = '', kind } = sealed.dataset;
 const isAgain = kind === 'again';
 const isBurn = kind === 'burn';
 const fragment = fragmentIn(location.hash.slice(1)) ?? '';
-const tries = 3;
 
 let formToken = sealed.dataset.formToken ?? '';
 let isBusy = false;
@@ -94,28 +94,36 @@ interface Answer {
   readonly formToken?: unknown;
 }
 
-/** `null`: no answer. What was asked for may have been opened, and is asked for again in the same way. */
-async function ask(
-  { linkProof, proof }: Proofs,
-  look: string | null,
-): Promise<{ ok: boolean; answer: Answer } | null> {
+interface Asked {
+  readonly ok: boolean;
+  readonly answer: Answer;
+}
+
+/** @throws MayflyError `unreachable` or `unknown_secret` */
+async function post(body: URLSearchParams): Promise<Asked> {
+  let asked: Asked;
+  try {
+    const address = sealed.dataset.open ?? '';
+    const response = await fetch(address, { method: 'POST', body, cache: 'no-store', redirect: 'error' });
+    const { ok, status } = response;
+    // 503: it was not opened.
+    if (status >= 500 && status !== 503) throw new Error(`${status}`);
+    asked = { ok, answer: (await response.json()) as Answer };
+  } catch {
+    mayBeOpened = true;
+    throw new MayflyError('unreachable', '');
+  }
+  if (asked.answer.at === 'gone') throw new MayflyError('unknown_secret', '');
+  return asked;
+}
+
+/** `null`: no answer. What was asked for may have been opened, and a further press asks in the same way. */
+async function ask({ linkProof, proof }: Proofs, look: string | null): Promise<Asked | null> {
   const body = new URLSearchParams({ 'link-proof': linkProof, proof });
   if (look !== null) body.set('look', look);
   if (formToken !== '') body.set('form-token', formToken);
-  for (let attempt = 0; attempt < tries; attempt += 1) {
-    try {
-      const response = await fetch(sealed.dataset.open ?? '', {
-        method: 'POST',
-        body,
-        cache: 'no-store',
-        redirect: 'error',
-      });
-      return { ok: response.ok, answer: (await response.json()) as Answer };
-    } catch {
-      mayBeOpened = true;
-    }
-  }
-  return null;
+  const gone: Asked = { ok: false, answer: { at: 'gone' } };
+  return askAgain(() => post(body)).catch((error: unknown) => (isLost(error) ? null : gone));
 }
 
 /** `null`: there is something to say at the field, or nothing to compute with. */
