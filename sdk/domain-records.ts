@@ -1,6 +1,5 @@
 /** The records of share domains in the client's form. */
 import { type DomainState, domainStates } from '../src/protocol/vocabulary.ts';
-import type { WireRecord } from './records.ts';
 import {
   flagAt,
   listAt,
@@ -12,6 +11,7 @@ import {
   textAt,
   textsAt,
   timeAt,
+  type WireRecord,
   wordAt,
 } from './wire.ts';
 

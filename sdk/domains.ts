@@ -18,10 +18,9 @@ import {
   toDomainList,
   toTargetedDomain,
 } from './domain-records.ts';
-import { given } from './json.ts';
 import type { CallOptions } from './limit.ts';
 import { createTransport, type TransportOptions } from './transport.ts';
-import { v2 } from './v2.ts';
+import { given } from './wire.ts';
 
 export type { DomainState } from '../src/protocol/vocabulary.ts';
 export type {
@@ -59,7 +58,7 @@ export interface DomainClient {
  * @throws RangeError if `retries` is not a whole number from 0 to 5
  */
 export function createDomainClient(options: TransportOptions): DomainClient {
-  const call = createTransport(options, v2);
+  const call = createTransport(options);
   const pathOf = (name: string) => `/domains/${encodeURIComponent(name)}`;
   const get = (path: string, own?: CallOptions) => call({ method: 'GET', path, isRead: true }, own);
   const post = (path: string, own?: CallOptions) => call({ method: 'POST', path }, own);

@@ -10,35 +10,32 @@
  * const { value } = await mayfly.reveal(link);
  * ```
  */
-import type { BatchItem, BatchOptions, BatchResult } from './batch.ts';
 import type { ConcealOptions, GenerateOptions, PassphraseOption, RevealOptions } from './creation.ts';
 import { MayflyError, notLoaded } from './error.ts';
-import { given, type Json } from './json.ts';
 import type { CallOptions } from './limit.ts';
 import { keyOf, partsOf } from './link.ts';
 import {
+  type Account,
   type Created,
   type Generated,
+  type Locales,
   type Receipt,
   type Remarks,
   type Revealed,
+  type ServiceStatus,
+  toAccount,
   toInspected,
+  toLocales,
   toReceiptAnswer,
   toReceiptPage,
   toRemarkedReceipt,
+  toServiceStatus,
   toStatus,
   toStatuses,
+  toVersion,
   type WaitingSecret,
 } from './records.ts';
-import {
-  type Account,
-  type Locales,
-  type ServiceStatus,
-  toAccount,
-  toLocales,
-  toServiceStatus,
-  toVersion,
-} from './service.ts';
+import type { BatchItem, BatchOptions, BatchResult } from './sharing.ts';
 import {
   type Connection,
   createTransport,
@@ -47,11 +44,10 @@ import {
   type Transport,
   type TransportOptions,
 } from './transport.ts';
-import { problemOf, v2 } from './v2.ts';
+import { given, type Json } from './wire.ts';
 
 export { type ParsedLink, parseLink } from '../src/protocol/link.ts';
 export type { Burner, DeliveryState, NoticeKind, ReceiptState } from '../src/protocol/vocabulary.ts';
-export type { BatchItem, BatchOptions, BatchResult } from './batch.ts';
 export type {
   ConcealOptions,
   CreateOptions,
@@ -59,23 +55,26 @@ export type {
   PassphraseOption,
   RevealOptions,
 } from './creation.ts';
-export type { Delivery } from './delivery.ts';
 export { newLook } from './drawing.ts';
 export { type FieldError, MayflyError, type MayflyErrorCode } from './error.ts';
 export type { CallOptions } from './limit.ts';
 export type {
-  Adjustment,
+  Account,
   Created,
+  Delivery,
   Generated,
+  Locales,
   Lock,
   Receipt,
   Remarks,
   Revealed,
+  ServiceStatus,
   SharedFile,
   WaitingSecret,
 } from './records.ts';
-export type { Account, Locales, ServiceStatus } from './service.ts';
+export type { BatchItem, BatchOptions, BatchResult } from './sharing.ts';
 export type { Credentials, Fetch } from './transport.ts';
+export type { Adjustment } from './wire.ts';
 
 export type ClientOptions = TransportOptions;
 
@@ -215,14 +214,13 @@ const sharing = () => import('./sharing.ts').catch(notLoaded);
  * @throws RangeError if `retries` is not a whole number from 0 to 5
  */
 export function createClient(options: ClientOptions): MayflyClient {
-  const call = createTransport(options, v2);
+  const call = createTransport(options);
   const server = serverOf(options);
   const connection: Connection = {
     call,
     server,
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     hasAccount: options.credentials !== undefined,
-    problemOf,
   };
   const get: Get = (path, own) => call({ method: 'GET', path, isRead: true }, own);
   const post = (path: string, body: Json, own?: CallOptions) => call({ method: 'POST', path, body }, own);

@@ -10,11 +10,10 @@ import {
 } from './creation.ts';
 import { generateValue } from './drawing.ts';
 import { MayflyError } from './error.ts';
-import { given, type Json } from './json.ts';
 import { type Created, type Generated, toCreated, toGenerated, toSealedCreated } from './records.ts';
 import { type Content, type Stretch, seal } from './sealing.ts';
 import type { Call, Connection } from './transport.ts';
-import { unexpected, withHidden } from './wire.ts';
+import { given, type Json, unexpected, withHidden } from './wire.ts';
 
 /** argon2id is large: it is loaded when the first passphrase is stretched. */
 export const stretch: Stretch = async (passphrase, salt) => {

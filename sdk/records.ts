@@ -7,6 +7,8 @@ import { secretLink } from '../src/protocol/link.ts';
 import {
   type Burner,
   burners,
+  type DeliveryState,
+  deliveryStates,
   type LockCause,
   lockCauses,
   type NoticeKind,
@@ -14,11 +16,11 @@ import {
   type ReceiptState,
   receiptStates,
 } from '../src/protocol/vocabulary.ts';
-import { type Delivery, toDelivery, type WireDelivery } from './delivery.ts';
 import { MayflyError } from './error.ts';
-import { isJson } from './json.ts';
 import {
+  type Adjustment,
   flagAt,
+  isJson,
   isText,
   listAt,
   numberAt,
@@ -29,12 +31,38 @@ import {
   optionalTime,
   type Raw,
   textAt,
+  textsAt,
   timeAt,
   toObject,
   unexpected,
+  type WireAccount,
+  type WireChange,
+  type WireCreation,
+  type WireDelivery,
+  type WireGeneratedSecret,
+  type WireLocales,
+  type WireLock,
+  type WireOpenedSecret,
+  type WireReceipt,
+  type WireRecent,
+  type WireRecord,
+  type WireRemarks,
+  type WireSealedSecret,
+  type WireSecret,
+  type WireServiceStatus,
+  type WireStatuses,
+  type WireUnknownSecret,
+  type WireVersion,
   withHidden,
   wordAt,
 } from './wire.ts';
+
+export interface Delivery {
+  readonly state: DeliveryState;
+  readonly at: Date;
+  /** The mail server's last reply, in one line, or that it cannot be reached or did not answer; `null` for neither. */
+  readonly reply: string | null;
+}
 
 /** What the creator of a secret may know about it. */
 export interface Receipt {
@@ -76,12 +104,6 @@ export interface Lock {
   readonly by: LockCause;
   /** `null`: until `allowMore`. */
   readonly until: Date | null;
-}
-
-/** What was requested, and what was granted instead. */
-export interface Adjustment<Asked, Granted> {
-  readonly asked: Asked;
-  readonly granted: Granted;
 }
 
 /** What the server changed or ignored in a request. */
@@ -143,118 +165,41 @@ export interface Revealed {
   readonly file: SharedFile | null;
 }
 
-/** The creator's record in the API's names, as far as the client reads it. */
-export interface WireReceipt {
-  readonly key: string;
-  readonly secret_key: string | null;
-  readonly share_url: string;
-  readonly state: ReceiptState;
-  readonly has_passphrase: boolean;
-  readonly sealed: boolean;
-  readonly secret_ttl: number;
-  readonly metadata_ttl: number;
-  readonly created: number;
-  readonly received: number | null;
-  readonly burned: number | null;
-  readonly burned_by: '' | Burner;
-  readonly recipients: string;
-  readonly delivery: WireDelivery | null;
-  readonly notify: readonly NoticeKind[];
-  readonly share_domain: string;
-  readonly memo: string;
-  readonly locked: WireLock | null;
+export interface ServiceStatus {
+  /** The server's default language. */
+  readonly locale: string;
+  /** The region that answers; `null` where there are none. */
+  readonly region: string | null;
 }
 
-export interface WireLock {
-  readonly by: LockCause;
-  readonly until: number | null;
+export interface Locales {
+  /** BCP 47 tags. */
+  readonly offered: readonly string[];
+  readonly default: string;
 }
 
-/** The secret's own record. */
-export interface WireSecret {
-  readonly key: string;
-  readonly state: 'new' | 'received';
-  readonly has_passphrase: boolean;
-  readonly sealed: boolean;
-  readonly secret_ttl: number;
-  readonly lifespan: number;
-  readonly created: number;
+export interface Account {
+  /** Its e-mail address. */
+  readonly username: string;
+  readonly plan: string;
+  readonly createdAt: Date;
+  /** The longest lifetime of a secret. */
+  readonly maxTtlSeconds: number;
+  /** The largest value, in bytes of UTF-8. */
+  readonly maxValueBytes: number;
+  /** The largest end-to-end secret: bytes of a text, or of a file with its name and type. `null` if the server takes none. */
+  readonly maxSealedBytes: number | null;
+  readonly hasShareDomains: boolean;
 }
 
-export interface WireOpenedSecret extends WireSecret {
-  readonly secret_value: string;
-}
-
-/** Of a creation, which may be answered again later. */
-export interface WireCreatedSecret extends Omit<WireSecret, 'state'> {
-  readonly state: 'new' | 'received' | 'burned' | 'expired';
-}
-
-export interface WireGeneratedSecret extends WireCreatedSecret {
-  readonly secret_value: string;
-}
-
-/** An end-to-end secret that was just read. */
-export interface WireSealedSecret extends Omit<WireSecret, 'sealed'> {
-  readonly sealed: { readonly v: 1; readonly ciphertext: string };
-}
-
-/** In place of a secret's record where a key opens nothing. */
-export interface WireUnknownSecret {
-  readonly key: string;
-  readonly state: 'unknown';
-}
-
-export interface WireRemarks {
-  readonly adjusted?:
-    | {
-        readonly ttl?: Adjustment<number | string, number> | undefined;
-        readonly locale?: Adjustment<string, string> | undefined;
-      }
-    | undefined;
-  readonly ignored?: readonly string[] | undefined;
-}
-
-export interface WireCreation<Secret = WireCreatedSecret> {
-  readonly record: { readonly metadata: WireReceipt; readonly secret: Secret };
-  readonly details: WireRemarks & { readonly repeated?: true | undefined };
-}
-
-/** Why one of a batch was not created. */
-export interface WireProblem {
-  readonly success: false;
-  readonly error: string;
-  readonly message: string;
-  readonly status: number;
-  readonly retry_after?: number | undefined;
-  readonly field?: string | undefined;
-  readonly errors?: readonly { readonly field: string; readonly message: string }[] | undefined;
-  readonly limit?: number | undefined;
-}
-
-export interface WireBatch {
-  readonly results: readonly (
-    | (WireCreation & { readonly success: true })
-    | (WireCreation<WireGeneratedSecret> & { readonly success: true })
-    | WireProblem
-  )[];
-}
-
-export interface WireRecord<Record> {
-  readonly record: Record;
-}
-
-export interface WireChange extends WireRecord<WireReceipt> {
-  readonly details: WireRemarks;
-}
-
-export interface WireStatuses {
-  readonly records: readonly (WireSecret | WireUnknownSecret)[];
-}
-
-export interface WireRecent {
-  readonly records: readonly WireReceipt[];
-  readonly details: { readonly next_cursor: string | null };
+function toDelivery(delivery: unknown): Delivery | null {
+  if (delivery === null || delivery === undefined) return null;
+  const record = toObject<WireDelivery>(delivery);
+  return {
+    state: wordAt(record, 'state', deliveryStates),
+    at: timeAt(record, 'at'),
+    reply: optionalText(record, 'reply'),
+  };
 }
 
 function lockOf({ locked }: Raw<WireReceipt>): Lock | null {
@@ -315,34 +260,35 @@ function localeAdjusted({ asked, granted }: RawAdjustment): Remarks['adjusted'] 
   return isText(asked) && isText(granted) ? { locale: { asked, granted } } : {};
 }
 
-/** @param server for links without a share domain */
-export function toCreated(answer: Raw<WireCreation>, server: string): Created {
-  const record = objectAt(answer, 'record');
-  const receipt = toReceipt(objectAt(record, 'metadata'));
-  const secret = objectAt(record, 'secret');
-  const secretKey = textAt(secret, 'key');
-  const link = receipt.link ?? secretLink(secretKey, receipt.shareDomain, server);
-  const ttlSeconds = numberAt(secret, 'lifespan');
-  return { ...receipt, ...remarksOf(answer), repeated: isRepeated(answer), secretKey, link, ttlSeconds };
-}
-
-function isRepeated({ details }: Raw<WireCreation>): boolean {
-  return isJson(details) && details.repeated === true;
-}
-
-/** @param linkOfKey the whole link, which only its creator knows */
-export function toSealedCreated(
+/** @param linkOf the link to share, in what was answered */
+function createdOf(
   answer: Raw<WireCreation>,
-  linkOfKey: (secretKey: string) => string,
+  linkOf: (secretKey: string, receipt: Receipt) => string,
 ): Created {
+  const { details } = answer;
   const record = objectAt(answer, 'record');
   const receipt = toReceipt(objectAt(record, 'metadata'));
   const secret = objectAt(record, 'secret');
-  if (!flagAt(secret, 'sealed')) throw unexpected();
   const secretKey = textAt(secret, 'key');
-  const link = linkOfKey(secretKey);
-  const ttlSeconds = numberAt(secret, 'lifespan');
-  return { ...receipt, ...remarksOf(answer), repeated: isRepeated(answer), secretKey, link, ttlSeconds };
+  return {
+    ...receipt,
+    ...remarksOf(answer),
+    repeated: isJson(details) && details.repeated === true,
+    secretKey,
+    link: linkOf(secretKey, receipt),
+    ttlSeconds: numberAt(secret, 'lifespan'),
+  };
+}
+
+/** @param server for a link that the server does not name */
+export function toCreated(answer: Raw<WireCreation>, server: string): Created {
+  return createdOf(answer, (key, { link, shareDomain }) => link ?? secretLink(key, shareDomain, server));
+}
+
+/** @param linkOf the whole link, which only its creator knows */
+export function toSealedCreated(answer: Raw<WireCreation>, linkOf: (secretKey: string) => string): Created {
+  if (!flagAt(objectAt(objectAt(answer, 'record'), 'secret'), 'sealed')) throw unexpected();
+  return createdOf(answer, linkOf);
 }
 
 export function toGenerated(answer: Raw<WireCreation<WireGeneratedSecret>>, server: string): Generated {
@@ -413,5 +359,32 @@ export function toReceiptPage(answer: Raw<WireRecent>): ReceiptPage {
   return {
     receipts: listAt(answer, 'records').map(toReceipt),
     nextCursor: optionalText(objectAt(answer, 'details'), 'next_cursor'),
+  };
+}
+
+export function toServiceStatus(answer: Raw<WireServiceStatus>): ServiceStatus {
+  return { locale: textAt(answer, 'locale'), region: optionalText(answer, 'region') };
+}
+
+export function toVersion(answer: Raw<WireVersion>): string {
+  return textsAt(answer, 'version').join('.');
+}
+
+export function toLocales(answer: Raw<WireLocales>): Locales {
+  return { offered: textsAt(answer, 'locales'), default: textAt(answer, 'default_locale') };
+}
+
+export function toAccount(answer: Raw<WireRecord<WireAccount>>): Account {
+  const record = objectAt(answer, 'record');
+  const plan = objectAt(record, 'plan');
+  const options = objectAt(plan, 'options');
+  return {
+    username: textAt(record, 'custid'),
+    plan: textAt(plan, 'planid'),
+    createdAt: timeAt(record, 'created'),
+    maxTtlSeconds: numberAt(options, 'ttl'),
+    maxValueBytes: numberAt(options, 'size'),
+    maxSealedBytes: optionalNumber(options, 'max_sealed_bytes'),
+    hasShareDomains: flagAt(options, 'custom_domains'),
   };
 }

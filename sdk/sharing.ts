@@ -3,14 +3,26 @@
  * shares or reads.
  */
 import { isFragment } from '../src/protocol/link.ts';
-import type { ConcealOptions, GenerateOptions, PassphraseOption, RevealOptions } from './creation.ts';
+import type {
+  ConcealOptions,
+  CreateOptions,
+  GenerateOptions,
+  PassphraseOption,
+  RevealOptions,
+} from './creation.ts';
 import { newLook } from './drawing.ts';
 import { MayflyError } from './error.ts';
-import { given, type Json } from './json.ts';
 import { type CallOptions, withinOneLimit } from './limit.ts';
 import { partsOf } from './link.ts';
 import { askAgain } from './lost-answer.ts';
-import { creationCall, invalid, prepareConceal, prepareGenerate, stretch } from './preparing.ts';
+import {
+  creationCall,
+  invalid,
+  type Prepared,
+  prepareConceal,
+  prepareGenerate,
+  stretch,
+} from './preparing.ts';
 import {
   type Created,
   type Generated,
@@ -20,10 +32,8 @@ import {
   toStatus,
 } from './records.ts';
 import { open, prove } from './sealing.ts';
-import type { Connection } from './transport.ts';
-import { withHidden } from './wire.ts';
-
-export { batch } from './batch.ts';
+import { type Connection, problemOf } from './transport.ts';
+import { given, type Json, listAt, type Raw, unexpected, type WireBatch, withHidden } from './wire.ts';
 
 export async function conceal(connection: Connection, options: ConcealOptions): Promise<Created> {
   return withinOneLimit(connection.timeoutMs, options, async (own) => {
@@ -37,6 +47,55 @@ export async function generate(connection: Connection, options: GenerateOptions)
     const { isDrawn, fields, read } = await prepareGenerate(connection, options);
     const path = isDrawn ? 'generate' : 'conceal';
     return read(await connection.call(creationCall(path, { secret: fields }, options, connection), own));
+  });
+}
+
+export interface BatchOptions extends CallOptions, Pick<CreateOptions, 'idempotencyKey'> {}
+
+type OfCall = keyof BatchOptions;
+type Item<Options> = Options extends unknown ? Omit<Options, OfCall> : never;
+
+/** What `conceal` takes, or what `generate` does; what belongs to the call is given once. */
+export type BatchItem =
+  | (Item<ConcealOptions> & { readonly generate?: undefined })
+  | { readonly generate: Item<GenerateOptions> };
+
+/** In place of one that was not created. */
+export type BatchResult = Created | Generated | MayflyError;
+
+async function prepare(
+  connection: Connection,
+  item: BatchItem,
+): Promise<Prepared<Created | Generated> & { readonly sent: Json }> {
+  if (item.generate === undefined) {
+    const prepared = await prepareConceal(connection, item as ConcealOptions);
+    return { ...prepared, sent: prepared.fields };
+  }
+  const prepared = await prepareGenerate(connection, item.generate);
+  return { ...prepared, sent: prepared.isDrawn ? { generate: prepared.fields } : prepared.fields };
+}
+
+export async function batch(
+  connection: Connection,
+  items: readonly BatchItem[],
+  options: BatchOptions,
+): Promise<readonly BatchResult[]> {
+  if (items.length === 0) return [];
+  return withinOneLimit(connection.timeoutMs, options, async (own) => {
+    const prepared: Awaited<ReturnType<typeof prepare>>[] = [];
+    // One after the other: a passphrase takes 19 MiB.
+    for (const item of items) prepared.push(await prepare(connection, item));
+    const body = { secrets: prepared.map(({ sent }) => sent) };
+    const answer: Raw<WireBatch> = await connection.call(
+      creationCall('batch', body, options, connection),
+      own,
+    );
+    const results = listAt(answer, 'results');
+    if (results.length !== prepared.length) throw unexpected();
+    return prepared.map(({ read }, n) => {
+      const result = results[n] ?? {};
+      return result.success === true ? read(result) : problemOf(result);
+    });
   });
 }
 

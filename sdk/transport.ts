@@ -1,7 +1,14 @@
 /** One call of the API: without following redirects, and with credentials only for the configured server. */
-import { MayflyError, unexpectedFrom } from './error.ts';
-import type { Json } from './json.ts';
+import {
+  detailsOf,
+  type FieldError,
+  MayflyError,
+  type MayflyErrorDetails,
+  serverCodes,
+  unexpectedFrom,
+} from './error.ts';
 import { type CallOptions, repeat, withinLimit } from './limit.ts';
+import { isJson, isText, type Json, unexpected } from './wire.ts';
 
 export interface Credentials {
   /** The account's e-mail address. */
@@ -52,15 +59,6 @@ export interface Connection {
   readonly server: string;
   readonly timeoutMs: number;
   readonly hasAccount: boolean;
-  /** Why one of a batch was not created. */
-  readonly problemOf: (body: Json) => MayflyError;
-}
-
-/** What differs between the versions of the API. */
-export interface ApiVersion {
-  readonly path: string;
-  /** The error for a refusal. */
-  errorOf(response: Response, body: unknown): MayflyError;
 }
 
 /** Files and environments put blanks, line breaks and marks around it, which are no part of it. */
@@ -126,6 +124,35 @@ async function exchange(url: string, init: RequestInit, fetch: Fetch): Promise<[
   }
 }
 
+function isFieldError(value: unknown): value is FieldError {
+  return isJson(value) && isText(value.field) && isText(value.message);
+}
+
+/** Why one of a batch was not created. */
+export function problemOf(body: Json): MayflyError {
+  const { status, retry_after: wait } = body;
+  const error = errorIn(body, {
+    status: typeof status === 'number' ? status : null,
+    retryAfterSeconds: typeof wait === 'number' ? wait : null,
+  });
+  if (error === null) throw unexpected();
+  return error;
+}
+
+/** `null`: it is no refusal of this API. */
+function errorIn(body: unknown, details: MayflyErrorDetails): MayflyError | null {
+  const { error, message, field, errors, limit, hint }: Json = isJson(body) ? body : {};
+  const code = serverCodes.find((known) => known === error);
+  if (code === undefined) return null;
+  return new MayflyError(code, isText(message) ? message : code, {
+    ...details,
+    field: isText(field) ? field : null,
+    hint: isText(hint) ? hint : null,
+    fieldErrors: Array.isArray(errors) ? errors.filter(isFieldError) : [],
+    limitBytes: typeof limit === 'number' ? limit : null,
+  });
+}
+
 const retriesOfOnce = 2;
 
 function retriesOf({ isRead, idempotencyKey }: Call, retries: number): number {
@@ -140,15 +167,15 @@ export const defaultTimeoutMs = 30_000;
  * @throws TypeError if `server` is not an http(s) address
  * @throws RangeError if `retries` is not a whole number from 0 to 5
  */
-export function createTransport(options: TransportOptions, version: ApiVersion): Transport {
+export function createTransport(options: TransportOptions): Transport {
   const { retries = 0, timeoutMs = defaultTimeoutMs } = options;
   if (!Number.isInteger(retries) || retries < 0 || retries > maxRetries)
     throw new RangeError(`retries must be a whole number from 0 to ${maxRetries}`);
-  const api = serverOf(options) + version.path;
+  const api = `${serverOf(options)}/api/v2`;
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const send = async (call: Call, signal: AbortSignal) => {
     const [response, body] = await exchange(api + call.path, initOf(call, options, signal), fetch);
-    if (!response.ok) throw version.errorOf(response, body);
+    if (!response.ok) throw errorIn(body, detailsOf(response)) ?? unexpectedFrom(response);
     if (typeof body !== 'object' || body === null) throw unexpectedFrom(response);
     return body;
   };

@@ -4,8 +4,26 @@
  * Each answer has an interface in the API's own names, with the fields that the client reads. The compiler lets a reader take only a
  * field of its type, and `test/sdk/contract.ts` compares the interfaces with the API's schemas.
  */
+
+import type {
+  Burner,
+  DeliveryState,
+  LockCause,
+  NoticeKind,
+  ReceiptState,
+} from '../src/protocol/vocabulary.ts';
 import { MayflyError } from './error.ts';
-import { isJson, type Json } from './json.ts';
+
+export type Json = Record<string, unknown>;
+
+export function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Absent fields stay absent, so the server's defaults apply. */
+export function given<Fields extends object>(fields: Fields): Json {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
 
 declare const form: unique symbol;
 
@@ -124,4 +142,158 @@ export function withHidden<T extends object, Values extends object>(
     // What Node, Bun and Deno print.
     [Symbol.for('nodejs.util.inspect.custom')]: shown,
   }) as T & Readonly<Values>;
+}
+
+/** What was requested, and what was granted instead. */
+export interface Adjustment<Asked, Granted> {
+  readonly asked: Asked;
+  readonly granted: Granted;
+}
+
+/** The creator's record in the API's names, as far as the client reads it. */
+export interface WireReceipt {
+  readonly key: string;
+  readonly secret_key: string | null;
+  readonly share_url: string;
+  readonly state: ReceiptState;
+  readonly has_passphrase: boolean;
+  readonly sealed: boolean;
+  readonly secret_ttl: number;
+  readonly metadata_ttl: number;
+  readonly created: number;
+  readonly received: number | null;
+  readonly burned: number | null;
+  readonly burned_by: '' | Burner;
+  readonly recipients: string;
+  readonly delivery: WireDelivery | null;
+  readonly notify: readonly NoticeKind[];
+  readonly share_domain: string;
+  readonly memo: string;
+  readonly locked: WireLock | null;
+}
+
+export interface WireLock {
+  readonly by: LockCause;
+  readonly until: number | null;
+}
+
+/** The secret's own record. */
+export interface WireSecret {
+  readonly key: string;
+  readonly state: 'new' | 'received';
+  readonly has_passphrase: boolean;
+  readonly sealed: boolean;
+  readonly secret_ttl: number;
+  readonly lifespan: number;
+  readonly created: number;
+}
+
+export interface WireOpenedSecret extends WireSecret {
+  readonly secret_value: string;
+}
+
+/** Of a creation, which may be answered again later. */
+export interface WireCreatedSecret extends Omit<WireSecret, 'state'> {
+  readonly state: 'new' | 'received' | 'burned' | 'expired';
+}
+
+export interface WireGeneratedSecret extends WireCreatedSecret {
+  readonly secret_value: string;
+}
+
+/** An end-to-end secret that was just read. */
+export interface WireSealedSecret extends Omit<WireSecret, 'sealed'> {
+  readonly sealed: { readonly v: 1; readonly ciphertext: string };
+}
+
+/** In place of a secret's record where a key opens nothing. */
+export interface WireUnknownSecret {
+  readonly key: string;
+  readonly state: 'unknown';
+}
+
+export interface WireRemarks {
+  readonly adjusted?:
+    | {
+        readonly ttl?: Adjustment<number | string, number> | undefined;
+        readonly locale?: Adjustment<string, string> | undefined;
+      }
+    | undefined;
+  readonly ignored?: readonly string[] | undefined;
+}
+
+export interface WireCreation<Secret = WireCreatedSecret> {
+  readonly record: { readonly metadata: WireReceipt; readonly secret: Secret };
+  readonly details: WireRemarks & { readonly repeated?: true | undefined };
+}
+
+/** Why one of a batch was not created. */
+export interface WireProblem {
+  readonly success: false;
+  readonly error: string;
+  readonly message: string;
+  readonly status: number;
+  readonly retry_after?: number | undefined;
+  readonly field?: string | undefined;
+  readonly errors?: readonly { readonly field: string; readonly message: string }[] | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface WireBatch {
+  readonly results: readonly (
+    | (WireCreation & { readonly success: true })
+    | (WireCreation<WireGeneratedSecret> & { readonly success: true })
+    | WireProblem
+  )[];
+}
+
+export interface WireRecord<Record> {
+  readonly record: Record;
+}
+
+export interface WireChange extends WireRecord<WireReceipt> {
+  readonly details: WireRemarks;
+}
+
+export interface WireStatuses {
+  readonly records: readonly (WireSecret | WireUnknownSecret)[];
+}
+
+export interface WireRecent {
+  readonly records: readonly WireReceipt[];
+  readonly details: { readonly next_cursor: string | null };
+}
+
+export interface WireDelivery {
+  readonly state: DeliveryState;
+  readonly at: number;
+  readonly reply: string | null;
+}
+
+export interface WireServiceStatus {
+  readonly locale: string;
+  readonly region?: string | undefined;
+}
+
+export interface WireVersion {
+  readonly version: readonly string[];
+}
+
+export interface WireLocales {
+  readonly locales: readonly string[];
+  readonly default_locale: string;
+}
+
+export interface WireAccount {
+  readonly custid: string;
+  readonly created: number;
+  readonly plan: {
+    readonly planid: string;
+    readonly options: {
+      readonly ttl: number;
+      readonly size: number;
+      readonly max_sealed_bytes: number;
+      readonly custom_domains: boolean;
+    };
+  };
 }

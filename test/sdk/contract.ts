@@ -5,7 +5,6 @@
  */
 import type { z } from 'zod';
 import type { creationFields, generationFields } from '../../sdk/creation.ts';
-import type { WireDelivery } from '../../sdk/delivery.ts';
 import type {
   brandFields,
   WireBrand,
@@ -14,11 +13,18 @@ import type {
   WireDomains,
 } from '../../sdk/domain-records.ts';
 import type { serverCodes } from '../../sdk/error.ts';
+import type { SealedSecret } from '../../sdk/sealing.ts';
 import type {
+  FieldsOf,
+  numberAt,
+  textAt,
+  WireAccount,
   WireBatch,
   WireChange,
   WireCreation,
+  WireDelivery,
   WireGeneratedSecret,
+  WireLocales,
   WireLock,
   WireOpenedSecret,
   WireReceipt,
@@ -26,12 +32,11 @@ import type {
   WireRecord,
   WireSealedSecret,
   WireSecret,
+  WireServiceStatus,
   WireStatuses,
   WireUnknownSecret,
-} from '../../sdk/records.ts';
-import type { SealedSecret } from '../../sdk/sealing.ts';
-import type { WireAccount, WireLocales, WireServiceStatus, WireVersion } from '../../sdk/service.ts';
-import type { FieldsOf, numberAt, textAt } from '../../sdk/wire.ts';
+  WireVersion,
+} from '../../sdk/wire.ts';
 import type * as batches from '../../src/api/v2/batch.ts';
 import type * as burns from '../../src/api/v2/burn-unread.ts';
 import type * as changes from '../../src/api/v2/change.ts';
