@@ -1,7 +1,6 @@
 /**
- * AES-256-GCM (NIST SP 800-38D) with a 16-byte tag after the ciphertext; the only place that calls the cipher. Every key and
- * nonce are derived with a fresh salt and used for one encryption, so a nonce never repeats under a key. A tag shorter than
- * 16 bytes is never accepted.
+ * AES-256-GCM (NIST SP 800-38D) with a 16-byte tag after the ciphertext, never shorter; the only place that calls the cipher. Each key and
+ * nonce are derived with a fresh salt and used once, so no nonce repeats under a key.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { SealKeys } from './derive.ts';
@@ -21,16 +20,16 @@ export function seal(keys: SealKeys, plaintext: Uint8Array, aad: Uint8Array): Ui
   return sealed;
 }
 
-/** The plaintext, or `null` if keys, bytes or additional data differ from those of the sealing. */
+/** `null` if keys, bytes or additional data differ from those of the sealing. */
 export function unseal(keys: SealKeys, sealed: Uint8Array, aad: Uint8Array): Uint8Array | null {
   if (sealed.length < tagBytes) return null;
   const end = sealed.length - tagBytes;
   const decipher = createDecipheriv(algorithm, keys.key, keys.nonce, options);
   decipher.setAAD(aad);
-  // Copies, which cost less than views of an array without a buffer of its own.
+  // Copies cost less than views: a view allocates the array's buffer.
   decipher.setAuthTag(sealed.slice(end));
   const opened = decipher.update(sealed.slice(0, end));
-  // A plain array, because reading fields of the runtime's `Buffer` costs several times as much.
+  // A plain array: reading from a `Buffer` costs several times as much.
   const plaintext = new Uint8Array(opened);
   opened.fill(0);
   try {

@@ -1,9 +1,8 @@
 /**
- * Boxes: the small sealed values stored with a secret.
+ * Boxes: small sealed values stored with a secret.
  *
- * A box is salt(32) ‖ AES-256-GCM(key from the holder's key and the salt, text padded to a multiple of 64). A memo's text is
- * padded to one of two lengths, so its box reveals only whether the memo is short or long (P11). A box opens only for the
- * record (receipt id) and the purpose (label) that it was sealed for.
+ * A box is salt(32) ‖ AES-256-GCM(key from the holder's key and the salt, text padded to a multiple of 64). A memo is padded to one of two
+ * lengths, so its box reveals only whether it is short or long (P11). A box is bound to its record (receipt id) and purpose (label).
  */
 import { seal, unseal } from './aead.ts';
 import { FieldReader, FieldWriter, utf8 } from './bytes.ts';
@@ -12,7 +11,7 @@ import type { RandomBytes } from './random.ts';
 
 const saltBytes = 32;
 const bucketBytes = 64;
-/** Fits a label of a few words, or the longest memo: 500 characters of four bytes, and their length. */
+/** Fits a few words, or the longest memo: 500 characters of four bytes, and their length. */
 const memoBytes = { short: 256, long: 2048 } as const;
 
 const aadLabels: Readonly<Record<BoxLabel, Uint8Array>> = {
@@ -40,7 +39,7 @@ export interface BoxInput {
   readonly binding: Uint8Array;
 }
 
-/** The padded size of the text and its length prefix. */
+/** With the length prefix. */
 function paddedBytes(label: BoxLabel, contentBytes: number): number {
   const bytes = contentBytes + 4;
   if (label === 'memo' && bytes <= memoBytes.short) return memoBytes.short;
@@ -63,7 +62,7 @@ export function sealBox(
   return new FieldWriter(saltBytes + sealed.length).raw(salt).raw(sealed).bytes;
 }
 
-/** The content, or `null` if key, binding or bytes differ from those of the sealing. */
+/** `null` if key, binding or bytes differ from those of the sealing. */
 export function openBox(box: Uint8Array, input: BoxInput): Uint8Array | null {
   if (box.length < saltBytes) return null;
   const keys = deriveBoxKeys(input.label, input.keyMaterial, box.slice(0, saltBytes));

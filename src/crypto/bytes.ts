@@ -1,12 +1,11 @@
 /**
- * The encodings of formats and derivations: big-endian integers, length-prefixed fields, well-formed UTF-8. They are
- * injective, so two different records never have the same additional data.
+ * Injective encodings: big-endian integers, length-prefixed fields, well-formed UTF-8. Two records never have the same additional data.
  */
 import { timingSafeEqual } from 'node:crypto';
 
 const encoder = new TextEncoder();
 
-/** UTF-8 of a well-formed text. A lone surrogate would silently become U+FFFD, so callers check `isWellFormed()`. */
+/** Callers check `isWellFormed()` first: a lone surrogate would silently become U+FFFD. */
 export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
@@ -23,7 +22,7 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** A copy of a few bytes. By hand: `subarray` and `slice` of the runtime's `Buffer` cost several times as much (measured). */
+/** A copy of a few bytes, by hand: a `Buffer`'s `subarray` and `slice` cost several times as much (measured). */
 export function part(bytes: Uint8Array, from: number, to: number): Uint8Array {
   const copy = new Uint8Array(to - from);
   for (let at = from; at < to; at += 1) copy[at - from] = bytes[at] ?? 0;
@@ -31,8 +30,8 @@ export function part(bytes: Uint8Array, from: number, to: number): Uint8Array {
 }
 
 /**
- * A cursor that writes big-endian fields into bytes of exactly the announced size.
- * It shifts by hand: a `DataView` would need the array's buffer, which costs more than all the fields together (measured).
+ * Writes big-endian fields into bytes of exactly the announced size. Shifts by hand: a `DataView` needs the array's buffer, which costs
+ * more than all the fields together (measured).
  */
 export class FieldWriter {
   readonly bytes: Uint8Array;
@@ -60,25 +59,25 @@ export class FieldWriter {
     return this.u32(Math.floor(value / 2 ** 32)).u32(value % 2 ** 32);
   }
 
-  /** @throws RangeError if the bytes do not fit the announced size */
+  /** @throws RangeError if the bytes do not fit */
   raw(value: Uint8Array): this {
     this.bytes.set(value, this.#at);
     this.#at += value.length;
     return this;
   }
 
-  /** A length-prefixed field: u32 length ‖ bytes. */
+  /** u32 length ‖ bytes. */
   field(value: Uint8Array): this {
     return this.u32(value.length).raw(value);
   }
 }
 
-/** A copy, of the runtime's `Buffer` too, whose own `slice` is a view. */
+/** Copies even a `Buffer`, whose own `slice` is a view. */
 const { slice } = Uint8Array.prototype;
 
 /**
- * The reverse of `FieldWriter`. Every method throws `RangeError` at the end of the bytes. What it gives is a copy: a view
- * would be dearer, because the runtime then allocates a buffer for the array that it is of (measured).
+ * The reverse of `FieldWriter`; every method throws `RangeError` at the end of the bytes. Returns copies: for a view the runtime would
+ * allocate a buffer for the array, which costs more (measured).
  */
 export class FieldReader {
   readonly #bytes: Uint8Array;
@@ -124,7 +123,7 @@ export class FieldReader {
   }
 }
 
-/** Whether two byte strings are equal, in time that depends only on their lengths. */
+/** Takes time that depends only on the lengths. */
 export function equalInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }

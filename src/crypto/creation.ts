@@ -1,5 +1,5 @@
 /**
- * Idempotent creation: what a request is repeated by, and the same keys for it every time.
+ * Idempotent creation: a repeated request gets the same keys.
  *
  *   X    = token(32) ‖ lp(idempotency key) ‖ u32 index      index 0, or the place in a batch
  *   id   = HKDF(X, info "mayfly/1/idem-id", 16)
@@ -8,8 +8,8 @@
  *   mac  = HMAC-SHA256(HKDF(X, salt Z, info "mayfly/1/idem-body", 32), lp(method and path) ‖ lp(SHA-256(body)))
  *   seed = u8 1 ‖ u16 kid ‖ R(32) ‖ AES-256-GCM(ko, no, Z, lp("mayfly/1/idem-seed") ‖ lp(id) ‖ u16 kid)
  *
- * Nothing that is stored gives a key without the token; and because Z is gone with its row, the same idempotency key later gives
- * other keys: no link comes to life again.
+ * The store alone gives no key without the token. Z goes with its row, so the same idempotency key later gives other keys: no link comes
+ * to life again.
  */
 import { createHmac } from 'node:crypto';
 import { seal, unseal } from './aead.ts';
@@ -24,18 +24,18 @@ export const seedBytes = 32;
 const wrappedBytes = 1 + 2 + saltBytes + seedBytes + 16;
 const seedLabel = utf8('mayfly/1/idem-seed');
 
-/** X: what all of a creation's derivations begin with. */
+/** X. */
 export function creationMaterial(token: Uint8Array, idempotencyKey: string, index: number): Uint8Array {
   const key = utf8(idempotencyKey);
   return new FieldWriter(token.length + 4 + key.length + 4).raw(token).field(key).u32(index).bytes;
 }
 
-/** The most that HKDF-SHA-256 gives, and what most draws need of it. */
+/** HKDF-SHA-256 gives no more than the first; most draws need no more than the second. */
 const [mostBytes, usualBytes] = [8_160, 64];
 
 /**
- * The same bytes every time, in the order in which they are asked for.
- * @throws RangeError at the end of them, which a draw reaches with a probability below 2^-60
+ * The same bytes every time, in the order of the calls.
+ * @throws RangeError at their end, which a draw reaches with a probability below 2^-60
  */
 export function creationRandom(label: CreationLabel, material: Uint8Array, seed: Uint8Array): RandomBytes {
   let bytes = deriveCreationBytes(label, material, seed, usualBytes);
@@ -48,15 +48,14 @@ export function creationRandom(label: CreationLabel, material: Uint8Array, seed:
   };
 }
 
-/** What a repetition must be equal in. */
 export interface RepeatedRequest {
   /** `POST /api/v2/secret/conceal`. */
   readonly target: string;
-  /** SHA-256 of the body, so that each item of a batch need not hash all of it. */
+  /** SHA-256, so that not every item of a batch hashes the whole body. */
   readonly bodyHash: Uint8Array;
 }
 
-/** 32 bytes, which say nothing of the body without the token. */
+/** 32 bytes that reveal nothing about the body without the token. */
 export function creationMac(
   material: Uint8Array,
   seed: Uint8Array,
@@ -81,14 +80,14 @@ function seedAad(id: Uint8Array, kid: number): Uint8Array {
   return new FieldWriter(8 + seedLabel.length + id.length + 2).field(seedLabel).field(id).u16(kid).bytes;
 }
 
-/** The seed as it is stored, 83 bytes, under the server's root. */
+/** As stored: 83 bytes, under the server's root. */
 export function wrapSeed(root: RootKey, id: Uint8Array, seed: Uint8Array, random: RandomBytes): Uint8Array {
   const salt = random(saltBytes);
   const sealed = seal(deriveOuterKeys(root.key, salt), seed, seedAad(id, root.kid));
   return new FieldWriter(wrappedBytes).u8(version).u16(root.kid).raw(salt).raw(sealed).bytes;
 }
 
-/** The seed; `null` if it is another creation's, of an unknown root or version, or damaged. */
+/** `null` if it is another creation's, of an unknown root or version, or damaged. */
 export function unwrapSeed(ring: KeyRing, id: Uint8Array, wrapped: Uint8Array): Uint8Array | null {
   const reader = new FieldReader(wrapped);
   if (wrapped.length !== wrappedBytes || reader.u8() !== version) return null;

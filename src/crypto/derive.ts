@@ -1,7 +1,6 @@
 /**
- * Derivations: HKDF-SHA-256 (RFC 5869), and for the envelope the one-step derivation of NIST SP 800-56C, with a closed list
- * of labels. Each use of a key has its own label, and a label carries the format's version: another algorithm or layout gets
- * new labels, never the same key. `test/vectors/` fixes all of them.
+ * HKDF-SHA-256 (RFC 5869), and for the envelope the one-step derivation of NIST SP 800-56C. Each use of a key has its own label, with the
+ * format's version in it: a new algorithm or layout gets new labels and so new keys. `test/vectors/` fixes all of them.
  */
 import { createHmac, hash, hkdfSync } from 'node:crypto';
 import { concat, part, utf8 } from './bytes.ts';
@@ -63,7 +62,7 @@ const checkText = utf8('mayfly/1/check');
 const regionText = 'mayfly/1/region';
 const shortkeyText = 'mayfly/1/shortkey';
 
-/** Text keys are 31 ASCII characters, which Latin-1 copies byte for byte at the lowest cost. */
+/** Latin-1 copies ASCII byte for byte at the lowest cost. */
 function ascii(text: string): Uint8Array {
   return Buffer.from(text, 'latin1');
 }
@@ -79,13 +78,13 @@ const saltBytes = 32;
 const keyCharacters = 31;
 
 /**
- * The one-step key derivation of NIST SP 800-56C rev. 2, section 4.1, with SHA-512: the 64 bytes of
+ * NIST SP 800-56C rev. 2, section 4.1, with SHA-512, at a third of the cost of HKDF: the 64 bytes of
  *
  *   SHA-512( u32 1 ‖ key material ‖ label, zeros to 16 bytes ‖ salt(32) )
  *
- * Label and salt have fixed lengths and stand last, so no two inputs are encoded alike. A third of the cost of HKDF. With all
- * 64 bytes of an output, anyone could extend its input, so no caller gives away more than half of one.
- * @param material at least 149 bits of entropy: a link key, with or without a stretched passphrase, or a root, with or without an epoch's key
+ * Label and salt come last and have fixed lengths, so no two inputs are encoded alike. Anyone with all 64 bytes can extend the input, so
+ * no caller gives away more than half of them.
+ * @param material at least 149 bits of entropy: a link key with or without a stretched passphrase, or a root with or without an epoch's key
  */
 function oneStep(
   material: string | Uint8Array,
@@ -101,7 +100,7 @@ function oneStep(
   return hash('sha512', message, 'buffer');
 }
 
-/** A 32-byte AES key and a 12-byte nonce that belong to one encryption. */
+/** A 32-byte AES key and a 12-byte nonce, for one encryption. */
 export interface SealKeys {
   readonly key: Uint8Array;
   readonly nonce: Uint8Array;
@@ -126,7 +125,7 @@ export function derivePassphraseSalt(secretKey: string, salt: Uint8Array): Uint8
   return hkdf(ascii(secretKey), salt, info.passphraseSalt, 16);
 }
 
-/** What bcrypt hashes: 44 base64 characters, so its 72-byte and NUL cuts cannot bite (P15). */
+/** What bcrypt hashes: 44 base64 characters, so it cuts nothing at 72 bytes or a NUL (P15). */
 export function derivePassphraseVerifierInput(passphraseKey: Uint8Array, salt: Uint8Array): string {
   return Buffer.from(hkdf(passphraseKey, salt, info.passphraseVerify, 32)).toString('base64');
 }
@@ -136,19 +135,19 @@ export interface InnerKeys extends SealKeys {
   readonly commitment: Uint8Array;
 }
 
-/** The secret key has a fixed length, so the concatenation is unambiguous. */
+/** Unambiguous, because a secret key has a fixed length. */
 function innerMaterial(secretKey: string, passphraseKey: Uint8Array | null): Uint8Array {
   const link = ascii(secretKey);
   return passphraseKey === null ? link : concat(link, passphraseKey);
 }
 
-/** For a key that is derived with a fresh salt and seals once, so that no nonce can repeat under it. */
+/** For keys derived with a fresh salt, which seal once. */
 const zeroNonce = new Uint8Array(12);
 
 /**
- * The keys of the layer that needs the link and the passphrase.
- * @param passphraseKey 32 bytes, or `null` for a secret without passphrase
- * @param salt 32 fresh random bytes, used for one envelope
+ * The keys of the layer under link and passphrase.
+ * @param passphraseKey 32 bytes; `null` without a passphrase
+ * @param salt 32 random bytes, fresh for each envelope
  */
 export function deriveInnerKeys(
   secretKey: string,
@@ -159,37 +158,37 @@ export function deriveInnerKeys(
   return { key: part(bytes, 0, 32), nonce: zeroNonce, commitment: part(bytes, 32, 64) };
 }
 
-/** The keys that seal the bcrypt hash under the link. */
+/** Seal the bcrypt hash under the link. */
 export function deriveVerifierKeys(secretKey: string, salt: Uint8Array): SealKeys {
   return sealKeys(oneStep(secretKey, 'verifier', salt));
 }
 
-/** The keys that seal the hashes of an end-to-end secret's proofs under the link. */
+/** Seal the hashes of an end-to-end secret's proofs under the link. */
 export function deriveProofKeys(secretKey: string, salt: Uint8Array): SealKeys {
   return sealKeys(oneStep(secretKey, 'proofs', salt));
 }
 
-/** What is compared with the stored hash of a proof: 32 bytes. A proof has at least 128 random bits, so a plain hash is enough. */
+/** 32 bytes. A proof has at least 128 random bits, so a plain hash is enough. */
 export function hashProof(proof: Uint8Array): Uint8Array {
   return hash('sha256', proof, 'buffer');
 }
 
-/** The keys of the layer under the server's root. */
+/** The layer under the server's root. */
 export function deriveOuterKeys(root: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(oneStep(root, 'outer', salt));
 }
 
-/** The same under the root and an epoch's key together: each has 32 bytes, so the concatenation is unambiguous. */
+/** Under root and epoch's key together: 32 bytes each, so unambiguous. */
 export function deriveEpochOuterKeys(root: Uint8Array, epochKey: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(oneStep(concat(root, epochKey), 'epochOuter', salt));
 }
 
-/** What masks the secret key for the holder of the metadata key, 31 bytes as a key has. Covers nothing else, ever. */
+/** Masks the secret key for the holder of the metadata key: 31 bytes, like a key. Must never mask anything else. */
 export function deriveCreatorMask(metadataKey: string, salt: Uint8Array): Uint8Array {
   return part(oneStep(metadataKey, 'creator', salt), 0, keyCharacters);
 }
 
-/** As version 1 of the envelope derived them, with HKDF; for `crypto/version-1.ts` alone. */
+/** For `version-1.ts` alone. */
 export const version1 = {
   deriveInnerKeys(secretKey: string, passphraseKey: Uint8Array | null, salt: Uint8Array): InnerKeys {
     const bytes = hkdf(innerMaterial(secretKey, passphraseKey), salt, info.inner1, 76);
@@ -204,30 +203,30 @@ export const version1 = {
   },
 } as const;
 
-/** Identifies an opener's nonce at one secret, 16 bytes; not reversible to the nonce. */
+/** Identifies an opener's nonce for one secret: 16 bytes, not reversible to the nonce. */
 export function deriveLookTag(nonce: Uint8Array, secretId: Uint8Array): Uint8Array {
   return hkdf(concat(nonce, secretId), noSalt, info.lookId, 16);
 }
 
 /**
- * The keys of a second look's inner layer. Link and nonce have fixed lengths, so the concatenation is unambiguous.
+ * A second look's inner layer. Link and nonce have fixed lengths, so their concatenation is unambiguous.
  * @param salt 12 fresh random bytes
  */
 export function deriveLookKeys(secretKey: string, nonce: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(hkdf(concat(ascii(secretKey), nonce), salt, info.look, 44));
 }
 
-/** The keys of a second look's layer under the server's root. @param salt 16 fresh random bytes */
+/** A second look's layer under the server's root. @param salt 16 fresh random bytes */
 export function deriveLookOuterKeys(root: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(hkdf(root, salt, info.lookOuter, 44));
 }
 
-/** The key under which mailboxes are counted, 32 bytes: the same on every node with this root. */
+/** The key under which mailboxes are counted: 32 bytes, the same on every node with this root. */
 export function deriveMailboxKey(root: Uint8Array): Uint8Array {
   return hkdf(root, noSalt, info.mailbox, 32);
 }
 
-/** The key under which nodes that count calls together keep their clients, 32 bytes. */
+/** The key under which nodes that share rate limits store clients: 32 bytes. */
 export function deriveLimitKey(root: Uint8Array): Uint8Array {
   return hkdf(root, noSalt, info.limit, 32);
 }
@@ -243,27 +242,27 @@ export type BoxLabel =
   | 'accountDataKey';
 
 /**
- * The keys of a box: under the metadata key for the creator, details, note and memo; under the metadata key and the secret
- * key together for the address; under 32-byte keys for the others.
+ * Under the metadata key for the creator, details, note and memo; under metadata key and secret key together for the address; under
+ * 32-byte keys for the others.
  */
 export function deriveBoxKeys(label: BoxLabel, keyMaterial: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(hkdf(keyMaterial, salt, info[label], 44));
 }
 
-/** An opaque token for a client's prefix at one secret, 16 bytes: counts without keeping an address. */
+/** Stands for a client's prefix at one secret, so that guesses are counted without storing an address: 16 bytes. */
 export function deriveClientToken(root: Uint8Array, secretId: Uint8Array, clientPrefix: string): Uint8Array {
   return hkdf(root, secretId, concat(info.client, utf8(`/${clientPrefix}`)), 16);
 }
 
 /**
- * The stored hash of an API token, a session token or a ticket: 32 bytes. Each has 256 random bits, so a plain hash is enough
- * (ASVS 6.5.2). Each kind has its own prefix, so none works as another.
+ * The stored hash of an API token, a session token or a ticket: 32 bytes. 256 random bits need no more than a plain hash (ASVS 6.5.2). The
+ * prefix keeps one kind from working as another.
  */
 export function hashToken(token: Uint8Array, kind: keyof typeof tokenPrefixes = 'token'): Uint8Array {
   return hash('sha256', concat(tokenPrefixes[kind], token), 'buffer');
 }
 
-/** The id of an idempotent creation, 16 bytes: not reversible to its token. */
+/** An idempotent creation's id: 16 bytes, not reversible to its token. */
 export function deriveCreationId(material: Uint8Array): Uint8Array {
   return hkdf(material, noSalt, info.creationId, 16);
 }
@@ -271,8 +270,8 @@ export function deriveCreationId(material: Uint8Array): Uint8Array {
 export type CreationLabel = 'creationSecret' | 'creationReceipt' | 'creationValue' | 'creationBody';
 
 /**
- * What an idempotent creation draws from, and the key of its body's MAC: needs the token and the seed.
- * @param length up to 8,160; more bytes begin with the fewer
+ * What an idempotent creation draws from, and the key of its body's MAC; needs token and seed.
+ * @param length up to 8,160; a shorter output is a prefix of a longer one
  */
 export function deriveCreationBytes(
   label: CreationLabel,
@@ -283,34 +282,30 @@ export function deriveCreationBytes(
   return hkdf(material, seed, info[label], length);
 }
 
-/** Identifies a password in the store: 32 bytes, from the stretched password. */
+/** Identifies a password in the store: 32 bytes. */
 export function derivePasswordVerifier(stretched: Uint8Array, salt: Uint8Array): Uint8Array {
   return hkdf(stretched, salt, info.passwordVerify, 32);
 }
 
-/** Binds a form to a session: 16 bytes, not reversible to the session's token. */
+/** Binds a form to a session: 16 bytes, not reversible to the session token. */
 export function deriveFormToken(sessionToken: Uint8Array): Uint8Array {
   return hkdf(sessionToken, noSalt, info.formToken, 16);
 }
 
 /**
- * Masks the region's tag in a key: a number below 2^48, different for each head, so one key's tag says nothing about
- * another's.
- * @param head the characters of a key before its tag, ASCII
+ * Masks the region's tag in a key: a number below 2^48, different for each head, so one key's tag reveals nothing about another's.
+ * @param head the ASCII characters of a key before its tag
  */
 export function regionMask(head: string): number {
   return hash('sha256', regionText + head, 'buffer').readUIntBE(0, 6);
 }
 
-/**
- * Masks a shortkey in the store: six bytes from the metadata key, which has 160 random bits and a fixed length, so a plain
- * hash is enough.
- */
+/** Masks a shortkey in the store: six bytes. A metadata key has 160 random bits and a fixed length, so a plain hash is enough. */
 export function shortkeyMask(metadataKey: string): Uint8Array {
   return part(hash('sha256', shortkeyText + metadataKey, 'buffer'), 0, 6);
 }
 
-/** Proves at start that a root is the one this store was written with: 32 bytes. */
+/** Proves at start that this store was written with the root: 32 bytes. */
 export function rootCheck(root: Uint8Array): Uint8Array {
   return createHmac('sha256', root).update(checkText).digest();
 }

@@ -1,8 +1,8 @@
 /**
- * The envelope: how a secret is stored, version 4. The inner layer needs the link (and the passphrase), the outer one the
- * server's root and the key of the day on which the secret expires (its epoch), so neither the database with every server key nor
- * the link alone opens anything (P9), nothing does once the epoch's key is destroyed (P10), and the outer layer can be replaced
- * without the link: for another root (P12) or another expiry.
+ * The envelope: how a secret is stored, version 4. The inner layer needs the link (and the passphrase), the outer one the server's root and
+ * the key of the day on which the secret expires (its epoch). So neither the link nor the database with every server key opens anything
+ * alone (P9), and nothing opens once the epoch's key is destroyed (P10). The outer layer can be replaced without the link, for another
+ * root (P12) or expiry.
  *
  *   record  = lp("mayfly/2/secret") lp(secret id) u64 created u64 limit u8 flags lp(owner) lp(share domain)
  *   pad     = u32 length ‖ value ‖ zeros to a multiple of 256; of an end-to-end secret, which its client has padded, no zeros
@@ -15,14 +15,14 @@
  *             ‖ AES-256-GCM(ko, no, R(32) ‖ creator ‖ lp(address) ‖ lp(ver) ‖ body, record ‖ u16 kid ‖ u64 expires ‖ u16 epoch)
  *                                                                     ko‖no from root, the epoch's key and R2
  *
- * Version 2 has no epoch: neither the field nor the key, and nothing is sealed in it any more. A row keeps its version, and so its
- * length, when its outer layer is replaced.
+ * Version 2 has neither the field nor the key of an epoch. Nothing new is sealed in it, but a row keeps its version, and so its length,
+ * when its outer layer is replaced.
  *
- * The inner layer is bound to the limit, the latest expiry that the secret can be given; the outer layer to the expiry that
- * it has. The outer layer authenticates every stored byte, and the commitment proves link and passphrase, so anything that
- * can be wrong is found before a secret is claimed and without computing any plaintext (P3). What the creator can read is
- * under the same outer layer as the value, so one write erases both (P10). Of an end-to-end secret (a bit of the flags) the value
- * is a client's ciphertext, and its passphrase is no part of these keys. `docs/envelope.md` gives the argument.
+ * The inner layer is bound to the limit, which is the latest expiry that the secret can be given; the outer layer to its present expiry.
+ * The outer layer authenticates every stored byte, and the commitment proves link and passphrase, so whatever can be wrong is found before
+ * a secret is claimed and without computing any plaintext (P3). What the creator can read is under the same outer layer as the value, so
+ * one write erases both (P10). An end-to-end secret (a bit of the flags) has a client's ciphertext as its value, and its passphrase is not
+ * part of these keys. `docs/envelope.md` gives the argument.
  */
 import { seal, unseal } from './aead.ts';
 import { concat, equalInConstantTime, FieldReader, FieldWriter, part, utf8 } from './bytes.ts';
@@ -53,7 +53,7 @@ const commitmentBytes = 32;
 /** A SHA-256 of a proof. */
 export const proofHashBytes = 32;
 const bucketBytes = 256;
-/** Key id and expiry: with the epoch, all that only the outer layer is bound to. */
+/** Key id and expiry: only the outer layer is bound to them, and to the epoch. */
 const outerAadBytes = 2 + 8;
 const contextLabel = utf8('mayfly/2/secret');
 const empty = new Uint8Array(0);
@@ -62,24 +62,24 @@ export interface SealInput {
   readonly value: Uint8Array;
   readonly secretKey: string;
   readonly metadataKey: string;
-  /** Seals the recipient's address; `null` without a recipient. */
+  /** The recipient's address, sealed. */
   readonly addressBox: Uint8Array | null;
   /** `R`: 32 fresh random bytes. */
   readonly salt: Uint8Array;
   /** The stretched passphrase (32 bytes) and the bcrypt hash of its verifier. */
   readonly passphrase: { readonly key: Uint8Array; readonly verifierHash: string } | null;
-  /** Of an end-to-end secret, which the server has no passphrase of; `null` for any other. */
+  /** Of an end-to-end secret, whose passphrase never reaches the server. */
   readonly proofs: ProofHashes | null;
   readonly context: SecretContext;
-  /** The latest expiry that the secret can be given; not before its expiry. */
+  /** Not before the expiry. */
   readonly expiryLimit: number;
   readonly root: RootKey;
-  /** The epoch of its expiry or a later one; `null` seals in version 2. */
+  /** Of its expiry, or a later one; `null` seals in version 2. */
   readonly epoch: Epoch | null;
   readonly random: RandomBytes;
 }
 
-/** What a client must prove: that it has the whole link, and that it has the passphrase too. 32 bytes each. */
+/** A client must prove that it has the whole link, and that it has the passphrase too. 32 bytes each. */
 export interface ProofHashes {
   readonly linkHash: Uint8Array;
   readonly proofHash: Uint8Array;
@@ -93,7 +93,7 @@ interface Aads {
   readonly outer: Uint8Array;
 }
 
-/** What the two layers are bound to; the inner one's is the beginning of the outer one's. */
+/** What the two layers are bound to: the inner one's is a prefix of the outer one's. */
 export function secretAads(
   context: SecretContext,
   expiryLimit: number,
@@ -111,14 +111,13 @@ function pad(value: Uint8Array, stepBytes: number): Uint8Array {
   return new FieldWriter(size).field(value).bytes;
 }
 
-/** The secret key of the metadata key's holder, masked or unmasked: the same step both ways. */
+/** Masks and unmasks. */
 function maskKey(key: Uint8Array, metadataKey: string, salt: Uint8Array): Uint8Array {
   const masked = deriveCreatorMask(metadataKey, salt);
   for (let at = 0; at < masked.length; at += 1) masked[at] = (masked[at] ?? 0) ^ (key[at] ?? 0);
   return masked;
 }
 
-/** The row to store. */
 export function sealSecret(input: SealInput): Uint8Array {
   const { secretKey, salt, passphrase, context, expiryLimit, root, epoch } = input;
   const aads = secretAads(context, expiryLimit, root.kid, epoch?.epoch ?? null);
@@ -140,7 +139,7 @@ export function sealSecret(input: SealInput): Uint8Array {
   return wrap(inner, aads.outer, { expiryLimit, root, epoch }, input.random);
 }
 
-/** In the same place, whatever it takes to open the secret; each under a label of its own. */
+/** All kinds are in the same place, each under its own label. */
 function sealVerifier({ secretKey, salt, passphrase, proofs }: SealInput, aad: Uint8Array): Uint8Array {
   if (proofs !== null) {
     const hashes = concat(proofs.linkHash, proofs.proofHash);
@@ -195,13 +194,13 @@ function unwrapBytes(
   return inner === null ? null : { root, expiryLimit, epoch, record, inner };
 }
 
-/** The epoch whose key a row needs; `null` for a row of an earlier version, which needs none. */
+/** The epoch whose key a row needs; `null` in earlier versions. */
 export function epochIn(row: Uint8Array): number | null {
   if (row.length < leastHeadBytes + epochBytes || row[0] !== withEpoch) return null;
   return (row[epochAt] ?? 0) * 2 ** 8 + (row[epochAt + 1] ?? 0);
 }
 
-/** Removes the outer layer. @param epochKey of the epoch that the row names; `null` if it names none or the key is destroyed */
+/** Removes the outer layer. @param epochKey of the row's epoch; `null` if it has none or the key is destroyed */
 export function unwrapSecret(
   row: Uint8Array,
   context: SecretContext,
@@ -220,7 +219,7 @@ export function unwrapSecret(
   };
 }
 
-/** The fields under the outer layer; `null` if the root sealed something else. */
+/** `null` if the root sealed something else. */
 function readFields(
   inner: Uint8Array,
 ): Pick<UnwrappedSecret, 'salt' | 'creator' | 'sealedVerifier' | 'body'> | null {
@@ -236,20 +235,17 @@ function readFields(
   }
 }
 
-/**
- * The latest expiry that a row can be given, or `null` when its lifetime cannot be changed: version 1 binds both of its
- * layers to it.
- */
+/** The latest expiry that a row can be given; `null` in version 1, which binds both layers to the expiry it has. */
 export function expiryLimitOf(row: Uint8Array): number | null {
   if (row.length < leastHeadBytes || (row[0] !== withoutEpoch && row[0] !== withEpoch)) return null;
   return new FieldReader(row.subarray(limitAt)).u64();
 }
 
 /**
- * The same secret in an outer layer of its own, as long as before; needs no link, and opens nothing under the inner layer.
- * `null` where `unwrapSecret` refuses, for a row of version 1, and beyond the row's limit.
+ * The same secret in a new outer layer, as long as before. Needs no link and opens nothing under the inner layer. `null` where
+ * `unwrapSecret` refuses, for a row of version 1, and beyond the row's limit.
  * @param epochKey as in `unwrapSecret`
- * @param to another root, another expiry with its epoch, or both; what is absent stays, and a row without an epoch gets none
+ * @param to another root, another expiry with its epoch, or both. A row without an epoch gets none.
  */
 export function rewrapSecret(
   row: Uint8Array,
@@ -275,8 +271,8 @@ export interface RewrapKeys {
 }
 
 /**
- * The keys, or `null` if link or passphrase is wrong. Computes no plaintext.
- * @param passphraseKey the stretched passphrase, or `null` if none is set
+ * `null` if link or passphrase is wrong. Computes no plaintext.
+ * @param passphraseKey the stretched passphrase; `null` without one
  */
 export function proveKeys(
   secret: UnwrappedSecret,
@@ -289,7 +285,7 @@ export function proveKeys(
   return { ...keys, proven: true };
 }
 
-/** The hashes of an end-to-end secret's proofs; `null` if the link is wrong or it is no such secret. */
+/** `null` if the link is wrong or the secret is not end-to-end. */
 export function openProofs(secret: UnwrappedSecret, secretKey: string): ProofHashes | null {
   if (secret.version === 1) return null;
   const opened = unseal(deriveProofKeys(secretKey, secret.salt), secret.sealedVerifier, secret.aad);
@@ -301,8 +297,8 @@ export function openProofs(secret: UnwrappedSecret, secretKey: string): ProofHas
 }
 
 /**
- * The secret key, for its creator; `null` if the metadata key is another's: what is unmasked is not a key with this
- * secret's id. `null` in version 1, which keeps a box beside the row. Only the receipts may import it.
+ * The secret key, for its creator; `null` if the metadata key is another's, because what it unmasks does not have this secret's id. `null`
+ * in version 1, which keeps a box beside the row. Only the receipts may import it.
  */
 export function openCreatorKey(secret: UnwrappedSecret, metadataKey: string): string | null {
   if (secret.creator === null) return null;
@@ -313,8 +309,8 @@ export function openCreatorKey(secret: UnwrappedSecret, metadataKey: string): st
 }
 
 /**
- * The value's bytes, which the caller wipes. Only `core/secrets/reveal.ts` may import it: it takes a won claim.
- * @throws RangeError if the body does not open although its keys are proven: it was sealed wrongly
+ * The value, which the caller wipes. Only `core/secrets/reveal.ts` may import it: opening takes a won claim.
+ * @throws RangeError if the body was sealed wrongly and does not open under proven keys
  */
 export function open(secret: UnwrappedSecret, keys: ProvenKeys): Uint8Array {
   const padded = unseal(keys, secret.body.slice(commitmentBytes), secret.aad);

@@ -1,4 +1,4 @@
-/** The ring of wrapping roots: never empty, and each key id occurs once. */
+/** The ring of wrapping roots: never empty, each key id once. */
 import { rootCheck as checkOf } from './derive.ts';
 
 /** A wrapping root: 32 random bytes and their key id. */
@@ -8,7 +8,7 @@ export interface RootKey {
   readonly key: Uint8Array;
 }
 
-/** A UTC day, counted from 1970, on which secrets expire, and the key of all of them: 32 random bytes, destroyed after the day. */
+/** A UTC day, counted from 1970, and the key of all secrets that expire on it: 32 random bytes, destroyed after the day. */
 export interface Epoch {
   /** 0–65,535. */
   readonly epoch: number;
@@ -16,7 +16,7 @@ export interface Epoch {
 }
 
 export interface KeyRing {
-  /** Wraps new records: the root with the highest key id. */
+  /** The root with the highest key id, which wraps new records. */
   readonly current: RootKey;
   find(kid: number): RootKey | null;
   readonly all: readonly RootKey[];
@@ -38,7 +38,7 @@ export function createKeyRing(roots: readonly RootKey[]): KeyRing {
   return { current, find: (kid) => byKid.get(kid) ?? null, all };
 }
 
-/** Stored to recognise the root at the next start: HMAC-SHA-256(root, "mayfly/1/check"), 32 bytes. */
+/** Stored, to recognise the root at the next start: HMAC-SHA-256(root, "mayfly/1/check"). */
 export function rootCheck(root: RootKey): Uint8Array {
   return checkOf(root.key);
 }

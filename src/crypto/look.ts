@@ -1,6 +1,5 @@
 /**
- * The second look: what a claim leaves of a secret for whoever has just opened it, and for nobody else. It takes the place of the
- * secret's row and is exactly as long.
+ * The second look: what a claim leaves for its opener alone. It replaces the secret's row and is exactly as long.
  *
  *   tag   = from the opener's nonce N(16) and the secret id, 16 bytes
  *   aad   = lp("mayfly/1/look") ‖ record ‖ lp(tag) ‖ u64 until
@@ -9,9 +8,9 @@
  *           ‖ AES-256-GCM(ko, no, AES-256-GCM(kl, nl, inner, aad), aad)
  *                                                kl‖nl from link, N and R2'; ko‖no from root and R2
  *
- * `record`, `ver`, `body`, `R` and `limit` are those of `envelope.ts`. What its creator could read of the secret is left out, which
- * makes the room for the second layer. The number of answers left is the store's to count, so no layer is bound to it.
- * Database, roots and link open nothing of it without the nonce, and the nonce opens nothing without the others (P9).
+ * `record`, `ver`, `body`, `R` and `limit` are those of `envelope.ts`. Dropping the creator's part makes room for the second layer. The
+ * store counts the answers left, so no layer is bound to them. Database, roots and link open nothing without the nonce, and the nonce
+ * nothing without the others (P9).
  */
 import { seal, tagBytes as sealBytes, unseal } from './aead.ts';
 import { equalInConstantTime, FieldReader, FieldWriter, utf8 } from './bytes.ts';
@@ -21,7 +20,7 @@ import type { KeyRing, RootKey } from './keyring.ts';
 import type { RandomBytes } from './random.ts';
 import type { SecretContext, UnwrapOutcome, UnwrappedSecret } from './row.ts';
 
-/** What a store reads of a row: the places of its version, of the answers left and of the tag. */
+/** What a store reads of a row. */
 export const lookRow = { version: 3, answersAt: 11, tagAt: 12, tagBytes: 16 } as const;
 
 const label = utf8('mayfly/1/look');
@@ -30,12 +29,11 @@ const innerSaltBytes = 12;
 const headBytes = lookRow.tagAt + lookRow.tagBytes + outerSaltBytes + innerSaltBytes;
 const saltBytes = 32;
 
-/** Both layers are bound to the record, to the opener's tag and to the look's end. */
+/** With the opener's tag, what both layers are bound to. */
 export interface LookContext extends SecretContext {
   readonly until: number;
 }
 
-/** What the opener has: the link, and the nonce that was drawn before asking. */
 export interface Opener {
   readonly secretKey: string;
   readonly nonce: Uint8Array;
@@ -51,17 +49,17 @@ function aadOf(context: LookContext, expiryLimit: number, tag: Uint8Array): Uint
 }
 
 export interface LookInput extends Opener {
-  /** The row that the look replaces, and what its outer layer held. */
+  /** Replaced by the look. */
   readonly row: Uint8Array;
   readonly unwrapped: UnwrappedSecret;
   readonly context: LookContext;
-  /** Answers that may follow the claim's own. */
+  /** After the claim's own. */
   readonly answersLeft: number;
   readonly root: RootKey;
   readonly random: RandomBytes;
 }
 
-/** The row of the look; `null` for a secret of version 1, which has no room for it. */
+/** `null` for a secret of version 1, which has no room. */
 export function sealLook(input: LookInput): Uint8Array | null {
   const { row, unwrapped, context, secretKey, nonce, root, random } = input;
   const expiryLimit = expiryLimitOf(row);
@@ -101,7 +99,7 @@ function wrap(layered: Uint8Array, aad: Uint8Array, head: Head, random: RandomBy
 
 interface Unwrapped extends Head {
   readonly aad: Uint8Array;
-  /** What is under link and nonce. */
+  /** Under link and nonce. */
   readonly layered: Uint8Array;
 }
 
@@ -126,8 +124,7 @@ function unwrapRoot(
 }
 
 /**
- * Removes both layers: what is left is sealed under link and passphrase, as in the row that the look replaced. `damaged` also
- * for another's nonce or link.
+ * Removes both layers: the rest is sealed under link and passphrase, as in the replaced row. `damaged` also for another's nonce or link.
  */
 export function unwrapLook(
   row: Uint8Array,
@@ -163,8 +160,8 @@ function readFields(inner: Uint8Array): Pick<UnwrappedSecret, 'salt' | 'sealedVe
 }
 
 /**
- * The same look under another root, as long as before and with as many answers left; needs neither link nor nonce. `null` where no
- * root of the ring opens it.
+ * The same look under another root, as long and with as many answers left; needs neither link nor nonce. `null` if no root of the ring
+ * opens it.
  */
 export function rewrapLook(
   row: Uint8Array,

@@ -1,6 +1,4 @@
-/**
- * Random bytes from the operating system's generator, and keys. The generator is an argument, so that vectors can fix it.
- */
+/** Random bytes from the operating system, and keys. The generator is an argument, so that vectors can fix it. */
 import { randomFillSync } from 'node:crypto';
 import { part } from './bytes.ts';
 
@@ -11,11 +9,11 @@ const poolBytes = 4096;
 let pool = new Uint8Array(0);
 let used = 0;
 
-/** Bytes from the system's generator, drawn in blocks because one call costs more than the bytes. */
+/** Draws blocks, because a call costs more than the bytes. */
 export const systemRandom: RandomBytes = (length) => {
   if (length > poolBytes) return randomFillSync(new Uint8Array(length));
   if (used + length > pool.length) {
-    // A fresh block each time: bytes handed out belong to their holder, and none are handed out twice.
+    // A fresh block each time, so that no bytes are handed out twice.
     pool = randomFillSync(new Uint8Array(poolBytes));
     used = 0;
   }

@@ -1,26 +1,23 @@
-/** What the versions of a secret's row have in common. */
+/** Common to the versions of a secret's row. */
 import { FieldWriter, utf8 } from './bytes.ts';
 
 const flag = { passphrase: 1, sealed: 2 } as const;
 const empty = new Uint8Array(0);
 
-/** What a row belongs to; authenticated, so that rows and their fields cannot be swapped. */
+/** Authenticated, so that rows and their fields cannot be swapped. */
 export interface SecretContext {
   readonly secretId: Uint8Array;
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly hasPassphrase: boolean;
-  /** End-to-end: its value is the ciphertext of a client. Never in version 1. */
+  /** End-to-end: the value is a client's ciphertext. Never in version 1. */
   readonly sealed: boolean;
   /** An account's id. */
   readonly owner: number | null;
   readonly shareDomain: string;
 }
 
-/**
- * lp(label) lp(secret id) u64 created u64 ends u8 flags lp(owner) lp(share domain), and a number of bytes more that the
- * caller writes.
- */
+/** lp(label) lp(secret id) u64 created u64 ends u8 flags lp(owner) lp(share domain), and room for `moreBytes` of the caller's. */
 export function writeContext(
   label: Uint8Array,
   context: SecretContext,
@@ -41,17 +38,17 @@ export function writeContext(
     .field(shareDomain);
 }
 
-/** A row without its outer layer. Reveals neither value nor passphrase nor link without the link or the metadata key. */
+/** A row without its outer layer: reveals nothing without the link or the metadata key. */
 export interface UnwrappedSecret {
   readonly version: 1 | 2;
   readonly secretId: Uint8Array;
   /** `R`: 32 bytes. */
   readonly salt: Uint8Array;
-  /** Of the passphrase; of an end-to-end secret, the hashes of its proofs. */
+  /** The passphrase's, or the hashes of an end-to-end secret's proofs. */
   readonly sealedVerifier: Uint8Array;
-  /** The commitment and the sealed value. */
+  /** Commitment and sealed value. */
   readonly body: Uint8Array;
-  /** Of the value and the verifier. */
+  /** Of value and verifier. */
   readonly aad: Uint8Array;
   /** For the holder of the metadata key; `null` in version 1, which keeps it beside the row. */
   readonly creator: CreatorPart | null;
@@ -59,7 +56,7 @@ export interface UnwrappedSecret {
 
 export interface CreatorPart {
   readonly maskedKey: Uint8Array;
-  /** Seals the recipient's address under metadata key and secret key; `null` without a recipient. */
+  /** The recipient's address, sealed under metadata key and secret key. */
   readonly addressBox: Uint8Array | null;
 }
 

@@ -1,16 +1,16 @@
 /**
- * Version 1 of the envelope. Nothing is sealed in it any more; what it sealed is read until it expires.
+ * Version 1 of the envelope, which is only read, until the last of it expires.
  *
  *   aad     = lp("mayfly/1/secret") lp(secret id) u64 created u64 expires u8 flags lp(owner) lp(share domain)
  *   body    = commitment(32) ‖ AES-256-GCM(k, n, pad, aad)          k‖n‖commitment from link, passphrase and R
  *   ver     = "" | AES-256-GCM(kv, nv, bcrypt hash, aad)            kv‖nv from link and R
  *   row     = u8 1 ‖ u16 kid ‖ R2(32) ‖ AES-256-GCM(ko, no, R(32) ‖ lp(ver) ‖ lp(body), aad)    ko‖no from root and R2
  *
- * The box that holds the secret key for its creator is a column of its own, wrapped like the row:
+ * The creator's box with the secret key is a separate column, wrapped like the row:
  *
  *   creator = u8 1 ‖ u16 kid ‖ salt(32) ‖ AES-256-GCM(ko, no, box, lp("mayfly/1/creator") lp(receipt id))
  *
- * Both layers of a row are bound to its expiry, so the lifetime of such a secret cannot be changed.
+ * Both layers of a row are bound to its expiry, so its lifetime cannot be changed.
  */
 import { unseal } from './aead.ts';
 import { boxAad } from './box.ts';
@@ -24,7 +24,6 @@ const saltBytes = 32;
 const headBytes = 3 + saltBytes;
 const contextLabel = utf8('mayfly/1/secret');
 
-/** What the outer layer covers, or why it does not open. */
 function unwrapBytes(
   wrapped: Uint8Array,
   aad: Uint8Array,
@@ -55,10 +54,7 @@ export function unwrapVersion1(row: Uint8Array, context: SecretContext, ring: Ke
   }
 }
 
-/**
- * The creator's box, still sealed under the metadata key: for `openBox` with the label `creator`. `null` if it is damaged or
- * no root of the ring has its key id.
- */
+/** The box for `openBox` with the label `creator`; `null` if it is damaged or of an unknown root. */
 export function unwrapCreatorBox(
   wrapped: Uint8Array,
   receiptId: Uint8Array,
