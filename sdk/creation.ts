@@ -1,4 +1,4 @@
-/** What a new secret may be given. */
+/** The options of calls. */
 import type { CharacterSet } from '../src/protocol/drawing.ts';
 import type { NoticeKind } from '../src/protocol/vocabulary.ts';
 import type { CallOptions } from './limit.ts';
@@ -6,29 +6,29 @@ import type { SharedFile } from './records.ts';
 
 export interface CreateOptions extends CallOptions {
   /**
-   * `true`: the server encrypts the value, and sees it when it is stored and when it is read. Otherwise it is encrypted here, the
-   * end of the link opens it, and the server never sees it; that needs https, or a server on this machine.
+   * `true`: the server encrypts the value, and sees it when it is stored and read. Otherwise it is encrypted here, only the whole link
+   * opens it, and the server never sees it; that needs https, or a server on this machine.
    */
   readonly plain?: boolean;
   /**
-   * 1–255 characters of ASCII without a comma, new for every secret; needs an account. Makes it safe to send the creation again: it is sent up to three
-   * times if its answer is lost, and is one secret (see `repeated`). A later call with the same key and options has the same
-   * answer for 24 hours if it is `plain`; one that encrypts does so again, and is refused as `idempotency_mismatch`.
+   * 1–255 characters of ASCII without a comma, new for every secret; needs an account. Makes retries safe: if the answer is lost, the
+   * creation is sent up to three times, and makes one secret (see `repeated`). With `plain`, a later call with the same key and options gets
+   * the same answer for 24 hours; without it, the value is encrypted again, which is refused as `idempotency_mismatch`.
    */
   readonly idempotencyKey?: string;
-  /** The recipient must know it. 1–1,024 bytes of UTF-8; every byte counts. */
+  /** For the recipient to know. 1–1,024 bytes of UTF-8, used exactly as given. */
   readonly passphrase?: string;
-  /** Whole seconds; the plan's default if absent, the nearest it allows if out of range (see `adjusted`). */
+  /** Whole seconds; absent: the plan's default; out of range: the nearest it allows (see `adjusted`). */
   readonly ttlSeconds?: number;
-  /** The e-mail address to send the link to. Needs an account, and `plain: true`, because only then the server knows the link. */
+  /** The e-mail address to send the link to. Needs an account, and `plain: true`: otherwise the server does not know the link. */
   readonly recipient?: string;
   /** A share domain of the account, for the link. */
   readonly shareDomain?: string;
-  /** The notices about this secret, `[]` for none; the account's setting if absent. Needs an account. */
+  /** `[]` for no notices; absent: the account's setting. Needs an account. */
   readonly notify?: readonly NoticeKind[];
-  /** A label for the creator only, up to 500 characters: never in a mail, and never shown to the reader. */
+  /** A label for the creator only, up to 500 characters. */
   readonly memo?: string;
-  /** The language of the recipient's mail, a BCP 47 tag; the server's default if absent, the nearest if not offered (see `adjusted`). */
+  /** The mail's language, a BCP 47 tag; absent: the server's default; not offered: the nearest (see `adjusted`). */
   readonly locale?: string;
 }
 
@@ -36,7 +36,7 @@ export interface CreateOptions extends CallOptions {
 export type ConcealOptions = CreateOptions &
   (
     | {
-        /** Any text, returned byte for byte. */
+        /** Returned byte for byte. */
         readonly value: string;
         readonly file?: undefined;
       }
@@ -56,9 +56,9 @@ export interface PassphraseOption extends CallOptions {
 
 export interface RevealOptions extends PassphraseOption {
   /**
-   * Of `newLook()`: for one minute the same secret answers again to the same `look`, three times in all, until `done` ends that. For
-   * callers that may have to ask again themselves, as after a restart. If absent, the client draws one, asks again when an answer is
-   * lost, at most twice, and ends it.
+   * From `newLook()`: for one minute the secret answers again to the same `look`, three times in all, until `done` ends it. For callers
+   * that ask again themselves, for example after a restart. If absent, the client draws one, asks again at most twice when an answer is
+   * lost, and ends it.
    */
   readonly look?: string;
   /** `true`: no second look. A lost answer has then consumed the secret. */

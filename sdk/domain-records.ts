@@ -22,9 +22,9 @@ export interface Brand {
   readonly colour: string | null;
   /** `#rrggbb`, on a dark page. */
   readonly darkColour: string | null;
-  /** Shown above the button that opens a secret. */
+  /** Above the button that opens a secret. */
   readonly instructionsBefore: string | null;
-  /** Shown below an opened secret. */
+  /** Below an opened secret. */
   readonly instructionsAfter: string | null;
   /** A BCP 47 tag. */
   readonly locale: string | null;
@@ -34,16 +34,16 @@ export interface Brand {
   readonly isPublic: boolean;
 }
 
-/** Absent fields stay as they are; `null` restores the site's own. */
+/** Absent fields stay unchanged; `null` restores the site's own. */
 export type BrandChanges = Partial<Omit<Brand, 'logo'>>;
 
 export interface Domain {
   /** In ASCII, lower case. */
   readonly name: string;
-  /** As people read it. */
+  /** In Unicode. */
   readonly displayName: string;
   readonly state: DomainState;
-  /** Why the last check did not verify; `null` if it did, or there was none. */
+  /** Why the last check failed; `null` if it did not, or there was none. */
   readonly finding: string | null;
   readonly checkedAt: Date | null;
   /** The record to publish; `null` if the server's operator vouches for the domain. */
@@ -53,7 +53,7 @@ export interface Domain {
   readonly updatedAt: Date;
 }
 
-/** Where the domain must lead. */
+/** Where the domain must point. */
 export interface DomainTarget {
   /** For a CNAME. */
   readonly host: string;

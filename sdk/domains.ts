@@ -1,10 +1,10 @@
 /**
- * An account's own share domains: `@mayfly/client/domains`, apart from the main entry because few programs need it.
+ * `@mayfly/client/domains`: an account's share domains.
  *
  * ```ts
  * const domains = createDomainClient({ server: 'https://secrets.example.org', credentials });
  * const { txtRecord, target } = await domains.add('secrets.example.com');
- * // Publish the TXT record, let the name lead to the target, then:
+ * // Publish the TXT record, point the name to the target, then:
  * const { state } = await domains.verify('secrets.example.com');
  * ```
  */
@@ -39,17 +39,17 @@ export type { Credentials, Fetch, TransportOptions } from './transport.ts';
 export interface DomainClient {
   /** All of them, by name. */
   list(options?: CallOptions): Promise<DomainList>;
-  /** Registers a domain. Rejects with `plan_required`, `too_many_domains` or `domain_taken`. */
+  /** Rejects with `plan_required`, `too_many_domains` or `domain_taken`. */
   add(name: string, options?: CallOptions): Promise<TargetedDomain>;
   /** Rejects with `unknown_domain` if the account has no such domain, as do the methods below. */
   find(name: string, options?: CallOptions): Promise<TargetedDomain>;
   /** Checks the DNS now. Rejects with `domain_taken` if another account has verified it since. */
   verify(name: string, options?: CallOptions): Promise<TargetedDomain>;
-  /** Links on it work only as long as its DNS leads to the server. */
+  /** Its links go on working while its DNS points to the server. */
   remove(name: string, options?: CallOptions): Promise<void>;
-  /** Rejects with `invalid_field` for a colour that cannot be read, among others. */
+  /** Rejects with `invalid_field`, for example for an illegible colour. */
   setBrand(name: string, changes: BrandChanges, options?: CallOptions): Promise<Brand>;
-  /** @param logo PNG, JPEG, WebP, GIF, or an SVG that only draws, of at most 262 kB and with its `type` set; `null` removes it */
+  /** @param logo PNG, JPEG, WebP, GIF or an SVG without active content, up to 262 kB, with its `type` set; `null` removes it */
   setLogo(name: string, logo: Blob | null, options?: CallOptions): Promise<Brand>;
 }
 

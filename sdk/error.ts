@@ -1,31 +1,31 @@
-/** The one error that the client throws. No message quotes a value, a passphrase, a key or a token. */
+/** No message quotes a value, a passphrase, a key or a token. */
 
-/** Codes of API v2: see the error table of its OpenAPI document. Refusals of v1 have none and get the code that v2 would answer. */
+/** Codes of API v2: see the error table of its OpenAPI document. */
 export const serverCodes = [
   /** Never existed, or read, burned or expired; or another account's receipt. */
   'unknown_secret',
   /** Missing or wrong. The secret is not consumed. */
   'incorrect_passphrase',
-  /** An end-to-end secret: the part of its link after `#` is missing or wrong. The secret is not consumed. */
+  /** The part of an end-to-end secret's link after `#` is missing or wrong. The secret is not consumed. */
   'incomplete_link',
-  /** Not an end-to-end secret, though its link says so. The secret is not consumed. */
+  /** The link is of an end-to-end secret, but the secret is not. It is not consumed. */
   'not_sealed',
-  /** Too many guesses at a passphrase: wait `retryAfterSeconds`. */
+  /** Too many wrong passphrases: wait `retryAfterSeconds`. */
   'too_many_attempts',
   'rate_limited',
   /** Missing or wrong credentials. */
   'not_authorized',
-  /** This API token does not have the scope. */
+  /** The API token lacks the scope. */
   'insufficient_scope',
-  /** Only accounts may do this, such as naming a recipient. */
+  /** Only accounts may do this, for example name a recipient. */
   'account_required',
   /** See `field` and `fieldErrors`. */
   'invalid_field',
   /** See `limitBytes`. */
   'too_large',
-  /** Burning or delivering a secret that has been read, burned or has expired. */
+  /** The secret was read or burned, or has expired. */
   'already_gone',
-  /** A creation with this `idempotencyKey` is at work, or broke off: send it again after `retryAfterSeconds`. */
+  /** A creation with this `idempotencyKey` is in progress, or broke off: send it again after `retryAfterSeconds`. */
   'in_flight',
   /** This `idempotencyKey` was used for another creation. */
   'idempotency_mismatch',
@@ -39,9 +39,9 @@ export const serverCodes = [
   'domain_taken',
   /** The account has as many share domains as its plan allows. */
   'too_many_domains',
-  /** Only the owner may share on the domain that the request was sent to. */
+  /** Only the owner may share on this domain. */
   'public_sharing_disabled',
-  /** The store did not confirm. Nothing was consumed: retry after `retryAfterSeconds`. */
+  /** Nothing was consumed: retry after `retryAfterSeconds`. */
   'unavailable',
   'malformed',
   'not_found',
@@ -55,18 +55,18 @@ export const serverCodes = [
 const clientCodes = [
   /** The text is neither a link nor a key; nothing was sent. */
   'invalid_key',
-  /** No answer. After a reveal it is unknown whether the secret was consumed. */
+  /** No answer. After a reveal, the secret may have been consumed. */
   'unreachable',
   'timed_out',
   /** By the call's `signal`, whose reason is the `cause`. */
   'aborted',
-  /** An end-to-end secret would be shared over plain http with another machine; nothing was sent. */
+  /** An end-to-end secret needs https, or a server on this machine; nothing was sent. */
   'insecure_address',
-  /** A module of this client could not be loaded or run, see `cause`. Nothing was consumed. */
+  /** A module of the client could not be loaded or run, see `cause`. Nothing was consumed. */
   'not_loaded',
   /** The answer is not one of this API. */
   'unexpected_answer',
-  /** What was sealed end to end cannot be opened: it was changed, or a later version sealed it. */
+  /** An end-to-end secret was changed, or sealed by a later version. */
   'unreadable',
 ] as const;
 
@@ -81,17 +81,17 @@ export interface FieldError {
 export interface MayflyErrorDetails {
   /** The HTTP status; `null` without an answer. */
   readonly status?: number | null;
-  /** When a retry makes sense, if the server said so. */
+  /** As the server said. */
   readonly retryAfterSeconds?: number | null;
-  /** The refused field, as a dotted path in the request's body; `null` also if there are several. */
+  /** The refused field, a dotted path in the request's body; `null` also if there are several. */
   readonly field?: string | null;
   /** Each refused field, if there are several. */
   readonly fieldErrors?: readonly FieldError[];
-  /** The largest value allowed, in bytes of UTF-8. */
+  /** The largest value allowed, in UTF-8. */
   readonly limitBytes?: number | null;
   /** Identifies the request in the server's log. */
   readonly requestId?: string | null;
-  /** Where to ask instead, if the key is unknown because another region made it. */
+  /** Where to ask instead, if another region made the key. */
   readonly hint?: string | null;
   readonly cause?: unknown;
 }
@@ -120,18 +120,16 @@ export class MayflyError extends Error {
   }
 }
 
-/** What every refusal has, in any version of the API. */
 export function detailsOf({ status, headers }: Response) {
   return { status, retryAfterSeconds: retryAfterOf(headers), requestId: headers.get('X-Request-Id') };
 }
 
-/** Retry-After in seconds (RFC 9110 §10.2.3); this API does not use the form with a date. */
+/** Only the form in seconds (RFC 9110 §10.2.3): the API uses no dates. */
 function retryAfterOf(headers: Headers): number | null {
   const text = headers.get('Retry-After');
   return text !== null && /^[0-9]{1,9}$/.test(text) ? Number(text) : null;
 }
 
-/** Of a module of this client that is loaded when it is first needed. */
 export function notLoaded(cause: unknown): never {
   throw new MayflyError('not_loaded', 'A module of the client could not be loaded.', { cause });
 }

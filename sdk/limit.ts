@@ -1,10 +1,9 @@
-/** Ends a call at its time limit or by its caller's signal, and repeats a read within both. */
 import { MayflyError } from './error.ts';
 
 export interface CallOptions {
-  /** Ends the call, which then rejects with `aborted`. A reveal that was already sent may still consume the secret. */
+  /** The call rejects with `aborted`. A reveal that was already sent may still consume the secret. */
   readonly signal?: AbortSignal;
-  /** The time limit of this call, repetitions included; the client's if absent. */
+  /** The time limit, retries included; absent: the client's. */
   readonly timeoutMs?: number;
 }
 
@@ -13,7 +12,7 @@ export interface Limit {
   leftMs(): number;
 }
 
-/** The longest that timers take, 24 days. */
+/** What timers take: 24 days. */
 const maxTimerMs = 2 ** 31 - 1;
 
 function errorFor(signal: AbortSignal | undefined): MayflyError {
@@ -22,7 +21,7 @@ function errorFor(signal: AbortSignal | undefined): MayflyError {
     : new MayflyError('timed_out', 'The server took too long to answer.');
 }
 
-/** A refusal by the server that arrived in time is kept, because it says more than the end of the call. */
+/** It says more than that the call was ended. */
 function isRefusal(error: unknown): boolean {
   return error instanceof MayflyError && error.status !== null;
 }
@@ -33,7 +32,7 @@ export async function withinLimit<T>(
   work: (limit: Limit) => Promise<T>,
 ): Promise<T> {
   if (caller?.aborted === true) throw errorFor(caller);
-  // AbortSignal.any is missing before Node 20.3.
+  // Node 20.0 to 20.2 have no AbortSignal.any.
   const controller = new AbortController();
   const { signal } = controller;
   const end = () => controller.abort();
@@ -52,7 +51,7 @@ export async function withinLimit<T>(
   }
 }
 
-/** Several calls within one limit: each gets what is left of it. */
+/** Each of several calls gets the time that is left. */
 export async function withinOneLimit<T>(
   timeoutMs: number,
   { timeoutMs: ownMs = timeoutMs, signal: caller }: CallOptions,
@@ -68,7 +67,7 @@ export async function withinOneLimit<T>(
   );
 }
 
-/** How long to wait before another try; `null` if that would not help. */
+/** `null` if another try would not help. */
 function waitMsAfter(error: unknown, tries: number): number | null {
   if (!(error instanceof MayflyError)) return null;
   if (error.code === 'unreachable') return 100 * 2 ** tries;
@@ -76,7 +75,7 @@ function waitMsAfter(error: unknown, tries: number): number | null {
   return isBusy && error.retryAfterSeconds !== null ? error.retryAfterSeconds * 1000 : null;
 }
 
-/** Rejects when the signal ends it. */
+/** Rejects if the signal is aborted. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
@@ -88,7 +87,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
   });
 }
 
-/** Only for what changes nothing, or creates once. A wait that does not fit into the limit is not begun. */
+/** Only for calls that change nothing or create once. Does not begin a wait that exceeds the limit. */
 export async function repeat<T>(work: () => Promise<T>, retries: number, limit: Limit): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {

@@ -1,10 +1,9 @@
-/** The keys that a call is given, as keys or in links. */
 import { type ParsedLink, parseLink } from '../src/protocol/link.ts';
 import { MayflyError } from './error.ts';
 
 type Other = Exclude<ParsedLink['kind'], 'unknown'>;
 
-/** @throws MayflyError `invalid_key` if the text is neither a key nor a link to the right kind */
+/** @throws MayflyError `invalid_key` if the text is neither a key nor a link of the right kind */
 export function keyOf(text: string, not: Other): string {
   return partsOf(text, not).key;
 }

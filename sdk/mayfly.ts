@@ -1,8 +1,8 @@
 /**
  * Mayfly's client: share a secret once, read it once.
  *
- * Needs only `fetch`: Node 20 or later, Bun, Deno, or a browser. It keeps nothing, so a value exists only in what a call
- * returns, and repeats nothing that changes something (see `retries` and `idempotencyKey`).
+ * Runs in Node 20 or later, Bun, Deno and browsers. It keeps nothing, so a value exists only in what a call returns, and it never repeats a
+ * call that changes something (see `retries` and `idempotencyKey`).
  *
  * ```ts
  * const mayfly = createClient({ server: 'https://secrets.example.org' });
@@ -79,9 +79,9 @@ export type { Adjustment } from './wire.ts';
 export type ClientOptions = TransportOptions;
 
 export interface DeliverOptions extends CallOptions {
-  /** A new address; the one that the secret was last sent to if absent. */
+  /** A new address; absent: the last one. */
   readonly recipient?: string;
-  /** The mail's language, a BCP 47 tag; the server's default if absent, the nearest if not offered (see `adjusted`). */
+  /** The mail's language, a BCP 47 tag; absent: the server's default; not offered: the nearest (see `adjusted`). */
   readonly locale?: string;
 }
 
@@ -93,73 +93,71 @@ export interface RecentOptions extends CallOptions {
 /** Every method rejects only with `MayflyError`. Where a link is expected, a bare key works too. */
 export interface MayflyClient {
   /**
-   * Encrypts a text or a file, stores it and returns the link that opens it once. What opens it is only in that link. Rejects with
-   * `insecure_address` over plain http to another machine, and with `invalid_field` if there is a `recipient`, unless it is `plain`.
+   * Encrypts a text or a file, stores it and returns the link, which alone opens it, once. Rejects with `insecure_address` over plain http
+   * to another machine, and with `invalid_field` if there is a `recipient`, unless it is `plain`.
    */
   conceal(options: ConcealOptions): Promise<Created>;
-  /** Draws a random value, shares it as `conceal` does, and returns it only now. With `plain: true` the server draws it. */
+  /** Draws a random value, shares it as `conceal` does, and returns it, only this once. With `plain: true` the server draws it. */
   generate(options?: GenerateOptions): Promise<Generated>;
   /**
-   * `conceal` and `generate` (`{ generate: … }`) for up to 100 secrets with one request. Resolves in their order: each is created, or
-   * a `MayflyError` says why not. With an `idempotencyKey`, the same plain items may be sent again until all are created.
+   * `conceal` and `generate` (`{ generate: … }`) for up to 100 secrets in one request. Resolves in their order: each is created, or a
+   * `MayflyError` says why not. With an `idempotencyKey`, the same plain items may be sent again until all are created.
    */
   batch(items: readonly BatchItem[], options?: BatchOptions): Promise<readonly BatchResult[]>;
   /**
-   * Reads what was shared and consumes the secret. Rejects with `unknown_secret` if it is gone, `incomplete_link` if the link has lost
-   * its end, and `not_sealed` if it has one and the server says that the secret is a plain one; then nothing was consumed. If the answer
-   * is lost, it is asked for again, which nobody else can do (see `look`).
+   * Reads and consumes the secret. Rejects with `unknown_secret` if it is gone; with `incomplete_link` if the link has lost its end; and
+   * with `not_sealed` if the link has one but the server says that the secret is plain, without consuming it. If the answer is lost, asks
+   * again, which no other client can (see `look`).
    */
   reveal(secret: string, options?: RevealOptions): Promise<Revealed>;
-  /** Ends the second look of a `reveal` with this `look`. Resolves whether or not there was anything to end. */
+  /** Ends the second look of a `reveal` with this `look`; resolves whether or not there was one. */
   done(secret: string, look: string, options?: CallOptions): Promise<void>;
   /**
-   * Checks the passphrase of a plain secret, if there is one, without consuming. A wrong one counts as a guess. The passphrase of an
-   * end-to-end secret cannot be checked without reading it, and with a full link none is sent.
+   * Checks the passphrase of a plain secret, if it has one, without consuming. A wrong one counts as a guess. With the full link of an
+   * end-to-end secret no passphrase is sent, because only reading can check it.
    */
   inspect(secret: string, options?: PassphraseOption): Promise<WaitingSecret>;
-  /** The secret while it waits, without needing its passphrase; `null` once it is gone. Does not consume. */
+  /** `null` once the secret is gone. Needs no passphrase, and does not consume. */
   status(secret: string, options?: CallOptions): Promise<WaitingSecret | null>;
   /**
-   * `status` of up to 100 secrets at once, in their order. Where there are regions, each answers for its own secrets: `null` also for
-   * one of another region.
+   * `status` of up to 100 secrets, in their order. A region answers only for its own secrets: `null` also for those of another.
    */
   statuses(secrets: readonly string[], options?: CallOptions): Promise<readonly (WaitingSecret | null)[]>;
   /** The creator's view. Needs an account. */
   receipt(metadata: string, options?: CallOptions): Promise<Receipt>;
   /**
-   * Destroys an unread secret by its link, in place of `reveal`: it takes the same passphrase, and returns nothing of it. The creator
-   * sees that the recipient burned it. Rejects as `reveal` does, and with `unknown_secret` if there is nothing to burn.
+   * Destroys an unread secret by its link, without reading it; takes the same passphrase. The creator sees that the recipient burned it.
+   * Rejects as `reveal` does.
    */
   burnUnread(secret: string, options?: PassphraseOption): Promise<void>;
-  /** Destroys an unread secret. Rejects with `already_gone` if there is none. Needs an account. */
+  /** Destroys an unread secret. Rejects with `already_gone` if it is gone. Needs an account. */
   burn(metadata: string, options?: CallOptions): Promise<Receipt>;
   /**
-   * Sets the label for the creator only, up to 500 characters; `''` removes it. Works as long as the receipt lives, also once
-   * the secret is gone. Rejects with `invalid_field` if it is too long. Needs an account.
+   * Sets the creator's label, up to 500 characters; `''` removes it. Works as long as the receipt exists. Rejects with `invalid_field` if it
+   * is too long. Needs an account.
    */
   setMemo(metadata: string, memo: string, options?: CallOptions): Promise<Receipt>;
   /**
-   * Gives an unread secret another lifetime, shorter or longer, in whole seconds from now on; 0 leaves it as it is. It can end at
-   * the plan's longest lifetime since the creation at the latest: the nearest possible is granted (see `adjusted`). Rejects with
-   * `already_gone` if there is no secret any more, and with `invalid_field` if `ttlSeconds` is negative or not whole, or if an
-   * earlier version of the server stored the secret. Needs an account.
+   * Gives an unread secret another lifetime, in whole seconds from now; 0 changes nothing. Counted from the creation, it cannot exceed the
+   * plan's longest lifetime: the nearest possible is granted (see `adjusted`). Rejects with `already_gone` if the secret is gone, and with
+   * `invalid_field` if `ttlSeconds` is negative or not whole, or if an earlier version of the server stored the secret. Needs an account.
    */
   setTtl(metadata: string, ttlSeconds: number, options?: CallOptions): Promise<Receipt & Remarks>;
   /**
-   * Forgets the wrong passphrases tried on an unread secret, so as many may be tried as on a new one: lifts the lock in
-   * `Receipt.locked`. Rejects with `already_gone` if the secret is gone. Needs an account.
+   * Forgets the wrong passphrases tried on an unread secret, and so lifts the lock in `Receipt.locked`. Rejects with `already_gone` if the
+   * secret is gone. Needs an account.
    */
   allowMore(metadata: string, options?: CallOptions): Promise<Receipt>;
   /**
-   * Sends the recipient's mail again, or to another address. The receipt's `delivery` shows the result. Rejects with
-   * `delivery_in_flight` while a mail for this secret is being sent. Needs an account.
+   * Sends the recipient's mail again, or to another address; see `Receipt.delivery`. Rejects with `delivery_in_flight` while a mail for this
+   * secret is being sent. Needs an account.
    */
   deliver(metadata: string, options?: DeliverOptions): Promise<Receipt & Remarks>;
-  /** The account's receipts, newest first, fetched page by page as they are consumed. The time limit is that of a page. */
+  /** The account's receipts, newest first, fetched page by page. The time limit is for one page. */
   recent(options?: RecentOptions): AsyncIterableIterator<Receipt>;
-  /** The account of the credentials, and what its plan allows. Rejects with `not_authorized` if they are wrong. */
+  /** Rejects with `not_authorized` if the credentials are wrong. */
   account(options?: CallOptions): Promise<Account>;
-  /** Resolves if the server works. Looks at no credentials. */
+  /** Resolves if the server works. Ignores credentials. */
   serviceStatus(options?: CallOptions): Promise<ServiceStatus>;
   /** The server's version, such as `0.1.0`. */
   version(options?: CallOptions): Promise<string>;
@@ -167,7 +165,7 @@ export interface MayflyClient {
   locales(options?: CallOptions): Promise<Locales>;
 }
 
-/** `get` repeats, as often as the client allows. */
+/** Repeats as often as the client allows. */
 type Get = (path: string, options?: CallOptions) => Promise<object>;
 
 async function* pages(
@@ -192,21 +190,21 @@ async function statusOf(get: Get, secret: string, options?: CallOptions): Promis
   }
 }
 
-/** A wrong passphrase counts as a guess, so this is not repeated. */
+/** Not repeated: a wrong passphrase counts as a guess. */
 async function inspectWith(
   call: Transport,
   secret: string,
   options: PassphraseOption,
 ): Promise<WaitingSecret> {
   const { key, fragment } = partsOf(secret, 'receipt');
-  // That of an end-to-end secret is never sent.
+  // An end-to-end secret's passphrase is never sent.
   const passphrase = fragment === null ? options.passphrase : undefined;
-  // Headers carry only Latin letters, and unlike a query they do not end up in access logs.
+  // Headers carry only Latin letters. Unlike queries, they do not end up in access logs.
   const headers = passphrase === undefined ? {} : { 'Secret-Passphrase': encodeURIComponent(passphrase) };
   return toInspected(await call({ method: 'GET', path: `/secret/${key}`, headers }, options));
 }
 
-/** Loaded when it is first needed: it has the cryptography. */
+/** The cryptography, loaded when first needed. */
 const sharing = () => import('./sharing.ts').catch(notLoaded);
 
 /**

@@ -1,4 +1,4 @@
-/** What a creation sends, and how its answer is read: for one secret and for a batch. */
+/** Creations, alone or in a batch. */
 
 import { parseLink, secretLink } from '../src/protocol/link.ts';
 import {
@@ -15,7 +15,7 @@ import { type Content, type Stretch, seal } from './sealing.ts';
 import type { Call, Connection } from './transport.ts';
 import { given, type Json, unexpected, withHidden } from './wire.ts';
 
-/** argon2id is large: it is loaded when the first passphrase is stretched. */
+/** argon2id is large, so it is loaded with the first passphrase. */
 export const stretch: Stretch = async (passphrase, salt) => {
   try {
     const loaded = await import('./stretch.ts');
@@ -33,7 +33,7 @@ export function invalid(field: string, message: string): MayflyError {
 
 const thisMachine = /^((.+\.)?localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** Nothing was sent. @throws MayflyError `invalid_field` or `insecure_address` */
+/** @throws MayflyError `invalid_field` or `insecure_address` */
 function assertSealable(server: string, { recipient }: CreateOptions): void {
   if (recipient !== undefined)
     throw invalid(
@@ -58,14 +58,14 @@ function contentOf({ value, file, plain }: ConcealOptions): Content {
   return { kind: 'text', text: value };
 }
 
-/** Made of what this client was told: the server adds nothing but the key. */
+/** The key is all that comes from the server. */
 function fullLink(server: string, shareDomain: string, secretKey: string, fragment: string): string {
   const link = `${secretLink(secretKey, shareDomain, server)}#${fragment}`;
   if (parseLink(link)?.key !== secretKey) throw unexpected();
   return link;
 }
 
-/** What a creation sends under `secret`, and how its answer is read. */
+/** `fields` are sent under `secret`. */
 export interface Prepared<Made> {
   readonly fields: Json;
   read(answer: object): Made;
@@ -79,7 +79,7 @@ async function sealContent(
   assertSealable(server, options);
   const { passphrase = null, shareDomain = '' } = options;
   const { sealed, fragment } = await seal({ content, passphrase, stretch });
-  // The language is that of a mail, and none is sent.
+  // Without the mail's language: no mail is sent.
   const { ttl, share_domain, notify, memo } = creationFields(options);
   return {
     fields: given({ sealed, ttl, share_domain, notify, memo }),
@@ -98,7 +98,7 @@ export async function prepareConceal(
   return { fields, read: (answer) => toCreated(answer, connection.server) };
 }
 
-/** `isDrawn`: by the server, which then sees it. */
+/** `isDrawn`: by the server. */
 export async function prepareGenerate(
   connection: Connection,
   options: GenerateOptions,
@@ -115,7 +115,7 @@ export async function prepareGenerate(
 
 const keyForm = /^(?!.*,)[!-~]([ -~]{0,253}[!-~])?$/;
 
-/** Nothing is sent twice without an idempotency key. @throws MayflyError `invalid_field` or `account_required` */
+/** @throws MayflyError `invalid_field` or `account_required` */
 export function creationCall(
   path: string,
   body: Json,

@@ -1,7 +1,4 @@
-/**
- * The records of API v2 in the client's form. An incomplete answer is an error (`unexpected_answer`), never a partial
- * record.
- */
+/** The records that a program gets. An incomplete answer is an error (`unexpected_answer`), never a partial record. */
 
 import { secretLink } from '../src/protocol/link.ts';
 import {
@@ -60,43 +57,42 @@ import {
 export interface Delivery {
   readonly state: DeliveryState;
   readonly at: Date;
-  /** The mail server's last reply, in one line, or that it cannot be reached or did not answer; `null` for neither. */
+  /** The mail server's last reply in one line, or that it could not be reached or did not answer. */
   readonly reply: string | null;
 }
 
-/** What the creator of a secret may know about it. */
+/** What a secret's creator may know about it. */
 export interface Receipt {
   /** Manages the secret. Keep it private. */
   readonly metadataKey: string;
   /** `null` once the secret is gone, and always in a list. */
   readonly secretKey: string | null;
-  /** The link to share; `null` if `secretKey` is, and of an end-to-end secret, whose link is known only where it was created. */
+  /** The link to share; `null` if `secretKey` is, and for an end-to-end secret, whose link is known only where it was created. */
   readonly link: string | null;
-  /** Whether it was encrypted end to end. */
+  /** End-to-end encrypted. */
   readonly isSealed: boolean;
   readonly state: ReceiptState;
   /** `null` once the secret is gone. */
   readonly hasPassphrase: boolean | null;
-  /** The secret's remaining time; `null` once it is gone. */
+  /** Remaining; `null` once the secret is gone. */
   readonly secretTtlSeconds: number | null;
-  /** This receipt's remaining time. */
+  /** Remaining. */
   readonly receiptTtlSeconds: number;
   readonly createdAt: Date;
   readonly receivedAt: Date | null;
   readonly burnedAt: Date | null;
-  /** `null` also where neither did, as when an operator burned everything. */
+  /** `null` also if neither did, for example when an operator burned everything. */
   readonly burnedBy: Burner | null;
   /** The last mail's recipient, obfuscated. */
   readonly recipient: string | null;
   /** `null` if nothing was mailed. */
   readonly delivery: Delivery | null;
-  /** The notices that the account gets about this secret. */
   readonly notify: readonly NoticeKind[];
   /** `''` if links use the site's own host. */
   readonly shareDomain: string;
-  /** The creator's own label; `''` for none. */
+  /** The creator's label; `''` for none. */
   readonly memo: string;
-  /** The lock after too many wrong passphrases; `null` while there is none. */
+  /** Set after too many wrong passphrases. */
   readonly locked: Lock | null;
 }
 
@@ -106,69 +102,69 @@ export interface Lock {
   readonly until: Date | null;
 }
 
-/** What the server changed or ignored in a request. */
+/** What the server changed or ignored. */
 export interface Remarks {
-  /** Empty if everything was granted as requested. */
+  /** Empty if everything was granted. */
   readonly adjusted: {
-    /** The lifetime in seconds, if outside the plan's limits. */
+    /** A lifetime outside the plan's limits. */
     readonly ttlSeconds?: Adjustment<number | string, number>;
-    /** The mail's language, if not offered. */
+    /** A mail's language that is not offered. */
     readonly locale?: Adjustment<string, string>;
   };
-  /** Fields unknown to the server, as dotted paths in the request's body: misspelt, or too new for it. */
+  /** Unknown fields, as dotted paths in the request's body: misspelt, or too new for the server. */
   readonly ignored: readonly string[];
 }
 
 /** A new secret. */
 export interface Created extends Receipt, Remarks {
-  /** An earlier call with the same `idempotencyKey` has created it, and this is what it is now. */
+  /** An earlier call with the same `idempotencyKey` created it; this is its present state. */
   readonly repeated: boolean;
   readonly secretKey: string;
   readonly link: string;
-  /** The lifetime granted. */
+  /** As granted. */
   readonly ttlSeconds: number;
 }
 
 export interface Generated extends Created {
-  /** Returned only now, and not printed or copied with the rest: see `Revealed`. */
+  /** Returned only once, and never printed or copied with the rest: see `Revealed`. */
   readonly value: string;
 }
 
-/** What anyone with the link may know about a secret that still waits. */
+/** What anyone with the link may know about an unread secret. */
 export interface WaitingSecret {
   readonly secretKey: string;
   readonly hasPassphrase: boolean;
-  /** Whether it was encrypted end to end: only its full link opens it. */
+  /** End-to-end encrypted: only the full link opens it. */
   readonly isSealed: boolean;
-  /** The remaining time. */
+  /** Remaining. */
   readonly secretTtlSeconds: number;
   readonly createdAt: Date;
 }
 
 export interface SharedFile {
-  /** Its last path segment is shared, without control and direction characters, at most 255 bytes. */
+  /** Only its last path segment is shared, without control and direction characters, at most 255 bytes. */
   readonly name: string;
-  /** Its media type; `''` if unknown. A hint for the reader. */
+  /** A media type, as a hint; `''` if unknown. */
   readonly type: string;
   readonly bytes: Uint8Array;
 }
 
 /**
- * A text or a file. Only reading `value` or `file` gives what was shared: `console.log`, `JSON.stringify` and error reports show
- * `[sensitive]`, and a copy by spread or `Object.assign` has neither.
+ * A text or a file, which only `value` or `file` gives: `console.log`, `JSON.stringify` and error reports show `[sensitive]`, and a copy
+ * by spread or `Object.assign` has neither.
  */
 export interface Revealed {
   readonly secretKey: string;
   /** `null` if a file was shared. */
   readonly value: string | null;
-  /** `null` if a text was shared. Its name has no path, no control and no direction characters; a stranger chose it and the type. */
+  /** `null` if a text was shared. A stranger chose its type and its name, which has no path, control or direction characters. */
   readonly file: SharedFile | null;
 }
 
 export interface ServiceStatus {
   /** The server's default language. */
   readonly locale: string;
-  /** The region that answers; `null` where there are none. */
+  /** `null` without regions. */
   readonly region: string | null;
 }
 
@@ -183,11 +179,10 @@ export interface Account {
   readonly username: string;
   readonly plan: string;
   readonly createdAt: Date;
-  /** The longest lifetime of a secret. */
   readonly maxTtlSeconds: number;
   /** The largest value, in bytes of UTF-8. */
   readonly maxValueBytes: number;
-  /** The largest end-to-end secret: bytes of a text, or of a file with its name and type. `null` if the server takes none. */
+  /** The largest end-to-end secret, in bytes: a text, or a file with its name and type. `null` if the server takes none. */
   readonly maxSealedBytes: number | null;
   readonly hasShareDomains: boolean;
 }
@@ -208,7 +203,7 @@ function lockOf({ locked }: Raw<WireReceipt>): Lock | null {
   return { by: wordAt(record, 'by', lockCauses), until: optionalTime(record, 'until') };
 }
 
-/** Kinds unknown to this client are left out. */
+/** Without kinds that this client does not know. */
 function noticesOf({ notify }: Raw<WireReceipt>): NoticeKind[] {
   return Array.isArray(notify) ? noticeKinds.filter((kind) => notify.includes(kind)) : [];
 }

@@ -1,8 +1,6 @@
 /**
- * End-to-end secrets: sealed where they were typed, opened where they are read. docs/end-to-end.md describes the protocol.
- *
- * Needs only WebCrypto and the language, so browsers, Node 20, Bun and Deno run the same code. Every rejection is a `MayflyError`:
- * `invalid_field` for what cannot be sealed, `unreadable` for what cannot be opened.
+ * End-to-end secrets; docs/end-to-end.md describes the protocol. Needs only WebCrypto, so browsers, Node 20, Bun and Deno run the same code.
+ * Rejects with `MayflyError` alone: `invalid_field` for what cannot be sealed, `unreadable` for what cannot be opened.
  */
 import { fromBase64Url, toBase64Url } from '../src/protocol/base64url.ts';
 import { isFragment } from '../src/protocol/link.ts';
@@ -13,7 +11,7 @@ import { safeFileName } from './file-name.ts';
 
 export type Content =
   | { kind: 'text'; text: string }
-  /** `name` and `type` are only hints: see `open`. */
+  /** `name` and `type` are hints: see `open`. */
   | { kind: 'file'; name: string; type: string; bytes: Uint8Array };
 
 /** argon2id: m 19,456 KiB, t 2, p 1, 32 bytes. */
@@ -30,12 +28,12 @@ export interface SealedSecret {
 
 export interface SealInput {
   content: Content;
-  /** 1–1,024 bytes of UTF-8, used as they are: not normalised. */
+  /** 1–1,024 bytes of UTF-8, not normalised. */
   passphrase: string | null;
   stretch: Stretch;
 }
 
-/** What a reader sends, as base64url, and the key, which never leaves the client. */
+/** A reader sends the proofs, in base64url; the key never leaves the client. */
 export interface Proofs {
   linkProof: string;
   proof: string;
@@ -119,7 +117,7 @@ async function deriveAll(fragment: Bytes, passphrase: string | null, stretch: St
   return { linkProof, proof, key };
 }
 
-/** Each fragment has a key of its own, which seals once: so the nonce may be fixed. */
+/** Each fragment gives another key, which seals once, so the nonce may be fixed. */
 const cipher = {
   name: 'AES-GCM',
   iv: new Uint8Array(12),
@@ -147,7 +145,7 @@ function unpad(padded: Bytes): Bytes {
   return padded.subarray(4, end);
 }
 
-/** A name and a type that are safe to show: a reader cleans them again. */
+/** Safe to show. Readers clean them again. */
 function hintsOf({ name, type }: { name: string; type: string }): { name: string; type: string } {
   const isType = type.length <= maxTypeBytes && mediaType.test(type);
   return { name: safeFileName(name), type: isType ? type : '' };
@@ -178,7 +176,7 @@ function decodeText(bytes: Uint8Array): string {
 function decodeFile(bytes: Bytes): Content {
   const typeAt = 2 + (((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0));
   const bytesAt = typeAt + 1 + (bytes[typeAt] ?? 0);
-  // Also when a length itself is missing.
+  // Also if a length itself is missing.
   if (bytesAt > bytes.length) throw unreadable();
   const name = decodeText(bytes.subarray(2, typeAt));
   const type = decodeText(bytes.subarray(typeAt + 1, bytesAt));
@@ -195,8 +193,8 @@ function decode(content: Bytes): Content {
 }
 
 /**
- * Draws the fragment, which alone opens what is sealed: it is no parameter, so no two contents share a key. To send again, send the
- * same answer of this function; for another content, seal again.
+ * Draws the fragment, which alone opens the content. It is not a parameter, so that no two contents share a key. To send again, send the
+ * same result; for another content, seal again.
  */
 export async function seal({ content, passphrase, stretch }: SealInput): Promise<{
   sealed: SealedSecret;
@@ -218,7 +216,7 @@ export async function seal({ content, passphrase, stretch }: SealInput): Promise
   };
 }
 
-/** @throws MayflyError `invalid_key` if the fragment is none, `invalid_field` if the passphrase is none */
+/** @throws MayflyError `invalid_key` for a damaged fragment, `invalid_field` for an impossible passphrase */
 export async function prove(fragment: string, passphrase: string | null, stretch: Stretch): Promise<Proofs> {
   const bytes = isFragment(fragment) ? fromBase64Url(fragment) : null;
   if (bytes === null) throw new MayflyError('invalid_key', 'The end of the link is missing or damaged.');
@@ -227,10 +225,10 @@ export async function prove(fragment: string, passphrase: string | null, stretch
 }
 
 /**
- * A file's name is its last path segment without control and direction characters; its type is `''` if it is no media type. Both are
- * what a stranger wrote: trust neither.
+ * Trust neither a file's name nor its type: a stranger wrote them. The name is a last path segment without control and direction
+ * characters; the type is `''` unless it is a media type.
  *
- * @throws MayflyError `unreadable` on anything that is not exactly right
+ * @throws MayflyError `unreadable` unless everything is exactly right
  */
 export async function open(ciphertext: string, key: Uint8Array): Promise<Content> {
   const sealed = fromBase64Url(ciphertext);
@@ -243,7 +241,7 @@ export async function open(ciphertext: string, key: Uint8Array): Promise<Content
   return decode(unpad(new Uint8Array(padded)));
 }
 
-/** What the plan's `max_sealed_bytes` counts: name, type and bytes of a file, the bytes of a text. */
+/** As the plan's `max_sealed_bytes` counts: a text, or a file with its name and type. */
 export function sealedBytesOf(content: Content): number {
   if (content.kind === 'text') return utf8.encode(content.text).length;
   const { name, type } = hintsOf(content);

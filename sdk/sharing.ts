@@ -1,7 +1,4 @@
-/**
- * Shares and reads, end to end (docs/end-to-end.md) unless it is plain. The client loads this module with the first secret that it
- * shares or reads.
- */
+/** Shares and reads, end to end (docs/end-to-end.md) unless it is plain. Loaded with the first secret. */
 import { isFragment } from '../src/protocol/link.ts';
 import type {
   ConcealOptions,
@@ -55,12 +52,12 @@ export interface BatchOptions extends CallOptions, Pick<CreateOptions, 'idempote
 type OfCall = keyof BatchOptions;
 type Item<Options> = Options extends unknown ? Omit<Options, OfCall> : never;
 
-/** What `conceal` takes, or what `generate` does; what belongs to the call is given once. */
+/** The options of `conceal` or `generate`, without those of the call. */
 export type BatchItem =
   | (Item<ConcealOptions> & { readonly generate?: undefined })
   | { readonly generate: Item<GenerateOptions> };
 
-/** In place of one that was not created. */
+/** An error in place of a secret that was not created. */
 export type BatchResult = Created | Generated | MayflyError;
 
 async function prepare(
@@ -99,7 +96,7 @@ export async function batch(
   });
 }
 
-/** What a reveal sends, and how its answer is read. */
+/** `fields` are sent. */
 interface Opener {
   readonly fields: Json;
   open(answer: object): Promise<Revealed>;
@@ -110,8 +107,8 @@ function plainOpener({ passphrase }: RevealOptions): Opener {
 }
 
 /**
- * Whether the passphrase is part of the key. Stops before anything is consumed, and before anything that depends on the passphrase
- * leaves this client, unless the server says that the secret is sealed end to end.
+ * Whether the passphrase is part of the key. Unless the server says that the secret is sealed end to end, rejects before anything is
+ * consumed and before anything that depends on the passphrase leaves the client.
  */
 async function needsPassphrase(
   { call }: Connection,
@@ -121,7 +118,7 @@ async function needsPassphrase(
 ): Promise<boolean> {
   const asked = call({ method: 'GET', path: `/secret/${key}/status`, isRead: true }, own);
   const waiting = await asked.then(toStatus).catch((error) => {
-    // To the caller who has looked at it once it may still open, though to everybody else it is gone.
+    // It may still open for a caller who repeats a look, though it is gone for everyone else.
     if (look !== undefined && error instanceof MayflyError && error.code === 'unknown_secret') return null;
     throw error;
   });
@@ -214,7 +211,7 @@ export async function reveal(
     const revealed = await opener.open(await askAgain(ask, own.signal));
     const { signal, timeoutMs = finishMs } = own;
     const limit = { ...(signal && { signal }), timeoutMs: Math.min(timeoutMs, finishMs) };
-    // What was read is here: whether its second look ends now or within the minute is no reason to lose it.
+    // The value is here; without this its second look ends within the minute.
     await done(connection, key, drawn, limit).catch(() => {});
     return revealed;
   });

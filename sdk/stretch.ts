@@ -1,4 +1,4 @@
-/** The passphrase of an end-to-end secret as argon2id, in WebAssembly. Large: only ever imported dynamically. */
+/** argon2id in WebAssembly. Large, so only imported dynamically. */
 import { argon2id } from 'hash-wasm';
 import type { Stretch } from './sealing.ts';
 

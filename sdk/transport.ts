@@ -1,4 +1,4 @@
-/** One call of the API: without following redirects, and with credentials only for the configured server. */
+/** Calls of API v2. Follows no redirects, and sends credentials only to the configured server. */
 import {
   detailsOf,
   type FieldError,
@@ -20,39 +20,38 @@ export interface Credentials {
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface TransportOptions {
-  /** Address of the installation, such as `https://secrets.example.org`; a path in it is kept, blanks around it are not. */
+  /** The installation's address, such as `https://secrets.example.org`, with its path if it has one. */
   readonly server: string;
   readonly credentials?: Credentials;
-  /** The runtime's own if absent. */
+  /** Absent: the runtime's own. */
   readonly fetch?: Fetch;
-  /** The time limit of a call; 30,000 if absent. */
+  /** The time limit of a call; absent: 30,000. */
   readonly timeoutMs?: number;
   /**
-   * How often what only reads (`status`, `receipt`, each page of `recent` and their like) is tried again when the server cannot be reached, or answers 429 or
-   * 503 with a `Retry-After` that fits into the time limit. 0–5; 0 if absent, because a caller with retries of its own would
-   * multiply them against a server that is already busy. Beside creations with an `idempotencyKey`, no other call is ever repeated: after a lost answer, a second reveal
-   * finds the secret gone, and a second creation leaves a secret that nobody knows about.
+   * How often a read (such as `status`, `receipt` or a page of `recent`) is retried when the server cannot be reached, or answers 429 or 503
+   * with a `Retry-After` within the time limit. 0–5; absent: 0, because a caller's own retries would multiply these against a busy server.
+   * No other call is repeated, except creations with an `idempotencyKey`: after a lost answer, a second reveal would find the secret gone,
+   * and a second creation would leave a second secret.
    */
   readonly retries?: number;
 }
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH';
-  /** Under the version's, without secrets in the query. */
+  /** Without secrets in the query. */
   readonly path: string;
-  /** JSON, or a file of its own type. */
+  /** JSON, or a file with its type. */
   readonly body?: Json | Blob;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Changes nothing and counts as no guess, so it may be repeated. */
+  /** Changes nothing and is not a guess, so it may be repeated. */
   readonly isRead?: true;
   /** Creates once, however often it is sent. */
   readonly idempotencyKey?: string;
 }
 
-/** @returns an object or a list, as it came */
+/** @returns an object or a list */
 export type Transport = (call: Call, options?: CallOptions) => Promise<object>;
 
-/** What the modules that are loaded later get of a client. */
 export interface Connection {
   readonly call: Transport;
   /** As `serverOf` writes it. */
@@ -61,10 +60,10 @@ export interface Connection {
   readonly hasAccount: boolean;
 }
 
-/** Files and environments put blanks, line breaks and marks around it, which are no part of it. */
+/** Without the blanks, line breaks and marks that files and environments put around it. */
 const word = (text: string): string => text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
 
-/** The address as links have it: as URL writes it, without a slash at the end. @throws TypeError if it is not an http(s) address */
+/** As URL writes it, without a slash at the end. @throws TypeError if it is not an http(s) address */
 export function serverOf(options: Pick<TransportOptions, 'server'>): string {
   const { protocol, origin, pathname } = new URL(word(options.server));
   if (protocol !== 'https:' && protocol !== 'http:') throw new TypeError('server must be an http(s) address');
@@ -95,13 +94,13 @@ function initOf(call: Call, options: TransportOptions, signal: AbortSignal): Req
   };
 }
 
-/** The body's JSON; `undefined` if it is none. */
+/** `undefined` if it is not JSON. */
 async function readBody(response: Response): Promise<unknown> {
   const text = await response.text();
   try {
     return JSON.parse(text);
   } catch {
-    // Most likely a proxy's error page, whose status says more than its text.
+    // Most likely a proxy's error page: its status says more.
     return undefined;
   }
 }
@@ -139,7 +138,7 @@ export function problemOf(body: Json): MayflyError {
   return error;
 }
 
-/** `null`: it is no refusal of this API. */
+/** `null` if it is not a refusal by this API. */
 function errorIn(body: unknown, details: MayflyErrorDetails): MayflyError | null {
   const { error, message, field, errors, limit, hint }: Json = isJson(body) ? body : {};
   const code = serverCodes.find((known) => known === error);

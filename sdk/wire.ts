@@ -1,7 +1,5 @@
 /**
- * Reads the fields of an answer. An incomplete answer is an error (`unexpected_answer`), never a partial record.
- *
- * Each answer has an interface in the API's own names, with the fields that the client reads. The compiler lets a reader take only a
+ * Reads answers. Each has an interface in the API's names, with the fields that the client reads. The compiler lets a reader take only a
  * field of its type, and `test/sdk/contract.ts` compares the interfaces with the API's schemas.
  */
 
@@ -27,7 +25,7 @@ export function given<Fields extends object>(fields: Fields): Json {
 
 declare const form: unique symbol;
 
-/** What should be a `Wire`, and is not checked yet. */
+/** A `Wire` that is not checked yet. */
 export type Raw<Wire> = { readonly [Field in keyof Wire]?: unknown } & { readonly [form]?: Wire };
 
 /** The fields whose values are all of one kind. */
@@ -128,7 +126,7 @@ export function isText(value: unknown): value is string {
 
 const hidden = '[sensitive]';
 
-/** Adds values that nothing prints. */
+/** Adds values that are never printed. */
 export function withHidden<T extends object, Values extends object>(
   record: T,
   values: Values,
@@ -144,13 +142,11 @@ export function withHidden<T extends object, Values extends object>(
   }) as T & Readonly<Values>;
 }
 
-/** What was requested, and what was granted instead. */
 export interface Adjustment<Asked, Granted> {
   readonly asked: Asked;
   readonly granted: Granted;
 }
 
-/** The creator's record in the API's names, as far as the client reads it. */
 export interface WireReceipt {
   readonly key: string;
   readonly secret_key: string | null;
@@ -192,7 +188,7 @@ export interface WireOpenedSecret extends WireSecret {
   readonly secret_value: string;
 }
 
-/** Of a creation, which may be answered again later. */
+/** A repeated creation answers with the present state. */
 export interface WireCreatedSecret extends Omit<WireSecret, 'state'> {
   readonly state: 'new' | 'received' | 'burned' | 'expired';
 }
@@ -201,12 +197,12 @@ export interface WireGeneratedSecret extends WireCreatedSecret {
   readonly secret_value: string;
 }
 
-/** An end-to-end secret that was just read. */
+/** An end-to-end secret, just read. */
 export interface WireSealedSecret extends Omit<WireSecret, 'sealed'> {
   readonly sealed: { readonly v: 1; readonly ciphertext: string };
 }
 
-/** In place of a secret's record where a key opens nothing. */
+/** For a key that opens nothing. */
 export interface WireUnknownSecret {
   readonly key: string;
   readonly state: 'unknown';

@@ -1,8 +1,8 @@
 /**
- * A reveal whose answer may be asked for again: for a minute, three times in all, by whoever has its nonce.
+ * A reveal with a second look: for a minute, the nonce gets the same answer again, three times in all.
  *
- * The command draws the nonce, asks again when an answer is lost, and ends this once the value is where it should be. Where it is not,
- * the nonce is named, so that a person can repeat the command.
+ * The command draws the nonce, asks again when an answer is lost, and ends the look once the value is in its place. Otherwise it prints the
+ * nonce, so that a person can repeat the command.
  */
 import { askAgain, isLost } from '../../sdk/lost-answer.ts';
 import { type MayflyClient, MayflyError, newLook, parseLink, type Revealed } from '../../sdk/mayfly.ts';
@@ -11,7 +11,7 @@ import { type Input, Refusal, UsageError, type World } from './command.ts';
 
 export interface SecondLook {
   readonly nonce: string;
-  /** Given by the person, who repeats a command: its secret is gone to everybody else. */
+  /** A person repeats a command: for everyone else the secret is gone. */
   readonly isRepeated: boolean;
 }
 
@@ -26,7 +26,6 @@ export function readLook({ texts: { look: given } }: Input): SecondLook {
   return { nonce: given, isRepeated: true };
 }
 
-/** How to ask again, for a person. */
 export function repeatWords({ nonce }: SecondLook): string {
   return `Within a minute of its first try, this asks for the same answer: mayfly reveal --look=${nonce} LINK`;
 }
@@ -41,7 +40,7 @@ async function askPassphrase({ terminal }: World): Promise<string> {
 }
 
 /**
- * What this secret needs of what was given: a passphrase that it does not have is not sent, and none where the link is not whole.
+ * The passphrase to send: none if the secret has none or the link is not whole.
  * @throws MayflyError, before anything is consumed
  */
 export async function passphraseFor(
@@ -52,9 +51,9 @@ export async function passphraseFor(
   world: World,
 ): Promise<string | undefined> {
   const waiting = await client.status(link);
-  // To the holder of the nonce the answer may still be open.
+  // The nonce may still get an answer.
   if (waiting === null && look.isRepeated) return given;
-  // The refusal says where to ask if the key is another region's.
+  // If the key is another region's, the refusal says where to ask.
   if (waiting === null) await client.inspect(link);
   if (waiting === null) throw new MayflyError('unknown_secret', 'Unknown secret');
   const isWhole = (parseLink(link)?.fragment ?? null) !== null;
@@ -79,7 +78,7 @@ export function revealWith(
 
 const endMs = 2_000;
 
-/** What was read is in its place, so it ends within the minute in any case. */
+/** Without this, it ends within the minute. */
 export async function endLook(client: MayflyClient, link: string, { nonce }: SecondLook): Promise<void> {
   await client.done(link, nonce, { timeoutMs: endMs }).catch(() => {});
 }

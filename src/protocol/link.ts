@@ -16,16 +16,16 @@ export interface ParsedLink {
   readonly key: string;
   /** The link's server, without a trailing slash; `null` for a bare key. */
   readonly server: string | null;
-  /** What follows the `#`: it opens an end-to-end secret, and is never sent. `null` if there is nothing. */
+  /** Follows the `#`, opens an end-to-end secret, and is never sent. `null` if there is none. */
   readonly fragment: string | null;
 }
 
-/** A key or fragment that runs on into a letter or digit is another word, and is never cut. */
+/** A key or fragment that runs on into a letter or digit is another word. */
 const wordEnd = '(?![_-]*[0-9A-Za-z])';
 const wholeFragment = `${sixteenBytesForm.source.slice(1, -1)}${wordEnd}`;
 const bareForm = new RegExp(`^(${keyPattern})${wordEnd}`);
 const fragmentForm = new RegExp(`^${wholeFragment}`);
-/** At `#`, or where filters that rewrite links have escaped it, once or more. */
+/** At `#`, which filters that rewrite links may have escaped, once or more. */
 const splitForm = new RegExp(`^(.*?)(?:#|%(?:25)*23(?=${wholeFragment}))(.*)$`, 's');
 /** Slashes may be doubled. What follows the key is ignored, unless it is another path. */
 const pathForm = new RegExp(
@@ -42,7 +42,7 @@ export function isFragment(text: string): boolean {
 }
 
 /**
- * The part of a link that opens an end-to-end secret, without anything that programs append. Unchanged if it is incomplete, `null` without one.
+ * The part of a link that opens an end-to-end secret, without what programs append. Unchanged if it is incomplete, `null` without one.
  * @param text what follows `#`
  */
 export function fragmentIn(text: string): string | null {
@@ -61,7 +61,7 @@ function parseOnce(text: string): ParsedLink | null {
   return { kind: page === 'secret' ? 'secret' : 'receipt', key, server: url.origin + base, fragment };
 }
 
-/** Mail filters wrap the whole link in a parameter of their own URL. */
+/** Mail filters wrap the whole link in a parameter of their URL. */
 function wrappedIn({ searchParams }: URL, fragment: string | null): ParsedLink | null {
   for (const value of searchParams.values()) {
     const link = /^https?:/.test(value) ? parseOnce(value) : null;
@@ -71,8 +71,8 @@ function wrappedIn({ searchParams }: URL, fragment: string | null): ParsedLink |
 }
 
 /**
- * The parts of a link or a bare key, each with or without a fragment; `null` if the text is neither. What mail filters, other programs
- * and line breaks do to a link is undone where only one link can be meant. A key is never guessed.
+ * The parts of a link or a bare key, with or without a fragment; `null` if the text is neither. Undoes what mail filters, other programs and
+ * line breaks do to a link, if only one link can be meant. Never guesses a key.
  */
 export function parseLink(text: string): ParsedLink | null {
   if (severalLinks.test(text)) return null;
