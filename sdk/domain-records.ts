@@ -1,4 +1,3 @@
-/** The records of share domains in the client's form. */
 import { type DomainState, domainStates } from '../src/protocol/vocabulary.ts';
 import {
   flagAt,

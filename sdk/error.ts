@@ -53,7 +53,7 @@ export const serverCodes = [
 
 /** Found by the client itself. */
 const clientCodes = [
-  /** The text is neither a link nor a key; nothing was sent. */
+  /** Neither a link nor a key; nothing was sent. */
   'invalid_key',
   /** No answer. After a reveal, the secret may have been consumed. */
   'unreachable',
@@ -62,7 +62,7 @@ const clientCodes = [
   'aborted',
   /** An end-to-end secret needs https, or a server on this machine; nothing was sent. */
   'insecure_address',
-  /** A module of the client could not be loaded or run, see `cause`. Nothing was consumed. */
+  /** A module of the client could not be loaded or run: see `cause`. Nothing was consumed. */
   'not_loaded',
   /** The answer is not one of this API. */
   'unexpected_answer',

@@ -1,8 +1,7 @@
-/** An answer that did not arrive, though the server may have given it. */
 import { MayflyError } from './error.ts';
 import { pause } from './limit.ts';
 
-/** Without an answer, after a fault of the server, or when a proxy that gave up answered in its place, which is not as Mayfly does. */
+/** The server may have answered all the same. A proxy that gave up answers in its place, but not as Mayfly does. */
 export function isLost(error: unknown): error is MayflyError {
   if (!(error instanceof MayflyError)) return false;
   const { code, status } = error;
@@ -10,7 +9,7 @@ export function isLost(error: unknown): error is MayflyError {
   return isForeign || code === 'unreachable' || code === 'internal';
 }
 
-/** As often as a server gives the same answer to the same look. */
+/** A look gets no more answers than these. */
 const maxTries = 3;
 
 /**

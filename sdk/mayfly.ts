@@ -10,7 +10,13 @@
  * const { value } = await mayfly.reveal(link);
  * ```
  */
-import type { ConcealOptions, GenerateOptions, PassphraseOption, RevealOptions } from './creation.ts';
+import type {
+  ConcealOptions,
+  CreateOptions,
+  GenerateOptions,
+  PassphraseOption,
+  RevealOptions,
+} from './creation.ts';
 import { MayflyError, notLoaded } from './error.ts';
 import type { CallOptions } from './limit.ts';
 import { keyOf, partsOf } from './link.ts';
@@ -78,11 +84,9 @@ export type { Adjustment } from './wire.ts';
 
 export type ClientOptions = TransportOptions;
 
-export interface DeliverOptions extends CallOptions {
+export interface DeliverOptions extends CallOptions, Pick<CreateOptions, 'locale'> {
   /** A new address; absent: the last one. */
   readonly recipient?: string;
-  /** The mail's language, a BCP 47 tag; absent: the server's default; not offered: the nearest (see `adjusted`). */
-  readonly locale?: string;
 }
 
 export interface RecentOptions extends CallOptions {
@@ -90,14 +94,14 @@ export interface RecentOptions extends CallOptions {
   readonly pageSize?: number;
 }
 
-/** Every method rejects only with `MayflyError`. Where a link is expected, a bare key works too. */
+/** Rejects only with `MayflyError`. Takes a bare key in place of a link. What takes a metadata key needs an account. */
 export interface MayflyClient {
   /**
    * Encrypts a text or a file, stores it and returns the link, which alone opens it, once. Rejects with `insecure_address` over plain http
    * to another machine, and with `invalid_field` if there is a `recipient`, unless it is `plain`.
    */
   conceal(options: ConcealOptions): Promise<Created>;
-  /** Draws a random value, shares it as `conceal` does, and returns it, only this once. With `plain: true` the server draws it. */
+  /** Shares a random value as `conceal` does, and returns it only this once. With `plain: true` the server draws it. */
   generate(options?: GenerateOptions): Promise<Generated>;
   /**
    * `conceal` and `generate` (`{ generate: … }`) for up to 100 secrets in one request. Resolves in their order: each is created, or a
@@ -123,34 +127,34 @@ export interface MayflyClient {
    * `status` of up to 100 secrets, in their order. A region answers only for its own secrets: `null` also for those of another.
    */
   statuses(secrets: readonly string[], options?: CallOptions): Promise<readonly (WaitingSecret | null)[]>;
-  /** The creator's view. Needs an account. */
+  /** The creator's view. */
   receipt(metadata: string, options?: CallOptions): Promise<Receipt>;
   /**
    * Destroys an unread secret by its link, without reading it; takes the same passphrase. The creator sees that the recipient burned it.
    * Rejects as `reveal` does.
    */
   burnUnread(secret: string, options?: PassphraseOption): Promise<void>;
-  /** Destroys an unread secret. Rejects with `already_gone` if it is gone. Needs an account. */
+  /** Destroys an unread secret. Rejects with `already_gone` if it is gone. */
   burn(metadata: string, options?: CallOptions): Promise<Receipt>;
   /**
-   * Sets the creator's label, up to 500 characters; `''` removes it. Works as long as the receipt exists. Rejects with `invalid_field` if it
-   * is too long. Needs an account.
+   * Sets the creator's label, up to 500 characters; `''` removes it. Works as long as the receipt exists. Rejects with `invalid_field` if
+   * it is too long.
    */
   setMemo(metadata: string, memo: string, options?: CallOptions): Promise<Receipt>;
   /**
    * Gives an unread secret another lifetime, in whole seconds from now; 0 changes nothing. Counted from the creation, it cannot exceed the
    * plan's longest lifetime: the nearest possible is granted (see `adjusted`). Rejects with `already_gone` if the secret is gone, and with
-   * `invalid_field` if `ttlSeconds` is negative or not whole, or if an earlier version of the server stored the secret. Needs an account.
+   * `invalid_field` if `ttlSeconds` is negative or not whole, or if an earlier version of the server stored the secret.
    */
   setTtl(metadata: string, ttlSeconds: number, options?: CallOptions): Promise<Receipt & Remarks>;
   /**
    * Forgets the wrong passphrases tried on an unread secret, and so lifts the lock in `Receipt.locked`. Rejects with `already_gone` if the
-   * secret is gone. Needs an account.
+   * secret is gone.
    */
   allowMore(metadata: string, options?: CallOptions): Promise<Receipt>;
   /**
    * Sends the recipient's mail again, or to another address; see `Receipt.delivery`. Rejects with `delivery_in_flight` while a mail for this
-   * secret is being sent. Needs an account.
+   * secret is being sent.
    */
   deliver(metadata: string, options?: DeliverOptions): Promise<Receipt & Remarks>;
   /** The account's receipts, newest first, fetched page by page. The time limit is for one page. */

@@ -255,7 +255,6 @@ function localeAdjusted({ asked, granted }: RawAdjustment): Remarks['adjusted'] 
   return isText(asked) && isText(granted) ? { locale: { asked, granted } } : {};
 }
 
-/** @param linkOf the link to share, in what was answered */
 function createdOf(
   answer: Raw<WireCreation>,
   linkOf: (secretKey: string, receipt: Receipt) => string,
@@ -275,12 +274,11 @@ function createdOf(
   };
 }
 
-/** @param server for a link that the server does not name */
 export function toCreated(answer: Raw<WireCreation>, server: string): Created {
   return createdOf(answer, (key, { link, shareDomain }) => link ?? secretLink(key, shareDomain, server));
 }
 
-/** @param linkOf the whole link, which only its creator knows */
+/** @param linkOf the full link, which the server does not know */
 export function toSealedCreated(answer: Raw<WireCreation>, linkOf: (secretKey: string) => string): Created {
   if (!flagAt(objectAt(objectAt(answer, 'record'), 'secret'), 'sealed')) throw unexpected();
   return createdOf(answer, linkOf);

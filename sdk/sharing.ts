@@ -52,12 +52,12 @@ export interface BatchOptions extends CallOptions, Pick<CreateOptions, 'idempote
 type OfCall = keyof BatchOptions;
 type Item<Options> = Options extends unknown ? Omit<Options, OfCall> : never;
 
-/** The options of `conceal` or `generate`, without those of the call. */
+/** As for `conceal` or `generate`. */
 export type BatchItem =
   | (Item<ConcealOptions> & { readonly generate?: undefined })
   | { readonly generate: Item<GenerateOptions> };
 
-/** An error in place of a secret that was not created. */
+/** An error if it was not created. */
 export type BatchResult = Created | Generated | MayflyError;
 
 async function prepare(

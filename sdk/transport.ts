@@ -105,7 +105,7 @@ async function readBody(response: Response): Promise<unknown> {
   }
 }
 
-/** Bun's errors show the address, which holds the key, in their message and in a property that cannot be removed. */
+/** Bun's errors show the address, with the key in it, in their message and in a property that cannot be removed. */
 function withoutAddress(error: unknown, url: string): unknown {
   if (!(error instanceof Error && 'path' in error)) return error;
   const { code } = error as { readonly code?: unknown };
@@ -162,10 +162,6 @@ function retriesOf({ isRead, idempotencyKey }: Call, retries: number): number {
 const maxRetries = 5;
 export const defaultTimeoutMs = 30_000;
 
-/**
- * @throws TypeError if `server` is not an http(s) address
- * @throws RangeError if `retries` is not a whole number from 0 to 5
- */
 export function createTransport(options: TransportOptions): Transport {
   const { retries = 0, timeoutMs = defaultTimeoutMs } = options;
   if (!Number.isInteger(retries) || retries < 0 || retries > maxRetries)

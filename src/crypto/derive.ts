@@ -183,7 +183,7 @@ export function deriveEpochOuterKeys(root: Uint8Array, epochKey: Uint8Array, sal
   return sealKeys(oneStep(concat(root, epochKey), 'epochOuter', salt));
 }
 
-/** Masks the secret key for the holder of the metadata key: 31 bytes, like a key. Must never mask anything else. */
+/** Masks the secret key for its creator: 31 bytes. Must never mask anything else. */
 export function deriveCreatorMask(metadataKey: string, salt: Uint8Array): Uint8Array {
   return part(oneStep(metadataKey, 'creator', salt), 0, keyCharacters);
 }
@@ -221,7 +221,7 @@ export function deriveLookOuterKeys(root: Uint8Array, salt: Uint8Array): SealKey
   return sealKeys(hkdf(root, salt, info.lookOuter, 44));
 }
 
-/** The key under which mailboxes are counted: 32 bytes, the same on every node with this root. */
+/** The key for counting mailboxes: 32 bytes, the same on every node with this root. */
 export function deriveMailboxKey(root: Uint8Array): Uint8Array {
   return hkdf(root, noSalt, info.mailbox, 32);
 }
@@ -249,14 +249,13 @@ export function deriveBoxKeys(label: BoxLabel, keyMaterial: Uint8Array, salt: Ui
   return sealKeys(hkdf(keyMaterial, salt, info[label], 44));
 }
 
-/** Stands for a client's prefix at one secret, so that guesses are counted without storing an address: 16 bytes. */
+/** Counts a client's guesses at one secret without storing its address: 16 bytes. */
 export function deriveClientToken(root: Uint8Array, secretId: Uint8Array, clientPrefix: string): Uint8Array {
   return hkdf(root, secretId, concat(info.client, utf8(`/${clientPrefix}`)), 16);
 }
 
 /**
- * The stored hash of an API token, a session token or a ticket: 32 bytes. 256 random bits need no more than a plain hash (ASVS 6.5.2). The
- * prefix keeps one kind from working as another.
+ * As stored: 32 bytes. 256 random bits need no more than a plain hash (ASVS 6.5.2). The prefix keeps one kind from working as another.
  */
 export function hashToken(token: Uint8Array, kind: keyof typeof tokenPrefixes = 'token'): Uint8Array {
   return hash('sha256', concat(tokenPrefixes[kind], token), 'buffer');

@@ -2,7 +2,7 @@
  * The envelope: how a secret is stored, version 4. The inner layer needs the link (and the passphrase), the outer one the server's root and
  * the key of the day on which the secret expires (its epoch). So neither the link nor the database with every server key opens anything
  * alone (P9), and nothing opens once the epoch's key is destroyed (P10). The outer layer can be replaced without the link, for another
- * root (P12) or expiry.
+ * root (P12) or expiry. `docs/envelope.md` gives the argument.
  *
  *   record  = lp("mayfly/2/secret") lp(secret id) u64 created u64 limit u8 flags lp(owner) lp(share domain)
  *   pad     = u32 length ‖ value ‖ zeros to a multiple of 256; of an end-to-end secret, which its client has padded, no zeros
@@ -21,8 +21,8 @@
  * The inner layer is bound to the limit, which is the latest expiry that the secret can be given; the outer layer to its present expiry.
  * The outer layer authenticates every stored byte, and the commitment proves link and passphrase, so whatever can be wrong is found before
  * a secret is claimed and without computing any plaintext (P3). What the creator can read is under the same outer layer as the value, so
- * one write erases both (P10). An end-to-end secret (a bit of the flags) has a client's ciphertext as its value, and its passphrase is not
- * part of these keys. `docs/envelope.md` gives the argument.
+ * one write erases both (P10). The value of an end-to-end secret (a bit of the flags) is a client's ciphertext, and its passphrase
+ * is not part of these keys.
  */
 import { seal, unseal } from './aead.ts';
 import { concat, equalInConstantTime, FieldReader, FieldWriter, part, utf8 } from './bytes.ts';
@@ -79,7 +79,7 @@ export interface SealInput {
   readonly random: RandomBytes;
 }
 
-/** A client must prove that it has the whole link, and that it has the passphrase too. 32 bytes each. */
+/** For proving that a client has the full link, and the passphrase too. 32 bytes each. */
 export interface ProofHashes {
   readonly linkHash: Uint8Array;
   readonly proofHash: Uint8Array;
@@ -297,8 +297,8 @@ export function openProofs(secret: UnwrappedSecret, secretKey: string): ProofHas
 }
 
 /**
- * The secret key, for its creator; `null` if the metadata key is another's, because what it unmasks does not have this secret's id. `null`
- * in version 1, which keeps a box beside the row. Only the receipts may import it.
+ * For the creator; `null` if the metadata key is another's: what it unmasks does not have this secret's id. `null` in version 1, which keeps
+ * a box instead. Only the receipts may import it.
  */
 export function openCreatorKey(secret: UnwrappedSecret, metadataKey: string): string | null {
   if (secret.creator === null) return null;

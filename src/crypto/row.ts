@@ -50,7 +50,7 @@ export interface UnwrappedSecret {
   readonly body: Uint8Array;
   /** Of value and verifier. */
   readonly aad: Uint8Array;
-  /** For the holder of the metadata key; `null` in version 1, which keeps it beside the row. */
+  /** For the holder of the metadata key; `null` in version 1, which keeps a box instead. */
   readonly creator: CreatorPart | null;
 }
 

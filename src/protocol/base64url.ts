@@ -1,6 +1,6 @@
 /**
- * Base64url without padding (RFC 4648 §5), strictly: bytes have one spelling. Uses the runtime's own coder where it has one, and loops
- * rather than iterators, because a page waits while a megabyte is coded.
+ * Strict base64url without padding (RFC 4648 §5): one spelling for the same bytes. Fast, because a page waits while a megabyte is coded: by
+ * the runtime's own coder if it has one, by loops rather than iterators.
  */
 
 /** 16 bytes: 22 characters, of which the last carries two bits. The end of a link, and the nonce of a second look. */

@@ -1,13 +1,9 @@
-/**
- * Random values without modulo bias: a draw outside the largest multiple of the range is repeated.
- *
- * A generated value is a short text for temporary passwords and salts, or a passphrase of words. Its character sets leave out the
- * look-alikes `0 O o 1 l I i`.
- */
+/** Random values without modulo bias: a draw outside the largest multiple of the range is repeated. */
 
 /** `length` fresh random bytes, owned by the caller. */
 type RandomBytes = (length: number) => Uint8Array;
 
+/** Without the look-alikes `0 O o 1 l I i`. */
 export const characterSets = {
   lower: 'abcdefghjkmnpqrstuvwxyz',
   upper: 'ABCDEFGHJKLMNPQRSTUVWXYZ',
@@ -39,10 +35,10 @@ export function drawText(alphabet: string, length: number, random: RandomBytes):
 }
 
 /**
- * Uniform over all texts that contain each chosen set at least once: a text that lacks one is drawn again. In the least favourable
- * case (four characters of four sets) about one draw in 15 qualifies.
+ * Uniform over all texts that contain each chosen set: a text that lacks one is drawn again. In the worst case (four characters of four
+ * sets) one draw in 15 qualifies.
  * @param length 4–128
- * @param draw draws a text of that length from an alphabet, each character equally likely
+ * @param draw a text of that length, each character of the alphabet equally likely
  * @throws RangeError when no set is chosen, or more sets than characters
  */
 export function drawValue(
@@ -60,7 +56,7 @@ export function drawValue(
   }
 }
 
-/** Every word is uniform over the list and independent of the others. @throws RangeError if the list is empty */
+/** Each word equally likely. @throws RangeError if the list is empty */
 export function drawWords(list: readonly string[], count: number, random: RandomBytes): string {
   // Fail rather than return an empty passphrase.
   if (list.length === 0) throw new RangeError('there are no words to draw from');

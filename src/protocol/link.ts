@@ -36,7 +36,7 @@ const severalLinks = new RegExp(`(/(?:secret|receipt|private)/+${keyPattern}.*){
 /** Punctuation after a link, and the browsers' own directive (WICG, Scroll To Text Fragment). */
 const noise = /^[\p{P}\p{S}\p{Z}\p{C}]*(?::~:.*)?$/su;
 
-/** Whether a text is the whole end of an end-to-end secret's link: 22 characters, of which the last is A, Q, g or w. */
+/** Whether a text is the whole end of an end-to-end secret's link. */
 export function isFragment(text: string): boolean {
   return sixteenBytesForm.test(text);
 }
@@ -83,16 +83,15 @@ export function parseLink(text: string): ParsedLink | null {
 }
 
 /**
- * The link to share.
  * @param shareDomain `''` for the site's own host
- * @param server origin and path of the installation, without a trailing slash; a share domain serves under the same path
+ * @param server origin and path, without a trailing slash; a share domain serves under the same path
  */
 export function secretLink(secretKey: string, shareDomain: string, server: string): string {
   const base = shareDomain === '' ? server : server.replace(/^[a-z]+:\/\/[^/]+/, `https://${shareDomain}`);
   return `${base}/secret/${secretKey}`;
 }
 
-/** The creator's own page, always on the site itself. */
+/** Always on the site itself. */
 export function receiptLink(metadataKey: string, server: string): string {
   return `${server}/receipt/${metadataKey}`;
 }

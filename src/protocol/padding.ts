@@ -1,9 +1,9 @@
-/** The shortest padded content, and the smallest step between two lengths. */
+/** Also the shortest padded length. */
 export const leastStepBytes = 256;
 
 /**
- * How long an end-to-end secret's content is once it is padded: a multiple of 256 bytes or, where that is more, of a sixteenth of the
- * power of two below its length. So the length says little about the content. The padded length of a padded length is itself.
+ * Of an end-to-end secret's content: a multiple of 256 bytes, or of a sixteenth of the power of two below the length if that is more. So
+ * the length says little about the content. Idempotent.
  */
 export function paddedLength(bytes: number): number {
   const step = Math.max(leastStepBytes, 2 ** (Math.floor(Math.log2(bytes)) - 4));

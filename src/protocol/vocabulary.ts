@@ -1,8 +1,7 @@
-/** The closed sets of words that the server and its clients share. */
+/** Closed sets of words. */
 
 /** In display order. */
 export const noticeKinds = ['read', 'burned', 'expiring'] as const;
-/** The notices that an account can get about its secrets. */
 export type NoticeKind = (typeof noticeKinds)[number];
 
 export const burners = ['creator', 'recipient'] as const;
@@ -25,7 +24,7 @@ export const deliveryStates = ['queued', 'accepted', 'refused', 'given_up', 'not
 export type DeliveryState = (typeof deliveryStates)[number];
 
 export const lockCauses = ['passphrase', 'code'] as const;
-/** What was guessed wrong too often. No server uses `code` yet. */
+/** No server uses `code` yet. */
 export type LockCause = (typeof lockCauses)[number];
 
 export const domainStates = ['unverified', 'pending', 'verified', 'lost'] as const;
