@@ -7,7 +7,7 @@ import {
   drawValue,
   generatedLength,
 } from '../src/protocol/drawing.ts';
-import { MayflyError } from './error.ts';
+import { invalid } from './error.ts';
 
 export function random(length: number): Uint8Array<ArrayBuffer> {
   return crypto.getRandomValues(new Uint8Array(length));
@@ -27,12 +27,8 @@ export function generateValue(
 ): string {
   const { min, max } = generatedLength;
   if (!Number.isInteger(length) || length < min || length > max)
-    throw new MayflyError('invalid_field', `length must be a whole number, ${min} to ${max}.`, {
-      field: 'length',
-    });
+    throw invalid('length', `length must be a whole number, ${min} to ${max}.`);
   if (sets.length === 0 || !sets.every((name) => allCharacterSets.includes(name)))
-    throw new MayflyError('invalid_field', `charset must name some of ${allCharacterSets.join(', ')}.`, {
-      field: 'charset',
-    });
+    throw invalid('charset', `charset must name some of ${allCharacterSets.join(', ')}.`);
   return drawValue(length, sets, (alphabet) => drawText(alphabet, length, random));
 }

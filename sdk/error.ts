@@ -130,6 +130,10 @@ function retryAfterOf(headers: Headers): number | null {
   return text !== null && /^[0-9]{1,9}$/.test(text) ? Number(text) : null;
 }
 
+export function invalid(field: string, message: string): MayflyError {
+  return new MayflyError('invalid_field', message, { field });
+}
+
 export function notLoaded(cause: unknown): never {
   throw new MayflyError('not_loaded', 'A module of the client could not be loaded.', { cause });
 }

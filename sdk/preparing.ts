@@ -9,7 +9,7 @@ import {
   generationFields,
 } from './creation.ts';
 import { generateValue } from './drawing.ts';
-import { MayflyError } from './error.ts';
+import { invalid, MayflyError } from './error.ts';
 import { type Created, type Generated, toCreated, toGenerated, toSealedCreated } from './records.ts';
 import { type Content, type Stretch, seal } from './sealing.ts';
 import type { Call, Connection } from './transport.ts';
@@ -26,10 +26,6 @@ export const stretch: Stretch = async (passphrase, salt) => {
     throw new MayflyError('not_loaded', message, { cause });
   }
 };
-
-export function invalid(field: string, message: string): MayflyError {
-  return new MayflyError('invalid_field', message, { field });
-}
 
 const thisMachine = /^((.+\.)?localhost|127(\.\d+){3}|\[::1\])$/;
 

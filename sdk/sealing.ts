@@ -6,7 +6,7 @@ import { fromBase64Url, toBase64Url } from '../src/protocol/base64url.ts';
 import { isFragment } from '../src/protocol/link.ts';
 import { paddedLength } from '../src/protocol/padding.ts';
 import { random } from './drawing.ts';
-import { MayflyError } from './error.ts';
+import { invalid, MayflyError } from './error.ts';
 import { safeFileName } from './file-name.ts';
 
 export type Content =
@@ -55,10 +55,6 @@ const utf8 = new TextEncoder();
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const halfPair = /\p{Cs}/u;
 const mediaType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(; ?[\w!#$&^.+-]+=("[ \w!#$&^.+-]*"|[\w!#$&^.+-]+))*$/;
-
-function invalid(field: string, message: string): MayflyError {
-  return new MayflyError('invalid_field', message, { field });
-}
 
 function unreadable(): MayflyError {
   const message = 'The sealed secret is damaged, or of a form that this version does not know.';

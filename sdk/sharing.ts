@@ -8,18 +8,11 @@ import type {
   RevealOptions,
 } from './creation.ts';
 import { newLook } from './drawing.ts';
-import { MayflyError } from './error.ts';
+import { invalid, MayflyError } from './error.ts';
 import { type CallOptions, withinOneLimit } from './limit.ts';
 import { partsOf } from './link.ts';
 import { askAgain } from './lost-answer.ts';
-import {
-  creationCall,
-  invalid,
-  type Prepared,
-  prepareConceal,
-  prepareGenerate,
-  stretch,
-} from './preparing.ts';
+import { creationCall, type Prepared, prepareConceal, prepareGenerate, stretch } from './preparing.ts';
 import {
   type Created,
   type Generated,

@@ -17,6 +17,7 @@ import {
 import type { Settings } from '../config/read.ts';
 import { readAs } from '../config/text.ts';
 import type { Sensitive } from '../core/sensitive.ts';
+import { receiptLink } from '../protocol/link.ts';
 import {
   type ExitCode,
   type Input,
@@ -193,7 +194,7 @@ export async function withClient(
 }
 
 export function receiptAddress(server: string, metadataKey: string): string {
-  return `${server}/receipt/${metadataKey}`;
+  return receiptLink(metadataKey, server);
 }
 
 type Chosen = Omit<ChosenClient, 'client'>;
