@@ -46,6 +46,7 @@ import {
   type Connection,
   createTransport,
   defaultTimeoutMs,
+  problemOf,
   serverOf,
   type Transport,
   type TransportOptions,
@@ -223,6 +224,7 @@ export function createClient(options: ClientOptions): MayflyClient {
     server,
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     hasAccount: options.credentials !== undefined,
+    problemOf,
   };
   const get: Get = (path, own) => call({ method: 'GET', path, isRead: true }, own);
   const post = (path: string, body: Json, own?: CallOptions) => call({ method: 'POST', path, body }, own);

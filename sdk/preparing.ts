@@ -21,8 +21,7 @@ export const stretch: Stretch = async (passphrase, salt) => {
     const loaded = await import('./stretch.ts');
     return await loaded.stretch(passphrase, salt);
   } catch (cause) {
-    const message =
-      'argon2id could not be loaded. A page needs WebAssembly for it: wasm-unsafe-eval in its policy.';
+    const message = 'argon2id could not be loaded. A page needs wasm-unsafe-eval in its policy.';
     throw new MayflyError('not_loaded', message, { cause });
   }
 };
@@ -34,15 +33,14 @@ function assertSealable(server: string, { recipient }: CreateOptions): void {
   if (recipient !== undefined)
     throw invalid(
       'recipient',
-      'The server cannot mail the link of an end-to-end secret, because it does not know it. Give the link away yourself, ' +
-        'or let the server encrypt the value, with plain: true.',
+      'The server cannot mail a link that it does not know: use plain: true, or mail it yourself.',
     );
   const { protocol, hostname } = new URL(server);
   const isSecure = protocol === 'https:' || thisMachine.test(hostname);
   if (!isSecure || globalThis.crypto?.subtle === undefined)
     throw new MayflyError(
       'insecure_address',
-      'An end-to-end secret needs https, or a server on this machine. With plain: true the server encrypts the value instead.',
+      'An end-to-end secret needs https, or a server on this machine. Otherwise use plain: true.',
     );
 }
 

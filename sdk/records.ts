@@ -330,7 +330,7 @@ export function toSealedCiphertext(answer: Raw<WireRecord<WireSealedSecret>>) {
   const record = objectAt(answer, 'record');
   const sealed = objectAt(record, 'sealed');
   const ciphertext = textAt(sealed, 'ciphertext');
-  if (sealed.v !== 1) throw new MayflyError('unreadable', 'A later version of Mayfly sealed this secret.');
+  if (sealed.v !== 1) throw new MayflyError('unreadable', 'A later version sealed the secret.');
   return { secretKey: textAt(record, 'key'), ciphertext };
 }
 

@@ -57,8 +57,7 @@ const halfPair = /\p{Cs}/u;
 const mediaType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(; ?[\w!#$&^.+-]+=("[ \w!#$&^.+-]*"|[\w!#$&^.+-]+))*$/;
 
 function unreadable(): MayflyError {
-  const message = 'The sealed secret is damaged, or of a form that this version does not know.';
-  return new MayflyError('unreadable', message);
+  return new MayflyError('unreadable', 'The secret is damaged, or a later version sealed it.');
 }
 
 function joined(...parts: readonly Uint8Array[]): Bytes {

@@ -22,7 +22,7 @@ import {
   toStatus,
 } from './records.ts';
 import { open, prove } from './sealing.ts';
-import { type Connection, problemOf } from './transport.ts';
+import type { Connection } from './transport.ts';
 import { given, type Json, listAt, type Raw, unexpected, type WireBatch, withHidden } from './wire.ts';
 
 export async function conceal(connection: Connection, options: ConcealOptions): Promise<Created> {
@@ -84,7 +84,7 @@ export async function batch(
     if (results.length !== prepared.length) throw unexpected();
     return prepared.map(({ read }, n) => {
       const result = results[n] ?? {};
-      return result.success === true ? read(result) : problemOf(result);
+      return result.success === true ? read(result) : connection.problemOf(result);
     });
   });
 }
@@ -122,7 +122,7 @@ async function needsPassphrase(
   if (!waiting.isSealed)
     throw new MayflyError(
       'not_sealed',
-      'The link is that of an end-to-end secret, and the server says that it has a plain one. Nothing was read or burned.',
+      'The link is of an end-to-end secret, and the server says that the secret is plain.',
     );
   if (waiting.hasPassphrase && passphrase === undefined)
     throw new MayflyError('incorrect_passphrase', 'This secret has a passphrase.');

@@ -58,6 +58,8 @@ export interface Connection {
   readonly server: string;
   readonly timeoutMs: number;
   readonly hasAccount: boolean;
+  /** Passed on, so that `sharing.js` does without the codes. */
+  readonly problemOf: (body: Json) => MayflyError;
 }
 
 /** Without the blanks, line breaks and marks that files and environments put around it. */

@@ -16,7 +16,7 @@ export type CharacterSet = keyof typeof characterSets;
 export const allCharacterSets = /* @__PURE__ */ Object.keys(characterSets) as readonly CharacterSet[];
 export const generatedLength = { min: 4, default: 12, max: 128 } as const;
 
-const range32 = 2 ** 32;
+const range32 = 0x1_0000_0000;
 
 /** A whole number from 0 to `bound` - 1, each equally likely; `bound` is 1 to 2^32. */
 export function randomBelow(bound: number, random: RandomBytes): number {

@@ -3,8 +3,7 @@ import { sixteenBytesForm } from './base64url.ts';
 
 export const keyAlphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
 export const keyLength = 31;
-const keyPattern = `[0-9a-z]{${keyLength}}`;
-export const keyForm = new RegExp(`^${keyPattern}$`);
+export const keyForm = /^[0-9a-z]{31}$/;
 
 /**
  * - `secret`: opens a secret once; from a link to share.
@@ -23,16 +22,13 @@ export interface ParsedLink {
 /** A key or fragment that runs on into a letter or digit is another word. */
 const wordEnd = '(?![_-]*[0-9A-Za-z])';
 const wholeFragment = `${sixteenBytesForm.source.slice(1, -1)}${wordEnd}`;
-const bareForm = new RegExp(`^(${keyPattern})${wordEnd}`);
+const bareForm = new RegExp(`^([0-9a-z]{31})${wordEnd}`);
 const fragmentForm = new RegExp(`^${wholeFragment}`);
 /** At `#`, which filters that rewrite links may have escaped, once or more. */
 const splitForm = new RegExp(`^(.*?)(?:#|%(?:25)*23(?=${wholeFragment}))(.*)$`, 's');
 /** Slashes may be doubled. What follows the key is ignored, unless it is another path. */
-const pathForm = new RegExp(
-  `^((?:/[^/]+)*?)/+(secret|receipt|private)/+(${keyPattern})/*[_-]*(?:[^\\w/-].*)?$`,
-  's',
-);
-const severalLinks = new RegExp(`(/(?:secret|receipt|private)/+${keyPattern}.*){2}`, 's');
+const pathForm = /^((?:\/[^/]+)*?)\/+(secret|receipt|private)\/+([0-9a-z]{31})\/*[_-]*(?:[^\w/-].*)?$/s;
+const severalLinks = /(\/(?:secret|receipt|private)\/+[0-9a-z]{31}.*){2}/s;
 /** Punctuation after a link, and the browsers' own directive (WICG, Scroll To Text Fragment). */
 const noise = /^[\p{P}\p{S}\p{Z}\p{C}]*(?::~:.*)?$/su;
 

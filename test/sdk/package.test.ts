@@ -22,7 +22,7 @@ let origin: string;
 
 const entries = [
   { path: '.', name: 'mayfly', usual: '6.4 kB' },
-  { path: './domains', name: 'domains', usual: '3.8 kB' },
+  { path: './domains', name: 'domains', usual: '4.0 kB' },
 ] as const;
 
 /** What each loads when it first needs it. */
@@ -115,7 +115,7 @@ describe('the package', () => {
       return gzipSync(bundled, { level: 9 }).length;
     });
     const [sharing, stretch] = await Promise.all(sizes);
-    expect(sharing).toBeWithin(1_000, 9_000);
+    expect(sharing).toBeWithin(1_000, 9_500);
     expect(stretch).toBeWithin(1_000, 14_000);
     for (const { name } of entries) {
       const bundled = await bundle(name);
