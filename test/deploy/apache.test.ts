@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { watch } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { belowVault, startApache } from './apache.ts';
+import { apache } from './proxies.ts';
 import { type Change, openBadServer, openClient, site, until } from './proxy.ts';
 import { checkProxy } from './proxy-checks.ts';
 
@@ -19,9 +19,7 @@ const upstream = 'http://127.0.0.1:3000/';
 const one = 'KeepAlive Off';
 
 checkProxy({
-  file: 'apache.conf',
-  start: startApache,
-  belowVault,
+  ...apache,
   addressFromHeader: [
     [noErrors, `${noErrors}\n\tRemoteIPHeader X-Test-Address\n\tRemoteIPInternalProxy 127.0.0.0/8`],
   ],
@@ -56,7 +54,7 @@ const temporary = '/tmp';
 /** How many files Apache makes for a body of 1 MB in chunks. */
 async function filesForBody(changes: readonly Change[]): Promise<number> {
   await using server = await openBadServer();
-  await using proxy = await startApache({ servers: [server.address], changes });
+  await using proxy = await apache.start({ servers: [server.address], changes });
   const made = new Set<string>();
   const last = `mayfly-last-${crypto.randomUUID()}`;
   const told = Promise.withResolvers<void>();
@@ -94,7 +92,7 @@ describe('apache.conf: one request for each connection over HTTP/1.1', () => {
   /** Sends a second request, whose server dies over it, on the same connection if there is one. */
   async function sendSecond(changes: readonly Change[]): Promise<string[]> {
     await using server = await openBadServer();
-    await using proxy = await startApache({ servers: [server.address], changes });
+    await using proxy = await apache.start({ servers: [server.address], changes });
     const first = await openClient(proxy.httpsPort);
     await first.write(`GET /page HTTP/1.1\r\nHost: ${site}\r\n\r\n`);
     await until(

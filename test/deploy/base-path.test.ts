@@ -7,18 +7,16 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeDataDir, type StartedServer, startServer } from '../support/started-server.ts';
-import { belowVault as apacheBelow, startApache } from './apache.ts';
 import { belowVault as caddyBelow, startCaddy } from './caddy.ts';
 import { type Visit, visit } from './curl.ts';
-import { belowVault as haproxyBelow, startHaproxy } from './haproxy.ts';
-import { belowVault as nginxBelow, startNginx } from './nginx.ts';
+import { apache, haproxy, nginx } from './proxies.ts';
 import {
   certificatePath,
   changed,
   openBadServer,
   type Request,
   readShipped,
-  type StartProxy,
+  type ShippedProxy,
   site,
 } from './proxy.ts';
 
@@ -31,13 +29,13 @@ interface Front extends AsyncDisposable {
 type StartFront = (address: string) => Promise<Front>;
 
 const before =
-  (start: StartProxy, changes: typeof nginxBelow): StartFront =>
+  ({ start, belowVault: changes }: ShippedProxy): StartFront =>
   async (address) => ({ ...(await start({ servers: [address], changes })), authority: certificatePath });
 
 const fronts: Readonly<Record<string, StartFront>> = {
-  nginx: before(startNginx, nginxBelow),
-  Apache: before(startApache, apacheBelow),
-  HAProxy: before(startHaproxy, haproxyBelow),
+  nginx: before(nginx),
+  Apache: before(apache),
+  HAProxy: before(haproxy),
   async Caddy(address) {
     const folder = await makeDataDir();
     const caddyfile = join(folder, 'Caddyfile');

@@ -1,54 +1,27 @@
 /** The GitHub Action, run step by step as the runner does, with the real command against a started server. */
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { afterAll, describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseWorkflow } from '@actions/workflow-parser';
 import { parseAction } from '@actions/workflow-parser/actions/action-parser';
 import { NoOperationTraceWriter } from '@actions/workflow-parser/templates/trace-writer';
-import { createClient, type MayflyClient } from '../../sdk/mayfly.ts';
+import { createClient } from '../../sdk/mayfly.ts';
 import { packPackage } from '../../src/web/about/downloads.ts';
-import { createAccount, repositoryRoot, type StartedServer, startServer } from '../support/started-server.ts';
+import { createAccount, repositoryRoot } from '../support/started-server.ts';
 import { parseFileCommands, readAction, runAction } from './action-runner.ts';
-import { type CommandFolder, openCommandFolder } from './mayfly-on-path.ts';
+import { openCiBench } from './ci-bench.ts';
 
 const action = join(repositoryRoot, 'deploy', 'github-action');
 
-let server: StartedServer;
-let address = '';
-let client: MayflyClient;
-let account: { readonly username: string; readonly token: string };
-let command: CommandFolder;
-let folder = '';
-beforeAll(async () => {
-  server = await startServer();
-  address = `http://127.0.0.1:${server.port}`;
-  const { username, token } = await createAccount(server.dataDir, 'jo@example.org');
-  account = { username, token };
-  client = createClient({ server: address });
-  command = await openCommandFolder();
-  folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await command[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
-});
+const { server, address, client, command, folder, linkOf, fileWith, close } = await openCiBench();
+afterAll(close);
+const { username, token } = await createAccount(server.dataDir, 'jo@example.org');
+const account = { username, token };
 
 const run = (given: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}) =>
   runAction(action, { server: address, ...given }, { PATH: command.path, HOME: folder, ...env });
-
-async function linkOf(value: string, passphrase?: string): Promise<string> {
-  return (await client.conceal({ value, ...(passphrase === undefined ? {} : { passphrase }) })).link;
-}
-
-async function fileWith(content: string): Promise<string> {
-  const path = join(folder, `${crypto.randomUUID()}.txt`);
-  await writeFile(path, content);
-  return path;
-}
 
 /** Each would do harm if it were taken for text of a file or of the log. */
 const hostile: Readonly<Record<string, string>> = {

@@ -1,12 +1,10 @@
 /** The GitLab template: its jobs' scripts run as the runner runs them, in one shell, with the real command against a started server. */
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { afterAll, describe, expect, it } from 'bun:test';
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createClient, type MayflyClient } from '../../sdk/mayfly.ts';
-import { repositoryRoot, type StartedServer, startServer, watch } from '../support/started-server.ts';
-import { type CommandFolder, openCommandFolder } from './mayfly-on-path.ts';
+import { repositoryRoot, watch } from '../support/started-server.ts';
+import { openCiBench } from './ci-bench.ts';
 
 interface Job {
   readonly before_script: readonly string[];
@@ -26,21 +24,8 @@ interface Example {
 const source = await readFile(join(repositoryRoot, 'deploy', 'gitlab-ci.yml'), 'utf8');
 const template = Bun.YAML.parse(source) as Readonly<Record<'.mayfly-read' | '.mayfly-share', Job>>;
 
-let server: StartedServer;
-let client: MayflyClient;
-let command: CommandFolder;
-let folder = '';
-beforeAll(async () => {
-  server = await startServer();
-  client = createClient({ server: `http://127.0.0.1:${server.port}` });
-  command = await openCommandFolder();
-  folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await command[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
-});
+const { address, client, command, folder, linkOf, fileWith, close } = await openCiBench();
+afterAll(close);
 
 /** Both shells that GitLab's runner takes from an image. */
 const shells = { bash: ['-eo', 'pipefail'], sh: ['-e'] } as const;
@@ -57,18 +42,12 @@ async function runJob(
   await writeFile(path, [...template[name].before_script, script].join('\n'));
   const child = spawn(shell, [...shells[shell], path], {
     cwd: folder,
-    env: { PATH: command.path, HOME: folder, MAYFLY_SERVER: `http://127.0.0.1:${server.port}`, ...env },
+    env: { PATH: command.path, HOME: folder, MAYFLY_SERVER: address, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const { stdout, stderr, exited } = watch(child);
   const { code } = await exited;
   return { code, out: stdout(), err: stderr() };
-}
-
-async function linesFile(content: string): Promise<string> {
-  const path = join(folder, `${crypto.randomUUID()}.txt`);
-  await writeFile(path, content);
-  return path;
 }
 
 const hostile: Readonly<Record<string, string>> = {
@@ -83,11 +62,9 @@ describe('the template', () => {
   for (const shell of ['bash', 'sh'] as const)
     it(`gives the job's script each value, whatever it holds, and the log none: ${shell}`, async () => {
       const entries = Object.entries(hostile);
-      const links = await Promise.all(
-        entries.map(async ([, value]) => (await client.conceal({ value })).link),
-      );
+      const links = await Promise.all(entries.map(([, value]) => linkOf(value)));
       const lines = ['# for the deployment', ...entries.map(([name], at) => `${name}=${links[at]}`), ''];
-      const file = await linesFile(lines.join('\n'));
+      const file = await fileWith(lines.join('\n'));
       const seen = join(folder, `${shell}.json`);
       const names = JSON.stringify(Object.keys(hostile));
       const print = `const { env } = process; require('fs').writeFileSync('${seen}', JSON.stringify(${names}.map((each) => env[each])))`;
@@ -107,10 +84,8 @@ describe('the template', () => {
   for (const shell of ['bash', 'sh'] as const)
     it(`reads lines of a Windows file, with a byte order mark: ${shell}`, async () => {
       const key = '-----BEGIN KEY-----\nAAAA\n-----END KEY-----\n';
-      const links = await Promise.all(
-        ['one line\n', key].map(async (value) => (await client.conceal({ value })).link),
-      );
-      const file = await linesFile(`\uFEFFA=${links[0]}\r\nB=${links[1]}\r\n`);
+      const links = [await linkOf('one line\n'), await linkOf(key)];
+      const file = await fileWith(`\uFEFFA=${links[0]}\r\nB=${links[1]}\r\n`);
       const script = `printf '%s|%s' "$A" "$B" > read`;
       const { code, err } = await runJob('.mayfly-read', script, { SECRET_LINKS: file }, shell);
       expect([code, err]).toEqual([0, '']);
@@ -118,10 +93,10 @@ describe('the template', () => {
     });
 
   it('ends the job before its script when a link is gone, and reads none of the others', async () => {
-    const kept = (await client.conceal({ value: 'kept' })).link;
-    const gone = (await client.conceal({ value: 'gone' })).link;
+    const kept = await linkOf('kept');
+    const gone = await linkOf('gone');
     await client.reveal(gone);
-    const file = await linesFile(`KEPT=${kept}\nGONE=${gone}\n`);
+    const file = await fileWith(`KEPT=${kept}\nGONE=${gone}\n`);
     const { code, out, err } = await runJob('.mayfly-read', 'echo deployed', { SECRET_LINKS: file });
     expect([code, out]).toEqual([1, '']);
     expect(err).toContain('GONE: There is no such secret');
@@ -130,8 +105,8 @@ describe('the template', () => {
 
   it('reads nothing into a job that prints its variables, under a name that is kept, or without a file', async () => {
     const { link } = await client.conceal({ value: 'kept' });
-    const file = await linesFile(`A=${link}\n`);
-    const path = await linesFile(`PATH=${link}\n`);
+    const file = await fileWith(`A=${link}\n`);
+    const path = await fileWith(`PATH=${link}\n`);
     for (const env of [
       { SECRET_LINKS: file, CI_DEBUG_TRACE: 'true' },
       { SECRET_LINKS: path },
@@ -182,7 +157,7 @@ describe('the template', () => {
     for (const [name, text] of Object.entries(programs))
       await writeFile(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
     const { link } = await client.conceal({ value: 'new' });
-    const env = { SECRET_LINKS: await linesFile(`DATABASE_PASSWORD=${link}\n`) };
+    const env = { SECRET_LINKS: await fileWith(`DATABASE_PASSWORD=${link}\n`) };
     expect((await runJob(deploy.extends, deploy.script.join('\n'), env)).code).toBe(0);
     expect(await readFile(join(folder, 'deployed'), 'utf8')).toBe('new');
     const script = rotate.script.join('\n');

@@ -1,6 +1,6 @@
 /** The shipped haproxy.cfg in front of a started Mayfly; what every proxy has to do (P1, P3, P18, P22) is in proxy-checks.ts. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { belowVault, startHaproxy } from './haproxy.ts';
+import { haproxy } from './proxies.ts';
 import { type Change, openBadServer, visitBy } from './proxy.ts';
 import { checkProxy } from './proxy-checks.ts';
 
@@ -13,9 +13,7 @@ const handshakes = 'error-log-format "%[src,ipmask(24,56)]';
 const toMayfly = '\tdefault_backend once\n';
 
 checkProxy({
-  file: 'haproxy.cfg',
-  start: startHaproxy,
-  belowVault,
+  ...haproxy,
   addressFromHeader: [[method, `http-request set-src hdr(x-test-address)\n\t${method}`]],
   abbreviated: ['2001:0:0:1234:5:6:7:8', '2001:0:0:1200::'],
   defects: {
@@ -47,7 +45,7 @@ describe('haproxy.cfg: the step between', () => {
   /** Sends a request over HTTP/2 whose server dies over it. */
   async function sentWith(changes: readonly Change[]): Promise<number> {
     await using server = await openBadServer();
-    await using proxy = await startHaproxy({ servers: [server.address], changes });
+    await using proxy = await haproxy.start({ servers: [server.address], changes });
     await visitBy(proxy, { path: '/dies', body: 'hello' });
     return server.heads.length;
   }

@@ -8,9 +8,9 @@ import { commands } from '../../src/cli/run.ts';
 import { readConfig } from '../../src/config/read.ts';
 import { requestBytes, sendOnce } from '../support/raw-client.ts';
 import { repositoryRoot, startServer } from '../support/started-server.ts';
+import { openCommandFolder } from './ci-bench.ts';
 import { ChartRefusal, type Data, type Manifest, type Release, renderChart, renderNotes } from './helm.ts';
 import { everything, needed } from './helm-values.ts';
-import { openCommandFolder } from './mayfly-on-path.ts';
 
 const amounts = z.object({
   requests: z.object({ cpu: z.string(), memory: z.string() }),

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { leaksIn } from './hostile.ts';
-import { belowVault, startNginx, temporaryFolders } from './nginx.ts';
+import { nginx, temporaryFolders } from './proxies.ts';
 import {
   answerBy,
   type Change,
@@ -28,9 +28,7 @@ const emptied = ['Host', 'Port', 'Prefix', 'Proto', 'Server'].map(
 );
 
 checkProxy({
-  file: 'nginx.conf',
-  start: startNginx,
-  belowVault,
+  ...nginx,
   addressFromHeader: [[noErrors, `${noErrors} set_real_ip_from 127.0.0.1; real_ip_header X-Test-Address;`]],
   abbreviated: ['2001:0:0:1234:5:6:7:8', '2001::'],
   defects: {
@@ -69,11 +67,11 @@ describe('nginx.conf: the error log', () => {
   test('is thrown away because a request is in its messages even at the level crit', async () => {
     const path = '/secret/canary-key';
     const servers = ['unix:/nonexistent/mayfly.sock'];
-    await using shipped = await startNginx({ servers });
+    await using shipped = await nginx.start({ servers });
     expect((await answerBy(shipped, { path })).status).toBe(502);
     await shipped.logged(' 502 ');
     expect(leaksIn(await shipped.log())).toEqual([]);
-    await using strict = await startNginx({ servers, changes: [[noErrors, 'error_log stderr crit;']] });
+    await using strict = await nginx.start({ servers, changes: [[noErrors, 'error_log stderr crit;']] });
     expect((await answerBy(strict, { path })).status).toBe(502);
     await strict.logged(`[crit]`, `request: "GET ${path} HTTP/2.0"`);
   });
@@ -87,7 +85,7 @@ async function withoutFolders(proxy: StartedProxy): Promise<StartedProxy> {
 
 async function statusOfLongBody(changes: readonly Change[]): Promise<string[]> {
   await using server = await openBadServer();
-  await using proxy = await withoutFolders(await startNginx({ servers: [server.address], changes }));
+  await using proxy = await withoutFolders(await nginx.start({ servers: [server.address], changes }));
   const body = 'x'.repeat(3_000_000);
   const overTwo = await answerBy(proxy, { path: '/page', body });
   const client = await openClient(proxy.httpsPort);
@@ -100,7 +98,7 @@ async function statusOfLongBody(changes: readonly Change[]): Promise<string[]> {
 /** What comes of a long answer whose client reads only once the server cannot go on, or has lost its connection. */
 async function readAfter(what: 'stuck' | 'closed', changes: readonly Change[]): Promise<'complete' | 'cut'> {
   await using server = await openBadServer();
-  await using proxy = await withoutFolders(await startNginx({ servers: [server.address], changes }));
+  await using proxy = await withoutFolders(await nginx.start({ servers: [server.address], changes }));
   const client = await openClient(proxy.httpsPort);
   client.pause();
   await client.write(`GET /flood HTTP/1.1\r\nHost: ${site}\r\nConnection: close\r\n\r\n`);

@@ -14,8 +14,8 @@ import {
   type Change,
   openBadServer,
   openClient,
+  type ShippedProxy,
   type StartedProxy,
-  type StartProxy,
   site,
   until,
   visitBy,
@@ -30,11 +30,7 @@ export interface Leak {
   readonly finds: string;
 }
 
-export interface Checked {
-  readonly file: string;
-  readonly start: StartProxy;
-  /** Serves below /vault alone, as the file explains. */
-  readonly belowVault: Changes;
+export interface Checked extends ShippedProxy {
   /** Lets a test say in `X-Test-Address` where a request comes from. */
   readonly addressFromHeader: Changes;
   /** How many servers it knows and how many requests a connection takes before one; the usual ones when absent. */

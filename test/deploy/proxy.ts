@@ -52,12 +52,36 @@ export interface StartedProxy extends AsyncDisposable {
 
 export type StartProxy = (options: ProxyOptions) => Promise<StartedProxy>;
 
-export interface Program {
+interface Program {
+  /** The shipped file, below `deploy`. */
+  readonly file: string;
   readonly command: string;
-  /** Writes the files of the proxy into its folder and returns the command's arguments. */
-  prepare(place: { folder: string; httpPort: number; httpsPort: number }): Promise<readonly string[]>;
-  /** Files below the folder that it logs to, beside its output. */
+  /** Files below its folder that it logs to, in addition to its output. */
   readonly logFiles: readonly string[];
+  /** Serves below /vault alone, as the file explains. */
+  readonly belowVault: readonly Change[];
+  /** Writes the proxy's files into its folder and returns the command's arguments. */
+  prepare(
+    shipped: string,
+    servers: readonly string[],
+    place: { folder: string; httpPort: number; httpsPort: number },
+  ): Promise<readonly string[]>;
+}
+
+export interface ShippedProxy {
+  readonly file: string;
+  readonly belowVault: readonly Change[];
+  readonly start: StartProxy;
+}
+
+export function proxyOf(program: Program): ShippedProxy {
+  const { file, belowVault } = program;
+  return {
+    file,
+    belowVault,
+    start: async ({ servers, changes = [] }) =>
+      startProxy(program, changed(await readShipped(file), changes), servers),
+  };
 }
 
 const pollMilliseconds = 10;
@@ -85,10 +109,14 @@ function isListening(port: number): Promise<boolean> {
   });
 }
 
-export async function startProxy({ command, prepare, logFiles }: Program): Promise<StartedProxy> {
+async function startProxy(
+  { command, prepare, logFiles }: Program,
+  shipped: string,
+  servers: readonly string[],
+): Promise<StartedProxy> {
   const folder = await mkdtemp(join(tmpdir(), 'mayfly-proxy-'));
   const [httpPort, httpsPort] = [await freePort(), await freePort()];
-  const args = await prepare({ folder, httpPort, httpsPort });
+  const args = await prepare(shipped, servers, { folder, httpPort, httpsPort });
   // Debian puts servers where only root looks for them.
   const env = { PATH: `${process.env.PATH ?? ''}:/usr/sbin` };
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });

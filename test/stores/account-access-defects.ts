@@ -1,6 +1,7 @@
 /**
  * Stores with one seeded defect each in what the operator decides about an account.
  */
+import type { AccountId } from '../../src/core/account.ts';
 import { noTicketLimits } from './conformance/account-fixtures.ts';
 import type { SeededDefect } from './defects.ts';
 
@@ -10,6 +11,22 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const ended = 'a lock ends every session of its account and no other, and none begins until it is lifted';
 const underWay = 'a change of password and a token that were under way when the lock came are refused';
 const voided = 'a lock voids the reset links of its account, and none that follows works while it lasts';
+
+/** Does as the method does without a lock, and locks again. */
+const withoutLock =
+  (method: 'addSession' | 'changePassword' | 'addOwnToken'): SeededDefect['seed'] =>
+  (store) => {
+    const call = store[method] as (id: AccountId, ...rest: unknown[]) => Promise<unknown>;
+    return {
+      ...store,
+      async [method](id: AccountId, ...rest: unknown[]) {
+        const wasLocked = await store.unlockAccount(id);
+        const result = await call(id, ...rest);
+        if (wasLocked) await store.lockAccount(id);
+        return result;
+      },
+    };
+  };
 
 const lockDefects: readonly SeededDefect[] = [
   {
@@ -29,44 +46,16 @@ const lockDefects: readonly SeededDefect[] = [
       },
     }),
   },
-  {
-    defect: 'a session begins in a locked account',
-    caughtBy: ended,
-    seed: (store) => ({
-      ...store,
-      async addSession(id, verifier, session) {
-        const wasLocked = await store.unlockAccount(id);
-        const added = await store.addSession(id, verifier, session);
-        if (wasLocked) await store.lockAccount(id);
-        return added;
-      },
-    }),
-  },
+  { defect: 'a session begins in a locked account', caughtBy: ended, seed: withoutLock('addSession') },
   {
     defect: 'a password changes in a locked account',
     caughtBy: underWay,
-    seed: (store) => ({
-      ...store,
-      async changePassword(id, ...rest) {
-        const wasLocked = await store.unlockAccount(id);
-        const changed = await store.changePassword(id, ...rest);
-        if (wasLocked) await store.lockAccount(id);
-        return changed;
-      },
-    }),
+    seed: withoutLock('changePassword'),
   },
   {
     defect: 'a person makes a token in a locked account',
     caughtBy: underWay,
-    seed: (store) => ({
-      ...store,
-      async addOwnToken(id, ...rest) {
-        const wasLocked = await store.unlockAccount(id);
-        const added = await store.addOwnToken(id, ...rest);
-        if (wasLocked) await store.lockAccount(id);
-        return added;
-      },
-    }),
+    seed: withoutLock('addOwnToken'),
   },
   {
     defect: 'a second lock moves its time',
