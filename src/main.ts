@@ -142,9 +142,18 @@ async function route(settings: Settings): Promise<ExitCode> {
     return 2;
   }
   const stopped = stopSignal();
-  const { startRouterApp } = await import('./router-app.ts');
+  const { startRouter } = await import('./router/start.ts');
+  const { openRouterMetrics } = await import('./ops/metrics.ts');
   const opened = openLogger(settings);
-  const router = await startRouterApp(settings, opened.log);
+  const { log } = opened;
+  const router = await startRouter(settings, {
+    metrics: settings.internalPort === null ? null : await openRouterMetrics(),
+    onChange: (region, isHealthy) => log({ event: isHealthy ? 'region_back' : 'region_lost', region }),
+    onUntrustedProxy: () => log({ event: 'proxy_untrusted' }),
+    onFault: (error, requestId) =>
+      log({ event: 'fault', where: 'request', error, ...(requestId !== undefined && { requestId }) }),
+    onCrowd: () => log({ event: 'descriptors_used_up' }),
+  });
   if (router.outcome === 'refused') {
     terminal.err(`The router does not start. ${router.problem}\n`);
     return 1;

@@ -17,3 +17,6 @@ export interface MachineClock {
 }
 
 export const systemClock: Clock = () => Math.floor(Date.now() / 1000);
+
+/** Runs a function once, after so many milliseconds; returns what cancels it. */
+export type After = (milliseconds: number, run: () => void) => () => void;

@@ -1,9 +1,7 @@
 /**
- * Counters for Prometheus, of a server and of the router, and the fan-out of events to the log and to them.
- *
- * Labels come from closed sets (operation, status, kind, state, region), so no key or address becomes one (P18) and the number of series is
- * bounded. Off unless `MAYFLY_INTERNAL_PORT` is set, because loading the library takes about 30 ms. An observer never fails what it
- * observes.
+ * Prometheus counters, and the observers that feed them and the log. Labels come from closed sets (operation, status, kind, state, region),
+ * so no key or address becomes one (P18), and the number of series is bounded. Off unless `MAYFLY_INTERNAL_PORT` is set, because loading
+ * the library takes about 30 ms. An observer never fails the observed action.
  */
 import type { Counter, Histogram, Registry } from 'prom-client';
 import type { AccountId } from '../core/account.ts';
@@ -19,17 +17,15 @@ export interface Metrics {
 }
 
 export interface OpenMetrics extends Metrics {
-  /** The text of all series, in Prometheus' exposition format. */
   render(): Promise<string>;
 }
 
-/** Counts nothing. */
 export const noMetrics: Metrics = { countEvent: () => {}, countRequest: () => {} };
 
 const eventHelp: Readonly<Record<ServiceEvent['event'], string>> = {
   concealed: 'Secrets created',
   revealed: 'Secrets read',
-  revealed_again: 'Answers repeated for the one who had just read a secret',
+  revealed_again: 'Answers repeated for the reader of a secret',
   reveal_forfeited: 'Secrets taken but not delivered',
   burned: 'Secrets burned',
   lifetime_changed: 'Lifetimes changed by the creator',
@@ -40,7 +36,7 @@ const eventHelp: Readonly<Record<ServiceEvent['event'], string>> = {
   root_missing: 'Secrets under a root that the key file does not have',
   mail_ended: 'Mails to recipients',
   domain_checked: 'Checks of share domains',
-  signed_up: 'Accounts made by signing up',
+  signed_up: 'Accounts created by sign-up',
   logged_in: 'Log-ins',
   log_in_refused: 'Log-ins with a wrong password, of an unknown address or of a locked account',
   locked_out: 'Right passwords and tokens of locked accounts, refused',
@@ -49,7 +45,7 @@ const eventHelp: Readonly<Record<ServiceEvent['event'], string>> = {
   account_mail_ended: 'Mails about accounts',
 };
 
-/** The labels that some events have; each names a field of the event with a closed set of words. */
+/** Each label is a field of the event with a closed set of words. */
 const eventLabels: Partial<Readonly<Record<ServiceEvent['event'], readonly string[]>>> = {
   concealed: ['kind'],
   mail_ended: ['state'],
@@ -94,10 +90,8 @@ function createSeries(prom: typeof import('prom-client'), registry: Registry): S
   return { events, requests, durations };
 }
 
-/** What the store holds, asked when the series are read. */
 export interface StorageGauge {
   readonly usedBytes: () => Promise<number>;
-  /** `null`: no limit. */
   readonly maxBytes: number | null;
 }
 
@@ -109,10 +103,10 @@ function watchStorage(
   const registers = [registry];
   new prom.Gauge({
     name: 'mayfly_storage_used_bytes',
-    help: 'What the store holds, as MAYFLY_MAX_STORAGE counts it',
+    help: 'Size of the store, as MAYFLY_MAX_STORAGE counts it',
     registers,
     async collect() {
-      // A store that does not answer keeps nobody from the other series.
+      // A store that does not answer must not block the other series.
       await usedBytes().then(
         (bytes) => this.set(bytes),
         () => this.set(Number.NaN),
@@ -122,7 +116,7 @@ function watchStorage(
   if (maxBytes === null) return;
   new prom.Gauge({
     name: 'mayfly_storage_limit_bytes',
-    help: 'MAYFLY_MAX_STORAGE: from there on new secrets are refused',
+    help: 'MAYFLY_MAX_STORAGE: the size at which new secrets are refused',
     registers,
   }).set(maxBytes);
 }
@@ -134,7 +128,7 @@ function watchMailServer(
 ): void {
   new prom.Gauge({
     name: 'mayfly_mail_server_reachable',
-    help: 'Whether the mail server was reached when it was last tried',
+    help: 'Whether the last try reached the mail server',
     registers: [registry],
     collect() {
       this.set(isReached() ? 1 : 0);
@@ -142,7 +136,6 @@ function watchMailServer(
   });
 }
 
-/** @param mailServerIsReached absent where there is no mail server */
 export async function openMetrics(
   storage?: StorageGauge,
   mailServerIsReached?: () => boolean,
@@ -171,21 +164,7 @@ export async function openMetrics(
   };
 }
 
-export interface RouterMetrics {
-  /** @param region `null` for an answer that no region had a part in */
-  countAnswer(region: RegionLabel | null, status: number): void;
-  noteRegion(region: RegionLabel, isHealthy: boolean): void;
-}
-
-export interface OpenRouterMetrics extends RouterMetrics {
-  /** The text of all series, in Prometheus' exposition format. */
-  render(): Promise<string>;
-}
-
-/** Counts nothing. */
-export const noRouterMetrics: RouterMetrics = { countAnswer: () => {}, noteRegion: () => {} };
-
-export async function openRouterMetrics(): Promise<OpenRouterMetrics> {
+export async function openRouterMetrics() {
   const prom = await import('prom-client');
   const registry = new prom.Registry();
   const registers = [registry];
@@ -202,13 +181,13 @@ export async function openRouterMetrics(): Promise<OpenRouterMetrics> {
     registers,
   });
   return {
-    countAnswer: (region, status) => answers.inc({ region: region ?? 'none', status: String(status) }),
-    noteRegion: (region, isHealthy) => up.set({ region }, isHealthy ? 1 : 0),
+    countAnswer: (region: RegionLabel | null, status: number) =>
+      answers.inc({ region: region ?? 'none', status: String(status) }),
+    setRegionHealth: (region: RegionLabel, isHealthy: boolean) => up.set({ region }, isHealthy ? 1 : 0),
     render: () => registry.metrics(),
   };
 }
 
-/** For the core: each event becomes a line and a count. */
 export function createEvents(log: Log, metrics: Metrics): Events {
   return (event) => {
     log(event);
@@ -216,10 +195,8 @@ export function createEvents(log: Log, metrics: Metrics): Events {
   };
 }
 
-/** An answered request, as the HTTP layer tells it. */
 export type Answered = Omit<RequestLine, 'event' | 'account'> & { readonly accountId: AccountId | null };
 
-/** For the HTTP layer: each answered request becomes a line and a count. */
 export function createAnswerObserver(log: Log, metrics: Metrics): (answered: Answered) => void {
   return (answered) => {
     log({ event: 'request', ...answered, account: answered.accountId });
@@ -230,20 +207,20 @@ export function createAnswerObserver(log: Log, metrics: Metrics): (answered: Ans
 type MailFault = Omit<Extract<LogLine, { event: 'mail_fault' }>, 'event'>;
 
 export interface MailWatch {
-  /** Whether it was reached when it was last tried; `true` before that. */
+  /** The result of the last try; `true` before the first. */
   isReached(): boolean;
   onFault(fault: MailFault, trouble: MailTrouble | null): void;
   onAnswer(): void;
 }
 
-/** Reports a lost mail server once, not for each mail and attempt, and once more when it is back; every other fault as it comes. */
+/** Reports the loss of the mail server once, not per mail and attempt, and its return; every other fault immediately. */
 export function createMailWatch(log: Log): MailWatch {
   let isReached = true;
   return {
     isReached: () => isReached,
     onFault(fault, trouble) {
       const isLoss = trouble === 'unreachable';
-      // What waits in line for a server that is lost has no answer either.
+      // Mails in the queue of a lost server get no answer either.
       if (!isReached && trouble !== null) return;
       log(isLoss ? { event: 'mail_server_lost', code: fault.code } : { event: 'mail_fault', ...fault });
       if (isLoss) isReached = false;

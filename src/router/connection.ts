@@ -1,9 +1,7 @@
 /**
- * Connections to the servers of regions, one request at a time on each, and the pool that keeps them.
- *
- * A request is written once and never again. A small answer is handed over whole or not at all, a large one as it arrives and no
- * faster than its reader reads. A connection on which anything was odd, cut off or left over is never used again. Why not
- * `fetch`: `docs/decisions/015-router.md`.
+ * Connections to the regions' servers, one request at a time on each, and their pool. A request is written once. A small answer is passed
+ * on whole or not at all, a large one as fast as its reader reads. A connection with anything odd, cut off or left over is never reused.
+ * Why not `fetch`: `docs/decisions/015-router.md`.
  */
 import type { Socket } from 'bun';
 import { endOfTurn } from '../http/turn.ts';
@@ -17,20 +15,18 @@ import {
 } from './fleet.ts';
 import { AnswerReader } from './upstream-answer.ts';
 
-/** Answers up to this size are collected, larger ones streamed. The largest value of the built-in plans fits. */
+/** Larger answers are streamed. The largest value of the built-in plans fits. */
 const collectBytes = 65_536;
 
 interface Exchange {
   readonly reader: AnswerReader;
   readonly settle: (outcome: HopOutcome) => void;
-  /** Receives the body once the answer was handed over unfinished. */
+  /** Receives the rest of an answer that was passed on unfinished. */
   stream: ReadableStreamDefaultController<Uint8Array> | null;
-  /** The whole request is written. */
   isSent: boolean;
 }
 
 export interface ConnectionOwner {
-  /** Ready for another request. */
   free(connection: Connection): void;
   closed(connection: Connection): void;
 }
@@ -46,7 +42,7 @@ const handlers = {
   handshake: ({ data }: Socket<Connection>, isTrusted: boolean) => (isTrusted ? data.ready() : data.end()),
 };
 
-/** Resolves to `null` when no connection is made within the limit. */
+/** `null`: no connection within the limit. */
 export async function openConnection(
   server: RegionServer,
   owner: ConnectionOwner,
@@ -64,9 +60,7 @@ export async function openConnection(
 
 export class Connection {
   readonly server: RegionServer;
-  /** When it was last used or heard from, on the monotonic clock. */
   lastMs = performance.now();
-  /** Whether it has carried an answer before. */
   isUsed = false;
   readonly #owner: ConnectionOwner;
   readonly #opening = Promise.withResolvers<boolean>();
@@ -103,7 +97,7 @@ export class Connection {
     this.#opening.resolve(true);
   }
 
-  /** Resolves when the answer is there, whole or begun, or known not to come. */
+  /** Resolves when the answer is complete, has begun, or will not come. */
   send(request: HopRequest): Promise<HopOutcome> {
     return new Promise((resolve) => {
       const leave = () => this.#fail({ outcome: 'left' });
@@ -127,7 +121,6 @@ export class Connection {
     const exchange = this.#exchange;
     this.lastMs = performance.now();
     if (exchange === null) {
-      // Nothing was asked, so this answers nothing.
       this.end();
       return;
     }
@@ -153,7 +146,7 @@ export class Connection {
     if (this.#unwritten.length === 0) this.#onWritten?.();
   }
 
-  /** Ends the connection; a request under way gets no answer. */
+  /** A request in progress gets no answer. */
   end(): void {
     this.#fail({ outcome: 'unknown' });
   }
@@ -167,7 +160,7 @@ export class Connection {
     this.#onWritten?.();
     this.#socket?.terminate();
     this.#owner.closed(this);
-    // Break off an answer that has begun, so that its reader cannot take it for whole.
+    // Break off an answer that has begun, so that it does not look complete.
     exchange?.stream?.error(new Error('the answer broke off'));
     exchange?.settle(outcome);
   }
@@ -189,11 +182,11 @@ export class Connection {
   }
 
   #continue(exchange: Exchange): void {
-    if (exchange.stream === null && isLarge(exchange.reader)) this.#handOverUnfinished(exchange);
+    if (exchange.stream === null && isLarge(exchange.reader)) this.#passOnUnfinished(exchange);
     if (exchange.stream !== null) this.#passOn(exchange.stream, exchange.reader);
   }
 
-  #handOverUnfinished(exchange: Exchange): void {
+  #passOnUnfinished(exchange: Exchange): void {
     const body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
@@ -221,7 +214,6 @@ export class Connection {
     if (written < bytes.length) this.#unwritten = bytes.subarray(written);
   }
 
-  /** Forwards a body no faster than the server takes it. */
   async #pump({ stream, lengthBytes }: BodyStream): Promise<void> {
     const exchange = this.#exchange;
     try {
@@ -268,7 +260,7 @@ function responseOf({ head }: AnswerReader, body: Uint8Array | ReadableStream<Ui
   return new Response(hasBody ? (body as BodyInit) : null, { status, headers: fields });
 }
 
-/** Head and content in one buffer, because a write costs more than a copy. */
+/** One buffer, because a write costs more than a copy. */
 function requestBytes(server: RegionServer, request: HopRequest, body: Uint8Array): Uint8Array {
   const { method, target, fields } = request;
   let head = `${method} ${server.basePath}${target} HTTP/1.1\r\nhost: ${server.host}\r\n`;
@@ -289,11 +281,10 @@ function framingField({ method, body }: HopRequest): string {
 }
 
 export interface UpstreamLimits {
-  /** To connect. */
   readonly connectMs: number;
   /** Without a byte of an answer. */
   readonly answerMs: number;
-  /** Unused, before it is closed. */
+  /** Before an unused connection is closed. */
   readonly idleMs: number;
 }
 
@@ -305,9 +296,8 @@ const abandonedMs = 3_000;
 
 export interface UpstreamClient {
   readonly hop: Hop;
-  /** Aborts requests that a lost server has left without a byte for too long to still answer. Earlier, their outcome is open. */
+  /** Aborts requests for which a lost server has been silent too long. Until then their outcome is open. */
   abandon(server: RegionServer): void;
-  /** Ends every connection. */
   close(): void;
 }
 
@@ -361,7 +351,7 @@ export function createUpstreamClient(limits: UpstreamLimits = usualLimits): Upst
     }
     const { isUsed } = connection;
     const outcome = await connection.send(request);
-    // The answers that arrived in one turn are passed on together: with warm caches they cost a sixth less (measured).
+    // Passed on together, all answers of one turn run with warm caches and cost a sixth less (measured).
     await endOfTurn();
     if (outcome.outcome === 'unknown' && isUsed) dropIdle(server);
     return outcome;

@@ -56,11 +56,11 @@ describe('the servers of a region', () => {
 
   it('are asked in turn, and unhealthy ones are skipped', () => {
     const { fleet, first } = fleetOf({ us: ['http://a', 'http://b', 'http://c'], eu: ['http://d'] });
-    for (const server of first.servers) fleet.note(server, true);
+    for (const server of first.servers) fleet.setHealth(server, true);
     const firstAsked = () => fleet.inTurn(first)[0]?.hostname;
     expect([firstAsked(), firstAsked(), firstAsked(), firstAsked()].sort()).toEqual(['a', 'b', 'b', 'c']);
     const [a] = first.servers;
-    if (a !== undefined) fleet.note(a, false);
+    if (a !== undefined) fleet.setHealth(a, false);
     expect(
       fleet
         .inTurn(first)
@@ -84,7 +84,7 @@ describe('a region', () => {
       [b, false],
       [b, true],
     ] as const)
-      fleet.note(server, isHealthy);
+      fleet.setHealth(server, isHealthy);
     expect(changes).toEqual(['us back', 'us lost', 'us back']);
     expect(fleet.isHealthy(first)).toBe(true);
   });

@@ -1,26 +1,23 @@
 /**
- * The regions' servers: which are healthy, and sending a request to one of them.
- *
- * An outcome says whether the request can have been carried out, because that alone decides whether it may be sent again
- * (RFC 9110 §9.2.2): what changes something never goes to a second server once a first may have it.
+ * The regions' servers: which are healthy, and sending a request to one of them. The outcome says whether the request may have been carried
+ * out, which alone decides whether to resend it (RFC 9110 §9.2.2): a request that changes something never goes to a second server once a
+ * first may have it.
  */
 import type { Region, RegionLabel } from '../core/keys.ts';
+import type { After } from '../core/time.ts';
 
-/** One server of a region, as the router reaches it. */
 export interface RegionServer {
   readonly isTls: boolean;
   readonly hostname: string;
   readonly port: number;
-  /** Prefix of every path, `''` or `/path`. */
   readonly basePath: string;
-  /** The Host header: the region's own, whatever the server's address is. */
+  /** The Host header: always the region's own host. */
   readonly host: string;
 }
 
-/** A body passed on as it arrives. */
 export interface BodyStream {
   readonly stream: ReadableStream<Uint8Array>;
-  /** As declared; `null` when chunked. */
+  /** `null`: chunked. */
   readonly lengthBytes: number | null;
 }
 
@@ -30,25 +27,22 @@ export interface HopRequest {
   readonly target: string;
   /** End-to-end fields, names in lower case, without Host and Content-Length. */
   readonly fields: readonly (readonly [name: string, value: string])[];
-  /** `null` for a request without content. */
   readonly body: Uint8Array | BodyStream | null;
-  /** Ends the hop when its answer is no longer wanted. */
   readonly signal: AbortSignal;
 }
 
 export type HopOutcome =
-  /** The answer, without the fields of that connection. Its body may still be coming. */
+  /** Without hop-by-hop fields. The body may still be arriving. */
   | { readonly outcome: 'answered'; readonly response: Response }
-  /** No connection could be made: nothing was sent. */
+  /** No connection: nothing was sent. */
   | { readonly outcome: 'not_sent' }
-  /** It was sent and no understandable answer came: it may have been carried out. */
+  /** Sent, but no valid answer: it may have been carried out. */
   | { readonly outcome: 'unknown' }
-  /** `signal` ended it. */
   | { readonly outcome: 'left' };
 
 export type Hop = (server: RegionServer, request: HopRequest) => Promise<HopOutcome>;
 
-/** Methods that change nothing, so sending them twice does no harm (RFC 9110 §9.2.1). */
+/** Methods that are harmless to repeat (RFC 9110 §9.2.1). */
 export function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }
@@ -60,16 +54,15 @@ export interface RouterRegion extends Region {
 export interface Fleet {
   /** In the operator's order; never empty. */
   readonly regions: readonly RouterRegion[];
-  /** The region with this label; the first for any other, because keys older than the regions belong there. */
+  /** The region with this label, else the first: keys older than the regions belong there. */
   regionOf(label: RegionLabel | null): RouterRegion;
   isHealthy(region: RouterRegion): boolean;
-  /** The healthy servers, starting with the next one at each call. */
   inTurn(region: RouterRegion): readonly RegionServer[];
-  note(server: RegionServer, isHealthy: boolean): void;
+  setHealth(server: RegionServer, isHealthy: boolean): void;
 }
 
 export interface FleetDeps {
-  /** A region became healthy or lost; also called when its health is first known. */
+  /** A region became healthy or lost, or its health is known for the first time. */
   readonly onChange: (label: RegionLabel, isHealthy: boolean) => void;
 }
 
@@ -95,7 +88,7 @@ export function createFleet(regions: readonly RouterRegion[], { onChange }: Flee
       turns.set(region, turn);
       return [...servers.slice(turn), ...servers.slice(0, turn)].filter((server) => healthy.has(server));
     },
-    note(server, isServerHealthy) {
+    setHealth(server, isServerHealthy) {
       const region = homeOf.get(server);
       if (region === undefined) return;
       if (isServerHealthy) healthy.add(server);
@@ -109,7 +102,7 @@ export function createFleet(regions: readonly RouterRegion[], { onChange }: Flee
   };
 }
 
-/** @param upstreams servers' addresses by label; a region without an entry is reached at its own address */
+/** @param upstreams servers' addresses by label; a region without any is reached at its own address */
 export function routerRegions(regions: readonly Region[], upstreams: readonly Region[]): RouterRegion[] {
   return regions.map((region) => {
     const own = upstreams.filter(({ label }) => label === region.label);
@@ -134,25 +127,22 @@ function serverAt(address: string, region: Region): RegionServer {
 export interface HealthWatchDeps {
   readonly fleet: Fleet;
   readonly hop: Hop;
-  /** Called at each failure of a server that no longer answers at all: requests in flight there will not end by themselves. */
+  /** The server does not answer at all: requests in flight there would hang. */
   readonly abandon: (server: RegionServer) => void;
-  /** Runs a function once, after so many milliseconds; returns what cancels it. */
-  readonly after: (milliseconds: number, run: () => void) => () => void;
+  readonly after: After;
   readonly everyMs: number;
   readonly limitMs: number;
 }
 
 export interface HealthWatch {
-  /** Asks this server now, after a failure there. */
   check(server: RegionServer): Promise<void>;
-  /** Asks all, and resolves when each has answered or failed to. */
   checkAll(): Promise<void>;
   stop(): void;
 }
 
 /**
- * Asks every server's `/readyz`: at most one question per server at a time, each with a limit. A server that says no or accepts
- * no connection is unhealthy at once; a slow one only when slow twice in a row, because a busy second is not an outage.
+ * Polls every server's `/readyz`, at most one poll per server at a time, each with a time limit. A server that says no or refuses
+ * connections is unhealthy immediately; a slow one only when slow twice in a row, because a busy second is not an outage.
  */
 export function createHealthWatch(deps: HealthWatchDeps): HealthWatch {
   const { fleet, hop, abandon, after, everyMs, limitMs } = deps;
@@ -172,7 +162,7 @@ export function createHealthWatch(deps: HealthWatchDeps): HealthWatch {
     if (answer.outcome === 'left') slow.add(server);
     else slow.delete(server);
     if (answer.outcome !== 'left' || wasSlow) {
-      fleet.note(server, answer.outcome === 'answered' && answer.response.status === 200);
+      fleet.setHealth(server, answer.outcome === 'answered' && answer.response.status === 200);
       if (answer.outcome !== 'answered') abandon(server);
     }
     cancels.set(
@@ -206,7 +196,6 @@ export type Sent =
   | { readonly outcome: 'lost' }
   /** A server took it and gave no answer. */
   | { readonly outcome: 'unknown' }
-  /** The client is gone. */
   | { readonly outcome: 'left' };
 
 export type Send = (region: RouterRegion, request: HopRequest) => Promise<Sent>;
@@ -224,7 +213,7 @@ export function createSender({ fleet, hop, check }: SenderDeps): Send {
       const sent = await hop(server, request);
       if (sent.outcome === 'answered' || sent.outcome === 'left') return sent;
       if (sent.outcome === 'not_sent') {
-        fleet.note(server, false);
+        fleet.setHealth(server, false);
         continue;
       }
       void check(server);
@@ -235,7 +224,7 @@ export function createSender({ fleet, hop, check }: SenderDeps): Send {
   };
 }
 
-/** Each server once; a lone one twice for safe methods, because a kept connection may just have ended. */
+/** Each server once. A single server gets a safe method twice, because a kept connection may just have ended. */
 function tries(servers: readonly RegionServer[], isRepeatable: boolean): readonly RegionServer[] {
   return isRepeatable && servers.length === 1 ? [...servers, ...servers] : servers;
 }

@@ -1,35 +1,30 @@
 /**
- * Finds an account's home region.
- *
- * Remembers a hash of the credentials under a key of this process, never the credentials. The memory grants nothing, because
- * a region checks them on every request: the one that it goes to, or, where that is not their home, their home when it is asked
- * here. Unknown credentials are never remembered, so a new account is found at once.
+ * Finds an account's home region. It remembers a hash of the credentials under a key of this process, never the credentials. The cache
+ * grants nothing: a region checks credentials on every request, the target region or, if that is not their home, their home via `ask`.
+ * Unknown credentials are not remembered, so a new account works immediately.
  */
 import { createHmac } from 'node:crypto';
 import type { RouterRegion } from './fleet.ts';
 
-/** One region's answer to credentials. */
 export type Recognition =
   | 'known'
   | 'unknown'
-  /** It refuses to say: the client has failed too often there. */
+  /** Refused: the client has failed too often there. */
   | 'withheld'
   | 'lost';
 
 export type Home =
   | { readonly outcome: 'home'; readonly region: RouterRegion }
-  /** No region knows them. */
   | { readonly outcome: 'stranger' }
-  /** This region may know them and answers for itself. */
+  /** This region may know them, and answers the request itself. */
   | { readonly outcome: 'withheld'; readonly region: RouterRegion }
-  /** No region that answered knows them, and this region did not answer. */
+  /** No region that answered knows them, and this one did not answer. */
   | { readonly outcome: 'lost'; readonly region: RouterRegion };
 
 export interface HomeRegionsDeps {
-  /** In the operator's order, which decides between several. */
+  /** In the operator's order; the first match wins. */
   readonly regions: readonly RouterRegion[];
   readonly ask: (region: RouterRegion, authorization: string, clientAddress: string) => Promise<Recognition>;
-  /** 32 random bytes. */
   readonly key: Uint8Array;
   readonly nowMs: () => number;
   readonly maxEntries?: number;
@@ -37,9 +32,8 @@ export interface HomeRegionsDeps {
 }
 
 export interface HomeRegions {
-  /** @param keeper where the request goes, because it names a key from there: asked first; `null` without a key */
+  /** @param keeper the region of the key in the request, asked first; `null` without a key */
   find(authorization: string, clientAddress: string, keeper: RouterRegion | null): Promise<Home>;
-  /** The region no longer knows them. */
   forget(authorization: string): void;
 }
 
@@ -62,7 +56,7 @@ export function createHomeRegions(deps: HomeRegionsDeps): HomeRegions {
     if (entry === undefined) return null;
     entries.delete(name);
     if (entry.untilMs <= nowMs()) return null;
-    // Reinserted last, because the least recently used entry makes room first.
+    // Reinserted last: the least recently used entry is evicted first.
     entries.set(name, entry);
     return entry.region;
   };
@@ -83,7 +77,7 @@ export function createHomeRegions(deps: HomeRegionsDeps): HomeRegions {
       region,
       says: await ask(region, authorization, clientAddress),
     });
-    // Most keys are of the account's own region, and then no other one is needed.
+    // Most keys are from the account's own region; then no other is asked.
     const said = keeper === null ? [] : [await askOne(keeper)];
     if (said[0]?.says !== 'known')
       said.push(...(await Promise.all(regions.filter((region) => region !== keeper).map(askOne))));

@@ -1,9 +1,8 @@
 /**
- * The router's own answers: refusals under `/api` in each version's form, redirects to a region, and the page for when none is up.
- *
- * No answer says that a secret is unknown, which the router cannot know; "nothing was done" is said only when nothing was sent;
- * nothing of the request is repeated but its language. Pages, forms, sessions and links belong to one host, so the router
- * never serves a region's page itself, and redirects only to configured addresses.
+ * The router's own answers: refusals under `/api` in each version's form, redirects, and the page for when no region is up. No answer says
+ * that a secret is unknown, which the router cannot know. "Nothing was done" appears only if nothing was sent. Only the language is taken
+ * from the request. Pages, forms, sessions and links belong to one host, so the router redirects to configured addresses instead of serving
+ * a region's pages.
  */
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
@@ -23,13 +22,12 @@ export type ApiVersion = 'v1' | 'v2';
 
 export interface Refusal {
   readonly status: number;
-  /** v2's code, from the list of its document. */
   readonly code: 'malformed' | 'not_authorized' | 'unavailable' | 'internal';
   readonly message: string;
   readonly retryAfterSeconds?: number;
 }
 
-/** A little longer than it takes to notice that a region is back. */
+/** Slightly longer than it takes to notice that a region is back. */
 export const retryAfterSeconds = 5;
 
 export function regionLost(label: string): Refusal {
@@ -44,13 +42,12 @@ export const noRegion: Refusal = {
   retryAfterSeconds,
 };
 
-/** It was sent, and no answer came. */
 export function outcomeUnknown(label: string): Refusal {
   const message = `The region ${label} did not answer. The request may have been carried out or not: look before you send it again`;
   return { status: 503, code: 'unavailable', message, retryAfterSeconds };
 }
 
-/** The credentials are right, and the key's region wants an account of its own. */
+/** The credentials are right, but the key's region requires one of its own accounts. */
 export function accountElsewhere(home: string, keeper: string): Refusal {
   const message = `Not authorized: these credentials are of the region ${home}, and the key is of the region ${keeper}, where this needs an account`;
   return { status: 401, code: 'not_authorized', message };
@@ -81,7 +78,7 @@ export function refuseApi(version: ApiVersion, method: string, refusal: Refusal)
   return response;
 }
 
-/** To the same path and query on the region's own address; the method stays (RFC 9110 §15.4.8). */
+/** To the same path and query on the region's address; the method stays (RFC 9110 §15.4.8). */
 export function redirectTo({ baseUrl }: RouterRegion, target: string): Response {
   const headers = { location: baseUrl + target };
   return withCommonHeaders(new Response(null, { status: 307, headers }), newRequestId());
@@ -93,9 +90,8 @@ const styleHash = createHash('sha256').update(style).digest('base64');
 const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; frame-ancestors 'none'`;
 
 /**
- * 503.
- * @param lost the region that holds what was asked for; `null` when any would do
- * @param others where new secrets can be made
+ * @param lost the region of the key; `null`: any would do
+ * @param others regions for new secrets
  */
 export async function lostPage(
   lost: RouterRegion | null,

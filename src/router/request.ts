@@ -1,10 +1,8 @@
 /**
- * A client's request on its way to a region: the key in its path, its fields, its body.
- *
- * The router finds the same key in a path as the region does (one segment, percent-decoded once), so that the two never mean
- * different secrets. The region sees exactly one `X-Forwarded-For`, the address that the router found (RFC 9110 §7.6); no
- * client's claim about addresses, hosts or the connection passes, and no field that the region decides by can be
- * suppressed. A body up to the cap is read whole first, so that a slow client holds no connection to a region.
+ * A client's request on its way to a region: the key in its path, its fields, its body. The router reads the key as the region does (one
+ * segment, percent-decoded once), so that both mean the same secret. The region gets exactly one `X-Forwarded-For`, the address that the
+ * router found (RFC 9110 §7.6). Client claims about addresses, hosts or the connection are dropped, and no field that the region decides by
+ * can be suppressed. A body up to the cap is read whole first, so that a slow client occupies no connection to a region.
  */
 import { parseSecretKey, type RegionLabel, regionOfKey } from '../core/keys.ts';
 import { builtInPlans } from '../core/plans.ts';
@@ -20,7 +18,7 @@ export type Destination =
   | { readonly kind: 'api'; readonly version: ApiVersion; readonly key: string | null }
   | { readonly kind: 'page'; readonly key: string | null };
 
-/** Fixed segments that precede a key, and words in a key's place that are not keys. */
+/** Fixed segments before a key, and words in a key's place that are not keys. */
 const beforeKey: Readonly<Record<ApiVersion | 'page', ReadonlySet<string>>> = {
   v1: new Set(['secret', 'private', 'metadata', 'receipt']),
   v2: new Set(['secret', 'private', 'receipt']),
@@ -28,7 +26,6 @@ const beforeKey: Readonly<Record<ApiVersion | 'page', ReadonlySet<string>>> = {
 };
 const noKeys = new Set(['', 'recent', 'conceal', 'generate', 'batch', 'status']);
 
-/** @param path as received, beginning with a slash, without its query */
 export function destinationOf(path: string): Destination {
   const segments = path.split('/');
   // The API reference is a page, with the style sheet of its region.
@@ -47,13 +44,12 @@ function keyAt(segments: readonly string[], at: number, of: keyof typeof beforeK
   return beforeKey[of].has(segments[at] ?? '') ? key : null;
 }
 
-/** The region label in a path's key; `null` when it is not a key. */
 export function labelIn(segment: string): RegionLabel | null {
   const key = parseSecretKey(decodeLeniently(segment));
   return key === null ? null : regionOfKey(key);
 }
 
-/** Fields of one connection, or rewritten for the next. */
+/** Hop-by-hop fields, and those rewritten for the next hop. */
 const dropped = new Set([
   'connection',
   'keep-alive',
@@ -84,7 +80,7 @@ const dropped = new Set([
 ]);
 const forwardedPrefix = 'x-forwarded';
 
-/** What a region decides by: `Connection` must not make any of it disappear. */
+/** Fields that a region decides by: `Connection` must not remove them. */
 export const decisiveFields: ReadonlySet<string> = new Set([
   'authorization',
   'content-type',
@@ -96,17 +92,14 @@ export const decisiveFields: ReadonlySet<string> = new Set([
   'idempotency-key',
   'access-control-request-method',
   'accept-encoding',
-  // A browser by a foreign name sees a page, in its language.
+  // A browser that uses a foreign name gets a page, in its language.
   'accept',
   'accept-language',
 ]);
 
 export type Fields = [name: string, value: string][];
 
-/**
- * @param via the router's own name, for `Via`
- * @returns `null` when `Connection` names one of `decisiveFields`
- */
+/** @returns `null` when `Connection` names one of `decisiveFields` */
 export function fieldsForRegion(headers: Headers, clientAddress: string, via: string): Fields | null {
   const options = connectionOptions(headers.get('connection'));
   if (options.some((name) => decisiveFields.has(name))) return null;
@@ -130,12 +123,11 @@ function connectionOptions(value: string | null): readonly string[] {
   return value.toLowerCase().split(/[\t ]*,[\t ]*/);
 }
 
-/** The largest API body that a region with the built-in plans accepts, end-to-end secrets aside, which are passed on as they come. */
+/** The largest API body of a region with the built-in plans, except end-to-end secrets, which are streamed. */
 export const wholeBytes = bodyCapBytesFor(builtInPlans);
 
 export interface RequestDeps {
   readonly clientAddressOf: ClientAddressOf;
-  /** Reads at most `wholeBytes`. */
   readonly readBody: ReadBody;
   /** This router's unique name in `Via`. */
   readonly via: string;
@@ -149,7 +141,6 @@ function refused(refusal: Refusal, isConnectionOver = false): RequestReading {
   return { outcome: 'refused', refusal, isConnectionOver };
 }
 
-/** @param target path and query as received */
 export async function readRequest(
   request: Request,
   peer: PeerSource | undefined,
@@ -166,7 +157,7 @@ export async function readRequest(
   if (!/^[\x21-\x7e]+$/.test(target)) return refused(malformed('The address is not well-formed'));
   try {
     const body = await readContent(request, deps.readBody);
-    // A second, pipelined request ends the connection, and the region then sees neither (P3). A body read whole ends a turn.
+    // A pipelined second request ends the connection, and the region then sees neither (P3). A body read whole has already ended a turn.
     if (!isSafe(method) && !(body instanceof Uint8Array)) await endOfTurn();
     return { outcome: 'read', request: { method, target, fields, body, signal }, clientAddress };
   } catch (error) {

@@ -1,8 +1,6 @@
 /**
- * Decides which region a request goes to, and what the client hears.
- *
- * A request that names a key goes to that key's region and nowhere else; one with credentials to the region that knows them;
- * only what belongs to no region yet goes by preference. Another region never answers for a lost one.
+ * Decides which region a request goes to. One that names a key goes to that key's region only; one with credentials to the region that
+ * knows them; the rest by preference. No region answers for a lost one.
  */
 
 import type { RegionLabel } from '../core/keys.ts';
@@ -26,13 +24,12 @@ import {
 import { destinationOf, labelIn, type RequestDeps, readRequest } from './request.ts';
 
 export interface Preference {
-  /** By label; `null`: the operator's order decides. */
   readonly weights: Readonly<Record<string, number>> | null;
   readonly random: RandomBytes;
 }
 
 /**
- * The regions to try, preferred first. A region whose weight is 0, or missing among others that have one, gets no new secret.
+ * The regions to try, preferred first. With weights, a region with weight 0 or none gets no new secrets.
  * @param healthy in the operator's order
  */
 export function byPreference(
@@ -61,12 +58,11 @@ export interface RouterDeps extends RequestDeps, Preference {
   readonly fleet: Fleet;
   readonly send: Send;
   readonly homes: HomeRegions;
-  /** Since when this address is deprecated, in Unix seconds; `null` when it is not (RFC 9745). */
+  /** When this address was deprecated, in Unix seconds (RFC 9745); `null`: it is not. */
   readonly deprecatedSince: number | null;
   readonly onAnswer: OnAnswer;
 }
 
-/** Called for each answer with the region that gave it or should have; `null` without one. */
 export type OnAnswer = (label: RegionLabel | null, status: number) => void;
 
 export type Route = (request: Request, peer: PeerSource | undefined) => Promise<Response>;
@@ -77,7 +73,6 @@ interface Routed {
   readonly region: RouterRegion | null;
 }
 
-/** A request under `/api`. */
 interface ApiCall {
   readonly version: ApiVersion;
   readonly request: HopRequest;
@@ -98,7 +93,6 @@ export function createRouter(deps: RouterDeps): Route {
 }
 
 interface Parts {
-  /** Without query and fragment: what the router decides by. */
   readonly path: string;
   /** As received. A request line should hold no `#`; the region refuses it rather than cut a value short. */
   readonly target: string;
@@ -111,7 +105,7 @@ function partsOf(url: string): Parts {
   return { path: end === -1 ? target : target.slice(0, end), target };
 }
 
-/** The older address still works; the preferred one is named with it (RFC 9745 §2, RFC 8288). */
+/** The older address still works; the header names the preferred one (RFC 9745 §2, RFC 8288). */
 function sayDeprecated(headers: Headers, since: number, region: RouterRegion | null): void {
   headers.set('deprecation', `@${since}`);
   if (region !== null) headers.append('link', `<${region.baseUrl}>; rel="alternate"`);
@@ -137,7 +131,7 @@ async function answerApi(
   }
   const call: ApiCall = { version, request: reading.request };
   const keeper = key === null ? null : deps.fleet.regionOf(labelIn(key));
-  // A region does not look at a guest's credentials.
+  // Regions ignore a guest's credentials.
   const isGuest = key !== null && target.startsWith('/api/v2/guest/');
   const authorization = isGuest ? null : incoming.headers.get('authorization');
   // Every region refuses malformed credentials alike.
@@ -145,7 +139,6 @@ async function answerApi(
   return askHome(deps, call, keeper, authorization, reading.clientAddress);
 }
 
-/** @param keeper the region of the key that the request names; `null` without a key */
 function askKeeper(deps: RouterDeps, call: ApiCall, keeper: RouterRegion | null): Promise<Routed> {
   return keeper === null ? askPreferred(deps, call) : askRegion(deps, call, keeper);
 }
@@ -165,14 +158,14 @@ async function askHome(
   if (home.outcome === 'stranger') return askKeeper(deps, call, keeper);
   const isAbroad = keeper !== null && keeper !== home.region;
   if (isAbroad && home.outcome === 'home') return askAbroad(deps, call, keeper, home.region);
-  // Only their home could say whether they are right, and it does not answer.
+  // Only their home could check them, and it does not answer.
   if (isAbroad || home.outcome === 'lost') return refuse(call, regionLost(home.region.label), home.region);
   const routed = await askRegion(deps, call, home.region);
   if (routed.response.status === 401) deps.homes.forget(authorization);
   return routed;
 }
 
-/** Without credentials, which are right but unknown there: it may do what it may without an account. */
+/** Right credentials that the key's region does not know: sent without them, for what needs no account. */
 async function askAbroad(
   deps: RouterDeps,
   { version, request }: ApiCall,

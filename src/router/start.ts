@@ -1,15 +1,13 @@
 /**
- * Composes, starts and stops the router, with its own `/healthz` and `/readyz`.
- *
- * It listens only after every server was asked once, and is ready while one region is. It holds no store and no key of a server, and
- * writes nothing to disk.
+ * Composes, starts and stops the router, with its own `/healthz` and `/readyz`. It listens after one check of every server, and is ready
+ * while any region is. It has no store and no server keys, and writes nothing to disk.
  */
-import type { TrustedProxies } from '../config/addresses.ts';
-import type { Region, RegionLabel } from '../core/keys.ts';
+import type { Settings } from '../config/read.ts';
 import { type RandomBytes, systemRandom } from '../crypto/random.ts';
 import { createBodyReader } from '../http/body.ts';
 import { type ClientAddressOf, createClientAddressOf, type PeerSource } from '../http/client-address.ts';
 import { healthAnswers } from '../http/health.ts';
+import { type InternalServer, startInternalServer } from '../http/internal-server.ts';
 import { ListenError, startServer } from '../http/server.ts';
 import { createUpstreamClient } from './connection.ts';
 import {
@@ -31,7 +29,6 @@ import { wholeBytes } from './request.ts';
 import { createRouter, type OnAnswer } from './router.ts';
 
 export interface RouterSettings {
-  /** In the operator's order; not empty. */
   readonly regions: readonly RouterRegion[];
   readonly weights: Readonly<Record<string, number>> | null;
   readonly deprecatedSince: number | null;
@@ -52,16 +49,15 @@ export interface RouterEdges {
   readonly after: HealthWatchDeps['after'];
   readonly random: RandomBytes;
   readonly nowMs: () => number;
-  /** How long a body may take; 10 s when absent. */
   readonly bodyLimitMs?: number;
 }
 
 const healthEveryMs = 2_000;
 const healthLimitMs = 1_000;
-/** A request waits while the regions are asked about its credentials. */
+/** The request waits for these checks of its credentials. */
 const recognitionLimitMs = 5_000;
 
-/** The router without its sockets and its clock. */
+/** The router without sockets and clock. */
 export function assembleRouter(settings: RouterSettings, edges: RouterEdges): RouterParts {
   const { hop, abandon, after, random, nowMs, bodyLimitMs } = edges;
   const { regions, weights, deprecatedSince, clientAddressOf, onChange, onAnswer } = settings;
@@ -85,7 +81,6 @@ export function assembleRouter(settings: RouterSettings, edges: RouterEdges): Ro
   };
 }
 
-/** Path and query. */
 function targetOf(url: string): string {
   return url.slice(url.indexOf('/', 8));
 }
@@ -115,20 +110,16 @@ function recognitionOf(status: number): Recognition {
   return status === 429 ? 'withheld' : 'lost';
 }
 
-export interface RouterOptions {
-  readonly hostname: string;
-  readonly port: number;
-  readonly regions: readonly Region[];
-  /** Servers' addresses, by label. */
-  readonly upstreams: readonly Region[];
-  readonly weights: Readonly<Record<string, number>> | null;
-  readonly deprecatedSince: number | null;
-  readonly trustedProxies: TrustedProxies;
-  /** Called once, when another proxy forwards requests. */
-  readonly onUntrustedProxy?: () => void;
-  readonly onChange: (label: RegionLabel, isHealthy: boolean) => void;
-  readonly onAnswer: OnAnswer;
-  readonly onFault: (error: unknown, requestId: string) => void;
+export interface RouterObservers {
+  /** `null` without an internal port. */
+  readonly metrics: {
+    readonly countAnswer: OnAnswer;
+    readonly setRegionHealth: FleetDeps['onChange'];
+    readonly render: () => Promise<string>;
+  } | null;
+  readonly onUntrustedProxy: () => void;
+  readonly onChange: FleetDeps['onChange'];
+  readonly onFault: (error: unknown, requestId?: string) => void;
   readonly onCrowd: () => void;
 }
 
@@ -140,30 +131,55 @@ export type RouterStart =
 const idleTimeoutSeconds = 60;
 const graceMs = 8_000;
 
-function settingsOf(options: RouterOptions): RouterSettings {
-  const { regions, upstreams, weights, deprecatedSince, trustedProxies } = options;
-  const { onChange, onAnswer, onUntrustedProxy } = options;
+function settingsOf(settings: Settings, observers: RouterObservers): RouterSettings {
+  const { metrics, onChange, onUntrustedProxy } = observers;
   return {
-    regions: routerRegions(regions, upstreams),
-    weights,
-    deprecatedSince,
-    clientAddressOf: createClientAddressOf(trustedProxies, onUntrustedProxy),
-    ...{ onChange, onAnswer },
+    regions: routerRegions(settings.regions, settings.routerUpstreams),
+    weights: settings.routerWeights,
+    deprecatedSince: settings.routerDeprecation,
+    clientAddressOf: createClientAddressOf(settings.trustedProxies, onUntrustedProxy),
+    onChange(label, isHealthy) {
+      onChange(label, isHealthy);
+      metrics?.setRegionHealth(label, isHealthy);
+    },
+    onAnswer: metrics?.countAnswer ?? (() => {}),
   };
 }
 
-export async function startRouter(options: RouterOptions): Promise<RouterStart> {
+async function listenInternally(
+  { internalHost: hostname, internalPort: port }: Settings,
+  { metrics, onFault }: RouterObservers,
+): Promise<InternalServer | null> {
+  if (port === null || metrics === null) return null;
+  // Share domains belong to regions: a router needs no certificates for any.
+  const isVerified = async () => false;
+  return startInternalServer({ hostname, port }, { metrics, isVerified, onFault: (error) => onFault(error) });
+}
+
+/** `mayfly router`. Listens only after its internal port. */
+export async function startRouter(settings: Settings, observers: RouterObservers): Promise<RouterStart> {
+  const internal = await listenInternally(settings, observers);
+  if (internal?.outcome === 'refused') return internal;
+  const stopInternal = async () => void (await internal?.stop());
+  const router = await listen(settings, observers);
+  if (router.outcome === 'listening') return { ...router, stop: () => router.stop().then(stopInternal) };
+  await stopInternal();
+  return router;
+}
+
+async function listen(settings: Settings, observers: RouterObservers): Promise<RouterStart> {
   const client = createUpstreamClient();
   const { hop, abandon } = client;
   const edges = { hop, abandon, after: afterMs, random: systemRandom, nowMs: () => performance.now() };
-  const { fetch, health } = assembleRouter(settingsOf(options), edges);
+  const { fetch, health } = assembleRouter(settingsOf(settings, observers), edges);
   const close = () => {
     health.stop();
     client.close();
   };
   try {
     await health.checkAll();
-    const { hostname, port, onFault, onCrowd } = options;
+    const { host: hostname, port } = settings;
+    const { onFault, onCrowd } = observers;
     const server = await startServer({ fetch, hostname, port, onFault, onCrowd, idleTimeoutSeconds });
     return { outcome: 'listening', port: server.port, stop: () => server.stop(graceMs).then(close) };
   } catch (error) {

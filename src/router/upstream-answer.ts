@@ -1,10 +1,8 @@
 /**
- * Reads an answer strictly from the bytes of a connection (RFC 9112 §4 to §7.1).
- *
- * The end of a body is known for certain or the answer is refused: two lengths, a length next to a coding, any coding but
- * `chunked`, folded or damaged lines, interim answers, chunk extensions, trailers and bodies that end with their connection
- * are all refused, so that no byte of one answer can be taken for the next. The same bytes give the same answer however they are
- * split. Source of the limits: `docs/decisions/015-router.md`.
+ * Reads an answer strictly from the bytes of a connection (RFC 9112 §4 to §7.1). The end of a body must be certain, so that no byte of one
+ * answer is taken for the next. Refused: two lengths, a length with a coding, any coding but `chunked`, folded or damaged lines, interim
+ * answers, chunk extensions, trailers, bodies that end with their connection. The result does not depend on how the bytes are split. Source
+ * of the limits: `docs/decisions/015-router.md`.
  */
 export type Framing =
   | { readonly kind: 'none' }
@@ -16,14 +14,13 @@ export interface AnswerHead {
   /** End-to-end fields in their order, names in lower case. */
   readonly fields: [name: string, value: string][];
   readonly framing: Framing;
-  /** The server ends the connection after this answer. */
   readonly isLast: boolean;
 }
 
 const statusLine = /^HTTP\/1\.1 ([2-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const fieldLine = /^([!#$%&'*+.^_`|~\dA-Za-z-]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/;
 
-/** Fields of one connection (RFC 9110 §7.6.1), besides those that `Connection` names. */
+/** Hop-by-hop fields (RFC 9110 §7.6.1), in addition to those that `Connection` names. */
 const hopByHop = new Set([
   'keep-alive',
   'proxy-connection',
@@ -40,7 +37,6 @@ interface Reading {
   readonly options: string[];
 }
 
-/** @param text everything before the empty line */
 function parseAnswerHead(text: string, method: string): AnswerHead | null {
   const lines = text.split('\r\n');
   const status = Number(statusLine.exec(lines[0] ?? '')?.[1]);
@@ -90,19 +86,18 @@ const sizeLine = /^[\da-f]{1,8}$/i;
 const headEnd = Buffer.from('\r\n\r\n');
 const lineFeed = 10;
 
-/** What the next line of a chunked body must be. */
+/** Next expected line of a chunked body. */
 type LineKind = 'size' | 'data_end' | 'trailer';
 
 export class AnswerReader {
   state: ReaderState = 'head';
   head: AnswerHead | null = null;
-  /** Bytes after the end of the answer. */
   surplusBytes = 0;
   readonly #method: string;
   #held: Buffer | null = null;
   #parts: Uint8Array[] = [];
   #partBytes = 0;
-  /** Of the body, or of the chunk that is being read. */
+  /** Of the body, or of the current chunk. */
   #leftBytes = 0;
   #line = '';
   #expected: LineKind = 'size';
@@ -111,12 +106,10 @@ export class AnswerReader {
     this.#method = method;
   }
 
-  /** How many bytes of the body `takeBody` would give. */
   get bodyBytes(): number {
     return this.#partBytes;
   }
 
-  /** The part of the body that arrived since the last call. */
   takeBody(): Uint8Array {
     const parts = this.#parts;
     const body =

@@ -52,7 +52,7 @@ function openFleet(dialect: Dialect) {
     },
   );
   for (const { servers } of router.fleet.regions)
-    for (const server of servers) router.fleet.note(server, true);
+    for (const server of servers) router.fleet.setHealth(server, true);
   /** Through the router, at a door on keys of its own. */
   const ask = async (
     { secretKey, metadataKey }: Keys,

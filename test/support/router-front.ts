@@ -56,7 +56,7 @@ async function startRouting(handler: Handler, trustedProxies: readonly string[])
   const edges = { ...idle, hop, random: systemRandom, nowMs: () => performance.now() };
   const clientAddressOf = createClientAddressOf(trusted);
   const parts = assembleRouter({ ...settings, clientAddressOf }, edges);
-  for (const { servers } of regions) for (const server of servers) parts.fleet.note(server, true);
+  for (const { servers } of regions) for (const server of servers) parts.fleet.setHealth(server, true);
   return parts;
 }
 
