@@ -338,7 +338,7 @@ describe('createRightCredentials', () => {
   it('knows what was noted until it is forgotten', () => {
     const right = createRightCredentials();
     expect(right.has('a')).toBe(false);
-    right.note('a');
+    right.add('a');
     expect([right.has('a'), right.has('b')]).toEqual([true, false]);
     right.forget('a');
     expect(right.has('a')).toBe(false);
@@ -346,27 +346,27 @@ describe('createRightCredentials', () => {
 
   it('P21 remembers a bounded number, and lets the oldest go first', () => {
     const right = createRightCredentials(3);
-    for (const header of ['a', 'b', 'c', 'b', 'd']) right.note(header);
+    for (const header of ['a', 'b', 'c', 'b', 'd']) right.add(header);
     expect(['a', 'b', 'c', 'd'].map((header) => right.has(header))).toEqual([false, true, true, true]);
   });
 
   it('P21 remembers ten thousand unless it is told otherwise', () => {
     const right = createRightCredentials();
-    for (let n = 0; n < 10_000; n += 1) right.note(`header ${n}`);
+    for (let n = 0; n < 10_000; n += 1) right.add(`header ${n}`);
     expect(right.has('header 0')).toBe(true);
-    right.note('one more');
+    right.add('one more');
     expect([right.has('header 0'), right.has('header 1')]).toEqual([false, true]);
   });
 
   it('P21 evicts none for one that it knows already', () => {
     const right = createRightCredentials(2);
-    for (const header of ['a', 'b', 'b']) right.note(header);
+    for (const header of ['a', 'b', 'b']) right.add(header);
     expect(['a', 'b'].map((header) => right.has(header))).toEqual([true, true]);
   });
 
   it('P18 holds no credentials', () => {
     const right = createRightCredentials();
-    right.note(encoded(`someone@example.org:${token}`));
+    right.add(encoded(`someone@example.org:${token}`));
     expect(Bun.inspect(right, { depth: 10 })).not.toContain(token);
   });
 });

@@ -1,14 +1,13 @@
 /**
- * Who is calling, and whether they may now: limits and credentials in a fixed order, before the body is touched.
+ * Who is calling, and whether they may now. The order is fixed, and the body is not touched:
  *
- * 1. A POST or PATCH that a browser marks cross-site is refused, and so is a GET with a passphrase. It costs nothing and counts against nobody, so that a
+ * 1. A POST or PATCH that a browser marks cross-site is refused, and so is a GET with a passphrase. This counts against no limit, so a
  *    hostile page cannot use up its visitor's allowance.
- * 2. Without an `Authorization` header (or where it is ignored) the client's prefix is counted in the operation's class;
- *    then an operation for accounts answers 401.
- * 3. With one: a client over `logIn` is refused before anything is looked up, unless just these credentials were right
- *    before (a neighbour's failures never lock out a known account). Wrong or malformed ones count one failure and answer
- *    401; right ones are counted by account in the operation's class. Failures are counted once they are known, so
- *    requests in flight together may exceed the ten by their number; tokens have 256 bits, and what is bounded is work.
+ * 2. Without an `Authorization` header (or if it is ignored), the client's prefix counts in the operation's class; then an operation for
+ *    accounts answers 401.
+ * 3. With one, a client over `logIn` is refused before any lookup, unless the same credentials were right before (a neighbour's failures
+ *    never lock out a known account). Wrong or malformed ones count one failure and answer 401; right ones count by account in the
+ *    operation's class. Concurrent requests may exceed the limit by their number, which only bounds work: tokens have 256 bits.
  */
 import { anonymous, type Caller } from '../core/account.ts';
 import type { SecretService } from '../core/secrets/service.ts';
@@ -25,10 +24,10 @@ export interface Refusal {
 
 export type Admission = Caller | Refusal;
 
-/** Resolves to the caller, or to why there is none. Rejects with `ServiceError` when credentials cannot be checked now. */
+/** Rejects with `ServiceError` when credentials cannot be checked now. */
 type Admit = (operation: Operation, call: AdmissionCall) => Admission | Promise<Admission>;
 
-/** The prefix is found when asked for, and for credentials that were right before nobody asks. */
+/** Lazy: credentials that were right before never need the prefix. */
 type AdmissionCall = Pick<Exchange, 'request' | 'clientPrefix'>;
 
 interface AdmissionDeps {
@@ -64,7 +63,7 @@ export function createAdmission({ authenticate, limiter, crossSite }: AdmissionD
       await limiter.takeShared([failedLogIn(call)]);
       return notAuthorized;
     }
-    right.note(header);
+    right.add(header);
     const refusal = limit === 'none' ? null : limiter.take(limit, 'account', caller.account.id);
     return refusal === null ? caller : rateLimited(refusal);
   };
@@ -85,16 +84,14 @@ function rateLimited({ retryAfterSeconds, headers }: LimitRefusal): Refusal {
   return { kind: 'refused', problem: { problem: 'rate_limited', retryAfterSeconds }, headers };
 }
 
-/** What a 401 carries. */
 export const basicChallenge = 'Basic realm="Mayfly", charset="UTF-8"';
 
 interface BasicCredentials {
-  /** In lower case: usernames compare without case. */
   readonly username: string;
   readonly token: string;
 }
 
-/** Longer than any address (320) and token (64 digits) in base64; what is longer is not decoded at all. */
+/** Longer than any address (320) and token (64 digits) in base64. */
 const maxHeaderLength = 2_048;
 const scheme = /^basic +/i;
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
@@ -102,17 +99,14 @@ const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const control = /[\u0000-\u001f\u007f]/;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/**
- * The credentials in an `Authorization` header (RFC 7617 with UTF-8, RFC 9110 §11.4), or `null` for another scheme or
- * anything malformed. Malformed ones are wrong, never absent, so that nobody falls back to anonymous.
- */
+/** RFC 7617 with UTF-8, RFC 9110 §11.4. `null`: another scheme or malformed, which counts as wrong credentials, never as anonymous. */
 export function parseBasic(header: string): BasicCredentials | null {
   if (header.length > maxHeaderLength) return null;
   const start = scheme.exec(header)?.[0].length;
   if (start === undefined) return null;
   const pair = decodePair(header.slice(start));
   if (pair === null || control.test(pair)) return null;
-  // The first colon divides: a username has none (RFC 7617 §2).
+  // A username contains no colon (RFC 7617 §2).
   const colon = pair.indexOf(':');
   if (colon < 1 || colon === pair.length - 1) return null;
   return { username: pair.slice(0, colon).toLowerCase(), token: pair.slice(colon + 1) };
@@ -128,13 +122,12 @@ function decodePair(encoded: string): string | null {
 }
 
 /**
- * Remembers which credentials were right, so that a neighbour's failures never lock them out: a client over its
- * failed log-ins may still have these checked. Holds unguessable 64-bit fingerprints only, at most `maxEntries`; it
- * decides who is checked, never who is let in.
+ * A client over its failed log-ins may still have credentials checked that were right before. Decides who is checked, never who is let in.
+ * Holds 64-bit fingerprints under a random seed.
  */
 interface RightCredentials {
   has(header: string): boolean;
-  note(header: string): void;
+  add(header: string): void;
   forget(header: string): void;
 }
 
@@ -144,7 +137,7 @@ export function createRightCredentials(maxEntries = 10_000): RightCredentials {
   const right = new Set<number | bigint>();
   return {
     has: (header) => right.has(fingerprintOf(header)),
-    note(header) {
+    add(header) {
       const fingerprint = fingerprintOf(header);
       if (right.has(fingerprint)) return;
       if (right.size >= maxEntries) for (const oldest of right.values()) if (right.delete(oldest)) break;

@@ -1,7 +1,4 @@
-/**
- * An API version's side of the pipeline (`pipeline.ts`): operations behind limits and credentials, in the version's own
- * words. Status decides what a refusal carries: 401 the challenge.
- */
+/** An API version's side of the pipeline (`pipeline.ts`). */
 import type { SecretService } from '../core/secrets/service.ts';
 import { basicChallenge, createAdmission } from './admission.ts';
 import { createBodyReader } from './body.ts';
@@ -15,23 +12,19 @@ import { type Problem, RequestProblem } from './problem.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { createRouteTable, type Endpoint, type Way } from './routes.ts';
 
-/** What an API may use to word a problem. `path` and `params` hold keys: for the answer only, never for a log. */
+/** `path` and `params` contain keys: for the answer only, never for a log. */
 interface ProblemFacts {
   readonly path: string;
-  /** Path parameters; empty before the route is found or when they do not decode. */
   readonly params: Readonly<Record<string, string>>;
-  /** The operation's name, or `null` when no operation was found. */
   readonly operation: string | null;
   readonly method: string;
 }
 
-/** One version of the API. */
 export interface ApiSurface {
-  /** `/api/v1`, without a trailing slash. */
   readonly base: string;
   readonly operations: readonly Operation[];
   readonly encodeProblem: (problem: Problem, facts: ProblemFacts) => Reply;
-  /** Whether paths without a key also answer with a slash at the end. */
+  /** For paths without a key. */
   readonly acceptsTrailingSlash: boolean;
 }
 
@@ -40,13 +33,12 @@ export interface ApiDeps extends Origins, Observers {
   readonly authenticate: SecretService['authenticate'];
   readonly limiter: RateLimiter;
   readonly bodyCapBytes: number;
-  /** Milliseconds within which a body has to arrive; 10,000 when absent. */
+  /** Time limit for a body. Default: 10,000. */
   readonly bodyLimitMs?: number;
 }
 
 type ApiCall = Call<Operation>;
 
-/** Unknown paths below its base are answered in its own words. */
 export function createApi(surface: ApiSurface, deps: ApiDeps): Part {
   const { base, operations, acceptsTrailingSlash } = surface;
   const { authenticate, limiter, clientAddressOf, onAnswer, onFault } = deps;
@@ -84,7 +76,6 @@ export function createApi(surface: ApiSurface, deps: ApiDeps): Part {
   return { base, serve: createPipeline(side) };
 }
 
-/** By its own path and by its aliases. */
 export function waysTo(operation: Operation): Way<Operation>[] {
   const { method, path, aliases = [] } = operation;
   return [{ method, path }, ...aliases].map((way) => ({ ...way, target: operation }));
@@ -93,7 +84,7 @@ export function waysTo(operation: Operation): Way<Operation>[] {
 type Params = Readonly<Record<string, string>>;
 const noParams: Params = Object.freeze({});
 
-/** The endpoint's parameters, percent-decoded. Throws `RequestProblem('malformed')` for what does not decode. */
+/** Percent-decoded. Throws `RequestProblem('malformed')`. */
 export function paramsOf({ paramNames }: Endpoint<Operation>, values: readonly string[]): Params {
   if (paramNames.length === 0) return noParams;
   const params: Record<string, string> = {};

@@ -1,9 +1,8 @@
 /**
- * The only reader of request bodies, bounded in bytes and in time (P21): never more than the cap (and one chunk) is held,
- * whatever Content-Length says or omits, and a body that has not arrived within the time limit is given up. A large one may take
- * longer, as long as it keeps coming. Most bodies come in the packet of their head and are there at the end of the turn; only the
- * others are watched, by one interval for all. A small body with a length goes through the runtime's own buffering, which costs a
- * tenth of a stream.
+ * The only reader of request bodies, bounded in bytes and time (P21): it holds at most the cap and one chunk, whatever Content-Length says.
+ * A large body may take longer while it keeps coming. Most bodies arrive in the packet of their head and are complete at the end of the
+ * turn; one interval watches all others. A small body with a length goes through the runtime's own buffering, at a tenth of a stream's
+ * cost.
  */
 import type { Plan, Plans } from '../core/plans.ts';
 import { maxPassphraseBytes } from '../core/secrets/access.ts';
@@ -12,18 +11,18 @@ import { RequestProblem } from './problem.ts';
 import { endOfTurn } from './turn.ts';
 
 /**
- * The largest body: room for the largest value of any plan beside the longest passphrase, both escaped to six bytes a byte
- * as JSON does with control characters, and for everything around them; at least 64 KiB.
+ * Room for the largest value of any plan and the longest passphrase, with every byte escaped to six (as JSON does with control characters),
+ * and the rest of the body.
  */
 export function bodyCapBytesFor(plans: Plans): number {
   const largestValueBytes = Math.max(...Object.values(plans).map((plan) => plan.maxValueBytes));
   return Math.max(65_536, 6 * (largestValueBytes + maxPassphraseBytes) + 4_096);
 }
 
-/** Escaped and with names: a label of 500 characters, a share domain, and what else goes with a creation. */
+/** Room for the rest of a creation, escaped: field names, a label of 500 characters, a share domain. */
 const besideSealedBytes = 16_384;
 
-/** The largest body of a creation: as any, and where the caller's plan allows it, with the largest end-to-end secret in base64url. */
+/** Also fits the plan's largest end-to-end secret in base64url. */
 export function creationCapBytesFor(plans: Plans, plan: Plan): number {
   return Math.max(bodyCapBytesFor(plans), Math.ceil((maxCiphertextBytes(plan) * 4) / 3) + besideSealedBytes);
 }
@@ -40,9 +39,9 @@ export function assertNotEncoded(request: Request): void {
   );
 }
 
-/** The body came too slowly: what is left of it is not awaited, so the connection must end with the answer. */
+/** The rest of the body is not awaited, so the connection must end with the answer. */
 export class BodyTimeout extends RequestProblem {
-  /** @param isLong whether it was given more time than that */
+  /** @param isLong whether it got more time than `limitMs` */
   constructor(limitMs: number, isLong: boolean) {
     const message = isLong
       ? 'The request body came too slowly'
@@ -52,25 +51,24 @@ export class BodyTimeout extends RequestProblem {
 }
 
 interface BodyReaderOptions {
-  /** Unless a read names another. */
   readonly capBytes: number;
-  /** 10,000 when absent; observed to a tenth. A body of more than `promptBytes` gains a second with each `slowestBytesPerSecond`. */
+  /** Default 10,000; accurate to a tenth. A body over `promptBytes` gains a second per `slowestBytesPerSecond`. */
   readonly limitMs?: number | undefined;
 }
 
-/** Up to here the time limit holds, however steadily the bytes drip. */
+/** Up to this size the time limit is fixed, however steadily bytes drip in. */
 const promptBytes = 65_536;
 /** A phone at the edge of its network: a megabyte in two minutes. */
 const slowestBytesPerSecond = 8_192;
 
-/** How long a body that says this length may take at most; `null` for one within the usual limit. */
+/** The most time a body of this declared length may take; `null`: the default limit. */
 export function longestBodySeconds(declaredBytes: number): number | null {
   return declaredBytes > promptBytes ? Math.ceil(declaredBytes / slowestBytesPerSecond) : null;
 }
 
 /**
- * Resolves at the end of the turn in which the last of the body came (`turn.ts`). Throws `RequestProblem`: `body_too_large`,
- * or `malformed` when the body broke off or came too slowly.
+ * Resolves when the turn of the last byte has ended (`turn.ts`). Throws `RequestProblem`: `body_too_large`, or `malformed` if the body
+ * broke off or was too slow.
  */
 export type ReadBody = (request: Request, capBytes?: number) => Promise<Uint8Array>;
 
@@ -85,7 +83,7 @@ export function createBodyReader({ capBytes: usualCapBytes, limitMs = 10_000 }: 
     try {
       const bytes = await readingOf(request, declared, capBytes, watch);
       if (bytes.length > capBytes) throw tooLarge(capBytes);
-      // A stream may end quietly where the connection was cut.
+      // A stream may end silently when the connection was cut.
       if (declared !== null && bytes.length < Number(declared)) throw brokenOff();
       return bytes;
     } catch (error) {
@@ -112,7 +110,7 @@ async function nothing(): Promise<Uint8Array> {
 
 async function readWhole(request: Request, watch: Watch): Promise<Uint8Array> {
   const reading = request.bytes();
-  // It may fail before anything below waits for it.
+  // It may reject before anything below awaits it.
   reading.catch(() => {});
   await endOfTurn();
   const bytes = Bun.peek(reading);
@@ -156,12 +154,11 @@ async function collect(
 
 interface PendingRead {
   ticksLeft: number;
-  /** Counted beyond `promptBytes`, and already paid with time. */
+  /** Bytes beyond `promptBytes` that have already gained time. */
   paidBytes: number;
   readonly giveUp: (reason: RequestProblem) => void;
 }
 
-/** Counts the ticks of all bodies under way, while there are any. */
 class Watch {
   readonly #limitMs: number;
   readonly #pending = new Set<PendingRead>();
@@ -171,10 +168,9 @@ class Watch {
     this.#limitMs = limitMs;
   }
 
-  /** What the reading comes to. Throws `BodyTimeout` when that takes longer than the limit. */
   async bound(begin: (onPart: (length: number) => void) => Promise<Uint8Array>): Promise<Uint8Array> {
     const slow = Promise.withResolvers<never>();
-    // One more, because the first tick may come at once.
+    // One extra, because the first tick may come immediately.
     const read = { ticksLeft: ticksPerLimit + 1, paidBytes: 0, giveUp: slow.reject };
     this.#pending.add(read);
     this.#interval ??= setInterval(() => this.#tick(), this.#limitMs / ticksPerLimit).unref();
@@ -185,7 +181,6 @@ class Watch {
     }
   }
 
-  /** @param length of what has come so far */
   #extend(read: PendingRead, length: number): void {
     const beyond = Math.max(0, length - promptBytes);
     const tickMs = this.#limitMs / ticksPerLimit;

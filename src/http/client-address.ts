@@ -1,26 +1,22 @@
 /**
- * Which client a request came from. An address is believed only from a configured proxy, reading `X-Forwarded-For` right to
- * left; otherwise the client is the socket's peer (P22). One client is one IPv4 /24 or IPv6 /56, because a site's hosts
- * share those.
+ * Which client a request came from: the socket's peer, or behind a trusted proxy the address in `X-Forwarded-For`, read right to left
+ * (P22). One client is one IPv4 /24 or IPv6 /56, because a site's hosts share those.
  */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { TrustedProxies } from '../config/addresses.ts';
 
-/** What a server offers to ask for the socket's peer; Bun's server object is one, an empty environment has none. */
 export interface PeerSource {
   requestIP?(request: Request): { readonly address: string } | null;
 }
 
-/** The client's address in plain spelling. `peer` is absent where there is no socket. */
 export type ClientAddressOf = (request: Request, peer: PeerSource | undefined) => string;
 
-/** Used where there is no socket: handlers called directly, or a unix socket. */
+/** For handlers called directly, and unix sockets. */
 export const addressWithoutSocket = '127.0.0.1';
 
-/** Entries of `X-Forwarded-For` looked at, from the right; more than any chain of proxies has. */
 const maxHops = 32;
 
-/** Where a proxy of one's own stands: loopback, link-local, and the ranges of RFC 1918, RFC 6598 and RFC 4193. */
+/** Where an operator's own proxy usually runs: loopback, link-local, and the ranges of RFC 1918, RFC 6598 and RFC 4193. */
 const nearby = new BlockList();
 const nearbyRanges =
   '127.0.0.0/8 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 169.254.0.0/16 100.64.0.0/10 ::1/128 fc00::/7 fe80::/10';
@@ -38,18 +34,18 @@ function isForwarded({ headers }: Request): boolean {
 }
 
 /**
- * @param onUntrustedProxy called once, when a nearby peer that is not trusted forwards a request: then all of a proxy's
- * visitors count as one client
+ * @param onUntrustedProxy called once, when a nearby peer that is not trusted forwards a request: all visitors behind that proxy then count
+ * as one client
  */
 export function createClientAddressOf(
   trusted: TrustedProxies,
   onUntrustedProxy: () => void = () => {},
 ): ClientAddressOf {
-  let isTold = false;
+  let isReported = false;
 
   function socketClient(request: Request, socketAddress: string): string {
-    if (!isTold && isForwarded(request) && isNearby(socketAddress)) {
-      isTold = true;
+    if (!isReported && isForwarded(request) && isNearby(socketAddress)) {
+      isReported = true;
       onUntrustedProxy();
     }
     return socketAddress;
@@ -69,7 +65,7 @@ function socketAddressOf(request: Request, peer: PeerSource | undefined): string
   return address === undefined ? addressWithoutSocket : (parseAddress(address) ?? addressWithoutSocket);
 }
 
-/** The rightmost address that is no proxy of ours; the leftmost when all are; the socket's when one is garbage. */
+/** The rightmost address that is not a trusted proxy. If all are, the leftmost; if one is garbage, the socket's. */
 function clientOf(forwarded: string, socketAddress: string, trusted: TrustedProxies): string {
   const entries = forwarded.split(',');
   let client = socketAddress;
@@ -82,7 +78,7 @@ function clientOf(forwarded: string, socketAddress: string, trusted: TrustedProx
   return client;
 }
 
-/** `203.0.113.9`, `203.0.113.9:4711`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:4711`. */
+/** With or without a port; IPv6 with or without brackets. */
 function parseForwardedEntry(entry: string): string | null {
   const text = entry.trim();
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1];
@@ -91,14 +87,14 @@ function parseForwardedEntry(entry: string): string | null {
   return parseAddress(withPort ?? text);
 }
 
-/** The address in plain spelling: no zone, and IPv4 where IPv6 only wraps it. `null` for anything else. */
+/** In canonical form: no zone, IPv4-mapped IPv6 as IPv4. `null` for anything else. */
 export function parseAddress(text: string): string | null {
   const version = isIP(text);
   if (version === 0) return null;
   if (version === 4) return text;
   const zone = text.indexOf('%');
   const address = (zone === -1 ? text : text.slice(0, zone)).toLowerCase();
-  // Only what begins with zeros can wrap IPv4; the addresses of clients never do.
+  // Only addresses that begin with zeros can wrap IPv4, and clients' never do.
   if (address[0] !== ':' && address[0] !== '0') return address;
   const groups = groupsOf(address);
   const isMapped = groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0);
@@ -106,8 +102,8 @@ export function parseAddress(text: string): string | null {
 }
 
 /**
- * `203.0.113.0/24` or `2001:db8:0:100::/56`: one spelling for each prefix.
- * @param address as `parseAddress` or a `ClientAddressOf` gives it.
+ * `203.0.113.0/24` or `2001:db8:0:100::/56`: one spelling per prefix.
+ * @param address canonical
  */
 export function clientPrefixOf(address: string): string {
   if (!address.includes(':')) return `${address.slice(0, address.lastIndexOf('.'))}.0/24`;
@@ -115,7 +111,7 @@ export function clientPrefixOf(address: string): string {
   return `${hex(first)}:${hex(second)}:${hex(third)}:${hex(fourth & 0xff00)}::/56`;
 }
 
-/** The eight groups of a valid IPv6 address. */
+/** @param address valid IPv6 */
 function groupsOf(address: string): number[] {
   const [head = '', tail] = withoutDottedPart(address).split('::');
   const left = parseGroups(head);

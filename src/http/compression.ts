@@ -1,6 +1,6 @@
 /**
- * What may be compressed, and how. Only what repeats nothing that was sent and holds no secret: otherwise the length would
- * tell, guess by guess, what stands beside the guess (BREACH).
+ * Only compress content that holds no secret and repeats nothing from the request: otherwise the length reveals, guess by guess, the text
+ * next to the guess (BREACH).
  */
 
 import { declareLength } from './headers.ts';
@@ -12,15 +12,13 @@ export function acceptsGzip(request: Request): boolean {
 }
 
 /**
- * RFC 1952. libdeflate takes whole texts, which is all there is here, at a fraction of what a zlib stream with its quarter
- * of a megabyte of state costs for each page.
- * @param level 1–12: the higher the smaller and slower
+ * RFC 1952. libdeflate takes whole texts, at a fraction of the cost of a zlib stream and its quarter megabyte of state per page.
+ * @param level 1–12: higher is smaller and slower
  */
 export function gzip(content: string | Uint8Array<ArrayBuffer>, level: 6 | 12): Uint8Array<ArrayBuffer> {
   return Bun.gzipSync(content, { library: 'libdeflate', level });
 }
 
-/** A content that is the same for everyone, compressed once. */
 export class SharedText {
   readonly text: string;
   #gzipped: Uint8Array<ArrayBuffer> | null = null;
@@ -29,7 +27,7 @@ export class SharedText {
     this.text = text;
   }
 
-  /** The answer with this content in place of its own, compressed where the client takes that; for HEAD with its length. */
+  /** Replaces the body, compressed if the client accepts that; HEAD gets its length. */
   putInto({ status, headers }: Response, request: Request): Response {
     const isPacked = acceptsGzip(request);
     if (isPacked) this.#gzipped ??= gzip(this.text, 12);

@@ -1,7 +1,7 @@
-/** The runtime joins headers by commas; one in quotes, or that no media type follows, belongs to a parameter. */
+/** The runtime joins repeated headers with commas. A comma inside quotes, or not followed by a media type, is part of a parameter. */
 const eachHeader = /(?:"(?:[^"\\]|\\.?)*(?:"|$)|[^",]|,(?!\s*[\w.+-]+\/))+/g;
 
-/** Where a library sets `Content-Type` and its caller sets another: the last one that is `read`, or the last when none is. */
+/** For libraries that send `Content-Type` in addition to their caller's: the last one that matches `read`, else the last. */
 export function contentTypeOf(headers: Headers, read: RegExp): string {
   const joined = headers.get('content-type') ?? '';
   if (!joined.includes(',')) return joined;

@@ -1,14 +1,13 @@
 /**
- * What pages of other sites may do here: cross-site POSTs and PATCHes, GETs with a passphrase (Fetch Metadata, W3C) and CORS (Fetch
- * standard).
- * Nothing is allowed by default. An allowed origin is matched whole and answered by name, never with `*` and never with
- * credentials: `Authorization` is not among the allowed headers, so a page of another site can only act anonymously.
+ * What pages of other sites may do here: cross-site POSTs and PATCHes, GETs with a passphrase (Fetch Metadata, W3C), and CORS (Fetch
+ * standard). By default, nothing. An allowed origin must match exactly and is answered by name, never with `*` or credentials.
+ * `Authorization` is not an allowed header, so such a page can only act anonymously.
  *
- * A browser that was once given Basic credentials adds them by itself, also to the form of another site. A POST with
- * `Authorization` must therefore come from the very origin, from an allowed one, or from a program, which sends neither
- * `Sec-Fetch-Site` nor `Origin`. A share domain is not our origin: its owner decides what is served there.
+ * A browser that was given Basic credentials adds them to every request, also to another site's form. So a POST with `Authorization` must
+ * come from this origin, from an allowed one, or from a program, which sends neither `Sec-Fetch-Site` nor `Origin`. A share domain does not
+ * count as this origin: its owner decides what it serves.
  *
- * A passphrase in a GET is a guess and counts (P14), so a picture on another page could use up its reader's guesses.
+ * A passphrase in a GET is a guess and counts (P14), so an image on another page could use up its reader's guesses.
  */
 import { isPrivateName } from '../core/links.ts';
 import { hostNameOf } from '../core/share-domain.ts';
@@ -17,14 +16,9 @@ import { mayChange } from './operation.ts';
 import type { ServerOptions } from './server.ts';
 
 export interface CrossSitePolicy {
-  /**
-   * Whether a request may go on, given the page that sends it.
-   * @param takesGuess whether a GET of this address tries a passphrase
-   */
+  /** @param takesGuess whether a GET of this address tries a passphrase */
   admits(request: Request, takesGuess: boolean): boolean;
-  /** Adds what the origin needs to read the answer. */
   share(request: Request, headers: Headers): void;
-  /** Adds what a preflight asks for. `allow` is the route's `Allow`. */
   answerPreflight(request: Request, headers: Headers, allow: string): void;
 }
 
@@ -33,9 +27,8 @@ const exposedHeaders = 'retry-after, ratelimit, ratelimit-policy, x-request-id, 
 const preflightSeconds = '600';
 
 export interface Origins {
-  /** The site's own, serialised: `https://app.example`. */
+  /** Serialised: `https://app.example`. */
   readonly ownOrigin: string;
-  /** Others that may call from a browser; empty: none. */
   readonly allowedOrigins: ReadonlySet<string>;
 }
 
@@ -80,20 +73,19 @@ function hasPassphrase({ headers, url }: Request): boolean {
 
 interface OwnNames {
   readonly baseUrl: string;
-  /** Whether links are made on the name: a share domain, or a host of the brand file. */
+  /** A share domain, or a host of the brand file. */
   readonly isShareDomain: (name: string) => Promise<boolean>;
 }
 
 type Fetch = ServerOptions['fetch'];
 
 /**
- * Answers 421 to a browser by a foreign name (RFC 9110 §15.5.20), and hands everything else on.
+ * Answers 421 to a browser that uses a foreign name (RFC 9110 §15.5.20).
  *
- * An installation being tried out listens on the loopback, where other sites cannot reach it, unless they point a name of
- * their own at it (DNS rebinding): to the browser their page and this installation are then one site. Such a request has
- * an `Origin`, which a page can neither leave out of a POST nor forge. A client that is no browser chooses its Host freely
- * and gains nothing by it, so it is answered as usual; so is everybody where the base URL is public. A person is told by a page,
- * before anything is typed: a GET of any page is refused too.
+ * A trial installation listens on loopback, out of other sites' reach, unless one points its own name there (DNS rebinding): the browser
+ * then treats both as one site. Such a request has an `Origin`, which a page can neither omit from a POST nor forge. Other clients choose
+ * their Host freely and gain nothing by it, so they are answered as usual; so is everyone if the base URL is public. A GET of any page is
+ * refused too, so that a person sees why before typing anything.
  */
 export function refuseForeignHosts(fetch: Fetch, { baseUrl, isShareDomain }: OwnNames): Fetch {
   const { hostname: siteHost, pathname } = new URL(baseUrl);
@@ -117,7 +109,7 @@ export function refuseForeignHosts(fetch: Fetch, { baseUrl, isShareDomain }: Own
   };
 }
 
-/** As browsers do when somebody opens an address or sends a form, but not for what the API answers. */
+/** An address opened or a form sent in a browser, except under `/api`. */
 function asksForPage({ headers, url }: Request, basePath: string): boolean {
   if (headers.get('accept')?.includes('text/html') !== true) return false;
   return !/^\/api\/(?!docs$|$)/.test(new URL(url).pathname.slice(basePath.length));

@@ -1,6 +1,6 @@
 /**
- * Strict reading of `application/x-www-form-urlencoded` (WHATWG URL §5.1), of a body or of a query string: ill-formed UTF-8 and a
- * broken escape are malformed, never repaired.
+ * Strict `application/x-www-form-urlencoded` (WHATWG URL §5.1), for bodies and query strings: ill-formed UTF-8 and broken escapes are
+ * malformed, never repaired.
  */
 import { RequestProblem } from './problem.ts';
 
@@ -10,13 +10,12 @@ const encoder = new TextEncoder();
 const sign = { plus: 0x2b, percent: 0x25, blank: 0x20 } as const;
 const escapes = /[%+]/;
 
-/** More than any form here has, empty ones too: each costs as much as a hundred bytes of a text (P21). */
+/** More than any form here has, empty fields included: each costs as much as a hundred bytes of text (P21). */
 export const mostFields = 100;
 
-/** `undefined` where it has no `=`. */
 export type FormPair = readonly [name: string, value: string | undefined];
 
-/** In their order; nothing is left out but what is empty. @throws RequestProblem `malformed` */
+/** In order; skips only empty fields. @throws RequestProblem `malformed` */
 export function formPairs(text: string): readonly FormPair[] {
   const pairs: FormPair[] = [];
   let fields = 0;
@@ -32,7 +31,7 @@ export function formPairs(text: string): readonly FormPair[] {
 }
 
 /**
- * Of a body, where a part without `=` is mostly the rest of a value whose `&` was not escaped: it can be neither dropped nor named.
+ * A part without `=` is usually the rest of a value whose `&` was not escaped, so it can be neither dropped nor named.
  * @throws RequestProblem `malformed`
  */
 export function formBodyPairs(body: Uint8Array): readonly (readonly [name: string, value: string])[] {
@@ -50,7 +49,7 @@ function pairOf(field: string): FormPair {
   return [decode(field.slice(0, equals)), decode(field.slice(equals + 1))];
 }
 
-/** Byte by byte: replacing by pattern takes a hundred times as long for a megabyte of escapes (P21). */
+/** Byte by byte: a regular expression takes a hundred times as long on a megabyte of escapes (P21). */
 function decode(text: string): string {
   if (!escapes.test(text)) return text;
   const encoded = encoder.encode(text);

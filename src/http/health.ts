@@ -1,24 +1,22 @@
 /**
- * `/healthz`: the process lives; `/readyz`: it can serve. Exempt from limits, credentials and the log; they change nothing
- * and say no more than a word or two: not why, not which store.
+ * `/healthz`: the process is alive. `/readyz`: it can serve. No limits, credentials or log. The answers reveal neither the reason nor which
+ * store.
  */
 import type { ClockVerdict } from '../core/ports/clock.ts';
 import { declareLength, jsonResponse, newRequestId } from './headers.ts';
 import type { AnswerAlone } from './pipeline.ts';
 
-/** `single`: it is on one database server without a standby. `unsafe`: that server's settings are not safe, which was allowed. */
+/** `single`: one database server without a standby. `unsafe`: unsafe settings that the operator allowed. */
 export type StoreRisk = 'single' | 'unsafe';
 
 export interface HealthDeps {
-  /** Whether secrets can be read and burned now, and created where there is room. A rejection counts as no. */
+  /** Whether secrets can be read and burned now, and created if there is room. A rejection counts as no. */
   readonly isReady: () => boolean | Promise<boolean>;
-  /** What the store makes of the wall clock; absent where there is none. In doubt the service still serves, so `/readyz` says so and answers 200. */
+  /** The store's verdict on the wall clock. The service still serves while in doubt, so `/readyz` mentions it and answers 200. */
   readonly clockVerdict?: () => ClockVerdict;
-  /** Whether new secrets are refused for want of room. Balancing away from it would take the reads along: 200, too. */
+  /** Whether new secrets are refused for lack of room. Still 200: a load balancer that turns away would stop the reads too. */
   readonly storageIsFull?: () => boolean;
-  /** Whether it is not ready because another process holds the store. */
   readonly storeIsLocked?: () => boolean;
-  /** Absent: none that has to be said. */
   readonly storeRisks?: readonly StoreRisk[];
 }
 
@@ -26,7 +24,6 @@ const isAlive = () => true;
 const ok = () => '{"status":"ok"}';
 const allow = 'GET, HEAD, OPTIONS';
 
-/** By path. @param base a path in front of both, `''` at the root. */
 export function healthAnswers(deps: HealthDeps, base = ''): [path: string, answer: AnswerAlone][] {
   return [
     [`${base}/healthz`, (request) => answer(request, isAlive, ok)],
@@ -34,7 +31,7 @@ export function healthAnswers(deps: HealthDeps, base = ''): [path: string, answe
   ];
 }
 
-/** Answers while a start waits for the store: alive, not ready, and 503 with `Retry-After` for everything else. */
+/** For a start that waits for the store: alive, not ready, and 503 with `Retry-After` for everything else. */
 export function answerEarly(base: string): (request: Request) => Response | Promise<Response> {
   const deps: HealthDeps = { isReady: () => false };
   const health = new Map([...healthAnswers(deps), ...healthAnswers(deps, base)]);

@@ -1,21 +1,16 @@
 /**
- * The internal port: `/metrics` for Prometheus, and `/ask`, which Caddy asks before it gets a certificate for a new name
- * (`on_demand_tls` in its Caddyfile).
- *
- * `/ask` answers 200 only for verified share domains, so that nobody obtains certificates here by pointing names at this machine; its
- * answers have no body and repeat nothing of the question. It listens on the loopback unless `MAYFLY_INTERNAL_HOST` says otherwise, and
- * nothing of it is on the service's port.
+ * The internal port: `/metrics` for Prometheus, and `/ask`, which Caddy calls before it gets a certificate for a new name
+ * (`on_demand_tls`). `/ask` answers 200 only for verified share domains: pointing a name at this machine is not enough. The service's own
+ * port serves none of this.
  */
 import { ServiceError } from '../core/errors.ts';
 import { isPrivateName } from '../core/links.ts';
 import { ListenError, startServer } from './server.ts';
 
 export interface InternalServerDeps {
-  /** All series, in Prometheus' exposition format. */
   readonly metrics: { render(): Promise<string> };
-  /** Whether a certificate may be had for the name: it is a verified share domain. */
   readonly isVerified: (name: string) => Promise<boolean>;
-  /** What could not be foreseen; that the store does not answer is no such thing. */
+  /** Not called for a store that is unavailable. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -27,17 +22,16 @@ export interface InternalAddress {
 
 export type InternalServer =
   | { readonly outcome: 'listening'; readonly port: number; stop(): Promise<unknown> }
-  /** A sentence for the operator that names the setting. */
   | { readonly outcome: 'refused'; readonly problem: string };
 
 /**
- * A name of at least two labels that is no address (RFC 1035 §2.3.4, RFC 1123 §2.1), as a client writes it in its
- * handshake (RFC 6066 §3): in ASCII and without a dot at its end.
+ * A name of two labels or more, not an address (RFC 1035 §2.3.4, RFC 1123 §2.1), in the form of a handshake (RFC 6066 §3): ASCII, no
+ * trailing dot.
  */
 const nameForm =
   /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** A cluster's service or a machine on a private network, not a name that anyone can buy. */
+/** A cluster service or a machine on a private network: not a name that can be bought. */
 const clusterName = /\.(?:svc|cluster\.local|internal)$/;
 
 function bare(status: number): Response {
@@ -61,14 +55,14 @@ async function answerMetrics({ metrics }: InternalServerDeps): Promise<Response>
   return new Response(await metrics.render(), { headers });
 }
 
-/** Everything that this port answers. @param ownName what it listens on, if that is a name */
+/** @param ownName the host it listens on, if that is a name */
 export function createInternalFetch(
   deps: InternalServerDeps,
   ownName = 'localhost',
 ): (request: Request) => Promise<Response> {
   return async ({ method, url }) => {
     const { hostname, pathname, searchParams } = new URL(url);
-    // DNS rebinding: a page whose name points at this machine could read them in its visitor's browser.
+    // DNS rebinding: a page whose name points at this machine could read the answers in its visitor's browser.
     const isOwn = hostname === ownName.toLowerCase() || isPrivateName(hostname) || clusterName.test(hostname);
     if (!isOwn) return bare(421);
     if (pathname !== '/ask' && pathname !== '/metrics') return bare(404);
@@ -94,7 +88,6 @@ function problemOf({ code }: ListenError, address: InternalAddress): string {
   );
 }
 
-/** Serves until stopped. */
 export async function startInternalServer(
   address: InternalAddress,
   deps: InternalServerDeps,

@@ -1,10 +1,10 @@
 import { RequestProblem } from './problem.ts';
 
-/** More than any form here has. Parts, and whatever is between them, cost a parser more than bytes do (P21). */
+/** More than any form here has. Parts cost a parser more than bytes do (P21). */
 const mostParts = 20;
 
 /**
- * `multipart/form-data` (RFC 7578), taken apart by the runtime.
+ * `multipart/form-data` (RFC 7578), parsed by the runtime.
  * @throws RequestProblem `malformed`, in a sentence that begins with `what`
  */
 export async function readMultipart(
@@ -21,7 +21,7 @@ export async function readMultipart(
   }
 }
 
-/** Counted by boundary lines; the last of them ends the last part. */
+/** Counts boundary lines; the last one ends the last part. */
 function hasMoreParts(body: string | Buffer, contentType: string): boolean {
   const [, quoted, plain] = /boundary=(?:"([^";]*)"|([^;]*))/.exec(contentType) ?? [];
   const line = `--${quoted ?? plain ?? ''}`;

@@ -1,25 +1,25 @@
 /**
- * From a request to its answer, in one order for the API and the pages. Nothing escapes, every answer carries the common
- * headers, and what must not change anything has not run yet when a request is refused:
+ * From a request to its answer, in one order for the API and the pages. Nothing escapes, every answer carries the
+ * common headers, and a refused request has changed nothing:
  *
  *   1. match      which route has this path
- *   2. prepare    pages: brand of the host, session. The API has nothing to prepare
+ *   2. prepare    pages: brand of the host, session
  *   3. route      404, OPTIONS, 405; HEAD is answered as GET
- *   4. admit      API: cross-site, limit or credentials with their limit. Pages: what a share domain leaves to the site,
- *                 a form of this site, the session's fault, limit, an account where the page needs one
+ *   4. admit      API: cross-site, limit or credentials with their limit. Pages: redirects from a share domain to the site,
+ *                 cross-site forms, session faults, limit, log-in required
  *   5. scope      what the caller's token may do
- *   6. decode     API: path and body to an input. Pages: a POST carries the form token of its session
- *   7. the end of the event loop's turn (bodies end there), and is the client still there? (POST, PATCH)
+ *   6. decode     API: path and body to an input. Pages: the form token on a POST
+ *   7. the end of the event loop's turn (bodies end there): is the client still there? (POST, PATCH)
  *   8. handle
  *
- * The two sides differ in 2 and 4 because a page's refusal is itself a page, in the brand, the language and with the
- * header of the session; so the session is known before any limit, and counts by its account. Credentials of the API are
- * guesses until they are checked, so that the limit of failed log-ins comes first (`admission.ts`).
+ * Steps 2 and 4 differ because a page's refusal is a branded, localised page with the session's header: the session
+ * comes before any limit and counts by its account. API credentials are guesses until checked, so the limit of failed
+ * log-ins comes first (`admission.ts`).
  *
- * The body is first touched in 6, so only for an admitted caller; a refused body is not read, the server discards it. The exceptions are
- * forms refused by a limit, or because the store could not check the session: their page reads them to give back what was typed. A
- * page that needs an account does so only for a logged-in caller. A problem with a waiting time brings `Retry-After`, whichever
- * status a side gives it, and 405 `Allow`.
+ * Only step 6 touches the body, so only for an admitted caller; the server discards a refused body. Exception: forms
+ * refused by a limit, or because the store could not check the session. Their page reads the body to restore what was
+ * typed; a page that needs an account does so only after log-in. A problem with a waiting time gets `Retry-After` on
+ * any status, and a 405 gets `Allow`.
  */
 import { type AccountId, anonymous, type Caller, type TokenScope } from '../core/account.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -35,83 +35,71 @@ import type { LimitRefusal, RateLimiter } from './rate-limit.ts';
 import { type Endpoint, endpointFor, plainSpelling, type RouteMatch, type RouteTable } from './routes.ts';
 import { endOfTurn } from './turn.ts';
 
-/** What is known of an answer when it is ready: no path, no key, no address. */
+/** Facts of an answer for logs and metrics: no path, key or address. */
 export interface AnswerFacts {
   readonly requestId: string;
-  /** `v1.share`, `web.home`; `null` where nothing of that kind was found. */
+  /** `v1.share`, `web.home`; `null` if nothing was found. */
   readonly operation: string | null;
-  /** `other` for a method without a meaning here. */
+  /** `other` for unknown methods. */
   readonly method: string;
   readonly status: number;
   readonly durationMs: number;
   readonly accountId: AccountId | null;
 }
 
-/** Who hears of answers and faults. */
 export interface Observers {
   readonly onAnswer: (answer: AnswerFacts) => void;
   readonly onFault: (error: unknown, requestId: string) => void;
 }
 
-/** The part of an endpoint that the pipeline itself looks at. */
 export interface Served {
   readonly limit: LimitClass;
-  /** The largest body it takes, of this caller where it depends on that; that of its side when absent. */
+  /** The largest body, if it is not the side's default. */
   readonly bodyCapBytes?: number | ((caller: Caller) => number);
-  /** What an account's token must be allowed to do; absent: any token will do. */
   readonly scope?: TokenScope;
 }
 
-/** The types of one side. */
 interface SideTypes {
-  /** What a route leads to. */
   readonly target: Served;
   readonly call: Call;
   readonly reply: unknown;
-  /** Problems beyond those that every request can meet; `never`: none. */
   readonly ownProblem: { readonly problem: string };
 }
 
-/**
- * One side of the pipeline, an API version or the pages: how it takes each step and words each answer. All but `open` may
- * throw.
- */
+/** One side of the pipeline: an API version, or the pages. All but `open` may throw. */
 export interface Side<T extends SideTypes> extends Observers {
   readonly routes: RouteTable<T['target']>;
-  /** Whom of other sites its answers are shared with; `null`: with none. */
+  /** CORS; `null`: never. */
   readonly sharing: Pick<CrossSitePolicy, 'share' | 'answerPreflight'> | null;
   open(arrival: Arrival<T['target']>): T['call'];
   readonly prepare: ((call: T['call']) => Promise<void>) | null;
   admit(call: T['call'], target: T['target']): SideAdmission<T> | Promise<SideAdmission<T>>;
   decode(call: T['call'], endpoint: Endpoint<T['target']>): unknown;
-  /** @param input what `decode` returned */
   handle(call: T['call'], target: T['target'], input: unknown): T['reply'] | Promise<T['reply']>;
   problemOf(error: unknown, requestId: string): Problem | T['ownProblem'];
-  /** An endpoint's own answer to a problem, in place of the common one; `null`: it has none. */
+  /** An endpoint's own answer to a problem; `null`: use `word`. */
   readonly recover:
     | ((call: T['call'], problem: Problem | T['ownProblem']) => Promise<T['reply']> | null)
     | null;
   word(call: T['call'], problem: Problem | T['ownProblem']): T['reply'];
   noContent(headers: Readonly<Record<string, string>>): T['reply'];
   respond(call: T['call'], reply: T['reply']): Response;
-  /** What the log calls it; `null` where nothing was found. */
   nameOf(call: T['call']): string | null;
 }
 
-/** `answered`: it is not served here, and the reply says so or says where it is. */
+/** `answered`: not served here; the reply says so or redirects. */
 export type SideAdmission<T extends SideTypes> =
   | Admission
   | { readonly kind: 'answered'; readonly reply: T['reply'] };
 
-/** A request's target as received: the runtime has resolved dot segments and encoded what is not ASCII. */
+/** As received; the runtime has resolved dot segments and encoded non-ASCII. */
 export interface Address {
   readonly path: string;
-  /** Without `?`; `''` when there is none. */
   readonly rawQuery: string;
 }
 
 function addressOf(url: string): Address {
-  // Past `http://` the first slash begins the path. A fragment cannot arrive over HTTP, but a Request can hold one.
+  // Skips `http://`. A fragment cannot arrive over HTTP, but a Request can hold one.
   const start = url.indexOf('/', 8);
   const hash = url.indexOf('#', start);
   const end = hash === -1 ? url.length : hash;
@@ -123,17 +111,13 @@ function addressOf(url: string): Address {
   };
 }
 
-/** A request before anything is decided. */
 export interface Arrival<Target> {
   readonly request: Request;
   readonly address: Address;
-  /** Absent where there is no socket. */
   readonly peer: PeerSource | undefined;
-  /** `null`: no route has this path. */
   readonly match: RouteMatch<Target> | null;
 }
 
-/** What a request needs from its surroundings. */
 interface CallDeps {
   readonly readBody: ReadBody;
   readonly clientAddressOf: ClientAddressOf;
@@ -142,9 +126,8 @@ interface CallDeps {
 }
 
 /**
- * One request under way, and how far it has come: filled by the pipeline, so that a failure knows where it happened.
- * Nothing here reads Host or any forwarded name (P20). A class because one is made for every request: methods and lazy
- * fields without a closure for each.
+ * One request in progress. The pipeline fills it step by step, so that a failure knows where it happened. Nothing here reads Host or any
+ * forwarded name (P20). A class, because every request creates one: methods and lazy fields need no closures.
  */
 export class Call<Target extends Served = Served> implements Exchange {
   readonly requestId = newRequestId();
@@ -155,7 +138,6 @@ export class Call<Target extends Served = Served> implements Exchange {
   params: Readonly<Record<string, string>> = {};
   endpoint: Endpoint<Target> | null = null;
   caller: Caller = anonymous;
-  /** What the endpoint adds to the headers of its answer; `null` for nothing. */
   answerHeaders: Record<string, string> | null = null;
   readonly #startedMs = performance.now();
   readonly #peer: PeerSource | undefined;
@@ -172,7 +154,7 @@ export class Call<Target extends Served = Served> implements Exchange {
     this.#deps = deps;
   }
 
-  /** Found when first asked for: the socket's address costs more than the rest of an admission. */
+  /** Lazy: the socket's address costs more than the rest of an admission. */
   get clientPrefix(): string {
     if (this.#clientPrefix === '') {
       this.#clientPrefix = clientPrefixOf(this.#deps.clientAddressOf(this.request, this.#peer));
@@ -193,7 +175,7 @@ export class Call<Target extends Served = Served> implements Exchange {
     return this.#body;
   }
 
-  /** Then the turn in which the last of it came has ended (`body.ts`). */
+  /** If so, the turn of its last byte has ended (`body.ts`). */
   get hasReadBody(): boolean {
     return this.#body !== null;
   }
@@ -216,13 +198,12 @@ export class Call<Target extends Served = Served> implements Exchange {
     this.answerHeaders[name] = value;
   }
 
-  /** Milliseconds since the request was taken up. */
   durationMs(): number {
     return performance.now() - this.#startedMs;
   }
 }
 
-/** Answers one request. Never rejects. */
+/** Never rejects. */
 export type Serve = (request: Request, peer: PeerSource | undefined, address: Address) => Promise<Response>;
 
 export function createPipeline<T extends SideTypes>(side: Side<T>): Serve {
@@ -265,7 +246,7 @@ async function answer<T extends SideTypes>(
   const input = decoded instanceof Promise ? await decoded : decoded;
   if (mayChange(method)) {
     if (!call.hasReadBody) await endOfTurn();
-    // Nobody is there to read the answer: what would be consumed for it stays (P3).
+    // With the client gone, whatever the answer would have consumed stays (P3).
     if (call.request.signal.aborted) return refuse(side, call, clientLeft);
   }
   return side.respond(call, await side.handle(call, target, input));
@@ -286,7 +267,6 @@ function refuse<T extends SideTypes>(
   return withProblemHeaders(side.respond(call, side.word(call, problem)), problem, headers);
 }
 
-/** Whatever was thrown, answered. Only what nobody could foresee is reported as a fault. */
 async function answerFailure<T extends SideTypes>(
   side: Side<T>,
   call: T['call'],
@@ -302,13 +282,13 @@ async function answerFailure<T extends SideTypes>(
     return withProblemHeaders(side.respond(call, await recovering), problem, headers);
   } catch (second) {
     if (recover !== null) return answerFailure(side, call, second, null);
-    // Even the common wording failed: a bare answer is still an answer.
+    // The error wording failed, too.
     side.onFault(second, call.requestId);
     return jsonResponse(500, '{"message":"An unexpected error occurred"}', call.requestId);
   }
 }
 
-/** The last of an answer. A failing observer is reported and costs nobody the answer. */
+/** A failing observer is reported, and the answer sent anyway. */
 function finish<T extends SideTypes>(side: Side<T>, call: T['call'], response: Response): void {
   try {
     side.sharing?.share(call.request, response.headers);
@@ -325,7 +305,7 @@ function finish<T extends SideTypes>(side: Side<T>, call: T['call'], response: R
   }
 }
 
-/** An account whose token may not do this is refused also where nobody needs an account: it is never silently anonymous. */
+/** An account whose token lacks the scope is refused even if anonymous callers are not: it never silently becomes anonymous. */
 function missingScope({ scope }: Served, caller: Caller): TokenScope | null {
   if (scope === undefined || caller.kind === 'anonymous') return null;
   return caller.scopes.includes(scope) ? null : scope;
@@ -345,7 +325,7 @@ function withProblemHeaders(
   return response;
 }
 
-/** The way from anything thrown to a problem. Only what nobody could foresee and damaged records become `internal`. */
+/** Only unexpected errors and damaged records become `internal`. */
 export function problemOf(error: unknown, requestId: string): Problem {
   if (error instanceof RequestProblem) return error.problem;
   if (!(error instanceof ServiceError)) return { problem: 'internal', requestId };
@@ -357,35 +337,31 @@ export function problemOf(error: unknown, requestId: string): Problem {
     case 'storage_full':
       return { problem: 'storage_full', retryAfterSeconds };
     case 'damaged':
-      // Trying again does not help; nothing was consumed (P3), and an operator has to look.
+      // Retrying does not help. Nothing was consumed (P3), and an operator must look into it.
       return { problem: 'internal', requestId };
   }
 }
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']);
 
-/** The method, or `other` for a word of the client's own. */
 function methodForLog(method: string): string {
   return knownMethods.has(method) ? method : 'other';
 }
 
 export type Fetch = (request: Request, peer?: PeerSource | undefined) => Response | Promise<Response>;
 
-/** What answers below a path. */
 export interface Part {
-  /** `/api/v1`, without a slash at the end. */
+  /** `/api/v1`, without a trailing slash. */
   readonly base: string;
-  /** Only at the path itself. */
+  /** Only `base` itself, nothing below it. */
   readonly isAlone?: true;
   readonly serve: Serve;
 }
 
-/** Answers at one path, outside the order above; `null`: not this request. */
+/** Answers one path outside the pipeline; `null`: not this request. */
 export type AnswerAlone = (request: Request) => Response | Promise<Response> | null;
 
-/**
- * One `fetch` for everything: what is `alone` at its path, else the first part whose base the path is below, else `rest`.
- */
+/** Tries `alone` by exact path, then the first part whose base contains the path, then `rest`. */
 export function createFetch(
   parts: readonly Part[],
   rest: Serve,

@@ -1,9 +1,7 @@
 /**
- * The rate limits, and what a refusal says: `Retry-After` of RFC 9110, `RateLimit` and `RateLimit-Policy` of
- * draft-ietf-httpapi-ratelimit-headers. Every table is bounded (P21). The passphrase attempts of the core are durable and
- * not touched by any setting here.
- *
- * Only a refusal carries the headers: building them costs more than counting does.
+ * The rate limits, and the headers of a refusal: `Retry-After` of RFC 9110, `RateLimit` and `RateLimit-Policy` of
+ * draft-ietf-httpapi-ratelimit-headers. Only refusals carry them, because building them costs more than counting. Every table is bounded
+ * (P21). No setting here affects the core's durable passphrase attempts.
  */
 
 import { createHmac } from 'node:crypto';
@@ -14,12 +12,10 @@ import type { LimitCount, LimitRule, SharedLimits } from '../core/ports/limits.t
 import type { Sensitive } from '../core/sensitive.ts';
 
 export interface LimitRefusal {
-  /** At least 1. */
   readonly retryAfterSeconds: number;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Against whom a call counts. */
 export interface LimitedCall {
   readonly name: SharedLimit;
   readonly party: LimitParty;
@@ -27,22 +23,21 @@ export interface LimitedCall {
 }
 
 export interface RateLimiter {
-  /** Counts one call; `null` when it is allowed, and nothing is counted when it is not. */
+  /** Counts one call if allowed. `null`: allowed. */
   take(name: LocalLimit, party: LimitParty, client: ClientKey): LimitRefusal | null;
-  /** Counts one call against all of these or, when one refuses it, against none; the first refusal. */
+  /** Counts one call against all of these or, if any refuses, none. Returns the first refusal. */
   takeShared(calls: readonly LimitedCall[]): Promise<LimitRefusal | null>;
-  /** Whether `takeShared` would allow it, without counting it. */
   peekShared(calls: readonly LimitedCall[]): Promise<LimitRefusal | null>;
-  /** Gives one counted call of each back: what it was counted for did not happen. */
+  /** Gives one call of each back, when the counted action did not happen. */
   refundShared(calls: readonly LimitedCall[]): Promise<void>;
 }
 
 export interface RateLimiterOptions {
   readonly table: RateLimitTable | 'off';
   readonly nowMs: MonotonicMs;
-  /** Clients remembered for each rule (65,536): about 10 MB in all when every table is full. */
+  /** Clients remembered per rule. Default 65,536: about 10 MB in all when every table is full. */
   readonly maxClients?: number;
-  /** What all nodes count together; in this process if absent. */
+  /** Limits that all nodes count together. Default: this process only. */
   readonly shared?: SharedLimits;
 }
 
@@ -54,7 +49,6 @@ const unlimited: RateLimiter = {
 };
 const usualMaxClients = 65_536;
 
-/** The shared limits of a store that has one process, or none to share with: counted in its memory. */
 export function createOwnLimits(nowMs: MonotonicMs, maxClients = usualMaxClients): SharedLimits {
   const limits = new Map<string, Gcra>();
   const limitOf = ({ name, rule }: LimitCount): Gcra => {
@@ -66,7 +60,7 @@ export function createOwnLimits(nowMs: MonotonicMs, maxClients = usualMaxClients
   return {
     async take(counts) {
       const waits = waitsOf(counts);
-      // Nothing comes in between: the look and the count are one synchronous step.
+      // Check and count in one synchronous step.
       if (waits.every((waitMs) => waitMs === 0))
         for (const count of counts) limitOf(count).take(count.client);
       return waits;
@@ -123,21 +117,19 @@ function refusalOf(name: LimitName, rule: LimitRule, waitMs: number): LimitRefus
   return { retryAfterSeconds, headers };
 }
 
-/** Monotonic milliseconds, such as `performance.now`. */
 export type MonotonicMs = () => number;
 
 export type ClientKey = string | number;
 
-/** Entries looked at for each new client: the table shrinks twice as fast as it can grow. */
+/** Entries checked per new client: the table shrinks twice as fast as it can grow. */
 const sweptPerInsert = 2;
-/** Entries looked at when the table is full before one that still counts has to go. */
+/** Entries checked in a full table before one that still counts is evicted. */
 const sweptWhenFull = 64;
 
 /**
- * One rate limit over many clients, in memory: the generic cell rate algorithm (ITU-T I.371, annex A). Within any span of
- * time a client passes at most `burst` + span × rate times, exactly: times are whole microseconds and the interval is
- * rounded up, so no fraction accumulates. The table never exceeds `maxClients`: clients whose allowance is whole again
- * are forgotten, which changes nothing for them.
+ * The generic cell rate algorithm (ITU-T I.371, annex A) over many clients, in memory. Within any span a client passes at most `burst` +
+ * span × rate times, exactly: times are whole microseconds and the interval is rounded up, so no fraction accumulates. A client whose
+ * allowance is whole again is forgotten, which changes nothing for it.
  */
 export class Gcra {
   readonly #intervalMicros: number;
@@ -155,12 +147,11 @@ export class Gcra {
     this.#maxClients = maxClients;
   }
 
-  /** How many clients are remembered. */
   get size(): number {
     return this.#wholeAt.size;
   }
 
-  /** Counts a call if the rule allows it. Returns 0 when it does, else the milliseconds until it would; nothing is counted then. */
+  /** Counts a call if allowed and returns 0; else returns the milliseconds to wait. */
   take(client: ClientKey): number {
     const nowMicros = this.#nowMicros();
     const known = this.#wholeAt.get(client);
@@ -173,8 +164,8 @@ export class Gcra {
   }
 
   /**
-   * Takes one counted call back. Meant to follow its `take` soon: of the allowance that has come back by itself in
-   * between, at most that much is given twice; never more than a whole allowance.
+   * Takes one counted call back, soon after its `take`: allowance that has recovered in between is given at most twice, and never more than
+   * a whole allowance.
    */
   refund(client: ClientKey): void {
     const known = this.#wholeAt.get(client);
@@ -184,7 +175,6 @@ export class Gcra {
     else this.#wholeAt.delete(client);
   }
 
-  /** As `take`, without counting. */
   peek(client: ClientKey): number {
     const nowMicros = this.#nowMicros();
     const wholeAt = this.#wholeAt.get(client) ?? 0;
@@ -203,7 +193,7 @@ export class Gcra {
     if (this.#wholeAt.size < this.#maxClients) return;
     this.#forgetWhole(nowMicros, sweptWhenFull);
     if (this.#wholeAt.size < this.#maxClients) return;
-    // Everyone still counts: the one known longest goes. Refusing newcomers instead would let a flood shut others out.
+    // Every entry still counts: evict the oldest. Refusing newcomers instead would let a flood lock others out.
     for (const oldest of this.#wholeAt.keys()) {
       this.#wholeAt.delete(oldest);
       return;
@@ -211,7 +201,7 @@ export class Gcra {
   }
 
   #forgetWhole(nowMicros: number, count: number): void {
-    for (let looked = 0; looked < count; looked++) {
+    for (let checked = 0; checked < count; checked++) {
       const entry = this.#sweep.next();
       if (entry.done) {
         this.#sweep = this.#wholeAt.entries();
@@ -223,16 +213,15 @@ export class Gcra {
 }
 
 /**
- * Bounds on mails to recipients: a mail counts against its sender's account and the mailbox that it goes to, or against
- * neither. No address is kept: mailboxes are counted by a hash under a key that follows from the root, so that all nodes
- * count the same mailbox alike (P18, P21).
+ * A mail counts against the sender's account and the recipient's mailbox, or neither. Mailboxes are counted by a hash under a key derived
+ * from the root: no address is kept, and all nodes count the same mailbox alike (P18, P21).
  * @param key 32 bytes, the same on all nodes
  */
 export function createMailQuota(
   limiter: Pick<RateLimiter, 'takeShared' | 'refundShared'>,
   key: Uint8Array,
 ): MailQuota {
-  /** Mail servers take most addresses without regard to case. */
+  /** Most mail servers ignore case. */
   const mailboxOf = (address: Sensitive<string>) =>
     createHmac('sha256', key).update(address.expose().toLowerCase()).digest('base64');
   const callsOf = (account: AccountId, address: Sensitive<string>): LimitedCall[] => [

@@ -1,22 +1,17 @@
 /**
- * Paths to endpoints, for one part of the site.
- *
- * The path decides before the method does, so that a known path with a wrong method can say which are allowed. An encoded
- * slash never divides segments. Built once; a path without parameters is one look-up in a map.
+ * Maps paths to endpoints. The path decides before the method, so that a wrong method gets the list of allowed ones. An encoded slash never
+ * divides segments. A path without parameters is one map lookup.
  */
 import { type OperationMethod, operationMethods } from './operation.ts';
 
-/** What one method of one path leads to. */
 export interface Way<Target> {
   readonly method: OperationMethod;
-  /** Below the base, with `:name` for a segment. */
   readonly path: string;
   readonly target: Target;
 }
 
 export interface Endpoint<Target> {
   readonly target: Target;
-  /** Names of the path's parameters, in order. */
   readonly paramNames: readonly string[];
 }
 
@@ -24,23 +19,21 @@ export interface Route<Target> {
   readonly get: Endpoint<Target> | null;
   readonly post: Endpoint<Target> | null;
   readonly patch: Endpoint<Target> | null;
-  /** Value of `Allow`. */
   readonly allow: string;
 }
 
 export interface RouteMatch<Target> {
   readonly route: Route<Target>;
-  /** The segments for the parameters, percent-encoded as in the path that was matched. */
+  /** Percent-encoded as received. */
   readonly values: readonly string[];
 }
 
 export interface RouteTable<Target> {
-  /** @param path below the server's root, without the query. */
   match(path: string): RouteMatch<Target> | null;
 }
 
 interface Spelling {
-  /** Whether paths without parameters also answer with a slash at the end. */
+  /** For paths without parameters. */
   readonly trailingSlash: boolean;
   /** Whether letters may be percent-encoded, `/%61bout`. Otherwise a path has one spelling. */
   readonly encodedLetters: boolean;
@@ -48,7 +41,7 @@ interface Spelling {
 
 const noValues: readonly string[] = [];
 
-/** Throws where two ways have the same method and path. */
+/** Throws if two ways have the same method and path. */
 export function createRouteTable<Target>(
   base: string,
   ways: readonly Way<Target>[],
@@ -73,15 +66,14 @@ export function createRouteTable<Target>(
 }
 
 /**
- * The path with its letters decoded, so that each segment is still encoded: what would divide it (`%2F`, `%3F`), `%25` and
- * what does not decode stay. A `%` without two digits becomes `%25`, or decoding what follows could complete it.
+ * Decodes letters only. Segments stay encoded: dividers (`%2F`, `%3F`), `%25` and undecodable sequences remain. A `%` without two digits
+ * becomes `%25`; otherwise decoding the characters after it could complete it.
  */
 export function plainSpelling(path: string): string {
   if (!path.includes('%')) return path;
   return decodeWhereValid(path.replace(/%(?![\da-f]{2})/gi, '%25'), decodeLetters);
 }
 
-/** A segment of a path, decoded; what does not decode stays as it is. */
 export function decodeLeniently(segment: string): string {
   return segment.includes('%') ? decodeWhereValid(segment, decodeURIComponent) : segment;
 }
@@ -150,14 +142,13 @@ function addEndpoint<Target>(
   route.allow = [...answered, 'OPTIONS'].join(', ');
 }
 
-/** HEAD is answered as GET. */
 export function endpointFor<Target>(route: Route<Target>, method: string): Endpoint<Target> | null {
   if (method === 'POST') return route.post;
   if (method === 'PATCH') return route.patch;
   return method === 'GET' || method === 'HEAD' ? route.get : null;
 }
 
-/** Literals go before parameters; an empty segment is never a parameter. */
+/** Literals win over parameters; an empty segment is never a parameter. */
 function find<Target>(
   branch: Branch<Target>,
   segments: readonly string[],

@@ -1,35 +1,32 @@
 /**
- * The only use of `Bun.serve`. A stop lets requests in flight finish, for a bounded time; no error reaches the runtime's own
- * error page, which names source files.
+ * The only use of `Bun.serve`. A stop lets requests in flight finish within a time limit; no error reaches the runtime's own error page,
+ * which names source files.
  *
- * What the runtime does by itself (measured with Bun 1.4.5; test/http/raw.test.ts holds it to most of this):
+ * What the runtime does (measured with Bun 1.4.5; test/http/raw.test.ts holds most of it):
  * - Headers: at most 16,384 bytes with the request line and 198 lines, else 431.
- * - Slow headers: a new connection must send its first request's headers whole within 10 s (closed after 12 s, however
- *   steadily bytes drip; not adjustable), every later request's within `idleTimeout` of the answer before.
- * - `idleTimeout` counts from a request's last header byte or from its answer, in steps of 4 s; bytes of a body do not
- *   extend it, so it also ends uploads that nobody reads. It ends requests whose handler is still at work too, so it
- *   must exceed the slowest handler. A request that announces a large body has longer, and `body.ts` ends it when it stalls.
- * - Framing: Content-Length together with Transfer-Encoding, several or odd lengths, unknown codings, bad chunks,
- *   folded lines, a blank before a colon, NUL in a header: 400 and closed. NUL, CR or TAB in the target, bare LF: 505 and
- *   closed. Unknown methods: closed without an answer. Those answers are the runtime's and carry none of our headers;
- *   no handler has run.
- * - Targets: dot segments are resolved (also `%2e`, and backslashes count as slashes), what is not ASCII is
- *   percent-encoded, `%2f` stays. The authority of an absolute target is dropped. Nothing keeps the target as sent.
- * - Pipelining: requests in one packet are answered in order for as long as every answer is there before the event loop
- *   turns. A request that arrives while an answer is still due closes the connection, without a byte, and aborts the
- *   signal of the request that was waiting for it. A POST waits for the end of its turn before it does anything
- *   (`turn.ts`), so one with another request in its packet does nothing. One whose decision is with the store
- *   when the next request arrives is decided all the same, and its answer is lost; that the runtime closes then cannot be
- *   changed from here (RFC 9112 §9.3.2: nobody should pipeline behind a POST).
- * - A body nobody reads is discarded without being kept.
- * - `Connection: close`: it closes after the answer, and does not say so.
- * What it does not do, and is done here: saying that; one Host, in a form a URL can hold (400); CONNECT (400); an unknown
- * expectation (417); refusing a port in use.
- * In `body.ts`: the cap in bytes, and a limit in time that ends with an answer.
- * - Descriptors: the runtime raises the soft limit to the hard one at the start. With none left it silently accepts
- *   no connection until others end, so idle ones are closed within a second.
- * Not covered here: how many connections one client holds, and how slowly it reads an answer within `idleTimeout`. A
- * proxy in front bounds both.
+ * - Slow headers: a new connection must send its first request's headers whole within 10 s (closed after 12 s, however steadily bytes drip;
+ *   not adjustable), later requests within `idleTimeout` of the previous answer.
+ * - `idleTimeout` counts from a request's last header byte or from its answer, in steps of 4 s. Body bytes do not extend it, so it also
+ *   ends uploads that no handler reads. It ends requests whose handler is still at work, so it must exceed the slowest handler. A request
+ *   that announces a large body gets longer, and `body.ts` ends it when it stalls.
+ * - Framing: Content-Length together with Transfer-Encoding, several or odd lengths, unknown codings, bad chunks, folded lines, a blank
+ *   before a colon, NUL in a header: 400 and closed. NUL, CR or TAB in the target, bare LF: 505 and closed. Unknown methods: closed without
+ *   an answer. These answers carry none of our headers; no handler has run.
+ * - Targets: dot segments are resolved (also `%2e`; backslashes count as slashes), non-ASCII is percent-encoded, `%2f` stays. The authority
+ *   of an absolute target is dropped. The target as sent is lost.
+ * - Pipelining: requests in one packet are answered in order while every answer is ready before the event loop turns. A request that
+ *   arrives while an answer is pending closes the connection without a byte and aborts the pending request's signal. A POST waits for the
+ *   end of its turn first (`turn.ts`), so one with another request in its packet does nothing. If its decision is already with the store,
+ *   it is still made, and the answer is lost: we cannot change that the runtime closes (RFC 9112 §9.3.2: clients should not pipeline after
+ *   a POST).
+ * - An unread body is discarded.
+ * - `Connection: close`: it closes after the answer without saying so.
+ * - Descriptors: the runtime raises the soft limit to the hard one at the start. With none left it silently accepts no connection until
+ *   others end, so we close idle ones within a second.
+ *
+ * Done here: saying `Connection: close`; one Host, in a form a URL can hold (400); CONNECT (400); an unknown expectation (417); refusing a
+ * port in use. In `body.ts`: the cap in bytes, and a time limit that ends with an answer. Left to a proxy in front: how many connections
+ * one client holds, and how slowly it reads an answer within `idleTimeout`.
  */
 import { closeSync, openSync } from 'node:fs';
 import { longestBodySeconds } from './body.ts';
@@ -37,26 +34,23 @@ import type { PeerSource } from './client-address.ts';
 import { jsonResponse, newRequestId } from './headers.ts';
 
 export interface ServerOptions {
-  /** `app.fetch`; the second argument answers for the socket's peer. */
   readonly fetch: (request: Request, peer: PeerSource) => Response | Promise<Response>;
   readonly hostname: string;
   /** 0: any free port. */
   readonly port: number;
-  /** What nothing else caught. */
   readonly onFault: (error: unknown, requestId: string) => void;
-  /** Descriptors ran out, so idle connections were closed; at most once a minute. No client could connect for up to a second. */
+  /** Descriptors ran out, so idle connections were closed; called at most once a minute. Clients could not connect for up to a second. */
   readonly onCrowd?: () => void;
-  /** Seconds without progress until a connection is closed (30), at most 255. */
+  /** Seconds without progress before a connection is closed. Default 30, at most 255. */
   readonly idleTimeoutSeconds?: number;
 }
 
 export interface RunningServer {
-  /** Origin with a trailing slash, `http://127.0.0.1:3000/`. */
   readonly url: string;
   readonly port: number;
   /**
-   * Takes no new connection, closes idle ones, and lets requests in flight finish for at most `graceMs`; what is left
-   * then is cut. Resolves when every connection is closed. A second call joins the first.
+   * Takes no new connection, closes idle ones, gives requests in flight `graceMs`, and cuts the rest. Resolves when every connection is
+   * closed. A second call joins the first.
    */
   stop(graceMs: number): Promise<'finished' | 'cut'>;
 }
@@ -73,14 +67,12 @@ export class ListenError extends Error {
 }
 
 const defaultIdleTimeoutSeconds = 30;
-/** What the runtime can count. */
+/** The runtime's limit. */
 const mostSeconds = 255;
 
-/** One name, or an address (IPv6 in brackets), with a port that exists. */
 const hostForm =
   /^(?:[\w.-]{1,255}|\[[\da-f:.]{2,45}\])(?::(?:\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]))?$/i;
 
-/** Rejects with `ListenError` when the address cannot be listened on. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const server = listen(options);
   const watching = watchDescriptors(server, options.onCrowd);
@@ -98,7 +90,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 const descriptorPollMs = 1_000;
 const crowdSaidEveryMs = 60_000;
 
-/** Half a request still holds its connection for twelve seconds. */
+/** An incomplete request still holds its connection for twelve seconds. */
 function watchDescriptors(server: BunServer, onCrowd?: () => void): ReturnType<typeof setInterval> {
   let saidAtMs = Number.NEGATIVE_INFINITY;
   return setInterval(() => {
@@ -129,10 +121,10 @@ function listen(options: ServerOptions): BunServer {
       hostname,
       port,
       development: false,
-      // Said outright, because without development mode the runtime would share a port in use instead of refusing it.
+      // Explicit, because outside development mode the runtime would share a port in use instead of refusing it.
       reusePort: false,
       idleTimeout,
-      // The cap is ours (`body.ts`), so that its refusal is in the API's words; what is over it is never kept.
+      // `body.ts` has the cap, so that the refusal is in the API's words; it never holds more.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch: (request, peer) => {
         const longest = longestBodySeconds(Number(request.headers.get('content-length')));
@@ -147,7 +139,9 @@ function listen(options: ServerOptions): BunServer {
   }
 }
 
-/** The runtime closes after such a request (RFC 9112 §9.6); a pool that is not told so sends its next one to a dead socket. */
+/**
+ * The runtime closes after such a request (RFC 9112 §9.6). A connection pool that is not told would send its next request to a dead socket.
+ */
 function asksToClose({ headers }: Request): boolean {
   const asked = headers.get('connection');
   return asked !== null && /(?:^|,)\s*close\s*(?:,|$)/i.test(asked);
@@ -162,11 +156,11 @@ async function closing(
   return response;
 }
 
-/** Why no handler should see it; `null` for a request with one well-formed Host (RFC 9112 §3.2) and a path for a target. */
+/** `null`: one well-formed Host (RFC 9112 §3.2) and a path as target. */
 function refusalOf({ method, headers }: Request): Response | null {
   const host = headers.get('host');
   if (host === null || !hostForm.test(host) || method === 'CONNECT') return refuse(400, 'Bad Request');
-  // What the runtime fulfils itself; a client that expects more may be waiting with its body (RFC 9110 §10.1.1).
+  // The runtime handles `100-continue`. A client that expects anything else may be holding its body back (RFC 9110 §10.1.1).
   const expected = headers.get('expect');
   const isMet = expected === null || expected === '' || expected.toLowerCase() === '100-continue';
   return isMet ? null : refuse(417, 'Expectation Failed');
@@ -209,7 +203,7 @@ const listenSentences: Readonly<Record<string, (hostname: string, port: number) 
   EACCES: (_hostname, port) => `Port ${port} may not be used by this user: choose one above 1023 with PORT.`,
   EADDRNOTAVAIL: notOurs,
   EAFNOSUPPORT: notOurs,
-  // Of names: one that does not exist, or that leads nowhere this machine could listen.
+  // Names that do not exist, or resolve to another machine.
   ENOTFOUND: notOurs,
   EINVAL: notOurs,
 };
