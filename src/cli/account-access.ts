@@ -5,8 +5,8 @@
  * the account and agreed.
  */
 import type { Account } from '../core/account.ts';
+import { makeResetLink } from '../core/accounts/account-links.ts';
 import { deleteWithSecrets } from '../core/accounts/deletion.ts';
-import { makeResetLink } from '../core/accounts/handed-links.ts';
 import { wrapWords } from '../ops/wrap.ts';
 import { withAccount } from './accounts.ts';
 import {

@@ -12,8 +12,8 @@ import {
   type TokenScope,
   tokenScopes,
 } from '../core/account.ts';
+import { inviteAccount } from '../core/accounts/account-links.ts';
 import { createAccount, createToken } from '../core/accounts/admin.ts';
-import { inviteAccount } from '../core/accounts/handed-links.ts';
 import { unseenWords, usernameOf } from '../core/mail/recipients.ts';
 import type { PlanName } from '../core/plans.ts';
 import { Sensitive } from '../core/sensitive.ts';

@@ -1,6 +1,6 @@
 /** The page of a link that the operator has handed over, without a browser. */
 import { describe, expect, it } from 'bun:test';
-import { inviteAccount } from '../../src/core/accounts/handed-links.ts';
+import { inviteAccount } from '../../src/core/accounts/account-links.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { address, newPassword, openAccountVisitor, wrongFields } from './account-visitor.ts';

@@ -5,7 +5,7 @@
 import type { Page } from 'playwright-core';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { tokenScopes } from '../../src/core/account.ts';
-import { inviteAccount } from '../../src/core/accounts/handed-links.ts';
+import { inviteAccount } from '../../src/core/accounts/account-links.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import type { RegionLabel, Regions } from '../../src/core/keys.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';

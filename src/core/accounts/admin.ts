@@ -1,7 +1,6 @@
 /**
- * Accounts and tokens made by an operator's command, without a password. The data key is stored only wrapped (P9), so a token
- * made without an existing one gets a new data key: it can do everything, but lists only what is created with it from then
- * on.
+ * Accounts and tokens made by an operator's command, without a password. The data key is stored only wrapped (P9), so a token made without
+ * an existing one gets a new data key: it can do everything, but lists only what it creates itself.
  */
 
 import { type ApiToken, type TokenScope, tokenScopes } from '../account.ts';
@@ -46,11 +45,9 @@ type CreateTokenOutcome =
       readonly outcome: 'created';
       readonly tokenId: number;
       readonly token: Sensitive<ApiToken>;
-      /** Whether it also lists what was created with the existing token. */
       readonly canListEarlier: boolean;
     }
   | { readonly outcome: 'no_account' }
-  /** The existing token does not belong to this account. */
   | { readonly outcome: 'invalid_token' };
 
 interface CreateTokenInput {
@@ -58,7 +55,7 @@ interface CreateTokenInput {
   readonly name: string;
   readonly scopes: readonly TokenScope[];
   readonly expiresAt: UnixSeconds | null;
-  /** A live token of the account whose data key the new one shares. */
+  /** A live token of the account; the new one shares its data key. */
   readonly existingToken: Sensitive<string> | null;
 }
 

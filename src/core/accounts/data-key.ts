@@ -1,7 +1,6 @@
 /**
- * The account's data key, which opens the recent boxes of its receipts. It is stored only wrapped under what opens the
- * account (an API token, a session token, a stretched password), so the database and every server key together list no
- * account's receipts (P9).
+ * The account's data key, which opens the recent boxes of its receipts. It is stored only wrapped under what opens the account (an API
+ * token, a session token, a stretched password), so the database and all server keys together list no account's receipts (P9).
  */
 import { openBox, sealBox } from '../../crypto/box.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
@@ -15,12 +14,12 @@ export function drawDataKey(random: RandomBytes): Uint8Array {
   return random(dataKeyBytes);
 }
 
-/** @param keyMaterial 32 bytes that the server does not keep. */
+/** @param keyMaterial 32 bytes that the server does not keep */
 export function wrapDataKey(dataKey: Uint8Array, keyMaterial: Uint8Array, random: RandomBytes): Uint8Array {
   return sealBox({ label, keyMaterial, binding: noBinding, content: dataKey, random });
 }
 
-/** The data key, 32 bytes; `null` if it was wrapped under another key or is damaged. */
+/** 32 bytes; `null` if wrapped under another key or damaged. */
 export function openDataKey(wrapped: Uint8Array, keyMaterial: Uint8Array): Uint8Array | null {
   return openBox(wrapped, { label, keyMaterial, binding: noBinding });
 }

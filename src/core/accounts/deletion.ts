@@ -1,6 +1,6 @@
 /**
- * The second step of an account's deletion, in batches small enough that other requests get their turn in between. A crash
- * or an outage leaves it to the sweeper: each waiting secret is burned by it or was claimed by somebody (P7, P10).
+ * The second step of an account's deletion, in batches small enough for other requests to run in between. After a crash or an outage the
+ * sweeper finishes it: each waiting secret gets burned, unless it was claimed first (P7, P10).
  */
 
 import type { AccountId } from '../account.ts';
@@ -15,7 +15,7 @@ interface DeletionCore<Method extends keyof AccountStore> extends Pick<AccountCo
   readonly store: Pick<AccountStore, Method>;
 }
 
-/** How many secrets the deletion has burned, by whichever process. The one that finishes it says so, once for an account. */
+/** Returns how many secrets the deletion has burned, in any process. Only the process that finishes it reports the event. */
 export async function finishDeletion(
   { store, events }: DeletionCore<'continueDeletion'>,
   id: AccountId,
@@ -28,14 +28,14 @@ export async function finishDeletion(
   }
 }
 
-/** For the operator, without a password or a mail. How many secrets were burned; `null` when there is no such account. */
+/** For the operator, without a password or a mail. Returns how many secrets were burned; `null`: no such account. */
 export async function deleteWithSecrets(
   store: Pick<AccountStore, 'deleteAccount' | 'continueDeletion'> & Pick<SecretStore, 'scrub'>,
   id: AccountId,
 ): Promise<number | null> {
   if (!(await store.deleteAccount(id))) return null;
   const burned = await finishDeletion({ store, events: () => {} }, id);
-  // Where a reader is in the way, the server's own scrub follows.
+  // If a reader blocks this, the server's own scrub follows.
   await store.scrub();
   return burned;
 }

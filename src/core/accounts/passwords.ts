@@ -1,14 +1,13 @@
 /**
- * Account passwords: which are accepted (NIST SP 800-63B-3 §5.1.1.2, ASVS 5.0 V6.2: a length and a list of common ones, no
- * composition rules), how one opens the data key, and what a session alone may not do: change the password or delete the
- * account.
+ * Account passwords: which are accepted (NIST SP 800-63B-3 §5.1.1.2, ASVS 5.0 V6.2: a length and a list of common ones, no composition
+ * rules), how one opens the data key, and the changes that need one in addition to a session: a new password, the account's deletion.
  *
- * A password is compared as received, every byte of it (P15). The store holds a value derived from the stretched password
- * and the data key wrapped under it, so each guess costs an argon2id computation (P9). Whatever is wrong, one password is
- * stretched and one value compared in constant time (P17).
+ * A password is compared as received, every byte (P15). The store holds a value derived from the stretched password and the data key
+ * wrapped under it, so each guess costs an argon2id computation (P9). Every refusal stretches one password and compares one value in
+ * constant time (P17).
  *
- * The data key survives a change of password, because the current one opens it. A change ends every other session. If
- * another change or a reset came in between, the given password is wrong.
+ * The data key survives a change of password, because the current one opens it. A change ends every other session. If another change or a
+ * reset came in between, the given password is wrong.
  */
 
 import { equalInConstantTime, utf8 } from '../../crypto/bytes.ts';
@@ -29,18 +28,17 @@ import { sendAfter } from './account-mail.ts';
 import { openDataKey, wrapDataKey } from './data-key.ts';
 import { finishDeletion } from './deletion.ts';
 
-/** In characters (code points). */
 export const passwordLength = { min: 10, max: 256 } as const;
 const saltBytes = 16;
 
-/** Stands in for a missing password: the same work, and nothing equals it. */
+/** Used without a stored password: the same work, and nothing equals it. */
 const dummyPassword = { salt: new Uint8Array(saltBytes), verifier: new Uint8Array(32) };
 
-/** Why a password is rejected. Lengths are in characters (code points). */
+/** Lengths are in characters (code points). */
 export type PasswordRefusal =
   | { readonly outcome: 'password_too_short'; readonly minLength: number }
   | { readonly outcome: 'password_too_long'; readonly maxLength: number }
-  /** One of the first that anyone would guess, or made of the address. */
+  /** Common, or derived from the address. */
   | { readonly outcome: 'password_common' }
   | { readonly outcome: 'password_ill_formed' };
 
@@ -51,7 +49,7 @@ export async function refusalOf(
 ): Promise<PasswordRefusal | null> {
   if (!password.isWellFormed()) return { outcome: 'password_ill_formed' };
   const { min, max } = passwordLength;
-  // The cheap count of code units first: megabytes are not split into characters.
+  // Count code units first, which is cheap: do not split megabytes into characters.
   const length = password.length > 2 * max ? password.length : [...password].length;
   if (length < min) return { outcome: 'password_too_short', minLength: min };
   if (length > max) return { outcome: 'password_too_long', maxLength: max };
@@ -86,8 +84,8 @@ export async function makePassword(
 }
 
 /**
- * The account's data key, or `null` if the password is wrong or there is none.
- * @throws ServiceError `damaged` when the password is right and the data key does not open
+ * `null`: wrong password, or none.
+ * @throws ServiceError `damaged` if the password is right but the data key does not open
  */
 export async function openWithPassword(
   hasher: PassphraseHasher,
@@ -125,13 +123,11 @@ export interface ChangePasswordInput {
   readonly current: Sensitive<string>;
   readonly next: Sensitive<string>;
   readonly tokens: TokenFate;
-  /** Of the mail about it. */
   readonly locale: string;
 }
 
 export interface DeleteAccountInput {
   readonly password: Sensitive<string>;
-  /** Of the mail about it. */
   readonly locale: string;
 }
 
@@ -183,7 +179,7 @@ export async function deleteAccount(
   const proven = await provePassword(deps, caller, input.password);
   if (proven === null) return wrongPassword;
   proven.dataKey.fill(0);
-  // Deleted in between, so the password no longer belongs to an account.
+  // Deleted in between: the password no longer belongs to an account.
   if (!(await deps.store.deleteAccount(id))) return wrongPassword;
   sendAfter(deps, { to: new Sensitive(username), locale: input.locale, kind: 'account_deleted' });
   const burned = await finishDeletion(deps, id);
@@ -196,7 +192,7 @@ interface ProvenPassword {
   readonly password: StoredPassword;
 }
 
-/** `null` unless the password is this account's: its address may belong to another account by now. */
+/** `null` unless the password is this account's: the address may belong to another account now. */
 export async function provePassword(
   { store, hasher }: Pick<AccountCore, 'store' | 'hasher'>,
   caller: AccountCaller,

@@ -1,15 +1,14 @@
 /**
- * The name that recipients read in place of the sender's address, in pages and mails.
- *
- * Somebody who chooses a name can pretend to be another. So it is one short line of letters, with nothing that could pass for an address,
- * a link or a telephone number, nothing invisible, and nothing that changes a mail's headers (P26); the address is always shown with it.
+ * The name that recipients read instead of the sender's address, in pages and mails. A chosen name can imitate somebody else. So it is one
+ * short line of letters that cannot pass for an address, a link or a telephone number, with nothing invisible and nothing that changes a
+ * mail's headers (P26), and always shown with the address.
  */
 import type { Account } from '../account.ts';
 import type { DomainStore } from '../ports/domains.ts';
 
 export const maxSenderName = 40;
 
-/** Of any script. Letters that are drawn as nothing are refused below, as are digits enough for a telephone number. */
+/** Any script. `refusals` excludes invisible letters, and enough digits for a telephone number. */
 const characters = /^[\p{L}\p{M}\p{N} .,'’&()+·・-]+$/u;
 const refusals = [
   /\p{Default_Ignorable_Code_Point}/u,
@@ -18,21 +17,21 @@ const refusals = [
   /[\p{L}\p{N}]\.[\p{L}\p{N}]{2}/u,
 ];
 
-/** In one spelling; `null` when it may not be a name. */
+/** Normalised; `null`: not allowed. */
 export function parseSenderName(text: string): string | null {
   const name = text.normalize('NFC').trim().replace(/ +/g, ' ');
   const isName = name.length <= maxSenderName && characters.test(name) && /\p{L}/u.test(name);
   return isName && !refusals.some((refused) => refused.test(name)) ? name : null;
 }
 
-/** The account's own name or, on a link of its own share domain, the domain's; `null` for neither. */
+/** The account's own name, else its share domain's on links of that domain. */
 export async function senderNameOf(
   store: Pick<DomainStore, 'findVerifiedDomain'>,
   { id, senderName }: Account,
   shareDomain: string,
 ): Promise<string | null> {
   if (senderName !== null || shareDomain === '') return senderName;
-  // A name is not worth an error, and a mail goes out without one.
+  // A failed read is not worth an error: a mail goes out without a name.
   const domain = await store.findVerifiedDomain(shareDomain).catch(() => null);
   return domain?.accountId === id ? parseSenderName(domain.brand.name ?? '') : null;
 }

@@ -1,6 +1,6 @@
 /**
- * The account service: what the account pages call. No outcome reveals whether an address has an account to anyone without
- * its mailbox or its password (P17). Work after an answer (a mail, a last use) never fails the call it followed.
+ * What the account pages call. No outcome reveals whether an address has an account, except to someone with its mailbox or password (P17).
+ * Work after an answer (a mail, a last use) never fails the call.
  */
 
 import type { NoticeKind } from '../../protocol/vocabulary.ts';
@@ -32,38 +32,36 @@ import { createOwnToken, type OwnTokenInput } from './tokens.ts';
 export type AccountService = ReturnType<typeof createAccountService>;
 
 /**
- * The use cases of accounts, their ports bound. A method rejects only with `ServiceError`. Limits on how often belong to
- * the caller; mails go out in the background. `clientPrefix`: as in `InspectInput`.
+ * A method rejects only with `ServiceError`. Callers limit the rate; mails go out in the background. `clientPrefix`: as in `InspectInput`.
  */
 export function createAccountService(parts: Omit<AccountCore, 'inBackground'>) {
   const background = createBackground();
   const core: AccountCore = { ...parts, inBackground: background.begin };
   const { store } = core;
   return {
-    /** Mails a link that completes the sign-up; to an address with an account, a mail that says so. Same answer, same time. */
+    /** Mails a link that completes the sign-up. If the address has an account, the mail says so instead. Same answer, same time. */
     requestSignUp: (input: TicketRequest) => requestSignUp(core, input),
     checkSignUp: (ticket: string) => checkSignUp(core, ticket),
     signUp: (input: SignUpInput) => signUp(core, input),
     logIn: (input: LogInInput) => logIn(core, input),
-    /** Who a session's token belongs to; `null` when it is malformed, unknown, ended or expired. */
+    /** `null`: malformed, unknown, ended or expired. */
     openSession: (token: string) => openSession(core, token),
     logOut: async ({ caller, sessionId }: SignedIn) => {
       await store.endSession(caller.account.id, sessionId);
     },
-    /** Mails a link that sets a new password, if there is such an account. Same answer, same time. */
+    /** Mails a link that sets a new password, if the account exists. Same answer, same time. */
     requestReset: (input: TicketRequest) => requestReset(core, input),
     checkReset: (ticket: string) => checkReset(core, ticket),
     resetPassword: (input: ResetInput) => resetPassword(core, input),
     /** Ends every other session. */
     changePassword: (signedIn: SignedIn, input: ChangePasswordInput) => changePassword(core, signedIn, input),
     deleteAccount: (signedIn: SignedIn, input: DeleteAccountInput) => deleteAccount(core, signedIn, input),
-    /** Burns what deletions have left waiting that a crash or an outage cut off, for as long as it may go on. */
+    /** Burns secrets left by deletions that a crash or an outage interrupted. */
     finishDeletions: (mayGoOn: () => boolean) => finishDeletions(core, mayGoOn),
     listSessions: ({ caller }: SignedIn) => store.listSessions(caller.account.id),
-    /** Whether there was such a session of this account. */
     endSession: ({ caller }: SignedIn, sessionId: number) => store.endSession(caller.account.id, sessionId),
     listTokens: ({ caller }: SignedIn) => store.listTokens(caller.account.id),
-    /** Takes the password, and mails the owner that it was done. */
+    /** Needs the password. Mails the owner. */
     createToken: (signedIn: SignedIn, input: OwnTokenInput) => createOwnToken(core, signedIn, input),
     revokeToken: ({ caller }: SignedIn, tokenId: number) => store.revokeToken(caller.account.id, tokenId),
     /** The verified ones: only these make links. */
@@ -71,10 +69,10 @@ export function createAccountService(parts: Omit<AccountCore, 'inBackground'>) {
       const domains = await store.listDomains(caller.account.id);
       return domains.filter(({ state }) => state === 'verified').map(({ name }) => name);
     },
-    /** Which notices the account wants about its secrets unless a secret says otherwise. */
+    /** The default notices for secrets that set none. */
     setNotify: ({ caller }: SignedIn, kinds: readonly NoticeKind[]) =>
       store.setNotify(caller.account.id, kinds),
-    /** What recipients read in place of the address; `''` for none. Whether it was taken. */
+    /** `''`: none. Returns whether it was accepted. */
     setSenderName: async ({ caller }: SignedIn, text: string): Promise<boolean> => {
       const name = parseSenderName(text);
       if (name === null && text.trim() !== '') return false;
@@ -83,7 +81,7 @@ export function createAccountService(parts: Omit<AccountCore, 'inBackground'>) {
     },
     /** `null` follows the browser. */
     setLocale: ({ caller }: SignedIn, locale: string | null) => store.setLocale(caller.account.id, locale),
-    /** Resolves when no mail is being handed over. */
+    /** Resolves when no mail is in progress. */
     settled: background.settled,
   };
 }

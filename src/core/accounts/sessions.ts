@@ -1,10 +1,10 @@
 /**
- * Log-in and sessions. Only a hash of a session's token is stored, and the data key only wrapped under the token (P9). A
- * session starts only if the password it is started with is still the account's, which is not locked (the store decides). It ends a week after
- * its last use, and a month after its start in any case (NIST SP 800-63B-3 §4.1.3).
+ * Log-in and sessions. The store has only a hash of the session token, and the data key wrapped under the token (P9). A session starts only
+ * if its password is still the account's and the account is not locked (the store decides). It ends a week after its last use, and at most
+ * a month after its start (NIST SP 800-63B-3 §4.1.3).
  *
- * At log-in, an unknown address, an account that is locked or without a password, and a wrong password take the same look-up,
- * one stretching and the same answer (P17). Callers limit the attempts.
+ * Unknown address, wrong or no password, and a locked account cost the same at log-in: one lookup, one stretching, one answer (P17).
+ * Callers limit the attempts.
  */
 
 import { hex } from '../../crypto/bytes.ts';
@@ -29,18 +29,17 @@ import { drawBearer, parseBearer } from './tokens.ts';
 const idleSeconds = 7 * 86_400;
 const lifetimeSeconds = 30 * 86_400;
 const maxLabelLength = 60;
-/** To the minute is precise enough for people and for an idle time of days, and saves a write per page. */
+/** A minute is precise enough for people and for an idle time of days, and saves a write per page. */
 const useGranularitySeconds = 60;
 
 interface SessionInput {
-  /** Of the password that was just proven. */
   readonly verifier: Uint8Array;
   readonly dataKey: Uint8Array;
   /** The browser; cut to 60 characters. */
   readonly label: string;
 }
 
-/** `null` if the password has changed since it was proven. */
+/** `null`: the password has changed since it was proven. */
 export async function beginSession(
   { store, random }: Pick<AccountCore, 'store' | 'random'>,
   account: Account,
@@ -60,7 +59,7 @@ export async function beginSession(
   return { token: new Sensitive(text as SessionToken), expiresAt: endOf(createdAt), account };
 }
 
-/** The caller of a session's token; `null` if it is malformed, unknown, ended or expired. */
+/** `null`: malformed, unknown, ended or expired. */
 export async function openSession(deps: AccountCore, text: string): Promise<SignedIn | null> {
   const bytes = parseBearer(text);
   if (bytes === null) return null;
@@ -69,7 +68,7 @@ export async function openSession(deps: AccountCore, text: string): Promise<Sign
   if (found === null || now >= Math.min(found.session.expiresAt, endOf(found.session.createdAt))) return null;
   const dataKey = openDataKey(found.session.wrappedDataKey, bytes);
   if (dataKey === null) return null;
-  noteUse(deps, found.session, now);
+  recordUse(deps, found.session, now);
   return {
     caller: {
       kind: 'account',
@@ -83,7 +82,7 @@ export async function openSession(deps: AccountCore, text: string): Promise<Sign
   };
 }
 
-function noteUse({ store, inBackground }: AccountCore, session: StoredSession, now: UnixSeconds): void {
+function recordUse({ store, inBackground }: AccountCore, session: StoredSession, now: UnixSeconds): void {
   if (now - session.lastUsedAt < useGranularitySeconds) return;
   const expiresAt = expiryAfterUse(session.createdAt, now);
   inBackground(() => store.noteSessionUse(session.sessionId, now, expiresAt));
@@ -99,20 +98,19 @@ function endOf(createdAt: UnixSeconds): UnixSeconds {
 
 type LogInOutcome =
   | { readonly outcome: 'logged_in'; readonly session: BegunSession }
-  /** Unknown address, wrong password, or an account that is locked or without a password: one answer (P17). */
   | { readonly outcome: 'refused' };
 
 export interface LogInInput {
   readonly email: string;
   readonly password: Sensitive<string>;
   readonly label: string;
-  /** The hash takes this client's turn, because the account is not proven yet. */
+  /** The hash is queued per client, because the account is not proven yet. */
   readonly clientPrefix: string;
 }
 
 export async function logIn(deps: AccountCore, input: LogInInput): Promise<LogInOutcome> {
   const typed = usernameOf(input.email);
-  // Invalid addresses still do a (failing) look-up, so timing matches and no raw input reaches the store.
+  // Invalid addresses also cost a (failing) lookup, for equal timing; raw input never reaches the store.
   const username = isDeliverable(typed) ? typed : '';
   const found = await deps.store.findPassword(username);
   const password = found?.password ?? null;

@@ -1,19 +1,16 @@
 /**
  * Sign-up and password reset by a mailed link that proves an address, and the ticket in that link.
  *
- * Only a ticket's hash is stored. A ticket of one kind does not work as the other, nor as a token or a session. Requesting
- * one does not affect earlier ones, so a stranger cannot void an owner's link; using one voids the others of its kind. A
- * ticket without a mail is stored like any other and its text discarded, so the work, and the effect on later requests, is
- * the same whether or not the address has an account (P17).
+ * The store has only a ticket's hash. A ticket of one kind does not work as the other, nor as a token or a session. Requesting one does not
+ * affect earlier ones, so a stranger cannot void an owner's link; using one voids the others of its kind. A ticket that gets no mail is
+ * stored as well and its text discarded: the answer, its time, the work and the effect on later requests are the same whether or not the
+ * address has an account (P17).
  *
- * An account exists only once its address is proven, and its password is chosen only after the mailed link, so nobody can
- * set one for another person's address. A request is answered the same, in the same time, whether or not the address has
- * an account (P17).
+ * An account is created, and its password chosen, only after the mailed link: an account for another person's address is impossible.
  *
- * A reset also serves accounts made by a command, which have no password yet, and the links that an operator hands over
- * (`handed-links.ts`). What can be refused is refused before the
- * ticket is used up. A reset ends every session, and every API token if asked to. Only an API token can carry the data key
- * over: without one the account gets a new key, and the list of what was shared before is lost (P9 allows no other way).
+ * A reset also serves accounts created by a command, which have no password yet, and operators' links (`account-links.ts`). All refusals
+ * come before the ticket is used up. A reset ends every session and, on request, every API token. Only an API token can carry the data key
+ * over: without one the account gets a new key, and the list of earlier secrets is lost (P9 allows no other way).
  */
 
 import { hashToken } from '../../crypto/derive.ts';
@@ -45,8 +42,8 @@ const daySeconds = 86_400;
 const lifetimeSeconds: Readonly<Record<TicketKind, number>> = { sign_up: daySeconds, reset: hourSeconds };
 
 /**
- * A stranger who keeps asking causes at most 26 reset mails and 3 sign-up mails to a mailbox per day. No quiet time is
- * longer than a link lives, so the mailbox always holds a working link, or gets one on request.
+ * A stranger who keeps asking causes at most 26 reset mails and 3 sign-up mails to a mailbox per day. No quiet time is longer than a link
+ * lives, so the mailbox always holds a working link, or gets one on request.
  */
 const ticketLimits: TicketLimits = {
   maxLive: 3,
@@ -61,7 +58,7 @@ interface DrawnTicket {
   readonly isKept: boolean;
 }
 
-/** Draws a ticket and stores it, unless there were too many lately. */
+/** Stores it, unless there were too many lately. */
 export async function keepTicket(
   { store, random }: Pick<AccountCore, 'store' | 'random'>,
   kind: TicketKind,
@@ -75,7 +72,6 @@ export async function keepTicket(
   return { ticket: new Sensitive(text as Ticket), expiresAt, isKept };
 }
 
-/** A live ticket of this kind, or `null`. Does not use it up. */
 async function findTicket(
   { store }: Pick<AccountCore, 'store'>,
   kind: TicketKind,
@@ -86,7 +82,6 @@ async function findTicket(
   return found !== null && store.now() < found.expiresAt ? found : null;
 }
 
-/** For the mail of a sign-up or a reset. */
 export interface TicketRequest {
   readonly email: string;
   readonly locale: string;
@@ -100,14 +95,14 @@ type TicketOutcome =
   | { readonly outcome: 'gone' };
 
 type ResetTicketOutcome =
-  /** `isFirst`: the account has neither a password nor a token, so that nothing is replaced or lost. */
+  /** `isFirst`: the account has neither a password nor a token, so nothing is replaced or lost. */
   | { readonly outcome: 'valid'; readonly username: string; readonly isFirst: boolean }
   | { readonly outcome: 'gone' };
 
 type SignUpOutcome =
   | { readonly outcome: 'signed_up'; readonly session: BegunSession }
   | { readonly outcome: 'gone' }
-  /** The account was created meanwhile, by a command or another mail. */
+  /** A command or another mail has created the account. */
   | { readonly outcome: 'exists' }
   | PasswordRefusal;
 
@@ -117,11 +112,10 @@ type ResetOutcome =
       readonly session: BegunSession;
       /** Whether earlier secrets are still listed: an API token opened the data key. */
       readonly keepsList: boolean;
-      /** As in `ResetTicketOutcome`. */
       readonly isFirst: boolean;
     }
   | { readonly outcome: 'gone' }
-  /** The given API token is not a live one of this account. Nothing was used up. */
+  /** Not a live API token of this account. The ticket remains usable. */
   | { readonly outcome: 'invalid_token' }
   | PasswordRefusal;
 
@@ -178,7 +172,7 @@ export async function signUp(deps: AccountCore, input: SignUpInput): Promise<Sig
   if (account === 'gone' || account === 'exists') return { outcome: account };
   events({ event: 'signed_up', account: account.id });
   const session = await begin(deps, account, { password, dataKey, label: input.label });
-  // The password was replaced at this very moment: only the person who did that is logged in.
+  // The password was replaced just now: only the person who did that is logged in.
   return session === null ? { outcome: 'exists' } : { outcome: 'signed_up', session };
 }
 
@@ -221,9 +215,9 @@ export async function hasNothing(
 export interface ResetInput {
   readonly ticket: string;
   readonly password: Sensitive<string>;
-  /** A live API token of the account, or `''`: without one, the list of what was shared before is lost. */
+  /** `''`: the list of earlier secrets is lost. */
   readonly existingToken: Sensitive<string>;
-  /** `revoke` includes the given token, which has opened the data key by then. */
+  /** `revoke` includes the given token, after it has opened the data key. */
   readonly tokens: TokenFate;
   readonly label: string;
   readonly locale: string;
@@ -249,7 +243,7 @@ export async function resetPassword(deps: AccountCore, input: ResetInput): Promi
   if (account === null) return { outcome: 'gone' };
   reportChange(deps, account, hadPassword ? 'password_changed' : 'password_set', input);
   const session = await begin(deps, account, { password, dataKey, label: input.label });
-  // Replaced again at this very moment, by another proof of the address: this link is used up.
+  // Replaced again just now, by another proof of the address: this link is used up.
   return session === null ? { outcome: 'gone' } : { outcome: 'reset', session, keepsList, isFirst };
 }
 

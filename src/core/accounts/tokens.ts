@@ -1,15 +1,13 @@
 /**
- * API tokens, and the form that they share with session tokens and tickets: 32 random bytes as 64 lower-case hex digits.
+ * API tokens, and the form that they share with session tokens and tickets: 32 random bytes as 64 lower-case hex digits. That is the only
+ * spelling; others are refused, never repaired. Each kind is hashed with its own label (`crypto/derive.ts`), so none works as another. Only
+ * the answer that creates a token shows it: the store gets its hash and the account's data key wrapped under it.
  *
- * A bearer token has one spelling; anything else is invalid and never repaired. Each kind is hashed with its own label
- * (`crypto/derive.ts`), so none works as another. The token itself exists only in the answer that shows it: the store gets
- * its hash and the account's data key wrapped under it.
+ * An unknown username and a wrong token cost the same steps and one lookup by the token's hash, so they are indistinguishable (P17). Only
+ * the log shows that a right token was refused for a locked account.
  *
- * An unknown username and a wrong token take the same steps and the same single look-up, by the token's hash, so they are
- * indistinguishable (P17); only the log says that a right token was refused because its account is locked.
- *
- * A token outlives the session that created it, so creating one takes the password, and the owner gets a mail. It opens the
- * account's data key, so it lists what the session lists, within its scopes.
+ * A token outlives the session that created it, so creating one needs the password, and the owner gets a mail. It opens the account's data
+ * key, so it lists what the session lists, within its scopes.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -50,12 +48,10 @@ function isBearer(text: string): boolean {
   return bearerForm.test(text);
 }
 
-/** The 32 bytes, or `null` if the text is not exactly one. */
 export function parseBearer(text: string): Uint8Array | null {
   return isBearer(text) ? new Uint8Array(Buffer.from(text, 'hex')) : null;
 }
 
-/** The token, or `null` if the text is not exactly one. */
 export function parseApiToken(text: string): ApiToken | null {
   return isBearer(text) ? (text as ApiToken) : null;
 }
@@ -68,7 +64,7 @@ function tokenHashOf(token: ApiToken): Uint8Array {
   return hashToken(bytesOf(token));
 }
 
-/** The account's data key, 32 bytes; `null` if the stored token is another one or is damaged. */
+/** 32 bytes; `null` if the stored token is another one or damaged. */
 function dataKeyOf(token: ApiToken, stored: Pick<StoredToken, 'wrappedDataKey'>): Uint8Array | null {
   return openDataKey(stored.wrappedDataKey, bytesOf(token));
 }
@@ -77,7 +73,6 @@ function isLiveToken({ expiresAt }: Pick<StoredToken, 'expiresAt'>, now: UnixSec
   return expiresAt === null || now < expiresAt;
 }
 
-/** `null` unless the text is a live token of this account. */
 export async function dataKeyOfToken(
   store: Pick<AccountStore, 'findToken'> & { now(): UnixSeconds },
   username: string,
@@ -89,14 +84,13 @@ export async function dataKeyOfToken(
   return isLiveToken(found.token, store.now()) ? dataKeyOf(token, found.token) : null;
 }
 
-/** As the store keeps scopes: in the order of `tokenScopes`, without duplicates. */
+/** As stored: in the order of `tokenScopes`, without duplicates. */
 export function scopesInOrder(scopes: readonly TokenScope[]): readonly TokenScope[] {
   return tokenScopes.filter((scope) => scopes.includes(scope));
 }
 
 interface TokenInput {
   readonly name: string;
-  /** As of `scopesInOrder`. */
   readonly scopes: readonly TokenScope[];
   readonly createdAt: UnixSeconds;
   readonly expiresAt: UnixSeconds | null;
@@ -112,7 +106,7 @@ export function makeToken(
   return { token: text as ApiToken, stored: { ...rest, tokenHash: hashToken(bytes), wrappedDataKey } };
 }
 
-/** To the minute is precise enough for people, and saves a write per call. */
+/** A minute is precise enough for people, and saves a write per call. */
 const useGranularitySeconds = 60;
 const impossibleToken = '0'.repeat(64) as ApiToken;
 
@@ -163,12 +157,11 @@ export interface OwnTokenInput {
   readonly scopes: readonly TokenScope[];
   readonly expiresAt: UnixSeconds | null;
   readonly password: Sensitive<string>;
-  /** Of the mail about it. */
   readonly locale: string;
 }
 
 const maxNameLength = 60;
-/** Bounds storage, not access: two created at the same moment may exceed it together. */
+/** Bounds storage, not access: concurrent calls may exceed it together. */
 const maxLiveTokens = 50;
 
 export async function createOwnToken(

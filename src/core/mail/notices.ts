@@ -1,7 +1,6 @@
 /**
- * Notices: mails to a secret's creator that it was read, was burned, or is about to expire unread. A notice never delays or
- * fails what it reports, goes only to the account's own address, and names neither key nor recipient (P18). A deleted
- * account gets none.
+ * Notices: mails to a secret's creator that it was read, was burned, or is about to expire unread. A notice never delays or fails the
+ * event, goes only to the account's own address, and names neither key nor recipient (P18).
  */
 
 import { type NoticeKind, noticeKinds } from '../../protocol/vocabulary.ts';
@@ -12,26 +11,25 @@ import type { DueNotice } from '../ports/mail.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 
-/** What a notice takes. */
 export type NoticeCore = Pick<
   Core,
   'mailer' | 'mailBrandOf' | 'mailLocaleOf' | 'links' | 'events' | 'inBackground'
 > & { readonly store: Pick<Core['store'], 'takeDueNotices' | 'findAccountById'> };
 
 const daySeconds = 86_400;
-/** A day ahead, or a quarter of a lifetime shorter than four days. */
+/** The notice comes a day ahead, or a quarter of a lifetime shorter than four days. */
 const leadShare = 4;
-/** What a run has taken is lost if the process dies before the mails are handed over. */
+/** If the process dies before it mails them, a run's notices are lost. */
 const noticesPerRun = 200;
 
-/** As asked, else as the account's setting says; none for an anonymous caller. */
+/** As requested, else by the account's setting; none for anonymous callers. */
 export function noticesFor(asked: readonly NoticeKind[] | null, caller: Caller): readonly NoticeKind[] {
   if (caller.kind === 'anonymous') return [];
   const wanted = asked ?? caller.account.notify;
   return noticeKinds.filter((kind) => wanted.includes(kind));
 }
 
-/** When the notice of expiry is due; `null` if not wanted, or if the lifetime is too short for one. */
+/** When the notice of expiry is due; `null`: not wanted, or the lifetime is too short. */
 export function noticeDueAt(
   notify: readonly NoticeKind[],
   { createdAt, expiresAt }: { readonly createdAt: UnixSeconds; readonly expiresAt: UnixSeconds },
@@ -40,7 +38,6 @@ export function noticeDueAt(
   return notify.includes('expiring') && leadSeconds >= 1 ? expiresAt - leadSeconds : null;
 }
 
-/** The secret that a notice is about. */
 interface Subject {
   readonly owner: AccountId | null;
   readonly createdAt: UnixSeconds;
@@ -50,14 +47,13 @@ interface Subject {
 
 type Happening = Exclude<NoticeKind, 'expiring'>;
 
-/** Mails the secret's account, if it wanted the notice, after the current answer. */
 export function sendNotice(deps: NoticeCore, what: Happening, secret: Subject, at: UnixSeconds): void {
   const { owner, notify } = secret;
   if (owner === null || !notify.includes(what)) return;
   mailAfter(deps, `secret_${what}`, { ...secret, owner }, at);
 }
 
-/** Starts mailing the notices that are due, in the background; how many. */
+/** Sends due notices in the background; returns how many. */
 export async function sendDueNotices(deps: NoticeCore): Promise<number> {
   const due = await deps.store.takeDueNotices(noticesPerRun);
   for (const notice of due) mailAfter(deps, 'secret_expiring', notice, notice.expiresAt);

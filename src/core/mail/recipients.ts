@@ -1,11 +1,11 @@
 /**
- * Recipients: which text is a deliverable address, and how an address is obfuscated.
+ * Which text is a deliverable address, and how an address is obfuscated.
  *
- * An address is a dot-atom local part and a host name of two labels or more (RFC 5321 without quoting and literals).
- * Nothing accepted can change a mail's headers or envelope (P26), or mean more than one mailbox to a mail server after
- * ours: no route to another host (`%`, `!`), no program (`|`), no option of one (a leading `-`), no encoded word (`=?`,
- * RFC 2047). RFC 5321 allows these, but no mailbox in use has them. A non-ASCII local part is refused too: every mail
- * server on the way must support SMTPUTF8 (RFC 6531), and the sender would not learn of one that does not.
+ * An address is a dot-atom local part and a host name of two labels or more (RFC 5321 without quoting and literals). Nothing accepted can
+ * change a mail's headers or envelope (P26), or mean more than one mailbox to a later mail server: no route to another host (`%`, `!`), no
+ * program (`|`), no option of one (a leading `-`), no encoded word (`=?`, RFC 2047). RFC 5321 allows these, but no mailbox in use has them.
+ * A non-ASCII local part is refused because every mail server on the way must support SMTPUTF8 (RFC 6531), and the sender would not learn
+ * of one that does not.
  */
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { Sensitive } from '../sensitive.ts';
@@ -17,7 +17,7 @@ const maxAddressLength = 320;
 const maxLocalLength = 64;
 const maxDomainLength = 253;
 
-/** Whether this is one plain address and nothing else. */
+/** Exactly one plain address. */
 export function isDeliverable(address: string): boolean {
   if (address.length > maxAddressLength) return false;
   const at = address.lastIndexOf('@');
@@ -33,14 +33,14 @@ export function isDeliverable(address: string): boolean {
   );
 }
 
-/** Format characters, and all that Unicode draws as nothing: copying from a page or a chat brings them along. */
+/** Format characters and everything that Unicode draws as nothing, which copying from a page or a chat brings along. */
 const unseen = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
-/** Line ends stay, and are refused: no one types them into an address. */
+/** Line ends stay and are refused: people do not type them into an address. */
 const edge = /(?![\n\v\f\r\u2028\u2029])[\s\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
-/** Anything longer is not an address with blanks around it. */
+/** Longer text is not an address with blanks around it. */
 const maxTypedLength = 1_000;
 
-/** What was typed, without blanks and invisible characters at its ends. */
+/** Without blanks and invisible characters at its ends. */
 export function trimAddress(text: string): string {
   if (text.length > maxTypedLength) return text;
   const characters = [...text];
@@ -53,23 +53,23 @@ export function usernameOf(email: string): string {
   return trimAddress(email).toLowerCase();
 }
 
-/** The first invisible character inside an address, such as `U+200B`; `null` if it has none. */
+/** The first invisible character inside, such as `U+200B`. */
 export function unseenIn(text: string): string | null {
   const code = unseen.exec(trimAddress(text))?.[0].codePointAt(0);
   return code === undefined ? null : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** What to add where an address was refused; `''` without an invisible character. */
+/** To append to a refusal; `''` without an invisible character. */
 export function unseenWords(text: string): string {
   const found = unseenIn(text);
   return found === null ? '' : ` (it has an invisible character in it: ${found})`;
 }
 
-/** Letters, marks and digits of any script; nothing that `domainToASCII` would turn into several characters. */
+/** Letters, marks and digits of any script; excludes characters that `domainToASCII` would expand. */
 const typedDomain = /^[\p{L}\p{M}\p{N}.-]+$/u;
 
 /**
- * The address that was typed: trimmed, its domain converted to ASCII (IDNA, UTS #46).
+ * Trimmed, with the domain in ASCII (IDNA, UTS #46).
  * @returns `null` if it is not one deliverable address
  */
 export function parseRecipient(text: string): string | null {
@@ -82,15 +82,14 @@ export function parseRecipient(text: string): string | null {
   return ascii !== '' && isDeliverable(address) ? address : null;
 }
 
-/** The input with its recipient parsed; unchanged if that is not an address. */
 export function withParsedRecipient<T extends { readonly recipient: Sensitive<string> | null }>(input: T): T {
   const address = input.recipient === null ? null : parseRecipient(input.recipient.expose());
   return address === null ? input : { ...input, recipient: new Sensitive(address) };
 }
 
 /**
- * `jo*****@e*****.org`: at most two characters of the local part but always one fewer than it has, and the first of
- * the domain, which is shown in its own script. A local part of one character shows none.
+ * `jo*****@e*****.org`: at most two characters of the local part, but always one fewer than it has, and the first character of the domain
+ * in its own script.
  * @param address one that `isDeliverable`
  */
 export function obfuscate(address: string): string {

@@ -1,11 +1,7 @@
 /**
- * Checks in the DNS whether a share domain belongs to its account and points here.
- *
- * A missing answer is not the answer that there is nothing: without an answer the state stays. A domain becomes verified
- * only if its TXT record holds the challenge and its name points here. Only the resolver is asked; nothing is ever fetched
- * from the name or its addresses.
- *
- * One check per domain runs at a time, and all callers get its result. Only a changed state causes an event.
+ * Checks in the DNS whether a share domain belongs to its account and points here: its TXT record must hold the challenge. No answer is not
+ * the same as no record: without an answer the state stays. Only the resolver is contacted, never the name or its addresses. One check per
+ * domain runs at a time, and all callers share its result. Only a changed state causes an event.
  */
 import type { DomainState } from '../../protocol/vocabulary.ts';
 import type { Events } from '../events.ts';
@@ -13,12 +9,12 @@ import type { DomainStore } from '../ports/domains.ts';
 import type { DomainCheck, DomainFinding, StoredDomain } from '../share-domain.ts';
 import type { UnixSeconds } from '../time.ts';
 
-/** From the configured resolver and nowhere else. Never rejects. */
+/** From the configured resolver only. Never rejects. */
 export type DnsAnswer =
   | { readonly outcome: 'found'; readonly values: readonly string[] }
-  /** No such name, or no such record. */
+  /** No such name or record. */
   | { readonly outcome: 'none' }
-  /** No usable answer: a timeout, a refusal, a failing server. Says nothing about the record. */
+  /** No usable answer (a timeout, a refusal, a failing server): the record may exist. */
   | { readonly outcome: 'failed' };
 
 export interface Resolver {
@@ -26,29 +22,27 @@ export interface Resolver {
   txt(name: string): Promise<DnsAnswer>;
   /** Lower case, without the last dot. */
   cname(name: string): Promise<DnsAnswer>;
-  /** IPv4 and IPv6 together; `found` if either is. */
+  /** IPv4 and IPv6; `found` if either is. */
   addresses(name: string): Promise<DnsAnswer>;
-  /** A resolver for the questions of one check, which together take no longer than one question may. */
+  /** A resolver for one check, whose queries together take no longer than a single query may. */
   forOneCheck?(): Resolver;
 }
 
 export interface CheckCore {
   readonly store: DomainStore & { now(): UnixSeconds };
   readonly resolver: Resolver;
-  /** The host name that domains must point to. */
   readonly target: string;
   readonly events: Events;
 }
 
 type Dns = Pick<CheckCore, 'resolver' | 'target'>;
 
-/** Real chains have two or three; longer or endless ones do not count. */
+/** Real chains have two or three. */
 const maxHops = 5;
 
-/** Part of the challenge in the name lets several accounts prove the same domain at once. */
+/** With part of the challenge in the name, several accounts can prove the same domain at the same time. */
 const challengeTagLength = 7;
 
-/** The host of the TXT record that must hold the challenge. */
 export function txtHostOf(name: string, challenge: string): string {
   return `_mayfly-challenge-${challenge.slice(0, challengeTagLength)}.${name}`;
 }
@@ -70,8 +64,8 @@ async function followChain(resolver: Resolver, name: string, target: string): Pr
 }
 
 /**
- * To become verified, all of its addresses must be the target's, or some readers would arrive elsewhere. To stay verified,
- * one is enough, because a target with many addresses may return different ones every time.
+ * To become verified, all of its addresses must be the target's, or some readers would arrive elsewhere. To stay verified, one is enough,
+ * because a target with many addresses may return different ones every time.
  */
 function compareAddresses(own: DnsAnswer, target: DnsAnswer, isVerified: boolean): Pointing {
   if (own.outcome === 'failed' || target.outcome === 'failed') return 'unknown';
@@ -96,7 +90,6 @@ function without(finding: DomainFinding, state: DomainState, otherwise: DomainSt
   return { state: wasVerified ? 'lost' : otherwise, finding };
 }
 
-/** Asks the resolver about a domain with a challenge. */
 export async function checkDomain(
   { resolver, target }: Dns,
   domain: StoredDomain & { readonly challenge: string },
@@ -119,49 +112,49 @@ export async function checkDomain(
 type Checked = StoredDomain | 'taken' | null;
 
 interface DomainChecks {
-  /** Asks the DNS and notes the result; a domain that the operator added is returned unchanged. */
+  /** Queries the DNS and stores the result; a domain that the operator added is returned unchanged. */
   check(domain: StoredDomain): Promise<Checked>;
   checkDue(until?: AbortSignal): Promise<number>;
 }
 
 const recheckSeconds = 86_400;
-/** Ends a run, so that domains which fail early do not take every turn. */
+/** Ends a run, so that domains that fail early do not take every turn. */
 const domainsPerRun = 50;
 const checksAtOnce = 4;
-/** Longer than a check takes: one that a fault or a crash cut off is another's after that. */
+/** Longer than a check takes: after a fault or a crash, another process repeats the check. */
 const leaseSeconds = 300;
 
 export function createDomainChecks(deps: CheckCore): DomainChecks {
   const { store, events } = deps;
   const underWay = new Map<string, Promise<Checked>>();
 
-  async function askAndNote(domain: StoredDomain): Promise<Checked> {
+  async function checkAndStore(domain: StoredDomain): Promise<Checked> {
     const { accountId, name, state, challenge } = domain;
     if (challenge === null) return domain;
     const found = await checkDomain(deps, { ...domain, challenge });
-    const noted = await store.noteDomainCheck(accountId, name, found);
-    if (noted !== null && noted !== 'taken' && noted.state !== state)
-      events({ event: 'domain_checked', account: accountId, domainState: noted.state });
-    return noted;
+    const stored = await store.noteDomainCheck(accountId, name, found);
+    if (stored !== null && stored !== 'taken' && stored.state !== state)
+      events({ event: 'domain_checked', account: accountId, domainState: stored.state });
+    return stored;
   }
 
   function check(domain: StoredDomain): Promise<Checked> {
     const key = `${domain.accountId} ${domain.name}`;
     const running = underWay.get(key);
     if (running !== undefined) return running;
-    const started = askAndNote(domain).finally(() => underWay.delete(key));
+    const started = checkAndStore(domain).finally(() => underWay.delete(key));
     underWay.set(key, started);
     return started;
   }
 
   async function recheck(domain: StoredDomain): Promise<void> {
     if ((await check(domain)) !== 'taken') return;
-    // Stays lost while another account has it verified. Noted, or it would come first in every run.
+    // Stays lost while another account has it verified. Stored, or it would come first in every run.
     const { accountId, name, state, finding } = domain;
     await store.noteDomainCheck(accountId, name, { state, finding });
   }
 
-  /** Takes one at a time: what a run does not get to is left to others, not to the end of its lease. */
+  /** Takes one at a time: the rest remains free for others, instead of leased. */
   async function work(run: { left: number }, until: AbortSignal | undefined): Promise<number> {
     const before = store.now() - recheckSeconds + 1;
     for (let done = 0; ; done += 1) {

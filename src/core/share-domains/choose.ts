@@ -1,30 +1,29 @@
 /**
- * Which host a new link gets. Only a verified domain makes links: one of the caller's own, or the one that the request
- * arrived on, if its owner allows public sharing there (P20).
+ * Which host a new link gets. Only a verified domain makes links: one of the caller's own, or the one that the request arrived on, if its
+ * owner allows public sharing there (P20).
  */
 import type { Caller } from '../account.ts';
 import type { Links } from '../links.ts';
 import type { DomainStore } from '../ports/domains.ts';
 import { canBeShareDomain, hostNameOf, type StoredDomain } from '../share-domain.ts';
 
-/** The part of `CreationOptions` that chooses the link's host. */
 export interface DomainWish {
-  /** The domain asked for; `null` and `''` both mean none. */
+  /** `null` and `''` both mean none. */
   readonly shareDomain: string | null;
   /** The `Host` header as received, only ever compared; `null` if unknown. */
   readonly arrivedOn: string | null;
 }
 
 export type DomainChoice =
-  /** `''` for the site's own host. */
+  /** `''`: the site's own host. */
   | { readonly outcome: 'chosen'; readonly shareDomain: string }
   | { readonly outcome: 'unknown_share_domain'; readonly shareDomain: string }
-  /** The request arrived on a domain that only its owner may share on. */
+  /** The request arrived on a domain where only its owner may share. */
   | { readonly outcome: 'public_sharing_disabled'; readonly shareDomain: string };
 
 type Site = Pick<Links, 'siteHost' | 'sitePort'>;
 
-/** The domain asked for, in lower case; `''` for none or the site itself. */
+/** In lower case; `''`: none, or the site itself. */
 function askedFor({ shareDomain }: DomainWish, { siteHost, sitePort }: Site): string {
   const asked = (shareDomain ?? '').toLowerCase();
   return asked === siteHost || asked === `${siteHost}:${sitePort}` ? '' : asked;

@@ -1,8 +1,6 @@
 /**
- * The service for share domains: what API v2 and the pages of domains call.
- *
- * Another account's domain is answered exactly as an unknown one, except that a name verified by another account is
- * reported as taken. Names are stored and compared in one spelling. A host that cannot be a domain costs no look-up.
+ * Share domains, as API v2 and the pages call them. Another account's domain is answered exactly like an unknown one, except that a name
+ * verified by another account is reported as taken. Names are stored and compared in one spelling.
  */
 
 import type { DomainState } from '../../protocol/vocabulary.ts';
@@ -31,16 +29,16 @@ import { findVerified } from './choose.ts';
 export interface DomainView {
   /** In ASCII form, as in links. */
   readonly name: string;
-  /** As people read it. The same as `name` for most. */
+  /** As people read it. */
   readonly unicodeName: string;
-  /** What was registered with a registry: `example.co.uk` of `secrets.example.co.uk`. */
+  /** The part registered with a registry: `example.co.uk` of `secrets.example.co.uk`. */
   readonly baseDomain: string;
-  /** The part before the base domain; `''` for the base domain itself. */
+  /** The part before the base domain; may be `''`. */
   readonly subdomain: string;
   /** The part under which anyone can register: `co.uk`. */
   readonly publicSuffix: string;
   readonly state: DomainState;
-  /** `null` for a domain that the operator added. */
+  /** `null`: added by the operator. */
   readonly txtRecord: { readonly host: string; readonly value: string } | null;
   /** Where the name must point: a CNAME to this host or, for a base domain, A and AAAA records with its addresses. */
   readonly target: { readonly host: string; readonly addresses: readonly string[] };
@@ -55,9 +53,8 @@ export interface DomainView {
 export type AddDomainOutcome =
   | { readonly outcome: 'added'; readonly domain: DomainView }
   | { readonly outcome: 'invalid_domain'; readonly problem: DomainNameProblem }
-  /** The account has it already. */
   | { readonly outcome: 'exists' }
-  /** It is verified for another account. */
+  /** Another account has verified it. */
   | { readonly outcome: 'taken' }
   | { readonly outcome: 'too_many'; readonly max: number }
   | { readonly outcome: 'plan_required' };
@@ -67,7 +64,7 @@ type DomainOutcome =
   | { readonly outcome: 'unknown' };
 
 type VerifyOutcome =
-  /** The updated domain; `domain.finding` says what is missing. */
+  /** `domain.finding` says what is missing. */
   | { readonly outcome: 'checked'; readonly domain: DomainView }
   | { readonly outcome: 'taken' }
   | { readonly outcome: 'unknown' };
@@ -82,7 +79,6 @@ export type LogoOutcome =
   | { readonly outcome: 'invalid'; readonly problem: LogoProblem; readonly maxBytes: number }
   | { readonly outcome: 'unknown' };
 
-/** The brand of a verified domain, for answers to requests that arrive on it. */
 export interface BrandedDomain {
   readonly name: string;
   readonly brand: DomainBrand;
@@ -100,21 +96,21 @@ const logoNameForm = /^[\w-]{8,128}\.[a-z]{3,4}$/;
 
 const unknown = { outcome: 'unknown' } as const;
 
-/** The canonical spelling of a name; `null` if no domain can have it. */
+/** In canonical spelling; `null`: not a possible domain. */
 async function spell(parseName: ParseDomainName, text: string): Promise<string | null> {
   const parsed = await parseName(text);
   if ('name' in parsed) return parsed.name;
-  // Added by the operator, or made a public suffix since: it still has an owner.
+  // Added by the operator, or a public suffix only since then: it still has an owner.
   const host = hostNameOf(text);
   return canBeShareDomain(host) ? host : null;
 }
 
 interface DomainViews {
-  /** Never fails because of the DNS: addresses that cannot be found are omitted. */
+  /** Never fails because of the DNS: omits addresses that it cannot find. */
   viewOf(domain: StoredDomain): Promise<DomainView>;
 }
 
-/** The target's addresses are the operator's and change rarely, but every page of domains shows them. */
+/** The operator's addresses change rarely, but every page of domains shows them. */
 const addressesKeptSeconds = 60;
 
 function createTargetAddresses({ store, resolver, target }: DomainCore): () => Promise<readonly string[]> {
@@ -130,7 +126,7 @@ function createTargetAddresses({ store, resolver, target }: DomainCore): () => P
   };
 }
 
-/** For a name without a known suffix, which only an operator can add: all of it is the base. */
+/** A name without a known suffix, which only an operator can add: all of it is the base. */
 function wholeName(name: string): DomainName {
   const publicSuffix = name.slice(name.lastIndexOf('.') + 1);
   return { name, unicodeName: name, baseDomain: name, subdomain: '', publicSuffix };
@@ -167,7 +163,6 @@ async function findOwn(
   return name === null ? null : store.findDomain(id, name);
 }
 
-/** The updated domain, for an answer that says it was changed. */
 async function savedDomain(deps: Bound, id: AccountId, name: string): Promise<BrandOutcome & LogoOutcome> {
   const stored = await deps.store.findDomain(id, name);
   return stored === null ? unknown : { outcome: 'saved', domain: await deps.views.viewOf(stored) };
@@ -185,7 +180,7 @@ async function add(deps: Bound, { account }: AccountCaller, text: string): Promi
     maxDomains,
   );
   if (added === 'too_many') return { outcome: 'too_many', max: maxDomains };
-  // The account was deleted meanwhile, so it has no plan.
+  // The account has been deleted, so it has no plan.
   if (added === 'gone') return { outcome: 'plan_required' };
   if (added !== 'added') return { outcome: added };
   const stored = await store.findDomain(account.id, parsed.name);
@@ -231,24 +226,22 @@ function toBranded({ name, brand, logoName }: StoredDomain): BrandedDomain {
 
 export type DomainService = ReturnType<typeof createDomainService>;
 
-/** The use cases of share domains, ports bound. A method rejects only with `ServiceError`. Any spelling of a name will do. */
+/** A method rejects only with `ServiceError`. Accepts any spelling of a name. */
 export function createDomainService(parts: DomainCore) {
   const core: Bound = { ...parts, views: createDomainViews(parts) };
   const { store, views, plans, siteHost } = core;
   const findOnHost = (host: string) => findVerified(store, siteHost, hostNameOf(host));
   const checks = createDomainChecks(parts);
   return {
-    /** By name; without a plan that allows domains, those registered before. */
+    /** By name; includes domains from an earlier plan that allowed them. */
     list: async ({ account }: AccountCaller): Promise<readonly DomainView[]> =>
       Promise.all((await store.listDomains(account.id)).map(views.viewOf)),
-    /** How many the account's plan allows; 0 for none. */
     maxDomains: ({ account }: AccountCaller): number => plans[account.plan].maxDomains,
     add: (caller: AccountCaller, name: string) => add(core, caller, name),
     find: async ({ account }: AccountCaller, name: string): Promise<DomainOutcome> => {
       const domain = await findOwn(core, account.id, name);
       return domain === null ? unknown : { outcome: 'found', domain: await views.viewOf(domain) };
     },
-    /** Asks the DNS now. */
     verify: async ({ account }: AccountCaller, name: string): Promise<VerifyOutcome> => {
       const domain = await findOwn(core, account.id, name);
       const checked = domain === null ? null : await checks.check(domain);
@@ -272,14 +265,13 @@ export function createDomainService(parts: DomainCore) {
       setLogo(core, caller, name, bytes),
     findLogo: async (logoName: string): Promise<DomainLogo | null> =>
       logoNameForm.test(logoName) ? store.findDomainLogo(logoName) : null,
-    /** The brand of the host that a request names (perhaps with a port); `null` unless it is a verified domain. */
+    /** By host, with or without a port; `null` unless it is a verified domain. */
     brandedDomain: async (host: string): Promise<BrandedDomain | null> => {
       const domain = await findOnHost(host);
       return domain === null ? null : toBranded(domain);
     },
-    /** Whether a certificate may be requested for it: only for a verified domain. */
     isVerified: async (name: string): Promise<boolean> => (await findOnHost(name)) !== null,
-    /** Checks what was last checked a day ago or longer, until aborted; how many it checked. */
+    /** Rechecks domains after a day, until aborted; returns how many. */
     checkDue: (until?: AbortSignal): Promise<number> => checks.checkDue(until),
   };
 }

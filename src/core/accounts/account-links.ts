@@ -1,7 +1,7 @@
 /**
- * One-time links that the operator prints and hands over, for when no mail goes out: to the first password of a new account, and
- * to a new one. Each is a reset ticket (`sign-up.ts`), lives a day and replaces the earlier links of its account. It holds no data
- * key: one that could open the account's list would be the account, in the hands of whoever carries it.
+ * One-time links that the operator passes on when no mail goes out: to the first password of a new account, or to a new one. Each is a
+ * reset ticket (`sign-up.ts`), lives a day and replaces the account's earlier links. It carries no data key: with one, anybody who got hold
+ * of the link could open the account's list.
  */
 
 import { hashToken } from '../../crypto/derive.ts';
@@ -17,14 +17,14 @@ import { drawBearer } from './tokens.ts';
 
 const lifetimeSeconds = 86_400;
 
-interface HandedLink {
-  /** Its link is that of a reset. */
+interface AccountLink {
+  /** Used in the same link as a reset. */
   readonly ticket: Sensitive<Ticket>;
   readonly expiresAt: UnixSeconds;
 }
 
 type InviteOutcome =
-  | ({ readonly outcome: 'invited'; readonly username: string } & HandedLink)
+  | ({ readonly outcome: 'invited'; readonly username: string } & AccountLink)
   | { readonly outcome: 'exists' }
   | { readonly outcome: 'invalid_email' };
 
@@ -41,8 +41,8 @@ export async function inviteAccount(
 }
 
 type ResetLinkOutcome =
-  /** `isFirst`: the account has neither a password nor a token, so that nothing is lost. */
-  ({ readonly outcome: 'made'; readonly isFirst: boolean } & HandedLink) | { readonly outcome: 'locked' };
+  /** `isFirst`: the account has neither a password nor a token, so nothing is lost. */
+  ({ readonly outcome: 'made'; readonly isFirst: boolean } & AccountLink) | { readonly outcome: 'locked' };
 
 export async function makeResetLink(
   { store, random }: AccountAdminCore,
@@ -53,7 +53,7 @@ export async function makeResetLink(
   return { outcome: 'made', isFirst: await hasNothing({ store }, username), ...link };
 }
 
-function draw(random: RandomBytes, createdAt: UnixSeconds): { link: HandedLink; stored: HandedTicket } {
+function draw(random: RandomBytes, createdAt: UnixSeconds): { link: AccountLink; stored: HandedTicket } {
   const { bytes, text } = drawBearer(random);
   const expiresAt = createdAt + lifetimeSeconds;
   const stored = { ticketHash: hashToken(bytes, 'ticket'), createdAt, expiresAt };

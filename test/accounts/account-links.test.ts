@@ -1,7 +1,7 @@
 /** One-time links that an operator hands over: what they open, how long, and what they replace. */
 import { describe, expect, it } from 'bun:test';
+import { inviteAccount, makeResetLink } from '../../src/core/accounts/account-links.ts';
 import { createAccount } from '../../src/core/accounts/admin.ts';
-import { inviteAccount, makeResetLink } from '../../src/core/accounts/handed-links.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { noOptions } from '../support/inputs.ts';
 import {
