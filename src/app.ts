@@ -42,12 +42,11 @@ import {
   type OpenMetrics,
   openMetrics,
 } from './ops/metrics.ts';
-import { createRoomWatch } from './ops/room-watch.ts';
 import { watchRootKeys } from './ops/root-key-watch.ts';
 import { openRootKeys } from './ops/root-keys.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
 import type { StartFacts, StoreServer } from './ops/start-words.ts';
-import { watchStore } from './ops/store-watch.ts';
+import { createRoomWatch, watchStore } from './ops/store-watch.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
 import type { Store } from './store/store.ts';
 import { markServer, openStore, StartRefusal } from './stores.ts';
@@ -335,13 +334,13 @@ export async function serveAt(
   );
   const parts = await openParts(settings, log, closers);
   const { store, room, domains, brands, links, limiter, mailer, onAnswer, duringRequest } = parts;
-  const looking = room.look();
+  const roomChecked = room.check();
   const services = await createServices(settings, parts, closers);
   const sweeper = startSweeper({
     ...{ store, log, after },
     finishDeletions: services.accounts.finishDeletions,
     sendDueNotices: services.service.sendDueNotices,
-    lookForRoom: room.look,
+    checkRoom: room.check,
     monotonicMs: () => performance.now(),
   });
   closers.push(sweeper.stop);
@@ -372,7 +371,7 @@ export async function serveAt(
   const port = await door.open(served);
   // Loads the mail library after the first answers rather than before the first mail.
   setTimeout(() => void mailer.prepare(), 1_000).unref();
-  await looking;
+  await roomChecked;
   const facts = {
     hasAccounts: await store.hasAccounts(),
     clock: store.clock(),

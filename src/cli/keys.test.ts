@@ -375,7 +375,7 @@ describe('mayfly keys retire', () => {
     expect(await keys('retire --yes')).toEqual(
       said(
         1,
-        `${facts()}The key file ${path} could not be written (ENAMETOOLONG): mayfly keys list shows what it has.\n`,
+        `${facts()}The key file ${path} could not be written (ENAMETOOLONG): mayfly keys list shows its content.\n`,
       ),
     );
     expect(kidsInFile()).toEqual([1, 2]);

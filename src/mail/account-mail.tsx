@@ -1,9 +1,7 @@
 /**
- * The mails about an account, to the account's own address.
- *
- * A mail holds the links it was given and no other, never a password, and says what to do when nobody asked for it. Anybody can
- * type anybody's address into a form, so it names the site and claims nothing about the reader. A notice about a secret
- * names only its times: no key, no recipient, no sender, and its only link is to the list that needs a log-in.
+ * The mails about an account, to the account's own address. They contain only the links they were given, never a password, and say what to
+ * do if the reader did not ask for the mail. Anyone can type any address into a form, so a mail names the site and claims nothing about the
+ * reader. A notice about a secret names only its times: no key, recipient or sender. Its only link is to the list behind the log-in.
  */
 import type { TokenFate } from '../core/account.ts';
 import type { AccountMail } from '../core/mailer.ts';
@@ -40,7 +38,6 @@ function partsOf(mail: AccountMail, say: Say, locale: Locale): Parts {
   }
 }
 
-/** The link's host, as the name of the site. */
 function siteOf(link: string): string {
   return setApart(new URL(link).host);
 }
@@ -108,7 +105,7 @@ function passwordChanged(
   };
 }
 
-/** Making a token takes the password, so one that the owner did not make means that somebody else has it. */
+/** Creating a token needs the password, so a token that is not the owner's means that somebody else has the password. */
 function tokenCreated({ name, forgottenUrl }: { name: string; forgottenUrl: string }, say: Say): Parts {
   const site = siteOf(forgottenUrl);
   return {
@@ -136,7 +133,6 @@ function accountDeleted(address: string, say: Say): Parts {
 
 export type Say = (key: MessageKey, params?: MessageParams) => string;
 
-/** What differs from kind to kind. */
 export type Parts = Pick<MailWords, 'subject' | 'body'> & Partial<Pick<MailWords, 'brand' | 'small'>>;
 
 type Notice = Extract<AccountMail, { kind: 'secret_read' | 'secret_burned' | 'secret_expiring' }>;
@@ -145,7 +141,6 @@ interface NoticeTexts {
   readonly subject: MessageKey;
   readonly intro: MessageKey;
   readonly at: MessageKey;
-  /** What can be done now, where something can. */
   readonly next?: MessageKey;
 }
 

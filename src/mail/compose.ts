@@ -1,9 +1,7 @@
 /**
- * Turns a mail of any kind into one signed message for one recipient.
- *
- * Exactly one recipient, the same in the envelope and in `To`; no Cc, no Bcc, and nothing is read from a file or an address.
- * `Auto-Submitted` (RFC 3834) prevents holiday replies. The Message-ID is random and holds no key. All computing happens here,
- * so that handing over costs next to nothing and a mail that nobody gets can be made to cost the same (P17).
+ * Turns a mail of any kind into one signed message for one recipient, the same in the envelope and in `To`; no Cc or Bcc, and nothing is
+ * loaded from a file or an address. `Auto-Submitted` (RFC 3834) prevents holiday replies. The Message-ID is random and contains no key. All
+ * computing happens here, so that sending costs almost nothing, and a mail that is never sent can cost the same (P17).
  */
 import { randomBytes } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
@@ -23,12 +21,12 @@ import { domainOf, type Mailbox, parseAddress, toSingleLine, toUnicodeAddress } 
 import { type RenderedMail, renderSecretLink, replyAddressOf } from './messages.tsx';
 import type { DkimSigner } from './settings.ts';
 
-/** One message to one recipient, written and signed: every attempt offers the same bytes. */
+/** One message to one recipient, written and signed: every attempt sends the same bytes. */
 export interface Letter {
   readonly envelope: { readonly from: string; readonly to: string };
   readonly bytes: Buffer;
   readonly date: Date;
-  /** Must not appear in what is shown of a server's reply. */
+  /** Texts to remove from a server's reply before it is shown. */
   readonly hidden: readonly string[];
 }
 
@@ -36,24 +34,23 @@ export const notSent: Handover = { state: 'not_sent', reply: null };
 
 export interface Sender {
   readonly from: Mailbox;
-  /** The site's brand. */
   readonly siteName: string;
-  /** Where undeliverable mail returns to; `null` for the address of `from`. */
+  /** Where undeliverable mail returns to; `null`: the address of `from`. */
   readonly returnPath: string | null;
 }
 
 export interface ComposingMailerOptions {
   readonly sender: Sender;
   readonly now: () => Date;
-  /** The final bytes, signed if mail is signed. May reject: the mail is then not sent. */
+  /** Returns the final bytes, signed if so configured. If it rejects, the mail is not sent. */
   readonly write: (message: SendMailOptions) => Promise<Buffer>;
-  /** May reject: the mail is then not sent. */
+  /** If it rejects, the mail is not sent. */
   readonly deliver: (letter: Letter, onRetry: OnRetry) => Promise<Handover>;
 }
 
 export type ComposingMailer = Mailer & AccountMailer;
 
-/** A mailer that writes every kind of mail and leaves delivery to `deliver`. It never rejects. */
+/** Never rejects. */
 export function createComposingMailer(options: ComposingMailerOptions): ComposingMailer {
   const { sender, now, write, deliver } = options;
 
@@ -68,7 +65,7 @@ export function createComposingMailer(options: ComposingMailerOptions): Composin
     return { envelope, bytes: await write(message), date, hidden: hiddenOf(mail, to) };
   }
 
-  async function hand(letter: Promise<Letter>, onRetry: OnRetry = () => {}): Promise<Handover> {
+  async function send(letter: Promise<Letter>, onRetry: OnRetry = () => {}): Promise<Handover> {
     try {
       return await deliver(await letter, onRetry);
     } catch {
@@ -78,20 +75,20 @@ export function createComposingMailer(options: ComposingMailerOptions): Composin
 
   return {
     sendSecretLink: (mail, onRetry) =>
-      hand(
+      send(
         letterOf(mail, () => renderSecretLink(mail)),
         onRetry,
       ),
-    sendAccountMail: (mail) => hand(letterOf(mail, () => renderAccountMail(mail))),
+    sendAccountMail: (mail) => send(letterOf(mail, () => renderAccountMail(mail))),
     async writeAccountMail(mail) {
       const letter = letterOf(mail, () => renderAccountMail(mail));
       await letter.catch(() => undefined);
-      return { send: () => hand(letter) };
+      return { send: () => send(letter) };
     },
   };
 }
 
-/** The address in each of its forms, the link, and the key that ends the link. */
+/** Every form of the address, the link, and the key at the end of the link. */
 function hiddenOf(mail: SecretLinkMail | AccountMail, to: string): string[] {
   const addresses = [mail.to.expose(), to, toUnicodeAddress(to)];
   const link = 'link' in mail ? mail.link.expose() : '';
@@ -102,7 +99,6 @@ export function namesOf({ from, siteName }: Sender): ServiceNames {
   return { ofSender: from.name, ofSite: siteName };
 }
 
-/** @param to one plain address, as `parseAddress` gives it */
 export function composeMessage(
   { from, returnPath }: Sender,
   to: string,
@@ -136,18 +132,15 @@ export function composeMessage(
 export interface ServiceNames {
   /** From the sender setting; may be empty. */
   readonly ofSender: string;
-  /** The site's brand. */
   readonly ofSite: string;
 }
 
-/** The built-in brand. */
 export const ownSiteName = 'Mayfly';
 
 function toName(text: string): string {
   return toSingleLine(text).replaceAll('=?', '= ?');
 }
 
-/** For a mail about an account, or a test. */
 export function serviceName({ ofSender, ofSite }: ServiceNames): string {
   return ofSender === '' ? toName(ofSite) : ofSender;
 }
@@ -159,8 +152,8 @@ function brandName(brand: MailBrand, names: ServiceNames): string {
 }
 
 /**
- * The name next to the sender's address, as in "jo@example.com via Mayfly". A share domain's brand comes before the name in
- * `MAYFLY_MAIL_FROM`, and that before the site's. One line that no mail program decodes a second time (RFC 2047).
+ * The name next to the sender's address, as in "jo@example.com via Mayfly". A share domain's brand wins over the name in
+ * `MAYFLY_MAIL_FROM`, and that over the site's. One line that no mail program decodes a second time (RFC 2047).
  */
 export function fromName(mail: SecretLinkMail | AccountMail, names: ServiceNames): string {
   const name = 'brand' in mail ? brandName(mail.brand, names) : serviceName(names);
@@ -173,7 +166,7 @@ export function fromName(mail: SecretLinkMail | AccountMail, names: ServiceNames
 
 export interface MessageWriter {
   write(message: SendMailOptions): Promise<Buffer>;
-  /** Loads the library, about 50 ms of computing: call it once the server listens, so that no request pays for it. */
+  /** Loads the library, about 50 ms of computing: call it once the server listens, so that no request waits for it. */
   prepare(): Promise<void>;
 }
 

@@ -1,36 +1,34 @@
 /**
- * Why a mail was not handed over, and what of it may be shown.
+ * Why a mail was not accepted, and how much of the reason may be shown.
  *
- * A fault is temporary only when the server said so (4yz, RFC 5321 §4.2.1) or the connection broke. It is the recipient's only
- * when the server refused the sender, the recipient or the message for good. A refused or missing log-in (RFC 4954 §4.7, §6)
- * and an untrusted certificate are the operator's to fix, and a retry does not help.
+ * A fault is temporary only if the server said so (4yz, RFC 5321 §4.2.1) or the connection broke. It is the recipient's only if the server
+ * permanently refused the sender, the recipient or the message. A refused or missing log-in (RFC 4954 §4.7, §6) and an untrusted
+ * certificate need the operator, so a retry does not help.
  *
- * A server may quote the message or the envelope in its reply, even broken across lines, so hidden texts are removed from every
- * line that leaves this file, before it is shortened: a cut would leave part of one.
+ * A server may quote the message or the envelope in its reply, even broken across lines, so hidden texts are removed from every line that
+ * leaves this file, before it is shortened: a cut would leave part of one.
  */
 import type { MailTrouble } from '../core/secrets/link-mail.ts';
 import { toPrintable } from './mailbox.ts';
 
-/** What went wrong at one attempt. */
 export interface AttemptFault {
   /** `ETLS`, `EAUTH`, `EENVELOPE`, … */
   readonly code: string;
-  /** The system's own code where there is one, such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`; else `''`. */
+  /** The system's code, such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`; else `''`. */
   readonly cause: string;
-  /** The command that was under way, such as `RCPT TO`; `CONN` for none. */
+  /** The command in progress, such as `RCPT TO`; `CONN` for none. */
   readonly command: string;
-  /** Which wait was too long, such as `GREETING_TIMEOUT`; else `''`. */
+  /** The step that timed out, such as `GREETING_TIMEOUT`; else `''`. */
   readonly timeout: string;
-  /** `null` when the server did not reply. */
   readonly replyCode: number | null;
   /** As the server wrote it: never shown before `toReplyLine`. */
   readonly response: string | null;
 }
 
 /**
- * - `later`: another attempt may end better.
- * - `refused`: the server said no for good.
- * - `unsendable`: it never came to an answer about this mail, and will not.
+ * - `later`: a retry may succeed.
+ * - `refused`: the server refused permanently.
+ * - `unsendable`: the server never judged this mail, and never will.
  */
 export type Judgement = 'later' | 'refused' | 'unsendable';
 
@@ -44,7 +42,7 @@ export function toFault(error: unknown): AttemptFault {
   const raw = (typeof error === 'object' && error !== null ? error : {}) as Readonly<Record<string, unknown>>;
   const cause = textOf(raw.originalCode);
   const response = textOf(raw.response);
-  // The library reports both as a broken socket; only one is worth a retry.
+  // The library reports both as a broken socket, but only one is worth a retry.
   const isTlsFault = raw.code === 'ESOCKET' && certificateCauses.test(cause);
   return {
     code: isTlsFault ? 'ETLS' : textOf(raw.code) || 'EUNKNOWN',
@@ -88,7 +86,7 @@ const unreachableCauses: ReadonlySet<string> = new Set([
   'EADDRNOTAVAIL',
 ]);
 
-/** How the connection failed; `null` when the attempt failed in another way. */
+/** `null`: not a connection failure. */
 export function troubleOf(fault: AttemptFault): MailTrouble | null {
   const { code, cause, timeout, replyCode } = fault;
   if (replyCode !== null || !isBrokenConnection(fault)) return null;
@@ -101,17 +99,17 @@ function isBrokenConnection({ code, cause, command }: AttemptFault): boolean {
   return connectionFaults.has(code) || (code === 'ETLS' && command === 'CONN' && cause === '');
 }
 
-/** `Handover` in core/mailer.ts. */
+/** The limit of `Handover`. */
 const longestReplyLength = 300;
 const placeholder = '…';
 
 /**
- * @param reply as the library gives it: lines that each begin with the reply code
- * @param hidden texts that must not be repeated; case does not matter
- * @returns `null` when it holds nothing readable
+ * @param reply from the library: each line begins with the reply code
+ * @param hidden texts to remove, ignoring case
+ * @returns `null` if nothing readable is left
  */
 export function toReplyLine(reply: string | null, hidden: readonly string[]): string | null {
-  // The longest first: the key is a part of the link.
+  // Longest first: the key is part of the link.
   const terms = hidden.filter((term) => term !== '').sort((one, other) => other.length - one.length);
   let line = toPrintable(withoutRepeatedCodes(reply ?? ''))
     .replace(/ +/g, ' ')
@@ -120,12 +118,12 @@ export function toReplyLine(reply: string | null, hidden: readonly string[]): st
   return line === '' ? null : shorten(line);
 }
 
-/** Every line of a reply repeats its code (RFC 5321 §4.2.1); the first is enough, and the others would split words. */
+/** Every line of a reply repeats its code (RFC 5321 §4.2.1); the repetitions would split words. */
 function withoutRepeatedCodes(reply: string): string {
   return reply.replace(/(\r?\n)\d{3}(?:[ -]|$)/gm, '$1').replace(/^(\d{3})-/, '$1 ');
 }
 
-/** The term, also when split by a line break (a space by now) or a soft one of quoted-printable. */
+/** Also matches the term split by a line break (now a space) or a soft one of quoted-printable. */
 function patternOf(term: string): RegExp {
   const characters = [...term].map((character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
   return new RegExp(characters.join('(?:=? )?'), 'giu');

@@ -1,8 +1,6 @@
 /**
- * Mail addresses and header lines.
- *
- * Nothing that leaves this file can end a header line, name a second recipient, or open a group, comment or route
- * (RFC 5322 §3.4, RFC 5321 §4.1.2). A local part is a dot-atom; quoted ones are refused although the RFC allows them.
+ * Mail addresses and header lines. Nothing that leaves this file can end a header line, name a second recipient, or open a group, comment
+ * or route (RFC 5322 §3.4, RFC 5321 §4.1.2). A local part is a dot-atom; quoted ones are refused, although the RFC allows them.
  */
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { trimAddress, unseenWords } from '../core/mail/recipients.ts';
@@ -20,10 +18,10 @@ const longestLineLength = 320;
 // atext of RFC 5322 §3.2.3, and everything beyond ASCII except spaces, controls and invisible characters (RFC 6532).
 const atom = /^(?:[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~]|[^\p{ASCII}\p{C}\p{Z}])+$/u;
 const hostLabel = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-// Controls, format characters (bidirectional overrides among them), surrogates and line separators.
+// Controls, format characters (including bidirectional overrides), surrogates and line separators.
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 
-/** The address with its domain in ASCII form, or `null` when the text is not exactly one plain address. */
+/** With the domain in ASCII; `null` unless the text is exactly one plain address. */
 export function parseAddress(text: string): string | null {
   if (text.length > longestAddressLength) return null;
   const at = text.lastIndexOf('@');
@@ -38,12 +36,12 @@ function parseDomain(text: string): string | null {
   if (/[\p{ASCII}]/u.test(text) && /[^\p{L}\p{M}\p{N}.-]/u.test(text)) return null;
   const domain = domainToASCII(text);
   const labels = domain.split('.');
-  // A last label of digits only would be an IPv4 address, which `domainToASCII` also makes of `0x7f.1`.
+  // A last label of digits only would be an IPv4 address; `domainToASCII` turns `0x7f.1` into one, too.
   if (labels.length < 2 || /^[0-9]+$/.test(labels.at(-1) ?? '')) return null;
   return domain.length <= 253 && labels.every((label) => hostLabel.test(label)) ? domain : null;
 }
 
-/** An address of `parseAddress` as people write it: its domain in their script. */
+/** @param address from `parseAddress`; its domain is returned in its own script */
 export function toUnicodeAddress(address: string): string {
   const at = address.lastIndexOf('@') + 1;
   return address.slice(0, at) + domainToUnicode(address.slice(at));
@@ -53,7 +51,7 @@ export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
 
-/** `name@host` or `Name <name@host>`, as in `MAYFLY_MAIL_FROM`. @throws MailSettingError when it is neither. */
+/** `name@host` or `Name <name@host>`. @throws MailSettingError */
 export function toMailbox(text: string): Mailbox {
   const [, before = '', bare = text] = /^([^<>]*)<([^<>]*)>$/.exec(trimAddress(text)) ?? [];
   const name = before.trim().replace(/^"(.*)"$/, '$1');
@@ -63,7 +61,7 @@ export function toMailbox(text: string): Mailbox {
   throw new MailSettingError('sender', words);
 }
 
-/** The address that undeliverable mail returns to. @throws MailSettingError when the text is not one address. */
+/** Where undeliverable mail returns to. @throws MailSettingError */
 export function toReturnPath(text: string): string {
   const address = parseAddress(trimAddress(text));
   if (address === null)
@@ -71,12 +69,11 @@ export function toReturnPath(text: string): string {
   return address;
 }
 
-/** The text as one line without controls or invisible characters, at most 320 long. */
 export function toSingleLine(text: string): string {
   return toPrintable(text.slice(0, longestLineLength)).trim();
 }
 
-/** The text with a space for each run of controls, line breaks and invisible characters. */
+/** Replaces each run of controls, line breaks and invisible characters by a space. */
 export function toPrintable(text: string): string {
   return text.replace(unprintable, ' ');
 }

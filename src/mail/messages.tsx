@@ -1,9 +1,8 @@
 /**
- * The layout of every mail as text and HTML, and the mails that are not about an account.
- *
- * The HTML is escaped by the JSX renderer, loads nothing and tracks nobody; both forms say the same. Foreign text (a name, an
- * address, a host) stays on one line and cannot change the direction of the text around it. The mail to a recipient holds the
- * link and the sender's name, and never the value, the passphrase or the metadata key.
+ * The layout of every mail as text and HTML, and the mails to recipients. The JSX renderer escapes the HTML, which loads nothing and does
+ * no tracking; both forms have the same content. Foreign text (a name, an address, a host) stays on one line and cannot change the
+ * direction of the text around it. The mail to a recipient contains the link and the sender's name, never the value, the passphrase or the
+ * metadata key.
  */
 import { raw } from 'hono/html';
 import type { FC } from 'hono/jsx';
@@ -14,51 +13,48 @@ import { formatMoment, translate } from '../locale/translate.ts';
 import { toPrintable, toSingleLine } from './mailbox.ts';
 
 export interface RenderedMail {
-  /** One line. */
   readonly subject: string;
   readonly text: string;
   readonly html: string;
 }
 
-/** An address to go to. With a label it is the main action, and shown as a button too. */
+/** With a label it is the main action, and also shown as a button. */
 export interface MailLink {
   readonly link: string;
   readonly label: string | null;
 }
 
 export interface MailWords {
-  /** A BCP 47 tag. */
   readonly locale: string;
-  /** Gives the heading and the button's colour; `null` for no heading and our own colour. */
+  /** Sets the heading and the button's colour; `null`: no heading, Mayfly's colour. */
   readonly brand: MailBrand | null;
   readonly subject: string;
   readonly body: readonly (string | MailLink)[];
-  /** Below the line. */
   readonly small: readonly string[];
 }
 
 // FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE (Unicode TR 9): text between them has its own direction.
 const [isolate, endIsolate] = ['\u2068', '\u2069'];
 
-/** Foreign text for a sentence, isolated until the mail is rendered. `toSingleLine` removes isolates from the text itself. */
+/** Isolates foreign text in a sentence until the mail is rendered. `toSingleLine` removes isolates from the text itself. */
 export function setApart(text: string): string {
   return isolate + toSingleLine(text) + endIsolate;
 }
 
-/** Who sent it, for a sentence; a name of nothing but invisible characters does not count. */
+/** The sender, for a sentence; an invisible name does not count. */
 export function setBrandApart(brand: MailBrand): { name: string; host: string } {
   const host = setApart(brand.host);
   return { name: toSingleLine(brand.name) === '' ? host : setApart(brand.name), host };
 }
 
-function withoutMarks(text: string): string {
+function withoutIsolates(text: string): string {
   return text.replaceAll(isolate, '').replaceAll(endIsolate, '');
 }
 
 export function renderMail(words: MailWords): RenderedMail {
   return {
-    // A name like `=?utf-8?q?…?=` would be decoded by mail programs (RFC 2047), line breaks included.
-    subject: withoutMarks(words.subject).replaceAll('=?', '= ?'),
+    // Mail programs would decode a name like `=?utf-8?q?…?=` (RFC 2047), line breaks included.
+    subject: withoutIsolates(words.subject).replaceAll('=?', '= ?'),
     text: renderText(words),
     html: `<!doctype html>${String(<MailPage {...words} />)}`,
   };
@@ -69,11 +65,11 @@ function renderText({ locale, brand, body, small }: MailWords): string {
   const paragraphs = body.map((part) => (typeof part === 'string' ? part : toPrintable(part.link)));
   const text = `${[...heading, ...paragraphs, small.join('\n')].join('\n\n')}\n`;
   // Plain text has no other way to isolate names. Left-to-right text needs it too rarely to be worth invisible characters.
-  return directionOf(locale) === 'rtl' ? text : withoutMarks(text);
+  return directionOf(locale) === 'rtl' ? text : withoutIsolates(text);
 }
 
-// Many mail programs drop the style sheet and keep what is inline. So that holds no colours but the button's, which need
-// contrast within themselves only: text and ground are the program's own, dark or light, unless it takes the sheet.
+// Many mail programs drop the style sheet but keep inline styles. So those set no colours except the button's, which only need contrast
+// within the button: text and background are the program's own, dark or light, unless it uses the sheet.
 const styleSheet = [
   'body{background:#f6f3ec;color:#1d2624}a{color:#1b5a4b}',
   '.card{background:#fffdf9;border-color:#e0dacd!important}',
@@ -95,7 +91,7 @@ const ownColour = '#1d5c4d';
 const linkStyle =
   'overflow-wrap:anywhere;word-break:break-all;font-family:ui-monospace,Menlo,Consolas,monospace;font-size:14px';
 
-/** Anything but six hex digits could smuggle in more than a colour. */
+/** Anything but six hex digits could inject more than a colour. */
 function colourOf(brand: MailBrand | null): string {
   return /^#[0-9a-f]{6}$/i.exec(brand?.colour ?? '')?.[0] ?? ownColour;
 }
@@ -106,7 +102,7 @@ const MailPage: FC<MailWords> = ({ locale, brand, subject, body, small }) => (
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
-      <title>{withoutMarks(subject)}</title>
+      <title>{withoutIsolates(subject)}</title>
       <style>{raw(styleSheet)}</style>
     </head>
     <body style={bodyStyle}>
@@ -140,7 +136,7 @@ const MailPage: FC<MailWords> = ({ locale, brand, subject, body, small }) => (
   </html>
 );
 
-/** The sentence, with isolated text in elements that have their own direction. */
+/** Puts isolated text into elements with their own direction. */
 const Sentence: FC<{ text: string }> = ({ text }) => (
   <>
     {text
@@ -149,7 +145,7 @@ const Sentence: FC<{ text: string }> = ({ text }) => (
   </>
 );
 
-/** The address is always shown in full, left to right, so that it can be checked and copied. */
+/** Always shows the address in full, left to right, to be checked and copied. */
 const LinkPart: FC<MailLink & { colour: string }> = ({ link, label, colour }) => (
   <>
     {label === null ? null : (
@@ -171,7 +167,7 @@ const LinkPart: FC<MailLink & { colour: string }> = ({ link, label, colour }) =>
   </>
 );
 
-/** The address of the sender's account, where replies go; `null` if it is not one that mail reaches. */
+/** Replies go to the sender's account; `null`: not a deliverable address. */
 export function replyAddressOf({ from }: SecretLinkMail): string | null {
   return isDeliverable(from.expose()) ? from.expose() : null;
 }
@@ -181,7 +177,7 @@ export function renderSecretLink(mail: SecretLinkMail): RenderedMail {
   const address = setApart(mail.from.expose());
   const name = mail.senderName === null ? null : setApart(mail.senderName);
   const sender = name ?? address;
-  // A name is chosen, so the address is said with it.
+  // Names are freely chosen, so show the address as well.
   const both = name === null ? address : `${name} (${address})`;
   const replies = replyAddressOf(mail) === null ? 'mail.automatic' : 'mail.replies';
   return renderMail({
@@ -204,7 +200,6 @@ export function renderSecretLink(mail: SecretLinkMail): RenderedMail {
   });
 }
 
-/** @param host of the site */
 export function renderTestMail(host: string, language: string): RenderedMail {
   const locale = toLocale(language);
   const site = setApart(host);

@@ -1,8 +1,7 @@
 /**
- * The outbox: mail kept as files, for trying Mayfly out without a mail server.
- *
- * `$MAYFLY_DATA_DIR/outbox/*.eml`, mode 0600 in a folder of mode 0700. A file's name holds its time, no key and no address. The files
- * hold live links: the one exception to the promise that nothing at rest opens without the link (P9), and the start says so.
+ * The outbox: mail as files in `$MAYFLY_DATA_DIR/outbox`, mode 0600 in a folder of mode 0700, for trying Mayfly out without a mail server.
+ * A file name contains the time, but no key or address. The files contain live links, the one exception to the promise that nothing at rest
+ * opens without the link (P9), and the start says so.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -21,12 +20,10 @@ import { toMailbox } from './mailbox.ts';
 import type { SmtpServerOptions } from './smtp.ts';
 
 export interface OutboxOptions extends Pick<SmtpServerOptions, 'from' | 'siteName'> {
-  /** Made when the first mail is kept. */
   readonly directory: string;
   readonly now?: () => Date;
 }
 
-/** @throws MailSettingError when `from` is not one mailbox. */
 export function createOutboxMailer(options: OutboxOptions): ComposingMailer & Pick<MessageWriter, 'prepare'> {
   const { write, prepare } = createMessageWriter(null);
   const mailer = createComposingMailer({
@@ -49,10 +46,7 @@ async function keep({ bytes, date }: Letter, directory: string): Promise<Handove
   return { state: 'accepted', reply: null };
 }
 
-/**
- * The message with its text part unencoded, in whole lines: people read the file too, with any tool, and the usual encoding would
- * split the link.
- */
+/** Leaves the text part unencoded, in whole lines: people read the file with any tool, and the usual encoding would split the link. */
 function withReadableText({ text, html, ...headers }: SendMailOptions): SendMailOptions {
   const partHeaders = 'Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n';
   return {

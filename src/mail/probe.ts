@@ -1,7 +1,6 @@
 /**
- * Tries the mail server for the operator: connection, greeting, encryption, log-in, and one test mail on request.
- *
- * It uses the settings and checks of real mail, so what it finds is true of real mail. It tries each thing once, within a bounded time.
+ * Tests the mail server for the operator: connection, greeting, encryption, log-in, and a test mail on request. It uses the settings and
+ * checks of real mail, so the result holds for real mail. It tries each step once, with a time limit.
  */
 import type { SmtpServer, SmtpTls } from '../config/addresses.ts';
 import { trimAddress, unseenWords } from '../core/mail/recipients.ts';
@@ -13,24 +12,20 @@ import { renderTestMail } from './messages.tsx';
 import { type ConnectionOptions, openOnce, type SmtpServerOptions, toConnection } from './smtp.ts';
 
 export interface MailProbeOptions extends SmtpServerOptions {
-  /** Gets the test mail; `null` to send none. */
   readonly recipient: Sensitive<string> | null;
-  /** The site's host, which the test mail names. */
   readonly site: string;
-  /** A BCP 47 tag. */
   readonly locale: string;
 }
 
 export interface MailAnswer {
-  /** `later`: nothing is wrong, but the server asks to be tried again. */
+  /** `later`: nothing is wrong, but the server wants a retry. */
   readonly outcome: 'well' | 'later' | 'failed';
-  /** What was found and, unless all is well, what to do. */
   readonly words: string;
 }
 
 export interface MailProbe {
   readonly server: MailAnswer;
-  /** `null` when none was asked for or the server was not reached. */
+  /** `null`: none requested, or the server was not reached. */
   readonly testMail: MailAnswer | null;
 }
 
@@ -38,7 +33,7 @@ const usualProbeTimeoutMs = 10_000;
 /** Connection, encryption and log-in may each take that long. */
 const stepsOfLogIn = 3;
 
-/** @throws MailSettingError when an option is not what it must be. */
+/** @throws MailSettingError */
 export async function probeMail(options: MailProbeOptions): Promise<MailProbe> {
   const attemptTimeoutMs = options.attemptTimeoutMs ?? usualProbeTimeoutMs;
   const { connection, sender } = toConnection({ ...options, attemptTimeoutMs });
@@ -92,7 +87,7 @@ async function send(
     const { response } = await transport.sendMail({ ...message, signal });
     return {
       outcome: 'well',
-      words: `taken by the server, which said: ${toReplyLine(response, [to]) ?? ''}`,
+      words: `accepted by the server, which said: ${toReplyLine(response, [to]) ?? ''}`,
     };
   } catch (error) {
     return toAnswer(toFault(error), connection, [to]);
@@ -121,8 +116,8 @@ const encryptionWords: Readonly<Record<SmtpTls, string>> = {
 
 function describe({ host, port, tls, login }: SmtpServer, isLoggedIn: boolean): string {
   const loggedIn = isLoggedIn
-    ? 'takes the log-in'
-    : 'offers no log-in, so the one in MAYFLY_SMTP_URL is not used';
+    ? 'accepts the log-in'
+    : 'offers no log-in, so the one in MAYFLY_SMTP_URL is unused';
   const where = `${host} answers on port ${port}, ${encryptionWords[tls]}`;
   return login === null ? where : `${where}, and ${loggedIn}`;
 }
@@ -135,30 +130,30 @@ interface Explanation {
 const isTemporary = ({ replyCode }: AttemptFault) => replyCode !== null && replyCode < 500;
 const at = ({ host, port }: SmtpServer) => `${host} on port ${port}`;
 
-/** The first row that fits wins, so narrow ones come before wide ones. No sentence repeats what the settings keep secret. */
+/** The first match wins, so specific rows come first. No sentence repeats a secret setting. */
 const rows: readonly Explanation[] = [
   {
     fits: ({ code }) => code === 'EDNS',
-    words: ({ host }) => `There is no host named ${host}, or no name server answers: check MAYFLY_SMTP_URL.`,
+    words: ({ host }) => `No host is named ${host}, or no name server answers: check MAYFLY_SMTP_URL.`,
   },
   {
     fits: ({ cause }) => cause === 'ECONNREFUSED',
     words: ({ host, port }) =>
-      `${host} does not answer on port ${port}, nothing listens there: check host and port in MAYFLY_SMTP_URL.`,
+      `${host} does not answer on port ${port}: nothing listens there. Check host and port in MAYFLY_SMTP_URL.`,
   },
   {
     fits: ({ cause }) => /^(EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL)$/.test(cause),
-    words: ({ host }) => `There is no way to ${host} from here: check this machine’s network.`,
+    words: ({ host }) => `${host} cannot be reached from here: check this machine’s network.`,
   },
   {
     fits: ({ timeout }) => timeout === 'CONNECT_TIMEOUT',
     words: (settings) =>
-      `${at(settings)} does not answer: something in between keeps the connection out. Many networks close port 25; mail is handed over on 465 (smtps) or 587 (smtp).`,
+      `${at(settings)} does not answer: something in between blocks the connection. Many networks block port 25; use 465 (smtps) or 587 (smtp).`,
   },
   {
     fits: ({ cause }) => cause === 'ERR_TLS_CERT_ALTNAME_INVALID',
     words: ({ host }) =>
-      `The certificate of ${host} is for another name: write the name that stands in it into MAYFLY_SMTP_URL.`,
+      `The certificate of ${host} is for another name: use the name in the certificate in MAYFLY_SMTP_URL.`,
   },
   {
     fits: ({ cause }) => /EXPIRED|NOT_YET_VALID/.test(cause),
@@ -169,26 +164,26 @@ const rows: readonly Explanation[] = [
     fits: ({ cause }) => cause.startsWith('ERR_SSL'),
     words: (settings) =>
       settings.tls === 'implicit'
-        ? `${at(settings)} does not encrypt from the first byte: write smtp:// for that port, or smtps:// with port 465.`
-        : `${at(settings)} and this machine know no kind of encryption in common: it must speak TLS 1.2 or later.`,
+        ? `${at(settings)} does not encrypt from the first byte: use smtp:// for that port, or smtps:// with port 465.`
+        : `${at(settings)} and this machine share no kind of encryption: the server needs TLS 1.2 or later.`,
   },
   {
     fits: ({ code, command }) => code === 'ETLS' && command === 'STARTTLS',
     words: (settings) =>
-      `${at(settings)} offers no encryption (STARTTLS): write smtps:// with port 465 if it has that; only where the whole way to it is safe add ?tls=never.`,
+      `${at(settings)} offers no encryption (STARTTLS): use smtps:// with port 465 if it has that. Add ?tls=never only if the whole connection is on a safe network.`,
   },
   {
     fits: ({ code, command }) => code === 'ETLS' && command !== 'CONN',
-    words: ({ host }) => `${host} breaks off the encryption: look into its log.`,
+    words: ({ host }) => `${host} breaks off the encryption: check its log.`,
   },
   {
     fits: ({ code, cause }) => code === 'ETLS' && cause !== '',
     words: ({ host }) =>
-      `Nobody whom this machine trusts vouches for the certificate of ${host}: give the server one that is, or name its authority’s certificate in NODE_EXTRA_CA_CERTS.`,
+      `This machine does not trust the certificate of ${host}: give the server a trusted one, or set NODE_EXTRA_CA_CERTS to its authority’s certificate.`,
   },
   {
     fits: (fault) => isAboutLogIn(fault) && isTemporary(fault),
-    words: ({ host }) => `${host} cannot check the log-in at present: try again later.`,
+    words: ({ host }) => `${host} cannot check the log-in now: try again later.`,
   },
   {
     fits: ({ code }, { login }) => code === 'EAUTH' && login !== null,
@@ -199,32 +194,32 @@ const rows: readonly Explanation[] = [
     fits: isAboutLogIn,
     words: ({ host, login }) =>
       login === null
-        ? `${host} wants a log-in: write user and password into MAYFLY_SMTP_URL, smtp://user:password@${host}.`
-        : `${host} did not take the log-in, perhaps because it allows none on this port: try 587 (smtp) or 465 (smtps).`,
+        ? `${host} requires a log-in: put user and password into MAYFLY_SMTP_URL, smtp://user:password@${host}.`
+        : `${host} did not accept the log-in, perhaps because it allows none on this port: try 587 (smtp) or 465 (smtps).`,
   },
   {
     fits: ({ response }) => /\b(?:EHLO|HELO)\b/i.test(response ?? ''),
     words: ({ host }) =>
-      `${host} refuses the name that it is greeted with: set MAYFLY_MAIL_HELO to a name of this machine that is in the DNS.`,
+      `${host} refuses the name in the greeting: set MAYFLY_MAIL_HELO to a DNS name of this machine.`,
   },
   {
     fits: (fault) => isTemporary(fault) && /^(MAIL FROM|RCPT TO|DATA)$/.test(fault.command),
     words: ({ host }) =>
-      `${host} asks to come back later, as many do with strangers (greylisting). Mayfly tries again by itself for about 20 minutes; here, run this once more in some minutes.`,
+      `${host} asks to come back later, as many servers do with new senders (greylisting). Mayfly retries for about 20 minutes; run this test again in a few minutes.`,
   },
   {
     fits: isTemporary,
-    words: ({ host }) => `${host} asks to come back later: try again, and look into its log if that lasts.`,
+    words: ({ host }) => `${host} asks to come back later: try again, and check its log if that continues.`,
   },
   {
     fits: ({ command, replyCode }) => command === 'MAIL FROM' && replyCode !== null,
     words: ({ host }) =>
-      `${host} refuses the sender: let MAYFLY_MAIL_FROM (and MAYFLY_MAIL_RETURN_PATH) be an address that it may send for.`,
+      `${host} refuses the sender: set MAYFLY_MAIL_FROM (and MAYFLY_MAIL_RETURN_PATH) to an address that it may send for.`,
   },
   {
     fits: ({ command, replyCode }) => command === 'RCPT TO' && replyCode !== null,
     words: ({ host }) =>
-      `${host} refuses the recipient: check the address, and whether the server passes mail on for this machine or this log-in.`,
+      `${host} refuses the recipient: check the address, and whether the server relays mail for this machine or log-in.`,
   },
   {
     fits: ({ command, replyCode }) => command === 'DATA' && replyCode !== null,
@@ -233,31 +228,30 @@ const rows: readonly Explanation[] = [
   },
   {
     fits: ({ code, replyCode }) => code === 'EPROTOCOL' && replyCode !== null,
-    words: ({ host }) => `${host} does not want to talk to this machine: ask whoever runs it to let it in.`,
+    words: ({ host }) => `${host} refuses this machine: ask its operator to allow it.`,
   },
   {
     fits: ({ code }) => code === 'EPROTOCOL',
     words: (settings) =>
-      `${at(settings)} is no mail server, or not one that is understood here: check host and port in MAYFLY_SMTP_URL.`,
+      `${at(settings)} is not a mail server, or uses an unknown protocol: check host and port in MAYFLY_SMTP_URL.`,
   },
   {
     fits: ({ code, timeout }, { tls }) => (code === 'EABORT' || timeout !== '') && tls !== 'implicit',
     words: (settings) =>
-      `${at(settings)} takes the connection and falls silent: if that port encrypts from the first byte, write smtps://; else look into its log.`,
+      `${at(settings)} accepts the connection, then does not respond: if that port encrypts from the first byte, use smtps://; otherwise check its log.`,
   },
   {
     fits: ({ code, timeout }) => code === 'EABORT' || timeout !== '',
-    words: (settings) => `${at(settings)} takes the connection and falls silent: look into its log.`,
+    words: (settings) => `${at(settings)} accepts the connection, then does not respond: check its log.`,
   },
   {
     fits: ({ code }) => /^(ECONNECTION|ESOCKET|ETLS)$/.test(code),
     words: (settings) =>
-      `${at(settings)} breaks the connection off: check that the port is one for mail, and look into the server’s log.`,
+      `${at(settings)} closes the connection: check that the port is for mail, and check the server’s log.`,
   },
 ];
 
-/** What went wrong and what to do, in one or two sentences. */
 function explain(fault: AttemptFault, settings: SmtpServer): string {
   const row = rows.find(({ fits }) => fits(fault, settings));
-  return row?.words(settings) ?? `${at(settings)} does not take mail (${fault.code}): look into its log.`;
+  return row?.words(settings) ?? `${at(settings)} does not accept mail (${fault.code}): check its log.`;
 }

@@ -53,15 +53,15 @@ describe('the signature of mail', () => {
   });
 
   const keys: readonly [string, string, string][] = [
-    ['no PEM', 'canary', 'no private key'],
-    ['a public key', String(rsa.publicKey.export({ type: 'spki', format: 'pem' })), 'no private key'],
-    ['half a key', pemOf(rsa.privateKey).slice(0, 700), 'no private key'],
+    ['no PEM', 'canary', 'not a private key'],
+    ['a public key', String(rsa.publicKey.export({ type: 'spki', format: 'pem' })), 'not a private key'],
+    ['half a key', pemOf(rsa.privateKey).slice(0, 700), 'not a private key'],
     [
       'a key with a password',
       String(
         rsa.privateKey.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'canary' }),
       ),
-      'no private key',
+      'not a private key',
     ],
     ['an Ed25519 key', pemOf(generateKeyPairSync('ed25519').privateKey), 'must be an RSA key'],
     ['a short key', pemOf(generateKeyPairSync('rsa', { modulusLength: 768 }).privateKey), 'too short'],

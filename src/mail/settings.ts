@@ -1,11 +1,10 @@
-/** The key that signs mail (DKIM, RFC 6376), and the error for a mail setting. No error repeats a setting, which may hold a key. */
+/** The key that signs mail (DKIM, RFC 6376), and the error for a mail setting. No error repeats a setting, which may contain a key. */
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import type { Sensitive } from '../core/sensitive.ts';
 
-/** Which setting is wrong, so that its reader can name the variable. */
+/** Which setting is wrong, so that the caller can name the variable. */
 export type MailSetting = 'sender' | 'return_path' | 'dkim';
 
-/** The message is a sentence that says what to do. */
 export class MailSettingError extends RangeError {
   override readonly name = 'MailSettingError';
   readonly setting: MailSetting;
@@ -24,7 +23,6 @@ export interface DkimSettings {
   readonly privateKey: Sensitive<string> | null;
 }
 
-/** As the library takes it. */
 export interface DkimSigner {
   readonly domainName: string;
   readonly keySelector: string;
@@ -36,18 +34,16 @@ const hostName =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?)*$/i;
 
 /**
- * `null` when nothing is set. The library silently leaves mail unsigned when it cannot use the key, so the key is tried here. It signs
+ * `null` if nothing is set. The library silently leaves mail unsigned if it cannot use the key, so the key is tested here. It signs
  * `rsa-sha256` only, and RFC 8301 §3.2 forbids verifying keys below 1,024 bits.
- * @throws MailSettingError when the settings are incomplete or the key cannot sign
+ * @throws MailSettingError if the settings are incomplete or the key cannot sign
  */
 export function toDkimSigner({ domain, selector, privateKey }: DkimSettings): DkimSigner | null {
   if (domain === null && selector === null && privateKey === null) return null;
   if (domain === null || selector === null || privateKey === null)
-    throw refusal(
-      'Signing mail needs a domain, a selector and a private key: set all three or none of them.',
-    );
+    throw refusal('Signing mail needs a domain, a selector and a private key: set all three or none.');
   if (!hostName.test(domain) || !hostName.test(selector))
-    throw refusal('The domain and the selector that mail is signed for must be host names.');
+    throw refusal('The domain and the selector for signing mail must be host names.');
   assertCanSign(privateKey);
   return { domainName: domain, keySelector: selector, privateKey: privateKey.expose() };
 }
@@ -58,11 +54,10 @@ function refusal(sentence: string): MailSettingError {
 
 function assertCanSign(privateKey: Sensitive<string>): void {
   const key = readKey(privateKey);
-  if (key.asymmetricKeyType !== 'rsa')
-    throw refusal('The key that mail is signed with must be an RSA key: others are not supported here.');
+  if (key.asymmetricKeyType !== 'rsa') throw refusal('The key that signs mail must be an RSA key.');
   if ((key.asymmetricKeyDetails?.modulusLength ?? 0) < shortestKeyBits)
     throw refusal(
-      `The key that mail is signed with is too short for anybody to trust: make one of 2,048 bits, at least ${shortestKeyBits}.`,
+      `The key that signs mail is too short to be trusted: create one of 2,048 bits, at least ${shortestKeyBits}.`,
     );
   sign('sha256', new Uint8Array(), key);
 }
@@ -71,9 +66,9 @@ function readKey(privateKey: Sensitive<string>): KeyObject {
   try {
     return createPrivateKey(privateKey.expose());
   } catch {
-    // The runtime's own words may repeat a part of the key.
+    // The runtime's message may repeat part of the key.
     throw refusal(
-      'The key that mail is signed with is no private key in PEM without a password: make one with "openssl genrsa 2048".',
+      'The key that signs mail is not a private key in PEM without a password: create one with "openssl genrsa 2048".',
     );
   }
 }

@@ -1,9 +1,7 @@
 /**
- * Mail over SMTP: connections, attempts and retries.
- *
- * Nothing is kept on disk, because a queue entry would be a link at rest (P9). Mails in memory, attempts and the time of each are
- * bounded; what does not fit is `not_sent`. Every attempt offers the same message with the same Message-ID, so that a server
- * whose reply was lost, or that greylists, recognises it. Sending never rejects and never holds up its caller.
+ * Mail over SMTP: connections, attempts and retries. Nothing is kept on disk, because a queue entry would be a link at rest (P9). Mails in
+ * memory, attempts and the time of each are bounded; anything more is `not_sent`. Every attempt sends the same message with the same
+ * Message-ID, so that a server whose reply was lost, or that greylists, recognises it. Sending never rejects or blocks its caller.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SendMailOptions } from 'nodemailer';
@@ -23,39 +21,37 @@ import { type AttemptFault, isAboutLogIn, judge, toFault, toReplyLine, troubleOf
 import { domainOf, toMailbox, toReturnPath } from './mailbox.ts';
 import { type DkimSettings, type DkimSigner, toDkimSigner } from './settings.ts';
 
-/** The settings of a mail server, and of what is handed to it. */
 export interface SmtpServerOptions {
   readonly server: SmtpServer;
-  /** `name@host` or `Name <name@host>`. */
   readonly from: string;
-  /** The site's brand, used when `from` has no name (Mayfly). */
+  /** The site's brand, used if `from` has no name. Default: Mayfly. */
   readonly siteName?: string;
-  /** Where undeliverable mail returns to; `from` when absent. */
+  /** Where undeliverable mail returns to. Default: `from`. */
   readonly returnPath?: string | null;
-  /** How it greets the server (EHLO); the domain of `from` when absent. */
+  /** The name in the greeting (EHLO). Default: the domain of `from`. */
   readonly helo?: string | null;
-  /** Mail is unsigned when absent. */
+  /** Absent: mail is unsigned. */
   readonly dkim?: DkimSettings | null;
-  /** Longest time for one attempt, a server that trickles included (30 s). */
+  /** Time limit of one attempt, even for a server that trickles. Default: 30 s. */
   readonly attemptTimeoutMs?: number;
-  /** In PEM, instead of the system's certificate authorities. */
+  /** In PEM; replaces the system's certificate authorities. */
   readonly trustedAuthority?: string;
 }
 
 export interface SmtpMailerOptions extends SmtpServerOptions {
-  /** Pauses before the second, third … attempt (5 s, 1, 5 and 15 minutes: greylisting takes minutes). */
+  /** Pauses before the second, third … attempt. Default: 5 s, 1, 5 and 15 minutes, because greylisting takes minutes. */
   readonly retryDelaysMs?: readonly number[];
-  /** Mails in memory at once (500). */
+  /** Mails in memory. Default: 500. */
   readonly maxPending?: number;
   readonly now?: () => Date;
-  /** Waits; rejects when the signal aborts. */
+  /** Rejects when the signal aborts. */
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   readonly onFault?: Courier['onFault'];
   readonly onAnswer?: Courier['onAnswer'];
 }
 
 export interface SmtpMailer extends ComposingMailer, Pick<MessageWriter, 'prepare'> {
-  /** Gives up what waits for another attempt, and closes the connections. Mails in hand end as `not_sent`. */
+  /** Gives up pending retries and closes the connections. Mails in progress end as `not_sent`. */
   close(): void;
 }
 
@@ -63,7 +59,7 @@ const usualRetryDelaysMs = [5_000, 60_000, 300_000, 900_000];
 const usualAttemptTimeoutMs = 30_000;
 const usualMaxPending = 500;
 
-/** The options, checked. @throws MailSettingError when one of them is not what it must be. */
+/** @throws MailSettingError */
 export function toConnection(options: SmtpServerOptions) {
   const from = toMailbox(options.from);
   const connection: ConnectionOptions = {
@@ -78,7 +74,6 @@ export function toConnection(options: SmtpServerOptions) {
   return { connection, sender: { from, siteName, returnPath } };
 }
 
-/** @throws MailSettingError when an option is not what it must be. */
 export function createSmtpMailer(options: SmtpMailerOptions): SmtpMailer {
   const { connection, sender } = toConnection(options);
   const stop = new AbortController();
@@ -99,7 +94,7 @@ export function createSmtpMailer(options: SmtpMailerOptions): SmtpMailer {
   const isFull = () => pending >= maxPending || stop.signal.aborted;
 
   async function write(message: SendMailOptions): Promise<Buffer> {
-    // Do not sign what will not be sent.
+    // Do not sign mail that will not be sent.
     if (isFull()) throw new RangeError('There are too many mails under way.');
     return writer.write(message);
   }
@@ -144,29 +139,26 @@ function lazily<T>(open: () => Promise<T>): { get(): Promise<T>; ifOpen(use: (va
 export interface MailFault {
   /** The library's code, such as `EAUTH`, `ETLS`, `ETIMEDOUT`, `EENVELOPE`. */
   readonly code: string;
-  /** The server's reply code; `null` when it did not reply. */
+  /** The server's reply code; `null`: no reply. */
   readonly replyCode: number | null;
   readonly willRetry: boolean;
 }
 
 export interface Courier {
   readonly transport: () => Promise<Transport>;
-  /** Before the second, third … attempt. */
   readonly retryDelaysMs: readonly number[];
   readonly attemptTimeoutMs: number;
-  /** Waits; rejects when the signal aborts. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  /** @param trouble `null` unless the connection was the fault */
+  /** @param trouble `null` unless the connection failed */
   readonly onFault: (fault: MailFault, trouble: MailTrouble | null) => void;
-  /** The server answered an attempt, whatever it said. */
   readonly onAnswer: () => void;
   readonly stopped: AbortSignal;
 }
 
-/** What a busy machine may add to a pause and an attempt, so that a late mail is not taken for a lost one. */
+/** What a busy machine may add to a pause and an attempt: a late mail must not count as lost. */
 const slackSeconds = 5;
 
-/** Rejects when it is stopped between two attempts. */
+/** Rejects if stopped between two attempts. */
 export async function deliver(letter: Letter, courier: Courier, onRetry: OnRetry): Promise<Handover> {
   let said: string | null = null;
   for (let attempt = 0; ; attempt += 1) {
@@ -204,7 +196,7 @@ async function attemptOnce({ envelope, bytes }: Letter, courier: Courier): Promi
   }
 }
 
-/** A reply about the log-in is the operator's business (its code is in the log), not that of a receipt's reader. */
+/** A reply about the log-in is for the operator (its code is in the log), not for a receipt's reader. */
 function replyOf(fault: AttemptFault, { hidden }: Letter): string | null {
   return isAboutLogIn(fault) ? null : toReplyLine(fault.response, hidden);
 }
@@ -216,16 +208,15 @@ export interface Transport {
 
 export interface ConnectionOptions {
   readonly settings: SmtpServer;
-  /** The library's own default is the name of the machine, or `[127.0.0.1]` in a container, which strict servers refuse. */
+  /** The library's default is the machine's name, or `[127.0.0.1]` in a container, which strict servers refuse. */
   readonly helo: string;
   readonly dkim: DkimSigner | null;
-  /** Longest time for each step. */
+  /** Time limit per step. */
   readonly timeoutMs: number;
-  /** In PEM, instead of the system's certificate authorities; `null` for those. */
   readonly trustedAuthority: string | null;
 }
 
-/** A running server accepts a connection at once; a missing one should be noticed soon. */
+/** A running server accepts quickly, and a missing one should be noticed soon. */
 const longestConnectMs = 10_000;
 const maxConnections = 3;
 const maxReplyBytes = 16_384;
@@ -260,8 +251,8 @@ function connectionSettings(options: ConnectionOptions) {
 }
 
 /**
- * For messages that are already written and signed. Loads the library here because it would delay the start by about 50 ms.
- * Opens no connection yet.
+ * For messages that are already written and signed. Loads the library here, because at the start that would take about 50 ms. Opens no
+ * connection yet.
  */
 export async function openPool(options: ConnectionOptions): Promise<Transport> {
   const { createTransport } = await import('nodemailer');
@@ -272,14 +263,14 @@ export async function openPool(options: ConnectionOptions): Promise<Transport> {
     // `deliver` alone retries, so that every attempt is counted.
     maxRequeues: 0,
   });
-  // A connection that breaks while idle is replaced at the next mail.
+  // The next mail replaces a connection that breaks while idle.
   transport.on('error', () => {});
   return transport;
 }
 
 /**
- * A connection for each call, to try out the server; it signs what it sends.
- * @param onLoggedIn called when a log-in was accepted; never when the server offers none
+ * A connection per call, to test the server; signs what it sends.
+ * @param onLoggedIn called after a successful log-in; never if the server offers none
  */
 export async function openOnce(options: ConnectionOptions, onLoggedIn: () => void = () => {}) {
   const { createTransport } = await import('nodemailer');

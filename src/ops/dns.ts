@@ -1,10 +1,8 @@
 /**
- * Names of the DNS, questions to it, and what a DKIM record must say.
- *
- * A resolver speaks to the configured servers and to nobody else, whatever an answer says; a question ends within its limit; what is kept of
- * an answer is bounded, and nothing is kept from one question to the next. Sources: RFC 1035 §2.3.4, RFC 1123 §2.1, RFC 5890, RFC 6376
- * §3.6.1, the WHATWG URL Standard (how browsers read a host), publicsuffix.org. The suffix list loads at the first name, so a start does
- * not pay for it. Of a DKIM key only the public half is compared, shown or looked up.
+ * DNS names, DNS queries, and the content of DKIM records. A resolver contacts only the configured servers, whatever an answer says. Every
+ * query has a time limit, answers are bounded, and nothing is cached between queries. Only the public half of a DKIM key is compared, shown
+ * or looked up. Sources: RFC 1035 §2.3.4, RFC 1123 §2.1, RFC 5890, RFC 6376 §3.6.1, the WHATWG URL Standard (how browsers read a host),
+ * publicsuffix.org.
  */
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
@@ -16,23 +14,23 @@ import type { DomainName, DomainNameProblem, ParseDomainName } from '../core/sha
 import type { DnsAnswer, Resolver } from '../core/share-domains/check.ts';
 
 export interface ResolverLimits {
-  /** For all questions of one session together. */
+  /** For all queries of one session together. */
   readonly limitMs: number;
-  /** For the first try of a question; the second gets twice that. */
+  /** For the first try of a query; the second gets twice as long. */
   readonly firstTryMs: number;
 }
 
 const usualLimits: ResolverLimits = { limitMs: 5_000, firstTryMs: 1_200 };
 const tries = 2;
 
-/** More than any sane name has; what is beyond is not looked at. */
+/** More than any sane name has; the rest is ignored. */
 const maxValues = 64;
 const maxValueLength = 1_024;
 
-/** A name that can be asked for: any label without blanks and dots (RFC 2181 §11), as the wire's limits have it. */
+/** A name that can be queried: labels without blanks and dots (RFC 2181 §11), within the protocol's limits. */
 const askable = /^(?=.{1,253}$)(?:[^\s.]{1,63}\.)*[^\s.]{1,63}$/;
 
-/** The resolver's word that there is nothing, as opposed to no usable word. */
+/** The resolver's definite "no such record", as opposed to a failure. */
 const nothingThere: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
 
 const none: DnsAnswer = { outcome: 'none' };
@@ -54,17 +52,16 @@ function codeOf(error: unknown): unknown {
 }
 
 /**
- * The runtime tells the strings of one record apart as if each were a record of its own, so all of them joined stand
- * beside them: a record that somebody's DNS has cut in two is found as well.
+ * The runtime does not say which strings belong to one record, so all of them joined are added: that finds a record that the DNS has split.
  */
 async function textsOf(dns: DnsResolver, name: string): Promise<readonly string[]> {
   const texts = (await dns.resolveTxt(name)).map((strings) => strings.join(''));
   return texts.length > 1 ? [...texts.slice(0, maxValues - 1), texts.join('')] : texts;
 }
 
-/** @param servers those of the system when empty; as `MAYFLY_DNS_SERVERS` */
+/** @param servers as in `MAYFLY_DNS_SERVERS`; empty: the system's */
 export function createResolver(servers: readonly string[], limits: ResolverLimits = usualLimits): Resolver {
-  /** A resolver of its own for each question: one that is kept would answer from memory. */
+  /** A new resolver per query: a shared one would answer from its cache. */
   async function ask(question: Question, untilMs: number): Promise<DnsAnswer> {
     const leftMs = untilMs - performance.now();
     if (leftMs < 1) return failed;
@@ -110,16 +107,16 @@ export function createResolver(servers: readonly string[], limits: ResolverLimit
 const maxNameLength = 253;
 const maxLabels = 10;
 const labelForm = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** What belongs to a URL, a pattern or a sentence around a name: it would be cut off or resolved away in silence. */
+/** Belongs to a URL, a pattern or a sentence around the name, and would silently be cut off or resolved away. */
 const strangeCharacters = /[\s/:?#@\\%*_[\]]/;
-/** A host that ends in a number is read as an IPv4 address, or as nothing (URL Standard, "ends in a number"). */
+/** A host that ends in a number is read as an IPv4 address or fails (URL Standard, "ends in a number"). */
 const endsInNumber = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
 
-/** The one spelling of a name of any suffix, or why it is none. */
+/** The canonical spelling of a name with any suffix, or why it is invalid. */
 export function toAsciiName(text: string): string | { readonly problem: DomainNameProblem } {
   if (text === '') return { problem: 'missing' };
   if (isIP(text.replace(/^\[(.*)\]$/, '$1')) !== 0) return { problem: 'ip_address' };
-  // Two points, no name; one is the root's, which a name may be written with.
+  // A name may end in one dot, the root's.
   const bare = text.replace(/\.$/, '').toLowerCase();
   if (bare === '' || text.length > 4 * maxNameLength || strangeCharacters.test(bare))
     return { problem: 'malformed' };
@@ -130,7 +127,7 @@ export function toAsciiName(text: string): string | { readonly problem: DomainNa
   return isWell && labels.every((label) => labelForm.test(label)) ? name : { problem: 'malformed' };
 }
 
-/** In the list, but no place on the internet's web: Tor's names (RFC 7686) and the DNS's own (RFC 3172). */
+/** Listed, but not on the web: Tor's names (RFC 7686) and the DNS's own (RFC 3172). */
 function isInfrastructure(publicSuffix: string): boolean {
   return publicSuffix === 'onion' || publicSuffix === 'arpa' || publicSuffix.endsWith('.arpa');
 }
@@ -158,7 +155,6 @@ async function takeApart(name: string): Promise<DomainName | { readonly problem:
   };
 }
 
-/** @param siteHost the site's own host, which is no share domain */
 export function createDomainNameParser(siteHost: string): ParseDomainName {
   return async (text) => {
     const name = toAsciiName(text);
@@ -169,14 +165,10 @@ export function createDomainNameParser(siteHost: string): ParseDomainName {
 
 export type DkimComparison =
   | { readonly outcome: 'fits' }
-  /** `record` is the text that belongs there. */
   | { readonly outcome: 'missing' | 'differs'; readonly record: string }
-  /** The DNS gave no usable answer. */
   | { readonly outcome: 'unknown' }
-  /** The private key is none that mail could be signed with. */
   | { readonly outcome: 'no_key' };
 
-/** @param name `SELECTOR._domainkey.DOMAIN` */
 export async function compareDkimRecord(
   name: string,
   privateKey: Sensitive<string>,
@@ -191,7 +183,7 @@ export async function compareDkimRecord(
   const published =
     answer.outcome === 'found' ? answer.values.map(keyIn).filter((text) => text !== null) : [];
   if (published.length === 0) return { outcome: 'missing', record };
-  // Some publish the bare key of PKCS #1, as RFC 6376 has it, instead of the common form around it.
+  // Some publish the bare PKCS #1 key, as in RFC 6376, instead of the common form around it.
   const forms = [own, key.export({ type: 'pkcs1', format: 'der' }).toString('base64')];
   return published.some((text) => forms.includes(text))
     ? { outcome: 'fits' }
@@ -207,7 +199,7 @@ function publicHalf(privateKey: Sensitive<string>): KeyObject | null {
   }
 }
 
-/** The tag `p` of a record: base64, in which blanks mean nothing. `null` where there is none. */
+/** The tag `p` of a record: base64, in which blanks mean nothing. */
 function keyIn(record: string): string | null {
   const tag = /(?:^|;)\s*p\s*=([^;]*)/.exec(record)?.[1];
   return tag === undefined ? null : tag.replace(/\s+/g, '');

@@ -106,7 +106,7 @@ describe('what the doctor says of the keys (P12)', () => {
     };
     const key = Buffer.alloc(32, 9).toString('base64url');
     await writeFile(path, JSON.stringify({ version: 1, roots: [{ kid: 1, key }] }), { mode: 0o600 });
-    const well = [`ok ${path}, 1 root. Is there`, 'ok opens with safe settings, and fits the keys'];
+    const well = [`ok ${path}, 1 root. Keep a copy`, 'ok opens with safe settings and matches the keys'];
     expect(await on({})).toEqual(well.map((words) => expect.stringContaining(words)));
     const rotated = { findFirstOpenRoot: async () => 2 };
     expect((await on(rotated))[1]).toStartWith(`fault The key file ${path} is an old copy`);
@@ -136,7 +136,7 @@ describe('what the doctor says of the keys (P12)', () => {
     expect(await findingOn('keys', {}, env)).toEqual({
       what: 'keys',
       verdict: 'ok',
-      words: './no-such-file.json will be made at the first start',
+      words: './no-such-file.json will be created at the first start',
     });
   });
 });
@@ -185,7 +185,7 @@ describe('what the doctor says of the store’s limit (P21)', () => {
     expect(await onLimit(3 * 2 ** 20, 'none')).toEqual({
       what: 'storage',
       verdict: 'ok',
-      words: '3 MiB in use; MAYFLY_MAX_STORAGE sets no limit but the disk’s',
+      words: '3 MiB in use; MAYFLY_MAX_STORAGE sets no limit except the disk',
     });
   });
 });
@@ -216,8 +216,7 @@ describe('what the doctor says of mail', () => {
       {
         what: 'mail',
         verdict: 'advice',
-        words:
-          'it answers; the sender is mayfly@mayfly.invalid, which is nobody’s address: set MAYFLY_MAIL_FROM',
+        words: 'it answers; the sender is mayfly@mayfly.invalid, which does not exist: set MAYFLY_MAIL_FROM',
       },
     ]);
   });

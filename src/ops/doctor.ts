@@ -27,9 +27,8 @@ import {
 
 export interface Finding {
   readonly what: string;
-  /** `advice`: it works, and could be better. */
+  /** `advice`: it works, but could be better. */
   readonly verdict: 'ok' | 'advice' | 'fault';
-  /** What was found and, unless it is well, what to do. */
   readonly words: string;
 }
 
@@ -41,34 +40,28 @@ export type OpenCheckStore =
   | {
       readonly outcome: 'open';
       readonly store: CheckStore;
-      /** `null` for the embedded store. */
+      /** `null`: the embedded store. */
       readonly server: StoreServer | null;
       readonly close: () => Promise<void>;
     }
-  /** `no_store`: none was ever made there. */
   | { readonly outcome: 'no_store'; readonly problem: string }
   | { readonly outcome: 'refused'; readonly problem: string };
 
 export interface MailAnswer {
-  /** `later`: nothing is wrong, and the server wants to be asked once more. */
+  /** `later`: nothing is wrong, but the server wants a retry. */
   readonly outcome: 'well' | 'later' | 'failed';
-  /** What was found and, unless it is well, what to do. */
+  /** The result and, unless it is well, what to do. */
   readonly words: string;
 }
 
 export interface DoctorDeps {
-  /** Opens the store that the settings name; its own refusals are findings. */
   readonly openStore: () => Promise<OpenCheckStore>;
-  /**
-   * Asks the mail server that the settings name, as far as that goes without sending; sends a test mail where there is a
-   * recipient, unless the server was not even reached: then it is `null`.
-   */
+  /** Tests the configured mail server without sending. With a recipient it also sends a test mail; `null`: the server was not reached. */
   readonly probeMail: (
     server: SmtpServer,
     recipient: Sensitive<string> | null,
   ) => Promise<{ readonly server: MailAnswer; readonly testMail: MailAnswer | null }>;
   readonly resolver: Pick<Resolver, 'txt'>;
-  /** Computes the slow hash of a passphrase once. */
   readonly hashOnce: () => Promise<unknown>;
 }
 
@@ -82,13 +75,10 @@ const scarceMebibytes = 1_024;
 const tooFewMebibytes = 64;
 
 function examineFolder({ dataDir }: Settings): Finding {
-  if (!existsSync(dataDir)) return ok('folder', `${dataDir} will be made at the first start`);
+  if (!existsSync(dataDir)) return ok('folder', `${dataDir} will be created at the first start`);
   const { mode } = statSync(dataDir);
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-    return advice(
-      'folder',
-      `${dataDir} can be entered by other users of this machine: run chmod 700 ${dataDir}`,
-    );
+    return advice('folder', `${dataDir} is open to other users of this machine: run chmod 700 ${dataDir}`);
   }
   return ok('folder', dataDir);
 }
@@ -96,13 +86,13 @@ function examineFolder({ dataDir }: Settings): Finding {
 function examineDisk({ dataDir }: Settings): Finding {
   const { bavail, bsize } = statfsSync(existsSync(dataDir) ? dataDir : '.');
   const freeMebibytes = Math.floor((bavail * bsize) / mebibyte);
-  const words = `${freeMebibytes} MiB free where ${dataDir} is`;
+  const words = `${freeMebibytes} MiB free on the disk of ${dataDir}`;
   if (freeMebibytes < tooFewMebibytes)
     return fault('disk', `${words}: new secrets are about to be refused; make room`);
   return freeMebibytes < scarceMebibytes ? advice('disk', `${words}: make room soon`) : ok('disk', words);
 }
 
-/** The ring, `null` when it will be made, and `undefined` when it cannot be read; beside what to say of it. */
+/** `ring`: `null` if the file will be created, `undefined` if it cannot be read. */
 function examineKeys({ rootKeysFile, store }: Settings): {
   finding: Finding;
   ring: KeyRing | null | undefined;
@@ -112,17 +102,16 @@ function examineKeys({ rootKeysFile, store }: Settings): {
   if (reading.outcome === 'missing') {
     const maker =
       store === 'sqlite' ? 'at the first start' : 'by the first node; every other node needs a copy';
-    return { finding: ok('keys', `${rootKeysFile} will be made ${maker}`), ring: null };
+    return { finding: ok('keys', `${rootKeysFile} will be created ${maker}`), ring: null };
   }
   const count = reading.ring.all.length;
-  const words = `${rootKeysFile}, ${count} root${count === 1 ? '' : 's'}. Is there a copy of it, apart from the store's?`;
+  const words = `${rootKeysFile}, ${count} root${count === 1 ? '' : 's'}. Keep a copy, separate from the store's.`;
   return { finding: ok('keys', words), ring: reading.ring };
 }
 
-/** From this part of the limit on, the operator is told. */
 const nearlyFull = 0.8;
 
-/** `0.95`, `10240`: a few mebibytes are not told in whole ones. */
+/** `0.95`, `10240`: sizes below ten get decimals. */
 function mebibytesOf(bytes: number): number {
   const size = bytes / mebibyte;
   return size < 10 ? Number(size.toPrecision(2)) : Math.round(size);
@@ -131,7 +120,7 @@ function mebibytesOf(bytes: number): number {
 function examineStorage({ maxStorageBytes }: Settings, usedBytes: number): Finding {
   const used = mebibytesOf(usedBytes);
   if (maxStorageBytes === null)
-    return ok('storage', `${used} MiB in use; MAYFLY_MAX_STORAGE sets no limit but the disk’s`);
+    return ok('storage', `${used} MiB in use; MAYFLY_MAX_STORAGE sets no limit except the disk`);
   const part = usedBytes / maxStorageBytes;
   const words = `${used} of ${mebibytesOf(maxStorageBytes)} MiB in use (MAYFLY_MAX_STORAGE)`;
   const cure = 'raise it, or shorten the longest ttl (MAYFLY_PLANS_FILE)';
@@ -147,7 +136,7 @@ async function examineStore(
   deps: DoctorDeps,
 ): Promise<readonly Finding[]> {
   const opened = await deps.openStore();
-  if (opened.outcome === 'no_store') return [ok('store', 'will be made at the first start')];
+  if (opened.outcome === 'no_store') return [ok('store', 'will be created at the first start')];
   if (opened.outcome === 'refused') return [fault('store', opened.problem)];
   try {
     const roots = await examineRoots(ring, settings.rootKeysFile, opened.store);
@@ -163,22 +152,21 @@ async function examineStore(
     ];
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return [fault('store', 'opens, and does not answer in time: see the server, its disk and its standby')];
+    return [fault('store', 'opens, but does not answer in time: check the server, its disk and its standby')];
   } finally {
     await opened.close();
   }
 }
 
-/** Nothing to say of the embedded store. */
 function examineServer(server: StoreServer | null): readonly Finding[] {
   if (server === null) return [];
   const { shown, durability, unsafe, isEncrypted, isLocal } = server;
   const words = `PostgreSQL at ${shown}; ${durabilityWords[durability]}`;
   return [
-    ...unsafe.map((sentence) => advice('server', `NOT SAFE, and allowed: ${sentence}`)),
+    ...unsafe.map((sentence) => advice('server', `UNSAFE, but allowed: ${sentence}`)),
     isEncrypted || isLocal
       ? ok('server', words)
-      : advice('server', `${words}. The connection is not encrypted: leave sslmode=disable out`),
+      : advice('server', `${words}. The connection is not encrypted: remove sslmode=disable`),
   ];
 }
 
@@ -188,7 +176,7 @@ function examineAccounts({ signUpIsOpen }: Settings, hasAccounts: boolean): Find
   return advice('accounts', `none yet: ${accountCommand}`);
 }
 
-/** What the store says of the root keys; a missing key file is reported here, once. */
+/** Reports a missing key file here, once. */
 async function examineRoots(
   ring: KeyRing | null | undefined,
   path: string,
@@ -197,13 +185,13 @@ async function examineRoots(
   const opens = ok('store', 'opens with safe settings');
   if (ring === undefined) return [opens];
   const compared = await compareRootsToServe(ring, path, store);
-  if (compared.outcome === 'same') return [ok('store', 'opens with safe settings, and fits the keys')];
+  if (compared.outcome === 'same') return [ok('store', 'opens with safe settings and matches the keys')];
   return ring === null ? [fault('keys', compared.problem), opens] : [fault('store', compared.problem)];
 }
 
 function examineClock(report: ClockReport, isOnServer: boolean): Finding {
   const problem = clockProblem(report, isOnServer);
-  if (problem === null) return ok('clock', 'agrees with the time that the store has kept');
+  if (problem === null) return ok('clock', 'agrees with the store’s time');
   return report.verdict === 'disputed' ? fault('clock', problem) : advice('clock', problem);
 }
 
@@ -211,24 +199,24 @@ function examineAddress(settings: Settings): Finding {
   const { baseUrl } = settings;
   const links = unreachableLinks(settings);
   if (links !== null) return advice('address', `links ${links}`);
-  if (isLoopbackUrl(baseUrl)) return ok('address', `${baseUrl}, for this machine alone`);
+  if (isLoopbackUrl(baseUrl)) return ok('address', `${baseUrl}, for this machine only`);
   if (lacksTls(settings))
     return advice(
       'address',
-      `${baseUrl} is not encrypted: put a proxy with TLS in front and let MAYFLY_BASE_URL start with https`,
+      `${baseUrl} is not encrypted: put a TLS proxy in front and use https in MAYFLY_BASE_URL`,
     );
   if (lacksProxy(settings)) {
     return advice(
       'address',
-      `${baseUrl}; if a proxy stands in front, name it in MAYFLY_TRUSTED_PROXIES, or all its visitors count as one`,
+      `${baseUrl}; behind a proxy, set MAYFLY_TRUSTED_PROXIES to its address, or all visitors count as one client`,
     );
   }
   return ok('address', baseUrl);
 }
 
-/** The executable unpacks the hash's native code into a file there, where some machines let no program run. */
+/** The executable unpacks the hash's native code into a file there, and some machines forbid running it. */
 const tmpAdvice =
-  'the runtime has to run native code from a file in /tmp: allow that, or set TMPDIR to a folder that allows it';
+  'the runtime must run native code from a file in /tmp: allow that, or set TMPDIR to a folder that allows it';
 
 async function examinePassphrases({ hashOnce }: DoctorDeps): Promise<Finding> {
   try {
@@ -237,7 +225,7 @@ async function examinePassphrases({ hashOnce }: DoctorDeps): Promise<Finding> {
   } catch {
     return fault(
       'passphrases',
-      `cannot be checked, so every secret that has one is answered 500: ${tmpAdvice}`,
+      `cannot be checked, so every secret with a passphrase answers 500: ${tmpAdvice}`,
     );
   }
 }
@@ -266,7 +254,7 @@ async function examineMail(
   const wrong = serverFaults.find(({ setting }) => setting === 'smtpServer');
   if (wrong !== undefined) return [fault('mail', wrong.sentence)];
   if (smtpServer === null) {
-    const kept = `kept as files in ${dataDir}/outbox, which hold live links: set MAYFLY_SMTP_URL to send it`;
+    const kept = `saved as files in ${dataDir}/outbox, which contain live links: set MAYFLY_SMTP_URL to send mail`;
     const unsent = fault('test mail', 'not sent, because there is no mail server: set MAYFLY_SMTP_URL');
     return [advice('mail', kept), ...(recipient === null ? [] : [unsent])];
   }
@@ -277,7 +265,6 @@ async function examineMail(
   ];
 }
 
-/** Nothing to say where mail is not signed. */
 async function examineSignature(settings: Settings, { resolver }: DoctorDeps): Promise<readonly Finding[]> {
   const { dkimDomain, dkimSelector, dkimKey } = settings;
   if (dkimDomain === null || dkimSelector === null || dkimKey === null) return [];
@@ -286,27 +273,29 @@ async function examineSignature(settings: Settings, { resolver }: DoctorDeps): P
   const compared = await compareDkimRecord(name, dkimKey, resolver);
   switch (compared.outcome) {
     case 'fits':
-      return [ok('signature', `${name} holds the public key of MAYFLY_DKIM_KEY`)];
+      return [ok('signature', `${name} has the public key of MAYFLY_DKIM_KEY`)];
     case 'missing':
       return [
-        fault('signature', `${name} does not exist, so nobody can verify mail: publish ${compared.record}`),
+        fault(
+          'signature',
+          `${name} does not exist, so recipients cannot verify mail: publish ${compared.record}`,
+        ),
       ];
     case 'differs':
       return [
         fault(
           'signature',
-          `${name} holds another key than MAYFLY_DKIM_KEY, so mail counts as forged: publish ${compared.record}`,
+          `${name} has a different key from MAYFLY_DKIM_KEY, so mail looks forged: publish ${compared.record}`,
         ),
       ];
     case 'unknown':
       return [advice('signature', `${name} could not be looked up: no name server answers`)];
     case 'no_key':
-      // The mail server's own finding says so, because without it no mail is sent.
+      // Without the key no mail is sent, and the mail server's own finding says so.
       return [];
   }
 }
 
-/** @param recipient of a test mail; `null`: none is sent */
 export async function examine(
   settings: Settings,
   deps: DoctorDeps,

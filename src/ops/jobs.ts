@@ -1,12 +1,10 @@
 /**
- * What runs beside requests: the sweeper, the daily check of share domains, and pauses of unpredictable length for work whose moment would
- * give something away.
+ * Background work: the sweeper, the daily check of share domains, and random pauses for work whose timing would leak something.
  *
- * Within 60 s of an erasure no copy is left in the store's files (P10), or the log says that a reader is in the way. Expiry itself never
- * waits for the sweeper: the store judges it on every read (P8), and a disputed wall clock suspends erasing. Runs never overlap; a
- * fault is logged and tried again. A stop begins no further check and waits only a
- * moment for those under way: the next run finds what they would have noted. A pause never exceeds its bound, and a stop ends all
- * of them early, later ones too, so nothing is lost.
+ * Within 60 s of an erasure no copy is left in the store's files (P10), or the log says that a reader blocks it. Expiry never waits for the
+ * sweeper: the store checks it on every read (P8), and a disputed wall clock suspends erasing. Runs never overlap; a fault is logged and
+ * retried. A stop waits only briefly for running checks: the next run repeats them. It ends current and later pauses early, so no mail is
+ * lost.
  */
 import type { AccountService } from '../core/accounts/service.ts';
 import { StoreMovedError } from '../core/errors.ts';
@@ -14,6 +12,7 @@ import type { ClockVerdict, StoreClock } from '../core/ports/clock.ts';
 import type { SecretStore } from '../core/ports/secrets.ts';
 import type { SecretService } from '../core/secrets/service.ts';
 import type { DomainService } from '../core/share-domains/service.ts';
+import type { After } from '../core/time.ts';
 import type { RandomBytes } from '../crypto/random.ts';
 import type { Log } from './log.ts';
 
@@ -21,17 +20,14 @@ export interface SweeperDeps {
   readonly store: Pick<SecretStore, 'sweep' | 'scrub'> & Pick<StoreClock, 'clock'>;
   readonly finishDeletions: AccountService['finishDeletions'];
   readonly sendDueNotices: SecretService['sendDueNotices'];
-  /** Never rejects: whatever is wrong with the store, the other steps tell. */
-  readonly lookForRoom: () => Promise<void>;
+  /** Never rejects: the other steps report what is wrong with the store. */
+  readonly checkRoom: () => Promise<void>;
   readonly log: Log;
-  /** Milliseconds of a clock that only runs forward. */
   readonly monotonicMs: () => number;
-  /** Runs a function once, after so many milliseconds; returns how to call it off. */
-  readonly after: (milliseconds: number, run: () => void) => () => void;
+  readonly after: After;
 }
 
 export interface Sweeper {
-  /** Ends after the slice at hand. */
   stop(): Promise<void>;
 }
 
@@ -41,16 +37,15 @@ const retryMs = 5_000;
 const promisedMs = 60_000;
 const sliceRecords = 500;
 
-/** Starts at once, because what expired while the service was down is overdue. */
+/** Starts immediately, because secrets that expired during downtime are overdue. */
 export function startSweeper(deps: SweeperDeps): Sweeper {
   let stopped = false;
   let callOff = (): void => {};
   let running: Promise<void> = Promise.resolve();
   let unscrubbedSinceMs: number | null = null;
-  let nextToldMs = promisedMs;
-  let clockTold: ClockVerdict = 'agreed';
+  let nextReportMs = promisedMs;
+  let loggedVerdict: ClockVerdict = 'agreed';
 
-  /** A stop ends it early. */
   function pause(milliseconds: number): Promise<void> {
     return new Promise((resume) => {
       const cancel = deps.after(milliseconds, resume);
@@ -61,7 +56,7 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
     });
   }
 
-  /** Leaves requests half of the time, for a third of the promised 60 s; then erasing goes first, so that it ends within them. */
+  /** Leaves half of the time to requests, for a third of the promised 60 s; then erasing takes priority, to finish within them. */
   async function sweep(): Promise<void> {
     const startMs = deps.monotonicMs();
     let records = 0;
@@ -77,17 +72,16 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
     if (records > 0) deps.log({ event: 'swept', records, durationMs: deps.monotonicMs() - startMs });
   }
 
-  /** Whether the files are clean. */
   async function scrub(): Promise<boolean> {
     const isDone = await deps.store.scrub();
     const nowMs = deps.monotonicMs();
     unscrubbedSinceMs = isDone ? null : (unscrubbedSinceMs ?? nowMs);
     const waitedMs = unscrubbedSinceMs === null ? 0 : nowMs - unscrubbedSinceMs;
-    if (isDone) nextToldMs = promisedMs;
-    else if (waitedMs > promisedMs && waitedMs >= nextToldMs) {
+    if (isDone) nextReportMs = promisedMs;
+    else if (waitedMs > promisedMs && waitedMs >= nextReportMs) {
       deps.log({ event: 'scrub_waiting', durationMs: waitedMs });
       // A program that keeps its place in the log, such as Litestream, does so for as long as it runs.
-      nextToldMs = 2 * waitedMs;
+      nextReportMs = 2 * waitedMs;
     }
     return isDone;
   }
@@ -99,17 +93,16 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
     try {
       return (await step()) !== false;
     } catch (error) {
-      // `store-watch.ts` says that.
       if (!(error instanceof StoreMovedError)) deps.log({ event: 'fault', where, error });
       return false;
     }
   }
 
-  /** Once for each turn that it takes: a clock in doubt is the reason why nothing is swept. */
-  async function tellOfClock(): Promise<void> {
+  /** Once per change: a doubtful clock is why nothing is swept. */
+  async function logClock(): Promise<void> {
     const { verdict, aheadSeconds } = deps.store.clock();
-    if (verdict === clockTold) return;
-    clockTold = verdict;
+    if (verdict === loggedVerdict) return;
+    loggedVerdict = verdict;
     if (verdict === 'agreed') deps.log({ event: 'clock_agreed' });
     else {
       const direction = aheadSeconds >= 0 ? 'ahead' : 'behind';
@@ -118,17 +111,16 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
   }
 
   async function run(): Promise<void> {
-    await attempt('sweep', tellOfClock);
+    await attempt('sweep', logClock);
     // Before the scrub, which cleans up after both.
     const isDeleted = await attempt('deletions', () => deps.finishDeletions(() => !stopped));
     const isSwept = !stopped && (await attempt('sweep', sweep));
     const isScrubbed = !stopped && (await attempt('scrub', scrub));
-    // Last, so that a mail never keeps an erasure waiting.
-    const isTold = !stopped && (await attempt('notices', deps.sendDueNotices));
-    // After whatever has made room.
-    if (!stopped) await deps.lookForRoom();
+    // Last, so that a mail never delays an erasure.
+    const isNotified = !stopped && (await attempt('notices', deps.sendDueNotices));
+    if (!stopped) await deps.checkRoom();
     if (stopped) return;
-    callOff = deps.after(isDeleted && isSwept && isScrubbed && isTold ? sweepIntervalMs : retryMs, start);
+    callOff = deps.after(isDeleted && isSwept && isScrubbed && isNotified ? sweepIntervalMs : retryMs, start);
   }
 
   function start(): void {
@@ -148,15 +140,14 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
 export interface DomainCheckerDeps {
   readonly domains: Pick<DomainService, 'checkDue'>;
   readonly log: Log;
-  /** Runs a function once, after so many milliseconds; returns how to call it off. */
-  readonly after: (milliseconds: number, run: () => void) => () => void;
+  readonly after: After;
 }
 
-/** Not in the way of a start, and of the readers who waited for it. */
+/** Keeps out of the way of a start and of the readers who waited for it. */
 export const firstRunMs = 30_000;
-/** Each domain has its turn once a day; this is how late the turn may be. */
+/** Each domain is checked daily; this is how late that may be. */
 export const runIntervalMs = 600_000;
-/** A stop has ten seconds in all, of which requests get most. */
+/** A stop has ten seconds in all, mostly for requests. */
 const stopGraceMs = 1_000;
 
 export function startDomainChecker({ domains, log, after }: DomainCheckerDeps): { stop(): Promise<void> } {
@@ -167,7 +158,7 @@ export function startDomainChecker({ domains, log, after }: DomainCheckerDeps): 
     try {
       await domains.checkDue(stopping.signal);
     } catch (error) {
-      // After the stop the store closes under a check that is late.
+      // After the stop the store closes while a late check still runs.
       if (!stopping.signal.aborted) log({ event: 'fault', where: 'domains', error });
     }
     if (!stopping.signal.aborted) callOff = after(runIntervalMs, start);
@@ -198,8 +189,7 @@ export interface RandomPauses {
 export interface RandomPauseOptions {
   readonly maxMs: number;
   readonly random: RandomBytes;
-  /** Runs a function once, after so many milliseconds; returns how to call it off. */
-  readonly after: (milliseconds: number, run: () => void) => () => void;
+  readonly after: After;
 }
 
 const fractions = 0x1_0000_0000;

@@ -1,9 +1,7 @@
 /**
- * Everything that can be logged, as a closed set.
- *
- * No value, passphrase, key, token or address can reach a log (P18): a line has no free text, each field has one narrow form that such a
- * thing does not fit, and what does not fit is withheld. Operations are logged by name, never by path or query. An unknown thrown value
- * is reduced to its class, code and place, because libraries quote their arguments in messages.
+ * Everything that can be logged, as a closed set. No value, passphrase, key, token or address can reach a log (P18): a line has no free
+ * text, each field has one narrow form that excludes these, and anything else is withheld. Operations are logged by name, never by path or
+ * query. An unknown thrown value is reduced to its class, code and place, because libraries quote their arguments in messages.
  */
 import type { AccountId } from '../core/account.ts';
 import type { ServiceEvent } from '../core/events.ts';
@@ -13,10 +11,8 @@ import { type StepName, stepNames } from './next-steps.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** One answered request. */
 export interface RequestLine {
   readonly event: 'request';
-  /** The operation's name, such as `v2.conceal`; `null` when the path is none. */
   readonly operation: string | null;
   readonly method: string;
   readonly status: number;
@@ -29,32 +25,29 @@ export type LogLine =
   | ServiceEvent
   | RequestLine
   | { readonly event: 'started'; readonly port: number; readonly durationMs: number }
-  /** What the start has said to do next. */
   | { readonly event: 'setup_open'; readonly steps: readonly StepName[] }
   /** Ignored variables that look like settings: Kubernetes or Docker set them. */
   | { readonly event: 'service_links_ignored'; readonly variables: readonly string[] }
   | { readonly event: 'stopping'; readonly signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP' }
   | { readonly event: 'stopped' }
   | { readonly event: 'swept'; readonly records: number; readonly durationMs: number }
-  /** Erased bytes are still in the store's files because a reader was in the way. */
+  /** Erased bytes are still in the store's files because a reader blocks the scrub. */
   | { readonly event: 'scrub_waiting'; readonly durationMs: number }
-  /** The wall clock and the time that has passed differ, and by how much; or no longer do. */
+  /** The wall clock disagrees with the elapsed time; `clock_agreed`: not any more. */
   | {
       readonly event: 'clock_disputed' | 'clock_unproven';
       readonly direction: 'ahead' | 'behind';
       readonly seconds: number;
     }
   | { readonly event: 'clock_agreed' }
-  /** The store cannot work, with its own code such as `SQLITE_FULL` or `57P03`; or its files were moved. */
+  /** The store fails, with a code such as `SQLITE_FULL` or `57P03`; or its files were moved. */
   | { readonly event: 'store_failed'; readonly code: string }
   | { readonly event: 'store_moved' }
-  /** A start is still waiting for the store's server. */
   | { readonly event: 'store_awaited'; readonly code: string }
-  /** The end of each of these. */
   | { readonly event: 'store_back' }
-  /** There is no room for new secrets, which are refused, while the others are read and burned; or there is again. */
+  /** New secrets are refused for lack of room, the others still open; or there is room again. */
   | { readonly event: 'storage_full' | 'storage_free' }
-  /** A root of the changed key file wraps new secrets from now on; or the file is not one to serve with: `mayfly doctor` says why. */
+  /** New secrets are wrapped under a root of the changed key file; or the file is unusable, and `mayfly doctor` says why. */
   | { readonly event: 'root_taken'; readonly kid: number }
   | { readonly event: 'root_keys_refused' }
   | {
@@ -68,34 +61,29 @@ export type LogLine =
         | 'domains'
         | 'keys'
         | 'process';
-      /** Only its class, its code and where in the source it happened are written, never its message. */
       readonly error: unknown;
       readonly requestId?: string;
     }
-  /** A mail that could not be handed over: the library's code and the server's, whose words may repeat the address. */
+  /** A mail that was not accepted: only codes, because the server's words may repeat the address. */
   | {
       readonly event: 'mail_fault';
       readonly code: string;
       readonly replyCode: number | null;
       readonly willRetry: boolean;
     }
-  /** The mail server cannot be reached, or answers again. */
   | { readonly event: 'mail_server_lost'; readonly code: string }
   | { readonly event: 'mail_server_back' }
-  /** The process ran out of descriptors and could accept no connection, so idle ones were closed. Raise `ulimit -Hn`. */
+  /** Without descriptors the process could accept no connection, so it closed idle ones. Raise `ulimit -Hn`. */
   | { readonly event: 'descriptors_used_up' }
-  /** A proxy forwards requests and is not in `MAYFLY_TRUSTED_PROXIES`: all its visitors count as one client. Once. */
+  /** Once: a proxy that is not in `MAYFLY_TRUSTED_PROXIES` forwards requests, so all its visitors count as one client. */
   | { readonly event: 'proxy_untrusted' }
-  /** Told by the router of a region: no server of it can serve, or one can again. */
   | { readonly event: 'region_lost' | 'region_back'; readonly region: RegionLabel }
-  /** Lines that were dropped because nobody read the log. */
   | { readonly event: 'log_dropped'; readonly records: number };
 
 type EventName = LogLine['event'];
 
 interface Kind {
   readonly level: LogLevel;
-  /** What is written of it, in this order. */
   readonly fields: readonly (keyof typeof forms)[];
 }
 
@@ -123,8 +111,7 @@ const oneOf = (words: readonly string[]): Form => matching(new RegExp(`^(${words
 const operationName = matching(/^[a-z][a-z0-9]{0,7}(\.[a-z_]{1,24}){1,2}$/i);
 
 /**
- * The one form of each field. Keys (31 of `[0-9a-z]`), tokens (64 hex digits) and addresses fit none of them: words are
- * at most 24 letters, a request id is 20 hex digits.
+ * Keys (31 of `[0-9a-z]`), tokens (64 hex digits) and addresses match none: words have at most 24 letters, a request id has 20 hex digits.
  */
 const forms = {
   tag: matching(/^[0-9a-f]{8}$/),
@@ -174,14 +161,14 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   domain_checked: { level: 'info', fields: ['account', 'domainState'] },
   signed_up: { level: 'info', fields: ['account'] },
   logged_in: { level: 'info', fields: ['account'] },
-  // Of nobody: naming the account would tell the log's reader who has one, and the address is never written.
+  // No account: it would reveal to the log's reader who has one, and the address is never written.
   log_in_refused: { level: 'info', fields: [] },
   locked_out: { level: 'info', fields: ['account', 'by'] },
   password_changed: { level: 'info', fields: ['account', 'by'] },
   account_deleted: { level: 'info', fields: ['account', 'burned'] },
   account_mail_ended: { level: 'info', fields: ['kind', 'state'] },
-  // What happened to secrets is told at `info` already, and a proxy in front logs requests: two lines a request would
-  // cost a tenth of it.
+  // Events of secrets are logged at `info` already, and a proxy in front logs requests: two lines per request would cost a tenth of its
+  // time.
   request: {
     level: 'debug',
     fields: ['operation', 'method', 'status', 'durationMs', 'requestId', 'account'],
@@ -216,21 +203,19 @@ const kinds: Readonly<Record<EventName, Kind>> = {
 };
 
 const withheld = '[withheld]';
-/** A line of no kind that we know: that is a fault worth reading, and nothing of it is written. */
+/** An unknown kind is a fault worth reading, but none of its content is written. */
 const strange: Kind = { level: 'error', fields: [] };
 
 function kindOf(line: LogLine): Kind {
   return Object.hasOwn(kinds, line.event) ? kinds[line.event] : strange;
 }
 
-/** How serious a line is; a failing answer is a warning whatever it was. */
 export function levelOf(line: LogLine): LogLevel {
-  // Answers may have been slower meanwhile.
+  // A large sweep may have slowed answers.
   if (line.event === 'swept' && line.records > 10_000) return 'info';
   return line.event === 'request' && line.status >= 500 ? 'warn' : kindOf(line).level;
 }
 
-/** What is written: the fields of the line's kind, and of those only what fits its form. */
 export function toFields(line: LogLine): Fields {
   const kind = kindOf(line);
   const values = line as unknown as Readonly<Record<string, unknown>>;
@@ -255,12 +240,12 @@ function textOf(value: unknown, form: RegExp): string | null {
   return typeof value === 'string' && form.test(value) ? value : null;
 }
 
-/** The path from `src/` or `node_modules/` on: enough to find the line, and nothing of the machine. */
+/** From `src/` or `node_modules/` on: enough to find the line, without the machine's paths. */
 function shorten(path: string): string | null {
   return /(?:^|\/)((?:src|sdk|node_modules)\/[\w@.+/-]{1,150})$/.exec(path)?.[1] ?? null;
 }
 
-/** The stack starts with the message: frames are read only behind it, because a message can imitate a frame. */
+/** The stack starts with the message, which could imitate a frame: read only after it. */
 function framesOf(error: Error): string[] {
   const stack = error.stack ?? '';
   const start = stack.indexOf(error.message);
@@ -285,10 +270,9 @@ function codeOf(error: unknown): string | null {
 
 export interface FaultFields {
   readonly [field: string]: string | null | readonly string[];
-  /** The error's class. */
   readonly error: string;
   readonly code: string | null;
-  /** Class and code of what caused it, `SQLiteError SQLITE_FULL`. */
+  /** `SQLiteError SQLITE_FULL`. */
   readonly cause: string | null;
   readonly at: readonly string[];
 }

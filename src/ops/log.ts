@@ -1,9 +1,7 @@
 /**
- * The log: JSON lines through pino.
- *
- * Only the closed set of `log-lines.ts` can be logged (P18). Logging never delays an answer: lines are written once per turn of the event loop, a
- * reader that stalls or leaves never stalls a request (P24), and what does not fit the buffer is dropped and counted. pino takes
- * about 35 ms to load and is loaded after the first answers.
+ * The log: JSON lines through pino. Only the closed set of `log-lines.ts` can be logged (P18). Logging never delays an answer: lines are
+ * written once per turn of the event loop, a reader that stalls or leaves never stalls a request (P24), and lines that do not fit the
+ * buffer are dropped and counted. pino takes about 35 ms to load, so it loads after the first answers.
  */
 
 import { writeSync } from 'node:fs';
@@ -14,16 +12,14 @@ export type Log = (line: LogLine) => void;
 
 export interface Logger {
   readonly log: Log;
-  /** Writes what is still held. Lines logged afterwards are written too, each by another `close`. */
+  /** Writes the lines still in memory. Later lines need another `close`. */
   close(): Promise<void>;
 }
 
 export interface LoggerDeps {
   readonly level: LogLevel;
   readonly writer: LineWriter;
-  /** Milliseconds since 1970. */
   readonly wallClockMs: () => number;
-  /** Runs a function once, after so many milliseconds. */
   readonly after: (milliseconds: number, run: () => void) => void;
 }
 
@@ -37,7 +33,7 @@ interface HeldLine {
   readonly fields: Fields;
 }
 
-/** Pino, and the time that the next line will carry: lines are written later than they happened. */
+/** Lines are written later than they happened, so the time is set per line. */
 interface OpenPino {
   readonly pino: Pino;
   readonly setTime: (timeMs: number) => void;
@@ -102,13 +98,11 @@ export function createLogger(deps: LoggerDeps): Logger {
 const maxBacklogBytes = 1_048_576;
 
 export interface LineWriter {
-  /** Takes whole lines. */
   write(text: string): void;
-  /** Lines dropped since the last call. */
   takeDropped(): number;
 }
 
-/** Writes some of the bytes and says how many; throws an error with `code` as `node:fs` does. */
+/** Returns how many bytes it wrote; throws errors with a `code`, like `node:fs`. */
 export type WriteBytes = (bytes: Uint8Array) => number;
 
 export function writeTo(fileDescriptor: number): WriteBytes {
@@ -119,7 +113,6 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EAGAIN';
 }
 
-/** @param writeBytes where to, @param later runs a function after a short while, to try a busy pipe again */
 export function createLineWriter(writeBytes: WriteBytes, later: (retry: () => void) => void): LineWriter {
   let backlog: Uint8Array = new Uint8Array();
   let waiting = false;
@@ -131,7 +124,7 @@ export function createLineWriter(writeBytes: WriteBytes, later: (retry: () => vo
       while (backlog.length > 0) backlog = backlog.subarray(writeBytes(backlog));
     } catch (error) {
       if (!isBusy(error)) {
-        // The reader is gone: nobody will ever see these lines.
+        // The reader is gone.
         backlog = new Uint8Array();
         return;
       }

@@ -1,8 +1,7 @@
 /**
- * What is still open on a server that others are to use, said at each start until it is done, and by the doctor.
- *
- * The operator's own account is a command to run, not a link: a start is written to a log that others may read and that is kept,
- * and a live link in it would open the account to whoever reads it first (`docs/decisions/034-links-handed-over.md`).
+ * What is still to do on a server for others, printed at each start until it is done, and by the doctor. For the operator's own account it
+ * prints a command, not a link: others may read the start's log, which is kept, and a live link in it would open the account to the first
+ * reader (`docs/decisions/034-links-handed-over.md`).
  */
 import { isIP } from 'node:net';
 import type { Settings } from '../config/read.ts';
@@ -15,37 +14,33 @@ export type StepName = (typeof stepNames)[number];
 export interface NextStep {
   readonly name: StepName;
   readonly words: string;
-  /** Follows the words, on a line of its own. */
   readonly command?: string;
 }
 
 export interface SetupFacts {
   readonly hasAccounts: boolean;
-  /** Whether the key file was made at this start, so that there is no copy of it. */
   readonly hasNewKeys: boolean;
   readonly isService: boolean;
 }
 
-/** Whether only this machine can connect, and links lead nobody else here. */
+/** Whether only this machine can connect, and links point only here. */
 function isTriedOut({ host, baseUrl }: Settings): boolean {
   return isLoopbackHost(host.toLowerCase()) && isLoopbackUrl(baseUrl);
 }
 
-/** Whether a proxy is likely, by the address, and none is named. */
+/** Whether the address suggests a proxy, but none is configured. */
 export function lacksProxy({ baseUrl, trustedProxies }: Settings): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   const isPublic = protocol === 'https:' && !isLoopbackHost(hostname) && isIP(hostname) === 0;
   return isPublic && trustedProxies.ranges.length === 0;
 }
 
-/** Whether it is for others, and what they send to it travels in the clear. */
 export function lacksTls({ baseUrl }: Settings): boolean {
   return new URL(baseUrl).protocol === 'http:' && !isLoopbackUrl(baseUrl);
 }
 
 const proxyFiles = 'deploy/ has files for Caddy, nginx and HAProxy.';
 
-/** Makes the operator's account. */
 export const accountCommand = 'mayfly account create you@example.com --link';
 
 type Step = Omit<NextStep, 'name'>;
@@ -55,36 +50,36 @@ function stepOf(name: StepName, { rootKeysFile }: Settings): Step {
     case 'address':
       return {
         words:
-          'Set MAYFLY_BASE_URL to the address that people use, such as https://secrets.example.com: links are made of it.',
+          'Set MAYFLY_BASE_URL to the address that people use, such as https://secrets.example.com: links start with it.',
       };
     case 'tls':
       return {
-        words: `Put a proxy with TLS in front, and let MAYFLY_BASE_URL begin with https. ${proxyFiles}`,
+        words: `Put a TLS proxy in front, and use https in MAYFLY_BASE_URL. ${proxyFiles}`,
       };
     case 'proxy':
       return {
-        words: `Set MAYFLY_TRUSTED_PROXIES to the address of the proxy in front, or all its visitors count as one. ${proxyFiles}`,
+        words: `Set MAYFLY_TRUSTED_PROXIES to the address of the proxy in front, or all visitors count as one client. ${proxyFiles}`,
       };
     case 'mail':
       return {
-        words: 'Have mail sent: set MAYFLY_SMTP_URL and MAYFLY_MAIL_FROM, and try it with',
+        words: 'To send mail, set MAYFLY_SMTP_URL and MAYFLY_MAIL_FROM, and test them with',
         command: 'mayfly doctor --mail-to you@example.com',
       };
     case 'sender':
-      return { words: 'Set MAYFLY_MAIL_FROM: mail from an address that does not exist is refused.' };
+      return { words: 'Set MAYFLY_MAIL_FROM: mail servers refuse a sender that does not exist.' };
     case 'keys':
       return {
-        words: `Copy ${rootKeysFile} to a place apart from the store and its backups: without it no stored secret opens.`,
+        words: `Copy ${rootKeysFile} to a separate place from the store and its backups: without it no stored secret opens.`,
       };
     case 'account':
       return {
-        words: 'Make your account. This prints a one-time link that sets its password:',
+        words: 'Create your account. This prints a one-time link to set its password:',
         command: accountCommand,
       };
   }
 }
 
-/** In the order in which they are best done; empty where Mayfly is only tried out. */
+/** In the order to do them; empty for a trial installation. */
 export function nextSteps(settings: Settings, facts: SetupFacts): readonly NextStep[] {
   if (isTriedOut(settings) && !facts.isService) return [];
   const { baseUrl, given, smtpServer, mailFrom, signUpIsOpen } = settings;
@@ -94,23 +89,21 @@ export function nextSteps(settings: Settings, facts: SetupFacts): readonly NextS
     proxy: lacksProxy(settings),
     mail: smtpServer === null,
     sender: smtpServer !== null && mailFrom.endsWith('@mayfly.invalid'),
-    // Nobody can tell whether there is a copy: an installation with accounts has been set up.
+    // A copy cannot be detected, but an installation with accounts has been set up.
     keys: facts.hasNewKeys || !facts.hasAccounts,
     account: !facts.hasAccounts && !signUpIsOpen,
   };
   return stepNames.filter((name) => isOpen[name]).map((name) => ({ name, ...stepOf(name, settings) }));
 }
 
-/** Where load balancers ask. */
 export function healthWords({ baseUrl, port }: Settings): string {
   const links = createLinks(baseUrl);
   const path = links.baseUrl.slice(new URL(links.baseUrl).origin.length);
-  return `${path}/readyz answers 200 while it can serve, ${path}/healthz while the process lives (port ${port})`;
+  return `${path}/readyz answers 200 while it can serve, ${path}/healthz while the process is alive (port ${port})`;
 }
 
 const indent = '     ';
 
-/** `''` when nothing is open. */
 export function renderNextSteps(
   settings: Settings,
   steps: readonly NextStep[],
@@ -123,6 +116,6 @@ export function renderNextSteps(
     `  ${at + 1}. ${wrapWords(words, indent)}`,
     ...(command === undefined ? [] : [`${indent}  ${typed(command)}`]),
   ]);
-  const rest = `For load balancers: ${healthWords(settings)}. ${typed('mayfly doctor')} checks all of this; the docs explain it (operating.md).`;
+  const rest = `For load balancers: ${healthWords(settings)}. ${typed('mayfly doctor')} checks all of this; docs/operating.md explains it.`;
   return ['', 'Next:', ...numbered, '', `${indent}${wrapWords(rest, indent)}`, ''].join('\n');
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test';
 import { ServiceError } from '../core/errors.ts';
 import type { NewRecord } from '../core/secret.ts';
 import type { LogLine } from './log-lines.ts';
-import { createRoomWatch } from './room-watch.ts';
+import { createRoomWatch } from './store-watch.ts';
 
 const noRoom = new ServiceError('storage_full', 'no room');
 const away = new ServiceError('unavailable', 'away');
@@ -22,13 +22,13 @@ function setUp() {
 describe('the watch on room (P23)', () => {
   it('reports once when room runs out and once when it returns', async () => {
     const { watch, lines, become } = setUp();
-    await watch.look();
+    await watch.check();
     expect([watch.isFull(), lines]).toEqual([false, []]);
     become(noRoom);
-    for (let n = 0; n < 3; n++) await watch.look();
+    for (let n = 0; n < 3; n++) await watch.check();
     expect(watch.isFull()).toBe(true);
     become(null);
-    for (let n = 0; n < 3; n++) await watch.look();
+    for (let n = 0; n < 3; n++) await watch.check();
     expect([watch.isFull(), lines]).toEqual([false, [{ event: 'storage_full' }, { event: 'storage_free' }]]);
   });
 
@@ -45,9 +45,9 @@ describe('the watch on room (P23)', () => {
     const { watch, lines, become } = setUp();
     for (const before of [null, noRoom]) {
       become(before);
-      await watch.look();
+      await watch.check();
       become(away);
-      await watch.look();
+      await watch.check();
       expect(await watch.put(record).catch((error: unknown) => error)).toBe(away);
       expect(watch.isFull()).toBe(before !== null);
     }

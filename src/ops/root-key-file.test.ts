@@ -185,7 +185,7 @@ describe('a change of the key file', () => {
     await makeLongNamed(245);
     expect(await add(2)).toEqual({
       outcome: 'refused',
-      problem: `The key file ${path} could not be written (ENAMETOOLONG): mayfly keys list shows what it has.`,
+      problem: `The key file ${path} could not be written (ENAMETOOLONG): mayfly keys list shows its content.`,
     });
     expect([kidsIn(), (await readdir(folder)).length]).toEqual([[1], 1]);
   });

@@ -1,8 +1,6 @@
 /**
- * The key file: the wrapping roots of this installation.
- *
- * It is `{"version":1,"roots":[{"kid":1,"key":"<base64url of 32 bytes>","created":"<ISO 8601>"}]}`, readable by its owner alone. A change
- * is on disk as a whole or not at all, and one command at a time makes one.
+ * The key file: the wrapping roots of this installation, as `{"version":1,"roots":[{"kid":1,"key":"<base64url of 32 bytes>","created":"<ISO
+ * 8601>"}]}`, readable by its owner alone. Changes are atomic, and only one command at a time makes one.
  */
 import {
   closeSync,
@@ -28,7 +26,6 @@ import { fromBase64Url, toBase64Url } from '../protocol/base64url.ts';
 
 export type Refused = { readonly outcome: 'refused'; readonly problem: string };
 
-/** A root as the file has it. */
 export interface FiledRoot extends RootKey {
   /** ISO 8601; absent in a file that was written by hand. */
   readonly created?: string | undefined;
@@ -50,7 +47,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
 }
 
-// No message holds any of the file's content.
+// No message contains any of the file's content.
 const keyRule = 'must be 32 bytes in base64url: 43 characters';
 const kidRule = 'must be a whole number from 1 to 65535';
 const key = z.string(keyRule).transform((text, context) => {
@@ -67,7 +64,7 @@ const root = z.object(
   },
   'must be an object of kid, key',
 );
-const rootsRule = 'must be a list of at least one root, each with a kid of its own';
+const rootsRule = 'must be a list of roots, at least one, with different kids';
 const keyFile = z
   .object(
     {
@@ -83,7 +80,7 @@ const keyFile = z
   )
   .transform(({ roots }) => ({ ring: createKeyRing(roots), roots }));
 
-/** Whether others than the owner may read it. Windows has no such bits. */
+/** Windows has no such bits. */
 function isOpenToOthers(path: string): boolean {
   return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0;
 }
@@ -106,7 +103,7 @@ export function readRootKeys(path: string): RootKeysReading {
 }
 
 function syncFolder(path: string): void {
-  // Windows cannot open a folder; there the file's own sync has to do.
+  // Windows cannot open a folder; there the file's own sync must do.
   if (process.platform === 'win32') return;
   const folder = openSync(path, 'r');
   try {
@@ -121,7 +118,7 @@ interface Owner {
   readonly gid: number;
 }
 
-/** The owner is given the open file and never its name, which whoever owns the folder may exchange for a link meanwhile. */
+/** Changes the owner of the descriptor, not of the path: the folder's owner could swap in a symlink. */
 function writeSynced(path: string, text: string, owner: Owner | null): void {
   const file = openSync(path, 'wx', 0o600);
   try {
@@ -138,14 +135,13 @@ export interface NewRootDeps {
   readonly wallClockMs: () => number;
 }
 
-/** A fresh root of this key id. */
 export const newRoot = (kid: number, deps: NewRootDeps): FiledRoot => ({
   kid,
   key: deps.random(rootBytes),
   created: new Date(deps.wallClockMs()).toISOString(),
 });
 
-/** Written whole beside the file, so that the file is never there in part. Returns its path. */
+/** Written to a new file next to it, so that the key file is never partial. Returns the path. */
 function writeBeside(
   path: string,
   roots: readonly FiledRoot[],
@@ -162,20 +158,20 @@ function writeBeside(
   return beside;
 }
 
-/** A file with one fresh root that does not have its name yet. */
+/** A file with one new root, under a temporary name. */
 export interface PreparedRootKeys {
   readonly outcome: 'prepared';
   /**
-   * Gives it its name. A file that another process made in the meantime stays and is what counts: the link fails where the
-   * name exists, and appears only with its whole content behind it.
+   * Renames it. If another process has created the file, that one stays and counts: the link fails if the name exists, and never shows
+   * partial content.
    */
   place(): RootKeysReading;
   drop(): void;
 }
 
-/** All that may fail for want of rights or room, before anybody is told that this file is to be made. */
+/** Does everything that could fail for lack of rights or room, before the creation is announced. */
 export function prepareRootKeys(path: string, deps: NewRootDeps): PreparedRootKeys | Refused {
-  const cannot = (error: unknown) => refused(`The key file ${path} cannot be made (${codeOf(error)}).`);
+  const cannot = (error: unknown) => refused(`The key file ${path} cannot be created (${codeOf(error)}).`);
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const unfinished = writeBeside(path, [newRoot(1, deps)], deps, null);
@@ -197,9 +193,9 @@ export function prepareRootKeys(path: string, deps: NewRootDeps): PreparedRootKe
   }
 }
 
-/** Puts these roots in place of the file's, for the same owner. @throws what the file system says */
+/** Keeps the owner. @throws file system errors */
 function replaceRoots(path: string, roots: readonly FiledRoot[], deps: Pick<NewRootDeps, 'random'>): void {
-  // An operator may be root, and the server is not.
+  // An operator may be root, but the server is not.
   const beside = writeBeside(path, roots, deps, statSync(path));
   try {
     renameSync(beside, path);
@@ -209,19 +205,17 @@ function replaceRoots(path: string, roots: readonly FiledRoot[], deps: Pick<NewR
   }
 }
 
-/** What a command left that was killed before the rename: it has roots in it, which may be retired since. */
+/** Left by a command that was killed before the rename: contains roots that may have been retired. */
 function removeUnfinished(path: string): void {
   const isUnfinished = new RegExp(`^${RegExp.escape(basename(path))}\\.[0-9a-f]{16}\\.new$`);
   for (const name of readdirSync(dirname(path)))
     if (isUnfinished.test(name)) rmSync(join(dirname(path), name), { force: true });
 }
 
-/** What becomes of the file: other roots, or why it stays as it is. */
 export type RootKeysChange = { readonly outcome: 'changed'; readonly roots: readonly FiledRoot[] } | Refused;
 
 /**
- * Changes the key file by what it has. Only one process at a time does: two that read it at once would lose the root of one, with every
- * secret that a server had wrapped under it by then.
+ * Changes the key file, one process at a time: with two, the root of one would be lost, along with every secret already wrapped under it.
  */
 export async function changeRootKeys(
   path: string,
@@ -244,7 +238,7 @@ export async function changeRootKeys(
   }
 }
 
-/** The file itself where the name is a link: the link stays, and every name of the file has the same lock. */
+/** Resolves symlinks: the link stays, and all names of a file share one lock. */
 function targetOf(path: string): string {
   try {
     return realpathSync(path);
@@ -277,12 +271,12 @@ function putInPlace(
     return null;
   } catch (error) {
     return refused(
-      `The key file ${target} could not be written (${codeOf(error)}): mayfly keys list shows what it has.`,
+      `The key file ${target} could not be written (${codeOf(error)}): mayfly keys list shows its content.`,
     );
   }
 }
 
-/** The same file has the same text and lets the same users read it. */
+/** Equal while the text and permissions stay the same. */
 export function versionOfFile(path: string): string {
   try {
     const { dev, ino, size, mode, ctimeNs } = statSync(path, { bigint: true });
@@ -292,7 +286,7 @@ export function versionOfFile(path: string): string {
   }
 }
 
-/** How long ago the file came here or was changed; 0 when it is not there, or dated in the future. */
+/** Since it was created or changed; 0 if it is missing or dated in the future. */
 export function ageOfFileMs(path: string, wallClockMs: () => number): number {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? 0 : Math.max(0, wallClockMs() - stat.ctimeMs);

@@ -1,43 +1,40 @@
-/** The key file while a server runs: what `mayfly keys` changes in it is taken within a second, once it fits the store (P12). */
+/** The key file of a running server: a change by `mayfly keys` takes effect within a second, once it matches the store (P12). */
 import type { RootStore } from '../core/ports/roots.ts';
+import type { After } from '../core/time.ts';
 import { createKeyRing, type KeyRing, type RootKey } from '../crypto/keyring.ts';
 import type { Log } from './log.ts';
 import { readRootKeys, versionOfFile } from './root-key-file.ts';
 import { verifyRoots } from './root-keys.ts';
 
-/** How often a running server looks whether the key file has changed. */
 export const rootKeysPollMs = 1_000;
-/** By then every server that works has taken a root from the file. */
+/** Within this time every working server has loaded a new root. */
 export const rootKeysTakenMs = 4 * rootKeysPollMs;
 
 export interface RootKeyWatchDeps {
   readonly path: string;
-  /** As the start has verified it. */
+  /** Verified at the start. */
   readonly ring: KeyRing;
   readonly store: RootStore;
   readonly log: Log;
-  /** Runs a function once, after so many milliseconds; returns how to call it off. */
-  readonly after: (milliseconds: number, run: () => void) => () => void;
-  /** Other than from the disk, in tests. */
+  readonly after: After;
   readonly readFile?: typeof readRootKeys;
 }
 
 export interface RootKeyWatch {
-  /** Follows the file: finds every root that was taken from it since the start, and wraps under its newest. */
+  /** Follows the file: finds every root loaded since the start, and wraps under the newest. */
   readonly ring: KeyRing;
   stop(): Promise<void>;
 }
 
-/** Keeps the ring of a running server up to date with the key file. */
 export function watchRootKeys(deps: RootKeyWatchDeps): RootKeyWatch {
   const { path, ring, store, log, after, readFile = readRootKeys } = deps;
   let verified = ring;
-  /** As the file was last read, whatever the store knows of it: good for finding, and nothing is wrapped under it. */
+  /** As last read, not yet verified: good for finding roots, never for wrapping. */
   let filed = ring;
   let { current } = ring;
-  let looked = versionOfFile(path);
-  let taken = looked;
-  /** Said once of a file, which is read again as long as it cannot be. */
+  let readVersion = versionOfFile(path);
+  let taken = readVersion;
+  /** Logged once per file version, which is reread until it can be used. */
   let refusedAt: string | null = null;
   let stopped = false;
   let running: Promise<void> = Promise.resolve();
@@ -46,9 +43,9 @@ export function watchRootKeys(deps: RootKeyWatchDeps): RootKeyWatch {
   function read(): KeyRing | null {
     const version = versionOfFile(path);
     const reading = readFile(path);
-    // Perhaps only for now, as without a free file descriptor: whoever needs a root looks again.
+    // Perhaps temporary, such as no free file descriptor: the next lookup tries again.
     if (reading.outcome !== 'read') return null;
-    looked = version;
+    readVersion = version;
     filed = reading.ring;
     return filed;
   }
@@ -76,7 +73,7 @@ export function watchRootKeys(deps: RootKeyWatchDeps): RootKeyWatch {
 
   function poll(): void {
     running = take()
-      // The store does not answer: the file has not been taken, so the next poll tries again.
+      // The store does not answer: the file was not taken, so the next poll tries again.
       .catch((error: unknown) => log({ event: 'fault', where: 'keys', error }))
       .then(() => {
         if (!stopped) callOff = after(rootKeysPollMs, poll);
@@ -93,8 +90,8 @@ export function watchRootKeys(deps: RootKeyWatchDeps): RootKeyWatch {
       },
       find(kid) {
         const root = findKnown(kid);
-        // Another process has re-wrapped a secret under a root that was added since the last look.
-        if (root !== null || versionOfFile(path) === looked) return root;
+        // Another process has re-wrapped a secret under a root that was added since the last read.
+        if (root !== null || versionOfFile(path) === readVersion) return root;
         read();
         return findKnown(kid);
       },

@@ -115,14 +115,16 @@ describe('the key file', () => {
 
   it('stops the start when secrets are wrapped under a root that the store kept no check of (P12)', async () => {
     makeRootKeys(path, deps);
-    expect(await problem(checkStore([1]))).toContain('the store has secrets under root 1 and no check of it');
+    expect(await problem(checkStore([1]))).toContain(
+      'the store has secrets under root 1 but no check for it',
+    );
   });
 
   const key = Buffer.alloc(32, 9).toString('base64url');
   const root = { kid: 1, key };
   const file = (roots: unknown, version: unknown = 1) => JSON.stringify({ version, roots });
   const aKey = 'must be 32 bytes in base64url: 43 characters';
-  const someRoots = 'roots must be a list of at least one root, each with a kid of its own';
+  const someRoots = 'roots must be a list of roots, at least one, with different kids';
   const damaged: readonly (readonly [string, string, string])[] = [
     ['no JSON', '{', 'it must be a JSON object of version, roots'],
     ['empty', '', 'it must be a JSON object of version, roots'],
@@ -268,7 +270,7 @@ describe('another root', () => {
   it('is not added to a file that does not fit the store', async () => {
     expect(await addProblem(checkStore([1]))).toContain('is missing. Restore it');
     makeRootKeys(path, deps);
-    expect(await addProblem(checkStore([1]))).toContain('no check of it');
+    expect(await addProblem(checkStore([1]))).toContain('no check for it');
     expect(await addProblem(checkStore([2]))).toContain('lacks root 2');
     expect(kidsInFile()).toEqual([1]);
   });
@@ -277,7 +279,7 @@ describe('another root', () => {
     const { key } = newRoot(1, deps);
     const roots = [{ kid: 65_535, key: Buffer.from(key).toString('base64url') }];
     await writeFile(path, JSON.stringify({ version: 1, roots }), { mode: 0o600 });
-    expect(await addProblem(checkStore())).toBe('There is no key id left: 65535 is the last.');
+    expect(await addProblem(checkStore())).toBe('No key id is left: 65535 is the last.');
   });
 });
 

@@ -1,8 +1,7 @@
 /**
- * The wrapping roots against the store: checked at the start, added and retired.
- *
- * A start with a wrong, damaged, lost or world-readable key file refuses to serve and says what to do (P12). A new file is made only for a
- * store that has never held a secret, and is on disk before the first is wrapped. A root wraps nothing before the store keeps its check.
+ * The wrapping roots against the store: checked at the start, added and retired. With a wrong, damaged, lost or world-readable key file, a
+ * start refuses to serve and says what to do (P12). A new file is created only for a store that has never held a secret, and is on disk
+ * before the first is wrapped. A root wraps nothing before the store has its check.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { RootStore, RotationStore } from '../core/ports/roots.ts';
@@ -20,14 +19,14 @@ import {
   restore,
 } from './root-key-file.ts';
 
-/** A store that has never been served has neither checks nor secrets. Accounts do not count: no root wraps them. */
+/** A store that was never served has neither checks nor secrets. Accounts do not count: no root wraps them. */
 async function hasServed(store: RootStore): Promise<boolean> {
   return (await store.findRootCheck(1)) !== null || (await store.rootKidsInUse()).length > 0;
 }
 
 /**
- * Whether the ring holds the roots that this store was written with. Changes nothing.
- * @param ring `null`: there is no key file, which is well as long as the store has never served
+ * Whether the ring has the roots that this store was written with. Changes nothing.
+ * @param ring `null`: no key file, which is fine if the store has never served
  */
 export async function compareRoots(
   ring: KeyRing | null,
@@ -53,7 +52,7 @@ export async function compareRoots(
   return { outcome: 'same' };
 }
 
-/** As `compareRoots`, and whether the store still takes secrets under the newest root, which it does not of an old copy. */
+/** As `compareRoots`, and refuses an old copy, under whose newest root the store takes no more secrets. */
 export async function compareRootsToServe(
   ring: KeyRing | null,
   path: string,
@@ -68,17 +67,16 @@ export async function compareRootsToServe(
   );
 }
 
-/** What is wrong with a root, given the check that the store keeps of it; `null` when nothing is. */
 function judgeRoot(root: RootKey, kept: Uint8Array | null, isInUse: boolean): string | null {
-  // The check is kept before the first secret is wrapped, so secrets without one were wrapped under who knows what.
+  // The check is stored before the first secret is wrapped, so secrets without one may be under any root.
   if (kept === null)
-    return isInUse ? `the store has secrets under root ${root.kid} and no check of it` : null;
+    return isInUse ? `the store has secrets under root ${root.kid} but no check for it` : null;
   const own = rootCheck(root);
   if (kept.length === own.length && timingSafeEqual(kept, own)) return null;
   return `root ${root.kid} is not the one that this store was written with`;
 }
 
-/** As `compareRootsToServe`, and keeps the checks of new roots: after it the ring may wrap secrets. */
+/** As `compareRootsToServe`, and stores the checks of new roots: afterwards the ring may wrap secrets. */
 export async function verifyRoots(
   ring: KeyRing,
   path: string,
@@ -87,7 +85,7 @@ export async function verifyRoots(
   const compared = await compareRootsToServe(ring, path, store);
   if (compared.outcome === 'refused') return compared;
   for (const root of ring.all) {
-    // Another node may have kept one since: what the store keeps decides, not what was read before.
+    // Another node may have added one since: the stored check decides, not the one read before.
     const problem = judgeRoot(root, await store.addRootCheck(root.kid, rootCheck(root)), false);
     if (problem !== null) return refused(`The key file ${path}: ${problem}. ${restore}.`);
   }
@@ -97,17 +95,16 @@ export async function verifyRoots(
 export type OpenRootKeys =
   | {
       readonly outcome: 'open';
-      readonly ring: KeyRing /** Whether the file was made just now. */;
+      readonly ring: KeyRing;
+      /** Whether this start created the file. */
       readonly isNew: boolean;
     }
   | Refused;
 
 export interface FirstRootDeps extends NewRootDeps {
-  /** Whether other machines may serve the store. */
   readonly isShared: boolean;
 }
 
-/** The first file of a store, where this node is the one to make it. */
 async function makeFirst(
   path: string,
   store: RootStore,
@@ -117,7 +114,7 @@ async function makeFirst(
     const copy = deps.isShared ? 'Another node may have it: copy that node’s key file here. ' : '';
     return refused(`The key file ${path} is missing. ${copy}${restore}.`);
   }
-  // Before the store is asked: it says so once, and a folder that cannot be written would be the end of it.
+  // Before asking the store, which says yes only once: failing to write the folder after that would be final.
   const prepared = prepareRootKeys(path, deps);
   if (prepared.outcome === 'refused') return prepared;
   if (await store.mayMakeRoots()) return prepared.place();
@@ -128,7 +125,6 @@ async function makeFirst(
   );
 }
 
-/** The ring to serve with: read, or made for a store that never served, and checked against the store. */
 export async function openRootKeys(
   path: string,
   store: RootStore,
@@ -137,15 +133,15 @@ export async function openRootKeys(
   const found = readRootKeys(path);
   const isNew = found.outcome === 'missing';
   const reading = isNew ? await makeFirst(path, store, deps) : found;
-  if (reading.outcome === 'missing') return refused(`The key file ${path} vanished while it was read.`);
+  if (reading.outcome === 'missing') return refused(`The key file ${path} disappeared while it was read.`);
   if (reading.outcome === 'refused') return reading;
   const verified = await verifyRoots(reading.ring, path, store);
   return verified.outcome === 'refused' ? verified : { outcome: 'open', ring: reading.ring, isNew };
 }
 
 /**
- * Makes the key file for a store that has never served, on the operator's word: the nodes that share it need one before they start.
- * @param store `null`: it is not there yet
+ * Creates the key file of a store that has never served, by the operator's command: nodes that share it need one before they start.
+ * @param store `null`: not created yet
  */
 export async function createRoots(
   path: string,
@@ -154,14 +150,14 @@ export async function createRoots(
 ): Promise<{ readonly outcome: 'made' } | Refused> {
   const found = readRootKeys(path);
   if (found.outcome === 'refused') return found;
-  if (found.outcome === 'read') return refused(`There is a key file ${path} already: nothing was changed.`);
+  if (found.outcome === 'read') return refused(`The key file ${path} already exists: nothing was changed.`);
   if (store !== null && (await hasServed(store)))
     return refused(
-      `The store was served with a key file that is not here. Copy it from another node to ${path}, or restore it from your backup.`,
+      `The store was served with a key file that is missing here. Copy it from another node to ${path}, or restore it from your backup.`,
     );
   const prepared = prepareRootKeys(path, deps);
   if (prepared.outcome === 'refused') return prepared;
-  // A node that has no file makes none from now on; whether one did so before, its start decides.
+  // From now on a node without a file creates none; whether one already has shows at its start.
   await store?.mayMakeRoots();
   const made = prepared.place();
   return made.outcome === 'read' ? { outcome: 'made' } : refused(`The key file ${path} cannot be read.`);
@@ -169,7 +165,7 @@ export async function createRoots(
 
 type ReadFile = Extract<ReturnType<typeof readRootKeys>, { outcome: 'read' }>;
 
-/** A fresh root whose check the store keeps, so that no other node has one of its key id. */
+/** The store has the new root's check, so no other node can use its key id. */
 async function drawRoot(file: ReadFile, store: RootStore, deps: NewRootDeps): Promise<FiledRoot | null> {
   for (let kid = file.ring.current.kid + 1; kid <= 0xffff; kid += 1) {
     const root = newRoot(kid, deps);
@@ -179,21 +175,20 @@ async function drawRoot(file: ReadFile, store: RootStore, deps: NewRootDeps): Pr
   return null;
 }
 
-/** Adds a root to the key file; servers wrap new secrets under it once they have taken it from there. */
 export function addRoot(path: string, store: RootStore, deps: NewRootDeps): Promise<RootKeysChange> {
   return changeRootKeys(path, deps, async (file) => {
     const compared = await compareRoots(file.ring, path, store);
     if (compared.outcome === 'refused') return compared;
     const root = await drawRoot(file, store, deps);
     return root === null
-      ? refused('There is no key id left: 65535 is the last.')
+      ? refused('No key id is left: 65535 is the last.')
       : { outcome: 'changed', roots: [...file.roots, root] };
   });
 }
 
 /**
- * Removes from the key file the older roots that no secret is under any more. They are closed first, so that none comes under them
- * between the look and the removal; servers must have taken the current root by then, or they store nothing.
+ * Removes older roots without secrets from the key file. They are closed first, so that none is added in between; servers must have loaded
+ * the current root by now, or they cannot store anything.
  */
 export function retireRoots(
   path: string,

@@ -50,7 +50,7 @@ describe('the key file of a shared store', () => {
       problem: expect.stringContaining('already'),
     });
     expect(await createRoots(join(folder, 'new.json'), store, deps)).toMatchObject({
-      problem: expect.stringContaining('was served with a key file that is not here'),
+      problem: expect.stringContaining('was served with a key file that is missing here'),
     });
   });
 

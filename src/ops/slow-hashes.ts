@@ -1,13 +1,13 @@
 /**
- * The slow hash of passphrases, argon2id, and the queue in front of it (P21, P24); and the bcrypt hash that is kept.
+ * The slow hash of passphrases, argon2id, and the queue in front of it (P21, P24); and the bcrypt hash that is stored.
  *
- * argon2id runs off the main thread, only so many at once that a core stays free. It costs what OWASP recommends first: 19 MiB, t = 2, p = 1. bcrypt hashes what argon2id made and decides
- * nothing, so it runs at its least cost and outside the queue (`docs/decisions/003-commitment-decides.md`).
+ * argon2id runs off the main thread, at OWASP's first recommendation: 19 MiB, t = 2, p = 1, with so few at a time that a core stays free.
+ * bcrypt hashes its output and decides nothing, so it runs at its least cost and outside the queue
+ * (`docs/decisions/003-commitment-decides.md`).
  *
- * In the queue at most `maxInFlight` run at once. Making secrets and proving passphrases wait in separate lines, so neither can take the
- * other's places; a client holds only its share of a line, and clients take turns within it. Proofs go first, but after
- * `maxProofsInARow` of them a waiting creation gets its turn. Without a place a caller is refused as `busy` before anything is
- * computed.
+ * Creations and proofs wait in separate lines, so neither takes the other's places; a client gets only its share of a line, and clients
+ * take turns within it. Proofs go first, but after `maxProofsInARow` of them a waiting creation gets its turn. Without a free place the
+ * caller is refused as `busy` before anything is computed.
  */
 
 import { availableParallelism } from 'node:os';
@@ -17,17 +17,16 @@ import type { PassphraseHasher } from '../core/ports/passphrases.ts';
 
 export interface QueueLimits {
   readonly maxInFlight: number;
-  /** Places in each of the two lines. */
+  /** In each of the two lines. */
   readonly maxWaiting: number;
-  /** Of those, for one client. */
   readonly maxWaitingPerClient: number;
-  /** And for all clients of one IPv6 /48, which anyone can get. */
+  /** For all clients of one IPv6 /48, which anyone can get. */
   readonly maxWaitingPerNetwork: number;
   readonly maxProofsInARow: number;
 }
 
 export interface HashQueue {
-  /** Runs the work in its turn. Rejects with `busy`, without running it, when there is no place for it. */
+  /** Rejects with `busy` if there is no place. */
   run<T>(place: HashPlace, work: () => Promise<T>): Promise<T>;
 }
 
@@ -36,7 +35,7 @@ type Enter = () => void;
 /** The /48 of an IPv6 prefix; every other client is its own. */
 const networkOf = (client: string): string => client.split(':', 3).join(':');
 
-/** One line. Its clients take turns: the map's order is theirs. */
+/** Its clients take turns, in the map's order. */
 class Line {
   readonly #waiting = new Map<string, Enter[]>();
   #length = 0;
@@ -90,7 +89,7 @@ export function createHashQueue(limits: QueueLimits): HashQueue {
     return lines.create.next();
   }
 
-  /** The place is handed on rather than freed, so that a latecomer cannot slip in between. */
+  /** Passes the place on instead of freeing it, so that a latecomer cannot slip in between. */
   function leave(): void {
     const enter = next();
     if (enter === undefined) inFlight -= 1;
@@ -104,7 +103,7 @@ export function createHashQueue(limits: QueueLimits): HashQueue {
       line.lengthOf(client) >= limits.maxWaitingPerClient ||
       line.lengthOfNetwork(client) >= limits.maxWaitingPerNetwork
     )
-      throw new ServiceError('busy', 'too many passphrases at once');
+      throw new ServiceError('busy', 'too many passphrases');
     line.join(client, enter);
   }
 
@@ -124,11 +123,11 @@ export function createHashQueue(limits: QueueLimits): HashQueue {
 const argon2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 };
 /** `Algorithm.Argon2id`; the library's enum exists only at compile time. */
 const argon2id = 2;
-/** The least that bcrypt allows: under a millisecond. */
+/** bcrypt's minimum: under a millisecond. */
 const bcryptCost = 4;
 const bcryptMaxBytes = 72;
 
-/** A full line is worked off within three seconds on two cores. */
+/** A full line takes at most three seconds on two cores. */
 export function hashLimitsFor(cores: number): QueueLimits {
   return {
     maxInFlight: Math.max(2, cores - 1),
@@ -145,14 +144,12 @@ function assertFitsBcrypt(input: string): void {
     throw new RangeError('not an input for bcrypt');
 }
 
-/** The hashes themselves, unbounded. */
 export interface SlowHashes extends Pick<PassphraseHasher, 'hashVerifier'> {
   stretch(passphrase: Uint8Array, salt: Uint8Array): Promise<Uint8Array>;
 }
 
 export const slowHashes: SlowHashes = {
   async stretch(passphrase, salt) {
-    // Loaded by the first passphrase: a start should not pay for it.
     const { hashRaw } = await import('@node-rs/argon2');
     return new Uint8Array(await hashRaw(passphrase, { ...argon2, algorithm: argon2id, salt }));
   },

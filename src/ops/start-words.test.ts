@@ -36,7 +36,7 @@ async function findingOn(what: string, env: Environment) {
 }
 
 const signUpCases: readonly (readonly [string, Environment, string])[] = [
-  ['on this machine alone', {}, 'open to everybody on this machine; MAYFLY_SIGNUP=closed closes it'],
+  ['on this machine alone', {}, 'open to everyone on this machine; MAYFLY_SIGNUP=closed closes it'],
   [
     'where others can connect',
     { HOST: '0.0.0.0' },
@@ -50,7 +50,7 @@ const signUpCases: readonly (readonly [string, Environment, string])[] = [
   [
     'opened by its setting',
     { HOST: '0.0.0.0', MAYFLY_SIGNUP: 'open' },
-    'open to everybody who can connect, as MAYFLY_SIGNUP says',
+    'open to everyone who can connect, as MAYFLY_SIGNUP says',
   ],
   ['closed by its setting', { MAYFLY_SIGNUP: 'closed' }, 'closed, as MAYFLY_SIGNUP says'],
   [
@@ -78,11 +78,11 @@ describe('the database server', () => {
   it('is named at the start without its password, with what its durability rests on', () => {
     const words = said({});
     expect(words).toContain('  store    PostgreSQL at postgres://mayfly@db.example.org:5432/mayfly\n');
-    expect(words).toContain('  keeps    synchronous: a commit counts once a standby has it too\n');
-    expect(words).toContain('made just now: copy it to every other node before it starts');
+    expect(words).toContain('  keeps    synchronous: a commit counts once a standby has it\n');
+    expect(words).toContain('created just now: copy it to every other node before it starts');
     expect(words).toContain('make room on the disk of the PostgreSQL server');
     expect(words).not.toMatch(/hunter2|PLAIN|UNSAFE/);
-    expect(said({ durability: 'single' })).toContain('  keeps    single: one server keeps every commit');
+    expect(said({ durability: 'single' })).toContain('  keeps    single: one server has every commit');
     expect(said({ durability: 'engine' })).toContain('  keeps    engine: as you declare');
   });
 
@@ -97,7 +97,7 @@ describe('the database server', () => {
 
   it('P25: that is not safe is pointed out at each start', () => {
     expect(said({ unsafe: ['fsync is off.'] })).toContain('  UNSAFE   fsync is off.\n');
-    expect(said({ isEncrypted: false })).toContain('  PLAIN    the connection to it is not encrypted');
+    expect(said({ isEncrypted: false })).toContain('  PLAIN    the connection is not encrypted');
     expect(said({ isEncrypted: false, isLocal: true })).not.toContain('PLAIN');
   });
 });
@@ -113,7 +113,7 @@ describe('sign-up', () => {
 });
 
 const unreachable =
-  'lead to http://localhost:3000, which is this machine alone, while others can connect (HOST is 0.0.0.0): set MAYFLY_BASE_URL to the address that they use';
+  'point to http://localhost:3000, which is only this machine, but others can connect (HOST is 0.0.0.0): set MAYFLY_BASE_URL to the address that they use';
 
 describe('links', () => {
   it('that others cannot open are pointed out by the start and by the doctor', async () => {
@@ -142,7 +142,7 @@ describe('mail that is kept', () => {
   it('is said to be unsigned where a signature is set up', async () => {
     const dkim = { MAYFLY_DKIM_DOMAIN: 'example.org', MAYFLY_DKIM_SELECTOR: 'mayfly', MAYFLY_DKIM_KEY: 'x' };
     expect(lineOf('DKIM', dkim)).toBe(
-      'nothing is signed: MAYFLY_DKIM_DOMAIN is set, and mail is kept instead of sent. Set MAYFLY_SMTP_URL too',
+      'nothing is signed: MAYFLY_DKIM_DOMAIN is set, but mail is saved instead of sent. Set MAYFLY_SMTP_URL too',
     );
     expect(await findingOn('signature', dkim)).toMatchObject({ verdict: 'advice' });
     expect(lineOf('DKIM', { ...dkim, MAYFLY_SMTP_URL: 'smtp://127.0.0.1' })).toBe('');
@@ -152,7 +152,7 @@ describe('mail that is kept', () => {
 
 describe('a store without room', () => {
   it('P23: is pointed out by the start, with what to do, and only then', () => {
-    const refusal = 'too little room: new secrets are refused, the others open as usual';
+    const refusal = 'too little room: new secrets are refused, others open as usual';
     const disk = 'make room on the disk of ./no-such-folder';
     expect(lineOf('STORAGE', {}, true)).toBe(
       `${refusal}; ${disk}, or raise MAYFLY_MAX_STORAGE: mayfly doctor says which`,

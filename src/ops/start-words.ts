@@ -1,8 +1,6 @@
 /**
- * What a person reads when a server or a router has started, and sentences the doctor shares with them.
- *
- * They say where to look, what holds the secrets, what to keep, and that kept mail holds live links (the one exception to P9). No secret
- * setting is in them.
+ * What a started server or router prints, and sentences that the doctor shares: where to open it, where the secrets are, what to back up,
+ * and that kept mail contains live links (the one exception to P9). No secret setting is included.
  */
 
 import { join } from 'node:path';
@@ -23,18 +21,16 @@ export function spanWords(seconds: number): string {
   return `${count} ${name}${count === 1 ? '' : 's'}`;
 }
 
-/** `30 days ahead`, `8 hours behind`. */
 export function differenceWords(aheadSeconds: number): string {
   return `${spanWords(Math.abs(aheadSeconds))} ${aheadSeconds >= 0 ? 'ahead' : 'behind'}`;
 }
 
-/** Whose clock is the wall clock of the store. */
 export const clockOwner = (isOnServer: boolean): string =>
   isOnServer ? 'the PostgreSQL server' : 'this machine';
 
 /**
- * What is wrong and what to do; `null` when the clocks agree.
- * @param isOnServer whether the store is on a server, whose clock it goes by
+ * What is wrong and what to do; `null`: the clocks agree.
+ * @param isOnServer whether the store uses the clock of a database server
  */
 export function clockProblem({ verdict, aheadSeconds }: ClockReport, isOnServer: boolean): string | null {
   const owner = clockOwner(isOnServer);
@@ -45,13 +41,13 @@ export function clockProblem({ verdict, aheadSeconds }: ClockReport, isOnServer:
       return null;
     case 'disputed':
       return (
-        `the clock of ${owner} is ${difference} the time that Mayfly has measured. Until they agree, nothing that has ` +
-        'expired is erased, and a secret that has expired by one of them only is answered 503. Correct the clock, or, if ' +
+        `the clock of ${owner} is ${difference} the time that Mayfly has measured. Until they agree, nothing ` +
+        'expired is erased, and a secret that has expired by only one of them answers 503. Correct the clock or, if ' +
         'it is right, run mayfly store set-time'
       );
     case 'unproven':
       return (
-        `${isOnServer ? 'the clock of the PostgreSQL server' : 'this machine has restarted, and its clock'} is ${difference} the time at which Mayfly last ran. It is believed ` +
+        `${isOnServer ? 'the clock of the PostgreSQL server' : 'this machine has restarted, and its clock'} is ${difference} the time at which Mayfly last ran. Mayfly trusts it ` +
         'after 10 minutes; until then nothing is erased. If it is wrong, correct it now'
       );
   }
@@ -59,23 +55,21 @@ export function clockProblem({ verdict, aheadSeconds }: ClockReport, isOnServer:
 
 type ReachSettings = Pick<Settings, 'host' | 'baseUrl' | 'signUpIsOpen' | 'given'>;
 
-/** Whether nobody else can connect. */
 function isPrivate({ host }: Pick<Settings, 'host'>): boolean {
   return isLoopbackHost(host.toLowerCase());
 }
 
-/** How `links …` goes on where those who can connect cannot open them; `null` where they can, or the operator says so. */
+/** Continues `links …` if those who can connect cannot open them; `null` if they can, or the operator has set the base URL. */
 export function unreachableLinks(settings: ReachSettings): string | null {
   if (!isLoopbackUrl(settings.baseUrl) || isPrivate(settings) || settings.given.has('baseUrl')) return null;
-  return `lead to ${settings.baseUrl}, which is this machine alone, while others can connect (HOST is ${settings.host}): set MAYFLY_BASE_URL to the address that they use`;
+  return `point to ${settings.baseUrl}, which is only this machine, but others can connect (HOST is ${settings.host}): set MAYFLY_BASE_URL to the address that they use`;
 }
 
-/** Whether sign-up is open, and why. */
 export function signUpWords(settings: ReachSettings): string {
   const isOpen = settings.signUpIsOpen;
   if (settings.given.has('signUpIsOpen'))
-    return `${isOpen ? 'open to everybody who can connect' : 'closed'}, as MAYFLY_SIGNUP says`;
-  if (isOpen) return 'open to everybody on this machine; MAYFLY_SIGNUP=closed closes it';
+    return `${isOpen ? 'open to everyone who can connect' : 'closed'}, as MAYFLY_SIGNUP says`;
+  if (isOpen) return 'open to everyone on this machine; MAYFLY_SIGNUP=closed closes it';
   return `closed, because ${closingReason(settings)}; MAYFLY_SIGNUP=open opens it`;
 }
 
@@ -84,13 +78,13 @@ function closingReason(settings: ReachSettings): string {
   return `${settings.given.has('baseUrl') ? 'MAYFLY_BASE_URL' : 'the address of MAYFLY_REGION'} is not localhost`;
 }
 
-/** The server that holds the store, as it was found at the start. */
+/** The database server, as found at the start. */
 export interface StoreServer {
   /** Its address, without a password. */
   readonly shown: string;
-  /** Where a commit is kept before it counts. */
+  /** Where a commit must be before it counts. */
   readonly durability: 'single' | 'synchronous' | 'engine';
-  /** What is not safe and was allowed, each as a sentence. */
+  /** Unsafe settings that the operator allowed, each as a sentence. */
   readonly unsafe: readonly string[];
   readonly isEncrypted: boolean;
   readonly isLocal: boolean;
@@ -98,44 +92,43 @@ export interface StoreServer {
 
 export interface StartFacts {
   readonly version: string;
-  /** Whether the key file was made at this start. */
+  /** Whether this start created the key file. */
   readonly hasNewKeys: boolean;
-  /** Whether another server ran on the data folder when this one came. */
+  /** Whether another server was already using the data folder. */
   readonly isSecondServer: boolean;
-  /** `null` for the embedded store. */
+  /** `null`: the embedded store. */
   readonly server: StoreServer | null;
-  /** What the store makes of the wall clock. */
+  /** The store's verdict on the wall clock. */
   readonly clock: ClockReport;
-  /** Whether new secrets are refused for want of room. */
+  /** Whether new secrets are refused for lack of room. */
   readonly isStorageFull: boolean;
 }
 
-/** What is said after a sender that no mail server can answer to; `''` where there is nothing to say. */
+/** Appended to a sender that no mail server can answer to; else `''`. */
 export function senderAdvice(mailFrom: string): string {
-  return mailFrom.endsWith('@mayfly.invalid') ? ', which is nobody’s address: set MAYFLY_MAIL_FROM' : '';
+  return mailFrom.endsWith('@mayfly.invalid') ? ', which does not exist: set MAYFLY_MAIL_FROM' : '';
 }
 
 function mailWords({ smtpServer, mailFrom, dataDir }: Settings): string {
   if (smtpServer !== null) return `sent as ${mailFrom}${senderAdvice(mailFrom)}`;
-  return `kept in ${join(dataDir, 'outbox')}, for trying out: these files hold live links. MAYFLY_SMTP_URL sends it`;
+  return `saved in ${join(dataDir, 'outbox')}, for trials: the files contain live links. Set MAYFLY_SMTP_URL to send it`;
 }
 
-/** Whether a signature is set up that no mail gets. */
+/** Whether DKIM is set up without a mail server. */
 export function isUnsigned({ dkimDomain, smtpServer }: Settings): boolean {
   return dkimDomain !== null && smtpServer === null;
 }
 
 export const unsigned =
-  'nothing is signed: MAYFLY_DKIM_DOMAIN is set, and mail is kept instead of sent. Set MAYFLY_SMTP_URL too';
+  'nothing is signed: MAYFLY_DKIM_DOMAIN is set, but mail is saved instead of sent. Set MAYFLY_SMTP_URL too';
 
 const secondServer =
-  'another server runs on this data folder too. Both work; if you did not mean to start two, stop one of them';
+  'another server also uses this data folder. Both work; if you did not mean to start two, stop one of them';
 
-/** Goes on after what keeps the secrets. */
 export const durabilityWords: Readonly<Record<StoreServer['durability'], string>> = {
-  single: 'single: one server keeps every commit, and nothing may take over for it',
-  synchronous: 'synchronous: a commit counts once a standby has it too',
-  engine: 'engine: as you declare, it keeps every commit through its own failovers',
+  single: 'single: one server has every commit, without failover',
+  synchronous: 'synchronous: a commit counts once a standby has it',
+  engine: 'engine: as you declare, its failovers lose no commit',
 };
 
 /** Bytes that a short secret takes in PostgreSQL, indexes included (docs/engines.md, “How much it carries”). */
@@ -149,7 +142,6 @@ function roomLine(maxBytes: number | null): string[] {
   ];
 }
 
-/** What holds the secrets, and what to know of it, by line. */
 function storeLines({ dataDir, maxStorageBytes }: Settings, server: StoreServer | null): string[] {
   if (server === null) return [`  store    SQLite in ${dataDir}`];
   const { shown, durability, unsafe, isEncrypted, isLocal } = server;
@@ -157,12 +149,11 @@ function storeLines({ dataDir, maxStorageBytes }: Settings, server: StoreServer 
     `  store    PostgreSQL at ${shown}`,
     `  keeps    ${durabilityWords[durability]}`,
     ...roomLine(maxStorageBytes),
-    ...(isEncrypted || isLocal ? [] : ['  PLAIN    the connection to it is not encrypted (sslmode=disable)']),
+    ...(isEncrypted || isLocal ? [] : ['  PLAIN    the connection is not encrypted (sslmode=disable)']),
     ...unsafe.map((sentence) => `  UNSAFE   ${sentence}`),
   ];
 }
 
-/** What to do where new secrets are refused for want of room. */
 function roomCure({ store, dataDir, maxStorageBytes }: Settings): string {
   const disk = `make room on the disk of ${store === 'sqlite' ? dataDir : 'the PostgreSQL server'}`;
   return maxStorageBytes === null ? disk : `${disk}, or raise MAYFLY_MAX_STORAGE: mayfly doctor says which`;
@@ -171,7 +162,7 @@ function roomCure({ store, dataDir, maxStorageBytes }: Settings): string {
 export function renderStartWords(settings: Settings, facts: StartFacts): string {
   const { baseUrl, host, port, rootKeysFile } = settings;
   const keys = facts.hasNewKeys
-    ? `${rootKeysFile}, made just now: ${facts.server === null ? '' : 'copy it to every other node before it starts, and '}keep a copy, apart from the store's`
+    ? `${rootKeysFile}, created just now: ${facts.server === null ? '' : 'copy it to every other node before it starts, and '}keep a copy, separate from the store's`
     : rootKeysFile;
   const problem = clockProblem(facts.clock, facts.server !== null);
   const links = unreachableLinks(settings);
@@ -187,9 +178,7 @@ export function renderStartWords(settings: Settings, facts: StartFacts): string 
     `  API      ${baseUrl}/api/docs`,
     ...(facts.isSecondServer ? [`  NOTE     ${secondServer}`] : []),
     ...(facts.isStorageFull
-      ? [
-          `  STORAGE  too little room: new secrets are refused, the others open as usual; ${roomCure(settings)}`,
-        ]
+      ? [`  STORAGE  too little room: new secrets are refused, others open as usual; ${roomCure(settings)}`]
       : []),
     ...(problem === null ? [] : [`  CLOCK    ${problem}`]),
     '',
@@ -198,7 +187,7 @@ export function renderStartWords(settings: Settings, facts: StartFacts): string 
 
 function choiceWords({ routerWeights, regions }: Settings): string {
   if (routerWeights === null)
-    return `to the first region that is well: ${regions.map(({ label }) => label).join(', then ')}`;
+    return `to the first healthy region: ${regions.map(({ label }) => label).join(', then ')}`;
   return `spread by weight: ${Object.entries(routerWeights)
     .map(([label, weight]) => `${label} ${weight}`)
     .join(', ')}`;

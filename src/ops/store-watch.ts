@@ -1,10 +1,10 @@
 /**
- * Whether the store works now: tried every second, so that asking costs and changes nothing. Logs the cause of an outage once, and its
- * end.
- *
- * Anything but an outage is a fault of the program, and ends the process (P23).
+ * Whether the store works, and whether it has room for new secrets (P21, P23). Logs the cause of an outage once, and its end. Anything but
+ * an outage is a bug, and ends the process.
  */
 import { ServiceError, StoreMovedError } from '../core/errors.ts';
+import type { RoomStore, SecretStore } from '../core/ports/secrets.ts';
+import type { After } from '../core/time.ts';
 import type { Log } from './log.ts';
 
 export interface StoreWatchDeps {
@@ -13,14 +13,11 @@ export interface StoreWatchDeps {
   /** How long an outage may last before it counts: long enough for a failover. */
   readonly patienceMs: number;
   readonly log: Log;
-  /** Runs a function once after that many milliseconds; returns its cancel function. */
-  readonly after: (milliseconds: number, run: () => void) => () => void;
-  /** Milliseconds of a clock that only runs forward. */
+  readonly after: After;
   readonly nowMs: () => number;
 }
 
 export interface StoreWatch {
-  /** As last found. */
   isAble(): boolean;
   /** Whether another process holds the embedded store. */
   isLocked(): boolean;
@@ -40,13 +37,13 @@ export function outageCodeOf(error: unknown): string {
   return code;
 }
 
-/** Tries immediately, then a second after each try ends. */
+/** Checks immediately, then a second after each check ends, at no cost to requests. */
 export function watchStore({ assertAble, patienceMs, log, after, nowMs }: StoreWatchDeps): StoreWatch {
   let failing: { readonly sinceMs: number; readonly code: string } | null = null;
   let said: string | null = null;
   let [isStopped, callOff] = [false, () => {}];
 
-  function note(sinceMs: number, error: unknown): void {
+  function fail(sinceMs: number, error: unknown): void {
     const code = error instanceof StoreMovedError ? 'MOVED' : outageCodeOf(error);
     failing = { sinceMs: failing?.sinceMs ?? sinceMs, code };
     if (said !== null || nowMs() - failing.sinceMs < patienceMs) return;
@@ -54,7 +51,7 @@ export function watchStore({ assertAble, patienceMs, log, after, nowMs }: StoreW
     log(code === 'MOVED' ? { event: 'store_moved' } : { event: 'store_failed', code });
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const sinceMs = nowMs();
     try {
       await assertAble(failing !== null);
@@ -64,18 +61,62 @@ export function watchStore({ assertAble, patienceMs, log, after, nowMs }: StoreW
     } catch (error) {
       if (isStopped) return;
       if (!(error instanceof ServiceError)) throw error;
-      note(sinceMs, error);
+      fail(sinceMs, error);
     }
-    callOff = after(storePollMs, () => void look());
+    callOff = after(storePollMs, () => void check());
   }
 
-  void look();
+  void check();
   return {
     isAble: () => said === null,
     isLocked: () => said !== null && failing?.code.startsWith('SQLITE_BUSY') === true,
     stop() {
       isStopped = true;
       callOff();
+    },
+  };
+}
+
+export interface RoomWatch extends Pick<SecretStore, 'put'> {
+  isFull(): boolean;
+  /** Never rejects: only an answer about room changes anything. */
+  check(): Promise<void>;
+}
+
+function saysFull(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'storage_full';
+}
+
+/**
+ * Logs once per change, however many secrets are refused. A refusal counts immediately; free room counts only at a check, every 20 s, so
+ * that a store at its limit cannot flood the log.
+ */
+export function createRoomWatch(store: RoomStore & Pick<SecretStore, 'put'>, log: Log): RoomWatch {
+  let isFull = false;
+
+  function report(now: boolean): void {
+    if (now === isFull) return;
+    isFull = now;
+    log({ event: now ? 'storage_full' : 'storage_free' });
+  }
+
+  return {
+    isFull: () => isFull,
+    async check() {
+      try {
+        await store.assertRoom();
+        report(false);
+      } catch (error) {
+        if (saysFull(error)) report(true);
+      }
+    },
+    async put(record) {
+      try {
+        await store.put(record);
+      } catch (error) {
+        if (saysFull(error)) report(true);
+        throw error;
+      }
     },
   };
 }

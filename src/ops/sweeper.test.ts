@@ -44,7 +44,7 @@ interface Steps {
   readonly sweep?: (time: FakeTime, limit: number) => Promise<number>;
   readonly scrub?: (time: FakeTime) => Promise<boolean>;
   readonly sendDueNotices?: () => Promise<number>;
-  readonly lookForRoom?: () => Promise<void>;
+  readonly checkRoom?: () => Promise<void>;
   readonly clock?: () => ClockReport;
 }
 
@@ -73,7 +73,7 @@ function setUp(overrides: Steps = {}) {
     store,
     finishDeletions,
     sendDueNotices,
-    lookForRoom: overrides.lookForRoom ?? (async () => {}),
+    checkRoom: overrides.checkRoom ?? (async () => {}),
     log: (line: LogLine) => void lines.push(line),
     ...time,
   };
@@ -259,10 +259,10 @@ describe('the sweeper', () => {
     const order: string[] = [];
     const { time } = setUp({
       scrub: async () => order.push('scrub') > 0,
-      lookForRoom: async () => void order.push('look'),
+      checkRoom: async () => void order.push('room'),
     });
     await time.advance(20_000);
-    expect(order).toEqual(['scrub', 'look', 'scrub', 'look']);
+    expect(order).toEqual(['scrub', 'room', 'scrub', 'room']);
   });
 
   it('says once that the wall clock is in doubt, and once that it no longer is (P8)', async () => {

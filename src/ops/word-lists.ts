@@ -1,4 +1,4 @@
-/** Common passwords, and words to draw passphrases from; loaded at first use (about 40 ms), so that a start does not pay for it. */
+/** Common passwords, and words for passphrases; loaded at first use (about 40 ms), not at the start. */
 import type { IsCommonPassword, WordList } from '../core/ports/passphrases.ts';
 
 async function load() {
@@ -13,7 +13,7 @@ function lists(): ReturnType<typeof load> {
   return loading;
 }
 
-/** Whether a text is in the list, is so without the digits and signs around its letters, or repeats what is or is tiny. */
+/** In the list as it is or without the digits and signs around its letters, a repetition of such a text, or tiny. */
 export const isCommonPassword: IsCommonPassword = async (password) => {
   const { common } = await lists();
   const lower = password.toLowerCase();
@@ -21,7 +21,7 @@ export const isCommonPassword: IsCommonPassword = async (password) => {
   return [lower, unit, lettersOf(lower), lettersOf(unit)].some((text) => common.has(text)) || isTiny(unit);
 };
 
-/** From the first letter to the last: `password` of `!!password123`. A loop, because a pattern would look back again and again. */
+/** From the first letter to the last: `password` of `!!password123`. A loop, because a regular expression would backtrack. */
 function lettersOf(text: string): string {
   const characters = [...text];
   const isLetter = (character: string) => /\p{L}/u.test(character);
@@ -29,12 +29,12 @@ function lettersOf(text: string): string {
   return first === -1 ? '' : characters.slice(first, characters.findLastIndex(isLetter) + 1).join('');
 }
 
-/** What a text is the repetition of: `abc` of `abcabcabc`; the text itself when it repeats nothing. */
+/** The repeated part: `abc` of `abcabcabc`; without repetition, the whole text. */
 function repeatedUnit(text: string): string {
   return text.slice(0, `${text}${text}`.indexOf(text, 1));
 }
 
-/** Repeated or not, so few characters are soon tried. */
+/** Even repeated, so few characters are soon tried. */
 function isTiny(unit: string): boolean {
   return [...unit].length <= 4;
 }

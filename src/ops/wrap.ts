@@ -1,7 +1,7 @@
 /** For terminals of 80 columns. */
 const columns = 80;
 
-/** The words as lines, all but the first indented; a word that is longer than a line, such as an address, stays whole. */
+/** Indents all lines but the first; words longer than a line, such as an address, stay whole. */
 export function wrapWords(words: string, indent: string): string {
   const lines = [''];
   for (const word of words.split(' ')) {

@@ -54,7 +54,7 @@ describe('a command on a folder without a store', () => {
       await chmod(folder, 0o700);
       const { code, out } = await mayfly(['doctor'], { MAYFLY_DATA_DIR: folder });
       expect([code, await readdir(folder)]).toEqual([0, []]);
-      expect(out).toMatch(/ok +store +will be made at the first start/);
+      expect(out).toMatch(/ok +store +will be created at the first start/);
     }));
 
   it('says that the database is gone, rather than that there was none, where its log is still there', () =>

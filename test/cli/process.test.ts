@@ -112,7 +112,7 @@ describe('a start', () => {
     expect(words).toContain(`is ready: http://localhost:${server.port}\n`);
     expect(words).toContain(`SQLite in ${folder}`);
     expect(words).toContain(join(folder, 'keys.json'));
-    expect(words).toContain('these files hold live links');
+    expect(words).toContain('the files contain live links');
   });
 });
 

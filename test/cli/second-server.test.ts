@@ -9,7 +9,7 @@ import { steadyClock } from '../support/clocks.ts';
 import { makeDataDir, startServer } from '../support/started-server.ts';
 import { mayfly } from './command-run.ts';
 
-const said = 'another server runs on this data folder';
+const said = 'another server also uses this data folder';
 
 async function withFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
   const dataDir = await makeDataDir();

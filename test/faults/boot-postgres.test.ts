@@ -229,7 +229,7 @@ describe('P12: the nodes of one store have the same keys', () => {
       expect(nodes).toHaveLength(1);
       expect(refused).toEqual([expect.stringContaining('copy that node’s key file here')]);
       if (first === undefined) throw new Error('none serves');
-      expect(first.stderr()).toContain('made just now: copy it to every other node before it starts');
+      expect(first.stderr()).toContain('created just now: copy it to every other node before it starts');
       const fileOf = (dataDir: string) => join(dataDir, 'keys.json');
       const other = dataDirs.find((dataDir) => dataDir !== first.dataDir) ?? '';
       expect(dataDirs.filter((dataDir) => existsSync(fileOf(dataDir)))).toEqual([first.dataDir]);
@@ -248,7 +248,7 @@ describe('a server that is changed while a node serves', () => {
     await using pair = await startPair();
     const env = { MAYFLY_STORE: pair.url, MAYFLY_STORE_DURABILITY: 'synchronous', MAYFLY_LOG_LEVEL: 'info' };
     await using node = await startServer({ env });
-    expect(node.stderr()).toContain('synchronous: a commit counts once a standby has it too');
+    expect(node.stderr()).toContain('synchronous: a commit counts once a standby has it');
     const made = await put(node, 'kept through it');
     const isReady = async () => (await fetch(`http://127.0.0.1:${node.port}/readyz`)).status === 200;
     const [before] = await pair.primary.ask<{ names: string }>(
@@ -292,7 +292,7 @@ describe('a standby that does not answer', () => {
       run('doctor'),
       run('account', 'create', 'jo@example.org', '--json'),
     ]);
-    expect(doctor.stdout).toMatch(/FAULT +store +opens, and does not answer in time/);
+    expect(doctor.stdout).toMatch(/FAULT +store +opens, but does not answer in time/);
     expect(create).toMatchObject({ code: 1, stdout: '{"error":"unavailable"}\n' });
     pair.thawStandby();
     await until('it serves', async () => stderr().includes('is ready'));
@@ -313,7 +313,7 @@ describe('a command', () => {
       });
     const doctor = await runProduct(['src/main.ts', 'doctor'], env);
     expect(doctor.stdout).toMatch(
-      /ok +keys +\S+ will be made by the first node; every other node needs a copy/,
+      /ok +keys +\S+ will be created by the first node; every other node needs a copy/,
     );
   });
 

@@ -44,11 +44,11 @@ describe('a healthy mail server', () => {
       onAuth: (_auth, _session, done) => done(null, { user: 'user' }),
     });
     expect((await probe(withLogIn(taking.url))).server.words).toEndWith(
-      'not encrypted, and takes the log-in',
+      'not encrypted, and accepts the log-in',
     );
     await using open = await openPostOffice([], { disabledCommands: ['AUTH'] });
     expect((await probe(withLogIn(open.url))).server.words).toEndWith(
-      'offers no log-in, so the one in MAYFLY_SMTP_URL is not used',
+      'offers no log-in, so the one in MAYFLY_SMTP_URL is unused',
     );
   });
 
@@ -56,7 +56,7 @@ describe('a healthy mail server', () => {
     await using office = await openPostOffice([], { ...certificate, secure: true });
     const { testMail } = await probe(office.url.replace('smtp:', 'smtps:'), { recipient });
     expect(testMail?.outcome).toBe('well');
-    expect(testMail?.words).toMatch(/^taken by the server, which said: 250 /);
+    expect(testMail?.words).toMatch(/^accepted by the server, which said: 250 /);
     expect(office.arrived.map(({ to }) => to)).toEqual([['jo@example.org']]);
     const { subject, text, html } = await PostalMime.parse(office.arrived[0]?.raw ?? '');
     expect(subject).toBe('Email from secrets.example.com works');
@@ -69,7 +69,7 @@ describe('a mail server that is not reached', () => {
   it('by its name, or at its port', async () => {
     const unknown = (await probe('smtp://no-such-host.invalid', { recipient })).server;
     expect(unknown).toMatchObject({ outcome: 'failed' });
-    expect(unknown.words).toContain('There is no host named no-such-host.invalid');
+    expect(unknown.words).toContain('No host is named no-such-host.invalid');
     const office = await openPostOffice();
     await office[Symbol.asyncDispose]();
     const { server, testMail } = await probe(office.url, { recipient });
@@ -81,23 +81,23 @@ describe('a mail server that is not reached', () => {
     [
       'falls silent',
       { at: 'greeting', does: 'stall' },
-      'falls silent: if that port encrypts from the first byte, write smtps://',
+      'does not respond: if that port encrypts from the first byte, use smtps://',
     ],
-    ['falls silent later', { at: 'EHLO', does: 'stall' }, 'falls silent'],
-    ['breaks off', { at: 'greeting', does: 'drop' }, 'breaks the connection off'],
+    ['falls silent later', { at: 'EHLO', does: 'stall' }, 'does not respond'],
+    ['breaks off', { at: 'greeting', does: 'drop' }, 'closes the connection'],
     [
       'turns strangers away',
       { at: 'greeting', says: '554 Not you' },
-      'ask whoever runs it to let it in. It said: 554 Not you',
+      'ask its operator to allow it. It said: 554 Not you',
     ],
-    ['is a web server', { at: 'greeting', says: 'HTTP/1.1 400 Bad Request' }, 'is no mail server'],
+    ['is a web server', { at: 'greeting', says: 'HTTP/1.1 400 Bad Request' }, 'is not a mail server'],
     ['is busy', { at: 'greeting', says: '421 Busy' }, 'asks to come back later'],
     [
       'refuses the log-in',
       { at: 'AUTH', says: '535 No canary' },
       'refuses the log-in: check user and password in MAYFLY_SMTP_URL',
     ],
-    ['cannot check the log-in', { at: 'AUTH', says: '454 Not now' }, 'cannot check the log-in at present'],
+    ['cannot check the log-in', { at: 'AUTH', says: '454 Not now' }, 'cannot check the log-in now'],
   ];
   for (const [what, conduct, words] of conducts) {
     it(`because it ${what}`, async () => {
@@ -114,7 +114,7 @@ describe('encryption that fails', () => {
   it('because it is not offered', async () => {
     await using stubborn = await openStubbornServer();
     expect((await probe(`${stubborn.url}?tls=required`)).server.words).toContain(
-      'offers no encryption (STARTTLS): write smtps:// with port 465',
+      'offers no encryption (STARTTLS): use smtps:// with port 465',
     );
   });
 
@@ -132,18 +132,18 @@ describe('encryption that fails', () => {
   it('because the port is for the other kind', async () => {
     await using plain = await openPostOffice();
     expect((await probe(plain.url.replace('smtp:', 'smtps:'))).server.words).toContain(
-      'does not encrypt from the first byte: write smtp://',
+      'does not encrypt from the first byte: use smtp://',
     );
     await using implicit = await openPostOffice([], { ...certificate, secure: true });
     const { server } = await probe(`${implicit.url}?tls=required`, { attemptTimeoutMs: 400 });
-    expect(server.words).toContain('write smtps://');
+    expect(server.words).toContain('use smtps://');
   });
 });
 
 describe('a test mail', () => {
   const refusals: readonly [string, Treatment & object, string, 'failed' | 'later'][] = [
-    ['the sender', { at: 'sender', reply: 553 }, 'refuses the sender: let MAYFLY_MAIL_FROM', 'failed'],
-    ['mail without a log-in', { at: 'sender', reply: 530 }, 'wants a log-in', 'failed'],
+    ['the sender', { at: 'sender', reply: 553 }, 'refuses the sender: set MAYFLY_MAIL_FROM', 'failed'],
+    ['mail without a log-in', { at: 'sender', reply: 530 }, 'requires a log-in', 'failed'],
     [
       'the recipient',
       { at: 'recipient', reply: 550, saying: '<jo@example.org> unknown' },
@@ -187,6 +187,9 @@ describe('a test mail', () => {
   it('to a server that falls silent in the middle ends', async () => {
     await using office = await openPostOffice([{ at: 'message', does: 'stall' }]);
     const { testMail } = await probe(office.url, { recipient, attemptTimeoutMs: 400 });
-    expect([testMail?.outcome, testMail?.words]).toEqual(['failed', expect.stringContaining('falls silent')]);
+    expect([testMail?.outcome, testMail?.words]).toEqual([
+      'failed',
+      expect.stringContaining('does not respond'),
+    ]);
   });
 });
