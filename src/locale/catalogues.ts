@@ -1,31 +1,27 @@
 /**
- * The languages that this installation offers, and the one that a reader gets.
+ * The languages of this installation, and which one a reader gets.
  *
- * Every catalogue has the keys, placeholders and plural forms of the English one (`locale.test.ts`). Adding a language takes one JSON
- * file and one line here (`docs/languages.md`).
+ * Every catalogue has the keys, placeholders and plural forms of the English one (`locale.test.ts`). A new language takes one JSON file and
+ * one line here (`docs/languages.md`).
  *
- * English is loaded at the start, every other language when first used. Measured with 14 catalogues of 350 texts: loading all at
- * the start costs 5 ms in a checkout, over 20 ms in the single executable, and 7 MB; one by one each costs a few milliseconds,
- * once. The bundler embeds a `require` of a literal path, and it answers synchronously.
+ * English loads at the start, other languages at their first use. With 14 catalogues of 350 texts, loading all at the start takes 5 ms in a
+ * checkout, over 20 ms in the executable, and 7 MB; alone, each takes a few milliseconds, once. The bundler embeds a `require` of a literal
+ * path, which is synchronous.
  *
- * A language is chosen from `Accept-Language` (RFC 9110 §12.5.4) by look-up (RFC 4647 §3.4): `de-CH` finds `de-CH`, then `de`. When
- * only one form of a language is offered, it serves all its readers: `pt` and `pt-PT` find `pt-BR`, `zh-TW` finds `zh-CN`. Any input
- * yields a supported locale, with bounded work.
+ * `Accept-Language` (RFC 9110 §12.5.4) selects a language by look-up (RFC 4647 §3.4): `de-CH` finds `de-CH`, then `de`. A language's only
+ * form serves all its readers: `pt` and `pt-PT` find `pt-BR`, `zh-TW` finds `zh-CN`. Any input gives a supported locale in bounded time.
  */
 import en from './en.json' with { type: 'json' };
 
 /** The English catalogue defines the keys. */
 export type MessageKey = keyof typeof en;
 
-/** A text, or one for each plural category of the language (CLDR: zero, one, two, few, many, other). */
+/** A text, or one for each of the language's plural categories (CLDR: zero, one, two, few, many, other). */
 export type Message = string | Readonly<Record<string, string>>;
 
 export type Catalogue = Readonly<Record<MessageKey, Message>>;
 
-/**
- * How each is loaded, by BCP 47 tag, in the order in which they are offered:
- * en de fr es it pt-BR nl pl sv uk ja zh-CN ar he.
- */
+/** By BCP 47 tag, in the order of menus. */
 const loaders = {
   en: () => en,
   de: () => require('./de.json'),
@@ -51,7 +47,6 @@ export const defaultLocale: Locale = 'en';
 
 const loaded = new Map<Locale, Catalogue>();
 
-/** The words of a language. */
 export function catalogueOf(locale: Locale): Catalogue {
   const known = loaded.get(locale);
   if (known !== undefined) return known;
@@ -70,15 +65,15 @@ export function directionOf(locale: string): 'ltr' | 'rtl' {
 
 const longestHeaderLength = 500;
 
-/** Language, script, region and one more: further subtags do not distinguish our languages. */
+/** Language, script, region and one more: no others distinguish our languages. */
 const mostSubtags = 4;
 
-/** The first supported locale that the header asks for, by weight, or the default. */
+/** The first supported locale of the header, by weight, or the default. */
 export function negotiateLocale(acceptLanguage: string | null): Locale {
   return pickLocale(acceptLanguage, supportedLocales, defaultLocale);
 }
 
-/** As `negotiateLocale`, on any list. */
+/** Like `negotiateLocale`, for any list. */
 export function pickLocale<L extends string>(
   acceptLanguage: string | null,
   offered: readonly L[],
@@ -95,7 +90,7 @@ export function pickLocale<L extends string>(
 /** Old tags that browsers and systems still send (RFC 5646 §3.1.7). */
 const formerTags: Readonly<Record<string, string>> = { iw: 'he' };
 
-/** The locale with this tag, or its language's, or the first of another region or script, or `null`. */
+/** The locale with this tag, or its language's, or its first one of another region or script. */
 export function lookUp<L extends string>(tag: string, offered: readonly L[]): L | null {
   const [language = '', ...subtags] = tag.toLowerCase().split('-', mostSubtags);
   const wanted = [Object.hasOwn(formerTags, language) ? formerTags[language] : language, ...subtags];
@@ -107,7 +102,7 @@ export function lookUp<L extends string>(tag: string, offered: readonly L[]): L 
   return offered.find((locale) => locale.toLowerCase().split('-')[0] === wanted[0]) ?? null;
 }
 
-/** A supported locale for a stored or requested tag; the default when it is unknown. */
+/** For a stored or requested tag; the default if it is unknown. */
 export function toLocale(tag: string): Locale {
   return lookUp(tag, supportedLocales) ?? defaultLocale;
 }

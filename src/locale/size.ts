@@ -1,9 +1,7 @@
-/** Shared by the pages and their scripts, so that both say the same. */
-
-/** Kept, because making one costs more than using it. */
+/** For the pages and their scripts alike. Making a format costs more than using it. */
 const formats = new Map<string, Intl.NumberFormat>();
 
-/** `54.3 kB`, on one line and as a language writes it. Rounded down, so that no limit promises more than there is. */
+/** `54.3 kB`, in the language's form and without a line break. Rounds down, so that no limit promises too much. */
 export function sizeText(locale: string, bytes: number): string {
   const [unit, size] =
     bytes < 1_000

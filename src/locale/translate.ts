@@ -1,10 +1,9 @@
 /**
- * From a key to a sentence: placeholders and plurals (CLDR rules by `Intl.PluralRules`), and the values in it as a language
- * writes them (`Intl`, CLDR), in its default digits. A moment is always in UTC and says so, because the reader's time zone
- * is not known here (`web/client/time.ts` repeats it in that zone). A duration is rounded down, so that it never promises
- * more time than there is.
+ * Makes a sentence from a key: placeholders, plurals (CLDR rules by `Intl.PluralRules`) and values in the language's form (`Intl`, CLDR) and
+ * default digits. Times are in UTC and say so: only `web/client/time.ts` knows the reader's zone. Durations round down, so that they never
+ * promise too much.
  *
- * The result is plain text, to be escaped where it goes into HTML. A parameter is inserted as it is, never searched for placeholders.
+ * The result is plain text, which HTML must escape. Parameters are never searched for placeholders.
  */
 import { type Catalogue, catalogueOf, type Locale, type MessageKey } from './catalogues.ts';
 import { roughly, type Unit, unitSeconds } from './roughly.ts';
@@ -16,7 +15,7 @@ export function translate(locale: Locale, key: MessageKey, params: MessageParams
   return renderMessage(catalogueOf(locale), locale, key, params);
 }
 
-/** As `translate`, on any catalogue. A placeholder without a value stays visible. */
+/** Like `translate`, for any catalogue. A placeholder without a value stays visible. */
 export function renderMessage(
   catalogue: Catalogue,
   locale: string,
@@ -39,8 +38,8 @@ function pluralOf(forms: Readonly<Record<string, string>>, locale: string, count
 }
 
 /**
- * `create`, called at most once for each locale. Making an `Intl` object costs up to 50 µs (0.4 ms the first time in a language), using
- * it 1 to 4 µs, and a page formats dozens of values in less than a millisecond.
+ * Calls `create` once for each locale. Making an `Intl` object takes up to 50 µs (0.4 ms the first time in a language), using it 1 to 4 µs,
+ * and a page formats dozens of values in less than a millisecond.
  */
 function oncePerLocale<T>(create: (locale: string) => T): (locale: string) => T {
   const made = new Map<string, T>();
@@ -75,7 +74,7 @@ const languageNames = oncePerLocale((locale) => {
   return first.toLocaleUpperCase(locale) + rest.join('');
 });
 
-/** The language's name in the language itself, with the capital letter of a line in a menu: `Français`. */
+/** In the language itself, capitalised for a menu: `Français`. */
 export function languageName(locale: string): string {
   return languageNames(locale);
 }
@@ -83,7 +82,7 @@ export function languageName(locale: string): string {
 // "Until {date}" needs another case of the weekday in these languages, and CLDR has only one.
 const withoutWeekday: ReadonlySet<string> = new Set(['pl', 'uk']);
 
-/** Whether a long moment names the day of the week in this language. */
+/** Whether long times name the day of the week. */
 export function hasWeekday(locale: string): boolean {
   return !withoutWeekday.has(locale);
 }
@@ -109,7 +108,7 @@ const momentFormats = oncePerLocale((locale) =>
 
 const shortMomentFormats = oncePerLocale((locale) => momentFormat(locale, { month: 'short' }));
 
-/** `Friday, 27 November 2026 at 21:13 UTC`, in the locale's own order. */
+/** `Friday, 27 November 2026 at 21:13 UTC`, in the locale's order. */
 export function formatMoment(locale: string, unixSeconds: number): string {
   return momentFormats(locale).format(unixSeconds * 1000);
 }
@@ -143,7 +142,7 @@ export function formatDuration(locale: string, seconds: number): string {
   return list.format(parts);
 }
 
-/** What is left, in one unit and never more than there is: `about 7 days`, `6 days`, `44 hours`. */
+/** The time left, in one unit and rounded down: `about 7 days`, `6 days`, `44 hours`. */
 export function formatRoughly(locale: Locale, seconds: number): string {
   const { count, unit, isAbout } = roughly(seconds);
   const { counts } = durationFormats(locale);
@@ -151,7 +150,7 @@ export function formatRoughly(locale: Locale, seconds: number): string {
   return isAbout ? translate(locale, 'time.about', { time }) : time;
 }
 
-/** How long to wait, in one unit and rounded up, so that nobody comes back too early: `10 minutes`. */
+/** A waiting time in one unit, rounded up, so that people do not come back too early: `10 minutes`. */
 export function formatWait(locale: string, seconds: number): string {
   const wait = Math.max(1, Math.ceil(seconds));
   const { counts } = durationFormats(locale);

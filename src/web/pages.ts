@@ -9,29 +9,27 @@ import { createBodyReader } from '../http/body.ts';
 import type { HealthDeps } from '../http/health.ts';
 import type { Serve } from '../http/pipeline.ts';
 import { createAboutPages } from './about/about.tsx';
-import { createDocumentPages } from './about/docs.tsx';
-import type { FindDownload } from './about/downloads.ts';
-import { createReferencePages, type ReferenceDeps } from './about/reference.tsx';
+import { createDocumentPages, type DocumentDeps } from './about/docs.tsx';
 import { createStatusPages } from './about/status.tsx';
 import { createAccountPages } from './account/account.tsx';
+import { createAssets } from './assets/assets.ts';
 import { type Brands, createHostBrands } from './brand/brand.ts';
 import { maxLogoBytes } from './brand/logo.ts';
-import { createAssets } from './client/assets.ts';
 import { createDomainPages } from './domains/domains.tsx';
 import { createLanguagePages } from './kit/language.ts';
 import { createStaticPages, type PageRoute } from './kit/page.ts';
 import { basePathOf, createHref } from './kit/routes.ts';
 import { createSessionCookie, createSignInTokens } from './kit/session.ts';
 import { createPagePipeline, type Site } from './pipeline.tsx';
-import { createHereCookie } from './secrets/here-cookie.ts';
+import { createHereCookie, createJustCreated } from './secrets/cookies.ts';
 import { createKeepsCookies } from './secrets/look-cookie.ts';
-import { createJustCreated, createReceiptPages } from './secrets/receipt.tsx';
+import { createReceiptPages } from './secrets/receipt.tsx';
 import { createSecretPages } from './secrets/secret.tsx';
 import { createSharePages } from './secrets/share.tsx';
 import { createSiteFiles } from './site-files.ts';
 
 interface PageDeps
-  extends ReferenceDeps,
+  extends Pick<DocumentDeps, 'apiReference' | 'findDownload'>,
     Pick<ApiDeps, 'limiter' | 'clientAddressOf' | 'bodyCapBytes' | 'onAnswer' | 'onFault'>,
     Pick<HealthDeps, 'isReady' | 'storeRisks'> {
   readonly settings: Settings;
@@ -42,15 +40,14 @@ interface PageDeps
   readonly brands: Brands;
   /** From package.json. */
   readonly version: string;
-  readonly findDownload: FindDownload;
-  /** The wall clock (the system's). */
+  /** The wall clock. */
   readonly clock: Clock;
 }
 
-/** For the fields of a form beside its file. */
+/** For the fields of a form with a file. */
 const formRoomBytes = 16_384;
 
-/** Serves every address of `routes.ts`, below the path of the base URL, and a page for every unknown one. */
+/** Serves every address of `routes.ts` below the base URL's path, and an error page for any other. */
 export function createPages(deps: PageDeps): Serve {
   const site = siteOf(deps);
   return createPagePipeline(site, pageRoutes(deps, site));
@@ -98,7 +95,6 @@ function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
     ),
     ...createAboutPages(),
     ...createStatusPages(parts),
-    ...createReferencePages(parts),
     ...createDocumentPages(parts),
     ...createLanguagePages(parts),
     ...createSiteFiles(parts),

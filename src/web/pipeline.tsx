@@ -1,8 +1,7 @@
 /**
- * The pages' side of the pipeline (`http/pipeline.ts`): brand, session, forms of our own and of this session, and a page
- * for every refusal. On a share domain no session is looked up, and what belongs to the site alone is not served.
+ * The pages' side of the pipeline (`http/pipeline.ts`): brand, session, checks that a form is ours and this session's, and a page for every
+ * refusal. Share domains have no sessions and serve none of the site's own pages.
  */
-
 import { timingSafeEqual } from 'node:crypto';
 import { domainToUnicode } from 'node:url';
 import type { FC } from 'hono/jsx';
@@ -29,13 +28,14 @@ import type { RateLimiter } from '../http/rate-limit.ts';
 import { createRouteTable, decodeLeniently, plainSpelling, type Way } from '../http/routes.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import { parseLink } from '../protocol/link.ts';
+import type { Assets } from './assets/assets.ts';
 import type { HostBrands } from './brand/brand.ts';
-import type { Assets } from './client/assets.ts';
-import { renderErrorPage } from './kit/error-page.tsx';
+import { errorReply } from './kit/error-page.tsx';
 import { type Form, parseForm, parseUpload } from './kit/form.ts';
 import { chooseLanguage, languageCookie, languageIn, offeredLanguage } from './kit/language.ts';
-import { type Frame, renderPage } from './kit/layout.tsx';
+import type { Frame } from './kit/layout.tsx';
 import { MessagePage } from './kit/message-page.tsx';
+import { messagesIn } from './kit/messages.ts';
 import {
   assertAllowed,
   elsewhere,
@@ -54,7 +54,6 @@ import {
 } from './kit/page.ts';
 import { type Href, routes } from './kit/routes.ts';
 import { formTokenField, isOwnForm, type SessionCookie, type SignInTokenOf } from './kit/session.ts';
-import { wordsIn } from './kit/words.ts';
 import { damagedReply } from './secrets/secret-refusals.tsx';
 
 export interface Site extends Observers {
@@ -62,10 +61,9 @@ export interface Site extends Observers {
   readonly limiter: RateLimiter;
   readonly clientAddressOf: ClientAddressOf;
   readonly readBody: ReadBody;
-  /** The largest form with a file. */
+  /** For forms with a file. */
   readonly uploadCapBytes: number;
   readonly href: Href;
-  /** The site's own origin, serialised. */
   readonly origin: string;
   /** `''`, or `/path`. */
   readonly basePath: string;
@@ -77,7 +75,6 @@ export interface Site extends Observers {
   readonly staticPages: StaticPages;
 }
 
-/** One action of a page, as the route table has it. */
 interface PageTarget extends Served {
   readonly page: PageRoute;
   readonly action: PageAction;
@@ -90,22 +87,22 @@ interface PageTypes {
   readonly ownProblem: PageProblem;
 }
 
-/** One request of a page under way: `frame` and `signedIn` grow as more is known. */
+/** A request in progress: later steps refine `frame` and `signedIn`. */
 class Visit extends Call<PageTarget> {
-  /** `null`: there is no such page. */
+  /** `null` for an unknown page. */
   readonly page: PageRoute | null;
   readonly query: URLSearchParams;
-  /** The raw `Cookie` header; `''` when there is none. */
+  /** The raw `Cookie` header; `''` without one. */
   readonly cookies: string;
-  /** The raw `Host` header; `''` when there is none. */
+  /** The raw `Host` header; `''` without one. */
   readonly host: string;
   frame: Frame;
   signedIn: SignedIn | null = null;
-  /** Why the session cannot be looked up just now. */
+  /** Why the session cannot be looked up. */
   sessionFault: { readonly error: unknown } | null = null;
-  /** Set with the page, whatever the page is. */
+  /** For whatever page is the answer. */
   newCookie: string | null = null;
-  /** From here on the page itself may answer what goes wrong. */
+  /** The page itself may answer problems from now on. */
   isOwnForm = false;
   pageRequest: PageRequest | null = null;
 
@@ -120,7 +117,6 @@ class Visit extends Call<PageTarget> {
   }
 }
 
-/** @param pages every address of `routes.ts`, each by one page */
 export function createPagePipeline(site: Site, pages: readonly PageRoute[]): Serve {
   const { onAnswer, onFault, staticPages } = site;
   const side: Side<PageTypes> = {
@@ -143,10 +139,7 @@ export function createPagePipeline(site: Site, pages: readonly PageRoute[]): Ser
     },
     problemOf: pageProblemOf,
     recover,
-    word: (visit, problem) => {
-      const { status, markup } = renderErrorPage(visit.frame, problem);
-      return orMended(visit, pageReply(status, markup), site);
-    },
+    word: (visit, problem) => orMended(visit, errorReply(visit.frame, problem), site),
     noContent: (headers) => ({ status: 204, content: { kind: 'none' }, headers }),
     respond: toResponse,
     nameOf: ({ page }) => (page === null ? null : `web.${page.name}`),
@@ -168,7 +161,7 @@ function waysTo(page: PageRoute, { uploadCapBytes }: Site): Way<PageTarget>[] {
 function frameOf(site: Site, visit: Omit<Visit, 'frame'>): Frame {
   const { page, request, host, path, query } = visit;
   return {
-    words: wordsIn(localeOf(site, visit, null)),
+    messages: messagesIn(localeOf(site, visit, null)),
     href: site.href,
     ...site.hostBrands.configured(host),
     assets: site.assets,
@@ -180,7 +173,7 @@ function frameOf(site: Site, visit: Omit<Visit, 'frame'>): Frame {
   };
 }
 
-/** @param domain the language of the share domain */
+/** @param domain the share domain's language */
 function localeOf(site: Site, visit: Omit<Visit, 'frame'>, domain: string | null): Locale {
   return chooseLanguage(site.settings, {
     address: visit.query.get('lang'),
@@ -191,7 +184,7 @@ function localeOf(site: Site, visit: Omit<Visit, 'frame'>, domain: string | null
   });
 }
 
-/** This page's own address, without the language that it was asked for in. */
+/** This page's address without `lang`. */
 function hereOf(path: string, query: URLSearchParams): string {
   const rest = new URLSearchParams(query);
   rest.delete('lang');
@@ -202,7 +195,7 @@ function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** Brand and session, so that whatever comes after, a refusal too, is a page in their look and language. */
+/** Brand and session come first, so that every answer, even a refusal, has their style and language. */
 async function prepare(visit: Visit, site: Site): Promise<void> {
   const { page } = visit;
   if (page?.isFile === true) return;
@@ -211,14 +204,19 @@ async function prepare(visit: Visit, site: Site): Promise<void> {
   if (page?.isSignIn === true && visit.signedIn === null) bindToBrowser(visit, site);
 }
 
-/** On a share domain the page has the owner's brand, and is in the language of the domain unless the reader has one. */
+/** Share domains have their owner's brand, and their language unless the reader has one. */
 async function applyBrand(visit: Visit, site: Site): Promise<void> {
   const { brand, domain } = await site.hostBrands.of(visit.host);
   if (domain === null) return;
-  visit.frame = { ...visit.frame, brand, domain, words: wordsIn(localeOf(site, visit, domain.brand.locale)) };
+  visit.frame = {
+    ...visit.frame,
+    brand,
+    domain,
+    messages: messagesIn(localeOf(site, visit, domain.brand.locale)),
+  };
 }
 
-/** Looks the session up; the page is then in the language of its account. A fault is kept until the page is found. */
+/** Looks up the session, whose account sets the language. `admit` raises a fault once the page is known. */
 async function recognise(visit: Visit, site: Site): Promise<void> {
   const token = site.sessionCookie.in(visit.cookies);
   if (token === '') return;
@@ -230,11 +228,11 @@ async function recognise(visit: Visit, site: Site): Promise<void> {
   if (visit.signedIn === null) return;
   const { caller, formToken } = visit.signedIn;
   visit.caller = caller;
-  const words = wordsIn(localeOf(site, visit, null));
-  visit.frame = { ...visit.frame, words, visitor: { username: caller.account.username }, formToken };
+  const messages = messagesIn(localeOf(site, visit, null));
+  visit.frame = { ...visit.frame, messages, visitor: { username: caller.account.username }, formToken };
 }
 
-/** A form that is shown now, or was sent now, is bound to this browser. */
+/** Binds a form, shown or sent, to this browser. */
 function bindToBrowser(visit: Visit, { signInTokenOf }: Site): void {
   const { formToken, cookie } = signInTokenOf(visit.cookies);
   visit.frame = { ...visit.frame, signInToken: formToken };
@@ -248,7 +246,7 @@ function admit(visit: Visit, { page, action }: PageTarget, site: Site): SideAdmi
     return { kind: 'refused', problem: { problem: 'cross_site' } };
   }
   visit.isOwnForm = true;
-  // Only now, where the page can give a form back: nothing typed is lost to a store that does not answer.
+  // Not before the page can return the form: a store that does not answer must not lose what was typed.
   if (visit.sessionFault !== null && page.needsNoSession !== true) throw visit.sessionFault.error;
   assertAllowed(visit.countAnother());
   if (action.needsAccount !== true || visit.signedIn !== null) return visit.caller;
@@ -286,14 +284,14 @@ function toPageRequest(visit: Visit, page: PageRoute): PageRequest {
   };
 }
 
-/** A form acts for the session it was shown to; without one for nobody, or for the browser where it leads to an account. */
+/** A form acts for the session that got it; without one, a sign-in form acts for its browser. */
 async function demandOwnSession(visit: Visit, target: PageTarget): Promise<void> {
   const sent = (await pageRequestOf(visit, target).form()).text(formTokenField);
   const { formToken, signInToken } = visit.frame;
   if (!isSameText(sent, formToken || signInToken)) throw new StaleForm();
 }
 
-/** Takes as long for a wrong text as for the right one of its length. */
+/** In constant time. */
 function isSameText(one: string, other: string): boolean {
   const [left, right] = [Buffer.from(one), Buffer.from(other)];
   return left.length === right.length && timingSafeEqual(left, right);
@@ -301,19 +299,19 @@ function isSameText(one: string, other: string): boolean {
 
 async function handle(visit: Visit, target: PageTarget, staticPages: StaticPages): Promise<PageReply> {
   const { page, action } = target;
-  const { brand, words, href } = visit.frame;
+  const { brand, messages, href } = visit.frame;
   const request = pageRequestOf(visit, target);
-  // Another spelling of the address (`/%61bout`) would appear in the page.
+  // The page would repeat another spelling of the address (`/%61bout`).
   const isPlain = visit.rawQuery === '' && visit.path === href(page.name, request.key);
   const isStatic = action.isStatic === true && action === page.get && visit.signedIn === null && isPlain;
   if (!isStatic) return action.handle(request);
   const route = `${page.name} ${request.key}`;
-  return staticPages.get({ brand, route, locale: words.locale }, () => action.handle(request));
+  return staticPages.get({ brand, route, locale: messages.locale }, () => action.handle(request));
 }
 
 const ofKeys = /^\/(?:secret|receipt|private)\//;
 
-/** A key unknown here may belong to another region; its form alone says so (P17). */
+/** An unknown key may belong to another region; its form alone decides (P17). */
 function orElsewhere(
   { page, request, path, rawQuery, match }: Visit,
   reply: PageReply,
@@ -327,12 +325,12 @@ function orElsewhere(
   return region === null ? reply : elsewhere(region.baseUrl + address);
 }
 
-/** With more after it than a mailed link has. */
+/** A ticket with something after it. */
 const ticketForm = /^([0-9a-f]{64})[_-]*[^\w-]/;
 
 /**
- * Where a link leads that was damaged on its way, if only one can be meant. The browser takes along what follows `#`; an end that came
- * in the path is put back by the page's script alone.
+ * Repairs a damaged link if only one can be meant. The browser keeps what follows `#`; only the page's script can move a fragment out of
+ * the path.
  */
 function orMended({ request, frame, path, page, match }: Visit, reply: PageReply, site: Site): PageReply {
   if (reply.status !== 404 || !isSafe(request.method)) return reply;
@@ -351,7 +349,7 @@ function withNewCookie({ newCookie }: Visit, reply: PageReply): PageReply {
   return { ...reply, cookies: [...(reply.cookies ?? []), newCookie] };
 }
 
-/** A language that the address asks for stays with the browser when the reader goes on. */
+/** Remembers a language from the address. */
 function withLanguage({ query }: Visit, reply: PageReply, site: Site): PageReply {
   const asked = offeredLanguage(site.settings, query.get('lang'));
   if (asked === null || reply.content.kind !== 'page') return reply;
@@ -365,7 +363,7 @@ const passing: ReadonlySet<PageProblem['problem']> = new Set([
   'stale_form',
 ]);
 
-/** The page's own answer to what will pass, so that a form is not lost. */
+/** For temporary problems, the page itself answers, so that a form is not lost. */
 function recover(visit: Visit, problem: PageProblem): Promise<PageReply> | null {
   const target = visit.endpoint?.target;
   if (target === undefined || !visit.isOwnForm) return null;
@@ -377,9 +375,8 @@ function recover(visit: Visit, problem: PageProblem): Promise<PageReply> | null 
 }
 
 /**
- * What a share domain does not serve itself; `null` if the route answers. Account pages are never shown, nor their forms
- * accepted, on a host that belongs to somebody else; redirects to the site come from the configuration (P20). Secret links
- * open on every share domain, even where only the owner may share.
+ * Answers for what a share domain does not serve; `null` if the route does. Another's host never shows account pages or accepts their
+ * forms; redirects to the site use the configuration (P20). Links open on every share domain, even if only its owner may share.
  * @throws RequestProblem `not_found` for what a share domain does not have
  */
 function answerOnShareDomain(visit: Visit, route: PageRoute, site: Site): PageReply | null {
@@ -394,13 +391,13 @@ function answerOnShareDomain(visit: Visit, route: PageRoute, site: Site): PageRe
   const isClosed = route.isSharing === true && !frame.domain.brand.isPublic;
   if (!isClosed || (!isPost && route.name !== 'home')) return null;
   const page = <DomainClosedPage frame={frame} domain={frame.domain} />;
-  return pageReply(isPost ? 403 : 200, renderPage(page));
+  return pageReply(isPost ? 403 : 200, page);
 }
 
-/** Names the domain as it is registered, never as the request spells it (P20). */
+/** Uses the registered name, never the request's spelling (P20). */
 const DomainClosedPage: FC<{ frame: Frame; domain: BrandedDomain }> = ({ frame, domain }) => {
-  const { say } = frame.words;
-  // Isolated, so that the name keeps its order in a right-to-left text.
+  const { say } = frame.messages;
+  // Keeps the name's order in right-to-left text.
   const name = `\u2068${domainToUnicode(domain.name)}\u2069`;
   return (
     <MessagePage

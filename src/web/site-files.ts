@@ -1,14 +1,14 @@
-/** What browsers, crawlers and other programs ask for by themselves, at addresses that they know. */
+/** Files that browsers, crawlers and other programs request at well-known addresses. */
 import type { Settings } from '../config/read.ts';
 import type { DomainService } from '../core/share-domains/service.ts';
 import type { Clock } from '../core/time.ts';
 import { RequestProblem } from '../http/problem.ts';
 import type { DownloadName, FindDownload } from './about/downloads.ts';
+import type { Assets, SiteFile } from './assets/assets.ts';
+import { appIcons } from './assets/bundle.ts' with { type: 'macro' };
 import type { Brands } from './brand/brand.ts';
 import { paletteOf } from './brand/colours.ts';
-import { appIcons } from './brand/icons/read.ts' with { type: 'macro' };
-import { iconSvg } from './brand/mark.tsx';
-import type { Assets, SiteFile } from './client/assets.ts';
+import { iconSvg } from './brand/default-logo.tsx';
 import type { Frame } from './kit/layout.tsx';
 import {
   movedTo,
@@ -20,7 +20,7 @@ import {
 } from './kit/page.ts';
 import type { Href, RouteName } from './kit/routes.ts';
 
-/** No robot is invited to an address that holds a key. */
+/** Addresses with keys are off limits. */
 const closedToRobots = ['/secret/', '/receipt/', '/private/', '/sign-up/', '/reset/', '/account', '/api/'];
 
 interface SiteFilesDeps {
@@ -36,7 +36,7 @@ interface SiteFilesDeps {
   readonly clock: Clock;
 }
 
-// Their addresses hold no hash, because browsers and programs know them.
+// These addresses are well known, so they contain no hash.
 const forADay = { 'cache-control': 'public, max-age=86400' };
 const forAnHour = { 'cache-control': 'public, max-age=3600' };
 
@@ -72,8 +72,7 @@ export function createSiteFiles(deps: SiteFilesDeps): PageRoute[] {
 
 const plainText = 'text/plain; charset=utf-8';
 
-/** From the sources, the client is bundled when one of its files is first asked for. */
-const sdk = fileNamed(async (name) => (await import('./client/sdk.ts')).findSdkFile(name), forAnHour);
+const sdk = fileNamed(async (name) => (await import('./assets/sdk.ts')).findSdkFile(name), forAnHour);
 
 const icons: Readonly<Record<string, string>> = appIcons();
 
@@ -83,22 +82,22 @@ function findAppIcon(name: string): SiteFile | null {
   return { bytes: new Uint8Array(Buffer.from(text, 'base64')), gzipped: null, type: 'image/png' };
 }
 
-/** Where another logo is shown, a phone makes its own picture of the page rather than use our mark. */
+/** With another logo, phones use a picture of the page instead. */
 function touchIcon({ frame }: PageRequest): PageReply {
   const file = frame.brand.logo === null ? findAppIcon('app-180.png') : null;
   if (file === null) throw new RequestProblem({ problem: 'not_found' });
   return { status: 200, content: { kind: 'file', file }, headers: forADay };
 }
 
-/** W3C Web Application Manifest. It opens in the browser: the address of a page is how a link is told from another. */
+/** W3C Web Application Manifest. It opens in the browser, because people recognise a link by its address. */
 function manifest({ frame }: PageRequest): PageReply {
-  const { brand, href, domain, words } = frame;
+  const { brand, href, domain, messages } = frame;
   if (domain !== null) throw new RequestProblem({ problem: 'not_found' });
   const value = {
     name: brand.name,
     short_name: brand.name,
-    lang: words.locale,
-    dir: words.direction,
+    lang: messages.locale,
+    dir: messages.direction,
     id: href('home'),
     start_url: href('home'),
     scope: href('home'),
@@ -123,7 +122,7 @@ function iconsOf({ brand: { logo }, href }: Frame) {
   ];
 }
 
-/** Less than a year, as RFC 9116 §2.5.5 recommends; counted from each day, so an installation that runs never goes stale. */
+/** Less than a year, as RFC 9116 §2.5.5 recommends; counted from today, so that a running installation is never stale. */
 const validDays = 180;
 const daySeconds = 86_400;
 
@@ -167,14 +166,14 @@ function fileNamed(
   };
 }
 
-/** A program is fetched from the installation's own host, and from no host that is somebody else's. */
+/** Programs come from the installation's own host only. */
 function packageAt(name: RouteName, download: DownloadName, { findDownload }: SiteFilesDeps): PageRoute {
   const handle = async (): Promise<PageReply> => {
     const found = await findDownload(download);
     if (found === null) throw new RequestProblem({ problem: 'not_found' });
     const { bytes, sha256 } = found;
     const file = { bytes, gzipped: null, type: 'application/gzip' };
-    // Its address outlives the version, so npm asks each time whether it has changed.
+    // The address outlives the version, so npm must check for changes.
     const headers = {
       'cache-control': 'public, no-cache',
       'content-length': `${bytes.length}`,

@@ -1,15 +1,12 @@
-/**
- * How it works, for newcomers, and what the service does and does not promise. Every promise here is proven by tests
- * (SECURITY.md), and its limits are on the same page.
- */
+/** How it works, for newcomers, and what the service promises and does not. Tests prove every promise here (SECURITY.md). */
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { Mark } from '../brand/mark.tsx';
-import { type Frame, Page, renderPage } from '../kit/layout.tsx';
+import { Mayfly } from '../brand/default-logo.tsx';
+import { type Frame, Page } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
+import type { Messages } from '../kit/messages.ts';
 import { type PageAction, type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
 import { Icon, type IconName } from '../kit/parts.tsx';
-import type { Words } from '../kit/words.ts';
 
 export function createAboutPages(): PageRoute[] {
   return [
@@ -20,26 +17,26 @@ export function createAboutPages(): PageRoute[] {
 }
 
 function sayMisdirected({ frame }: PageRequest): PageReply {
-  const { words, settings } = frame;
-  const address = words.code(settings.baseUrl);
+  const { messages, settings } = frame;
+  const address = messages.code(settings.baseUrl);
   const page = (
     <MessagePage
-      // A choice of language would be sent to the wrong name too.
+      // A language form would go to the wrong name too.
       frame={{ ...frame, here: null }}
-      title={words.say('error.misdirected.title')}
-      lead={words.say('error.misdirected', { address })}
-      also={[words.say('error.misdirected.operator')]}
+      title={messages.say('error.misdirected.title')}
+      lead={messages.say('error.misdirected', { address })}
+      also={[messages.say('error.misdirected.operator')]}
       ways={[[settings.baseUrl, address]]}
     />
   );
-  return pageReply(421, renderPage(page));
+  return pageReply(421, page);
 }
 
 function staticPage(Content: FC<{ frame: Frame }>): PageAction {
   return {
     limit: 'none',
     isStatic: true,
-    handle: ({ frame }) => pageReply(200, renderPage(<Content frame={frame} />)),
+    handle: ({ frame }) => pageReply(200, <Content frame={frame} />),
   };
 }
 
@@ -62,39 +59,39 @@ const questions: readonly Titled[] = [
 ];
 
 const AboutPage: FC<{ frame: Frame }> = ({ frame }) => {
-  const { words, href, brand } = frame;
+  const { messages, href, brand } = frame;
   return (
-    <Page frame={frame} title={words.say('about.title')}>
+    <Page frame={frame} title={messages.say('about.title')}>
       <div class="tale">
-        <h1>{words.say('about.title')}</h1>
-        <p class="lead">{words.say('about.lead', { name: brand.name })}</p>
+        <h1>{messages.say('about.title')}</h1>
+        <p class="lead">{messages.say('about.lead', { name: brand.name })}</p>
         <div class="sheet">
-          <Picture words={words} />
+          <Picture messages={messages} />
           <ol class="steps">
             {steps.map(([title, text]) => (
               <li>
-                <h2>{words.say(title)}</h2>
-                <p>{words.say(text)}</p>
+                <h2>{messages.say(title)}</h2>
+                <p>{messages.say(text)}</p>
               </li>
             ))}
           </ol>
         </div>
         <div class="row">
           <a class="button" href={href('home')}>
-            {words.say('about.toShare')}
+            {messages.say('about.toShare')}
             <Icon name="arrow" />
           </a>
           <a class="button quiet" href={href('security')}>
             <Icon name="shield" />
-            {words.say('about.toSecurity')}
+            {messages.say('about.toSecurity')}
           </a>
         </div>
-        <h2 class="large">{words.say('about.questions')}</h2>
+        <h2 class="large">{messages.say('about.questions')}</h2>
         <div class="questions">
           {questions.map(([question, answer]) => (
             <section>
-              <h3>{words.say(question)}</h3>
-              <p>{words.say(answer)}</p>
+              <h3>{messages.say(question)}</h3>
+              <p>{messages.say(answer)}</p>
             </section>
           ))}
         </div>
@@ -109,30 +106,30 @@ const arrow = 'M146 96h58m-8-7 8 7-8 7';
 const scenes = (): readonly FC[] => [Written, Sealed, OnItsWay, Opened];
 
 /**
- * Four drawings with no words but their title and description, so they serve every language. From right to left they
- * are mirrored with the text, except for their numbers. The style sheet puts two above two where space is short.
+ * Four drawings without words, for every language. Right-to-left pages mirror them, except for their numbers. The style sheet stacks them
+ * two by two in little space.
  */
-const Picture: FC<{ words: Words }> = ({ words }) => (
+const Picture: FC<{ messages: Messages }> = ({ messages }) => (
   <div class="picture" role="img" aria-labelledby="picture-title picture-text">
     {scenes().map((Scene, at) => (
       <svg viewBox={`0 0 ${sceneWidth} 216`} aria-hidden="true">
-        {at === 0 ? <Caption words={words} /> : null}
-        <g transform={words.direction === 'rtl' ? `matrix(-1 0 0 1 ${sceneWidth} 0)` : undefined}>
+        {at === 0 ? <Caption messages={messages} /> : null}
+        <g transform={messages.direction === 'rtl' ? `matrix(-1 0 0 1 ${sceneWidth} 0)` : undefined}>
           <Scene />
         </g>
         <circle class="ground" cx="90" cy="192" r="17" />
         <text x="90" y="198.5" text-anchor="middle">
-          {words.number(at + 1)}
+          {messages.number(at + 1)}
         </text>
       </svg>
     ))}
   </div>
 );
 
-const Caption: FC<{ words: Words }> = ({ words }) => (
+const Caption: FC<{ messages: Messages }> = ({ messages }) => (
   <>
-    <title id="picture-title">{words.say('about.picture')}</title>
-    <desc id="picture-text">{words.say('about.pictureText')}</desc>
+    <title id="picture-title">{messages.say('about.picture')}</title>
+    <desc id="picture-text">{messages.say('about.pictureText')}</desc>
   </>
 );
 
@@ -156,12 +153,11 @@ const Sealed: FC = () => (
   </>
 );
 
-/** The mark, flying. */
 const OnItsWay: FC = () => (
   <>
     <path class="way" d="M148 96h50m-8-7 8 7-8 7" />
     <path class="soft-line" stroke-dasharray="2 8" d="M8 116c8 2 22 0 36-14" />
-    <Mark transform="translate(44 58) scale(3.6)" />
+    <Mayfly transform="translate(44 58) scale(3.6)" />
   </>
 );
 
@@ -176,7 +172,7 @@ const Opened: FC = () => (
 );
 
 interface Clause {
-  /** Where a link leads to it. */
+  /** If links lead to it. */
   readonly id?: 'once' | 'looking' | 'at-rest' | 'end-to-end' | 'private';
   readonly icon: IconName;
   readonly title: MessageKey;
@@ -208,7 +204,7 @@ const limits: readonly Clause[] = [
 ];
 
 const SecurityPage: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <Page frame={frame} title={say('security.title')}>
       <div class="tale">
@@ -245,8 +241,8 @@ const Clauses: FC<{ frame: Frame; clauses: readonly Clause[]; kind: string }> = 
     {clauses.map(({ id, icon, title, text }) => (
       <li id={id}>
         <Icon name={icon} />
-        <h3>{frame.words.say(title)}</h3>
-        <p>{frame.words.say(text)}</p>
+        <h3>{frame.messages.say(title)}</h3>
+        <p>{frame.messages.say(text)}</p>
       </li>
     ))}
   </ul>

@@ -1,9 +1,9 @@
-/** The documents for the people who use this installation, in the frame of the site. They are in English whatever the visitor's language. */
+/** The documents for users of this installation and the API reference, as pages of the site. Both are in English only. */
 import { raw } from 'hono/html';
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { Links } from '../../core/links.ts';
 import { RequestProblem } from '../../http/problem.ts';
-import { type Frame, Page, renderPage } from '../kit/layout.tsx';
+import { type Frame, Page } from '../kit/layout.tsx';
 import { type PageReply, type PageRoute, pageReply } from '../kit/page.ts';
 import { CopyButton, CopyStatus } from '../kit/parts.tsx';
 import type { RouteName } from '../kit/routes.ts';
@@ -13,14 +13,20 @@ import type { Block, Document } from './read-documents.ts';
 export interface DocumentDeps {
   readonly links: Pick<Links, 'baseUrl'>;
   readonly findDownload: FindDownload;
+  /** The API reference's markup, from `api/`; the same at every call. */
+  readonly apiReference: () => string;
 }
 
-export function createDocumentPages({ links: { baseUrl }, findDownload }: DocumentDeps): PageRoute[] {
-  const shared = { needsNoSession: true } as const;
+export function createDocumentPages({ links, findDownload, apiReference }: DocumentDeps): PageRoute[] {
   return [
     {
-      ...shared,
+      name: 'apiDocs',
+      needsNoSession: true,
+      get: { limit: 'none', isStatic: true, handle: ({ frame }) => showReference(frame, apiReference()) },
+    },
+    {
       name: 'docs',
+      needsNoSession: true,
       get: {
         limit: 'none',
         isStatic: true,
@@ -31,8 +37,8 @@ export function createDocumentPages({ links: { baseUrl }, findDownload }: Docume
       },
     },
     {
-      ...shared,
       name: 'doc',
+      needsNoSession: true,
       get: {
         limit: 'none',
         isStatic: true,
@@ -42,7 +48,7 @@ export function createDocumentPages({ links: { baseUrl }, findDownload }: Docume
           if (document === undefined) throw new RequestProblem({ problem: 'not_found' });
           const offer = await offerIn(document, findDownload);
           return replyAt(frame, 'doc', key, (plain) => (
-            <DocumentPage frame={plain} document={document} baseUrl={baseUrl} offer={offer} />
+            <DocumentPage frame={plain} document={document} baseUrl={links.baseUrl} offer={offer} />
           ));
         },
       },
@@ -50,21 +56,30 @@ export function createDocumentPages({ links: { baseUrl }, findDownload }: Docume
   ];
 }
 
-/** Its address alone: what a query brings is not repeated, so nothing that is sent is, and the page may be compressed. */
-export function replyAt(
+/** Without the query, so that the page repeats nothing sent and may be compressed. */
+function replyAt(
   frame: Frame,
   name: RouteName,
   key: string,
   render: (plain: Frame) => ReturnType<FC>,
 ): PageReply {
   const page = render({ ...frame, here: frame.href(name, key) });
-  return { ...pageReply(200, renderPage(page)), repeatsNothing: true };
+  return { ...pageReply(200, page), repeatsNothing: true };
+}
+
+function showReference(frame: Frame, markup: string): PageReply {
+  const title = frame.messages.say('frame.api');
+  return replyAt(frame, 'apiDocs', '', (plain) => (
+    <Page frame={plain} title={title} scripts={['copy']} styles={['reference']}>
+      {raw(markup)}
+    </Page>
+  ));
 }
 
 const Shelf: FC<{ frame: Frame; documents: readonly Document[] }> = ({ frame, documents }) => {
-  const { href, words } = frame;
+  const { href, messages } = frame;
   return (
-    <Page frame={frame} title={words.say('docs.title')} styles={['reference']}>
+    <Page frame={frame} title={messages.say('docs.title')} styles={['reference']}>
       <div class="documents" lang="en" dir="ltr">
         <h1>Docs</h1>
         <p class="lead">For everyone who shares from a program, a terminal or a pipeline.</p>
@@ -96,10 +111,10 @@ const Entry: FC<PropsWithChildren<{ href: string; title: string }>> = ({ href, t
   </li>
 );
 
-/** Of the servers that the documents name as examples, this one takes the place. */
+/** This server's address replaces these. */
 const exampleServers = /https:\/\/secrets\.example\.org|http:\/\/localhost:3000/g;
 
-/** The package that a document has people fetch from this installation; without a checksum where it is not served. */
+/** The package that a document links to; without a checksum if this installation does not serve it. */
 async function offerIn(document: Document, find: FindDownload) {
   const text = JSON.stringify(document);
   const name = (['mayfly.tgz', 'client.tgz'] as const).find((each) => text.includes(`/${each}`));

@@ -1,4 +1,4 @@
-/** The documents that the site shows. Only docs.tsx imports it, once a document is asked for: from the sources, they are read then. */
+/** `docs.tsx` loads this at the first request: from the sources, that reads and parses the documents. */
 import { readDocuments } from './read-documents.ts' with { type: 'macro' };
 
 export const documents = readDocuments();

@@ -1,6 +1,6 @@
 /**
- * The packages of the command and of the client, as the site serves them to npm. An executable holds both. The npm package holds the
- * client's, and packs its own folder again, because it cannot contain itself. A checkout has neither.
+ * The npm packages of the command and the client. An executable contains both. The npm package contains the client's and packs its own
+ * folder again, because it cannot contain itself. A checkout has neither.
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export interface Download {
 export type FindDownload = (name: DownloadName) => Promise<Download | null>;
 
 const blockBytes = 512;
-/** 1985-10-26T08:15Z, as npm has it: some tools take nothing from before 1980. */
+/** 1985-10-26T08:15Z, like npm: some tools reject times before 1980. */
 const madeAtSeconds = 499_162_500;
 
 function header(path: string, sizeBytes: number): Uint8Array {
@@ -25,14 +25,14 @@ function header(path: string, sizeBytes: number): Uint8Array {
   const owner = octal(0, 7).repeat(2);
   const first = `${path.padEnd(100, '\0')}${octal(0o644, 7)}${owner}${octal(sizeBytes, 11)}${octal(madeAtSeconds, 11)}`;
   const last = `0${'\0'.repeat(100)}ustar\x0000`.padEnd(blockBytes - first.length - 8, '\0');
-  // The sum is over the block with blanks in the sum's own place.
+  // The checksum counts its own field as blanks.
   const sum = Buffer.from(`${first}${' '.repeat(8)}${last}`, 'latin1').reduce((all, byte) => all + byte, 0);
   return Buffer.from(`${first}${octal(sum, 6)} ${last}`, 'latin1');
 }
 
 /**
- * What its manifest lists and nothing else that may be in the folder, such as data and keys. As ustar (POSIX.1-1988) and gzip: the same
- * contents give the same bytes, wherever and whenever, and so those of the release.
+ * Packs only what the manifest lists: the folder may also hold data and keys. As ustar (POSIX.1-1988) and gzip, the same contents always
+ * give the same bytes, those of the release.
  */
 export async function packPackage(folder: string): Promise<Uint8Array<ArrayBuffer>> {
   const { files }: { files: string[] } = await Bun.file(join(folder, 'package.json')).json();
@@ -56,11 +56,11 @@ async function read(name: DownloadName): Promise<Download | null> {
 
 const known = new Map<DownloadName, Promise<Download | null>>();
 
-/** Read when it is first asked for, and then kept: 1.5 MB in all. */
+/** Read at the first request, then kept: 1.5 MB in all. */
 export const findDownload: FindDownload = (name) => {
   const reading = known.get(name) ?? read(name);
   known.set(name, reading);
-  // What failed is tried again.
+  // The next request tries again.
   reading.catch(() => known.delete(name));
   return reading;
 };

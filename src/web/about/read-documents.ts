@@ -1,6 +1,6 @@
 /**
- * The documents for the people who use an installation, read from their Markdown into parts of pages. Imported as a macro: it runs when
- * the file that uses it is transpiled, so that the executable holds the result and no reader of Markdown.
+ * Reads the users' documents from Markdown into parts of pages. A macro: it runs when its importer is transpiled, so that the executable
+ * holds the result and no Markdown parser.
  */
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -8,7 +8,7 @@ import { Marked, type Token, type Tokens } from 'marked';
 
 const root = join(import.meta.dir, '..', '..', '..');
 
-/** In the order of their list. The key is the end of the page's address. */
+/** In this order. The key ends the page's address. */
 const shelf = [
   { key: 'command', file: 'docs/command.md', tells: 'Share, read and burn from a terminal or a script.' },
   { key: 'api', file: 'docs/api.md', tells: 'The HTTP API in curl, TypeScript, Python and Go.' },
@@ -21,7 +21,7 @@ const shelf = [
   },
 ] as const;
 
-/** What the site serves in place of a file: below its base path. */
+/** The site's page for a file, below its base path. */
 const served: Readonly<Record<string, string>> = {
   ...Object.fromEntries(shelf.map(({ key, file }) => [file, `docs/${key}`])),
   'docs/openapi/mayfly.json': 'api/v2/openapi.json',
@@ -29,7 +29,7 @@ const served: Readonly<Record<string, string>> = {
   '/api/docs': 'api/docs',
 };
 
-/** In markup, an address that begins with `@/` is one of the site, below its base path. */
+/** In markup, `@/` begins an address below the site's base path. */
 export type Block =
   | { readonly kind: 'markup'; readonly markup: string }
   | { readonly kind: 'code'; readonly code: string };
@@ -43,7 +43,7 @@ export interface Document {
   readonly body: readonly Block[];
 }
 
-/** Of a heading, as GitHub makes them. */
+/** As GitHub makes them. */
 function idOf(title: string): string {
   return title
     .toLowerCase()
@@ -60,7 +60,7 @@ function escapeMarkup(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** Where the site serves what a document names by its path, `null` for what is in the source only. */
+/** The site's page for a path in a document; `null` for a file that is only in the source. */
 function addressOf(target: string, file: string): string | null {
   const [path = '', anchor] = target.split('#');
   const named = path.startsWith('/') ? path : relative(root, join(root, file, '..', path));
@@ -98,7 +98,7 @@ function createReader(file: string): Marked {
   return marked;
 }
 
-/** As the tables of all pages: each row a card on a phone, and a table to screen readers nevertheless. */
+/** Like all tables here: cards on a phone, still a table to screen readers. */
 function tableMarkup({ header, rows }: Tokens.Table, inline: (tokens: Token[]) => string): string {
   const titles = header.map(({ tokens }) => inline(tokens));
   const labels = header.map(({ text }) => escapeMarkup(text.replaceAll('`', '')));

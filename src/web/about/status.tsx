@@ -1,13 +1,10 @@
-/**
- * Whether the service works just now, and which regions there are. The status page shows the version, the region and
- * whether the store answers and what its durability rests on, and nothing else about the machine.
- */
+/** Status and regions. The status page shows version, region, whether the store answers, its durability, and nothing else of the machine. */
 import type { FC } from 'hono/jsx';
 import type { Region } from '../../core/keys.ts';
 import type { Clock } from '../../core/time.ts';
 import type { StoreRisk } from '../../http/health.ts';
 import { RequestProblem } from '../../http/problem.ts';
-import { type Frame, Page, renderPage } from '../kit/layout.tsx';
+import { type Frame, Page } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
 import { Badge, Moment } from '../kit/parts.tsx';
@@ -16,7 +13,7 @@ export interface StatusDeps {
   readonly clock: Clock;
   readonly version: string;
   readonly isReady: () => boolean | Promise<boolean>;
-  /** What a commit's durability rests on, where that has to be said; absent otherwise. */
+  /** The store's risks, if people should know them. */
   readonly storeRisks?: readonly StoreRisk[];
 }
 
@@ -35,10 +32,10 @@ export function createStatusPages(deps: StatusDeps): PageRoute[] {
   ];
 }
 
-/** Regions by label and address: labels are the operator's choice and need not be countries. */
+/** With label and address: the operator's labels need not be countries. */
 const RegionsPage: FC<{ frame: Frame }> = ({ frame }) => {
   const { region: own, regions } = frame.settings;
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <MessagePage
       frame={frame}
@@ -65,7 +62,7 @@ const RegionLine: FC<{ frame: Frame; region: Region; isOwn: boolean }> = ({ fram
     </a>
     {isOwn ? (
       <Badge kind="good" icon="check">
-        {frame.words.say('regions.own')}
+        {frame.messages.say('regions.own')}
       </Badge>
     ) : null}
   </>
@@ -80,8 +77,8 @@ interface StatusProps {
 }
 
 const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt, risks }) => {
-  const { words, href } = frame;
-  const { say } = words;
+  const { messages, href } = frame;
+  const { say } = messages;
   const title = say(isReady ? 'status.works' : 'status.fails');
   return (
     <Page frame={frame} title={say('status.title')} scripts={['time']}>
@@ -117,7 +114,7 @@ const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt, risks
           <dd>{version}</dd>
           <dt>{say('status.checked')}</dt>
           <dd>
-            <Moment words={words} at={checkedAt} />
+            <Moment messages={messages} at={checkedAt} />
           </dd>
         </dl>
       </div>
@@ -132,7 +129,7 @@ const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt, risks
 
 function showRegions({ frame }: PageRequest): PageReply {
   if (frame.settings.region === null) throw new RequestProblem({ problem: 'not_found' });
-  return pageReply(200, renderPage(<RegionsPage frame={frame} />));
+  return pageReply(200, <RegionsPage frame={frame} />);
 }
 
 async function showStatus(
@@ -142,7 +139,7 @@ async function showStatus(
   const works = await answers(isReady);
   const facts = { isReady: works, version, checkedAt: clock(), risks };
   const page = <StatusPage frame={frame} {...facts} />;
-  return pageReply(works ? 200 : 503, renderPage(page));
+  return pageReply(works ? 200 : 503, page);
 }
 
 async function answers(isReady: StatusDeps['isReady']): Promise<boolean> {

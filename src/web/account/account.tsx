@@ -1,11 +1,10 @@
-/** The account's first page: who is logged in, language, sharing and its notices, and the way to delete the account. */
+/** The account's first page: its owner, language, sharing with notices, and the link that deletes it. */
 import type { FC } from 'hono/jsx';
 import type { Account, AccountCaller, SignedIn } from '../../core/account.ts';
 import { maxSenderName } from '../../core/accounts/sender-name.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Plan, PlanName } from '../../core/plans.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { NoticeBoxes, readNoticeKinds } from '../kit/field.tsx';
 import {
   type DoneTexts,
   doneIn,
@@ -16,9 +15,10 @@ import {
   TextField,
 } from '../kit/form-page.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
+import type { Messages } from '../kit/messages.ts';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
 import { Badge } from '../kit/parts.tsx';
-import type { Words } from '../kit/words.ts';
+import { NoticeBoxes, readNoticeKinds } from '../secrets/fields.tsx';
 import { createDeletePages } from './delete.tsx';
 import type { AccountPageDeps } from './form.tsx';
 import { createForgottenPages, createPasswordPages } from './password.tsx';
@@ -80,7 +80,7 @@ const nameField = 'sender-name';
 
 type Typed = Pick<Account, 'notify' | 'senderName'>;
 
-/** A stranger who signed up could pretend to be somebody else, in the site's own mails. */
+/** Strangers who signed up could impersonate others in the site's mails. */
 function mayChooseName({ signUpIsOpen, plans }: AccountPageDeps['settings'], { plan }: Account): boolean {
   return !signUpIsOpen || plans[plan].maxDomains > 0;
 }
@@ -99,14 +99,14 @@ interface AccountProps {
 
 const ProfilePage: FC<AccountProps> = (props) => {
   const { frame, plan, hasDomains, done, refusal } = props;
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <AccountPage {...{ frame, hasDomains, done, refusal }} section="account" title={say('account.title')}>
       <Owner {...props} />
       <Language frame={frame} />
       <section class="sheet">
         <h2>{say('account.sharing')}</h2>
-        <p>{limitsIn(frame.words, plan)}</p>
+        <p>{limitsIn(frame.messages, plan)}</p>
         <SharingForm {...props} />
       </section>
       <section class="danger">
@@ -123,20 +123,20 @@ const ProfilePage: FC<AccountProps> = (props) => {
 };
 
 const Owner: FC<AccountProps> = ({ frame, account, waiting }) => {
-  const { words, href } = frame;
+  const { messages, href } = frame;
   return (
     <section class="sheet owner">
       <span class="initial" aria-hidden="true">
-        {[...account.username][0]?.toLocaleUpperCase(words.locale)}
+        {[...account.username][0]?.toLocaleUpperCase(messages.locale)}
       </span>
       <div>
         <p class="owner-name">
           <bdi>{account.username}</bdi>
         </p>
         <p>
-          <Badge kind="plain">{words.say(planNames[account.plan])}</Badge>
+          <Badge kind="plain">{messages.say(planNames[account.plan])}</Badge>
           {waiting === null ? null : (
-            <a href={`${href('recent')}?state=waiting`}>{waitingIn(words, waiting)}</a>
+            <a href={`${href('recent')}?state=waiting`}>{waitingIn(messages, waiting)}</a>
           )}
         </p>
       </div>
@@ -144,18 +144,18 @@ const Owner: FC<AccountProps> = ({ frame, account, waiting }) => {
   );
 };
 
-/** How many secrets are unopened, as far as they were counted. */
+/** Unopened secrets, up to `countedMax`. */
 interface Waiting {
   readonly count: number;
   readonly isMore: boolean;
 }
 
-function waitingIn({ say }: Words, { count, isMore }: Waiting): string {
+function waitingIn({ say }: Messages, { count, isMore }: Waiting): string {
   if (isMore) return say('account.waitingMany', { count });
   return count === 0 ? say('account.waitingNone') : say('account.waiting', { count });
 }
 
-function limitsIn({ say, duration, size }: Words, plan: Plan): string {
+function limitsIn({ say, duration, size }: Messages, plan: Plan): string {
   return say('account.limits', {
     size: size(plan.maxValueBytes),
     sealedSize: size(plan.maxSealedBytes),
@@ -165,17 +165,17 @@ function limitsIn({ say, duration, size }: Words, plan: Plan): string {
   });
 }
 
-const Language: FC<{ frame: Frame }> = ({ frame: { words, settings } }) =>
+const Language: FC<{ frame: Frame }> = ({ frame: { messages, settings } }) =>
   settings.locales.length < 2 ? null : (
     <section class="sheet">
-      <h2>{words.say('account.language')}</h2>
-      <p>{words.languageName(words.locale)}</p>
-      <p class="hint">{words.say('account.languageHint')}</p>
+      <h2>{messages.say('account.language')}</h2>
+      <p>{messages.languageName(messages.locale)}</p>
+      <p class="hint">{messages.say('account.languageHint')}</p>
     </section>
   );
 
 const SharingForm: FC<AccountProps> = ({ frame, account, typed, refusal }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <PostForm frame={frame} action={frame.href('notices')} class="after">
       {mayChooseName(frame.settings, account) ? (
@@ -216,7 +216,7 @@ async function showAccount(
 
 const countedMax = 50;
 
-/** Without the store, a refused form comes back without the count rather than being lost. */
+/** `null` without the store, so that a refused form is not lost. */
 async function countWaiting(
   service: AccountPageDeps['service'],
   caller: AccountCaller,
@@ -244,7 +244,7 @@ async function setNotices(
   const senderName = form.text(nameField);
   const isNamed = mayChooseName(deps.settings, signedIn.caller.account);
   if (isNamed && !(await deps.accounts.setSenderName(signedIn, senderName))) {
-    const wrong = request.frame.words.say('account.senderNameWrong', { max: maxSenderName });
+    const wrong = request.frame.messages.say('account.senderNameWrong', { max: maxSenderName });
     return showAccount(request, signedIn, deps, refuseField(nameField, wrong), { notify, senderName });
   }
   await deps.accounts.setNotify(signedIn, notify);

@@ -1,7 +1,6 @@
 /**
- * Which browser a log-in came from, as a short label that its owner recognises (`User-Agent`, RFC 9110 §10.1.5). The
- * label is made only of the names below, never of the header's own text, so it is harmless to show; the work is bounded
- * whatever the header holds.
+ * The browser of a log-in, as a short label for its owner (`User-Agent`, RFC 9110 §10.1.5). It uses only the names below, never the
+ * header's text, so it is safe to show. Takes bounded work for any header.
  */
 const longestHeaderLength = 400;
 
@@ -31,7 +30,7 @@ const systems: readonly Product[] = [
 const nameIn = (header: string, products: readonly Product[]) =>
   products.find(([, token]) => token.test(header))?.[0];
 
-/** `Firefox on Linux`, or whichever part the header names; `''` if neither. */
+/** `Firefox on Linux`, or only the part that is known. */
 export function browserLabel(userAgent: string): string {
   const header = userAgent.slice(0, longestHeaderLength);
   const browser = nameIn(header, browsers) ?? '';
@@ -45,7 +44,7 @@ export interface BrowserName {
   readonly system: string;
 }
 
-/** The parts of a label, for each language to join in its own way. */
+/** For each language to join in its own way. */
 export function parseBrowserLabel(label: string): BrowserName {
   const [, browser = '', system = ''] = /^(.*?) ?\bon (.+)$/.exec(label) ?? [];
   return system === '' ? { browser: label, system: '' } : { browser, system };

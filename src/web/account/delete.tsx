@@ -1,12 +1,12 @@
 /**
- * Deleting an account. The page first lists everything that will happen; deleting takes the password, counted like a
- * log-in, and a ticked box. The next page is rendered signed out and clears the cookie.
+ * Deleting an account. The page first lists the consequences; deleting takes the password, counted like a log-in, and a ticked box. The
+ * next page is rendered logged out and clears the cookie.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { type FormRefusal, forAccount, formReply, refuseField, TickBox } from '../kit/form-page.tsx';
-import { type Frame, PostForm, renderPage } from '../kit/layout.tsx';
+import { type Frame, PostForm } from '../kit/layout.tsx';
 import { ConfirmRow, MessagePage } from '../kit/message-page.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
 import { type AccountPageDeps, countGuess, OwnPassword } from './form.tsx';
@@ -42,7 +42,7 @@ interface DeleteAccountProps extends Attempt {
 }
 
 const DeleteAccountPage: FC<DeleteAccountProps> = ({ frame, username, hasDomains, isTicked, refusal }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <AccountPage
       {...{ frame, hasDomains, refusal }}
@@ -71,20 +71,20 @@ const DeleteAccountPage: FC<DeleteAccountProps> = ({ frame, username, hasDomains
   );
 };
 
-const WhatHappens: FC<{ frame: Frame }> = ({ frame: { words } }) => (
+const WhatHappens: FC<{ frame: Frame }> = ({ frame: { messages } }) => (
   <>
-    <p class="lead">{words.say('account.deleteLead')}</p>
+    <p class="lead">{messages.say('account.deleteLead')}</p>
     <ul>
-      <li>{words.say('account.deleteSecrets')}</li>
-      <li>{words.say('account.deleteTokens')}</li>
-      <li>{words.say('account.deleteReceipts')}</li>
-      <li>{words.say('account.deleteMail')}</li>
+      <li>{messages.say('account.deleteSecrets')}</li>
+      <li>{messages.say('account.deleteTokens')}</li>
+      <li>{messages.say('account.deleteReceipts')}</li>
+      <li>{messages.say('account.deleteMail')}</li>
     </ul>
   </>
 );
 
 const AccountDeletedPage: FC<{ frame: Frame; burned: number }> = ({ frame, burned }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <MessagePage
       frame={frame}
@@ -119,7 +119,7 @@ async function deleteAccount(
 ): Promise<PageReply> {
   const { accounts, limiter, sessionCookie } = deps;
   const { frame, clientPrefix } = request;
-  const { say, locale } = frame.words;
+  const { say, locale } = frame.messages;
   const form = await request.form();
   if (!isConfirmed(form.text('confirm'))) {
     const refusal = refuseField('confirm', say('account.deleteUnconfirmed'));
@@ -138,5 +138,5 @@ async function deleteAccount(
   }
   const signedOut = { ...frame, visitor: null, formToken: '' };
   const page = <AccountDeletedPage frame={signedOut} burned={outcome.burned} />;
-  return { ...pageReply(200, renderPage(page)), cookies: [sessionCookie.clear()] };
+  return { ...pageReply(200, page), cookies: [sessionCookie.clear()] };
 }

@@ -1,4 +1,4 @@
-/** What account pages share: their dependencies, password fields, mailed links, and the counting of password guesses. */
+/** Shared by account pages: dependencies, password fields, mailed links, and counting password guesses. */
 import { createHash } from 'node:crypto';
 import type { FC } from 'hono/jsx';
 import type { Settings } from '../../config/read.ts';
@@ -13,9 +13,9 @@ import type { LimitedCall, RateLimiter } from '../../http/rate-limit.ts';
 import type { Form } from '../kit/form.ts';
 import { type FormRefusal, refusalOfProblem, refuseField, TextField, TickBox } from '../kit/form-page.tsx';
 import type { Frame } from '../kit/layout.tsx';
+import { type Messages, wrongAddress } from '../kit/messages.ts';
 import { type PageAction, type PageReply, type PageRequest, seeOther, takeShared } from '../kit/page.ts';
 import type { SessionCookie } from '../kit/session.ts';
-import { type Words, wrongAddress } from '../kit/words.ts';
 
 export interface AccountPageDeps {
   readonly accounts: AccountService;
@@ -32,7 +32,7 @@ export interface FrameProps {
   readonly frame: Frame;
 }
 
-/** Of a form that asks for an address alone. */
+/** A form with only an address. */
 export interface EmailFormProps extends FrameProps {
   readonly email: string;
   readonly refusal: FormRefusal | null;
@@ -45,21 +45,20 @@ interface PasswordFieldProps {
   readonly refusal: FormRefusal | null;
 }
 
-/** Shows the rules up front. */
 export const NewPasswordField: FC<PasswordFieldProps> = ({ frame, ...field }) => (
   <TextField
     {...field}
     type="password"
     autocomplete="new-password"
-    words={frame.words}
-    hint={frame.words.say('password.rules', { count: passwordLength.min })}
+    messages={frame.messages}
+    hint={frame.messages.say('password.rules', { count: passwordLength.min })}
   />
 );
 
-/** For the person and for password managers: whose password it is, where nothing else on the page says so. */
+/** Tells people and password managers whose password it is. */
 export const UsernameField: FC<{ frame: Frame; username: string }> = ({ frame, username }) => (
   <div class="field">
-    <label for="username">{frame.words.say('password.username')}</label>
+    <label for="username">{frame.messages.say('password.username')}</label>
     <input id="username" type="email" autocomplete="username" value={username} readonly />
   </div>
 );
@@ -69,11 +68,11 @@ interface OwnPasswordProps extends PasswordFieldProps {
   readonly hint?: string;
 }
 
-/** Asks for the account's current password. The page says whose it is; the field says so to password managers. */
+/** The current password. The hidden field tells password managers whose it is. */
 export const OwnPassword: FC<OwnPasswordProps> = ({ frame, username, ...field }) => (
   <>
     <input type="email" autocomplete="username" value={username} readonly hidden />
-    <TextField {...field} type="password" autocomplete="current-password" words={frame.words} />
+    <TextField {...field} type="password" autocomplete="current-password" messages={frame.messages} />
   </>
 );
 
@@ -83,15 +82,12 @@ export function readTokenFate(form: Form): TokenFate {
   return form.text(tokenFateField) === 'yes' ? 'revoke' : 'keep';
 }
 
-/**
- * Revokes every API token along with the old password. Unticked by default: most new passwords replace forgotten ones,
- * and programs stop without their tokens.
- */
+/** Unticked by default: most new passwords replace forgotten ones, and programs stop without their tokens. */
 export const RevokeTokensBox: FC<{ frame: Frame; hint: string; tokens: TokenFate }> = (props) => (
   <div class="field">
     <TickBox
       name={tokenFateField}
-      label={props.frame.words.say('password.revokeTokens')}
+      label={props.frame.messages.say('password.revokeTokens')}
       hint={props.hint}
       isTicked={props.tokens === 'revoke'}
       wrong={null}
@@ -99,8 +95,8 @@ export const RevokeTokensBox: FC<{ frame: Frame; hint: string; tokens: TokenFate
   </div>
 );
 
-/** @param name of the field that holds the password */
-export function refusalOfPassword(refused: PasswordRefusal, name: string, { say }: Words): FormRefusal {
+/** @param name of the password's field */
+export function refusalOfPassword(refused: PasswordRefusal, name: string, { say }: Messages): FormRefusal {
   switch (refused.outcome) {
     case 'password_too_short':
       return refuseField(name, say('password.tooShort', { count: refused.minLength }));
@@ -113,7 +109,7 @@ export function refusalOfPassword(refused: PasswordRefusal, name: string, { say 
   }
 }
 
-/** The POST of a form that logs in, signs up or resets. Without a session it is stale when its cookie is missing. */
+/** The POST of a form that logs in, signs up or resets. Without a session, a missing cookie makes it stale. */
 export function signInPost(
   limit: PageAction['limit'],
   handle: PageAction['handle'],
@@ -123,22 +119,21 @@ export function signInPost(
     limit,
     handle,
     refuse: (request, problem) => {
-      const { words } = request.frame;
-      const refusal = refusalOfProblem(problem, words);
+      const { messages } = request.frame;
+      const refusal = refusalOfProblem(problem, messages);
       const isStale = problem.problem === 'stale_form';
-      return redisplay(request, isStale ? { ...refusal, message: words.say('signIn.stale') } : refusal);
+      return redisplay(request, isStale ? { ...refusal, message: messages.say('signIn.stale') } : refusal);
     },
   };
 }
 
 interface LinkRequest {
-  /** The page whose form asks. */
   readonly page: 'signUp' | 'forgotten';
   readonly ask: AccountService['requestSignUp'] | AccountService['requestReset'];
   readonly redisplay: (request: PageRequest, refusal: FormRefusal) => Promise<PageReply>;
 }
 
-/** Asks for a mailed link. Every address gets the same answer (P17); a text that is not an address is not counted. */
+/** Every address gets the same answer (P17); a text that is not an address does not count. */
 export async function askForLink(
   request: PageRequest,
   limiter: AccountPageDeps['limiter'],
@@ -148,28 +143,28 @@ export async function askForLink(
   const email = (await request.form()).text('email');
   const calls: LimitedCall[] = [{ name: 'signUp', party: 'anonymous', client: clientPrefix }];
   await takeShared(limiter, calls);
-  const asked = await ask({ email, locale: frame.words.locale });
+  const asked = await ask({ email, locale: frame.messages.locale });
   if (asked.outcome === 'invalid_email') {
     await limiter.refundShared(calls);
-    return redisplay(request, refuseField('email', wrongAddress(frame.words, 'signUp.emailWrong', email)));
+    return redisplay(request, refuseField('email', wrongAddress(frame.messages, 'signUp.emailWrong', email)));
   }
   return seeOther(`${frame.href(page)}?done=sent`);
 }
 
 interface Guess<T> {
   readonly clientPrefix: string;
-  /** The address whose password is tried, as typed. */
+  /** As typed. */
   readonly username: string;
   readonly compute: () => Promise<T>;
   readonly isWrong: (outcome: T) => boolean;
 }
 
 /**
- * As with passphrases (P14), a guess at a password is counted before it is computed: against the client and against the
- * address, known or not (P17). Anything but a wrong guess is given back, so logging in locks nobody out. Addresses are
- * counted by a hash, so none is kept and a long one takes no more memory (P18, P21).
+ * Counts a password guess before computing it, as for passphrases (P14): against the client and against the address, known or not (P17).
+ * Refunds all but wrong guesses, so that logging in never locks anyone out. Counts addresses by hash: none is stored, and a long one needs no
+ * more memory (P18, P21).
  *
- * @throws RequestProblem before anything is computed.
+ * @throws RequestProblem before it computes anything
  */
 export async function countGuess<T>(
   limiter: AccountPageDeps['limiter'],

@@ -1,10 +1,9 @@
 /**
- * Changing a password, and choosing a new one when it is forgotten.
+ * Changing a password, and choosing a new one for a forgotten one.
  *
- * Changing takes the current password, counted like a log-in, so an open browser is not enough and guesses are limited. For a
- * forgotten one the first step answers the same for every address (P17), and opening the mailed link changes nothing (P4). The
- * page says beforehand what a new password loses. A refused form keeps the API token, without which the list of shared secrets
- * is lost, and the choice about the tokens.
+ * A change takes the current password, counted like a log-in: an open browser is not enough, and guesses are limited. For a forgotten one,
+ * every address gets the same answer (P17), and opening the mailed link changes nothing (P4). The page says what a new password loses. A
+ * refused form keeps the API token, which saves the list of shared secrets, and the choice about tokens.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn, TokenFate } from '../../core/account.ts';
@@ -17,7 +16,7 @@ import {
   refuseField,
   TextField,
 } from '../kit/form-page.tsx';
-import { type Frame, PostForm, renderPage } from '../kit/layout.tsx';
+import { type Frame, PostForm } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
 import { browserLabel } from './browser-label.ts';
@@ -60,7 +59,7 @@ interface PasswordProps {
 }
 
 const PasswordPage: FC<PasswordProps> = ({ frame, username, hasDomains, tokens, refusal }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <AccountPage
       {...{ frame, hasDomains, refusal }}
@@ -97,11 +96,11 @@ async function change(request: PageRequest, signedIn: SignedIn, deps: AccountPag
   const current = new Sensitive(form.text('current'));
   const next = new Sensitive(form.text('next'));
   const tokens = readTokenFate(form);
-  const { words } = frame;
+  const { messages } = frame;
   const outcome = await countGuess(deps.limiter, {
     clientPrefix,
     username: signedIn.caller.account.username,
-    compute: () => deps.accounts.changePassword(signedIn, { current, next, tokens, locale: words.locale }),
+    compute: () => deps.accounts.changePassword(signedIn, { current, next, tokens, locale: messages.locale }),
     isWrong: ({ outcome }) => outcome === 'wrong_password',
   });
   switch (outcome.outcome) {
@@ -110,9 +109,9 @@ async function change(request: PageRequest, signedIn: SignedIn, deps: AccountPag
       return seeOther(`${frame.href('account')}?done=${done}`);
     }
     case 'wrong_password':
-      return showForm(request, signedIn, deps, refuseField('current', words.say('password.wrong')));
+      return showForm(request, signedIn, deps, refuseField('current', messages.say('password.wrong')));
     default:
-      return showForm(request, signedIn, deps, refusalOfPassword(outcome, 'next', words));
+      return showForm(request, signedIn, deps, refusalOfPassword(outcome, 'next', messages));
   }
 }
 
@@ -138,7 +137,7 @@ export function createForgottenPages(deps: AccountPageDeps): PageRoute[] {
 }
 
 const ForgottenPage: FC<EmailFormProps> = ({ frame, email, refusal }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <FormPage
       {...{ frame, refusal }}
@@ -162,7 +161,7 @@ const ForgottenPage: FC<EmailFormProps> = ({ frame, email, refusal }) => {
 };
 
 const ForgottenSentPage: FC<FrameProps> = ({ frame }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <MessagePage
       frame={frame}
@@ -184,7 +183,7 @@ interface ResetProps extends FrameProps {
 }
 
 const ResetPage: FC<ResetProps> = ({ frame, ticket, username, token, tokens, refusal }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <FormPage
       {...{ frame, refusal }}
@@ -211,20 +210,20 @@ const ResetPage: FC<ResetProps> = ({ frame, ticket, username, token, tokens, ref
   );
 };
 
-const ResetChanges: FC<FrameProps> = ({ frame: { words } }) => (
+const ResetChanges: FC<FrameProps> = ({ frame: { messages } }) => (
   <section class="note">
-    <h2>{words.say('reset.changesTitle')}</h2>
+    <h2>{messages.say('reset.changesTitle')}</h2>
     <ul>
-      <li>{words.say('reset.changesList')}</li>
-      <li>{words.say('reset.changesSessions')}</li>
-      <li>{words.say('reset.changesLinks')}</li>
-      <li>{words.say('reset.changesTokens')}</li>
+      <li>{messages.say('reset.changesList')}</li>
+      <li>{messages.say('reset.changesSessions')}</li>
+      <li>{messages.say('reset.changesLinks')}</li>
+      <li>{messages.say('reset.changesTokens')}</li>
     </ul>
   </section>
 );
 
 const ResetGonePage: FC<FrameProps> = ({ frame }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <MessagePage frame={frame} title={say('reset.goneTitle')} lead={say('reset.gone')}>
       <p>
@@ -237,7 +236,7 @@ const ResetGonePage: FC<FrameProps> = ({ frame }) => {
 };
 
 function showForgotten({ frame, query }: PageRequest): PageReply {
-  if (query.get('done') === 'sent') return pageReply(200, renderPage(<ForgottenSentPage frame={frame} />));
+  if (query.get('done') === 'sent') return pageReply(200, <ForgottenSentPage frame={frame} />);
   return formReply(<ForgottenPage frame={frame} email="" refusal={null} />, null);
 }
 
@@ -256,10 +255,10 @@ async function showReset(
   refusal: FormRefusal | null,
 ): Promise<PageReply> {
   const found = await accounts.checkReset(key);
-  if (found.outcome === 'gone') return pageReply(404, renderPage(<ResetGonePage frame={frame} />));
+  if (found.outcome === 'gone') return pageReply(404, <ResetGonePage frame={frame} />);
   const { username, isFirst } = found;
   if (isFirst) {
-    const [action, submit] = [frame.href('reset', key), frame.words.say('reset.submit')];
+    const [action, submit] = [frame.href('reset', key), frame.messages.say('reset.submit')];
     return formReply(<FirstPasswordPage {...{ frame, action, submit, username, refusal }} />, refusal);
   }
   const typed = refusal === null ? null : await form();
@@ -278,7 +277,7 @@ async function reset(request: PageRequest, deps: AccountPageDeps): Promise<PageR
     existingToken: new Sensitive(form.text('token').trim()),
     tokens,
     label: browserLabel(userAgent),
-    locale: frame.words.locale,
+    locale: frame.messages.locale,
     clientPrefix,
   });
   switch (set.outcome) {
@@ -291,10 +290,10 @@ async function reset(request: PageRequest, deps: AccountPageDeps): Promise<PageR
       return seeOther(`${frame.href('account')}?done=${done}`, [cookie]);
     }
     case 'gone':
-      return pageReply(404, renderPage(<ResetGonePage frame={frame} />));
+      return pageReply(404, <ResetGonePage frame={frame} />);
     case 'invalid_token':
-      return showReset(request, deps, refuseField('token', frame.words.say('reset.tokenWrong')));
+      return showReset(request, deps, refuseField('token', frame.messages.say('reset.tokenWrong')));
     default:
-      return showReset(request, deps, refusalOfPassword(set, 'password', frame.words));
+      return showReset(request, deps, refusalOfPassword(set, 'password', frame.messages));
   }
 }

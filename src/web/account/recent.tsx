@@ -1,8 +1,4 @@
-/**
- * What an account has shared, newest first: its own receipts only, without values or plain recipients, and with no more of a
- * secret's key than the six characters that every receipt keeps (P16).
- */
-
+/** An account's secrets, newest first: only its own, without values or full recipients, and with six characters of the key (P16). */
 import type { Child, FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
 import type { ReceiptView, RecentOutcome } from '../../core/secrets/outcomes.ts';
@@ -11,10 +7,10 @@ import type { DeliveryState, ReceiptState } from '../../protocol/vocabulary.ts';
 import { Day } from '../kit/day.tsx';
 import { forAccount, PageHead } from '../kit/form-page.tsx';
 import { Actions, Item, Items } from '../kit/items.tsx';
-import { type Frame, Page, renderPage } from '../kit/layout.tsx';
+import { type Frame, Page } from '../kit/layout.tsx';
+import type { Messages } from '../kit/messages.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
 import { Ago, Dated, Icon } from '../kit/parts.tsx';
-import type { Words } from '../kit/words.ts';
 import type { AccountPageDeps } from './form.tsx';
 
 const pageLength = 50;
@@ -23,7 +19,7 @@ export function createRecentPages(deps: AccountPageDeps): PageRoute[] {
   return [{ name: 'recent', get: forAccount((request, signedIn) => showRecent(request, signedIn, deps)) }];
 }
 
-/** The filters, as the address names them. */
+/** Filters, as in the address. */
 const recentStates = ['waiting', 'opened', 'burned', 'expired'] as const;
 type RecentState = (typeof recentStates)[number];
 
@@ -54,14 +50,14 @@ interface RecentProps {
   readonly nextCursor: string | null;
   /** The filter; `null` for all. */
   readonly state: RecentState | null;
-  /** Whether this is not the first page. */
+  /** Not the first page. */
   readonly isLater: boolean;
   readonly cursorIsBad: boolean;
 }
 
 const RecentPage: FC<RecentProps> = (props) => {
   const { frame, receipts, nextCursor, state, isLater, cursorIsBad } = props;
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const isEmpty = receipts.length === 0 && nextCursor === null;
   const isUntouched = isEmpty && state === null && !isLater;
   return (
@@ -93,7 +89,7 @@ function addressOf({ href }: Frame, state: RecentState | null, cursor: string | 
 }
 
 const FilterNav: FC<Pick<RecentProps, 'frame' | 'state'>> = ({ frame, state }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <nav class="filter" aria-label={say('recent.filter')}>
       {[null, ...recentStates].map((each) => (
@@ -106,7 +102,7 @@ const FilterNav: FC<Pick<RecentProps, 'frame' | 'state'>> = ({ frame, state }) =
 };
 
 const Nothing: FC<RecentProps> = ({ frame, state, isLater }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   if (isLater) return <p>{say('recent.endOfList')}</p>;
   if (state !== null) {
     return (
@@ -130,7 +126,7 @@ const Nothing: FC<RecentProps> = ({ frame, state, isLater }) => {
 };
 
 const List: FC<Pick<RecentProps, 'frame' | 'receipts'>> = ({ frame, receipts }) => (
-  <Items label={frame.words.say('recent.title')} isDense>
+  <Items label={frame.messages.say('recent.title')} isDense>
     {receipts.map((receipt, at) => (
       <Row frame={frame} receipt={receipt} at={at} />
     ))}
@@ -140,7 +136,7 @@ const List: FC<Pick<RecentProps, 'frame' | 'receipts'>> = ({ frame, receipts }) 
 interface RowProps {
   readonly frame: Frame;
   readonly receipt: ReceiptView;
-  /** Its place in the list, for the ids. */
+  /** For the ids. */
   readonly at: number;
 }
 
@@ -165,70 +161,73 @@ const Row: FC<RowProps> = (props) => {
   );
 };
 
-/** The label, or else who it is for, or else how its link begins: something that tells it from the other rows. */
-const Name: FC<RowProps> = ({ frame: { words }, receipt: { memo, recipient, secretShortkey } }) => {
+/** Something to tell the rows apart: the label, the recipient, or the start of the link's key. */
+const Name: FC<RowProps> = ({ frame: { messages }, receipt: { memo, recipient, secretShortkey } }) => {
   if (memo !== '') return <>{memo}</>;
-  if (recipient !== null) return <>{words.say('recent.to', { recipient: words.code(recipient) })}</>;
+  if (recipient !== null) return <>{messages.say('recent.to', { recipient: messages.code(recipient) })}</>;
   return (
     <>
-      {words.say('recent.untitled')}
+      {messages.say('recent.untitled')}
       {secretShortkey === '' ? null : (
         <>
           {' '}
-          <span class="item-aside">{words.say('recent.code', { code: words.code(secretShortkey) })}</span>
+          <span class="item-aside">
+            {messages.say('recent.code', { code: messages.code(secretShortkey) })}
+          </span>
         </>
       )}
     </>
   );
 };
 
-const PassphraseMark: FC<Pick<RowProps, 'frame'>> = ({ frame: { words } }) => (
+const PassphraseMark: FC<Pick<RowProps, 'frame'>> = ({ frame: { messages } }) => (
   <span class="item-aside">
     <Icon name="lock" />
-    <span class="visually-hidden">{words.say('recent.withPassphrase')}</span>
+    <span class="visually-hidden">{messages.say('recent.withPassphrase')}</span>
   </span>
 );
 
 const undelivered: ReadonlySet<DeliveryState> = new Set(['refused', 'given_up', 'not_sent']);
 
-/** What became of it comes first: a narrow screen cuts off the end. */
-function notesOf({ frame: { words }, receipt }: RowProps): Child[] {
-  const { say } = words;
+/** State first: a narrow screen cuts off the end. */
+function notesOf({ frame: { messages }, receipt }: RowProps): Child[] {
+  const { say } = messages;
   const { memo, recipient, state, delivery } = receipt;
   const isWaiting = filterOf[state] === 'waiting';
   const isUndelivered = isWaiting && delivery !== null && undelivered.has(delivery.state);
   return [
-    <Fate words={words} receipt={receipt} />,
+    <Fate messages={messages} receipt={receipt} />,
     ...(isUndelivered ? [<span class="fate-burned">{say('recent.notDelivered')}</span>] : []),
-    ...(isWaiting ? [<Dated words={words} say="recent.createdAt" at={receipt.createdAt} as={Ago} />] : []),
+    ...(isWaiting
+      ? [<Dated messages={messages} say="recent.createdAt" at={receipt.createdAt} as={Ago} />]
+      : []),
     ...(memo === '' || recipient === null
       ? []
-      : [<bdi>{say('recent.to', { recipient: words.code(recipient) })}</bdi>]),
+      : [<bdi>{say('recent.to', { recipient: messages.code(recipient) })}</bdi>]),
   ];
 }
 
-/** What became of it, and when. */
-const Fate: FC<{ words: Words; receipt: ReceiptView }> = ({ words, receipt }) => {
+const Fate: FC<{ messages: Messages; receipt: ReceiptView }> = ({ messages, receipt }) => {
   const { state, createdAt, ttlSeconds, secretTtlSeconds, receivedAt, burnedAt, updatedAt } = receipt;
   const fate = filterOf[state];
   const expiresAt = createdAt + ttlSeconds;
   const burned = receipt.burnedBy === 'recipient' ? 'recent.burnedByRecipientAt' : 'recent.burnedAt';
   const shown = {
-    waiting: <Dated words={words} say="recent.timeLeft" at={expiresAt} left={secretTtlSeconds ?? 0} />,
-    opened: <Dated words={words} say="recent.openedAt" at={receivedAt ?? updatedAt} as={Ago} />,
-    burned: <Dated words={words} say={burned} at={burnedAt ?? updatedAt} as={Ago} />,
-    expired: <Dated words={words} say="recent.expiredAt" at={expiresAt} as={Ago} />,
+    waiting: <Dated messages={messages} say="recent.timeLeft" at={expiresAt} left={secretTtlSeconds ?? 0} />,
+    opened: <Dated messages={messages} say="recent.openedAt" at={receivedAt ?? updatedAt} as={Ago} />,
+    burned: <Dated messages={messages} say={burned} at={burnedAt ?? updatedAt} as={Ago} />,
+    expired: <Dated messages={messages} say="recent.expiredAt" at={expiresAt} as={Ago} />,
   };
   return (
     <span class={`fate-${fate}`}>
-      {fate === 'waiting' ? <span class="fate-word">{words.say('recent.waiting')} · </span> : null}
+      {fate === 'waiting' ? <span class="fate-word">{messages.say('recent.waiting')} · </span> : null}
       {shown[fate]}
     </span>
   );
 };
 
-const RowActions: FC<RowProps> = ({ frame: { words, href }, receipt, at }) => {
-  const { say } = words;
+const RowActions: FC<RowProps> = ({ frame: { messages, href }, receipt, at }) => {
+  const { say } = messages;
   const { metadataKey, recipient, sealed } = receipt;
   const maySendAgain = recipient !== null && !sealed;
   return (
@@ -258,7 +257,7 @@ const RowActions: FC<RowProps> = ({ frame: { words, href }, receipt, at }) => {
 };
 
 const Paging: FC<RecentProps> = ({ frame, state, nextCursor, isLater }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   if (nextCursor === null && !isLater) return null;
   return (
     <div class="row paging">
@@ -276,7 +275,7 @@ const Paging: FC<RecentProps> = ({ frame, state, nextCursor, isLater }) => {
   );
 };
 
-/** A cursor that was tampered with gets the newest page. */
+/** A manipulated cursor gets the newest page. */
 async function showRecent(
   { frame, query }: PageRequest,
   { caller }: SignedIn,
@@ -302,5 +301,5 @@ async function showRecent(
       cursorIsBad={cursorIsBad}
     />
   );
-  return pageReply(200, renderPage(page));
+  return pageReply(200, page);
 }

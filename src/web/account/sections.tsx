@@ -1,10 +1,10 @@
-/** What the pages of an account share: its sections, the current one marked. */
+/** The sections of an account, on all its pages. */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { AccountCaller } from '../../core/account.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { DomainService, DomainView } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import type { ScriptName } from '../client/assets.ts';
+import type { ScriptName } from '../assets/assets.ts';
 import { PageHead, type PageHeadProps } from '../kit/form-page.tsx';
 import { type Frame, Page } from '../kit/layout.tsx';
 import { Icon, type IconName } from '../kit/parts.tsx';
@@ -22,7 +22,7 @@ export type Section = keyof typeof sections;
 interface SectionProps {
   readonly frame: Frame;
   readonly section: Section;
-  /** Whether this is a page below that of the section. */
+  /** A page below the section's own. */
   readonly isBelow?: boolean;
   readonly hasDomains: boolean;
 }
@@ -31,7 +31,6 @@ interface AccountPageProps extends SectionProps, PageHeadProps {
   readonly scripts?: readonly ScriptName[];
 }
 
-/** A page of the account: the sections, and beside or below them its own part. */
 export const AccountPage: FC<PropsWithChildren<AccountPageProps>> = (props) => {
   const { section, isBelow = false, hasDomains, scripts = [], children, ...head } = props;
   return (
@@ -61,14 +60,14 @@ export const AccountFrame: FC<PropsWithChildren<AccountFrameProps>> = ({
   </Page>
 );
 
-const SectionNav: FC<SectionProps> = ({ frame: { words, href }, section, isBelow, hasDomains }) => (
-  <nav class="sections" aria-label={words.say('account.nav')}>
+const SectionNav: FC<SectionProps> = ({ frame: { messages, href }, section, isBelow, hasDomains }) => (
+  <nav class="sections" aria-label={messages.say('account.nav')}>
     {(Object.keys(sections) as Section[])
       .filter((name) => name !== 'domains' || hasDomains)
       .map((name) => (
         <a href={href(name)} aria-current={name === section ? (isBelow ? 'true' : 'page') : undefined}>
           <Icon name={sections[name].icon} />
-          {words.say(sections[name].label)}
+          {messages.say(sections[name].label)}
         </a>
       ))}
   </nav>
@@ -76,12 +75,12 @@ const SectionNav: FC<SectionProps> = ({ frame: { words, href }, section, isBelow
 
 type Domains = Pick<DomainService, 'list' | 'maxDomains'>;
 
-/** Whether the account has share domains or may have some. Without the store, only its plan says so. */
+/** Whether the account has share domains or may add some. Without the store, only its plan decides. */
 export async function mayHaveDomains(domains: Domains, caller: AccountCaller): Promise<boolean> {
   return domains.maxDomains(caller) > 0 || (await domainsOrNone(domains, caller)).length > 0;
 }
 
-/** Without the store, a refused form comes back without the list rather than being lost. */
+/** Empty without the store, so that a refused form is not lost. */
 export async function domainsOrNone(
   domains: Pick<Domains, 'list'>,
   caller: AccountCaller,

@@ -1,14 +1,13 @@
 /**
  * Logging in and out, and the browsers that are logged in.
  *
- * A failed log-in gets the same answer for every cause (P17). Each log-in starts a new session, whatever cookie came with it. A
- * refused form keeps the address, never the password. Only its own account ends a session; ending this browser's session is
- * logging out, cookie included.
+ * A failed log-in gets one answer for every cause (P17). Each log-in starts a new session, whatever cookie it brings. A refused form keeps
+ * the address, never the password. Only its account ends a session; ending this browser's session is a log-out, cookie included.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn, StoredSession } from '../../core/account.ts';
 import { Sensitive } from '../../core/sensitive.ts';
-import { renderErrorPage } from '../kit/error-page.tsx';
+import { errorReply } from '../kit/error-page.tsx';
 import {
   type DoneTexts,
   doneIn,
@@ -20,7 +19,8 @@ import {
   TextField,
 } from '../kit/form-page.tsx';
 import { Item, Items } from '../kit/items.tsx';
-import { type Frame, PostForm, renderPage } from '../kit/layout.tsx';
+import { type Frame, PostForm } from '../kit/layout.tsx';
+import { type Messages, wrongAddress } from '../kit/messages.ts';
 import {
   type PageProblem,
   type PageReply,
@@ -30,7 +30,6 @@ import {
   seeOther,
 } from '../kit/page.ts';
 import { Ago, Badge, Dated, Icon, In } from '../kit/parts.tsx';
-import { type Words, wrongAddress } from '../kit/words.ts';
 import { browserLabel, parseBrowserLabel } from './browser-label.ts';
 import { type AccountPageDeps, countGuess, type EmailFormProps, signInPost } from './form.tsx';
 import { AccountPage, mayHaveDomains } from './sections.tsx';
@@ -62,8 +61,8 @@ interface LogInProps extends EmailFormProps {
 }
 
 const LogInPage: FC<LogInProps> = ({ frame, email, refusal, done }) => {
-  const { words, href } = frame;
-  const { say } = words;
+  const { messages, href } = frame;
+  const { say } = messages;
   return (
     <FormPage
       {...{ frame, refusal, done }}
@@ -87,21 +86,21 @@ const LogInPage: FC<LogInProps> = ({ frame, email, refusal, done }) => {
         label={say('logIn.password')}
         type="password"
         autocomplete="current-password"
-        words={words}
+        messages={messages}
         refusal={refusal}
       />
     </FormPage>
   );
 };
 
-const OtherWays: FC<{ frame: Frame }> = ({ frame: { words, href, settings } }) => (
+const OtherWays: FC<{ frame: Frame }> = ({ frame: { messages, href, settings } }) => (
   <>
     <p>
-      <a href={href('forgotten')}>{words.say('logIn.forgotten')}</a>
+      <a href={href('forgotten')}>{messages.say('logIn.forgotten')}</a>
     </p>
     {settings.signUpIsOpen ? (
       <p>
-        {words.say('logIn.signUpHint')} <a href={href('signUp')}>{words.say('logIn.signUp')}</a>
+        {messages.say('logIn.signUpHint')} <a href={href('signUp')}>{messages.say('logIn.signUp')}</a>
       </p>
     ) : null}
   </>
@@ -132,7 +131,7 @@ async function logIn(request: PageRequest, deps: AccountPageDeps): Promise<PageR
     isWrong: ({ outcome }) => outcome === 'refused',
   });
   if (outcome.outcome === 'refused') {
-    return redisplay(request, refuseForm(wrongAddress(frame.words, 'logIn.wrong', email), 422));
+    return redisplay(request, refuseForm(wrongAddress(frame.messages, 'logIn.wrong', email), 422));
   }
   return seeOther(frame.href('home'), [deps.sessionCookie.set(outcome.session, deps.clock())]);
 }
@@ -142,7 +141,7 @@ async function logOut({ frame, signedIn }: PageRequest, deps: AccountPageDeps): 
   return seeOther(`${frame.href('logIn')}?done=logged-out`, [deps.sessionCookie.clear()]);
 }
 
-/** Without a session, the person is logged out already. */
+/** Without a session, the person is already logged out. */
 function refuseLogOut(
   { frame, signedIn }: PageRequest,
   problem: PageProblem,
@@ -151,8 +150,7 @@ function refuseLogOut(
   if (problem.problem === 'stale_form' && signedIn === null) {
     return seeOther(`${frame.href('logIn')}?done=logged-out`, [deps.sessionCookie.clear()]);
   }
-  const { status, markup } = renderErrorPage(frame, problem);
-  return pageReply(status, markup);
+  return errorReply(frame, problem);
 }
 
 export function createSessionPages(deps: AccountPageDeps): PageRoute[] {
@@ -178,7 +176,7 @@ interface SessionsProps {
 }
 
 const SessionsPage: FC<SessionsProps> = ({ frame, sessions, thisSessionId, hasDomains, done }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <AccountPage
       {...{ frame, hasDomains, done }}
@@ -204,22 +202,22 @@ interface RowProps {
 }
 
 const Row: FC<RowProps> = ({ frame, session, isThis }) => {
-  const { words, href } = frame;
+  const { messages, href } = frame;
   const { sessionId, createdAt, lastUsedAt, expiresAt } = session;
   return (
     <Item
       mark={<Icon name="globe" />}
       name={
         <>
-          <bdi id={`browser-${sessionId}`}>{browserIn(session.label, words)}</bdi>
-          {isThis ? <Badge kind="good">{words.say('sessions.this')}</Badge> : null}
+          <bdi id={`browser-${sessionId}`}>{browserIn(session.label, messages)}</bdi>
+          {isThis ? <Badge kind="good">{messages.say('sessions.this')}</Badge> : null}
         </>
       }
       notes={[
-        [<Dated words={words} say="sessions.usedAt" at={lastUsedAt} as={Ago} />],
+        [<Dated messages={messages} say="sessions.usedAt" at={lastUsedAt} as={Ago} />],
         [
-          <Dated words={words} say="sessions.beganAt" at={createdAt} as={Ago} />,
-          <Dated words={words} say="sessions.endsAt" at={expiresAt} as={In} />,
+          <Dated messages={messages} say="sessions.beganAt" at={createdAt} as={Ago} />,
+          <Dated messages={messages} say="sessions.endsAt" at={expiresAt} as={In} />,
         ],
       ]}
       actions={
@@ -231,7 +229,7 @@ const Row: FC<RowProps> = ({ frame, session, isThis }) => {
               id={`end-${sessionId}`}
               aria-labelledby={`end-${sessionId} browser-${sessionId}`}
             >
-              {words.say('sessions.end')}
+              {messages.say('sessions.end')}
             </button>
           </PostForm>
         )
@@ -240,7 +238,7 @@ const Row: FC<RowProps> = ({ frame, session, isThis }) => {
   );
 };
 
-function browserIn(label: string, { say }: Words): string {
+function browserIn(label: string, { say }: Messages): string {
   const { browser, system } = parseBrowserLabel(label);
   if (system === '') return browser === '' ? say('sessions.someBrowser') : browser;
   return browser === ''
@@ -260,7 +258,7 @@ async function showSessions(
   const done = doneIn(request, endedTexts);
   const hasDomains = await mayHaveDomains(domains, signedIn.caller);
   const page = <SessionsPage {...{ frame, sessions, hasDomains, done }} thisSessionId={signedIn.sessionId} />;
-  return pageReply(200, renderPage(page));
+  return pageReply(200, page);
 }
 
 async function endSession(

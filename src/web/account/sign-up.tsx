@@ -1,12 +1,11 @@
 /**
- * Signing up: first the address, then, through a mailed link, a password. The first step answers the same for every
- * address (P17), so only the holder of the link learns whether it has an account. Opening the link changes nothing, so
- * mail scanners use nothing up (P4). When sign-up is closed, older links stop working too.
+ * Signing up: first the address, then, through a mailed link, a password. Every address gets the same answer (P17): only the link's holder
+ * learns whether it has an account. Opening the link changes nothing, so mail scanners do no harm (P4). Closing sign-up also disables older
+ * links.
  */
 import type { FC } from 'hono/jsx';
 import { Sensitive } from '../../core/sensitive.ts';
 import { FormPage, type FormRefusal, formReply, TextField } from '../kit/form-page.tsx';
-import { renderPage } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import {
   type PageAction,
@@ -57,8 +56,8 @@ export function createSignUpPages(deps: AccountPageDeps): PageRoute[] {
 }
 
 const SignUpPage: FC<EmailFormProps> = ({ frame, email, refusal }) => {
-  const { words, href } = frame;
-  const { say } = words;
+  const { messages, href } = frame;
+  const { say } = messages;
   return (
     <FormPage
       {...{ frame, refusal }}
@@ -88,7 +87,7 @@ const SignUpPage: FC<EmailFormProps> = ({ frame, email, refusal }) => {
 };
 
 const SignUpSentPage: FC<FrameProps> = ({ frame }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <MessagePage
       frame={frame}
@@ -101,7 +100,7 @@ const SignUpSentPage: FC<FrameProps> = ({ frame }) => {
 };
 
 const SignUpClosedPage: FC<FrameProps> = ({ frame }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <MessagePage
       frame={frame}
@@ -119,10 +118,10 @@ interface FirstPasswordProps extends FrameProps {
   readonly refusal: FormRefusal | null;
 }
 
-/** Of a new account: nothing is replaced. */
+/** For a new account. */
 export const FirstPasswordPage: FC<FirstPasswordProps> = ({ username, ...form }) => {
   const { frame, refusal } = form;
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <FormPage {...form} title={say('signUp.chooseTitle')} lead={say('signUp.chooseLead')} isSignIn>
       <UsernameField frame={frame} username={username} />
@@ -131,37 +130,37 @@ export const FirstPasswordPage: FC<FirstPasswordProps> = ({ username, ...form })
   );
 };
 
-const SignUpGonePage: FC<FrameProps> = ({ frame: { words, href }, frame }) => (
+const SignUpGonePage: FC<FrameProps> = ({ frame: { messages, href }, frame }) => (
   <MessagePage
     frame={frame}
-    title={words.say('signUp.goneTitle')}
-    lead={words.say('signUp.gone')}
+    title={messages.say('signUp.goneTitle')}
+    lead={messages.say('signUp.gone')}
     ways={[
-      [href('signUp'), words.say('signUp.askAgain')],
-      [href('logIn'), words.say('logIn.title')],
+      [href('signUp'), messages.say('signUp.askAgain')],
+      [href('logIn'), messages.say('logIn.title')],
     ]}
   />
 );
 
-const SignUpExistsPage: FC<FrameProps> = ({ frame: { words, href }, frame }) => (
+const SignUpExistsPage: FC<FrameProps> = ({ frame: { messages, href }, frame }) => (
   <MessagePage
     frame={frame}
-    title={words.say('signUp.existsTitle')}
-    lead={words.say('signUp.exists')}
+    title={messages.say('signUp.existsTitle')}
+    lead={messages.say('signUp.exists')}
     ways={[
-      [href('logIn'), words.say('logIn.title')],
-      [href('forgotten'), words.say('forgotten.title')],
+      [href('logIn'), messages.say('logIn.title')],
+      [href('forgotten'), messages.say('forgotten.title')],
     ]}
   />
 );
 
 function showClosed({ frame }: PageRequest): PageReply {
-  return pageReply(404, renderPage(<SignUpClosedPage frame={frame} />));
+  return pageReply(404, <SignUpClosedPage frame={frame} />);
 }
 
 function showForm({ frame, query, signedIn }: PageRequest): PageReply {
   if (signedIn !== null) return seeOther(frame.href('account'));
-  if (query.get('done') === 'sent') return pageReply(200, renderPage(<SignUpSentPage frame={frame} />));
+  if (query.get('done') === 'sent') return pageReply(200, <SignUpSentPage frame={frame} />);
   return formReply(<SignUpPage frame={frame} email="" refusal={null} />, null);
 }
 
@@ -182,9 +181,9 @@ async function showChoice(
   refusal: FormRefusal | null,
 ): Promise<PageReply> {
   const found = await accounts.checkSignUp(key);
-  if (found.outcome === 'gone') return pageReply(404, renderPage(<SignUpGonePage frame={frame} />));
+  if (found.outcome === 'gone') return pageReply(404, <SignUpGonePage frame={frame} />);
   const { username } = found;
-  const [action, submit] = [frame.href('completeSignUp', key), frame.words.say('signUp.finish')];
+  const [action, submit] = [frame.href('completeSignUp', key), frame.messages.say('signUp.finish')];
   return formReply(<FirstPasswordPage {...{ frame, action, submit, username, refusal }} />, refusal);
 }
 
@@ -195,16 +194,16 @@ async function complete(request: PageRequest, deps: AccountPageDeps): Promise<Pa
   const made = await deps.accounts.signUp({ ticket: key, password, label, clientPrefix });
   switch (made.outcome) {
     case 'signed_up':
-      // Until now this browser was logged in to another account.
+      // This browser was logged in to another account.
       if (signedIn !== null) await deps.accounts.logOut(signedIn);
       return seeOther(`${frame.href('account')}?done=signed-up`, [
         deps.sessionCookie.set(made.session, deps.clock()),
       ]);
     case 'gone':
-      return pageReply(404, renderPage(<SignUpGonePage frame={frame} />));
+      return pageReply(404, <SignUpGonePage frame={frame} />);
     case 'exists':
-      return pageReply(409, renderPage(<SignUpExistsPage frame={frame} />));
+      return pageReply(409, <SignUpExistsPage frame={frame} />);
     default:
-      return showChoice(request, deps, refusalOfPassword(made, 'password', frame.words));
+      return showChoice(request, deps, refusalOfPassword(made, 'password', frame.messages));
   }
 }

@@ -1,7 +1,6 @@
 /**
- * An account's API tokens. Creating one takes the password, counted like a log-in. A token appears only once, in the
- * answer to the POST that created it, and never in an address, cookie or redirect. Only a POST revokes a token, after a
- * page that asks.
+ * An account's API tokens. Creating one takes the password, counted like a log-in. A token appears only in the answer to its POST, never in
+ * an address, cookie or redirect. Only a POST revokes one, after a page that asks.
  */
 import type { FC } from 'hono/jsx';
 import { type SignedIn, type StoredToken, type TokenScope, tokenScopes } from '../../core/account.ts';
@@ -23,11 +22,11 @@ import {
   TickBox,
 } from '../kit/form-page.tsx';
 import { Item, Items } from '../kit/items.tsx';
-import { type Frame, PostForm, renderPage } from '../kit/layout.tsx';
+import { type Frame, PostForm } from '../kit/layout.tsx';
 import { ConfirmPage } from '../kit/message-page.tsx';
+import type { Messages } from '../kit/messages.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
 import { Ago, Badge, CopyButton, CopyStatus, Dated, Icon, In } from '../kit/parts.tsx';
-import type { Words } from '../kit/words.ts';
 import { type AccountPageDeps, countGuess, OwnPassword } from './form.tsx';
 import { AccountPage, mayHaveDomains } from './sections.tsx';
 
@@ -55,7 +54,7 @@ interface TypedToken {
   readonly scopes: readonly TokenScope[];
   /** In days; `''` for ever, `date` for the date below. */
   readonly expiry: string;
-  /** `2030-12-31`, or `''`; counts only when it is chosen. */
+  /** `2030-12-31` or `''`; counts only if chosen. */
   readonly date: string;
 }
 
@@ -80,7 +79,7 @@ type TokenExpiry =
   | { readonly outcome: 'invalid_choice' }
   | { readonly outcome: 'invalid_date' };
 
-/** Anything that is not offered is refused, so no token works longer than its maker meant. */
+/** Refuses what the form does not offer, so that no token works longer than meant. */
 function parseTokenExpiry(
   { expiry, date }: Pick<TypedToken, 'expiry' | 'date'>,
   now: UnixSeconds,
@@ -92,10 +91,10 @@ function parseTokenExpiry(
   return { outcome: 'valid', expiresAt: now + days * daySeconds };
 }
 
-/** The first second after that day in UTC. */
+/** The first second after that day (UTC). */
 function untilEndOf(date: string, now: UnixSeconds): TokenExpiry {
   const beginMs = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN;
-  // Some engines turn a day that the month does not have into one of the next month.
+  // Some engines move a day that the month lacks into the next month.
   if (Number.isNaN(beginMs) || !new Date(beginMs).toISOString().startsWith(date)) {
     return { outcome: 'invalid_date' };
   }
@@ -118,7 +117,7 @@ interface TokensProps {
 
 const TokensPage: FC<TokensProps> = (props) => {
   const { frame, tokens, hasDomains, now, done, refusal } = props;
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <AccountPage
       {...{ frame, hasDomains, done, refusal }}
@@ -142,22 +141,22 @@ const TokensPage: FC<TokensProps> = (props) => {
 };
 
 const Row: FC<{ frame: Frame; token: StoredToken; now: UnixSeconds }> = ({ frame, token, now }) => {
-  const { words, href } = frame;
+  const { messages, href } = frame;
   const { tokenId, name, createdAt, expiresAt, lastUsedAt } = token;
   const used =
     lastUsedAt === null ? (
-      words.say('tokens.unused')
+      messages.say('tokens.unused')
     ) : (
-      <Dated words={words} say="tokens.usedAt" at={lastUsedAt} as={Ago} />
+      <Dated messages={messages} say="tokens.usedAt" at={lastUsedAt} as={Ago} />
     );
   return (
     <Item
       mark={<Icon name="key" />}
       name={<bdi id={`name-${tokenId}`}>{name}</bdi>}
       notes={[
-        token.scopes.map((scope) => words.say(scopeTexts[scope].label)),
-        [<Expiry words={words} at={expiresAt} now={now} />, used],
-        [<Dated words={words} say="tokens.createdAt" at={createdAt} as={Ago} />],
+        token.scopes.map((scope) => messages.say(scopeTexts[scope].label)),
+        [<Expiry messages={messages} at={expiresAt} now={now} />, used],
+        [<Dated messages={messages} say="tokens.createdAt" at={createdAt} as={Ago} />],
       ]}
       actions={
         <a
@@ -166,19 +165,23 @@ const Row: FC<{ frame: Frame; token: StoredToken; now: UnixSeconds }> = ({ frame
           aria-labelledby={`revoke-${tokenId} name-${tokenId}`}
           href={href('revokeToken', String(tokenId))}
         >
-          {words.say('tokens.revoke')}
+          {messages.say('tokens.revoke')}
         </a>
       }
     />
   );
 };
 
-const Expiry: FC<{ words: Words; at: UnixSeconds | null; now: UnixSeconds }> = ({ words, at, now }) => {
-  if (at === null) return <>{words.say('tokens.expiresNever')}</>;
-  if (at > now) return <Dated words={words} say="tokens.expiresAt" at={at} as={In} />;
+const Expiry: FC<{ messages: Messages; at: UnixSeconds | null; now: UnixSeconds }> = ({
+  messages,
+  at,
+  now,
+}) => {
+  if (at === null) return <>{messages.say('tokens.expiresNever')}</>;
+  if (at > now) return <Dated messages={messages} say="tokens.expiresAt" at={at} as={In} />;
   return (
     <Badge kind="expired">
-      <Dated words={words} say="tokens.expired" at={at} as={Ago} />
+      <Dated messages={messages} say="tokens.expired" at={at} as={Ago} />
     </Badge>
   );
 };
@@ -192,7 +195,7 @@ const scopeTexts: Readonly<Record<TokenScope, { label: MessageKey; hint: Message
 type NewTokenProps = Pick<TokensProps, 'frame' | 'username' | 'typed' | 'refusal'>;
 
 const NewTokenForm: FC<NewTokenProps> = ({ frame, username, typed, refusal }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <PostForm frame={frame} action={frame.href('tokens')} class="sheet">
       <h2 class="large">{say('tokens.newTitle')}</h2>
@@ -227,9 +230,9 @@ const NewTokenForm: FC<NewTokenProps> = ({ frame, username, typed, refusal }) =>
   );
 };
 
-/** One choice; the field of the date shows while it is chosen, and keeps what was typed either way. */
+/** The date's field shows while it is chosen, and always keeps its text. */
 const ExpiryField: FC<Omit<NewTokenProps, 'username'>> = ({ frame, typed, refusal }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const wrong = refusal?.wrong.expiry ?? null;
   const described = wrong === null ? {} : { 'aria-describedby': 'expiry-wrong' };
   return (
@@ -264,7 +267,7 @@ const ExpiryField: FC<Omit<NewTokenProps, 'username'>> = ({ frame, typed, refusa
   );
 };
 
-function expiryChoices(say: Words['say']): (readonly [value: string, label: string])[] {
+function expiryChoices(say: Messages['say']): (readonly [value: string, label: string])[] {
   return [
     ['', say('tokens.expiryForEver')],
     ...tokenLifetimesDays.map((days) => {
@@ -284,7 +287,7 @@ interface TokenReadyProps {
 }
 
 const TokenReadyPage: FC<TokenReadyProps> = ({ frame, made, username, baseUrl, hasDomains }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const path = made.stored.scopes.includes('read-recent') ? '/api/v2/private/recent' : '/api/v2/authcheck';
   return (
     <AccountPage
@@ -307,7 +310,7 @@ const TokenReadyPage: FC<TokenReadyProps> = ({ frame, made, username, baseUrl, h
       </div>
       <h2>{say('tokens.tryTitle')}</h2>
       <p>{say('tokens.tryLead')}</p>
-      {/* Without the token, which a shell would keep in its history. */}
+      {/* Without the token: a shell would keep it in its history. */}
       <pre class="command" dir="ltr">
         <code>{`curl --user ${shellWord(username)} ${baseUrl}${path}`}</code>
       </pre>
@@ -318,13 +321,13 @@ const TokenReadyPage: FC<TokenReadyProps> = ({ frame, made, username, baseUrl, h
   );
 };
 
-/** Quoted for a POSIX shell, which would interpret some characters of an address. */
+/** Quotes for a POSIX shell, which interprets some characters of an address. */
 function shellWord(text: string): string {
   return /^[a-z0-9@._+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 const RevokeTokenPage: FC<{ frame: Frame; token: StoredToken }> = ({ frame, token }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <ConfirmPage
       frame={frame}
@@ -355,7 +358,7 @@ async function showTokens(
 
 async function create(request: PageRequest, signedIn: SignedIn, deps: AccountPageDeps): Promise<PageReply> {
   const { frame, clientPrefix } = request;
-  const { say, locale } = frame.words;
+  const { say, locale } = frame.messages;
   const form = await request.form();
   const typed = typedToken(form);
   const again = (refusal: FormRefusal) => showTokens(request, signedIn, deps, typed, refusal);
@@ -371,14 +374,17 @@ async function create(request: PageRequest, signedIn: SignedIn, deps: AccountPag
     compute: () => deps.accounts.createToken(signedIn, wanted),
     isWrong: ({ outcome }) => outcome === 'wrong_password',
   });
-  if (made.outcome !== 'created') return again(refusalOf(made, frame.words));
+  if (made.outcome !== 'created') return again(refusalOf(made, frame.messages));
   const { baseUrl } = deps.links;
   const hasDomains = await mayHaveDomains(deps.domains, signedIn.caller);
   const page = <TokenReadyPage {...{ frame, made, username, baseUrl, hasDomains }} />;
-  return pageReply(200, renderPage(page));
+  return pageReply(200, page);
 }
 
-function refusalOf(refused: Exclude<NewTokenOutcome, { outcome: 'created' }>, { say }: Words): FormRefusal {
+function refusalOf(
+  refused: Exclude<NewTokenOutcome, { outcome: 'created' }>,
+  { say }: Messages,
+): FormRefusal {
   switch (refused.outcome) {
     case 'invalid_name':
       return refuseField('name', say('tokens.nameWrong'));
@@ -391,7 +397,6 @@ function refusalOf(refused: Exclude<NewTokenOutcome, { outcome: 'created' }>, { 
   }
 }
 
-/** The account's token with the number in the address. */
 async function findToken({ key }: PageRequest, signedIn: SignedIn, { accounts }: AccountPageDeps) {
   const tokens = await accounts.listTokens(signedIn);
   return tokens.find(({ tokenId }: StoredToken) => String(tokenId) === key) ?? null;
@@ -404,7 +409,7 @@ async function askToRevoke(
 ): Promise<PageReply> {
   const token = await findToken(request, signedIn, deps);
   if (token === null) return seeOther(`${request.frame.href('tokens')}?done=gone`);
-  return pageReply(200, renderPage(<RevokeTokenPage frame={request.frame} token={token} />));
+  return pageReply(200, <RevokeTokenPage frame={request.frame} token={token} />);
 }
 
 async function revoke(request: PageRequest, signedIn: SignedIn, deps: AccountPageDeps): Promise<PageReply> {

@@ -1,9 +1,7 @@
 /**
- * The brand file, `MAYFLY_BRAND_FILE`: the operator's brand as JSON.
- *
- * An accepted file can be shown as it is: every field is known and of its type, links are http, https or mail, colours are legible, and
- * the logo only draws. Anything else is refused with sentences that name the field and what is allowed, because a typo must not yield a
- * half-applied brand.
+ * The brand file, `MAYFLY_BRAND_FILE`: the operator's brand as JSON. An accepted file is safe to show: every field is known and typed, links
+ * are http, https or mailto, colours are legible, and the logo only draws. A refusal names the field and what it may be: a typo must not
+ * give half a brand.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
@@ -11,12 +9,12 @@ import { z } from 'zod';
 import { fieldsOf, type JsonReading, namesOf, readJson } from '../../config/json.ts';
 import { hostNameOf } from '../../core/share-domain.ts';
 import { sizeText } from '../../locale/size.ts';
-import type { SiteFile } from '../client/assets.ts';
+import type { SiteFile } from '../assets/assets.ts';
 import { type Brand, type Brands, ownBrand } from './brand.ts';
 import { nearestReadable, type Scheme, styleOf } from './colours.ts';
 import { type Logo, maxLogoBytes, parseLogo } from './logo.ts';
 
-/** A brand whose colours may still be inherited one by one. */
+/** Its colours may still be inherited one by one. */
 interface Draft extends Omit<Brand, 'styleText' | 'logo'> {
   readonly logo: Logo | null;
 }
@@ -25,7 +23,7 @@ const maxNameLength = 60;
 const maxLinks = 10;
 const maxFileBytes = 1024 * 1024;
 
-/** The brands, or every problem of the file, each a sentence without its full stop. */
+/** The brands, or every problem, each a sentence without its full stop. */
 export function readBrandFile(path: string): JsonReading<Brands> {
   const bytes = readAtMost(path, maxFileBytes);
   if ('error' in bytes) return { problems: [`the file ${bytes.error}`] };
@@ -104,7 +102,7 @@ function logoIn(folder: string) {
 
 const hostForm = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/i;
 
-/** @param folder where the paths of logos begin */
+/** @param folder of the logos' paths */
 function brandFileIn(folder: string) {
   const fields = {
     name: name.exactOptional(),

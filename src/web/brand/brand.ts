@@ -1,14 +1,12 @@
 /**
- * How pages and mails look: name, logo, colours and footer links, of the site and of each share domain. The host of a
- * request only chooses among what is configured or stored and is never repeated (P20). The same content gives the same
- * object, because policies and static pages are cached by it.
+ * The brand of pages and mails: name, logo, colours and footer links, for the site and each share domain. A request's host only selects one
+ * and is never repeated (P20). Equal brands are one object, because policies and static pages are cached by it.
  */
-
 import { ServiceError } from '../../core/errors.ts';
 import type { MailBrandOf } from '../../core/mailer.ts';
 import { type BrandRules, hostNameOf } from '../../core/share-domain.ts';
 import type { BrandedDomain, DomainService } from '../../core/share-domains/service.ts';
-import type { SiteFile } from '../client/assets.ts';
+import type { SiteFile } from '../assets/assets.ts';
 import { type Colours, contrast, nearestReadable, readable, styleOf } from './colours.ts';
 import { logoTypeOf, maxLogoBytes, parseLogo } from './logo.ts';
 
@@ -19,12 +17,11 @@ export interface FooterLink {
 }
 
 export interface Brand {
-  /** As in headings and titles. */
   readonly name: string;
-  /** `name` is the file name below `/logo/`; `null` for the product's own logo. */
+  /** `name` is the file name below `/logo/`; `null` for the default logo. */
   readonly logo: { readonly name: string; readonly type: string } | null;
   readonly colours: Colours;
-  /** CSS that overrides the style sheet's custom properties with the colours; `''` for none. */
+  /** CSS that overrides the style sheet's colours; `''` for none. */
   readonly styleText: string;
   readonly links: readonly FooterLink[];
   readonly termsUrl: string | null;
@@ -57,9 +54,9 @@ interface HostBrand {
 }
 
 export interface HostBrands {
-  /** What the operator configured, without asking the store. @param host the raw `Host` header */
+  /** The operator's, without the store. @param host the raw `Host` header */
   configured(host: string): HostBrand;
-  /** With the owner's changes on a share domain; as configured elsewhere, and while the store does not answer. */
+  /** A share domain's with its owner's changes; as configured elsewhere, and while the store does not answer. */
   of(host: string): Promise<HostBrand>;
 }
 
@@ -94,7 +91,7 @@ async function brandedDomain(domains: HostBrandDeps['domains'], host: string): P
   }
 }
 
-/** Least recently used ones are dropped. */
+/** Drops the least recently used. */
 function createCache(brands: Brands): (domain: BrandedDomain) => HostBrand {
   const kept = new Map<string, { readonly print: string; readonly hostBrand: HostBrand }>();
   return (domain) => {
@@ -122,7 +119,7 @@ function layOver(configured: Brand, { brand, logoName }: BrandedDomain): Brand {
   };
 }
 
-/** An owner's colour also sets the dark scheme, so two brands are never mixed. */
+/** An owner's colour also sets the dark scheme, so that two brands never mix. */
 function coloursOver(configured: Colours, { colour, colourDark }: BrandedDomain['brand']): Colours {
   const dark = colourDark ?? colour;
   return {
@@ -132,7 +129,7 @@ function coloursOver(configured: Colours, { colour, colourDark }: BrandedDomain[
   };
 }
 
-/** White text on the colour must be readable, or mails use our own colour. */
+/** If white text on the colour is not readable, mails use our colour. */
 const buttonText = '#ffffff';
 
 export function createMailBrandOf({ brands, domains, siteHost }: HostBrandDeps): MailBrandOf {
@@ -149,12 +146,12 @@ export function createMailBrandOf({ brands, domains, siteHost }: HostBrandDeps):
   };
 }
 
-/** An owner's colours and logo follow the same rules as the operator's. */
+/** The same for owners and operators. */
 export const brandRules: BrandRules = {
   nearestReadable,
   maxLogoBytes,
   parseLogo(bytes) {
-    // Copied, so that what is kept does not retain the whole form.
+    // A copy does not keep the whole form in memory.
     const logo = parseLogo(new Uint8Array(bytes));
     if ('problem' in logo) return { problem: logo.problem };
     return { name: logo.name, type: logo.file.type, bytes: logo.file.bytes };

@@ -1,7 +1,6 @@
 /**
- * Colours: the arithmetic of WCAG 2.2 (1.4.3), the palette of our style sheet, and a brand's colours laid over it.
- * Every colour is `#rrggbb` in lower case. A brand colour is used only where all text on and in it has a contrast of
- * 4.5 : 1.
+ * The arithmetic of WCAG 2.2 (1.4.3), our style sheet's palette, and a brand's colours over it, as `#rrggbb` in lower case. All text on and
+ * in a brand colour has a contrast of 4.5 : 1.
  */
 import base from '../style/base.css' with { type: 'text' };
 
@@ -35,7 +34,7 @@ export function mix(colour: string, other: string, share: number): string {
   return `#${mixed.map((channel) => Math.round(channel).toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** The colours of a scheme, read from the style sheet so that what is checked is what is served. */
+/** Read from the style sheet: checks see what browsers get. */
 export function paletteOf(scheme: Scheme, wantsMore = false, css: string = base): Palette {
   const dark = '@media (prefers-color-scheme: dark)';
   const blocks = [
@@ -49,7 +48,7 @@ export function paletteOf(scheme: Scheme, wantsMore = false, css: string = base)
   return Object.assign({}, ...blocks.map(tokensIn));
 }
 
-/** The first `:root` after the media rule; `''` for the first of all. */
+/** The first `:root` after the media rule, or the first of all for `''`. */
 function blockAfter(css: string, rule: string): string {
   const start = rule === '' ? 0 : css.indexOf(`${rule} {`);
   const block = start === -1 ? undefined : /:root \{([^}]*)\}/.exec(css.slice(start))?.[1];
@@ -107,7 +106,7 @@ function isReadable(colour: string, palette: Palette): boolean {
 
 const steps = 200;
 
-/** The colour itself if it is readable, else the nearest readable one towards black, or white in the dark scheme. */
+/** The colour if readable, otherwise the nearest readable one towards black, or white in the dark scheme. */
 export function nearestReadable(colour: string, scheme: Scheme): string {
   const palette = paletteOf(scheme);
   const end = scheme === 'light' ? black : white;
@@ -118,7 +117,7 @@ export function nearestReadable(colour: string, scheme: Scheme): string {
   return end;
 }
 
-/** CSS that overrides the style sheet's colours, except for readers who prefer more contrast. */
+/** Overrides the style sheet's colours, except for readers who prefer more contrast. */
 export function styleOf(colours: Colours): string {
   const { light, dark } = colours;
   const rules = [

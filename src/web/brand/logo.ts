@@ -1,13 +1,12 @@
 /**
- * Logos, checked by their content; the file name says nothing about the type. Only whole pictures (PNG: W3C PNG §5,
- * JPEG: ITU-T T.81 Annex B, WebP: RFC 9649 §2.5, GIF: GIF89a §18, §27) and SVGs that only draw are served from our own
- * origin. Nothing is decoded: the outer structure is walked once.
+ * Checks logos by their content, never by their name. Our origin serves only whole pictures (PNG: W3C PNG §5, JPEG: ITU-T T.81 Annex B,
+ * WebP: RFC 9649 §2.5, GIF: GIF89a §18, §27) and SVGs that only draw. The check walks the outer structure once and decodes nothing.
  */
 import { createHash } from 'node:crypto';
 import type { LogoProblem } from '../../core/share-domain.ts';
 import { gzip } from '../../http/compression.ts';
 import { sizeText } from '../../locale/size.ts';
-import type { SiteFile } from '../client/assets.ts';
+import type { SiteFile } from '../assets/assets.ts';
 import { flawOfSvg, svgText } from './svg.ts';
 
 export const maxLogoBytes = 256 * 1024;
@@ -20,7 +19,7 @@ export interface Logo {
 
 interface LogoRefusal {
   readonly problem: LogoProblem;
-  /** Completes a sentence that begins with the field's name. */
+  /** Continues a sentence that begins with the field's name. */
   readonly error: string;
 }
 
@@ -44,10 +43,9 @@ const formats: readonly Format[] = [
 
 const svg: Kind = { extension: 'svg', type: 'image/svg+xml' };
 
-/** The file types that may be a logo. */
 export const logoKinds: readonly Kind[] = [svg, ...formats];
 
-/** By the extension of the name that `parseLogo` gave it. */
+/** @param name from `parseLogo` */
 export function logoTypeOf(name: string): string {
   const extension = name.split('.').at(-1);
   return logoKinds.find((kind) => kind.extension === extension)?.type ?? 'application/octet-stream';
@@ -70,12 +68,12 @@ export function parseLogo(bytes: Uint8Array<ArrayBuffer>): Logo | LogoRefusal {
 }
 
 function logoOf(bytes: Uint8Array<ArrayBuffer>, kind: Kind, gzipped: SiteFile['gzipped']): Logo {
-  // 128 bits, because strangers choose the content.
+  // 128 bits: strangers choose the content.
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
   return { name: `logo-${hash}.${kind.extension}`, file: { bytes, gzipped, type: kind.type } };
 }
 
-/** `null` if the file is not a picture of these formats. */
+/** `null` for other formats. */
 function parsePicture(given: Uint8Array): Kind | 'damaged' | null {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
   const head = bytes.toString('latin1', 0, 12);

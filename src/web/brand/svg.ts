@@ -1,16 +1,13 @@
 /**
- * SVG that only draws. What could run, load or restyle anything, or draw itself over and over, is refused, not cleaned:
- * only what is fully understood is served from our own origin. Reading takes linear time, whatever the text.
+ * SVG that only draws. Refuses, rather than cleans, whatever could run, load, restyle, or draw itself over and over: our origin serves only
+ * what this fully understands. Takes linear time.
  */
 import { readAs } from '../../config/text.ts';
 
-/**
- * A reference draws again what it names, which may hold references in turn: nine levels of ten are 10^9 shapes in two
- * kilobytes, for everyone who sees the logo.
- */
+/** References nest: nine levels of ten draw 10^9 shapes from two kilobytes, in every visitor's browser. */
 const maxDrawnShapes = 100_000;
 
-/** A run of elements in document order, and of the references in them. */
+/** A run of elements in document order, with their references. */
 interface Span {
   readonly element: number;
   readonly reference: number;
@@ -19,10 +16,10 @@ interface Span {
 }
 
 interface ShapeCounter {
-  /** @param ids `id` and the older `xml:id` of the element */
+  /** @param ids `id` and the older `xml:id` */
   begin(ids: readonly string[], references: readonly string[]): void;
   end(): void;
-  /** Takes at most `maxDrawnShapes` steps, circular references included, because each step is a shape. */
+  /** Each step is a shape, so it takes at most `maxDrawnShapes`, even for circular references. */
   isTooMuch(): boolean;
 }
 
@@ -43,7 +40,7 @@ function createShapeCounter(): ShapeCounter {
       elements += 1;
       references.push(...refersTo);
       open.push(span);
-      // The first of two elements with the same id counts.
+      // Of two elements with one id, the first counts.
       for (const id of ids) if (!named.has(id)) named.set(id, span);
     },
     end() {
@@ -90,7 +87,7 @@ export function svgText(bytes: Uint8Array): string | null {
   } catch {
     return null;
   }
-  // Step by step: as one pattern, a run of comments would backtrack exponentially.
+  // One pattern for all would backtrack exponentially over a run of comments.
   prologue.lastIndex = 0;
   let at = 0;
   while (prologue.test(text)) at = prologue.lastIndex;
@@ -98,7 +95,7 @@ export function svgText(bytes: Uint8Array): string | null {
   return root.test(text) ? text : null;
 }
 
-/** What draws and does nothing else (SVG 2, without links, animation, filters, embedded pictures and documents). */
+/** SVG 2 without links, animation, filters, embedded pictures and documents. */
 const drawingElements: ReadonlySet<string> = new Set(
   (
     'svg g defs symbol use title desc path rect circle ellipse line polyline polygon text tspan ' +
@@ -106,7 +103,7 @@ const drawingElements: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** One comment, declaration or tag with quoted attributes; anything else after `<` is a flaw. */
+/** A comment, declaration or tag with quoted attributes; anything else after `<` is a flaw. */
 const piece =
   /<!--[\s\S]*?-->|<\?xml [^>?]*\?>|<(\/?)([A-Za-z][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
 
@@ -161,7 +158,7 @@ function readAttributes(attributes: string): Attributes {
 }
 
 const isReference = /^(?:.*:)?href$/;
-/** A literal id: character references and percent-encoding could disguise it. */
+/** Character references or percent-encoding could disguise an id. */
 const idText = '[^\\s"\'()&%#]+';
 const ownElement = new RegExp(`^#${idText}$`);
 const paintReference = new RegExp(`url\\(\\s*["']?#(${idText})["']?\\s*\\)`, 'gi');
@@ -172,9 +169,9 @@ function flawOfAttribute(name: string, lower: string, value: string): string | n
   if (lower === 'style') return 'a style attribute: write fill="…" and the like instead';
   if (isReference.test(lower)) return ownElement.test(value) ? null : outside;
   if (lower === 'xml:base') return outside;
-  // Character references and escapes could disguise the words looked for below.
+  // Character references and escapes could disguise the words below.
   if (/[\\]|&#/.test(value)) return `an escape in the attribute ${name}`;
-  // Nothing is loaded from a namespace.
+  // A namespace loads nothing.
   if (lower === 'xmlns' || lower.startsWith('xmlns:')) return null;
   if (/url\s*\(/i.test(value.replaceAll(paintReference, ''))) return outside;
   return /:\/\/|@import|javascript:|(?:image|src|cross-fade|element)\s*\(|image-set/i.test(value)

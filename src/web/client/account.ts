@@ -1,10 +1,9 @@
-/**
- * What scripts add to the pages of an account: `button[data-shows="SELECTOR"]` shows a password as it is typed, and a menu closes with
- * Escape and with a press elsewhere.
- */
+/** `button[data-shows="SELECTOR"]` shows a password as it is typed. Menus close with Escape or a press elsewhere. */
+import { find } from './dom.ts';
+
 function beginShowing(button: HTMLButtonElement): void {
-  const field = document.querySelector(button.dataset.shows ?? '');
-  if (!(field instanceof HTMLInputElement)) return;
+  const field = find(button.dataset.shows ?? 'none', HTMLInputElement);
+  if (field === null) return;
   button.hidden = false;
   const turn = () => {
     const { ariaLabel } = button;
@@ -13,7 +12,7 @@ function beginShowing(button: HTMLButtonElement): void {
     field.type = field.type === 'text' ? 'password' : 'text';
   };
   button.addEventListener('click', turn);
-  // Browsers would keep what was typed into a visible field for their suggestions.
+  // Browsers would keep the text of a visible field as a suggestion.
   field.form?.addEventListener('submit', () => {
     if (field.type === 'text') turn();
   });
@@ -37,5 +36,3 @@ document.addEventListener('keydown', ({ key }) => {
   if (open?.contains(document.activeElement) === true) open.querySelector('summary')?.focus();
   closeMenus(() => false);
 });
-
-export {};

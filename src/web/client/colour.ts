@@ -1,17 +1,13 @@
-/**
- * Keeps a colour's text and its picker, `<input type="color" data-colour="SELECTOR of the text">`, the same. An invalid
- * text resets the picker.
- */
+/** Keeps a colour's text and its picker, `input[data-colour="SELECTOR of the text"]`, equal. An invalid text resets the picker. */
+import { find } from './dom.ts';
+
 for (const picker of document.querySelectorAll<HTMLInputElement>('input[data-colour]')) {
-  const text = document.querySelector(picker.dataset.colour ?? '');
-  if (!(text instanceof HTMLInputElement)) continue;
+  const text = find(picker.dataset.colour ?? 'none', HTMLInputElement);
   picker.addEventListener('input', () => {
-    text.value = picker.value;
+    if (text !== null) text.value = picker.value;
   });
-  text.addEventListener('input', () => {
+  text?.addEventListener('input', () => {
     const typed = text.value.trim().toLowerCase();
     picker.value = /^#[0-9a-f]{6}$/.test(typed) ? typed : picker.defaultValue;
   });
 }
-
-export {};

@@ -1,37 +1,28 @@
 /**
- * Buttons that copy: `<button type="button" hidden data-copy="SELECTOR" data-copied="Copied">` copies the text of the element. The
- * button itself confirms: for two seconds it is `.is-copied`, and its `<span>` says `data-copied`. What happened is announced in
- * `#copied`, a status with `data-copied` and `data-failed`, which is seen only while it is `.failed`. Nothing is copied without a
- * press, and nothing is ever read.
+ * Buttons that copy or share a text. `<button type="button" hidden data-copy="SELECTOR" data-copied="Copied">` copies the element's text:
+ * for two seconds it is `.is-copied` and its `<span>` says `data-copied`. The status `#copied` announces the result in its `data-copied`
+ * or `data-failed`, and is visible only while `.failed`. Only a press copies, and nothing reads the clipboard.
  */
 const shownMs = 2_000;
 
-/** Of fields, which turn CR and CR LF into LF and cannot hold NUL: the texts that they show, exactly. */
+/** The exact texts of fields: a field turns CR and CR LF into LF, and cannot hold NUL. */
 export const exactTexts = new Map<Element, string>();
 
-function select(source: Element): void {
-  if (source instanceof HTMLTextAreaElement || source instanceof HTMLInputElement) {
-    source.focus();
-    source.select();
-  } else {
-    getSelection()?.selectAllChildren(source);
-  }
-}
-
 async function copy(source: Element): Promise<boolean> {
-  const isField = source instanceof HTMLTextAreaElement || source instanceof HTMLInputElement;
+  const field = source instanceof HTMLTextAreaElement || source instanceof HTMLInputElement ? source : null;
   try {
-    const shown = isField ? source.value : (source.textContent ?? '');
-    await navigator.clipboard.writeText(exactTexts.get(source) ?? shown);
+    await navigator.clipboard.writeText(exactTexts.get(source) ?? field?.value ?? source.textContent ?? '');
     return true;
   } catch {
-    // Plain http has no clipboard, and people may deny it: fall back to the older way, then to copying by hand.
-    select(source);
+    // Plain http has no clipboard, and people may deny access: select the text, so that it can also be copied by hand.
+    field?.focus();
+    if (field === null) getSelection()?.selectAllChildren(source);
+    else field.select();
     return document.execCommand('copy');
   }
 }
 
-/** Pressed again meanwhile, it confirms for longer. */
+/** Another press restarts the two seconds. */
 function confirming(button: HTMLButtonElement): () => void {
   const label = button.querySelector('span');
   const { copied } = button.dataset;
@@ -44,7 +35,7 @@ function confirming(button: HTMLButtonElement): () => void {
   };
   return () => {
     clearTimeout(timer);
-    // So that what is beside it does not move, nor the page widen on a phone that is turned.
+    // Keeps its neighbours in place, and the page from widening on a phone that is turned.
     button.style.minInlineSize = `min(100%, ${button.offsetWidth}px)`;
     show(true);
     timer = setTimeout(show, shownMs, false);
@@ -54,7 +45,7 @@ function confirming(button: HTMLButtonElement): () => void {
 function announce(isCopied: boolean, button: HTMLButtonElement): void {
   const status = document.getElementById('copied');
   if (status === null) return;
-  // Emptied first, so the same words are announced again.
+  // A screen reader announces the same text again only after a change.
   status.textContent = '';
   status.classList.toggle('failed', !isCopied);
   setTimeout(() => {
@@ -63,7 +54,7 @@ function announce(isCopied: boolean, button: HTMLButtonElement): void {
   }, 50);
 }
 
-/** @param within the part of the page that has been added, where it is not the whole */
+/** @param within the part of the page that was added */
 export function beginCopying(within: ParentNode = document): void {
   for (const button of within.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
     const source = document.querySelector(button.dataset.copy ?? '');
@@ -76,4 +67,22 @@ export function beginCopying(within: ParentNode = document): void {
       announce(isCopied, button);
     });
   }
+}
+
+/** Shows a hidden button that shares with another app, where the system can. @param data read at each press */
+export function offerSharing(button: HTMLButtonElement | null, data: () => ShareData): void {
+  if (button === null || typeof navigator.share !== 'function') return;
+  button.hidden = false;
+  button.addEventListener('click', () => {
+    // Closing the system's dialog rejects too.
+    navigator.share(data()).catch(() => {});
+  });
+}
+
+/** The ready text for the sender. */
+export function beginTelling(): void {
+  beginCopying();
+  const button = document.querySelector<HTMLButtonElement>('button[data-share-text]');
+  const text = document.querySelector(button?.dataset.shareText ?? 'none')?.textContent ?? '';
+  offerSharing(button, () => ({ text }));
 }

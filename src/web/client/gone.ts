@@ -1,9 +1,9 @@
 /**
- * The pages of a secret that is gone and of a damaged link. A mail filter may have escaped the `#`, so that the end of the link came with
- * the path: after the `#` again, it goes to no server any more.
+ * The pages of a gone secret and of a damaged link. A mail filter may have escaped the `#`, which makes the fragment part of the path:
+ * this moves it behind the `#` again, where no server gets it.
  */
 import { parseLink, secretLink } from '../../protocol/link.ts';
-import { beginTelling } from './telling.ts';
+import { beginTelling } from './copying.ts';
 
 beginTelling();
 

@@ -1,36 +1,35 @@
 /**
- * What the share form hands to the receipt: the half of the link that only this browser knows, and the passphrase, to be shown once. It
- * goes with the receipt's entry in the history of this tab (`history.state`, HTML §7.4), so it is in no address, no list of visited
- * pages and no request. The receipt takes it out at once, or an end-to-end link's once it has been copied, shared or shown as QR code:
- * phones drop a tab while its owner looks up whom to send it to.
+ * The share form hands two things to the receipt, which shows them once: the half of the link that only this browser knows, and the
+ * passphrase. They travel in the receipt's history entry in this tab (`history.state`, HTML §7.4), so no address, list of visited pages
+ * or request holds them. The receipt removes them when it loads; an end-to-end link's half it keeps until the link was copied, shared or
+ * shown as a QR code, because phones discard a tab while its owner looks up the recipient.
  */
 import { isFragment } from '../../protocol/link.ts';
 
 export interface Handover {
-  /** The half of the link after its `#`; `null` if the server encrypted. */
+  /** The part of the link after `#`; `null` if the server encrypted. */
   readonly fragment: string | null;
-  /** The link's other half, once the receipt has shown it: the server does so only once. */
+  /** The rest of the link, once the receipt has it: the server sends it only once. */
   readonly link?: string;
-  /** `null` without one. */
   readonly passphrase: string | null;
 }
 
 /**
- * To the page at this address of the same site, which takes this page's place: browsers take two entries that a script made of one page
- * for the same page for ever, so a way back would change the address alone.
+ * Replaces this page by the receipt's. It pushes no second history entry: browsers treat entries that a script made from one page as the
+ * same page, so going back would only change the address.
  */
 export function handOver(handover: Handover, address: string): void {
   history.replaceState({ handover }, '', address);
   reloadAtTop();
 }
 
-/** Where another page takes this one's place: the browser would show it scrolled as far as this one is. */
+/** The browser would otherwise show the new page scrolled as far as this one. */
 export function reloadAtTop(): void {
   history.scrollRestoration = 'manual';
   location.reload();
 }
 
-/** @param state as in `history.state`. What is damaged does not take the rest with it. */
+/** Each part is checked alone. @param state as in `history.state` */
 export function readHandover(state: unknown): Handover {
   const { handover } = Object(state) as { readonly handover?: unknown };
   const { fragment, passphrase, link } = Object(handover) as { readonly [Key in keyof Handover]?: unknown };
@@ -39,4 +38,39 @@ export function readHandover(state: unknown): Handover {
     fragment: typeof fragment === 'string' && isFragment(fragment) ? fragment : null,
     passphrase: typeof passphrase === 'string' && passphrase !== '' ? passphrase : null,
   };
+}
+
+/** Removes it from the history before anything is shown. */
+export function takeHandover(): Handover {
+  const handover = readHandover(history.state);
+  if (history.state === null) return handover;
+  history.replaceState(null, '');
+  const heading = document.querySelector('h1');
+  if (heading !== null) heading.tabIndex = -1;
+  heading?.focus();
+  // Undoes `reloadAtTop`, so that a reload restores the reader's place. Now, it would scroll this page.
+  window.addEventListener('pagehide', () => {
+    history.scrollRestoration = 'auto';
+  });
+  return handover;
+}
+
+/** Forgets when the page is left; if the back/forward cache restores it, it loads again. */
+export function onLeaving(forget: () => void): void {
+  window.addEventListener('pagehide', forget);
+  window.addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) location.reload();
+  });
+}
+
+export function showPassphrase(passphrase: string | null): void {
+  const chip = document.getElementById('passphrase-chip');
+  const value = document.getElementById('passphrase-value');
+  if (chip === null || value === null || passphrase === null) return;
+  value.textContent = passphrase;
+  chip.hidden = false;
+  document.getElementById('passphrase-reminder')?.remove();
+  onLeaving(() => {
+    value.textContent = '';
+  });
 }

@@ -1,17 +1,17 @@
-/** Shows what was decrypted: text as text, a file by name and size, with a preview only of what is safe to show. */
+/** Shows an opened value: text as text, with its ways to read it, and a file by name and size, with a preview of safe types only. */
 import type { Content } from '../../../sdk/sealing.ts';
 import { sizeText } from '../../locale/size.ts';
 import { beginCopying } from './copying.ts';
-import { countGraphemes, countLines } from './reading.ts';
-import { drawGlyphs, listPairs, nameHidden, sayCount } from './reading-view.ts';
-import { beginCover, blobOf, find, showInstead } from './shown.ts';
+import { countText, find } from './dom.ts';
+import { countGraphemes, countLines, glyphsOf, markHidden, pairsIn } from './reading.ts';
+import { beginCover, blobOf, showInstead } from './shown.ts';
 
 type FileContent = Extract<Content, { kind: 'file' }>;
 
-/** Longer texts are only downloaded. */
+/** Longer texts can only be downloaded. */
 const maxShownBytes = 200_000;
 
-/** Known by its first bytes, never by what the sender says; `null` for anything else. */
+/** By its first bytes, never by the sender's word; `null` for anything else. */
 export function pictureTypeOf(bytes: Uint8Array): string | null {
   const ascii = (from: number, length: number) => String.fromCharCode(...bytes.subarray(from, from + length));
   if (ascii(0, 8) === '\x89PNG\r\n\x1a\n') return 'image/png';
@@ -21,7 +21,7 @@ export function pictureTypeOf(bytes: Uint8Array): string | null {
   return null;
 }
 
-/** The text of a file that is one; `null` if it holds anything that a text does not. */
+/** A text file's text; `null` if the bytes hold anything else. */
 function textOf(bytes: Uint8Array): string | null {
   if (bytes.length === 0 || bytes.length > maxShownBytes) return null;
   try {
@@ -32,16 +32,77 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
+function element(name: 'span' | 'bdi' | 'mark', text: string, kind = ''): HTMLElement {
+  const made = document.createElement(name);
+  made.textContent = text;
+  if (kind !== '') made.className = kind;
+  return made;
+}
+
+/** Letters, digits and symbols of a short line. */
+function drawGlyphs(text: string): void {
+  const runs = glyphsOf(text);
+  if (runs.length === 0) return;
+  document.getElementById('reading')?.classList.add('drawn');
+  const drawn = runs.map((run) => (run.kind === 'letter' ? run.text : element('span', run.text, run.kind)));
+  document.querySelector('.glyphs')?.replaceChildren(...drawn);
+}
+
+function nameHidden(text: string): void {
+  const place = find('#hidden-ones', HTMLDetailsElement);
+  const { count, parts } = markHidden(text);
+  if (count === 0) place?.remove();
+  if (place === null || count === 0) return;
+  place.querySelector('summary')?.replaceChildren(countText(place.dataset.forms, count));
+  const marks = parts.map(({ name, text: part }) =>
+    name === null ? element('bdi', part) : element('mark', name),
+  );
+  place.querySelector('.marked')?.replaceChildren(...marks);
+}
+
+/** Lists lines such as `NAME=value` with a copy button each, above the folded whole text. Call it before `beginCopying`. */
+export function listPairs(text: string): void {
+  const template = find('#pairs', HTMLTemplateElement);
+  const reading = document.getElementById('reading');
+  const pairs = pairsIn(text);
+  if (template === null || reading === null || pairs.length === 0) return;
+  const made = document.importNode(template.content, true);
+  const list = made.querySelector('.pairs');
+  const row = list?.querySelector('li');
+  const whole = made.querySelector('details');
+  if (!list || !row || !whole) return;
+  list.replaceChildren(
+    ...pairs.map(({ name, value }, at) => {
+      const item = document.importNode(row, true);
+      const [said, shown, button] = [item.children[0], item.children[1], item.querySelector('button')];
+      said?.append(name);
+      shown?.append(value);
+      if (shown) shown.id = `pair-${at}`;
+      if (button !== null) {
+        button.dataset.copy = `#pair-${at}`;
+        button.ariaLabel = (button.dataset.label ?? '').replace('{name}', name);
+      }
+      return item;
+    }),
+  );
+  reading.replaceWith(made);
+  whole.append(reading);
+  // Without a clipboard, copying needs the visible field.
+  whole.open = !isSecureContext;
+  const all = document.querySelector('[data-copy="#value"] span');
+  if (all !== null) all.textContent = template.dataset.all ?? '';
+}
+
 function count(id: string, counted: number): void {
   const place = document.getElementById(id);
-  sayCount(place, place?.dataset.forms, counted);
+  place?.replaceChildren(countText(place.dataset.forms, counted));
 }
 
 function showText(text: string): void {
   const value = find('#value', HTMLTextAreaElement);
   if (value === null) return;
   value.value = text;
-  // For browsers that do not size a field by its content.
+  // Some browsers do not size a field by its content.
   const rows = text.split('\n').reduce((sum, line) => sum + 1 + Math.floor(line.length / 60), 0);
   value.rows = text.includes('\n') ? Math.min(Math.max(rows, 3), 18) : 1;
   count('characters', countGraphemes(text));
@@ -73,11 +134,11 @@ function showFile({ name, bytes: given }: FileContent): void {
   picture.src = blobOf(bytes, type);
 }
 
-/** In place of the page; its elements are those of the template. */
+/** Replaces the page by its template. */
 export function showOpened(content: Content): void {
   const main = showInstead('#opened');
   if (main === null) return;
-  // Another language would be another page.
+  // A language change would load another page.
   document.querySelector('form.language')?.remove();
   const text = content.kind === 'text' ? content.text : textOf(content.bytes);
   const parts = new Set([content.kind, ...(text === null ? [] : ['value'])]);

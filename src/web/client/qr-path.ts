@@ -1,9 +1,9 @@
-/** A QR code as a path, for a page of the server's and for one that only the browser knows the text of. */
+/** QR codes as SVG paths, for pages and for the script that knows a whole link. */
 import { encodeQR } from 'qr';
 
 export const quietModules = 4;
 
-/** The dark modules of a QR code (ISO/IEC 18004) as horizontal bars, one module high. The top left is 0, 0. */
+/** The dark modules (ISO/IEC 18004) as horizontal bars, one module high, from the top left at 0, 0. */
 export function qrPath(text: string): { readonly path: string; readonly modules: number } {
   const drawn = encodeQR(text, 'raw', { ecc: 'medium', border: 1 });
   const rows = drawn.slice(1, -1).map((row) => row.slice(1, -1));

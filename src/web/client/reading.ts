@@ -1,9 +1,9 @@
 /**
- * What helps a person to read a text exactly: its length as they count it, the kinds of its characters, the ones that do not show, and
- * the values in it. Pure, because the server does it for a plain page and the script for an end-to-end one.
+ * Helps people read a text exactly: its length as they count it, kinds of characters, invisible characters, and `NAME=value` lines. The
+ * server uses it for plain secrets, the script for end-to-end ones.
  */
 
-/** What a reader counts as one: an emoji with its skin tone, a letter with its accent (UAX 29). Older browsers count code points. */
+/** Characters as people count them: an emoji with its skin tone is one (UAX 29). Older browsers count code points. */
 export function countGraphemes(text: string): number {
   const isKnown = typeof Intl.Segmenter === 'function';
   const counted = isKnown ? new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text) : text;
@@ -31,8 +31,8 @@ function kindOf(character: string): GlyphKind {
 }
 
 /**
- * Runs of characters of one kind, so that 1, l and I can be told apart. Empty for a text that is not a short line, or that is read in
- * another direction, or with characters that join.
+ * Runs of characters of one kind, so that 1, l and I look different. Empty unless the text is a short line in a left-to-right script
+ * without joining characters.
  */
 export function glyphsOf(text: string): readonly Glyphs[] {
   if (!/^[\x20-\x7e\u00a1-\u024f\u0370-\u03ff\u0400-\u052f]+$/.test(text) || text.length > longestGlyphs)
@@ -48,12 +48,12 @@ export function glyphsOf(text: string): readonly Glyphs[] {
 }
 
 export interface Marked {
-  /** The name of one that does not show, such as `NBSP` or `U+2062`; `null` for a text as it is. */
+  /** Of an invisible character, such as `NBSP` or `U+2062`; `null` for visible text. */
   readonly name: string | null;
   readonly text: string;
 }
 
-/** The abbreviations of the Unicode Standard. */
+/** Abbreviations of the Unicode Standard. */
 const names: Readonly<Record<string, string>> = {
   '\t': 'TAB',
   ' ': 'SPACE',
@@ -80,12 +80,12 @@ const names: Readonly<Record<string, string>> = {
   '\ufeff': 'BOM',
 };
 
-/** They look like something else or like nothing. */
+/** Characters that look like something else or like nothing. */
 const hidden = [
   // Controls, formats, blanks, and letters that are empty.
   /[^\P{Cc}\t\n\r]|(?!\u200c|\u200d|[\u{e0020}-\u{e007f}])\p{Cf}|[^\P{Zs} \u3000]|[\u2028\u2029]|\u034f/u,
   /[\u115f\u1160\u17b4\u17b5\u3164\uffa0]/u,
-  // A joiner, except in an emoji or in a script that needs it: there it shows.
+  // Joiners, except where they have a visible effect: in emoji, and in scripts that need them.
   /(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\p{M}]|[^\P{L}\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])[\u200c\u200d]/u,
 ].map(({ source }) => source);
 const hiddenInText = new RegExp(hidden.join('|'), 'gu');
@@ -98,7 +98,7 @@ function nameOf(character: string): string {
 
 const shownBeside = 24;
 
-/** Only what is beside something that does not show. */
+/** Keeps only what is next to an invisible character. */
 function shorten(text: string, isFirst: boolean, isLast: boolean): string {
   const characters = [...text];
   if (characters.length <= 2 * shownBeside + 1) return text;
@@ -109,7 +109,7 @@ function shorten(text: string, isFirst: boolean, isLast: boolean): string {
   return `${start} … ${end}`;
 }
 
-/** The text with those that do not show by name, as far as it is near one of them. */
+/** Names the invisible characters, with the text around them. */
 export function markHidden(text: string): { readonly count: number; readonly parts: readonly Marked[] } {
   const found = text.matchAll(/[\n\r]/.test(text) ? hiddenInText : hiddenInLine);
   const parts: Marked[] = [];
@@ -142,7 +142,7 @@ function unquote(text: string): string {
   return quoted?.[2] ?? text;
 }
 
-/** Lines such as `NAME=value` as environment files have them; empty if there are fewer than two, or any other line but comments. */
+/** The lines of an environment file (`NAME=value`); empty if there are fewer than two, or any line but comments is different. */
 export function pairsIn(text: string): readonly Pair[] {
   const lines = text.split(/\r\n|\r|\n/).filter((line) => !/^\s*(?:#.*)?$/.test(line));
   const pairs: Pair[] = [];

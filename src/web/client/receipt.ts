@@ -1,9 +1,10 @@
 /**
- * A waiting receipt with scripts: shows the passphrase that was handed over, notices when the secret is gone or its mail has news,
- * and helps to hand the link over. Polling changes nothing and happens only while the page is visible. The page is replaced by its
- * own address, which shows no link, only once the link is dead; news of the mail touch neither the link nor anything being typed.
+ * A waiting receipt with scripts: shows the passphrase, polls for the end of the secret and news of its mail, and helps to send the link.
+ * It polls only while visible, which changes nothing. Only when the link is dead does the page reload, without the link; news of the mail
+ * replace that part alone.
  */
-import { showPassphrase, takeHandover } from './handed.ts';
+import { find } from './dom.ts';
+import { showPassphrase, takeHandover } from './handover.ts';
 import { beginMessage, beginSharing } from './shown-message.ts';
 
 interface Answer {
@@ -13,14 +14,14 @@ interface Answer {
 
 const watcher = document.getElementById('watch');
 
-/** Often at first, when most links are opened; later rarely, so a forgotten tab costs next to nothing. */
+/** Often at first, when most links are opened; later rarely, so that a forgotten tab costs little. */
 const paces = [
   { untilMs: 60_000, everyMs: 5_000 },
   { untilMs: 600_000, everyMs: 15_000 },
   { untilMs: Number.POSITIVE_INFINITY, everyMs: 60_000 },
 ] as const;
 const longestPauseMs = 300_000;
-/** Time for the announcement before the page is replaced. */
+/** For the announcement, before the page reloads. */
 const announcedMs = 2_500;
 
 const begunMs = performance.now();
@@ -66,10 +67,10 @@ function leave(state: string): void {
   setTimeout(() => location.replace(page()), announcedMs);
 }
 
-/** Replaces the part about the mail from a fresh page once the record has changed. */
-async function renewDelivery(mark: string): Promise<void> {
+/** Replaces the part about the mail once its record has changed. */
+async function renewDelivery(record: string): Promise<void> {
   const shown = document.getElementById('delivery');
-  if (shown === null || shown.dataset.seen === mark) return;
+  if (shown === null || shown.dataset.seen === record) return;
   const fresh = (await load(page())).getElementById('delivery');
   if (fresh === null) throw new Error('not now');
   const renewed = document.importNode(fresh, true);
@@ -77,7 +78,7 @@ async function renewDelivery(mark: string): Promise<void> {
   announce('mail');
 }
 
-/** Parsed by the browser as it loads, because the policy (Trusted Types) forbids turning text into markup. */
+/** The browser parses the page: the policy (Trusted Types) forbids turning text into markup. */
 function load(address: string): Promise<Document> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
@@ -102,10 +103,10 @@ if (watcher !== null) {
   plan();
 }
 
-// Of an end-to-end secret `sealed-link.ts` has it.
+// `sealed-link.ts` takes an end-to-end secret's.
 if (document.getElementById('whole-link') === null) showPassphrase(takeHandover().passphrase);
 beginMessage();
 beginSharing();
 
-const link = document.getElementById('link');
-if (link instanceof HTMLTextAreaElement) link.addEventListener('click', () => link.select());
+const link = find('#link', HTMLTextAreaElement);
+link?.addEventListener('click', () => link.select());

@@ -1,17 +1,16 @@
 /**
- * The recipient's page with scripts: toggles the passphrase, covers and saves the value, and cleans up. Only a person's own
- * press opens (a trusted event, DOM §2.9), once, however often it is repeated. The value is removed when the page is left,
- * and a page restored from the browser's memory asks the server again. Nothing is stored, and nothing is copied without a
- * press.
+ * The recipient's page with scripts. Only a trusted press opens (DOM §2.9), and only once. Leaving removes the value, and the back/forward
+ * cache reloads the page. Nothing is stored, and only a press copies.
  */
 import { fragmentIn } from '../../protocol/link.ts';
 import { beginCopying } from './copying.ts';
-import { listPairs } from './reading-view.ts';
-import { beginCover, beginPassphrase, blobOf, endMinute, find, forget, passphraseField } from './shown.ts';
+import { find } from './dom.ts';
+import { listPairs } from './opened.ts';
+import { beginCover, beginPassphrase, blobOf, endMinute, forget, passphraseField } from './shown.ts';
 
 const minuteMs = 60_000;
 
-/** The value's bytes, which the address of the link to save it holds until now. */
+/** Takes the value's bytes from the address of the link that saves it. */
 function takeBytes(): Uint8Array<ArrayBuffer> {
   const save = find('#save', HTMLAnchorElement);
   const binary = atob(save?.href.split(',')[1] ?? '');
@@ -28,12 +27,12 @@ listPairs(text);
 beginCopying();
 
 const form = find('form.opening', HTMLFormElement);
-/** What a person ticks without scripts. */
+/** People tick it without scripts. */
 const box = find('.sure input', HTMLInputElement);
 let isPressed = false;
 let isSent = false;
 
-/** Disabled, the box is neither sent nor ticked by a program that ticks everything. */
+/** A disabled box is not sent, nor ticked by a program that ticks everything. */
 function setPressed(isNow: boolean): void {
   isPressed = isNow;
   if (box === null) return;
@@ -53,20 +52,20 @@ form?.querySelector('[type="submit"]')?.addEventListener('click', (event) => {
   if (note !== null) note.textContent = (event.isTrusted ? '' : note.dataset.text) ?? '';
   if (!event.isTrusted) return event.preventDefault();
   setPressed(true);
-  // The form is sent, or found incomplete, before the next task.
+  // The browser sends the form, or finds it incomplete, before the next task.
   setTimeout(() => setPressed(false));
 });
 
 form?.addEventListener('submit', (event) => {
-  // A second press would replace the answer that holds the value with one that finds it gone.
+  // A second answer, "gone", would replace the one with the value.
   if (!isPressed || isSent) return event.preventDefault();
   isSent = true;
-  // Browsers may later suggest the text of a visible field.
+  // Browsers may suggest the text of a visible field later.
   const passphrase = passphraseField();
   if (passphrase !== null) passphrase.type = 'password';
 });
 
-/** A link with something after `#` leads to an end-to-end secret, so a server that says otherwise is not believed. */
+/** A link with a fragment leads to an end-to-end secret: a server that serves a plain page for it is lying. */
 function stopIfSealed(): void {
   const end = location.hash.slice(1);
   if (form === null || fragmentIn(end) === null || document.getElementById(end) !== null) return;

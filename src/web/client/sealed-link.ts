@@ -1,18 +1,10 @@
-/**
- * The receipt of a secret that was just sealed in this browser: the whole link, until it has gone somewhere. The half that opens the
- * secret comes from the share form, in this tab's history.
- */
-import { onLeaving, showPassphrase, takeHandover } from './handed.ts';
-import type { Handover } from './handover.ts';
+/** The receipt of a secret that this browser just sealed: shows the whole link until it was copied, shared or shown as a QR code. */
+import { find } from './dom.ts';
+import { type Handover, onLeaving, showPassphrase, takeHandover } from './handover.ts';
 import { qrPath, quietModules } from './qr-path.ts';
 import { showMessage } from './shown-message.ts';
 
 const sheet = document.getElementById('whole-link');
-
-function field(id: string): HTMLTextAreaElement | null {
-  const found = document.getElementById(id);
-  return found instanceof HTMLTextAreaElement ? found : null;
-}
 
 function draw(link: string): void {
   const svg = document.getElementById('qr');
@@ -25,13 +17,13 @@ function draw(link: string): void {
 
 let isHandedOver = false;
 
-/** From here on a reload does not have it. */
+/** A reload no longer shows the link. */
 function endHandover(): void {
   isHandedOver = true;
   history.replaceState(null, '');
 }
 
-/** Leaving before the link has gone anywhere would lose it, so that asks first; not once the secret itself is gone. */
+/** Leaving before that would lose the link, so it asks first, unless the secret is gone. */
 function guard(shown: HTMLElement): void {
   shown.addEventListener('click', ({ target }) => {
     const pressed =
@@ -48,8 +40,8 @@ function guard(shown: HTMLElement): void {
 }
 
 function forget(): void {
-  for (const id of ['link', 'message']) {
-    const shown = field(id);
+  for (const id of ['#link', '#message']) {
+    const shown = find(id, HTMLTextAreaElement);
     if (shown !== null) shown.value = '';
   }
   document.getElementById('mailto')?.setAttribute('href', 'mailto:');
@@ -57,7 +49,7 @@ function forget(): void {
 }
 
 const { fragment, passphrase, link = sheet?.dataset.link } = takeHandover();
-const shown = field('link');
+const shown = find('#link', HTMLTextAreaElement);
 if (fragment !== null && link !== undefined && sheet !== null && shown !== null) {
   history.replaceState({ handover: { fragment, passphrase, link } satisfies Handover }, '');
   shown.value = `${link}#${fragment}`;

@@ -1,19 +1,19 @@
 /**
- * Opens an end-to-end secret. What opens it is in the fragment, which never leaves this browser, nor does the passphrase: the server
- * gets proofs of both, and they are computed before anything is asked. Only a person's own press opens (a trusted event), and only
- * ciphertext is taken for an answer. A lost answer is asked for again under the same nonce; for a minute a reload of this tab may.
+ * Opens an end-to-end secret. Fragment and passphrase never leave this browser: the server gets proofs of both, computed before the first
+ * request. Only a trusted press opens, and only ciphertext counts as an answer. If an answer is lost, it asks again with the same nonce,
+ * and for a minute a reload of this tab may do so too.
  */
-
+import { newLook } from '../../../sdk/drawing.ts';
 import { MayflyError } from '../../../sdk/error.ts';
 import { askAgain, isLost } from '../../../sdk/lost-answer.ts';
 import { type Content, open, type Proofs, prove } from '../../../sdk/sealing.ts';
 import { fragmentIn, isFragment } from '../../protocol/link.ts';
+import { beginTelling } from './copying.ts';
+import { find } from './dom.ts';
 import { reloadAtTop } from './handover.ts';
-import { atEndOf, dropLook, type KeptLook, keepLook, keptLook } from './kept-look.ts';
 import { showOpened } from './opened.ts';
-import { beginPassphrase, endMinute, find, forget, passphraseField, showInstead } from './shown.ts';
+import { beginPassphrase, endMinute, forget, passphraseField, showInstead } from './shown.ts';
 import { stretchInWorker } from './stretching.ts';
-import { beginTelling } from './telling.ts';
 
 const sealed = document.getElementById('sealed') ?? document.createElement('div');
 const { path = '', kind } = sealed.dataset;
@@ -23,14 +23,13 @@ const fragment = fragmentIn(location.hash.slice(1)) ?? '';
 
 let formToken = sealed.dataset.formToken ?? '';
 let isBusy = false;
-/** The secret may have been opened already, for this tab. */
+/** This tab may have opened the secret already. */
 let mayBeOpened = isAgain;
 
-/** `burn`: it burns what it could open. */
 export type SealedKind = 'first' | 'again' | 'burn';
 
-/** What the page has ready to say, as `data-…`. */
-export type SealedWord =
+/** The page's texts for the script, as `data-…`. */
+export type SealedText =
   | 'insecure'
   | 'cannotProve'
   | 'noAnswer'
@@ -42,7 +41,74 @@ export type SealedWord =
   | 'passphraseWrong'
   | 'pressYourself';
 
-const word = (name: SealedWord): string => sealed.dataset[name] ?? '';
+/**
+ * The second look's nonce stays in this tab's storage for a minute: the one exception to "nothing is stored". It opens nothing without
+ * the fragment, which stays in the address for as long, and nothing at all after the minute.
+ */
+const lookName = 'mayfly-look';
+const minuteMs = 60_000;
+
+interface KeptLook {
+  /** The link's. */
+  readonly path: string;
+  readonly look: string;
+  /** By this machine's clock. */
+  readonly untilMs: number;
+  readonly hasPassphrase: boolean;
+}
+
+let lookTimer: ReturnType<typeof setTimeout> | undefined;
+/** For browsers that store nothing. */
+let held: KeptLook | null = null;
+
+function readLook(): KeptLook | null {
+  try {
+    return JSON.parse(sessionStorage.getItem(lookName) ?? 'null') as KeptLook | null;
+  } catch {
+    return null;
+  }
+}
+
+function dropLook(): void {
+  clearTimeout(lookTimer);
+  held = null;
+  try {
+    sessionStorage.removeItem(lookName);
+  } catch {
+    // Nothing was kept.
+  }
+}
+
+/** `null` after its minute, and for another link. */
+function keptLook(path: string): KeptLook | null {
+  const kept = readLook() ?? held;
+  if (kept === null) return null;
+  if (!(kept.untilMs > Date.now())) dropLook();
+  else if (kept.path === path) return kept;
+  return null;
+}
+
+/** Draws a nonce and keeps it before anything is requested. */
+function keepLook(path: string, hasPassphrase: boolean): KeptLook {
+  const look = newLook();
+  held = { path, look, untilMs: Date.now() + minuteMs, hasPassphrase };
+  try {
+    sessionStorage.setItem(lookName, JSON.stringify(held));
+  } catch {
+    // Only this page can then ask again.
+  }
+  return held;
+}
+
+function atEndOf({ untilMs }: KeptLook, over: () => void): void {
+  clearTimeout(lookTimer);
+  lookTimer = setTimeout(() => {
+    dropLook();
+    over();
+  }, untilMs - Date.now());
+}
+
+const word = (name: SealedText): string => sealed.dataset[name] ?? '';
 
 function say(id: string, text: string): void {
   const place = document.getElementById(id);
@@ -51,14 +117,14 @@ function say(id: string, text: string): void {
   if (id === 'notice') place.hidden = text === '';
 }
 
-/** In place of the opener, where there is nothing to press. */
-function stop(name: SealedWord): void {
+/** Replaces the opener when there is nothing to press. */
+function stop(name: SealedText): void {
   sealed.hidden = true;
   document.getElementById('consequences')?.remove();
   say('notice', word(name));
 }
 
-/** Replaces the whole page, and has a text ready for the sender. */
+/** Replaces the page, with a text ready for the sender. */
 function stopIncomplete(): void {
   const [page, words] = ['needs-scripts', 'incomplete'].map((id) => document.getElementById(id));
   if (page == null || words == null) return;
@@ -74,7 +140,7 @@ function setAddress(address: string | undefined, end = `#${fragment}`): void {
   history.replaceState(null, '', `${address ?? path}${end}`);
 }
 
-function setBusy(isNow: boolean, said: '' | SealedWord): void {
+function setBusy(isNow: boolean, said: '' | SealedText): void {
   isBusy = isNow;
   say('working', said === '' ? '' : word(said));
   const progress = find('#progress', HTMLProgressElement);
@@ -117,7 +183,7 @@ async function post(body: URLSearchParams): Promise<Asked> {
   return asked;
 }
 
-/** `null`: no answer. What was asked for may have been opened, and a further press asks in the same way. */
+/** `null` without an answer: the secret may have been opened, and another press asks in the same way. */
 async function ask({ linkProof, proof }: Proofs, look: string | null): Promise<Asked | null> {
   const body = new URLSearchParams({ 'link-proof': linkProof, proof });
   if (look !== null) body.set('look', look);
@@ -126,7 +192,7 @@ async function ask({ linkProof, proof }: Proofs, look: string | null): Promise<A
   return askAgain(() => post(body)).catch((error: unknown) => (isLost(error) ? null : gone));
 }
 
-/** `null`: there is something to say at the field, or nothing to compute with. */
+/** `null` after saying why there are none. */
 async function proveTyped(): Promise<Proofs | null> {
   const field = passphraseField();
   const typed = field?.value ?? '';
@@ -168,7 +234,7 @@ function refused({ say: text, at, formToken: token }: Answer): void {
   else say('notice', said);
 }
 
-/** The server's own page says that there is nothing. */
+/** The server's page says that the secret is gone. */
 function leave(): void {
   dropLook();
   if (isAgain) stop('over');
@@ -224,7 +290,7 @@ function show(content: Content, look: KeptLook): void {
   });
 }
 
-/** Clears this tab, whether or not the server hears of it: its minute ends by itself. */
+/** Clears this tab even if the request fails: the server's minute ends anyway. */
 async function finish({ look }: KeptLook): Promise<void> {
   dropLook();
   forget();
@@ -236,7 +302,7 @@ async function finish({ look }: KeptLook): Promise<void> {
   location.replace(address);
 }
 
-/** A press by a program opens nothing. */
+/** A scripted click opens nothing. */
 function onPress(event: Event): void {
   if (event.isTrusted) void openNow();
   else say('notice', word('pressYourself'));
@@ -251,7 +317,7 @@ function beginPressing(): void {
   });
 }
 
-/** Other ways that would take the fragment out of the address. */
+/** Links and forms would otherwise drop the fragment from the address. */
 function keepFragment(): void {
   document.querySelector('a.skip')?.addEventListener('click', (event) => {
     event.preventDefault();
@@ -259,12 +325,12 @@ function keepFragment(): void {
   });
   const language = find('form.language', HTMLFormElement);
   if (language !== null) language.action += location.hash;
-  // To burn it takes what opens it.
+  // Burning needs the fragment too.
   for (const link of document.querySelectorAll<HTMLAnchorElement>('#burn-unread, [data-keeps-fragment]'))
     link.href += location.hash;
   window.addEventListener('hashchange', () => {
     if (location.hash === '#main') setAddress(location.pathname);
-    // Somebody pastes the whole link over a part of it.
+    // The person pasted the whole link over a part of it.
     else reloadAtTop();
   });
 }
@@ -274,7 +340,7 @@ function isReload(): boolean {
   return navigation instanceof PerformanceNavigationTiming && navigation.type === 'reload';
 }
 
-/** Why nothing can be opened here; `null` if it can. */
+/** Why this page cannot open anything; `null` if it can. */
 function flawNow(kept: KeptLook | null): 'over' | 'insecure' | 'incomplete' | null {
   if (isAgain && kept === null) return 'over';
   if (!isSecureContext) return 'insecure';
@@ -296,14 +362,14 @@ function begin(): void {
   }
   if (isAgain && kept?.hasPassphrase === false) document.getElementById('passphrase-field')?.remove();
   beginPressing();
-  // The person pressed once already, in this tab and within the minute.
+  // The person pressed within the minute, in this tab.
   if (isAgain && kept?.hasPassphrase === false && isReload() && history.state === null) void openNow();
 }
 
 window.addEventListener('pagehide', forget);
 window.addEventListener('pageshow', (event) => {
   if (!event.persisted) return;
-  // Coming back is no wish to see it: that takes a press.
+  // Coming back must not show it: that takes a press.
   history.replaceState('back', '');
   location.reload();
 });

@@ -1,10 +1,11 @@
 /**
- * A file beside the text: chosen, dropped or pasted. It is sealed in this browser or not sent at all; where the server would
- * encrypt, the text of a text file goes into the field instead.
+ * A file instead of a text: chosen, dropped or pasted. This browser seals it or sends nothing. If the server would encrypt, a text file's
+ * text goes into the field instead.
  */
 import type { Content } from '../../../sdk/sealing.ts';
 import { sizeText } from '../../locale/size.ts';
-import { element, hasMouse, sayWrong, secretField } from './share-parts.ts';
+import { find } from './dom.ts';
+import { hasMouse, sayWrong, secretField } from './share-parts.ts';
 import { isSealing, limitBytes, sealedFileBytes } from './share-sealing.ts';
 
 let file: File | null = null;
@@ -23,21 +24,21 @@ export async function contentNow(): Promise<Content> {
 }
 
 function said(name: string): string {
-  return element('attachment', HTMLDivElement)?.dataset[name] ?? '';
+  return find('#attachment', HTMLDivElement)?.dataset[name] ?? '';
 }
 
-/** Refused before it is read. */
+/** Checked before the file is read. */
 export function isFileTooLarge(): boolean {
   return file !== null && sealedFileBytes(file) > limitBytes();
 }
 
 export const fileTooLargeText = () => said('tooLarge');
 
-/** The file takes the place of the field, whose text stays. */
+/** Shows the file in place of the field, which keeps its text. */
 export function showFile(): void {
-  const shown = element('attachment', HTMLDivElement);
+  const shown = find('#attachment', HTMLDivElement);
   const field = secretField();
-  const pick = element('file-pick', HTMLSpanElement);
+  const pick = find('#file-pick', HTMLSpanElement);
   if (shown === null || field === null || pick === null) return;
   shown.hidden = file === null;
   field.hidden = file !== null;
@@ -49,11 +50,11 @@ export function showFile(): void {
   if (file === null) return;
   document.getElementById('file-name')?.replaceChildren(file.name);
   document.getElementById('file-size')?.replaceChildren(sizeText(document.documentElement.lang, file.size));
-  const instead = element('file-instead', HTMLParagraphElement);
+  const instead = find('#file-instead', HTMLParagraphElement);
   if (instead !== null) instead.hidden = field.value === '';
 }
 
-/** `null` also for what the field would change without a word: it takes CR LF for a line break, as in a text that is pasted. */
+/** `null` also if the field would alter the text. CR LF is fine: a field makes it a line break, as in a pasted text. */
 async function textOf(given: File): Promise<string | null> {
   if (given.size > limitBytes()) return null;
   try {
@@ -64,7 +65,7 @@ async function textOf(given: File): Promise<string | null> {
   }
 }
 
-/** Nothing that was typed is replaced. */
+/** Inserts at the cursor: nothing typed is replaced. */
 async function putText(given: File): Promise<void> {
   const field = secretField();
   const text = await textOf(given);
@@ -90,12 +91,12 @@ async function take(files: FileList | null | undefined): Promise<void> {
 }
 
 function beginPicking(): void {
-  const input = element('file', HTMLInputElement);
-  element('file-button', HTMLButtonElement)?.addEventListener('click', () => input?.click());
+  const input = find('#file', HTMLInputElement);
+  find('#file-button', HTMLButtonElement)?.addEventListener('click', () => input?.click());
   input?.addEventListener('change', () => {
     void take(input.files);
   });
-  element('file-remove', HTMLButtonElement)?.addEventListener('click', () => {
+  find('#file-remove', HTMLButtonElement)?.addEventListener('click', () => {
     file = null;
     if (input !== null) input.value = '';
     onChange();
@@ -103,14 +104,14 @@ function beginPicking(): void {
   });
 }
 
-/** For each form that the page shows. @param changed after each change of the file or the text */
+/** Call it for each form that the page shows. @param changed called after each change */
 export function beginFile(changed: () => void): void {
   onChange = changed;
   beginPicking();
 }
 
 const hasFiles = (transfer: DataTransfer | null) => transfer?.types.includes('Files') === true;
-const mark = (isOver: boolean) => element('share', HTMLFormElement)?.classList.toggle('dropping', isOver);
+const mark = (isOver: boolean) => find('#share', HTMLFormElement)?.classList.toggle('dropping', isOver);
 
 document.addEventListener('dragover', (event) => {
   if (secretField() === null || !hasFiles(event.dataTransfer)) return;
@@ -128,7 +129,7 @@ document.addEventListener('drop', (event) => {
 });
 document.addEventListener('paste', (event) => {
   const { clipboardData } = event;
-  // Programs also put pictures beside a text that is copied.
+  // Some programs copy a picture along with a text.
   if (!hasFiles(clipboardData) || clipboardData?.types.includes('text/plain')) return;
   event.preventDefault();
   void take(clipboardData?.files);

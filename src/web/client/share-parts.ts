@@ -1,29 +1,25 @@
-/** The share form's elements. A refused form replaces the whole page, so they are found anew each time. */
-export function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind | null {
-  const found = document.getElementById(id);
-  return found instanceof kind ? found : null;
-}
+/** The share form's elements, and what it says about itself. */
+import { countText, find } from './dom.ts';
+import { isContentName, shareFields } from './share-fields.ts';
 
-/** Elsewhere a field with the focus opens a keyboard over the page, and there is nothing to drop a file from. */
+/** On touch screens, focus opens the keyboard and there is no drag and drop. */
 export const hasMouse = (): boolean => matchMedia('(hover: hover) and (pointer: fine)').matches;
 
-export const shareForm = () => element('share', HTMLFormElement);
-export const secretField = () => element('secret', HTMLTextAreaElement);
-
-/** The name under which a field's text goes to the server, also once the field itself has none any more. */
-const nameOf = (field: HTMLInputElement | HTMLTextAreaElement) => field.dataset.name ?? field.name;
+export const shareForm = () => find('#share', HTMLFormElement);
+export const secretField = () => find('#secret', HTMLTextAreaElement);
 
 type TypedField = HTMLInputElement | HTMLTextAreaElement;
 
-/** What only the reader of the secret may see: the value, the passphrase, and texts that drawn values took the place of. */
+/** Also of a field whose name was removed. */
+const nameOf = (field: TypedField) => field.dataset.name ?? field.name;
+
+/** What only the recipient may read. */
 export function contentFields(): TypedField[] {
   const fields = document.querySelectorAll<TypedField>('#share :is(input, textarea)');
-  return [...fields].filter((field) =>
-    /^(?:secret|passphrase|(?:passphrase-)?(?:drawn|aside-\d+))$/.test(nameOf(field)),
-  );
+  return [...fields].filter((field) => isContentName(nameOf(field)));
 }
 
-/** From here on no form that is sent by anything but the script can hold them. */
+/** Without names, the browser itself cannot send them: only the script can. */
 export function takeNames(): void {
   for (const field of contentFields()) {
     field.dataset.name = nameOf(field);
@@ -35,18 +31,17 @@ export function namedTexts(): [name: string, text: string][] {
   return contentFields().map((field) => [nameOf(field), field.value]);
 }
 
-/** Everything else in the form. */
+/** The form without its content. */
 export function bodyWithout(form: HTMLFormElement): URLSearchParams {
-  const content = new Set(contentFields().map(nameOf));
-  const body = new URLSearchParams({ 'by-script': '1' });
+  const body = new URLSearchParams({ [shareFields.byScript]: '1' });
   for (const [name, text] of new FormData(form))
-    if (typeof text === 'string' && !content.has(name)) body.append(name, text);
+    if (typeof text === 'string' && !isContentName(name)) body.append(name, text);
   return body;
 }
 
-/** At the field of the secret. `''`: nothing is wrong any more. */
+/** At the secret's field. @param message `''` clears it */
 export function sayWrong(message: string): void {
-  const stopped = element('stopped', HTMLParagraphElement);
+  const stopped = find('#stopped', HTMLParagraphElement);
   if (stopped === null || (message === '' && stopped.textContent === '')) return;
   stopped.textContent = message;
   if (message === '') {
@@ -59,7 +54,7 @@ export function sayWrong(message: string): void {
 
 /** Shows an error note from a template of the page. */
 export function note(template: string, fill: (note: DocumentFragment) => void = () => {}): void {
-  const found = element(template, HTMLTemplateElement);
+  const found = find(`#${template}`, HTMLTemplateElement);
   const place = document.getElementById('unsent');
   if (found === null || place === null) return;
   const filled = document.importNode(found.content, true);
@@ -71,4 +66,69 @@ export function note(template: string, fill: (note: DocumentFragment) => void = 
 export function say(id: string, text: string | undefined): void {
   const said = document.getElementById(id);
   if (said !== null && said.textContent !== text) said.textContent = text ?? '';
+}
+
+/**
+ * How much more fits, shown once most of the room is used. The limit counts bytes, people count characters: if all characters of a text
+ * have the same size, the count is exact; otherwise it uses their average and says "about".
+ */
+const nearPart = 0.8;
+
+const encoder = new TextEncoder();
+export const bytesIn = (text: string): number => encoder.encode(text).length;
+
+export type Room =
+  | { readonly kind: 'plenty' }
+  | { readonly kind: 'left' | 'about' | 'over'; readonly characters: number };
+
+/** Characters are code points, which is what deleting removes in most scripts. */
+export function roomIn(text: string, limitBytes: number): Room {
+  const used = bytesIn(text);
+  if (used < nearPart * limitBytes || text === '') return { kind: 'plenty' };
+  if (used > limitBytes) return { kind: 'over', characters: beyond(text, used - limitBytes) };
+  const sizes = new Set<number>();
+  let characters = 0;
+  for (const character of text) {
+    sizes.add(sizeOf(character));
+    characters += 1;
+  }
+  const left = Math.floor(((limitBytes - used) * characters) / used);
+  return { kind: sizes.size === 1 ? 'left' : 'about', characters: left };
+}
+
+/** How many characters to remove from the end. */
+function beyond(text: string, bytes: number): number {
+  let characters = 0;
+  for (let [at, freed] = [text.length, 0]; freed < bytes && at > 0; characters += 1) {
+    const code = text.codePointAt(at - 2) ?? 0;
+    const character = code > 0xffff ? String.fromCodePoint(code) : text.charAt(at - 1);
+    at -= character.length;
+    freed += sizeOf(character);
+  }
+  return characters;
+}
+
+/** In UTF-8. */
+function sizeOf(character: string): number {
+  const code = character.codePointAt(0) ?? 0;
+  return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+}
+
+let last: Room['kind'] = 'plenty';
+
+export function tellRoom(text: string | null, limitBytes: number): void {
+  const counter = find('#counter', HTMLParagraphElement);
+  if (counter === null) return;
+  const room: Room = text === null ? { kind: 'plenty' } : roomIn(text, limitBytes);
+  counter.hidden = room.kind === 'plenty';
+  counter.classList.toggle('over', room.kind === 'over');
+  counter.textContent = room.kind === 'plenty' ? '' : countText(counter.dataset[room.kind], room.characters);
+  if (isNews(room.kind)) document.getElementById('counter-spoken')?.replaceChildren(counter.textContent);
+  last = room.kind;
+}
+
+/** Announced when the text comes near the limit, and when it passes it. */
+function isNews(kind: Room['kind']): boolean {
+  const stage = (each: Room['kind']) => ['plenty', 'over'].indexOf(each);
+  return stage(kind) !== stage(last);
 }

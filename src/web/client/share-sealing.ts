@@ -1,38 +1,40 @@
 /**
- * Where the secret is encrypted: in this browser, if it can and that is chosen, or by the server. The page says which at every
- * moment. Until this script has taken over, it says "by the server", which is what a form without scripts gets.
+ * Where the secret is encrypted: in this browser, if it can and the person chose that, or by the server. The page always says which; until
+ * this script runs it says "by the server", which is true for a form without scripts.
  */
 import { type Content, seal, sealedBytesOf } from '../../../sdk/sealing.ts';
+import { find } from './dom.ts';
 import { standInsBeside } from './share-draw.ts';
-import { bodyWithout, element, say, secretField, takeNames } from './share-parts.ts';
+import { shareFields } from './share-fields.ts';
+import { bodyWithout, say, secretField, takeNames } from './share-parts.ts';
 import { stretchInWorker } from './stretching.ts';
 
-const place = () => element('sealing', HTMLDetailsElement);
-const choice = () => element('seal', HTMLInputElement);
+const place = () => find('#sealing', HTMLDetailsElement);
+const choice = () => find('#seal', HTMLInputElement);
 
-/** Kept when a refused form replaces the page; `null`: as the page starts. */
+/** Survives a refused form, which replaces the page; `null`: the page's default. */
 let chosen: boolean | null = null;
 
-/** WebCrypto exists on https and on this machine. Without cookies the receipt could not show the link. */
+/** WebCrypto needs https or localhost. Without cookies the receipt could not show the link. */
 function canSeal(): boolean {
   return place() !== null && isSecureContext && navigator.cookieEnabled;
 }
 
 function mails(): boolean {
-  return (element('recipient', HTMLInputElement)?.value.trim() ?? '') !== '';
+  return (find('#recipient', HTMLInputElement)?.value.trim() ?? '') !== '';
 }
 
 export function isSealing(): boolean {
   return canSeal() && choice()?.checked === true && !mails();
 }
 
-/** In bytes, of what would be sent now. */
+/** Of what would be sent now. */
 export function limitBytes(): number {
   return Number(isSealing() ? place()?.dataset.limit : secretField()?.dataset.limit);
 }
 
 export function tooLargeText(): string {
-  return (isSealing() ? place() : element('stopped', HTMLParagraphElement))?.dataset.tooLarge ?? '';
+  return (isSealing() ? place() : find('#stopped', HTMLParagraphElement))?.dataset.tooLarge ?? '';
 }
 
 function stateNow(hasFile: boolean): 'insecure' | 'sealed' | 'file' | 'mail' | 'server' {
@@ -42,30 +44,29 @@ function stateNow(hasFile: boolean): 'insecure' | 'sealed' | 'file' | 'mail' | '
   return mails() ? 'mail' : 'server';
 }
 
-let told: ReturnType<typeof stateNow> | null = null;
+let toldState: ReturnType<typeof stateNow> | null = null;
 
-/** To call after each change. */
+/** Call it after each change. */
 export function tellEncryption(hasFile: boolean): void {
   const said = document.getElementById('encryption');
   const more = document.getElementById('encryption-more');
   if (said === null || more === null) return;
   const state = stateNow(hasFile);
   const summary = said.closest('summary');
-  const isNews = told !== null && told !== state;
+  const isNews = toldState !== null && toldState !== state;
   summary?.setAttribute('data-state', state);
   say('encryption', said.dataset[state] ?? said.dataset.server);
   say('encryption-more', more.dataset[state]);
   if (isNews) say('encryption-spoken', summary?.textContent ?? '');
-  told = state;
+  toldState = state;
 }
 
-/** The choice, where it is to be seen: what is wrong can be put right there. */
+/** Opens the choice, where the person can fix what is wrong. */
 export function openEncryption(): void {
   const shown = place();
   if (shown !== null) shown.open = true;
 }
 
-/** @param onChange whenever the choice changes */
 export function beginSealing(onChange: () => void): void {
   const box = choice();
   const label = box?.closest('label');
@@ -81,27 +82,27 @@ export function beginSealing(onChange: () => void): void {
 
 export interface SealedForm {
   readonly body: URLSearchParams;
-  /** What the receipt's page needs beside the server's answer: it goes nowhere else. */
+  /** For the receipt's page and nothing else. */
   readonly fragment: string;
 }
 
-/** Everything of the form but what only the reader may see, which is in it sealed. Rejects if it cannot be sealed. */
+/** The form with its content sealed. Rejects if it cannot be sealed. */
 export async function sealForm(form: HTMLFormElement, content: () => Promise<Content>): Promise<SealedForm> {
   const body = bodyWithout(form);
-  body.delete('recipient');
+  body.delete(shareFields.recipient);
   for (const [name, text] of standInsBeside()) body.append(name, text);
-  const typed = element('passphrase', HTMLInputElement)?.value ?? '';
+  const typed = find('#passphrase', HTMLInputElement)?.value ?? '';
   const passphrase = typed === '' ? null : typed;
   const { sealed, fragment } = await seal({ content: await content(), passphrase, stretch: stretchInWorker });
-  body.append('sealed-version', String(sealed.v));
-  body.append('sealed-ciphertext', sealed.ciphertext);
-  body.append('sealed-link', sealed.link_hash);
-  body.append('sealed-proof', sealed.proof_hash);
-  body.append('sealed-passphrase', sealed.passphrase ? '1' : '');
+  body.append(shareFields.sealedVersion, String(sealed.v));
+  body.append(shareFields.sealedCiphertext, sealed.ciphertext);
+  body.append(shareFields.sealedLink, sealed.link_hash);
+  body.append(shareFields.sealedProof, sealed.proof_hash);
+  body.append(shareFields.sealedPassphrase, sealed.passphrase ? '1' : '');
   return { body, fragment };
 }
 
-/** As the plan counts it. */
+/** As a plan's limit counts it. */
 export function sealedFileBytes({ name, type, size }: File): number {
   return sealedBytesOf({ kind: 'file', name, type, bytes: new Uint8Array(0) }) + size;
 }

@@ -1,13 +1,12 @@
 /**
- * The share form with scripts: options that say what is chosen, how much room is left, a shortcut, and a form that stays until the answer arrives, so
- * nothing typed is lost. A press sends once, however often it is repeated. Once the secret is created, what was typed
- * is gone from this page, even if the browser restores it; nothing is stored. Leaving with something typed asks first.
+ * The share form with scripts: options show what is chosen, a counter the room left, and the form stays until the answer arrives, so that
+ * nothing typed is lost. Repeated presses send once. After the creation the page forgets what was typed, even if the browser restores it,
+ * and stores nothing. Leaving with something typed asks first.
  */
-
+import { find } from './dom.ts';
 import { handOver } from './handover.ts';
-import { keepOpen, openAround, tellChips } from './share-chips.ts';
-import { bytesIn, tellRoom } from './share-count.ts';
-import { drawing, fieldNamed, keepTexts } from './share-draw.ts';
+import { drawing, keepTexts } from './share-draw.ts';
+import { fieldNamed, shareFields } from './share-fields.ts';
 import {
   beginFile,
   contentNow,
@@ -19,8 +18,8 @@ import {
 } from './share-file.ts';
 import {
   bodyWithout,
+  bytesIn,
   contentFields,
-  element,
   hasMouse,
   namedTexts,
   note,
@@ -28,6 +27,7 @@ import {
   sayWrong,
   secretField,
   shareForm,
+  tellRoom,
 } from './share-parts.ts';
 import {
   beginSealing,
@@ -40,7 +40,7 @@ import {
   tooLargeText,
 } from './share-sealing.ts';
 
-const button = (id: 'create' | 'generate') => element(id, HTMLButtonElement);
+const button = (id: 'create' | 'generate') => find(`#${id}`, HTMLButtonElement);
 
 let isSending = false;
 let isCreated = false;
@@ -51,7 +51,7 @@ function count(): void {
   tellRoom(hasFile() ? null : (secretField()?.value ?? ''), limitBytes());
 }
 
-/** Explains at the field why the form is not sent, as the server would after receiving all of it. */
+/** Says at the field why the form is not sent, as the server would. */
 function stop(message: string): void {
   sayWrong(message);
   (hasFile() ? document.getElementById('file-remove') : secretField())?.focus();
@@ -61,7 +61,7 @@ function admit(): void {
   if (usedBytes() <= limitBytes()) sayWrong('');
 }
 
-/** What the server may read. */
+/** For the server to encrypt. */
 function plainBody(form: HTMLFormElement): URLSearchParams {
   const body = bodyWithout(form);
   for (const [name, text] of namedTexts()) body.append(name, text);
@@ -75,7 +75,7 @@ interface Post {
   readonly take: (request: XMLHttpRequest) => unknown;
 }
 
-/** As a document, because the policy (Trusted Types) forbids turning text into markup. */
+/** The browser parses the answer: the policy (Trusted Types) forbids turning text into markup. */
 function post({ address, body, pressed, take: taken }: Post): void {
   const request = new XMLHttpRequest();
   request.responseType = 'document';
@@ -110,7 +110,7 @@ function sendPlain(form: HTMLFormElement, pressed: HTMLButtonElement | null): vo
   post({ address, body, pressed, take: (request) => take(request, address) });
 }
 
-/** Nothing is sent unless it is sealed: whatever fails, the form stays as it is. */
+/** Sends only what it could seal; if that fails, the form does not change. */
 async function sendSealed(form: HTMLFormElement, pressed: HTMLButtonElement | null): Promise<void> {
   setSending(true, pressed, 'sealing');
   let made: SealedForm;
@@ -121,17 +121,17 @@ async function sendSealed(form: HTMLFormElement, pressed: HTMLButtonElement | nu
     sayUnsealed(error);
     return;
   }
-  // A turn of its own, so that the page answers between sealing a large file and handing it over.
+  // Lets the page respond between sealing and sending a large file.
   await new Promise((resume) => setTimeout(resume));
   const address = addressOf(form, null);
   const { body, fragment } = made;
   post({ address, body, pressed, take: (request) => take(request, address, fragment) });
 }
 
-/** Draws a value, or puts a text back, without showing the server any. */
+/** Draws a value, or puts a text back, without sending any text. */
 function sendStandIns(form: HTMLFormElement, pressed: HTMLButtonElement): void {
   const address = addressOf(form, pressed);
-  const wish = { field: fieldNamed(pressed.value), isTakingBack: pressed.name === 'take-back' };
+  const wish = { field: fieldNamed(pressed.value), isTakingBack: pressed.name === shareFields.takeBack };
   const { body, fill } = drawing(form, withPressed(bodyWithout(form), pressed), wish);
   post({
     address,
@@ -151,7 +151,7 @@ function sendStandIns(form: HTMLFormElement, pressed: HTMLButtonElement): void {
 }
 
 function showProgress(part: number): void {
-  const bar = element('progress', HTMLProgressElement);
+  const bar = find('#progress', HTMLProgressElement);
   if (bar === null) return;
   bar.hidden = !isSending;
   bar.value = part;
@@ -167,7 +167,6 @@ function setSending(isNow: boolean, pressed: HTMLButtonElement | null, what = 's
   else if (document.activeElement === document.body) (pressed?.id ? pressed : button('create'))?.focus();
 }
 
-/** @param fragment of a sealed form */
 function take(request: XMLHttpRequest, address: string, fragment?: string): void {
   const { status, responseXML: answer } = request;
   const created = status === 201 ? request.getResponseHeader('location') : null;
@@ -184,13 +183,13 @@ function take(request: XMLHttpRequest, address: string, fragment?: string): void
 }
 
 function typedFields() {
-  const label = element('memo', HTMLInputElement);
+  const label = find('#memo', HTMLInputElement);
   return [...contentFields(), ...(label === null ? [] : [label])];
 }
 
-/** To the receipt, with what only this browser knows. */
+/** Hands over to the receipt what only this browser knows. */
 function goOn(receipt: string, fragment: string | null = null): void {
-  const passphrase = element('passphrase', HTMLInputElement)?.value || null;
+  const passphrase = find('#passphrase', HTMLInputElement)?.value || null;
   isCreated = true;
   for (const field of typedFields()) {
     field.value = '';
@@ -200,10 +199,7 @@ function goOn(receipt: string, fragment: string | null = null): void {
   handOver({ fragment, passphrase }, receipt);
 }
 
-/**
- * Shows the form that the server returned, with everything typed and the refusal.
- * @param pressed the id of the button that drew a value
- */
+/** Replaces the page by the form that the server returned. @param pressed the id of the button that drew a value */
 function show(answer: Document, pressed: string | null = null): void {
   const { lang, dir } = answer.documentElement;
   if (lang !== document.documentElement.lang) Object.assign(document.documentElement, { lang, dir });
@@ -216,7 +212,7 @@ function show(answer: Document, pressed: string | null = null): void {
   else (document.getElementById(pressed) ?? button('generate'))?.focus();
 }
 
-/** Says what is new, which a reader hears only once it changes; `false` if nothing is. */
+/** Screen readers announce a status only when it changes. @returns whether there is news */
 function announce(): boolean {
   const news = document.querySelector('.news');
   const text = news?.textContent ?? '';
@@ -225,11 +221,11 @@ function announce(): boolean {
   return news !== null;
 }
 
-/** What can be mended is said at its field; everything else in a note. */
+/** Says at a field what can be fixed there, and anything else in a note. */
 function sayUnsealed(error: unknown): void {
   const { code, field } = error as { readonly code?: unknown; readonly field?: unknown };
   const isPassphrase = code === 'invalid_field' && field === 'passphrase';
-  const reason = element('unsealed-note', HTMLTemplateElement)?.dataset[
+  const reason = find('#unsealed-note', HTMLTemplateElement)?.dataset[
     isPassphrase ? 'passphrase' : 'illFormed'
   ];
   if (code !== 'invalid_field') note('unsealed-note');
@@ -248,9 +244,9 @@ function sayRefused(title: string, lead: string): void {
   });
 }
 
-/** The request may have arrived although its answer was lost: then there is a secret, and perhaps a mail. */
+/** The request may have arrived: then there is a secret, and perhaps a mail. */
 function sayNoAnswer(address: string, status: number): void {
-  const recipient = element('recipient', HTMLInputElement)?.value ?? '';
+  const recipient = find('#recipient', HTMLInputElement)?.value ?? '';
   const outcome = recipient === '' ? 'unsure' : 'unsure-mail';
   const isCreation = address === shareForm()?.action;
   note('no-answer-note', (filled) => {
@@ -260,7 +256,67 @@ function sayNoAnswer(address: string, status: number): void {
   });
 }
 
-/** After every change of what is shared, and of who encrypts it. */
+const trimmed = (id: string) => {
+  const field = document.getElementById(id);
+  return field instanceof HTMLInputElement || field instanceof HTMLSelectElement ? field.value.trim() : '';
+};
+
+function tell(name: string, chosen: string): void {
+  const option = find(`#option-${name}`, HTMLDetailsElement);
+  const said = option?.querySelector('.chosen');
+  if (!option || !said) return;
+  option.classList.toggle('set', chosen !== '');
+  if (said.textContent !== chosen) said.textContent = chosen;
+}
+
+/** As in `share-options.tsx`. */
+const done = '✓';
+
+/** Such as `7 days`; `null` while the typed amount is not a number. */
+function lifetime(): string | null {
+  const choice = find('#ttl', HTMLSelectElement);
+  if (choice?.value !== 'other') return choice?.selectedOptions[0]?.text.trim() ?? null;
+  const amount = trimmed('ttl-amount');
+  if (!/^[0-9]{1,9}$/.test(amount)) return null;
+  const unit = trimmed('ttl-unit').replace(/s$/, '');
+  const style = { style: 'unit', unit, unitDisplay: 'long' } as const;
+  return new Intl.NumberFormat(document.documentElement.lang, style).format(Number(amount));
+}
+
+function tellLifetime(): void {
+  const said = document.querySelector<HTMLElement>('#option-ttl .chosen');
+  const { said: text = '', other = '' } = said?.dataset ?? {};
+  const time = lifetime();
+  said?.replaceChildren(time === null ? other : text.replace('{time}', time));
+}
+
+/** Each option's summary says what is chosen. */
+function tellChips(): void {
+  tellLifetime();
+  const isNotified = document.querySelector('#option-notify input:checked') !== null;
+  const passphrase = find('#passphrase', HTMLInputElement)?.value ?? '';
+  tell('notify', isNotified ? done : '');
+  tell('passphrase', passphrase === '' ? '' : done);
+  for (const name of ['recipient', 'share-domain', 'memo']) tell(name, trimmed(name));
+}
+
+/** Open options stay open in the new form, unless it opens another of the same row. */
+function keepOpen(answer: Document): void {
+  for (const { id } of document.querySelectorAll('#share details[id][open]')) {
+    const option = answer.getElementById(id);
+    if (!(option instanceof HTMLDetailsElement)) continue;
+    option.open ||=
+      option.name === '' || answer.querySelector(`details[name="${option.name}"][open]`) === null;
+  }
+}
+
+/** A field in a closed option cannot be focused. */
+function openAround(field: Element | null): void {
+  const option = field?.closest('details');
+  if (option) option.open = true;
+}
+
+/** Call it after each change of the content or of who encrypts it. */
 function renew(): void {
   tellEncryption(hasFile());
   showFile();
@@ -275,7 +331,7 @@ function begin(): void {
   });
   beginFile(renew);
   renew();
-  const shortcut = element('shortcut', HTMLParagraphElement);
+  const shortcut = find('#shortcut', HTMLParagraphElement);
   if (shortcut !== null) shortcut.hidden = false;
 }
 
@@ -292,7 +348,7 @@ document.addEventListener('keydown', (event) => {
   const { target } = event;
   if (form === null || !(target instanceof HTMLElement) || !form.contains(target)) return;
   if (event.key !== 'Enter' || event.isComposing) return;
-  // Enter in the generator's fields generates; elsewhere it creates, as does Ctrl or Cmd with Enter everywhere.
+  // Enter generates in the generator's fields and creates elsewhere; with Ctrl or Cmd it always creates.
   const isCreate = event.ctrlKey || event.metaKey;
   const isGenerate = target instanceof HTMLInputElement && target.name.startsWith('suggest-');
   if (!isCreate && !isGenerate) return;
@@ -327,8 +383,8 @@ window.addEventListener('beforeunload', (event) => {
   if (!isCreated && (hasFile() || typedFields().some(({ value }) => value !== ''))) event.preventDefault();
 });
 
-// Restored from the back/forward cache.
 window.addEventListener('pageshow', ({ persisted }) => {
+  // From the back/forward cache.
   if (!persisted) return;
   setSending(false, null);
   count();

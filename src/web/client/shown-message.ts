@@ -1,22 +1,16 @@
-/** The ready message on a receipt, with the link that is shown there, in the language that its reader understands. */
+/** The receipt's ready message with its link, in the recipient's language. */
+import { offerSharing } from './copying.ts';
+import { find } from './dom.ts';
 import { type MessageParts, mailtoAddress, withLink } from './link-message.ts';
-import { offerSharing } from './sharing.ts';
 
-function message(): HTMLTextAreaElement | null {
-  const found = document.getElementById('message');
-  return found instanceof HTMLTextAreaElement ? found : null;
-}
-
-function shownLink(): string {
-  const link = document.getElementById('link');
-  return link instanceof HTMLTextAreaElement ? link.value : '';
-}
+const message = () => find('#message', HTMLTextAreaElement);
+const shownLink = () => find('#link', HTMLTextAreaElement)?.value ?? '';
 
 function partsIn({ dataset: { subject = '', text = '' } }: HTMLElement): MessageParts {
   return { subject, text };
 }
 
-/** Puts the texts that the page holds together with the link. */
+/** Joins the page's texts and the link. */
 export function showMessage(): void {
   const field = message();
   if (field === null) return;
@@ -25,7 +19,7 @@ export function showMessage(): void {
   document.getElementById('mailto')?.setAttribute('href', mailtoAddress(parts.subject, field.value));
 }
 
-/** The texts of other languages are asked for when they are chosen. One that does not arrive leaves everything as it is. */
+/** Fetches the texts of a chosen language; if that fails, nothing changes. */
 async function change(menu: HTMLSelectElement, field: HTMLTextAreaElement): Promise<void> {
   const locale = menu.value;
   try {
@@ -43,9 +37,9 @@ async function change(menu: HTMLSelectElement, field: HTMLTextAreaElement): Prom
 
 export function beginMessage(): void {
   const field = message();
-  const menu = document.getElementById('message-language');
-  if (field === null || !(menu instanceof HTMLSelectElement)) return;
-  // What is copied and shared is what the menu says, also where a browser remembers an earlier choice.
+  const menu = find('#message-language', HTMLSelectElement);
+  if (field === null || menu === null) return;
+  // A browser may have restored an earlier choice.
   menu.value = field.lang;
   menu.form?.querySelector('button')?.remove();
   menu.addEventListener('change', () => void change(menu, field));

@@ -1,12 +1,8 @@
-/** A value on a page: buttons that cover and save it, and taking it out of the page. */
+/** A value on a page: covering it, saving it, and removing it. */
 import { exactTexts } from './copying.ts';
+import { find } from './dom.ts';
 
-export function find<Kind extends HTMLElement>(selector: string, kind: new () => Kind): Kind | null {
-  const found = document.querySelector(selector);
-  return found instanceof kind ? found : null;
-}
-
-/** Puts a template of the page in the place of its main part, and shows it from the top; `null` if there is no such template. */
+/** Replaces the main part by a template, shown from the top; `null` without that template. */
 export function showInstead(selector: string): HTMLElement | null {
   const template = find(selector, HTMLTemplateElement);
   const main = document.getElementById('main');
@@ -41,7 +37,7 @@ export function beginPassphrase(): void {
   });
 }
 
-/** @param text that the field shows, to the byte */
+/** @param text the exact text of the field */
 export function beginCover(text: string): void {
   const value = valueField();
   const card = value?.closest('.opened');
@@ -49,7 +45,7 @@ export function beginCover(text: string): void {
   onToggle(find('[data-cover]', HTMLButtonElement), () => {
     card?.classList.toggle('covered');
   });
-  // Browsers would copy what the field made of the text, or the dots of a covered one.
+  // Browsers would copy the field's altered text, or the dots of a covered one.
   value?.addEventListener('copy', (event) => {
     const { selectionStart, selectionEnd } = value;
     const part = value.value.slice(selectionStart, selectionEnd);
@@ -62,14 +58,14 @@ export function beginCover(text: string): void {
 
 const blobs = new Set<string>();
 
-/** The address of bytes that this page holds: the browser's list of downloads keeps nothing that holds the value. */
+/** A `blob:` address, so that the browser's list of downloads does not keep the value. */
 export function blobOf(bytes: Uint8Array<ArrayBuffer>, type: string): string {
   const address = URL.createObjectURL(new Blob([bytes], { type }));
   blobs.add(address);
   return address;
 }
 
-/** Takes value, file and passphrase out of the page, with everything that repeats them. */
+/** Removes value, file and passphrase from the page, with everything that repeats them. */
 export function forget(): void {
   const value = valueField();
   exactTexts.clear();
@@ -85,7 +81,7 @@ export function forget(): void {
   blobs.clear();
 }
 
-/** Says that the minute is over; the button that would end it goes. */
+/** Says that the minute is over, and removes the button that ends it. */
 export function endMinute(): void {
   const note = document.getElementById('once');
   if (note?.dataset.over === undefined) return;

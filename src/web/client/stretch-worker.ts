@@ -1,9 +1,9 @@
-/** The worker that stretches one passphrase and ends: off the page's thread, under a policy of its own (`assets.ts`). */
+/** The worker that stretches one passphrase, under its own policy (`web/assets/assets.ts`). */
 import type { Stretch } from '../../../sdk/sealing.ts';
 import { stretch } from '../../../sdk/stretch.ts';
 
 export type StretchOrder = Parameters<Stretch>;
-/** `null`: it failed. */
+/** `null` if it failed. */
 export type Stretched = Uint8Array | null;
 
 addEventListener('message', async ({ data }: MessageEvent<StretchOrder>) => {

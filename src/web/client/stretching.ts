@@ -1,11 +1,11 @@
 /**
- * Passphrases are stretched by a worker, which starts only when there is one. The policy of the pages that seal or open lets one
- * address become a worker: the one in their markup (`data-worker`, with its integrity).
+ * A worker stretches passphrases; it starts only for one. The policy of pages that seal or open allows one worker address: the one in
+ * their markup (`data-worker`, with its integrity).
  */
 import type { Stretch } from '../../../sdk/sealing.ts';
 import type { Stretched, StretchOrder } from './stretch-worker.ts';
 
-/** What TypeScript's own declarations lack. */
+/** Missing in TypeScript's declarations. */
 interface TrustedTypes {
   createPolicy(
     name: string,
@@ -28,7 +28,7 @@ function attribute(name: string): string {
 
 let policy: ReturnType<TrustedTypes['createPolicy']> | undefined;
 
-/** A policy of one name may be created once. */
+/** A policy's name can be used only once. */
 function trusted(address: string): string {
   policy ??= window.trustedTypes?.createPolicy('mayfly-worker', {
     createScriptURL(named) {
@@ -39,7 +39,7 @@ function trusted(address: string): string {
   return policy?.createScriptURL(address) ?? address;
 }
 
-/** A worker takes no integrity: its file is fetched with it first, and the worker then starts from the browser's cache. */
+/** Workers take no integrity, so this fetches the file with it first; the worker then starts from the browser's cache. */
 async function start(): Promise<Worker> {
   const address = attribute('data-worker');
   const file = await fetch(address, { integrity: attribute('data-worker-integrity'), cache: 'force-cache' });
@@ -48,7 +48,7 @@ async function start(): Promise<Worker> {
   return new Worker(trusted(address));
 }
 
-/** Rejects if there is no worker, or none that answers. */
+/** Rejects if the worker does not start or answer. */
 export const stretchInWorker: Stretch = async (...order: StretchOrder) => {
   const worker = await start();
   const timer = setTimeout(() => worker.dispatchEvent(new Event('error')), limitMs);

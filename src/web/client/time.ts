@@ -1,7 +1,6 @@
 /**
- * Shows every `<time data-moment>`, also those added later, in the reader's own zone. The forms are those of
- * `locale/translate.ts`, so readers in UTC see the same with and without scripts. The full time is in the title; a relative
- * one is followed by the short time, because a phone shows no titles. Relative times are kept up to date while visible.
+ * Shows every `<time data-moment>`, also later ones, in the reader's time zone, in the forms of `locale/translate.ts`. The title has the
+ * full time; a relative time is followed by the short one, because phones show no titles. Relative times update while visible.
  */
 import { approximate, type Rough, roughly, type Unit, unitSeconds } from '../../locale/roughly.ts';
 
@@ -28,7 +27,7 @@ const forms: Readonly<Record<string, Intl.DateTimeFormatOptions>> = {
 
 const relativeTimes = new Intl.RelativeTimeFormat(lang);
 
-/** Of the elements with `data-left`, counted by this device from when they were first seen. */
+/** For `data-left`, counted from when this device first saw the element. */
 const ends = new WeakMap<HTMLTimeElement, number>();
 
 function secondsTo(time: HTMLTimeElement): number {
@@ -54,7 +53,7 @@ const pastUnits: readonly (readonly [Unit | 'month' | 'year', number])[] = [
   ['minute', unitSeconds.minute],
 ];
 
-/** Rounded down; "just now" in the first minute, or where this device's clock is slow. */
+/** Rounded down; "just now" in the first minute, or if this device's clock is slow. */
 function ago(seconds: number, now: string | undefined): string {
   const [unit, size] = pastUnits.find(([, each]) => seconds >= each) ?? ['second', seconds];
   if (unit === 'second') return now ?? new Intl.RelativeTimeFormat(lang, { numeric: 'auto' }).format(0, unit);
@@ -82,7 +81,7 @@ function showRelative(time: HTMLTimeElement, date: Date): void {
   if (moment === 'left') return;
   const exact = document.createElement('span');
   exact.className = 'exact';
-  // Alone on its line it needs no brackets.
+  // Alone on its line, it needs no brackets.
   const isAlone = time.parentElement?.matches('.life-when') === true;
   exact.textContent = isAlone ? `· ${exactText(date)}` : `(${exactText(date)})`;
   time.append(' ', exact);
@@ -116,14 +115,14 @@ new MutationObserver((changes) => {
 
 const relative = 'time[title]:is([data-moment="ago"], [data-moment="in"], [data-moment="left"])';
 
-/** Whether its seconds are shown. */
+/** Whether it shows seconds. */
 function isUrgent({ dataset }: HTMLTimeElement, seconds: number): boolean {
   return dataset.moment !== 'ago' && seconds > 0 && roughly(seconds).unit === 'second';
 }
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Each minute, or each second where seconds are shown. */
+/** Every minute, or every second if a time shows seconds. */
 function refresh(): void {
   clearTimeout(timer);
   if (document.visibilityState !== 'visible') return;

@@ -1,15 +1,19 @@
-/**
- * The forms for a share domain's brand and logo. Enter saves what was typed and never takes a colour that was only
- * suggested. Swatches are drawings because the policy refuses inline styles.
- */
+/** The forms for a share domain's brand and logo. Swatches are drawings, because the policy forbids inline styles. */
 import type { FC } from 'hono/jsx';
 import { type DomainBrand, plainBrand } from '../../core/share-domain.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { nearestReadable, paletteOf, type Scheme } from '../brand/colours.ts';
 import { logoKinds, maxLogoBytes } from '../brand/logo.ts';
-import { asMarkup, asTyped, controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import {
+  asMarkup,
+  asTyped,
+  controlAttributes,
+  Field,
+  type FieldTexts,
+  LanguageOptions,
+} from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
-import { type FormRefusal, LanguageOptions, TextField } from '../kit/form-page.tsx';
+import { type FormRefusal, TextField } from '../kit/form-page.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
 
@@ -23,7 +27,7 @@ export const brandFields = {
   isPublic: 'public',
 } as const satisfies Readonly<Record<keyof DomainBrand, string>>;
 
-/** As typed; `''` for what follows the site. */
+/** `''` follows the site. */
 export type TypedBrand = { readonly [F in keyof DomainBrand]: F extends 'isPublic' ? boolean : string };
 
 export function typedFrom(brand: DomainBrand): TypedBrand {
@@ -69,10 +73,7 @@ function isColour(text: string): boolean {
   return /^#[0-9a-f]{6}$/.test(text);
 }
 
-/**
- * A suggested colour taken with its button wins. Otherwise the text counts, or the picker if it was moved and the text
- * was not.
- */
+/** The colour whose button was pressed wins; otherwise the text, or the picker if only that was changed. */
 function readColour(form: Form, field: string): string {
   const taken = form.text(`take-${field}`);
   if (taken !== '') return taken;
@@ -86,7 +87,7 @@ function readColour(form: Form, field: string): string {
   return isPicked ? picked : text;
 }
 
-/** People leave the `#` out. */
+/** People omit the `#`. */
 function spelled(text: string): string {
   const lower = text.trim().toLowerCase();
   return /^[0-9a-f]{6}$/.test(lower) ? `#${lower}` : lower;
@@ -94,7 +95,7 @@ function spelled(text: string): string {
 
 export interface BrandFormProps {
   readonly frame: Frame;
-  /** Of the domain, as in the address. */
+  /** The domain's, as in the address. */
   readonly name: string;
   readonly typed: TypedBrand;
   readonly refusal: FormRefusal | null;
@@ -104,10 +105,10 @@ export interface BrandFormProps {
 
 export const BrandForm: FC<BrandFormProps> = (props) => {
   const { frame, name, typed, refusal } = props;
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <PostForm frame={frame} action={frame.href('domainBrand', name)} class="sheet" autocomplete="off">
-      {/* Enter presses a form's first button: it must save, not take a colour. */}
+      {/* Enter presses a form's first button, which must save, not take a colour. */}
       {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: no key or screen reader reaches it; the real one is below */}
       <button class="visually-hidden" type="submit" tabindex={-1} aria-hidden="true" />
       <h2 class="large">{say('domainBrand.mainTitle')}</h2>
@@ -160,7 +161,7 @@ export const BrandForm: FC<BrandFormProps> = (props) => {
 };
 
 const Colours: FC<BrandFormProps> = ({ frame, typed, refusal, nearest }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const follows = isColour(typed.colour);
   const own = (scheme: Scheme) => frame.brand.colours[scheme] ?? paletteOf(scheme).leaf ?? '#000000';
   const of = (which: 'colour' | 'colourDark', fallback: string) => {
@@ -197,7 +198,7 @@ interface InstructionsProps extends BrandFormProps {
 }
 
 const Instructions: FC<InstructionsProps> = ({ frame, typed, refusal, which, label, hint }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const name = brandFields[which];
   const texts = { name, label: say(label), hint: say(hint), wrong: refusal?.wrong[name] ?? null };
   return (
@@ -210,7 +211,7 @@ const Instructions: FC<InstructionsProps> = ({ frame, typed, refusal, which, lab
 };
 
 const Language: FC<BrandFormProps> = ({ frame, typed, refusal }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const texts = {
     name: brandFields.locale,
     label: say('domainBrand.language'),
@@ -220,6 +221,9 @@ const Language: FC<BrandFormProps> = ({ frame, typed, refusal }) => {
   return (
     <Field texts={texts}>
       <select {...controlAttributes(texts)} autocomplete="off">
+        <option value="" selected={typed.locale === ''}>
+          {say('account.languageAsked')}
+        </option>
         <LanguageOptions frame={frame} chosen={typed.locale} />
       </select>
     </Field>
@@ -228,12 +232,11 @@ const Language: FC<BrandFormProps> = ({ frame, typed, refusal }) => {
 
 interface ColourFieldProps {
   readonly frame: Frame;
-  /** Its name in the form. */
   readonly field: string;
   readonly label: string;
   readonly hint: string;
   readonly typed: string;
-  /** What the picker shows without a colour: the site's own. */
+  /** The picker's colour without a typed one: the site's. */
   readonly fallback: string;
   readonly wrong: string | null;
   /** The nearest readable colour, if the typed one is not. */
@@ -262,12 +265,12 @@ const ColourField: FC<ColourFieldProps> = (props) => {
             type="color"
             name={`${field}-picker`}
             value={shown}
-            aria-label={frame.words.say('domainBrand.pick', { colour: label })}
+            aria-label={frame.messages.say('domainBrand.pick', { colour: label })}
             autocomplete="off"
             data-colour={`#${field}`}
           />
         </div>
-        {/* What both showed, to see which one was changed. */}
+        {/* What both showed, to detect which changed. */}
         <input type="hidden" name={`${field}-before`} value={asMarkup(typed)} />
         <input type="hidden" name={`${field}-shown`} value={shown} />
       </Field>
@@ -280,7 +283,7 @@ const Nearest: FC<{ frame: Frame; field: string; nearest: string }> = ({ frame, 
   <p class="nearest">
     <Swatch colour={nearest} />
     <button class="quiet small" type="submit" name={`take-${field}`} value={nearest} id={`take-${field}`}>
-      {frame.words.say('domainBrand.take', { colour: frame.words.code(nearest) })}
+      {frame.messages.say('domainBrand.take', { colour: frame.messages.code(nearest) })}
     </button>
   </p>
 );
@@ -301,7 +304,7 @@ interface LogoProps {
 const types = logoKinds.map(({ type }) => type).join(',');
 
 export const DomainLogoForm: FC<LogoProps> = ({ frame, name, logoName, wrong }) => {
-  const { say, size } = frame.words;
+  const { say, size } = frame.messages;
   const action = frame.href('domainLogo', name);
   const texts = {
     name: 'logo',

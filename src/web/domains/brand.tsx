@@ -1,7 +1,4 @@
-/**
- * The brand of a share domain: name, colours, texts and logo. A refused form keeps what was typed, even when the store
- * does not answer. A file is judged by its content; a refused one changes nothing.
- */
+/** A share domain's brand: name, colours, texts and logo. A refused form keeps what was typed, even while the store does not answer. */
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
 import { ServiceError } from '../../core/errors.ts';
@@ -19,8 +16,8 @@ import {
   PageHead,
   refuseField,
 } from '../kit/form-page.tsx';
+import type { Messages } from '../kit/messages.ts';
 import { type PageAction, type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
-import type { Words } from '../kit/words.ts';
 import {
   BrandForm,
   type BrandFormProps,
@@ -34,7 +31,7 @@ import {
 } from './brand-form.tsx';
 import { type DomainDeps, toDomains } from './domain.tsx';
 
-/** `typed` is absent where the form was not sent. */
+/** Without `typed` if the form was not sent. */
 interface Attempt {
   readonly typed?: TypedBrand;
   readonly refusal: FormRefusal | null;
@@ -70,7 +67,7 @@ function logoAction(deps: DomainDeps): PageAction {
     takesFile: true,
     refuse: async (request, problem) => {
       if (problem.problem === 'body_too_large' && request.signedIn !== null)
-        return showBrand(request, request.signedIn, deps, { refusal: tooLarge(request.frame.words) });
+        return showBrand(request, request.signedIn, deps, { refusal: tooLarge(request.frame.messages) });
       if (action.refuse === undefined) throw new Error('a form of an account answers its refusals');
       return action.refuse(request, problem);
     },
@@ -91,7 +88,7 @@ interface BrandPageProps extends BrandFormProps {
 
 const BrandPage: FC<BrandPageProps> = (props) => {
   const { frame, name, domain, refusal, done } = props;
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <AccountFrame
       frame={frame}
@@ -137,7 +134,7 @@ async function showBrand(
   return formReply(page, refusal);
 }
 
-/** `null` when the store does not answer: a refused form does without the domain. */
+/** `null` while the store does not answer: a refused form does without the domain. */
 async function findOrNull(
   { key }: PageRequest,
   { caller }: SignedIn,
@@ -161,7 +158,7 @@ async function saveBrand(request: PageRequest, signedIn: SignedIn, deps: DomainD
     case 'saved':
       return seeOther(`${frame.href('domainBrand', outcome.domain.name)}?done=saved`);
     case 'invalid':
-      return showBrand(request, signedIn, deps, { typed, ...refusalOf(outcome.problems, frame.words) });
+      return showBrand(request, signedIn, deps, { typed, ...refusalOf(outcome.problems, frame.messages) });
     case 'unknown':
       return toDomains(request, 'gone');
   }
@@ -177,9 +174,9 @@ const malformedTexts: Readonly<Record<BrandProblem['field'], MessageKey>> = {
   isPublic: 'domainBrand.textWrong',
 };
 
-function refusalOf(problems: readonly BrandProblem[], words: Words): Attempt {
+function refusalOf(problems: readonly BrandProblem[], messages: Messages): Attempt {
   const wrong = Object.fromEntries(
-    problems.map((problem) => [brandFields[problem.field], textOf(problem, words)]),
+    problems.map((problem) => [brandFields[problem.field], textOf(problem, messages)]),
   );
   const nearest = Object.fromEntries(
     problems.flatMap(({ field, nearest: colour }) =>
@@ -189,7 +186,10 @@ function refusalOf(problems: readonly BrandProblem[], words: Words): Attempt {
   return { refusal: { status: 422, wrong, message: null }, nearest };
 }
 
-function textOf({ field, problem, nearest = '', maxLength = 0 }: BrandProblem, { say, code }: Words): string {
+function textOf(
+  { field, problem, nearest = '', maxLength = 0 }: BrandProblem,
+  { say, code }: Messages,
+): string {
   switch (problem) {
     case 'malformed':
     case 'unknown_locale':
@@ -209,7 +209,7 @@ async function saveLogo(request: PageRequest, signedIn: SignedIn, deps: DomainDe
   const isRemoval = form.text('remove') === 'yes';
   const file = form.file('logo');
   if (!isRemoval && file === null) {
-    const refusal = refuseField('logo', frame.words.say('domainBrand.logoMissing'));
+    const refusal = refuseField('logo', frame.messages.say('domainBrand.logoMissing'));
     return showBrand(request, signedIn, deps, { refusal });
   }
   const outcome = await deps.domains.setLogo(signedIn.caller, key, isRemoval ? null : file);
@@ -219,7 +219,7 @@ async function saveLogo(request: PageRequest, signedIn: SignedIn, deps: DomainDe
       return seeOther(`${frame.href('domainBrand', outcome.domain.name)}?done=${done}`);
     }
     case 'invalid':
-      return showBrand(request, signedIn, deps, { refusal: refusalOfLogo(outcome, frame.words) });
+      return showBrand(request, signedIn, deps, { refusal: refusalOfLogo(outcome, frame.messages) });
     case 'unknown':
       return toDomains(request, 'gone');
   }
@@ -234,12 +234,12 @@ const logoTexts: Readonly<Record<LogoProblem, MessageKey>> = {
 
 function refusalOfLogo(
   { problem, maxBytes }: Extract<LogoOutcome, { outcome: 'invalid' }>,
-  { say, size }: Words,
+  { say, size }: Messages,
 ): FormRefusal {
   const status = problem === 'too_large' ? 413 : 422;
   return refuseField('logo', say(logoTexts[problem], { size: size(maxBytes) }), status);
 }
 
-function tooLarge(words: Words): FormRefusal {
-  return refusalOfLogo({ outcome: 'invalid', problem: 'too_large', maxBytes: maxLogoBytes }, words);
+function tooLarge(messages: Messages): FormRefusal {
+  return refusalOfLogo({ outcome: 'invalid', problem: 'too_large', maxBytes: maxLogoBytes }, messages);
 }

@@ -1,9 +1,7 @@
 /**
- * A share domain: its state, its DNS records step by step, its check and its removal. The DNS is queried only when a person presses
- * the button. Only a POST removes a domain, after a page that asks. Another account's domain is as unknown as one that does not
- * exist.
+ * A share domain: state, DNS records step by step, check and removal. Only a press of the button queries the DNS, and only a POST removes,
+ * after a page that asks. Another account's domain is unknown here.
  */
-
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
 import type { DomainFinding } from '../../core/share-domain.ts';
@@ -19,11 +17,11 @@ import {
   RefusalSummary,
   refuseForm,
 } from '../kit/form-page.tsx';
-import { type Frame, renderPage } from '../kit/layout.tsx';
+import type { Frame } from '../kit/layout.tsx';
 import { ConfirmPage } from '../kit/message-page.tsx';
+import type { Messages } from '../kit/messages.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
 import { Badge, type BadgeKind, Dated, Icon, type IconName } from '../kit/parts.tsx';
-import type { Words } from '../kit/words.ts';
 import { DomainRecords } from './records.tsx';
 
 export interface DomainDeps {
@@ -49,14 +47,14 @@ export function createOneDomainPages(deps: DomainDeps): PageRoute[] {
   ];
 }
 
-interface StateWords {
+interface StateTexts {
   readonly kind: BadgeKind;
   readonly icon: IconName;
   readonly word: MessageKey;
   readonly lead: MessageKey;
 }
 
-const stateWords: Readonly<Record<DomainState, StateWords>> = {
+const stateTexts: Readonly<Record<DomainState, StateTexts>> = {
   unverified: { kind: 'waiting', icon: 'clock', word: 'domain.unverified', lead: 'domain.unverifiedLead' },
   pending: { kind: 'waiting', icon: 'clock', word: 'domain.pending', lead: 'domain.pendingLead' },
   verified: { kind: 'good', icon: 'check', word: 'domain.verified', lead: 'domain.verifiedLead' },
@@ -70,16 +68,16 @@ const findingTexts: Readonly<Record<DomainFinding, MessageKey>> = {
   dns_failed: 'domain.dnsFailed',
 };
 
-export const StateBadge: FC<{ words: Words; state: DomainState }> = ({ words, state }) => {
-  const { kind, icon, word } = stateWords[state];
+export const StateBadge: FC<{ messages: Messages; state: DomainState }> = ({ messages, state }) => {
+  const { kind, icon, word } = stateTexts[state];
   return (
     <Badge kind={kind} icon={icon}>
-      {words.say(word)}
+      {messages.say(word)}
     </Badge>
   );
 };
 
-/** A line may break after a dot; the name keeps its order in right-to-left text. */
+/** May break after a dot, and keeps its order in right-to-left text. */
 export const DomainName: FC<{ name: string }> = ({ name }) => (
   <bdi>
     {name.split('.').map((label, at) => (
@@ -96,13 +94,12 @@ interface DomainProps {
   readonly frame: Frame;
   readonly domain: DomainView;
   readonly refusal: FormRefusal | null;
-  /** The `done` of the address. */
   readonly done: string | null;
 }
 
 const DomainPage: FC<DomainProps> = ({ frame, domain, refusal, done }) => {
-  const { words, href } = frame;
-  const { say } = words;
+  const { messages, href } = frame;
+  const { say } = messages;
   const { state, txtRecord } = domain;
   return (
     <AccountFrame
@@ -120,11 +117,11 @@ const DomainPage: FC<DomainProps> = ({ frame, domain, refusal, done }) => {
         <DomainName name={domain.unicodeName} />
       </h1>
       <p>
-        <StateBadge words={words} state={state} />
+        <StateBadge messages={messages} state={state} />
       </p>
       <Done say={say} done={done} domain={domain} />
       <RefusalSummary frame={frame} refusal={refusal} />
-      <p class="lead">{say(txtRecord === null ? 'domain.vouchedLead' : stateWords[state].lead)}</p>
+      <p class="lead">{say(txtRecord === null ? 'domain.vouchedLead' : stateTexts[state].lead)}</p>
       <LastCheck frame={frame} domain={domain} />
       {state === 'verified' ? <Use frame={frame} domain={domain} /> : null}
       <Records frame={frame} domain={domain} />
@@ -139,8 +136,8 @@ const DomainPage: FC<DomainProps> = ({ frame, domain, refusal, done }) => {
   );
 };
 
-/** Anything else that a check found is shown further down. */
-const Done: FC<Pick<DomainProps, 'domain' | 'done'> & { say: Words['say'] }> = ({ say, done, domain }) => {
+/** `LastCheck` shows other findings. */
+const Done: FC<Pick<DomainProps, 'domain' | 'done'> & { say: Messages['say'] }> = ({ say, done, domain }) => {
   if (done === 'added') return <DoneNote done={[say('domain.added')]} />;
   const isGood = done === 'checked' && domain.state === 'verified' && domain.finding === null;
   return isGood ? <DoneNote done={[say('domain.checkedGood')]} /> : null;
@@ -149,7 +146,7 @@ const Done: FC<Pick<DomainProps, 'domain' | 'done'> & { say: Words['say'] }> = (
 type Shown = Pick<DomainProps, 'frame' | 'domain'>;
 
 const LastCheck: FC<Shown> = ({ frame, domain: { finding, checkedAt, txtRecord } }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   if (txtRecord === null) return null;
   if (checkedAt === null) return <p>{say('domain.unchecked')}</p>;
   return (
@@ -160,14 +157,14 @@ const LastCheck: FC<Shown> = ({ frame, domain: { finding, checkedAt, txtRecord }
         </p>
       )}
       <p class="hint">
-        <Dated words={frame.words} say="domain.checkedAt" at={checkedAt} />
+        <Dated messages={frame.messages} say="domain.checkedAt" at={checkedAt} />
       </p>
     </>
   );
 };
 
 const Use: FC<Shown> = ({ frame, domain: { name } }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <div class="row">
       <a class="button" href={frame.href('domainBrand', name)}>
@@ -181,9 +178,9 @@ const Use: FC<Shown> = ({ frame, domain: { name } }) => {
   );
 };
 
-/** Collapsed once there is nothing left to do. */
+/** Folded once nothing is left to do. */
 const Records: FC<Shown> = ({ frame, domain }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   if (domain.txtRecord === null) return null;
   if (domain.state !== 'verified') {
     return (
@@ -201,15 +198,14 @@ const Records: FC<Shown> = ({ frame, domain }) => {
   );
 };
 
-/** Both spellings of an internationalised name. */
 const Spellings: FC<Shown> = ({ frame, domain: { name, unicodeName } }) =>
   name === unicodeName ? null : (
     <dl>
-      <dt>{frame.words.say('domain.asRead')}</dt>
+      <dt>{frame.messages.say('domain.asRead')}</dt>
       <dd>
         <bdi>{unicodeName}</bdi>
       </dd>
-      <dt>{frame.words.say('domain.asInDns')}</dt>
+      <dt>{frame.messages.say('domain.asInDns')}</dt>
       <dd>
         <code dir="ltr">{name}</code>
       </dd>
@@ -217,7 +213,7 @@ const Spellings: FC<Shown> = ({ frame, domain: { name, unicodeName } }) =>
   );
 
 const RemoveDomainPage: FC<{ frame: Frame; domain: DomainView }> = ({ frame, domain }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const { name, unicodeName } = domain;
   return (
     <ConfirmPage
@@ -256,7 +252,7 @@ async function verify(request: PageRequest, signedIn: SignedIn, deps: DomainDeps
     case 'checked':
       return seeOther(`${frame.href('domain', outcome.domain.name)}?done=checked`);
     case 'taken':
-      return showDomain(request, signedIn, deps, refuseForm(frame.words.say('domains.taken'), 409));
+      return showDomain(request, signedIn, deps, refuseForm(frame.messages.say('domains.taken'), 409));
     case 'unknown':
       return toDomains(request, 'gone');
   }
@@ -269,7 +265,7 @@ async function askToRemove(
 ): Promise<PageReply> {
   const found = await domains.find(caller, request.key);
   if (found.outcome === 'unknown') return toDomains(request, 'gone');
-  return pageReply(200, renderPage(<RemoveDomainPage frame={request.frame} domain={found.domain} />));
+  return pageReply(200, <RemoveDomainPage frame={request.frame} domain={found.domain} />);
 }
 
 async function remove(

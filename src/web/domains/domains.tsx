@@ -1,4 +1,4 @@
-/** An account's share domains: the list, and a form to add one if the plan allows. */
+/** An account's share domains, with a form to add one if the plan allows. */
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
 import type { DomainNameProblem } from '../../core/share-domain.ts';
@@ -17,9 +17,9 @@ import {
 } from '../kit/form-page.tsx';
 import { Item, Items } from '../kit/items.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
+import type { Messages } from '../kit/messages.ts';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
 import { Ago, Dated, Icon } from '../kit/parts.tsx';
-import type { Words } from '../kit/words.ts';
 import { createBrandPages } from './brand.tsx';
 import { createOneDomainPages, type DomainDeps, DomainName, StateBadge } from './domain.tsx';
 
@@ -44,7 +44,7 @@ const doneTexts: DoneTexts = { removed: ['domains.removed'], gone: ['domains.gon
 interface DomainsProps {
   readonly frame: Frame;
   readonly domains: readonly DomainView[];
-  /** How many the plan allows. */
+  /** In the plan. */
   readonly max: number;
   readonly typed: string;
   readonly refusal: FormRefusal | null;
@@ -53,7 +53,7 @@ interface DomainsProps {
 
 const DomainsPage: FC<DomainsProps> = (props) => {
   const { frame, domains, max, refusal, done } = props;
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <AccountPage
       {...{ frame, done, refusal }}
@@ -78,7 +78,7 @@ const DomainsPage: FC<DomainsProps> = (props) => {
 };
 
 const Row: FC<{ frame: Frame; domain: DomainView }> = ({ frame, domain }) => {
-  const { words, href } = frame;
+  const { messages, href } = frame;
   const { name, unicodeName, state, createdAt } = domain;
   return (
     <Item
@@ -90,8 +90,8 @@ const Row: FC<{ frame: Frame; domain: DomainView }> = ({ frame, domain }) => {
       }
       notes={[
         [
-          <StateBadge words={words} state={state} />,
-          <Dated words={words} say="domains.addedAt" at={createdAt} as={Ago} />,
+          <StateBadge messages={messages} state={state} />,
+          <Dated messages={messages} say="domains.addedAt" at={createdAt} as={Ago} />,
         ],
       ]}
     />
@@ -99,7 +99,7 @@ const Row: FC<{ frame: Frame; domain: DomainView }> = ({ frame, domain }) => {
 };
 
 const AddForm: FC<DomainsProps> = ({ frame, domains, max, typed, refusal }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   if (max === 0) return null;
   if (domains.length >= max && refusal === null) return <p>{say('domains.tooMany', { count: max })}</p>;
   return (
@@ -136,7 +136,7 @@ async function add(request: PageRequest, signedIn: SignedIn, deps: DomainDeps): 
   const typed = (await request.form()).text('domain');
   const outcome = await deps.domains.add(signedIn.caller, typed.trim());
   if (outcome.outcome === 'added') return seeOther(`${frame.href('domain', outcome.domain.name)}?done=added`);
-  return showDomains(request, signedIn, deps, typed, refusalOf(outcome, frame.words));
+  return showDomains(request, signedIn, deps, typed, refusalOf(outcome, frame.messages));
 }
 
 const nameProblems: Readonly<Record<DomainNameProblem, MessageKey>> = {
@@ -148,7 +148,7 @@ const nameProblems: Readonly<Record<DomainNameProblem, MessageKey>> = {
   own_host: 'domains.nameIsOurs',
 };
 
-function refusalOf(refused: Exclude<AddDomainOutcome, { outcome: 'added' }>, { say }: Words): FormRefusal {
+function refusalOf(refused: Exclude<AddDomainOutcome, { outcome: 'added' }>, { say }: Messages): FormRefusal {
   switch (refused.outcome) {
     case 'invalid_domain':
       return refuseField('domain', say(nameProblems[refused.problem]));

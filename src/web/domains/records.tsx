@@ -1,8 +1,8 @@
-/** The DNS records of a share domain, step by step, each with a button that copies it. */
+/** A share domain's DNS records, step by step, each with a copy button. */
 import type { FC } from 'hono/jsx';
 import type { DomainView } from '../../core/share-domains/service.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
-import { Badge, CopyStatus, Icon } from '../kit/parts.tsx';
+import { Badge, CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
 
 interface RecordsProps {
   readonly frame: Frame;
@@ -10,7 +10,7 @@ interface RecordsProps {
 }
 
 export const DomainRecords: FC<RecordsProps> = ({ frame, domain }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const { state, finding } = domain;
   const isProven = state === 'verified' || state === 'pending' || finding === 'not_pointing';
   const leadsHere = state === 'verified';
@@ -52,13 +52,13 @@ export const DomainRecords: FC<RecordsProps> = ({ frame, domain }) => {
 const Found: FC<{ frame: Frame }> = ({ frame }) => (
   <p>
     <Badge kind="good" icon="check">
-      {frame.words.say('domain.found')}
+      {frame.messages.say('domain.found')}
     </Badge>
   </p>
 );
 
 const TxtRecord: FC<RecordsProps> = ({ frame, domain }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   if (domain.txtRecord === null) return null;
   const { host, value } = domain.txtRecord;
   return (
@@ -70,9 +70,9 @@ const TxtRecord: FC<RecordsProps> = ({ frame, domain }) => {
   );
 };
 
-/** For a subdomain: one record that follows the target wherever it moves. */
+/** For a subdomain: it follows the target wherever that moves. */
 const AliasRecord: FC<RecordsProps> = ({ frame, domain }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const { name, target } = domain;
   return (
     <>
@@ -84,9 +84,9 @@ const AliasRecord: FC<RecordsProps> = ({ frame, domain }) => {
   );
 };
 
-/** For a registered name itself, which cannot have a CNAME (RFC 1912 §2.4). */
+/** A registered name itself cannot have a CNAME (RFC 1912 §2.4). */
 const AddressRecords: FC<RecordsProps> = ({ frame, domain }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const { name, target } = domain;
   if (target.addresses.length === 0)
     return <p>{say('domain.addressUnknown', { domain: ltr(name), host: ltr(target.host) })}</p>;
@@ -118,37 +118,32 @@ interface PartProps {
 const RecordPart: FC<PartProps> = ({ frame, type, part, id = `${type.toLowerCase()}-${part}`, text }) => (
   <div class="field">
     <label for={id} id={`${id}-label`}>
-      {frame.words.say(part === 'name' ? 'domain.recordName' : 'domain.recordValue', { type })}
+      {frame.messages.say(part === 'name' ? 'domain.recordName' : 'domain.recordValue', { type })}
     </label>
     <div class="welded">
-      {/* Wraps rather than scrolls: all of it must be visible. */}
+      {/* Wraps instead of scrolling: all of it must be visible. */}
       <textarea id={id} class="link code" rows={1} readonly spellcheck={false} autocomplete="off">
         {`\n${text}`}
       </textarea>
-      <button
-        type="button"
-        class="quiet"
-        hidden
+      <CopyButton
+        target={id}
         id={`${id}-copy`}
-        aria-labelledby={`${id}-copy ${id}-label`}
-        data-copy={`#${id}`}
-        data-copied={frame.words.say('domain.copied')}
-      >
-        <Icon name="copy" />
-        <Icon name="check" />
-        <span>{frame.words.say('domain.copy')}</span>
-      </button>
+        class="quiet"
+        label={frame.messages.say('domain.copy')}
+        copied={frame.messages.say('domain.copied')}
+        labelledBy={`${id}-copy ${id}-label`}
+      />
     </div>
   </div>
 );
 
-/** For DNS control panels that append the registered name themselves. */
+/** For DNS panels that append the registered name. */
 function shortNameOf(host: string, { baseDomain }: DomainView): string {
   const end = `.${baseDomain}`;
   return host.endsWith(end) ? host.slice(0, -end.length) : host;
 }
 
-/** Isolated, so that a name keeps its order in right-to-left text. */
+/** Keeps a name's order in right-to-left text. */
 function ltr(text: string): string {
   return `\u2066${text}\u2069`;
 }

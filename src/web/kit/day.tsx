@@ -1,21 +1,21 @@
 /**
- * The life of a secret, drawn as one day: while it waits, the sun goes from sunrise to sunset and a mayfly is up. Opened,
- * burned and expired each look different at a glance. Only accompanies words.
+ * A secret's life, drawn as one day: while it waits, the sun moves from sunrise to sunset and a mayfly flies. Opened, burned and expired
+ * differ at a glance. The text always says the same.
  */
 import type { FC } from 'hono/jsx';
-import { Mark } from '../brand/mark.tsx';
+import { Mayfly } from '../brand/default-logo.tsx';
 
 export type DayState = 'waiting' | 'opened' | 'burned' | 'expired';
 
 interface DayProps {
   readonly state: DayState;
-  /** Of the life that is left while it waits, 0 to 1. */
+  /** Time left, 1 to 0. */
   readonly part?: number;
 }
 
 const [centre, horizon, radius] = [100, 96, 80];
 
-/** @param part of the day that is left: 1 at sunrise, 0 at sunset */
+/** @param part 1 at sunrise, 0 at sunset */
 function pointAt(part: number): { readonly x: number; readonly y: number } {
   const angle = Math.PI * part;
   return { x: rounded(centre + radius * Math.cos(angle)), y: rounded(horizon - radius * Math.sin(angle)) };
@@ -25,7 +25,7 @@ function rounded(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Never a half of the circle or more, so that there is one such arc. */
+/** At most half a circle. */
 function arc(from: number, to: number): string {
   const [start, end] = [pointAt(from), pointAt(to)];
   return `M${start.x} ${start.y}A${radius} ${radius} 0 0 1 ${end.x} ${end.y}`;
@@ -48,7 +48,7 @@ const Waiting: FC<{ part: number }> = ({ part }) => {
       <path d={arc(part, 0)} />
       <circle class="glow" cx={x} cy={y} r="15" />
       <circle class="full" cx={x} cy={y} r="7" />
-      <Mark transform="translate(67 44) scale(2.6)" />
+      <Mayfly transform="translate(67 44) scale(2.6)" />
     </>
   );
 };

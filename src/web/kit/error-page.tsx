@@ -1,17 +1,13 @@
-/**
- * The words for every problem, and the error page. It echoes nothing of the request except the address of an existing
- * page, and says so when nothing was changed.
- */
+/** The texts for every problem, and the error page. It repeats nothing of the request but the address of an existing page. */
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { MessageParams } from '../../locale/translate.ts';
 import type { DayState } from './day.tsx';
-import { type Frame, renderPage } from './layout.tsx';
+import type { Frame } from './layout.tsx';
 import { MessagePage, type Way } from './message-page.tsx';
-import type { PageProblem } from './page.ts';
-import type { Words } from './words.ts';
+import type { Messages } from './messages.ts';
+import { type PageProblem, type PageReply, pageReply } from './page.ts';
 
-/** For the error page, or for the form that comes back. */
-export interface ProblemWords {
+export interface ProblemTexts {
   readonly status: number;
   readonly title: string;
   readonly page: string;
@@ -34,7 +30,7 @@ const problemKeys: Readonly<Record<PageProblem['problem'], ProblemKeys>> = {
   invalid_fields: malformed,
   not_found: notFound,
   unknown_receipt: { ...notFound, page: 'error.receipt' },
-  // Pages take no API credentials: anything that needs them does not exist here.
+  // Pages take no API credentials, so whatever needs them does not exist here.
   not_authorized: notFound,
   scope_missing: notFound,
   method_not_allowed: { status: 405, title: 'error.method.title', page: 'error.method' },
@@ -47,21 +43,26 @@ const problemKeys: Readonly<Record<PageProblem['problem'], ProblemKeys>> = {
   internal: { status: 500, title: 'error.internal.title', page: 'error.internal' },
 };
 
-export function problemWords(problem: PageProblem, words: Words): ProblemWords {
+export function problemTexts(problem: PageProblem, messages: Messages): ProblemTexts {
   const { status, title, page, form = page } = problemKeys[problem.problem];
-  const params = paramsOf(problem, words);
-  return { status, title: words.say(title), page: words.say(page, params), form: words.say(form, params) };
+  const params = paramsOf(problem, messages);
+  return {
+    status,
+    title: messages.say(title),
+    page: messages.say(page, params),
+    form: messages.say(form, params),
+  };
 }
 
-function paramsOf(problem: PageProblem, { wait, size }: Words): MessageParams {
+function paramsOf(problem: PageProblem, { wait, size }: Messages): MessageParams {
   if ('retryAfterSeconds' in problem) return { wait: wait(problem.retryAfterSeconds) };
   if ('capBytes' in problem) return { size: size(problem.capBytes) };
   return 'requestId' in problem ? { id: problem.requestId } : {};
 }
 
-/** The best one first. */
-function waysFrom({ href, here, visitor, words }: Frame, { problem }: PageProblem): Way[] {
-  const { say } = words;
+/** Best first. */
+function waysFrom({ href, here, visitor, messages }: Frame, { problem }: PageProblem): Way[] {
+  const { say } = messages;
   const home: Way = [href('home'), say('error.home')];
   const again: Way[] = here === null ? [] : [[here, say('error.retry')]];
   switch (problem) {
@@ -85,14 +86,14 @@ function waysFrom({ href, here, visitor, words }: Frame, { problem }: PageProble
   }
 }
 
-export function renderErrorPage(frame: Frame, problem: PageProblem): { status: number; markup: string } {
-  const { status, title, page } = problemWords(problem, frame.words);
+export function errorReply(frame: Frame, problem: PageProblem): PageReply {
+  const { status, title, page } = problemTexts(problem, frame.messages);
   const ways = waysFrom(frame, problem);
   const day = dayOf(status);
-  return { status, markup: renderPage(<MessagePage {...{ frame, title, ways, ...day }} lead={page} />) };
+  return pageReply(status, <MessagePage {...{ frame, title, ways, ...day }} lead={page} />);
 }
 
-/** What is not here looks like what is over, and what passes like what waits. */
+/** Missing pages look expired, temporary problems look like waiting. */
 function dayOf(status: number): { readonly day?: DayState } {
   if (status === 404) return { day: 'expired' };
   return status === 429 || status === 503 ? { day: 'waiting' } : {};

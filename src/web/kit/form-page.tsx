@@ -1,22 +1,22 @@
 /**
- * Pages with a form. A refusal appears beside its field and in a summary that links to it. A form that comes back has
- * changed nothing, and a password is never put into a page.
+ * Pages with a form. A refusal appears at its field and in a summary that links to it. A form that comes back has changed nothing, and no
+ * page holds a password.
  */
 import type { Child, FC, PropsWithChildren } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { problemWords, renderErrorPage } from './error-page.tsx';
+import { errorReply, problemTexts } from './error-page.tsx';
 import { asMarkup, asTyped, controlAttributes, Field, FieldNotes, type FieldTexts } from './field.tsx';
-import { type Frame, Page, PostForm, renderPage } from './layout.tsx';
+import { type Frame, Page, PostForm } from './layout.tsx';
+import type { Messages } from './messages.ts';
 import { type PageAction, type PageProblem, type PageReply, type PageRequest, pageReply } from './page.ts';
 import { Icon } from './parts.tsx';
-import type { Words } from './words.ts';
 
 export interface FormRefusal {
   readonly status: number;
-  /** What is wrong with which field, by its name, in the order of the form. */
+  /** By field name, in the form's order. */
   readonly wrong: Readonly<Record<string, string>>;
-  /** What is wrong with the form as a whole. */
+  /** About the form as a whole. */
   readonly message: string | null;
 }
 
@@ -28,17 +28,14 @@ export function refuseForm(message: string, status: number): FormRefusal {
   return { status, wrong: {}, message };
 }
 
-export function refusalOfProblem(problem: PageProblem, words: Words): FormRefusal {
-  const { status, form } = problemWords(problem, words);
+export function refusalOfProblem(problem: PageProblem, messages: Messages): FormRefusal {
+  const { status, form } = problemTexts(problem, messages);
   return refuseForm(form, status);
 }
 
 type AccountHandler = (request: PageRequest, signedIn: SignedIn) => PageReply | Promise<PageReply>;
 
-/**
- * A page for a logged-in account. `redisplay` shows the form again with what was
- * refused; without it, the error page does.
- */
+/** A page for a logged-in account. @param redisplay shows the form again with a refusal; without it, the error page does */
 export function forAccount(
   handle: AccountHandler,
   redisplay?: (
@@ -57,30 +54,29 @@ export function forAccount(
     refuse: async (request, problem) => {
       const { signedIn, frame } = request;
       if (signedIn !== null && redisplay !== undefined)
-        return redisplay(request, signedIn, refusalOfProblem(problem, frame.words));
-      const { status, markup } = renderErrorPage(frame, problem);
-      return pageReply(status, markup);
+        return redisplay(request, signedIn, refusalOfProblem(problem, frame.messages));
+      return errorReply(frame, problem);
     },
   };
 }
 
 export function formReply(page: ReturnType<FC>, refusal: FormRefusal | null): PageReply {
-  return pageReply(refusal?.status ?? 200, renderPage(page));
+  return pageReply(refusal?.status ?? 200, page);
 }
 
-/** What a page says was just done, by the `done` of its address. */
+/** What was just done, by the address's `done`. */
 export type DoneTexts = Readonly<Record<string, readonly MessageKey[]>>;
 
 export function doneIn({ frame, query }: PageRequest, texts: DoneTexts): readonly string[] {
   const done = query.get('done') ?? '';
-  return Object.hasOwn(texts, done) ? (texts[done] ?? []).map((key) => frame.words.say(key)) : [];
+  return Object.hasOwn(texts, done) ? (texts[done] ?? []).map((key) => frame.messages.say(key)) : [];
 }
 
 export interface PageHeadProps extends Partial<RefusalSummaryProps> {
   readonly frame: Frame;
   readonly title: string;
   readonly lead?: string;
-  /** What was just done, in paragraphs. */
+  /** What was just done. */
   readonly done?: readonly string[];
 }
 
@@ -102,7 +98,7 @@ export const PageHead: FC<PageHeadProps> = ({
 
 export interface FormPageProps extends PageHeadProps {
   readonly action: string;
-  /** The button's label; absent where the form brings its own buttons. */
+  /** The button's label; absent if the form has its own buttons. */
   readonly submit?: string;
   readonly isSignIn?: boolean;
   readonly before?: Child;
@@ -130,11 +126,11 @@ export const FormPage: FC<PropsWithChildren<FormPageProps>> = (props) => {
 export interface RefusalSummaryProps {
   readonly frame: Frame;
   readonly refusal: FormRefusal | null;
-  /** The form could not have changed anything, so there is no need to say that it has not. */
+  /** The form changes nothing, so a refusal need not say that nothing changed. */
   readonly isQuestion?: boolean;
 }
 
-/** What is wrong with one field alone is said there, where the focus is, and not twice. */
+/** An error in one field appears only there, where the focus is. */
 export const RefusalSummary: FC<RefusalSummaryProps> = ({ frame, refusal, isQuestion = false }) => {
   if (refusal === null) return null;
   const fields = Object.entries(refusal.wrong);
@@ -148,7 +144,7 @@ export const RefusalSummary: FC<RefusalSummaryProps> = ({ frame, refusal, isQues
           <a href={`#${name}`}>{message}</a>
         </p>
       ))}
-      {isQuestion ? null : <p>{frame.words.say('account.refused')}</p>}
+      {isQuestion ? null : <p>{frame.messages.say('account.refused')}</p>}
     </div>
   );
 };
@@ -168,12 +164,12 @@ export interface TextFieldProps extends Omit<FieldTexts, 'wrong'> {
   readonly autocomplete?: 'username' | 'email' | 'current-password' | 'new-password' | 'off';
   readonly value?: string;
   readonly isOptional?: boolean;
-  /** Of a password that can be shown as it is typed. */
-  readonly words?: Words;
+  /** For a password that can be shown. */
+  readonly messages?: Messages;
 }
 
 export const TextField: FC<TextFieldProps> = (props) => {
-  const { refusal, type = 'text', autocomplete = 'off', value, isOptional, words, ...given } = props;
+  const { refusal, type = 'text', autocomplete = 'off', value, isOptional, messages, ...given } = props;
   const texts = { ...given, wrong: refusal?.wrong[given.name] ?? null };
   const input = (
     <input
@@ -187,13 +183,13 @@ export const TextField: FC<TextFieldProps> = (props) => {
   );
   return (
     <Field texts={texts}>
-      {words === undefined ? input : <Showable words={words} name={given.name} input={input} />}
+      {messages === undefined ? input : <Showable messages={messages} name={given.name} input={input} />}
     </Field>
   );
 };
 
-/** `client/account.ts` shows the button, which swaps its two labels at each press. */
-const Showable: FC<{ words: Words; name: string; input: Child }> = ({ words, name, input }) => (
+/** `client/account.ts` shows the button and swaps its labels. */
+const Showable: FC<{ messages: Messages; name: string; input: Child }> = ({ messages, name, input }) => (
   <div class="showable">
     {input}
     <button
@@ -201,8 +197,8 @@ const Showable: FC<{ words: Words; name: string; input: Child }> = ({ words, nam
       class="quiet"
       hidden
       data-shows={`#${name}`}
-      data-other={words.say('password.hide')}
-      aria-label={words.say('password.show')}
+      data-other={messages.say('password.hide')}
+      aria-label={messages.say('password.show')}
     >
       <Icon name="eye" />
       <Icon name="eye-off" />
@@ -214,7 +210,7 @@ export interface TickBoxProps extends Omit<FieldTexts, 'note'> {
   readonly isTicked: boolean;
 }
 
-/** Sent as `yes` when it is ticked. */
+/** Sent as `yes`. */
 export const TickBox: FC<TickBoxProps> = ({ isTicked, ...texts }) => (
   <>
     <label class="check">
@@ -222,19 +218,5 @@ export const TickBox: FC<TickBoxProps> = ({ isTicked, ...texts }) => (
       <span>{texts.label}</span>
     </label>
     <FieldNotes {...texts} hintClass="hint of-box" />
-  </>
-);
-
-/** "As the browser asks" (`''`), then the offered languages. */
-export const LanguageOptions: FC<{ frame: Frame; chosen: string }> = ({ frame, chosen }) => (
-  <>
-    <option value="" selected={chosen === ''}>
-      {frame.words.say('account.languageAsked')}
-    </option>
-    {frame.settings.locales.map((locale) => (
-      <option value={locale} lang={locale} selected={locale === chosen}>
-        {frame.words.languageName(locale)}
-      </option>
-    ))}
   </>
 );

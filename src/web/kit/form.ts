@@ -1,7 +1,6 @@
 /**
- * A posted form: `application/x-www-form-urlencoded` and, with files, `multipart/form-data`. What was typed comes out as typed or the
- * form is refused, as for a repeated field. Browsers send line breaks as CR LF (HTML §4.10.22.7); they come out as LF, as they were
- * typed.
+ * A posted form: `application/x-www-form-urlencoded` or, with files, `multipart/form-data`. Each text comes out as typed, or the form is
+ * refused, for example for a repeated field. Browsers send line breaks as CR LF (HTML §4.10.22.7); they come out as LF.
  */
 import { contentTypeOf } from '../../http/content-type.ts';
 import { formBodyPairs } from '../../http/form.ts';
@@ -9,9 +8,9 @@ import { readMultipart } from '../../http/multipart.ts';
 import { RequestProblem } from '../../http/problem.ts';
 
 export interface Form {
-  /** `''` if it was not sent. */
+  /** `''` if not sent. */
   text(name: string): string;
-  /** `null` if no file was chosen. Its name and type are not read, because the sender chooses them. */
+  /** `null` if none was chosen. Ignores name and type, which the sender chooses. */
   file(name: string): Uint8Array | null;
 }
 
@@ -30,7 +29,7 @@ export function parseForm(body: Uint8Array, headers: Headers): Form {
   return { text: (name) => (fields.get(name) ?? '').replaceAll('\r\n', '\n'), file: () => null };
 }
 
-/** As `parseForm`, and also forms with a file. */
+/** Like `parseForm`, and with files. */
 export async function parseUpload(body: Uint8Array, headers: Headers): Promise<Form> {
   const contentType = contentTypeOf(headers, formOrUploadType);
   if (!/^multipart/i.test(contentType)) return parseForm(body, headers);
@@ -45,13 +44,13 @@ export async function parseUpload(body: Uint8Array, headers: Headers): Promise<F
     text: (name) => (texts.get(name) ?? '').replaceAll('\r\n', '\n'),
     file: (name) => {
       const bytes = files.get(name);
-      // Browsers send an empty file if none was chosen (HTML §4.10.22.4).
+      // Browsers send an empty file for none (HTML §4.10.22.4).
       return bytes === undefined || bytes.length === 0 ? null : bytes;
     },
   };
 }
 
-/** In ASCII digits, few enough for exact arithmetic; `null` for anything else. */
+/** At most nine ASCII digits; otherwise `null`. */
 export function wholeNumber(text: string): number | null {
   return /^[0-9]{1,9}$/.test(text) ? Number(text) : null;
 }

@@ -1,7 +1,7 @@
-/** Lists of an account's things: each row says what it is, a few short facts, and what can be done with it. */
+/** Lists of an account's things: each row has a name, a few short facts, and actions. */
 import type { Child, FC, PropsWithChildren } from 'hono/jsx';
 
-// Explicit, because Safari drops the semantics of a list without marks. Spread, because the linter calls the role redundant.
+// Safari ignores a list without bullets unless it has a role. Spread, because the linter calls the role redundant.
 const list = { role: 'list' } as const;
 
 interface ItemsProps {
@@ -17,11 +17,11 @@ export const Items: FC<PropsWithChildren<ItemsProps>> = ({ label, isDense = fals
 );
 
 interface ItemProps {
-  /** A picture that repeats what the words say. */
+  /** A picture; the text says the same. */
   readonly mark?: Child;
-  /** A link in it covers the whole row. */
+  /** Its link covers the whole row. */
   readonly name: Child;
-  /** In one line each. */
+  /** A line each. */
   readonly notes: readonly (readonly Child[])[];
   readonly actions?: Child;
 }
@@ -49,11 +49,11 @@ export const Item: FC<ItemProps> = ({ mark = null, name, notes, actions = null }
 interface ActionsProps {
   readonly id: string;
   readonly label: string;
-  /** The id of the element that names what the actions are for. */
+  /** The id of the element that names the row. */
   readonly of: string;
 }
 
-/** Links in its children. `client/account.ts` also closes it with Escape and with a press elsewhere. */
+/** A menu of links. `client/account.ts` closes it with Escape or a press elsewhere. */
 export const Actions: FC<PropsWithChildren<ActionsProps>> = ({ id, label, of, children }) => (
   <details class="more" name="more">
     <summary id={id} aria-label={label} aria-labelledby={`${id} ${of}`}>

@@ -1,7 +1,4 @@
-/**
- * The language of a page: that of the address (`?lang`), then the account, the cookie, the share domain, the browser. Only an
- * offered language is ever used, and a GET changes nothing but the reader's own cookie.
- */
+/** A page's language, if offered: from the address (`?lang`), the account, the cookie, the share domain, or the browser. */
 import type { Settings } from '../../config/read.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
 import { type Locale, lookUp, pickLocale } from '../../locale/catalogues.ts';
@@ -10,12 +7,12 @@ import { cookieIn } from './session.ts';
 
 type Languages = Pick<Settings, 'locales' | 'defaultLocale'>;
 
-/** Each as it was given: a tag, a header, or nothing. */
+/** As sent: a tag, a header, or nothing. */
 export interface LanguageWishes {
   readonly address: string | null;
   readonly account: string | null;
   readonly cookie: string;
-  /** What the owner of the share domain has set. */
+  /** Set by the share domain's owner. */
   readonly domain: string | null;
   readonly acceptLanguage: string | null;
 }
@@ -30,7 +27,7 @@ export function chooseLanguage(languages: Languages, wishes: LanguageWishes): Lo
   return pickLocale(wishes.acceptLanguage, languages.locales, languages.defaultLocale);
 }
 
-/** The offered language that a tag stands for, `de` for `de-CH`; `null` when there is none. */
+/** The offered language for a tag: `de` for `de-CH`. */
 export function offeredLanguage({ locales }: Pick<Languages, 'locales'>, tag: string | null): Locale | null {
   return tag === null || tag.length > longestTag ? null : lookUp(tag, locales);
 }
@@ -40,10 +37,7 @@ interface LanguageDeps extends CookieSite {
   readonly accounts: Pick<AccountService, 'setLocale'>;
 }
 
-/**
- * The choice in the foot of every page: kept by the account and the browser, and back to where it was made. The empty choice
- * has the browser asked again.
- */
+/** The choice in every page's footer, for account and browser. An empty choice returns to the browser's language. */
 export function createLanguagePages(deps: LanguageDeps): PageRoute[] {
   return [
     {
@@ -64,12 +58,12 @@ async function setLanguage(request: PageRequest, deps: LanguageDeps): Promise<Pa
   return seeOther(back, [languageCookie(locale, deps)]);
 }
 
-/** The path when it leads to a page of this site and nowhere else; otherwise `null`. */
+/** The path if it leads to a page of this site; otherwise `null`. */
 function pathWithin(text: string, { origin, basePath }: LanguageDeps): string | null {
   if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(text)) return null;
   const url = URL.parse(text, origin);
   if (url === null || url.origin !== origin || !`${url.pathname}/`.startsWith(`${basePath}/`)) return null;
-  // `/x/..//host` is a path of ours until its dots are resolved; then it would name another host.
+  // `/x/..//host` names another host once its dots are resolved.
   return url.pathname.startsWith('//') ? null : url.pathname + url.search;
 }
 
@@ -86,7 +80,7 @@ interface CookieSite {
   readonly origin: string;
 }
 
-/** @param locale one of the offered tags; `null`: from then on the browser is asked again */
+/** @param locale an offered tag; `null` returns to the browser's language */
 export function languageCookie(locale: string | null, { basePath, origin }: CookieSite): string {
   const maxAgeSeconds = locale === null ? 0 : languageSeconds;
   const rules = `Path=${basePath}/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax`;

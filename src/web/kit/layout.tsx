@@ -1,6 +1,6 @@
 /**
- * The frame of every page and its content security policy, which follows from the brand (P19). A page loads only this
- * site's own style sheet, scripts and pictures and runs no inline script; the keyboard's first stop skips the header.
+ * The frame of every page and its content security policy, which depends on the brand (P19). Pages load only this site's style sheets,
+ * scripts and pictures and run no inline script. The first Tab stop skips the header.
  */
 import { createHash } from 'node:crypto';
 import { raw } from 'hono/html';
@@ -8,17 +8,17 @@ import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { Settings } from '../../config/read.ts';
 import type { BrandedDomain } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import type { Assets, ScriptName, StyleName } from '../assets/assets.ts';
 import type { Brand } from '../brand/brand.ts';
 import { paletteOf, type Scheme } from '../brand/colours.ts';
-import { OwnLogo } from '../brand/mark.tsx';
-import type { Assets, ScriptName, StyleName } from '../client/assets.ts';
+import { DefaultLogo } from '../brand/default-logo.tsx';
+import type { Messages } from './messages.ts';
 import { Icon } from './parts.tsx';
 import type { Href, RouteName } from './routes.ts';
 import { formTokenField } from './session.ts';
-import type { Words } from './words.ts';
 
 export interface Frame {
-  readonly words: Words;
+  readonly messages: Messages;
   readonly href: Href;
   readonly brand: Brand;
   readonly assets: Assets;
@@ -26,12 +26,12 @@ export interface Frame {
   readonly visitor: { readonly username: string } | null;
   /** The session's form token; `''` without one. `PostForm` adds it. */
   readonly formToken: string;
-  /** The browser's form token on log-in and sign-up pages without a session; `''` elsewhere. */
+  /** The browser's form token, on log-in and sign-up pages without a session; otherwise `''`. */
   readonly signInToken: string;
-  /** Path and query of this page without its language; `null` if a GET would not show it again. */
+  /** This page's path and query without the language; `null` if a GET would not show it again. */
   readonly here: string | null;
   readonly settings: Settings;
-  /** The share domain it is shown on, which has no log-in; `null` on the site itself. */
+  /** The share domain, which has no log-in; `null` on the site itself. */
   readonly domain: BrandedDomain | null;
 }
 
@@ -40,7 +40,7 @@ export function sharesHere({ domain }: Frame): boolean {
   return domain === null || domain.brand.isPublic;
 }
 
-/** `worker`: it may start the one that stretches passphrases; `opening`: and may show pictures that it decrypted. */
+/** `worker` may start the worker that stretches passphrases; `opening` may also show decrypted pictures. */
 export type PolicyKind = 'plain' | 'worker' | 'opening';
 
 export function contentSecurityPolicy(brand: Brand, kind: PolicyKind): string {
@@ -56,7 +56,7 @@ const policies: Readonly<Record<PolicyKind, WeakMap<Brand, string>>> = {
   opening: new WeakMap(),
 };
 
-/** `mayfly-worker` is in `client/stretching.ts`. */
+/** `client/stretching.ts` creates `mayfly-worker`. */
 function policyFor({ styleText }: Brand, kind: PolicyKind): string {
   const usesWorker = kind !== 'plain';
   const brandStyle = styleText === '' ? '' : ` '${hashOf(styleText)}'`;
@@ -89,7 +89,7 @@ export interface PageProps {
   readonly frame: Frame;
   readonly title: string;
   readonly scripts?: readonly ScriptName[];
-  /** Sheets beside the one of all pages. */
+  /** In addition to the common one. */
   readonly styles?: readonly StyleName[];
 }
 
@@ -112,14 +112,14 @@ export const Page: FC<PropsWithChildren<PageProps>> = ({
   styles = [],
   children,
 }) => {
-  const { words, brand } = frame;
+  const { messages, brand } = frame;
   return (
-    <html lang={words.locale} dir={words.direction}>
+    <html lang={messages.locale} dir={messages.direction}>
       <head>
         {metas}
         <title>{`${title} · ${brand.name}`}</title>
-        {onceFor(frame, `look ${scripts} ${styles}`, () => (
-          <Look frame={frame} scripts={scripts} styles={styles} />
+        {onceFor(frame, `assets ${scripts} ${styles}`, () => (
+          <PageAssets frame={frame} scripts={scripts} styles={styles} />
         ))}
         {isAt(frame, 'home') && frame.domain === null ? (
           <link rel="manifest" href={frame.href('manifest')} />
@@ -138,14 +138,16 @@ export const Page: FC<PropsWithChildren<PageProps>> = ({
 
 const papers = { light: paletteOf('light').paper, dark: paletteOf('dark').paper } as const;
 
-/** The colour of the browser around the page. As text, because of two elements with one name JSX keeps the first. */
+/** The colour of the browser's frame. As text, because JSX keeps only the first of two metas with one name. */
 function themeOf({ colours }: Brand): string {
   const meta = (scheme: Scheme) =>
     `<meta name="theme-color" media="(prefers-color-scheme: ${scheme})" content="${colours[scheme] ?? papers[scheme]}"/>`;
   return meta('light') + meta('dark');
 }
 
-const Look: FC<Required<Pick<PageProps, 'frame' | 'scripts' | 'styles'>>> = ({ frame, scripts, styles }) => {
+type PageAssetProps = Required<Pick<PageProps, 'frame' | 'scripts' | 'styles'>>;
+
+const PageAssets: FC<PageAssetProps> = ({ frame, scripts, styles }) => {
   const { href, brand, assets } = frame;
   return (
     <>
@@ -172,13 +174,13 @@ type Part = ReturnType<typeof raw>;
 const knownParts = new WeakMap<Settings, WeakMap<Brand, Map<string, Part>>>();
 
 /**
- * A part that is the same on many pages, rendered once for each site, brand and language: most of a small page consists of
- * these. The share domain need not be known, because each has a brand object of its own.
- * @param name with everything else that the part depends on
+ * Renders a part that many pages share once for each site, brand and language; such parts are most of a small page. Share domains need no
+ * key: each has its own brand object.
+ * @param name names everything else that the part depends on
  */
 export function onceFor(frame: Frame, name: string, render: () => unknown): Part {
   const parts = partsOf(frame);
-  const key = `${frame.words.locale} ${name}`;
+  const key = `${frame.messages.locale} ${name}`;
   const known = parts.get(key);
   if (known !== undefined) return known;
   const part = raw(String(render()));
@@ -195,7 +197,7 @@ function partsOf({ settings, brand }: Frame): Map<string, Part> {
   return parts;
 }
 
-/** A logged-in person's header is rendered each time: it holds their form token. */
+/** A logged-in person's header holds their form token, so it is rendered each time. */
 function headerOf(frame: Frame) {
   if (frame.visitor !== null) return <Header frame={frame} />;
   const marked = (['home', 'logIn', 'signUp'] as const).find((name) => isAt(frame, name)) ?? 'elsewhere';
@@ -207,15 +209,15 @@ function isAt({ here, href }: Frame, name: RouteName): boolean {
 }
 
 const Header: FC<{ frame: Frame }> = ({ frame }) => {
-  const { words, href, brand } = frame;
+  const { messages, href, brand } = frame;
   return (
     <>
       <a class="skip" href="#main">
-        {words.say('frame.skip')}
+        {messages.say('frame.skip')}
       </a>
       <header>
         <a class="brand" href={href('home')}>
-          {brand.logo === null ? <OwnLogo /> : <img src={href('logo', brand.logo.name)} alt="" />}
+          {brand.logo === null ? <DefaultLogo /> : <img src={href('logo', brand.logo.name)} alt="" />}
           {brand.name}
         </a>
         {sharesHere(frame) ? <Navigation frame={frame} /> : null}
@@ -224,9 +226,9 @@ const Header: FC<{ frame: Frame }> = ({ frame }) => {
   );
 };
 
-/** On a narrow screen behind one button, which is native and so opens without scripts. */
+/** On a narrow screen, a native `details` button, which works without scripts. */
 const Navigation: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <nav class="site-nav" aria-label={say('frame.nav')}>
       {frame.domain === null ? (
@@ -258,7 +260,7 @@ const AccountLinks: FC<{ frame: Frame }> = ({ frame }) =>
       <NavLink frame={frame} to="recent" say="frame.recent" />
       <NavLink frame={frame} to="account" say="frame.account" />
       <PostForm frame={frame} action={frame.href('logOut')}>
-        <button type="submit">{frame.words.say('frame.logOut')}</button>
+        <button type="submit">{frame.messages.say('frame.logOut')}</button>
       </PostForm>
     </>
   );
@@ -271,7 +273,7 @@ interface NavLinkProps {
 
 const NavLink: FC<NavLinkProps> = ({ frame, to, say }) => (
   <a href={frame.href(to)} aria-current={isAt(frame, to) ? 'page' : undefined}>
-    {frame.words.say(say)}
+    {frame.messages.say(say)}
   </a>
 );
 
@@ -279,13 +281,13 @@ const Footer: FC<{ frame: Frame }> = ({ frame }) => (
   <footer>
     {onceFor(frame, 'note', () => (
       <>
-        <p>{frame.words.say('frame.footer')}</p>
+        <p>{frame.messages.say('frame.footer')}</p>
         <RegionNote frame={frame} />
       </>
     ))}
     <div class="foot">
       {onceFor(frame, 'links', () => (
-        <nav aria-label={frame.words.say('frame.footNav')}>
+        <nav aria-label={frame.messages.say('frame.footNav')}>
           <ul>
             {footLinks(frame).map(([address, label]) => (
               <li>
@@ -300,34 +302,34 @@ const Footer: FC<{ frame: Frame }> = ({ frame }) => (
   </footer>
 );
 
-const RegionNote: FC<{ frame: Frame }> = ({ frame: { words, href, settings } }) =>
+const RegionNote: FC<{ frame: Frame }> = ({ frame: { messages, href, settings } }) =>
   settings.region === null ? null : (
     <p>
-      {words.say('frame.region', { region: settings.region.toUpperCase() })}{' '}
-      <a href={href('regions')}>{words.say('frame.regions')}</a>
+      {messages.say('frame.region', { region: settings.region.toUpperCase() })}{' '}
+      <a href={href('regions')}>{messages.say('frame.regions')}</a>
     </p>
   );
 
-function footLinks({ words, href, brand }: Frame): (readonly [string, string])[] {
+function footLinks({ messages, href, brand }: Frame): (readonly [string, string])[] {
   const { termsUrl, imprintUrl } = brand;
   return [
-    [href('about'), words.say('frame.about')],
-    [href('security'), words.say('frame.security')],
-    [href('docs'), words.say('docs.title')],
-    [href('apiDocs'), words.say('frame.api')],
-    [href('status'), words.say('frame.status')],
-    ...(termsUrl === null ? [] : [[termsUrl, words.say('frame.terms')] as const]),
-    ...(imprintUrl === null ? [] : [[imprintUrl, words.say('frame.imprint')] as const]),
+    [href('about'), messages.say('frame.about')],
+    [href('security'), messages.say('frame.security')],
+    [href('docs'), messages.say('docs.title')],
+    [href('apiDocs'), messages.say('frame.api')],
+    [href('status'), messages.say('frame.status')],
+    ...(termsUrl === null ? [] : [[termsUrl, messages.say('frame.terms')] as const]),
+    ...(imprintUrl === null ? [] : [[imprintUrl, messages.say('frame.imprint')] as const]),
     ...brand.links.map(({ label, url }) => [url, label] as const),
   ];
 }
 
 /**
- * A menu of buttons, not a list that sends itself: it works without scripts, and no key press changes the page before its
- * reader means it to (WCAG 3.2.2). A logged-in person may also have the browser decide again.
+ * Buttons, not a select that submits itself: they work without scripts, and no key press changes the page by accident (WCAG 3.2.2).
+ * Logged-in people can also go back to the browser's language.
  */
 const LanguageChoice: FC<{ frame: Frame }> = ({ frame }) => {
-  const { words, here, visitor } = frame;
+  const { messages, here, visitor } = frame;
   if (here === null || frame.settings.locales.length < 2) return null;
   return (
     <PostForm frame={frame} action={frame.href('language')} class="language">
@@ -336,17 +338,17 @@ const LanguageChoice: FC<{ frame: Frame }> = ({ frame }) => {
         <details class="chip">
           <summary>
             <Icon name="globe" />
-            <span class="visually-hidden">{words.say('frame.language')}</span>
-            {words.languageName(words.locale)}
+            <span class="visually-hidden">{messages.say('frame.language')}</span>
+            {messages.languageName(messages.locale)}
           </summary>
           <ul>
             {frame.settings.locales.map((locale) => (
-              <LanguageButton locale={locale} isChosen={locale === words.locale}>
-                {words.languageName(locale)}
+              <LanguageButton locale={locale} isChosen={locale === messages.locale}>
+                {messages.languageName(locale)}
               </LanguageButton>
             ))}
             {visitor === null ? null : (
-              <LanguageButton locale="">{words.say('frame.languageOfBrowser')}</LanguageButton>
+              <LanguageButton locale="">{messages.say('frame.languageOfBrowser')}</LanguageButton>
             )}
           </ul>
         </details>
@@ -381,11 +383,11 @@ interface PostFormProps {
   readonly id?: string;
   readonly enctype?: 'multipart/form-data';
   readonly 'data-not-sealed'?: string;
-  /** For forms that log in or sign up. */
+  /** The form logs in or signs up. */
   readonly isSignIn?: boolean;
 }
 
-/** Carries the form token of the session or, to log in or sign up, of the browser. */
+/** With the form token of the session or, to log in or sign up, of the browser. */
 export const PostForm: FC<PropsWithChildren<PostFormProps>> = ({
   frame,
   isSignIn,
@@ -400,7 +402,3 @@ export const PostForm: FC<PropsWithChildren<PostFormProps>> = ({
     </form>
   );
 };
-
-export function renderPage(page: ReturnType<FC>): string {
-  return `<!doctype html>${String(page)}`;
-}

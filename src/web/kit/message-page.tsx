@@ -1,4 +1,4 @@
-/** Pages that say one thing: what happened and where to go next, or a question before something is lost. */
+/** Pages with one message: what happened and where to go next, or a question before a loss. */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { Day, type DayState } from './day.tsx';
 import { type Frame, Page, type PageProps, PostForm } from './layout.tsx';
@@ -7,14 +7,14 @@ import { type Frame, Page, type PageProps, PostForm } from './layout.tsx';
 export type Way = readonly [address: string, label: string];
 
 export interface MessagePageProps extends PageProps {
-  /** Above the title: what became of the secret, or of the page. */
+  /** Above the title. */
   readonly day?: DayState;
   readonly lead: string;
-  /** Further paragraphs. */
+  /** More paragraphs. */
   readonly also?: readonly string[];
-  /** Shown as buttons, the best one first. */
+  /** Buttons, best first. */
   readonly ways?: readonly Way[];
-  /** Shown as a plain link, last. */
+  /** A plain link, last. */
   readonly link?: Way;
 }
 
@@ -59,7 +59,7 @@ export interface ConfirmPageProps {
   readonly keep: Way;
 }
 
-/** Asks before something is lost. */
+/** Asks before a loss. */
 export const ConfirmPage: FC<ConfirmPageProps> = ({ action, submit, keep, ...message }) => (
   <MessagePage {...message}>
     <PostForm frame={message.frame} action={action}>
@@ -68,7 +68,7 @@ export const ConfirmPage: FC<ConfirmPageProps> = ({ action, submit, keep, ...mes
   </MessagePage>
 );
 
-/** The button that loses something, and the way out. */
+/** The destructive button, and the way out. */
 export const ConfirmRow: FC<Pick<ConfirmPageProps, 'submit' | 'keep'>> = ({
   submit,
   keep: [address, label],

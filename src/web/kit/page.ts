@@ -1,11 +1,8 @@
 /**
- * A page as a value, what it can be refused for, and its response.
- *
- * A handler gets a request whose form is bounded and its own, and whose client is known; it answers with a page, a text or
- * a redirect. Only `toResponse` builds responses: every answer carries the common headers and a policy, and nothing that
- * repeats what was sent is compressed.
+ * A page as a value, its problems, and its response. Only `toResponse` builds responses: each has the common headers and a policy, and none
+ * that repeats what was sent is compressed.
  */
-
+import type { FC } from 'hono/jsx';
 import type { Caller, SignedIn } from '../../core/account.ts';
 import type { IsAbandoned } from '../../core/ports/claims.ts';
 import { acceptsGzip, gzip } from '../../http/compression.ts';
@@ -15,29 +12,28 @@ import { problemOf } from '../../http/pipeline.ts';
 import { type Problem, RequestProblem } from '../../http/problem.ts';
 import type { LimitedCall, LimitRefusal, RateLimiter } from '../../http/rate-limit.ts';
 import type { Locale } from '../../locale/catalogues.ts';
+import type { SiteFile } from '../assets/assets.ts';
 import type { Brand } from '../brand/brand.ts';
-import type { SiteFile } from '../client/assets.ts';
 import type { Form } from './form.ts';
 import { contentSecurityPolicy, type Frame } from './layout.tsx';
 import type { RouteName } from './routes.ts';
 
 export interface PageRequest {
   readonly frame: Frame;
-  /** The key in the path as given; `''` when the path has none. */
+  /** The key in the path as given; `''` without one. */
   readonly key: string;
   readonly query: URLSearchParams;
-  /** The raw `Host` header, which only ever chooses among what is configured (P20); `''` when there is none. */
+  /** The raw `Host` header; `''` without one. It only chooses among configured hosts (P20). */
   readonly host: string;
   readonly clientPrefix: string;
-  /** The raw `Cookie` header; `''` when there is none. */
+  /** The raw `Cookie` header; `''` without one. */
   readonly cookies: string;
-  /** The raw `User-Agent` header; `''` when there is none. */
+  /** The raw `User-Agent` header; `''` without one. */
   readonly userAgent: string;
-  /** `null` when nobody is logged in. */
+  /** `null` without a session. */
   readonly signedIn: SignedIn | null;
-  /** The account that is logged in, or anonymous. */
   readonly caller: Caller;
-  /** Whether the browser has closed the connection by now. */
+  /** Whether the browser has closed the connection. */
   readonly isAbandoned: IsAbandoned;
   /** Read once, bounded. Rejects with `RequestProblem`. */
   form(): Promise<Form>;
@@ -56,9 +52,9 @@ export interface PageReply {
   readonly cookies?: readonly string[];
   /** The page may start the worker that stretches passphrases. */
   readonly usesWorker?: true;
-  /** Its script may show pictures that it made itself. */
+  /** Its script may show pictures that it decrypted. */
   readonly showsPictures?: true;
-  /** The page holds nothing that a request brings but its choice of language: its length tells nothing of a token in it. */
+  /** The page repeats nothing of the request but its language, so its length reveals nothing of a token in it. */
   readonly repeatsNothing?: true;
 }
 
@@ -66,17 +62,16 @@ type PageHandler = (request: PageRequest) => PageReply | Promise<PageReply>;
 
 export interface PageAction {
   readonly handle: PageHandler;
-  /** Which limit its calls count against. */
   readonly limit: LimitClass;
-  /** What its body may hold, where that is not the usual cap. */
+  /** Instead of the usual cap. */
   readonly bodyCapBytes?: number | ((caller: Caller) => number);
-  /** Takes a file beside the fields of its form, as `multipart/form-data`, and so a larger body. */
+  /** Takes a file in its form (`multipart/form-data`), and so a larger body. */
   readonly takesFile?: true;
-  /** All others are sent to the log-in, and their body is not read (P21). */
+  /** Others go to the log-in, and their body is not read (P21). */
   readonly needsAccount?: true;
-  /** The same for every visitor without a session and a query, but for language and brand: made once and kept. */
+  /** The same for every visitor without a session or query, except for language and brand: rendered once and kept. */
   readonly isStatic?: true;
-  /** Answers in the page's own way what was refused around the handler; absent: with the common small page. */
+  /** Answers problems from outside the handler; absent: the error page does. */
   readonly refuse?: (request: PageRequest, problem: PageProblem) => Promise<PageReply>;
 }
 
@@ -85,53 +80,54 @@ export interface PageRoute {
   /** Also answers HEAD. Changes nothing (P4). */
   readonly get?: PageAction;
   readonly post?: PageAction;
-  /** A file, the same for everybody: nobody's session is looked up for it. */
+  /** A file, the same for everyone: no session is looked up. */
   readonly isFile?: true;
-  /**
-   * Belongs to accounts, so it is never shown on a share domain, which is somebody else's: a person must not type a
-   * password there.
-   */
+  /** Never on a share domain: people must not type a password on another's host. */
   readonly onSiteOnly?: true;
-  /** A way into an account: while nobody is logged in, its form is bound to the browser that it was shown to. */
+  /** Logs in or signs up: without a session, its form is bound to the browser that got it. */
   readonly isSignIn?: true;
-  /** Part of sharing, which the owner of a share domain may keep to itself. */
+  /** A share domain's owner may close it to the public. */
   readonly isSharing?: true;
-  /** Shown as to a stranger when nobody's session can be looked up just now. */
+  /** Shown as to a stranger while sessions cannot be looked up. */
   readonly needsNoSession?: true;
 }
 
-export function pageReply(status: number, markup: string, headers: PageReply['headers'] = {}): PageReply {
-  return { status, content: { kind: 'page', markup }, headers };
+export function pageReply(
+  status: number,
+  page: ReturnType<FC> | string,
+  headers: PageReply['headers'] = {},
+): PageReply {
+  return { status, content: { kind: 'page', markup: `<!doctype html>${page}` }, headers };
 }
 
-/** 303: the browser goes on with GET, so that a reload repeats nothing (RFC 9110 §15.4.4). */
+/** 303: the browser continues with GET, so that a reload repeats nothing (RFC 9110 §15.4.4). */
 export function seeOther(location: string, cookies: readonly string[] = []): PageReply {
   return { status: 303, content: { kind: 'none' }, headers: { location }, cookies };
 }
 
 /**
- * 201: as `seeOther`, for a script, which cannot keep a browser from following a redirect (RFC 9110 §15.3.2). An empty page,
- * because of nothing at all a browser makes a document that says so, in a style that the policy blocks.
+ * 201: like `seeOther`, for scripts, which cannot stop a browser from following a redirect (RFC 9110 §15.3.2). With an empty page: for no
+ * content, browsers make a document with a style that the policy blocks.
  */
 export function createdAt(location: string, cookies: readonly string[]): PageReply {
-  return { ...pageReply(201, '', { location }), cookies };
+  return { status: 201, content: { kind: 'page', markup: '' }, headers: { location }, cookies };
 }
 
-/** 307, as the router answers: the page is on another host. */
+/** 307, like the router: the page is on another host. */
 export function elsewhere(location: string): PageReply {
   return { status: 307, content: { kind: 'none' }, headers: { location } };
 }
 
-/** 308: the address has another spelling now (RFC 9110 §15.4.9). */
+/** 308: the address has a new spelling (RFC 9110 §15.4.9). */
 export function movedTo(location: string): PageReply {
   return { status: 308, content: { kind: 'none' }, headers: { location } };
 }
 
 export type PageProblem =
   | Problem
-  /** The form was shown to another session than the one that sends it: somebody logged in or out in between. */
+  /** Another session got the form: somebody logged in or out since. */
   | { readonly problem: 'stale_form' }
-  /** No receipt has this key, or it is another account's. */
+  /** Unknown, or another account's. */
   | { readonly problem: 'unknown_receipt' };
 
 export class StaleForm extends Error {
@@ -157,14 +153,13 @@ export function pageProblemOf(error: unknown, requestId: string): PageProblem {
   return error instanceof StaleForm ? { problem: 'stale_form' } : problemOf(error, requestId);
 }
 
-/** What an answer depends on besides itself. */
 interface Answered {
   readonly request: Request;
   readonly requestId: string;
   readonly frame: Frame;
 }
 
-/** For what is no page and has none of its own: opened by itself, a picture runs, loads and sends nothing. */
+/** For files: a picture opened alone runs, loads and sends nothing. */
 const filePolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 export function toResponse(answered: Answered, reply: PageReply): Response {
@@ -177,7 +172,7 @@ export function toResponse(answered: Answered, reply: PageReply): Response {
   return isKnown(answered.request, response) ? notModified(response) : response;
 }
 
-/** Whether the client has it already (RFC 9110 §13.1.2). */
+/** RFC 9110 §13.1.2. */
 function isKnown({ headers }: Request, response: Response): boolean {
   const tag = response.headers.get('etag');
   return tag !== null && (headers.get('if-none-match') ?? '').includes(tag);
@@ -213,10 +208,7 @@ function contentResponse(answered: Answered, reply: PageReply): Response {
   }
 }
 
-/**
- * Compressed is only an answer to a GET, where no form token can stand beside something that was sent. Otherwise the length
- * would tell, guess by guess, what stands beside the guess (BREACH).
- */
+/** Never compresses a form token together with what was sent: the length would reveal the token guess by guess (BREACH). */
 function mayCompress({ request, frame }: Answered, { repeatsNothing }: PageReply): boolean {
   const holdsToken = frame.formToken !== '' || frame.signInToken !== '';
   const isSafe = !holdsToken || repeatsNothing === true;
@@ -228,7 +220,7 @@ type PageContent = Extract<PageReply['content'], { kind: 'page' }>;
 function pageContent(answered: Answered, reply: PageReply, { markup, gzipped }: PageContent): Response {
   const { status } = reply;
   const plain = pageResponse(status, markup, answered.requestId);
-  // No cache may keep a page; one that does it nevertheless should not mix readers up.
+  // No cache may keep a page; one that does anyway should not mix up readers.
   plain.headers.set('vary', 'Accept-Encoding, Accept-Language, Cookie');
   if (!mayCompress(answered, reply)) return plain;
   const packed = gzipped ?? gzip(markup, 6);
@@ -236,7 +228,7 @@ function pageContent(answered: Answered, reply: PageReply, { markup, gzipped }: 
   return new Response(packed, { status, headers: plain.headers });
 }
 
-/** A rewritten script does not match its integrity, and a page without its script seals nothing. */
+/** `no-transform`: a rewritten script fails its integrity check, and without its script a page seals nothing. */
 const forEver = 'public, max-age=31536000, immutable, no-transform';
 
 function fileResponse(file: SiteFile, acceptsPacked: boolean, requestId: string): Response {
@@ -249,19 +241,18 @@ function fileResponse(file: SiteFile, acceptsPacked: boolean, requestId: string)
 }
 
 /**
- * Pages that are the same for every visitor without a session, rendered and compressed once, because that costs more for
- * the start page than everything else that is done for it. Such a page holds nothing of a request but its language and its
- * brand; one with a key, a query or a session is never kept.
+ * Pages that are the same for every visitor without a session, rendered and compressed once: for the start page that is most of the cost.
+ * They depend on language and brand alone; pages with a key, query or session are never kept.
  */
 export interface StaticPages {
-  /** The kept reply; otherwise that of `make`, kept when it is a page with status 200. */
+  /** Keeps the reply of `make` if it is a page with status 200. */
   get(
     at: { readonly brand: Brand; readonly route: string; readonly locale: Locale },
     make: () => PageReply | Promise<PageReply>,
   ): Promise<PageReply>;
 }
 
-/** About 8 MB: every page in each language, for two brands. Bounded, because share domains bring brands without end. */
+/** About 8 MB: every page in each language for two brands. Share domains have any number of brands. */
 const maxKept = 256;
 
 export function createStaticPages(): StaticPages {
@@ -285,7 +276,7 @@ export function createStaticPages(): StaticPages {
   };
 }
 
-/** A number for each brand, given again to none: its pages name it without keeping it. */
+/** Numbers brands, never twice the same, so that a page's key does not keep its brand. */
 function createNumbering(): (brand: Brand) => number {
   const numbers = new WeakMap<Brand, number>();
   let last = 0;

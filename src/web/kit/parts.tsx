@@ -2,7 +2,7 @@
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { hasWeekday, type MessageParams } from '../../locale/translate.ts';
-import type { Words } from './words.ts';
+import type { Messages } from './messages.ts';
 
 const circle = (x: number, y: number, radius: number) =>
   `M${x - radius} ${y}a${radius} ${radius} 0 1 0 ${2 * radius} 0a${radius} ${radius} 0 1 0 ${-2 * radius} 0Z`;
@@ -45,10 +45,10 @@ const drawings = {
 
 export type IconName = keyof typeof drawings;
 
-/** Icons that point in the reading direction and are mirrored from right to left. */
+/** Mirrored in right-to-left pages. */
 const pointing: ReadonlySet<IconName> = new Set(['arrow']);
 
-/** Only accompanies words, so it is hidden from screen readers. */
+/** The text says the same, so screen readers skip it. */
 export const Icon: FC<{ name: IconName }> = ({ name }) => (
   <svg class={pointing.has(name) ? 'icon pointing' : 'icon'} viewBox="0 0 24 24" aria-hidden="true">
     <path d={drawings[name]} />
@@ -57,7 +57,7 @@ export const Icon: FC<{ name: IconName }> = ({ name }) => (
 
 export type BadgeKind = 'good' | 'waiting' | 'bad' | 'expired' | 'plain';
 
-/** A status. The word says it; colour and icon only repeat it. */
+/** A status; colour and icon only repeat the word. */
 export const Badge: FC<PropsWithChildren<{ kind: BadgeKind; icon?: IconName }>> = ({
   kind,
   icon,
@@ -73,14 +73,24 @@ interface CopyButtonProps {
   /** The id of the field or element to copy. */
   readonly target: string;
   readonly label: string;
-  /** What the button says for a moment after it has copied; its status is announced as well. */
+  /** The button says this for two seconds after copying. */
   readonly copied: string;
   readonly class?: string;
+  readonly id?: string;
+  /** The ids of what names it, instead of its label. */
+  readonly labelledBy?: string;
 }
 
-/** Hidden without scripts, when the text can still be copied by hand. Its second icon shows while it has `.is-copied`. */
-export const CopyButton: FC<CopyButtonProps> = ({ target, label, copied, ...attributes }) => (
-  <button type="button" hidden data-copy={`#${target}`} data-copied={copied} {...attributes}>
+/** Hidden without scripts. The second icon shows while it is `.is-copied`. */
+export const CopyButton: FC<CopyButtonProps> = ({ target, label, copied, labelledBy, ...attributes }) => (
+  <button
+    type="button"
+    hidden
+    data-copy={`#${target}`}
+    data-copied={copied}
+    aria-labelledby={labelledBy}
+    {...attributes}
+  >
     <Icon name="copy" />
     <Icon name="check" />
     <span>{label}</span>
@@ -93,77 +103,76 @@ export const CopyStatus: FC<{ copied: string; failed: string }> = ({ copied, fai
 );
 
 interface MomentProps {
-  readonly words: Words;
+  readonly messages: Messages;
   readonly at: number;
   readonly id?: string | undefined;
 }
 
-/** In UTC; `client/time.ts` rewrites every time that pages show this way in the reader's own zone. */
-export const Moment: FC<MomentProps> = ({ words, at, id }) => (
-  <time datetime={exact(at)} data-moment={hasWeekday(words.locale) ? 'weekday' : 'long'} id={id}>
-    {words.moment(at)}
+/** In UTC; `client/time.ts` rewrites all these times in the reader's zone. */
+export const Moment: FC<MomentProps> = ({ messages, at, id }) => (
+  <time datetime={exact(at)} data-moment={hasWeekday(messages.locale) ? 'weekday' : 'long'} id={id}>
+    {messages.moment(at)}
   </time>
 );
 
 /** For lists. */
-export const ShortTime: FC<MomentProps> = ({ words, at, id }) => (
+export const ShortTime: FC<MomentProps> = ({ messages, at, id }) => (
   <time datetime={exact(at)} data-moment="short" id={id}>
-    {words.shortMoment(at)}
+    {messages.shortMoment(at)}
   </time>
 );
 
-/** Something past, for lists: "2 hours ago" and the short local time in `.exact`; without scripts the short time in UTC. */
-export const Ago: FC<MomentProps> = ({ words, at, id }) => (
-  <time datetime={exact(at)} data-moment="ago" data-now={words.say('time.justNow')} id={id}>
-    {words.shortMoment(at)}
+/** For lists: "2 hours ago" and the short local time in `.exact`; without scripts, the short time in UTC. */
+export const Ago: FC<MomentProps> = ({ messages, at, id }) => (
+  <time datetime={exact(at)} data-moment="ago" data-now={messages.say('time.justNow')} id={id}>
+    {messages.shortMoment(at)}
   </time>
 );
 
-/** Something to come, as `Ago`: "in 7 days", never more than there is. */
-export const In: FC<MomentProps> = ({ words, at, id }) => (
-  <time datetime={exact(at)} data-moment="in" data-about={words.say('time.about')} id={id}>
-    {words.shortMoment(at)}
+/** Like `Ago`, for the future: "in 7 days", rounded down. */
+export const In: FC<MomentProps> = ({ messages, at, id }) => (
+  <time datetime={exact(at)} data-moment="in" data-about={messages.say('time.about')} id={id}>
+    {messages.shortMoment(at)}
   </time>
 );
 
 interface LeftProps extends MomentProps {
-  /** Until `at`. The script counts on from there, whatever the device's clock says. */
+  /** Until `at`. The script counts down from it, whatever the device's clock says. */
   readonly seconds: number;
 }
 
-/** How long it is until then: "about 7 days", kept up to date with scripts. */
-export const Left: FC<LeftProps> = ({ words, at, seconds, id }) => (
+/** The time left: "about 7 days". Scripts keep it current. */
+export const Left: FC<LeftProps> = ({ messages, at, seconds, id }) => (
   <time
     datetime={exact(at)}
     data-moment="left"
     data-left={seconds}
-    data-about={words.say('time.about')}
+    data-about={messages.say('time.about')}
     id={id}
   >
-    {words.roughly(seconds)}
+    {messages.roughly(seconds)}
   </time>
 );
 
 interface DatedProps extends MomentProps {
-  /** A message with `{date}`. */
+  /** Has `{date}`. */
   readonly say: MessageKey;
-  /** For its other placeholders. */
   readonly params?: MessageParams;
-  /** How the moment is shown, where the long form is not right: as `ShortTime`, `Ago` or `In`. */
+  /** Instead of the long form. */
   readonly as?: FC<MomentProps>;
-  /** Seconds until then, for a message that also has `{left}`. */
+  /** Seconds until then, for a message with `{left}`. */
   readonly left?: number;
 }
 
-/** A sentence with a moment in it. */
-export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, as: Shown = Moment, left, id }) => (
+/** A sentence with a time in it. */
+export const Dated: FC<DatedProps> = ({ messages, say, at, params = {}, as: Shown = Moment, left, id }) => (
   <>
-    {words
+    {messages
       .say(say, params)
       .split(/(\{date\}|\{left\})/)
       .map((part) => {
-        if (part === '{date}') return <Shown words={words} at={at} id={id} />;
-        return part === '{left}' ? <Left words={words} at={at} seconds={left ?? 0} /> : part;
+        if (part === '{date}') return <Shown messages={messages} at={at} id={id} />;
+        return part === '{left}' ? <Left messages={messages} at={at} seconds={left ?? 0} /> : part;
       })}
   </>
 );

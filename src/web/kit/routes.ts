@@ -1,15 +1,12 @@
-/**
- * Page addresses, as data. A link inside the site is a path below the base path of the configured base URL, never made from
- * a request (P20).
- */
+/** Page addresses. Links inside the site are paths below the configured base URL, never taken from a request (P20). */
 export const routes = {
   home: '/',
-  /** The base path without its slash, as people type it: leads to the start page. */
+  /** The base path without its slash, as people type it. */
   bare: '',
   share: '/share',
   /** Puts a drawn value into the form of the start page. */
   suggest: '/suggest',
-  /** The words that passphrases are drawn from, one a line. */
+  /** The word list for passphrases. */
   words: '/words.txt',
   receipt: '/receipt/:key',
   burn: '/receipt/:key/burn',
@@ -17,21 +14,21 @@ export const routes = {
   memo: '/receipt/:key/memo',
   lifetime: '/receipt/:key/lifetime',
   allowMore: '/receipt/:key/allow-more',
-  /** What a waiting receipt's page asks for to notice a change, as JSON. */
+  /** A waiting receipt's page polls this, as JSON. */
   receiptState: '/receipt/:key/state',
-  /** The texts of the ready message in another language, as JSON. */
+  /** The ready message in another language, as JSON. */
   receiptMessage: '/receipt/:key/message',
-  /** The older names of the receipt's addresses. */
+  /** The receipt's older addresses. */
   private: '/private/:key',
   privateBurn: '/private/:key/burn',
   secret: '/secret/:key',
-  /** Where the script of an end-to-end secret asks for it, as JSON. */
+  /** For an end-to-end secret's script, as JSON. */
   secretOpen: '/secret/:key/open',
-  /** Shows it again in the tab that opened it. */
+  /** Shows an opened secret again in its tab. */
   secretAgain: '/secret/:key/again',
   /** Ends the minute in which an opened secret can be shown again. */
   secretDone: '/secret/:key/done',
-  /** Where its recipient burns it unread. */
+  /** The recipient burns it unread. */
   secretBurn: '/secret/:key/burn',
   recent: '/recent',
   signUp: '/sign-up',
@@ -59,30 +56,30 @@ export const routes = {
   security: '/security',
   status: '/status',
   regions: '/regions',
-  /** What a browser sees that comes by a name which is not this installation's (`http/cross-site.ts`). */
+  /** For browsers that arrive by a foreign name (`http/cross-site.ts`). */
   misdirected: '/misdirected',
   asset: '/assets/:key',
   apiDocs: '/api/docs',
-  /** Typed by hand: leads to the API page. */
+  /** As people type it: redirects to the API page. */
   api: '/api',
   docs: '/docs',
   doc: '/docs/:key',
-  /** The packages of the command and of the API's client, for npm. */
+  /** The npm packages of the command and the API client. */
   commandPackage: '/mayfly.tgz',
   clientPackage: '/client.tgz',
-  /** The API's client: `mayfly.js`, and the modules that it loads. */
+  /** The API client: `mayfly.js` and its modules. */
   sdk: '/sdk/:key',
   logo: '/logo/:key',
   icon: '/icon.svg',
   favicon: '/favicon.ico',
   manifest: '/manifest.webmanifest',
-  /** The mark as PNG: `app-512.png`. */
+  /** The default logo as PNG: `app-512.png`. */
   appIcon: '/icons/:key',
-  /** Asked for by phones when a page is put on the home screen. */
+  /** For phones that put a page on the home screen. */
   touchIcon: '/apple-touch-icon.png',
   /** RFC 9116. */
   securityTxt: '/.well-known/security.txt',
-  /** Asked for by password managers (W3C, A Well-Known URL for Changing Passwords). */
+  /** For password managers (W3C, A Well-Known URL for Changing Passwords). */
   changePassword: '/.well-known/change-password',
   robots: '/robots.txt',
 } as const;
@@ -97,7 +94,6 @@ export function createHref(basePath: string): Href {
   return (name, key = '') => basePath + routes[name].replace(':key', encodeURIComponent(key));
 }
 
-/** `''` for a base URL without a path. */
 export function basePathOf(baseUrl: string): string {
   return new URL(baseUrl).pathname.replace(/\/+$/, '');
 }

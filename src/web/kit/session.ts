@@ -1,34 +1,33 @@
 /**
- * What binds a session and a form to one browser. No cookie holds a key, a value or an address. Over https those of a
- * session and of a way in have the `__Host-` prefix (RFC 6265bis §4.1.3.2: Secure, for this host alone, for every path), so
- * that no neighbouring host or plain connection can plant one.
+ * Binds sessions and forms to one browser. No cookie holds a key, a value or an address. Over https, the session's and the sign-in form's
+ * cookies have the `__Host-` prefix (RFC 6265bis §4.1.3.2: Secure, this host only, every path), so that no neighbouring host or plain
+ * connection can plant one.
  *
- * Another site's form changes nothing (OWASP CSRF cheat sheet, Fetch Metadata); a browser that says where a form was is
- * believed:
+ * Another site's form changes nothing (OWASP CSRF cheat sheet, Fetch Metadata):
  *
- * 1. `Sec-Fetch-Site` decides when it is there: `same-origin` (a form of ours) or `none` (typed by the person).
- *    Every current browser sends it over https and to localhost.
- * 2. Without it `Origin` decides: ours, or the origin of the host the request was sent to (a share domain).
- * 3. With neither, or with `Origin: null` (which our own `Referrer-Policy: no-referrer` makes browsers send), the form
- *    passes this check, and the pipeline goes on with what no other site can know, whatever the browser says or leaves out:
- *    - A form of a session carries that session's own token (`formTokenField`).
- *    - A form of a way into an account (log-in, sign-up, forgotten password) carries one that follows from a cookie of the
- *      browser that it was shown to (`SignInToken`), so that nobody is logged in as somebody else.
- *    - Every other form without a session (share, open, burn) acts with nothing but the keys in its own address, so
- *      another site could only do in this browser what it can do from its own server, with keys it has already.
+ * 1. `Sec-Fetch-Site` decides if present: `same-origin` (our form) or `none` (typed by the person). Every current browser sends it over
+ *    https and to localhost.
+ * 2. Otherwise `Origin` decides: ours, or the origin of the request's host (a share domain).
+ * 3. With neither, or with `Origin: null` (which browsers send because of our `Referrer-Policy: no-referrer`), this check passes. The
+ *    pipeline then demands, in every case, what no other site can know:
+ *    - A session's form carries the session's token (`formTokenField`).
+ *    - A log-in, sign-up or forgotten-password form carries a token derived from a cookie of its browser (`SignInToken`), so that another
+ *      site cannot log people in as somebody else.
+ *    - All other forms without a session (share, open, burn) act only with the keys in their address: another site gains nothing that its
+ *      own server could not do with the same keys.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { BegunSession } from '../../core/account.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 
-/** The value of the first cookie of this name; `''` when there is none. @param cookies the raw `Cookie` header. */
+/** The first cookie of this name; `''` without one. @param cookies the raw `Cookie` header */
 export function cookieIn(cookies: string, name: string): string {
   const found = cookies.split(';').find((cookie) => cookie.trimStart().startsWith(`${name}=`));
   return found === undefined ? '' : found.slice(found.indexOf('=') + 1).trim();
 }
 
 export interface SessionCookie {
-  /** The session's token as sent; `''` when there is none. */
+  /** The session's token as sent; `''` without one. */
   in(cookies: string): string;
   set(session: BegunSession, now: UnixSeconds): string;
   clear(): string;
@@ -37,8 +36,7 @@ export interface SessionCookie {
 /** @param isSecure whether the site is served over https. */
 export function createSessionCookie(isSecure: boolean): SessionCookie {
   const name = isSecure ? '__Host-mayfly' : 'mayfly';
-  // Lax rather than Strict: a link in a mail to the recent list should find its reader logged in, and every form of a
-  // session carries its token besides.
+  // Lax, not Strict: a mailed link to the recent list should find its reader logged in. Forms carry the session's token anyway.
   const rules = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
   return {
     in: (cookies) => cookieIn(cookies, name),
@@ -49,9 +47,9 @@ export function createSessionCookie(isSecure: boolean): SessionCookie {
 }
 
 interface SignInToken {
-  /** What the form carries: 32 hex digits. */
+  /** 32 hex digits. */
   readonly formToken: string;
-  /** The cookie to set with the form; `null` when the browser has one. */
+  /** To set with the form; `null` if the browser has one. */
   readonly cookie: string | null;
 }
 
@@ -60,14 +58,13 @@ export type SignInTokenOf = (cookies: string) => SignInToken;
 const valueForm = /^[0-9a-f]{32}$/;
 
 /**
- * A form passes only with the token that follows from the cookie sent with it, so another site can neither log somebody in
- * as whom it likes nor act in their place: it neither reads the cookie nor, over https, plants one. A cookie that is there
- * stays as it is, so that forms in several tabs all work. The token is a hash of the cookie; the server keeps nothing.
- * @param isSecure whether the site is served over https.
+ * A form passes only with the token of the cookie sent with it. Another site can neither read that cookie nor, over https, plant one. An
+ * existing cookie stays, so that forms in several tabs all work. The token is a hash of the cookie; the server stores nothing.
+ * @param isSecure whether the site is served over https
  */
 export function createSignInTokens(isSecure: boolean): SignInTokenOf {
   const name = isSecure ? '__Host-mayfly-form' : 'mayfly-form';
-  // Lax rather than Strict: a mailed link has to find the cookie there, or it would replace that of another tab.
+  // Lax, not Strict: without the cookie, a mailed link would replace the one of another tab.
   const rules = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
   return (cookies) => {
     const sent = cookieIn(cookies, name);

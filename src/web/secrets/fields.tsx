@@ -1,15 +1,24 @@
 /**
- * Fields of a secret's forms: the creator's label, the recipient and language of the mail, and the lifetime, which is one of
- * a few choices, or a number and its unit. Both work without scripts (the style sheet hides the second unless chosen), and
- * the bounds are shown before anyone hits them.
+ * Fields of a secret's forms: label, recipient, the mail's language, notices, and the lifetime, which is one of a few choices or a number with a
+ * unit. Both work without scripts (the style sheet hides the number unless chosen), and the bounds are visible in advance.
  */
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
-import { asMarkup, asTyped, controlAttributes, Field, type FieldTexts, NumberField } from '../kit/field.tsx';
+import { type NoticeKind, noticeKinds } from '../../protocol/vocabulary.ts';
+import {
+  asMarkup,
+  asTyped,
+  controlAttributes,
+  Field,
+  type FieldTexts,
+  LanguageOptions,
+  NumberField,
+  Wrong,
+} from '../kit/field.tsx';
 import { type Form, wholeNumber } from '../kit/form.ts';
 import type { Frame } from '../kit/layout.tsx';
-import type { Words } from '../kit/words.ts';
+import type { Messages } from '../kit/messages.ts';
 
 interface MemoFieldProps {
   readonly frame: Frame;
@@ -18,7 +27,7 @@ interface MemoFieldProps {
 }
 
 export const MemoField: FC<MemoFieldProps> = ({ frame, typed, wrong }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const texts: FieldTexts = {
     name: 'memo',
     label: say('memo.label'),
@@ -39,7 +48,7 @@ export const MemoField: FC<MemoFieldProps> = ({ frame, typed, wrong }) => {
   );
 };
 
-/** Somebody else's address, so the browser neither corrects nor remembers it. */
+/** Another person's address: the browser neither corrects nor remembers it. */
 export const RecipientField: FC<{ texts: FieldTexts; typed: string }> = ({ texts, typed }) => (
   <Field texts={texts}>
     <input
@@ -56,37 +65,30 @@ export const RecipientField: FC<{ texts: FieldTexts; typed: string }> = ({ texts
 
 const languageField = 'mail-language';
 
-/** Absent where only one language is offered. */
 export const MailLanguageField: FC<{ frame: Frame; chosen: Locale }> = ({ frame, chosen }) => {
-  const { words } = frame;
-  const { locales } = frame.settings;
-  if (locales.length < 2) return null;
-  const texts: FieldTexts = { name: languageField, label: words.say('share.mailLanguage'), wrong: null };
+  if (frame.settings.locales.length < 2) return null;
+  const label = frame.messages.say('share.mailLanguage');
+  const texts: FieldTexts = { name: languageField, label, wrong: null };
   return (
     <Field texts={texts}>
       <select {...controlAttributes(texts)}>
-        {locales.map((tag) => (
-          <option value={tag} lang={tag} selected={tag === chosen}>
-            {words.languageName(tag)}
-          </option>
-        ))}
+        <LanguageOptions frame={frame} chosen={chosen} />
       </select>
     </Field>
   );
 };
 
-/** That of the page if the form names none that is offered. */
-export function readMailLanguage(form: Form, { settings, words }: Frame): Locale {
-  return settings.locales.find((tag) => tag === form.text(languageField)) ?? words.locale;
+/** Falls back to the page's language. */
+export function readMailLanguage(form: Form, { settings, messages }: Frame): Locale {
+  return settings.locales.find((tag) => tag === form.text(languageField)) ?? messages.locale;
 }
 
 const unitSeconds = { seconds: 1, minutes: 60, hours: 3_600, days: 86_400 } as const;
 type LifetimeUnit = keyof typeof unitSeconds;
 
-/** In seconds, or as long as possible at the time the form arrives. */
+/** In seconds, or the longest possible when the form arrives. */
 type LifetimeChoice = number | 'longest';
 
-/** Which lifetimes a form offers. */
 export interface LifetimeOffer {
   readonly minSeconds: number;
   readonly maxSeconds: number;
@@ -97,7 +99,7 @@ export interface LifetimeOffer {
 
 export interface TypedLifetime {
   readonly choice: LifetimeChoice | 'other';
-  /** With its unit, counts when the choice is `other`. */
+  /** In units; counts if the choice is `other`. */
   readonly amount: string;
   readonly unit: LifetimeUnit;
 }
@@ -111,7 +113,7 @@ export function usualWithin(minSeconds: number, maxSeconds: number): number[] {
   return usualLifetimesSeconds.filter((ttl) => ttl >= minSeconds && ttl <= maxSeconds);
 }
 
-/** Of a new secret: the usual lifetimes within the plan, with its default and its longest. */
+/** For a new secret: the usual lifetimes within the plan, its default and its longest. */
 export function offerOf(plan: Plan): LifetimeOffer {
   const { ttlMinSeconds: minSeconds, ttlMaxSeconds: maxSeconds, ttlDefaultSeconds: preset } = plan;
   const choices = new Set([...usualWithin(minSeconds, maxSeconds), preset, maxSeconds]);
@@ -124,7 +126,7 @@ export function readLifetime(form: Form, offer: LifetimeOffer): TypedLifetime {
   if (chosen === 'other') return { choice: 'other', ...typed };
   if (chosen === '') return { choice: offer.preset, ...typed };
   const found = offer.choices.find((choice) => String(choice) === chosen);
-  // A choice that is not offered any more (after a log-in or log-out, or too late) is shown as if it had been typed.
+  // A choice that is no longer offered (after a log-in or log-out, or too late) appears as if typed.
   return found === undefined ? spelledOut(chosen) : { choice: found, ...typed };
 }
 
@@ -153,14 +155,11 @@ function secondsOf(choice: LifetimeChoice, { maxSeconds }: LifetimeOffer): numbe
   return choice === 'longest' ? maxSeconds : choice;
 }
 
-/**
- * The seconds asked for, or what is wrong with the amount. People are told the bounds and choose again, where the service
- * would grant the nearest lifetime.
- */
+/** The seconds, or what is wrong with them. People learn the bounds and choose again; the service would grant the nearest lifetime. */
 export function askedLifetime(
   typed: TypedLifetime,
   offer: LifetimeOffer,
-  { say, duration }: Words,
+  { say, duration }: Messages,
 ): { readonly seconds: number } | { readonly wrong: string } {
   const seconds = lifetimeSeconds(typed, offer);
   if (seconds === null) return { wrong: say('share.ttlNumber') };
@@ -173,9 +172,9 @@ interface LifetimeProps {
   readonly frame: Frame;
   readonly offer: LifetimeOffer;
   readonly typed: TypedLifetime;
-  /** With the typed amount. */
+  /** About the typed amount. */
   readonly wrong: string | null;
-  /** From when it counts, where that is not the creation. */
+  /** When it begins, unless at the creation. */
   readonly note?: string;
 }
 
@@ -188,14 +187,14 @@ const unitNames: Readonly<Record<LifetimeUnit, MessageKey>> = {
 
 export const Lifetime: FC<LifetimeProps> = (props) => {
   const { frame, offer, typed, note } = props;
-  const { say, duration } = frame.words;
+  const { say, duration } = frame.messages;
   const texts: FieldTexts = {
     name: 'ttl',
     label: say('share.ttl'),
     ...(note === undefined ? {} : { note }),
     wrong: null,
   };
-  const wordsFor = (choice: LifetimeChoice): string => {
+  const labelOf = (choice: LifetimeChoice): string => {
     const left = duration(secondsOf(choice, offer));
     return choice === 'longest' ? say('lifetime.longest', { left }) : left;
   };
@@ -205,7 +204,7 @@ export const Lifetime: FC<LifetimeProps> = (props) => {
         <select {...controlAttributes(texts)}>
           {offer.choices.map((choice) => (
             <option value={choice} selected={choice === typed.choice}>
-              {wordsFor(choice)}
+              {labelOf(choice)}
             </option>
           ))}
           <option value="other" selected={typed.choice === 'other'}>
@@ -219,7 +218,7 @@ export const Lifetime: FC<LifetimeProps> = (props) => {
 };
 
 const FreeLifetime: FC<LifetimeProps> = ({ frame, offer, typed, wrong }) => {
-  const { say, duration } = frame.words;
+  const { say, duration } = frame.messages;
   const bounds = { min: duration(offer.minSeconds), max: duration(offer.maxSeconds) };
   const amount: FieldTexts = {
     name: 'ttl-amount',
@@ -244,8 +243,77 @@ const FreeLifetime: FC<LifetimeProps> = ({ frame, offer, typed, wrong }) => {
   );
 };
 
-/** Seconds only where less than a minute is allowed, or where they were chosen already. */
+/** Seconds only if less than a minute is allowed, or if they are already chosen. */
 function unitsFor(offer: LifetimeOffer, typed: LifetimeUnit): readonly LifetimeUnit[] {
   const hasSeconds = offer.minSeconds < 60 || typed === 'seconds';
   return hasSeconds ? ['seconds', 'minutes', 'hours', 'days'] : ['minutes', 'hours', 'days'];
 }
+
+/** Browsers do not send unticked boxes; this hidden field says that the form has them. */
+const sentinel = { name: 'notify', value: 'chosen' } as const;
+
+function fieldOf(kind: NoticeKind): string {
+  return `${sentinel.name}-${kind}`;
+}
+
+/** `null` if the form has no notice boxes. */
+export function readNoticeKinds(form: Form): readonly NoticeKind[] | null {
+  if (form.text(sentinel.name) !== sentinel.value) return null;
+  return noticeKinds.filter((kind) => form.text(fieldOf(kind)) !== '');
+}
+
+export const noticeTexts: Readonly<Record<NoticeKind, MessageKey>> = {
+  read: 'notices.read',
+  burned: 'notices.burned',
+  expiring: 'notices.expiring',
+};
+
+interface NoticeBoxesProps {
+  readonly frame: Frame;
+  readonly ticked: readonly NoticeKind[];
+  readonly wrong: string | null;
+  /** Shows the legend to screen readers only: a heading above says the same. */
+  readonly isTitled?: boolean;
+}
+
+export const NoticeBoxes: FC<NoticeBoxesProps> = ({ frame, ticked, wrong, isTitled }) => {
+  const { name, value } = sentinel;
+  const invalid = wrong === null ? {} : { 'aria-invalid': 'true' as const };
+  return (
+    <fieldset
+      id={name}
+      tabindex={-1}
+      aria-describedby={wrong === null ? `${name}-hint` : `${name}-wrong ${name}-hint`}
+    >
+      <legend class={isTitled === true ? 'visually-hidden' : undefined}>
+        {frame.messages.say('notices.legend')}
+      </legend>
+      <input type="hidden" name={name} value={value} />
+      {noticeKinds.map((kind, at) => (
+        <label class="check">
+          <input
+            id={fieldOf(kind)}
+            name={fieldOf(kind)}
+            type="checkbox"
+            value="yes"
+            autocomplete="off"
+            checked={ticked.includes(kind)}
+            {...invalid}
+            autofocus={wrong !== null && at === 0}
+          />
+          <span>{frame.messages.say(noticeTexts[kind])}</span>
+        </label>
+      ))}
+      <Wrong name={name} text={wrong} />
+      <NoticeHint frame={frame} />
+    </fieldset>
+  );
+};
+
+const NoticeHint: FC<{ frame: Frame }> = ({ frame: { messages, visitor } }) => (
+  <p class="hint" id={`${sentinel.name}-hint`}>
+    {visitor === null
+      ? messages.say('notices.hint')
+      : messages.say('notices.hintTo', { address: visitor.username })}
+  </p>
+);

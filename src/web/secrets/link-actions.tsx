@@ -1,34 +1,34 @@
 /**
- * What a creator does with a link, plain or sealed: copy it, share it, show its QR code, send it with a ready message, and send
- * the passphrase in another way. Where only the browser knows the link, its script fills it in.
+ * What a creator does with a link: copy it, share it, show its QR code, send it with a ready message, and send the passphrase another
+ * way. If only the browser knows the link, its script fills it in.
  */
 import type { FC } from 'hono/jsx';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { Locale } from '../../locale/catalogues.ts';
 import { type MessageParts, mailtoAddress, withLink } from '../client/link-message.ts';
 import { qrPath, quietModules } from '../client/qr-path.ts';
+import { LanguageOptions } from '../kit/field.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
 import { linkMessage } from './receipt-life.ts';
 
-/** In which language the ready message is. */
 export interface ChosenMessage {
   readonly locale: Locale;
-  /** Shown at once, because its language was just chosen. */
+  /** Its language was just chosen. */
   readonly isOpen: boolean;
 }
 
 export interface LinkActionsProps {
   readonly frame: Frame;
   readonly receipt: ReceiptView;
-  /** `null` where the browser fills it in. */
+  /** `null` if the script fills it in. */
   readonly link: string | null;
   readonly message: ChosenMessage;
 }
 
 export const LinkActions: FC<LinkActionsProps> = (props) => {
   const { frame, link, receipt, message } = props;
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const parts = linkMessage(message.locale, receipt);
   const text = link === null ? null : withLink(parts, link);
   return (
@@ -66,7 +66,6 @@ export const LinkActions: FC<LinkActionsProps> = (props) => {
             <p class="hint">{say('receipt.qrHint')}</p>
           </div>
         </details>
-        {/* In the creator's own mail program. */}
         <a
           class="button quiet"
           id="mailto"
@@ -81,12 +80,12 @@ export const LinkActions: FC<LinkActionsProps> = (props) => {
   );
 };
 
-/** Of every copy button of the page. */
-export const Copied: FC<{ frame: Frame }> = ({ frame: { words } }) => (
-  <CopyStatus copied={words.say('receipt.copied')} failed={words.say('receipt.notCopied')} />
+/** For all copy buttons of the page. */
+export const Copied: FC<{ frame: Frame }> = ({ frame: { messages } }) => (
+  <CopyStatus copied={messages.say('receipt.copied')} failed={messages.say('receipt.notCopied')} />
 );
 
-/** Dark on light in every colour scheme, with the quiet zone that readers need. */
+/** Always dark on light, with the quiet zone that readers need. */
 const QrCode: FC<{ text: string | null; label: string }> = ({ text, label }) => {
   if (text === null) {
     return (
@@ -115,19 +114,19 @@ const QrCode: FC<{ text: string | null; label: string }> = ({ text, label }) => 
 
 interface MessageProps extends LinkActionsProps {
   readonly parts: MessageParts;
-  /** With the link; `null` where the browser fills it in. */
+  /** With the link; `null` if the script fills it in. */
   readonly text: string | null;
 }
 
-/** The script asks `data-texts` for the texts in another language. */
+/** The script fetches other languages from `data-texts`. */
 const Message: FC<MessageProps> = (props) => {
   const { frame, receipt, message, parts, text } = props;
-  const { words, href } = frame;
+  const { messages, href } = frame;
   return (
     <details name="way" open={message.isOpen}>
       <summary class="button quiet">
         <Icon name="message" />
-        {words.say('receipt.message')}
+        {messages.say('receipt.message')}
       </summary>
       <div class="panel">
         <MessageLanguage {...props} />
@@ -139,7 +138,7 @@ const Message: FC<MessageProps> = (props) => {
           spellcheck={false}
           lang={message.locale}
           dir="auto"
-          aria-label={words.say('receipt.messageLabel')}
+          aria-label={messages.say('receipt.messageLabel')}
           data-subject={parts.subject}
           data-text={parts.text}
           data-texts={href('receiptMessage', receipt.metadataKey)}
@@ -148,8 +147,8 @@ const Message: FC<MessageProps> = (props) => {
         </textarea>
         <CopyButton
           target="message"
-          label={words.say('receipt.messageCopy')}
-          copied={words.say('receipt.copied')}
+          label={messages.say('receipt.messageCopy')}
+          copied={messages.say('receipt.copied')}
           class="quiet"
         />
       </div>
@@ -157,33 +156,48 @@ const Message: FC<MessageProps> = (props) => {
   );
 };
 
-/** In the form of a message's language. */
 export const messageLanguageField = 'message-language';
 
-/** Without scripts, choosing shows the link again, with the message in that language. Absent where only one is offered. */
+/** Without scripts, choosing reloads the page with the link and the message in that language. */
 const MessageLanguage: FC<LinkActionsProps> = ({ frame, receipt, message }) => {
-  const { words, href, settings } = frame;
+  const { messages, href, settings } = frame;
   if (settings.locales.length < 2) return null;
   return (
     <PostForm frame={frame} class="language-of" action={href('receipt', receipt.metadataKey)}>
-      <label for={messageLanguageField}>{words.say('receipt.messageLanguage')}</label>
+      <label for={messageLanguageField}>{messages.say('receipt.messageLanguage')}</label>
       <select id={messageLanguageField} name={messageLanguageField} autocomplete="off">
-        {settings.locales.map((tag) => (
-          <option value={tag} lang={tag} selected={tag === message.locale}>
-            {words.languageName(tag)}
-          </option>
-        ))}
+        <LanguageOptions frame={frame} chosen={message.locale} />
       </select>
       <button type="submit" class="quiet">
-        {words.say('receipt.messageChoose')}
+        {messages.say('receipt.messageChoose')}
       </button>
     </PostForm>
   );
 };
 
-/** The script shows the passphrase that the form has handed to this page; the server does not have it. */
+/**
+ * Of an end-to-end secret the server knows only the half that opens nothing: `link`, `null` unless it was just created. The script adds
+ * the rest, which the share form handed over. The markup is always there, for a reload.
+ */
+export const SealedLink: FC<LinkActionsProps> = (props) => {
+  const { frame, link } = props;
+  const { say } = frame.messages;
+  return (
+    <>
+      <div id="whole-link" hidden data-link={link ?? undefined}>
+        <LinkActions {...props} link={null} />
+      </div>
+      <div id="link-gone">
+        <h2>{say('receipt.linkGoneTitle')}</h2>
+        <p>{say('receipt.linkGone')}</p>
+      </div>
+    </>
+  );
+};
+
+/** The script shows the passphrase, which the share form handed over; the server does not have it. */
 export const Passphrase: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <>
       <div id="passphrase-chip" class="passphrase-chip" hidden>

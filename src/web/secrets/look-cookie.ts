@@ -1,11 +1,10 @@
 /**
- * The nonce of the second look (`core/secrets/look.ts`) in a browser that need not run scripts: HKDF of a cookie of this browser
- * and of a field of this page view. Nobody else knows the cookie, so nobody can make somebody open a secret under a nonce of their
- * own; each page view has another field, so one opening says nothing about another. A reload sends both again.
+ * The second look's nonce (`core/secrets/look.ts`) without scripts: HKDF of this browser's cookie and a field of this page view. Only this
+ * browser knows the cookie, so an attacker cannot make somebody open a secret under the attacker's nonce; each page view has a new field,
+ * so one opening reveals nothing about another. A reload sends both again.
  *
- * The cookie needs https or this machine. Without it a form opens strictly once.
+ * The cookie needs https or localhost. Without it, a form opens strictly once.
  */
-
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { nonceIn } from '../../core/secrets/look.ts';
 import { sixteenBytesForm } from '../../protocol/base64url.ts';
@@ -19,15 +18,15 @@ export const lookFieldName = 'look';
 
 const loopback = /^(?:localhost|(?:[\w-]+\.)+localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
-/** @returns whether a browser keeps such a cookie from this host */
+/** @returns whether browsers keep the cookie from this host */
 export function createKeepsCookies(isSecure: boolean): (host: string) => boolean {
   return (host) => isSecure || loopback.test(host);
 }
 
-/** For one view of a page; `cookie` is `null` if the browser has one. */
+/** For one page view; `cookie` is `null` if the browser has one. */
 export function drawLook(cookies: string): { readonly field: string; readonly cookie: string | null } {
   const draw = () => randomBytes(partBytes).toString('base64url');
-  // One that is there stays, so that forms in several tabs all work.
+  // Keeps an existing cookie, so that forms in several tabs all work.
   const cookie = sixteenBytesForm.test(cookieIn(cookies, cookieName))
     ? null
     : `${cookieName}=${draw()}; Max-Age=${cookieSeconds}; Path=/; HttpOnly; Secure; SameSite=Strict`;

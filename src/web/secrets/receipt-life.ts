@@ -1,4 +1,4 @@
-/** The life of a secret, and the message that goes with its link. */
+/** A secret's life, and the ready message for its link. */
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import { formatMoment, translate } from '../../locale/translate.ts';
@@ -8,7 +8,7 @@ export function expiryOf({ createdAt, ttlSeconds }: Pick<ReceiptView, 'createdAt
   return createdAt + ttlSeconds;
 }
 
-/** The part of the granted life that is left, 0 to 1. */
+/** 0 to 1. */
 export function partLeft({
   secretTtlSeconds,
   ttlSeconds,
@@ -16,7 +16,7 @@ export function partLeft({
   return secretTtlSeconds === null || ttlSeconds === 0 ? 0 : Math.min(1, secretTtlSeconds / ttlSeconds);
 }
 
-/** The ready message to the recipient, who reads it later and elsewhere: so its time is in UTC, which it names. */
+/** The recipient reads it later and elsewhere, so its time is in UTC and says so. */
 export function linkMessage(locale: Locale, receipt: ReceiptView): MessageParts {
   const until = { date: formatMoment(locale, expiryOf(receipt)) };
   const lines: readonly (readonly [MessageKey, typeof until] | readonly [MessageKey])[] = [

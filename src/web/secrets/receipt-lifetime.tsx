@@ -1,7 +1,4 @@
-/**
- * Changing the lifetime of a waiting secret, on the receipt. It counts from now on, and the form offers only what ends before
- * the secret's latest expiry. Where that cannot be changed there is no form.
- */
+/** Changing a waiting secret's lifetime on the receipt. It counts from now, and must end before the secret's latest expiry. */
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
@@ -10,9 +7,8 @@ import { Icon } from '../kit/parts.tsx';
 import { Lifetime, type LifetimeOffer, type TypedLifetime, usualWithin } from './fields.tsx';
 
 /**
- * The usual lifetimes, and the longest that is left. Preset is the one nearest to what is left, so that a press without a choice
- * does little.
- * @param plan of whoever changes it
+ * The usual lifetimes, and the longest possible. The preset is nearest to the time left, so that saving without a choice changes little.
+ * @param plan the caller's
  */
 export function offerLater(
   { longestTtlSeconds: maxSeconds, secretTtlSeconds: leftSeconds }: ReceiptView,
@@ -29,7 +25,6 @@ export function offerLater(
   return { minSeconds, maxSeconds, choices: [...usual, 'longest'], preset: nearest ?? 'longest' };
 }
 
-/** A change that was refused. */
 export interface RefusedLifetime {
   readonly typed: TypedLifetime;
   readonly message: string;
@@ -44,14 +39,14 @@ interface ChangeLifetimeProps {
 }
 
 export const ChangeLifetime: FC<ChangeLifetimeProps> = ({ frame, metadataKey, offer, refused }) => {
-  const { words, href } = frame;
+  const { messages, href } = frame;
   const typed = refused?.typed ?? { choice: offer.preset, amount: '', unit: 'hours' };
   const wrong = refused?.isAboutAmount === true ? refused.message : null;
   return (
     <details id="change-lifetime" class="chip" name="change" open={refused !== null}>
       <summary>
         <Icon name="clock" />
-        {words.say('lifetime.change')}
+        {messages.say('lifetime.change')}
       </summary>
       <div class="panel">
         {refused === null || refused.isAboutAmount ? null : (
@@ -65,11 +60,11 @@ export const ChangeLifetime: FC<ChangeLifetimeProps> = ({ frame, metadataKey, of
             offer={offer}
             typed={typed}
             wrong={wrong}
-            note={words.say('lifetime.fromNow')}
+            note={messages.say('lifetime.fromNow')}
           />
           <button class="quiet" type="submit">
             <Icon name="clock" />
-            {words.say('lifetime.save')}
+            {messages.say('lifetime.save')}
           </button>
         </PostForm>
       </div>

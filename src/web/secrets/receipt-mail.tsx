@@ -1,9 +1,7 @@
 /**
- * The mail to the recipient, on the receipt: its delivery, the form that sends it again, and why it was not sent. An
- * address is shown obfuscated, except in the field it was just typed into. The form is shown to accounts, and to
- * anyone who has filled it in, so nothing typed is lost.
+ * The recipient's mail on the receipt: its delivery, the form that sends it again, and why it was not sent. Addresses are obfuscated,
+ * except in the field just typed into. Accounts get the form, and so does anyone who filled it in, so that nothing typed is lost.
  */
-
 import type { FC } from 'hono/jsx';
 import type { Delivery } from '../../core/secret.ts';
 import { type MailTrouble, mailTroubleOf } from '../../core/secrets/link-mail.ts';
@@ -13,8 +11,8 @@ import type { DeliveryState } from '../../protocol/vocabulary.ts';
 import type { FieldTexts } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
+import { wrongAddress } from '../kit/messages.ts';
 import { Badge, type BadgeKind, Dated, Icon, type IconName } from '../kit/parts.tsx';
-import { wrongAddress } from '../kit/words.ts';
 import { MailLanguageField, RecipientField, readMailLanguage } from './fields.tsx';
 
 interface TypedMail {
@@ -51,7 +49,7 @@ export function mailRefusal(
   receipt: ReceiptView,
   typed: TypedMail,
 ): MailRefusal & { readonly status: number; readonly headers: Readonly<Record<string, string>> } {
-  const { say, wait } = frame.words;
+  const { say, wait } = frame.messages;
   const whole = (status: number, message: string) => {
     return { status, headers: {}, message, field: null, needsLogIn: false };
   };
@@ -69,7 +67,7 @@ export function mailRefusal(
     case 'link_unknown':
       return whole(422, say('receipt.mailSealed'));
     case 'undeliverable_recipient':
-      return ofField(422, wrongAddress(frame.words, 'share.recipientWrong', refused.recipient));
+      return ofField(422, wrongAddress(frame.messages, 'share.recipientWrong', refused.recipient));
     case 'recipient_needs_account':
       return { ...whole(403, say('receipt.mailNeedsAccount')), needsLogIn: true };
     case 'too_many_mails': {
@@ -81,15 +79,15 @@ export function mailRefusal(
   }
 }
 
-interface StateWords {
+interface StateTexts {
   readonly label: MessageKey;
-  /** Shown while the secret waits. */
+  /** Only while the secret waits. */
   readonly help: MessageKey;
   readonly kind: BadgeKind;
   readonly icon: IconName;
 }
 
-const states: Readonly<Record<DeliveryState, StateWords>> = {
+const states: Readonly<Record<DeliveryState, StateTexts>> = {
   queued: { label: 'receipt.mailQueued', help: 'receipt.mailQueuedHelp', kind: 'waiting', icon: 'clock' },
   accepted: { label: 'receipt.mailAccepted', help: 'receipt.mailAcceptedHelp', kind: 'good', icon: 'check' },
   refused: { label: 'receipt.mailSaidNo', help: 'receipt.mailSaidNoHelp', kind: 'bad', icon: 'x' },
@@ -97,8 +95,8 @@ const states: Readonly<Record<DeliveryState, StateWords>> = {
   not_sent: { label: 'receipt.mailUnsent', help: 'receipt.mailUnsentHelp', kind: 'bad', icon: 'alert' },
 };
 
-/** Queued again after a failed attempt. */
-const retrying: StateWords = {
+/** Queued again after a failure. */
+const retrying: StateTexts = {
   label: 'receipt.mailRetrying',
   help: 'receipt.mailRetryingHelp',
   kind: 'waiting',
@@ -110,16 +108,16 @@ const troubles: Readonly<Record<MailTrouble, MessageKey>> = {
   unanswered: 'receipt.mailUnanswered',
 };
 
-function wordsOf({ state, reply }: Delivery): StateWords {
+function textsOf({ state, reply }: Delivery): StateTexts {
   if (state === 'queued' && reply !== null) return retrying;
-  // Without an answer there is no server advice to follow.
+  // No server answered, so there is no advice of one to follow.
   const isUnanswered = state === 'given_up' && mailTroubleOf(reply) !== null;
   return isUnanswered ? { ...states.given_up, help: states.not_sent.help } : states[state];
 }
 
 export const MailSection: FC<MailProps> = (props) => {
   const { frame, receipt, asked } = props;
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const refusal = asked?.refusal ?? null;
   const isWaiting = receipt.secretKey !== null;
   const wasMailed = receipt.recipient !== null || receipt.delivery !== null;
@@ -144,13 +142,13 @@ const Refused: FC<{ frame: Frame; refusal: MailRefusal }> = ({ frame, refusal })
   </div>
 );
 
-/** The script compares `data-seen` with the record and reloads this part when it differs. */
+/** The script reloads this part when the record differs from `data-seen`. */
 const CurrentDelivery: FC<{ frame: Frame; receipt: ReceiptView; isNew: boolean }> = ({
   frame,
   receipt,
   isNew,
 }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const { recipient, delivery } = receipt;
   const isWaiting = receipt.secretKey !== null;
   return (
@@ -178,9 +176,9 @@ const State: FC<{ frame: Frame; delivery: Delivery; isWaiting: boolean }> = ({
   delivery,
   isWaiting,
 }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const trouble = mailTroubleOf(delivery.reply);
-  const { label, help, kind, icon } = wordsOf(delivery);
+  const { label, help, kind, icon } = textsOf(delivery);
   return (
     <>
       <p class="standing">
@@ -188,7 +186,7 @@ const State: FC<{ frame: Frame; delivery: Delivery; isWaiting: boolean }> = ({
           {say(label)}
         </Badge>{' '}
         <span class="since">
-          <Dated words={frame.words} say="receipt.mailSince" at={delivery.at} />
+          <Dated messages={frame.messages} say="receipt.mailSince" at={delivery.at} />
         </span>
       </p>
       {trouble === null ? null : <p>{say(troubles[trouble])}</p>}
@@ -198,10 +196,10 @@ const State: FC<{ frame: Frame; delivery: Delivery; isWaiting: boolean }> = ({
   );
 };
 
-/** The mail server's own words, in its own language. */
+/** The mail server's words, in its language. */
 const Reply: FC<{ frame: Frame; reply: string }> = ({ frame, reply }) => (
   <figure class="reply">
-    <figcaption>{frame.words.say('receipt.mailSaid')}</figcaption>
+    <figcaption>{frame.messages.say('receipt.mailSaid')}</figcaption>
     <blockquote dir="ltr">
       <samp>{reply}</samp>
     </blockquote>
@@ -210,11 +208,11 @@ const Reply: FC<{ frame: Frame; reply: string }> = ({ frame, reply }) => (
 
 const failed: ReadonlySet<DeliveryState> = new Set(['refused', 'given_up', 'not_sent']);
 
-/** For accounts: a mail names its sender. Open if the last mail failed or the last request was refused. */
+/** For accounts, because a mail names its sender. Open after a failed mail or a refused request. */
 const SendMail: FC<MailProps> = (props) => {
   const { frame, receipt, asked } = props;
   const { delivery, recipient } = receipt;
-  // What was typed comes back also once the session has ended.
+  // Typed text comes back even after the session has ended.
   if (frame.visitor === null && (asked?.typed.recipient ?? '') === '') return null;
   const isOpen = (delivery !== null && failed.has(delivery.state)) || (asked?.refusal ?? null) !== null;
   return (
@@ -222,7 +220,7 @@ const SendMail: FC<MailProps> = (props) => {
       <details class="chip" open={isOpen}>
         <summary>
           <Icon name="mail" />
-          {frame.words.say(recipient === null ? 'receipt.sendFirst' : 'receipt.sendAgainOrElsewhere')}
+          {frame.messages.say(recipient === null ? 'receipt.sendFirst' : 'receipt.sendAgainOrElsewhere')}
         </summary>
         <div class="panel">
           <SendForm {...props} />
@@ -234,24 +232,24 @@ const SendMail: FC<MailProps> = (props) => {
 
 const SendForm: FC<MailProps> = (props) => {
   const { frame, receipt, asked } = props;
-  const { words, href } = frame;
+  const { messages, href } = frame;
   return (
     <PostForm frame={frame} action={href('sendAgain', receipt.metadataKey)} autocomplete="off">
-      {receipt.recipient === null ? null : <p>{words.say('receipt.sendHint')}</p>}
+      {receipt.recipient === null ? null : <p>{messages.say('receipt.sendHint')}</p>}
       <div class="pair">
         <Address {...props} />
-        <MailLanguageField frame={frame} chosen={asked?.typed.locale ?? words.locale} />
+        <MailLanguageField frame={frame} chosen={asked?.typed.locale ?? messages.locale} />
       </div>
       <button class="quiet" type="submit">
         <Icon name="mail" />
-        {words.say('receipt.sendMail')}
+        {messages.say('receipt.sendMail')}
       </button>
     </PostForm>
   );
 };
 
 const Address: FC<MailProps> = ({ frame, receipt, asked }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const refusal = asked?.refusal ?? null;
   const isFirst = receipt.recipient === null;
   const texts: FieldTexts = {
@@ -264,13 +262,13 @@ const Address: FC<MailProps> = ({ frame, receipt, asked }) => {
   return <RecipientField texts={texts} typed={asked?.typed.recipient ?? ''} />;
 };
 
-/** In another tab, because only this address leads back here. Share domains have no log-in. */
-const WayToLogIn: FC<{ frame: Frame }> = ({ frame: { words, href, domain } }) =>
+/** In another tab, because only this address leads back. Share domains have no log-in. */
+const WayToLogIn: FC<{ frame: Frame }> = ({ frame: { messages, href, domain } }) =>
   domain === null ? (
     <p>
-      {words.say('receipt.mailLogIn')}{' '}
+      {messages.say('receipt.mailLogIn')}{' '}
       <a href={href('logIn')} target="_blank" rel="noopener">
-        {words.say('share.logIn')}
+        {messages.say('share.logIn')}
       </a>
     </p>
   ) : null;

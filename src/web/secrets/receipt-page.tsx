@@ -1,52 +1,51 @@
 /**
- * The creator's page about one secret: what became of it, at a glance; the link, to hand over; what can be changed; and its own
- * address, folded, far from the link and unlike it. The link is in the page only when the props hold it; without scripts its field,
- * message and QR code still work.
+ * The creator's page about one secret: its state at a glance, the link to send, what can be changed, and its own address, folded and far
+ * from the link. Only a `link` in the props puts the link in the page; its field, message and QR code work without scripts.
  */
-
 import type { FC, PropsWithChildren } from 'hono/jsx';
+import { attemptLimits } from '../../core/secrets/access.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
+import { anonymousCustid } from '../../core/secrets/receipts.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { ReceiptState } from '../../protocol/vocabulary.ts';
-import type { ScriptName } from '../client/assets.ts';
+import type { ScriptName } from '../assets/assets.ts';
 import { Day, type DayState } from '../kit/day.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
-import { Ago, Dated, Icon } from '../kit/parts.tsx';
-import { type LifetimeOffer, MemoField } from './fields.tsx';
-import { type ChosenMessage, Copied, LinkActions, Passphrase } from './link-actions.tsx';
-import { Activity, Details, OwnAddress } from './receipt-facts.tsx';
+import { Ago, CopyButton, Dated, Icon, Moment, ShortTime } from '../kit/parts.tsx';
+import { type LifetimeOffer, MemoField, noticeTexts } from './fields.tsx';
+import { type ChosenMessage, Copied, LinkActions, Passphrase, SealedLink } from './link-actions.tsx';
 import { expiryOf, partLeft } from './receipt-life.ts';
 import { ChangeLifetime, type RefusedLifetime } from './receipt-lifetime.tsx';
-import { Locked } from './receipt-lock.tsx';
 import { type MailRequest, MailSection } from './receipt-mail.tsx';
-import { SealedLink } from './sealed-link.tsx';
 
-export interface ReceiptProps {
+interface FactsProps {
   readonly frame: Frame;
   readonly receipt: ReceiptView;
-  /** `null` unless it is to be shown now. */
+}
+
+export interface ReceiptProps extends FactsProps {
+  /** `null` if the page must not show it. */
   readonly link: string | null;
   readonly justCreated: boolean;
   readonly message: ChosenMessage;
   readonly ownUrl: string;
-  /** The request to mail the link that this page answers. */
+  /** The request to mail the link, if this page answers one. */
   readonly mail: MailRequest | null;
-  /** A label that was refused. */
   readonly memo: RefusedMemo | null;
-  /** `null` where the lifetime cannot be changed. */
+  /** `null` if the lifetime cannot be changed. */
   readonly offer: LifetimeOffer | null;
   readonly lifetime: RefusedLifetime | null;
 }
 
-interface StateLook {
+interface StateTexts {
   readonly day: DayState;
   readonly title: MessageKey;
   readonly lead: MessageKey;
 }
 
-const waiting: StateLook = { day: 'waiting', title: 'receipt.newTitle', lead: 'receipt.newLead' };
+const waiting: StateTexts = { day: 'waiting', title: 'receipt.newTitle', lead: 'receipt.newLead' };
 
-const looks: Readonly<Record<ReceiptState, StateLook>> = {
+const stateTexts: Readonly<Record<ReceiptState, StateTexts>> = {
   new: waiting,
   viewed: waiting,
   received: { day: 'opened', title: 'receipt.receivedTitle', lead: 'receipt.receivedLead' },
@@ -54,28 +53,28 @@ const looks: Readonly<Record<ReceiptState, StateLook>> = {
   expired: { day: 'expired', title: 'receipt.expiredTitle', lead: 'receipt.expiredLead' },
 };
 
-const ready: StateLook = { day: 'waiting', title: 'receipt.readyTitle', lead: 'receipt.readyLead' };
+const ready: StateTexts = { day: 'waiting', title: 'receipt.readyTitle', lead: 'receipt.readyLead' };
 
-const burnedByRecipient: StateLook = {
+const burnedByRecipient: StateTexts = {
   day: 'burned',
   title: 'receipt.burnedByRecipient',
   lead: 'receipt.burnedByRecipientLead',
 };
 
-function lookOf({ receipt, link, justCreated }: ReceiptProps): StateLook {
+function textsOf({ receipt, link, justCreated }: ReceiptProps): StateTexts {
   if (receipt.burnedBy === 'recipient') return burnedByRecipient;
-  return justCreated && link !== null ? ready : looks[receipt.state];
+  return justCreated && link !== null ? ready : stateTexts[receipt.state];
 }
 
 export const ReceiptPage: FC<ReceiptProps> = (props) => {
   const { frame, receipt } = props;
-  const look = lookOf(props);
+  const texts = textsOf(props);
   const isWaiting = receipt.secretKey !== null;
   return (
-    <Page frame={frame} title={frame.words.say(look.title)} scripts={scriptsFor(props)}>
+    <Page frame={frame} title={frame.messages.say(texts.title)} scripts={scriptsFor(props)}>
       <div class="receipt">
         <div class="sheet">
-          <Head {...props} look={look} />
+          <Head {...props} texts={texts} />
           {isWaiting ? (
             <div class="hand-over">
               <Locked frame={frame} receipt={receipt} />
@@ -102,14 +101,13 @@ function scriptsFor({ receipt }: ReceiptProps): ScriptName[] {
   return [...first, 'copy', 'receipt', 'time'];
 }
 
-/** What became of it, in a colour and a picture of its own. */
-const Head: FC<ReceiptProps & { readonly look: StateLook }> = ({ frame, receipt, look }) => {
-  const { say } = frame.words;
+const Head: FC<ReceiptProps & { readonly texts: StateTexts }> = ({ frame, receipt, texts }) => {
+  const { say } = frame.messages;
   const isWaiting = receipt.secretKey !== null;
   return (
-    <div class={`life life-${look.day}`}>
-      <Day state={look.day} part={partLeft(receipt)} />
-      <h1>{say(look.title)}</h1>
+    <div class={`life life-${texts.day}`}>
+      <Day state={texts.day} part={partLeft(receipt)} />
+      <h1>{say(texts.title)}</h1>
       <div class="life-label" id="label">
         {receipt.memo === '' ? null : (
           <p>
@@ -120,22 +118,22 @@ const Head: FC<ReceiptProps & { readonly look: StateLook }> = ({ frame, receipt,
       <p class="life-when" id="lifetime">
         <When frame={frame} receipt={receipt} />
       </p>
-      <p class="lead">{say(look.lead)}</p>
+      <p class="lead">{say(texts.lead)}</p>
       {isWaiting ? <Watch frame={frame} metadataKey={receipt.metadataKey} /> : null}
     </div>
   );
 };
 
-/** Until when it waits, or when it ended. */
-const When: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame: { words }, receipt }) => {
+/** Its expiry, or when it ended. */
+const When: FC<FactsProps> = ({ frame: { messages }, receipt }) => {
   const { receivedAt, burnedAt, secretTtlSeconds } = receipt;
   const expiry = expiryOf(receipt);
-  if (secretTtlSeconds === null) return <Ago words={words} at={receivedAt ?? burnedAt ?? expiry} />;
-  return <Dated words={words} say="receipt.expires" at={expiry} left={secretTtlSeconds} />;
+  if (secretTtlSeconds === null) return <Ago messages={messages} at={receivedAt ?? burnedAt ?? expiry} />;
+  return <Dated messages={messages} say="receipt.expires" at={expiry} left={secretTtlSeconds} />;
 };
 
-/** The script polls `data-state` and goes to `data-page` once the secret is gone. */
-const Watch: FC<{ frame: Frame; metadataKey: string }> = ({ frame: { words, href }, metadataKey }) => (
+/** The script polls `data-state`, and goes to `data-page` once the secret is gone. */
+const Watch: FC<{ frame: Frame; metadataKey: string }> = ({ frame: { messages, href }, metadataKey }) => (
   <div
     class="watch"
     id="watch"
@@ -144,17 +142,17 @@ const Watch: FC<{ frame: Frame; metadataKey: string }> = ({ frame: { words, href
   >
     <p
       role="status"
-      data-received={words.say('receipt.changedReceived')}
-      data-burned={words.say('receipt.changedBurned')}
-      data-expired={words.say('receipt.changedExpired')}
-      data-mail={words.say('receipt.changedMail')}
+      data-received={messages.say('receipt.changedReceived')}
+      data-burned={messages.say('receipt.changedBurned')}
+      data-expired={messages.say('receipt.changedExpired')}
+      data-mail={messages.say('receipt.changedMail')}
     />
   </div>
 );
 
 /** The link, or the button that shows it. */
 const LinkPart: FC<ReceiptProps> = ({ frame, receipt, link, message }) => {
-  const { words, href } = frame;
+  const { messages, href } = frame;
   const props = { frame, receipt, link, message };
   if (receipt.sealed) return <SealedLink {...props} />;
   if (link !== null) return <LinkActions {...props} />;
@@ -162,10 +160,43 @@ const LinkPart: FC<ReceiptProps> = ({ frame, receipt, link, message }) => {
     <PostForm frame={frame} class="show-link" action={href('receipt', receipt.metadataKey)}>
       <button type="submit">
         <Icon name="eye" />
-        {words.say('receipt.show')}
+        {messages.say('receipt.show')}
       </button>
-      <p class="hint">{words.say('receipt.showHint')}</p>
+      <p class="hint">{messages.say('receipt.showHint')}</p>
     </PostForm>
+  );
+};
+
+/** After too many wrong passphrases, with the button that lifts the lock. */
+const Locked: FC<FactsProps> = ({ frame, receipt }) => {
+  const { messages, href } = frame;
+  if (receipt.locked === null) return null;
+  const { until } = receipt.locked;
+  const { perSecret, perLife } = attemptLimits;
+  return (
+    <section class="note alert">
+      <p>
+        <strong>
+          {until === null ? (
+            messages.say('receipt.lockedForGood', { limit: perLife })
+          ) : (
+            <Dated
+              messages={messages}
+              say="receipt.lockedUntil"
+              params={{ limit: perSecret }}
+              at={until}
+              as={ShortTime}
+            />
+          )}
+        </strong>
+      </p>
+      <p>{messages.say('receipt.lockedHelp')}</p>
+      <PostForm frame={frame} action={href('allowMore', receipt.metadataKey)}>
+        <button class="quiet" type="submit">
+          {messages.say('receipt.allowMore', { limit: perLife })}
+        </button>
+      </PostForm>
+    </section>
   );
 };
 
@@ -174,7 +205,6 @@ interface RefusedMemo {
   readonly message: string;
 }
 
-/** What can still be done: each asks for more before anything happens. */
 const Changes: FC<ReceiptProps> = ({ frame, receipt, memo, offer, lifetime }) => (
   <div class="chips">
     {offer === null ? null : (
@@ -185,28 +215,22 @@ const Changes: FC<ReceiptProps> = ({ frame, receipt, memo, offer, lifetime }) =>
   </div>
 );
 
-interface ChangeMemoProps {
-  readonly frame: Frame;
-  readonly receipt: ReceiptView;
-  readonly refused: RefusedMemo | null;
-}
-
-/** A refused label stays in the form as typed; the saved one is shown in the head. */
-const ChangeMemo: FC<ChangeMemoProps> = ({ frame, receipt, refused }) => {
-  const { words, href } = frame;
+/** The form keeps a refused label; the head shows the saved one. */
+const ChangeMemo: FC<FactsProps & { refused: RefusedMemo | null }> = ({ frame, receipt, refused }) => {
+  const { messages, href } = frame;
   const { memo, metadataKey } = receipt;
   return (
     <details class="chip" name="change" open={refused !== null}>
       <summary>
         <Icon name="tag" />
-        {words.say(memo === '' ? 'memo.add' : 'memo.change')}
+        {messages.say(memo === '' ? 'memo.add' : 'memo.change')}
       </summary>
       <div class="panel">
         <PostForm frame={frame} action={href('memo', metadataKey)} autocomplete="off">
           <MemoField frame={frame} typed={refused?.typed ?? memo} wrong={refused?.message ?? null} />
           <button class="quiet" type="submit">
             <Icon name="check" />
-            {words.say('memo.save')}
+            {messages.say('memo.save')}
           </button>
         </PostForm>
       </div>
@@ -215,7 +239,7 @@ const ChangeMemo: FC<ChangeMemoProps> = ({ frame, receipt, refused }) => {
 };
 
 const Burn: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <details class="chip burn" name="change">
       <summary>
@@ -237,38 +261,161 @@ const BurnForm: FC<PropsWithChildren<{ frame: Frame; metadataKey: string }>> = (
     <PostForm frame={frame} class="row" action={frame.href('burn', metadataKey)}>
       <button class="alarm" type="submit">
         <Icon name="flame" />
-        {frame.words.say('burn.submit')}
+        {frame.messages.say('burn.submit')}
       </button>
       {children}
     </PostForm>
   );
 };
 
-const Onward: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame, receipt }) => {
-  const { words, href, visitor } = frame;
+type Happened = readonly [kind: string, what: MessageKey, at: number];
+
+/** Oldest first. While the secret waits, a link reloads the page; with scripts it updates itself. */
+const Activity: FC<FactsProps> = ({ frame, receipt }) => {
+  const { messages, href } = frame;
+  return (
+    <section class="activity">
+      <h2>{messages.say('receipt.timeline')}</h2>
+      <ol class="timeline">
+        {happened(receipt).map(([kind, what, at]) => (
+          <li class={kind}>
+            <strong>{messages.say(what)}</strong> <Moment messages={messages} at={at} />
+          </li>
+        ))}
+      </ol>
+      {receipt.secretKey === null ? null : (
+        <p class="refresh">
+          <a href={href('receipt', receipt.metadataKey)}>
+            <Icon name="refresh" />
+            {messages.say('receipt.lookAgain')}
+          </a>
+          <span class="hint" data-hint hidden>
+            {messages.say('receipt.watching')}
+          </span>
+        </p>
+      )}
+    </section>
+  );
+};
+
+function happened(receipt: ReceiptView): readonly Happened[] {
+  const { createdAt, viewedAt, receivedAt, burnedAt, burnedBy, state } = receipt;
+  const burned = burnedBy === 'recipient' ? 'receipt.burnedByRecipient' : 'receipt.burned';
+  const expiredAt = state === 'expired' ? expiryOf(receipt) : null;
+  const events: readonly (readonly [string, MessageKey, number | null])[] = [
+    ['created', 'receipt.created', createdAt],
+    ['viewed', 'receipt.viewed', viewedAt],
+    ['opened', 'receipt.received', receivedAt],
+    ['burned', burned, burnedAt],
+    ['expired', 'receipt.expired', expiredAt],
+  ];
+  return events.filter((event): event is Happened => event[2] !== null);
+}
+
+const Details: FC<FactsProps> = ({ frame, receipt }) => {
+  const { messages } = frame;
+  if (receipt.secretTtlSeconds === null) return null;
+  return (
+    <details class="receipt-fold">
+      <summary>{messages.say('receipt.details')}</summary>
+      <dl>
+        <dt>{messages.say('receipt.until')}</dt>
+        <dd>
+          <Moment messages={messages} at={expiryOf(receipt)} />
+        </dd>
+        <dt>{messages.say('receipt.passphrase')}</dt>
+        <dd>
+          {messages.say(receipt.hasPassphrase ? 'receipt.withPassphrase' : 'receipt.withoutPassphrase')}
+        </dd>
+        {receipt.sealed ? (
+          <>
+            <dt>{messages.say('receipt.encryption')}</dt>
+            <dd>{messages.say('receipt.encryptionSealed')}</dd>
+          </>
+        ) : null}
+        <Notices frame={frame} receipt={receipt} />
+      </dl>
+    </details>
+  );
+};
+
+/** The account's notices. "None" is for that account alone. */
+const Notices: FC<FactsProps> = ({ frame, receipt: { notify, custid } }) => {
+  const { say } = frame.messages;
+  if (notify.length === 0 && frame.visitor?.username !== custid) return null;
+  return (
+    <>
+      <dt>{say('receipt.notices')}</dt>
+      <dd>
+        {notify.length === 0 ? (
+          say('receipt.noNotices')
+        ) : (
+          <ul class="plain">
+            {notify.map((kind) => (
+              <li>{say(noticeTexts[kind])}</li>
+            ))}
+          </ul>
+        )}
+      </dd>
+    </>
+  );
+};
+
+interface OwnAddressProps extends FactsProps {
+  readonly ownUrl: string;
+}
+
+/** Folded and far from the link, so that people do not send it by mistake. */
+const OwnAddress: FC<OwnAddressProps> = ({ frame, receipt, ownUrl }) => {
+  const { say, roughly } = frame.messages;
+  const isWaiting = receipt.secretKey !== null;
+  const isOwned = receipt.custid !== anonymousCustid;
+  return (
+    <details class="receipt-fold own">
+      <summary>{say(isWaiting ? 'receipt.ownTitle' : 'receipt.ownTitleGone')}</summary>
+      <p>{say(isOwned ? 'receipt.ownAccount' : isWaiting ? 'receipt.own' : 'receipt.ownGone')}</p>
+      <p class="own-address">
+        <code class="code" id="own-address" dir="ltr">
+          {ownUrl}
+        </code>
+        <CopyButton
+          target="own-address"
+          label={say('receipt.ownCopy')}
+          copied={say('receipt.copied')}
+          class="quiet small"
+        />
+      </p>
+      <p>{say('receipt.kept', { left: roughly(receipt.metadataTtlSeconds) })}</p>
+      {isWaiting ? null : <Copied frame={frame} />}
+    </details>
+  );
+};
+
+const Onward: FC<FactsProps> = ({ frame, receipt }) => {
+  const { messages, href, visitor } = frame;
   return (
     <p class="onward">
       <a class="button quiet" href={href('home')}>
         <Icon name="plus" />
-        {words.say('receipt.another')}
+        {messages.say('receipt.another')}
       </a>
       {visitor?.username === receipt.custid ? (
-        <a href={href('recent')}>{words.say('receipt.recent')}</a>
+        <a href={href('recent')}>{messages.say('receipt.recent')}</a>
       ) : null}
     </p>
   );
 };
 
-/** Asks at an address of its own, for links from elsewhere. */
+/** Asks first, for links from elsewhere. */
 export const BurnPage: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }) => {
-  const { words, href } = frame;
+  const { messages, href } = frame;
   return (
-    <Page frame={frame} title={words.say('burn.title')}>
-      <h1>{words.say('burn.title')}</h1>
-      <p class="lead">{words.say('burn.lead')}</p>
+    <Page frame={frame} title={messages.say('burn.title')}>
+      <h1>{messages.say('burn.title')}</h1>
+      <p class="lead">{messages.say('burn.lead')}</p>
       <BurnForm frame={frame} metadataKey={metadataKey}>
         <a class="button quiet" href={href('receipt', metadataKey)}>
-          {words.say('burn.keep')}
+          {messages.say('burn.keep')}
         </a>
       </BurnForm>
     </Page>

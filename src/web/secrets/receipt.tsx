@@ -1,8 +1,7 @@
 /**
- * The creator's pages: a secret's state, link, mail, label and lifetime, and burning it. An account's record is
- * its owner's alone; of one made anonymously, the holder of the metadata key in the address is the creator. A
- * GET changes nothing and shows the link only to the browser that has just created it; what is typed never appears in
- * an address or a redirect.
+ * The creator's pages: a secret's state, link, mail, label and lifetime, and burning it. An account's receipt is its owner's alone; an
+ * anonymous one belongs to the holder of its metadata key. A GET changes nothing, and shows the link only to the browser that just
+ * created it. Typed text never appears in an address or a redirect.
  */
 import type { Settings } from '../../config/read.ts';
 import { planOf } from '../../core/account.ts';
@@ -12,9 +11,8 @@ import type { ReceiptOutcome, ReceiptView } from '../../core/secrets/outcomes.ts
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
-import { problemWords, renderErrorPage } from '../kit/error-page.tsx';
+import { errorReply, problemTexts } from '../kit/error-page.tsx';
 import { offeredLanguage } from '../kit/language.ts';
-import { renderPage } from '../kit/layout.tsx';
 import {
   movedTo,
   type PageAction,
@@ -26,7 +24,7 @@ import {
   seeOther,
 } from '../kit/page.ts';
 import type { RouteName } from '../kit/routes.ts';
-import { cookieIn } from '../kit/session.ts';
+import type { JustCreated } from './cookies.ts';
 import { askedLifetime, type LifetimeOffer, readLifetime } from './fields.tsx';
 import { messageLanguageField } from './link-actions.tsx';
 import { linkMessage } from './receipt-life.ts';
@@ -39,30 +37,6 @@ interface ReceiptDeps {
   readonly links: Links;
   readonly justCreated: JustCreated;
   readonly settings: Pick<Settings, 'plans'>;
-}
-
-/**
- * The cookie that lets the creator's browser show the link once, right after creation. It holds no key and no value,
- * belongs to the path of one receipt and is cleared when used.
- */
-export interface JustCreated {
-  /** For the answer to the creation. */
-  set(receiptPath: string): string;
-  /** For the page that has shown the link. */
-  clear(receiptPath: string): string;
-  isIn(cookies: string): boolean;
-}
-
-/** @param isSecure whether the site is served over https. */
-export function createJustCreated(isSecure: boolean): JustCreated {
-  const name = 'just-created';
-  const lifetimeSeconds = 60;
-  const rules = `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
-  return {
-    set: (path) => `${name}=1; Path=${path}; Max-Age=${lifetimeSeconds}; ${rules}`,
-    clear: (path) => `${name}=; Path=${path}; Max-Age=0; ${rules}`,
-    isIn: (cookies) => cookieIn(cookies, name) === '1',
-  };
 }
 
 const authority = 'creator';
@@ -126,7 +100,7 @@ export function createReceiptPages(deps: ReceiptDeps): PageRoute[] {
   ];
 }
 
-/** An address in older links and clients. */
+/** Older links and clients use this address. */
 function older(name: 'private' | 'privateBurn', now: RouteName): PageRoute {
   return { name, get: { limit: 'none', handle: ({ frame, key }) => movedTo(frame.href(now, key)) } };
 }
@@ -152,7 +126,6 @@ function offerFor(
   return offerLater(receipt, planOf(settings.plans, caller));
 }
 
-/** Without the link unless it is given. */
 function receiptReply(
   status: number,
   request: PageRequest,
@@ -162,27 +135,22 @@ function receiptReply(
   const { frame } = request;
   const ownUrl = deps.links.receiptUrl(shown.receipt.metadataKey);
   const offer = offerFor(request, deps, shown.receipt);
-  const message = { locale: frame.words.locale, isOpen: false };
+  const message = { locale: frame.messages.locale, isOpen: false };
   const none = { link: null, justCreated: false, mail: null, memo: null, lifetime: null };
   const props = { ...none, message, offer, ...shown };
-  return pageReply(status, renderPage(<ReceiptPage frame={frame} ownUrl={ownUrl} {...props} />));
+  return pageReply(status, <ReceiptPage frame={frame} ownUrl={ownUrl} {...props} />);
 }
 
 function linkOf(receipt: ReceiptView, links: Links): string | null {
   return receipt.secretKey === null ? null : links.secretUrl(receipt.secretKey, receipt.shareDomain);
 }
 
-/** Of an unknown key and of another account's alike (P16), so what it says of logging in reveals nothing. */
+/** The same for an unknown key and another account's (P16), so its advice to log in reveals nothing. */
 function unknown(request: PageRequest): PageReply {
-  return errorReply(request, { problem: 'unknown_receipt' });
+  return errorReply(request.frame, { problem: 'unknown_receipt' });
 }
 
-function errorReply({ frame }: PageRequest, problem: PageProblem): PageReply {
-  const { status, markup } = renderErrorPage(frame, problem);
-  return pageReply(status, markup);
-}
-
-/** Shows the problem on the receipt, or on the error page if the receipt cannot be read or the session has ended. */
+/** Shows the problem on the receipt, or on the error page if the receipt cannot be read. */
 async function refuse(
   request: PageRequest,
   deps: ReceiptDeps,
@@ -192,15 +160,15 @@ async function refuse(
     receipt: ReceiptView,
   ) => Partial<Pick<ReceiptProps, 'mail' | 'memo' | 'lifetime'>>,
 ): Promise<PageReply> {
-  const { status, page, form } = problemWords(problem, request.frame.words);
+  const { status, page, form } = problemTexts(problem, request.frame.messages);
   const message = problem.problem === 'stale_form' ? form : page;
   try {
     const found = await find(request, deps);
-    if (found.outcome === 'unknown') return errorReply(request, problem);
+    if (found.outcome === 'unknown') return errorReply(request.frame, problem);
     const { receipt } = found;
     return receiptReply(status, request, deps, { receipt, ...refused(message, receipt) });
   } catch (error) {
-    if (error instanceof ServiceError) return errorReply(request, problem);
+    if (error instanceof ServiceError) return errorReply(request.frame, problem);
     throw error;
   }
 }
@@ -221,24 +189,24 @@ async function showLink(request: PageRequest, deps: ReceiptDeps): Promise<PageRe
   const found = await deps.service.viewReceipt({ metadataKey: request.key, authority }, request.caller);
   if (found.outcome === 'unknown') return unknown(request);
   const { receipt } = found;
-  // Of an end-to-end secret the server has half a link, which opens nothing.
+  // The server has only half of an end-to-end link, which opens nothing.
   const link = receipt.sealed ? null : linkOf(receipt, deps.links);
   const chosen = offeredLanguage(request.frame.settings, (await request.form()).text(messageLanguageField));
-  const message = { locale: chosen ?? request.frame.words.locale, isOpen: chosen !== null };
+  const message = { locale: chosen ?? request.frame.messages.locale, isOpen: chosen !== null };
   return receiptReply(200, request, deps, { receipt, link, message });
 }
 
-/** Asked for by the page in the language `in`, which is the recipient's and leaves the reader's own as it is. */
+/** Rendered in language `in` (the recipient's); the page keeps its own. */
 async function sendMessage(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const found = await find(request, deps);
   if (found.outcome === 'unknown' || found.receipt.secretKey === null)
     return { status: 404, content: { kind: 'json', value: {} } };
-  const { settings, words } = request.frame;
-  const locale = offeredLanguage(settings, request.query.get('in')) ?? words.locale;
+  const { settings, messages } = request.frame;
+  const locale = offeredLanguage(settings, request.query.get('in')) ?? messages.locale;
   return { status: 200, content: { kind: 'json', value: linkMessage(locale, found.receipt) } };
 }
 
-/** Polled by the page every few seconds, so it carries no cookie and no key. */
+/** The page polls it every few seconds, so it has no cookie and no key. */
 async function sendState(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const found = await find(request, deps);
   if (found.outcome === 'unknown')
@@ -252,11 +220,11 @@ function askToBurn(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> 
   return onReceipt(request, deps, ({ secretKey, metadataKey }) =>
     secretKey === null
       ? seeOther(request.frame.href('receipt', metadataKey))
-      : pageReply(200, renderPage(<BurnPage frame={request.frame} metadataKey={metadataKey} />)),
+      : pageReply(200, <BurnPage frame={request.frame} metadataKey={metadataKey} />),
   );
 }
 
-/** The receipt then says what is true: burned, or opened before that. */
+/** The receipt then shows the truth: burned, or opened before that. */
 async function burn(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const { key, isAbandoned, caller } = request;
   const input = { metadataKey: key, authority, proof: null, isAbandoned } as const;
@@ -266,13 +234,13 @@ async function burn(request: PageRequest, deps: ReceiptDeps): Promise<PageReply>
   return seeOther(request.frame.href('receipt', outcome.receipt.metadataKey));
 }
 
-/** In the address after a mail was queued. */
+/** Added to the address after a mail was queued. */
 const afterMail = { name: 'mail', value: 'sent' } as const;
 
-/** Whatever the address claims, what is shown comes from the record. */
+/** Needs a delivery in the record: anyone can write the address. */
 function queuedMail({ query, frame }: PageRequest, { delivery }: ReceiptView): MailRequest | null {
   if (delivery === null || query.get(afterMail.name) !== afterMail.value) return null;
-  return { typed: { recipient: '', locale: frame.words.locale }, refusal: null };
+  return { typed: { recipient: '', locale: frame.messages.locale }, refusal: null };
 }
 
 async function sendMail(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
@@ -305,7 +273,7 @@ async function setMemo(request: PageRequest, deps: ReceiptDeps): Promise<PageRep
   if (outcome.outcome === 'found') {
     return seeOther(`${frame.href('receipt', outcome.receipt.metadataKey)}#label`);
   }
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const message =
     outcome.outcome === 'memo_too_long'
       ? say('memo.tooLong', { max: outcome.maxCharacters })
@@ -315,7 +283,7 @@ async function setMemo(request: PageRequest, deps: ReceiptDeps): Promise<PageRep
   );
 }
 
-/** The receipt then shows the outcome: no lock, or a secret that is gone. */
+/** The receipt then shows the outcome: no lock, or a gone secret. */
 async function allowMore(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const { key: metadataKey, caller } = request;
   const input = { metadataKey, authority, memo: undefined, ttlSeconds: null, allowsMore: true } as const;
@@ -329,12 +297,12 @@ async function setLifetime(request: PageRequest, deps: ReceiptDeps): Promise<Pag
   const found = await find(request, deps);
   if (found.outcome === 'unknown') return unknown(request);
   const { receipt } = found;
-  // Whatever comes of it, the receipt then says what is true: the new expiry, or that the secret is gone.
+  // The receipt then shows the truth: the new expiry, or a gone secret.
   const toExpiry = seeOther(`${frame.href('receipt', receipt.metadataKey)}#lifetime`);
   const offer = offerFor(request, deps, receipt);
   if (offer === null) return toExpiry;
   const typed = readLifetime(await request.form(), offer);
-  const asked = askedLifetime(typed, offer, frame.words);
+  const asked = askedLifetime(typed, offer, frame.messages);
   if ('wrong' in asked) {
     const lifetime = { typed, message: asked.wrong, isAboutAmount: true };
     return receiptReply(422, request, deps, { receipt, lifetime });

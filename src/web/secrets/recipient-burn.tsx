@@ -1,11 +1,11 @@
 /**
- * Anyone who could open a secret may burn it unread instead: a GET asks, a POST burns. It needs what opening needs, the passphrase and a
- * person's own tick or press, so that no scanner burns and nobody else can (P4, P16); every refusal is that of opening (P14, P17).
+ * Anyone who could open a secret may burn it instead: a GET asks, a POST burns. Like opening, it needs the passphrase and a person's tick
+ * or press, so that no scanner can burn (P4, P16). Its refusals are those of opening (P14, P17).
  */
 import type { FC } from 'hono/jsx';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Form } from '../kit/form.ts';
-import { type Frame, Page, PostForm, renderPage } from '../kit/layout.tsx';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import {
   type PageProblem,
   type PageReply,
@@ -13,7 +13,7 @@ import {
   type PageRoute,
   pageReply,
 } from '../kit/page.ts';
-import { json, opening, proofsIn, refusedInWords, refuseScript } from './sealed.tsx';
+import { json, opening, proofsIn, refusedAsText, refuseScript } from './sealed.tsx';
 import { SealedBurnPage } from './sealed-page.tsx';
 import {
   type AskProps,
@@ -26,7 +26,7 @@ import {
 } from './secret-page.tsx';
 import { goneReply, keepAsking, refusedReply, type SecretDeps } from './secret-refusals.tsx';
 
-/** As `openBox`. */
+/** Like `openBox`. */
 export const burnBox = { name: 'burn', value: 'now' } as const;
 
 export function createBurnPages(deps: SecretDeps): PageRoute[] {
@@ -43,7 +43,7 @@ export function createBurnPages(deps: SecretDeps): PageRoute[] {
   ];
 }
 
-/** The script of an end-to-end secret sends proofs, a form never does. */
+/** Only an end-to-end secret's script sends proofs. */
 function isByScript(form: Form): boolean {
   return form.text('proof') !== '';
 }
@@ -58,13 +58,13 @@ async function ask(
   if (waiting.outcome === 'unknown') return goneReply(request, deps);
   const { frame } = request;
   if (waiting.secret.sealed)
-    return opening(pageReply(status, renderPage(<SealedBurnPage frame={frame} waiting={waiting} />)));
+    return opening(pageReply(status, <SealedBurnPage frame={frame} waiting={waiting} />));
   const props = { frame, waiting, refusal: { ...notRefused, ...refusal } };
-  return pageReply(status, renderPage(<BurnUnreadPage {...props} />));
+  return pageReply(status, <BurnUnreadPage {...props} />);
 }
 
 const BurnUnreadPage: FC<AskProps> = ({ frame, waiting: { secret }, refusal }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <Page frame={frame} title={say('recipientBurn.title')} scripts={['reveal']}>
       <h1>{say('recipientBurn.title')}</h1>
@@ -98,9 +98,9 @@ async function burn(request: PageRequest, deps: SecretDeps): Promise<PageReply> 
   const form = await request.form();
   const isScript = isByScript(form);
   if (!isScript && form.text(burnBox.name) !== burnBox.value)
-    return ask(request, deps, 422, { box: frame.words.say('recipientBurn.sureMissing') });
+    return ask(request, deps, 422, { box: frame.messages.say('recipientBurn.sureMissing') });
   const proofs = isScript ? proofsIn(form) : null;
-  if (isScript && proofs === null) return refusedInWords(frame.words, { outcome: 'incomplete_link' });
+  if (isScript && proofs === null) return refusedAsText(frame.messages, { outcome: 'incomplete_link' });
   const passphrase = isScript ? null : new Sensitive(form.text('passphrase'));
   const outcome = await deps.service.burnByRecipient({
     secretKey: key,
@@ -111,7 +111,7 @@ async function burn(request: PageRequest, deps: SecretDeps): Promise<PageReply> 
   });
   if (outcome.outcome !== 'burned')
     return isScript
-      ? refusedInWords(frame.words, outcome)
+      ? refusedAsText(frame.messages, outcome)
       : refusedReply(request, deps, outcome, (...refusal) => ask(request, deps, ...refusal));
   const burned = deps.here.ended(frame.href('secret', key), { what: 'burned', at: deps.clock() });
   return { ...(isScript ? json(200, { burned: true }) : burnedReply(frame)), cookies: [burned] };
@@ -119,9 +119,9 @@ async function burn(request: PageRequest, deps: SecretDeps): Promise<PageReply> 
 
 function burnedReply(frame: Frame): PageReply {
   const page = (
-    <Page frame={frame} title={frame.words.say('recipientBurn.doneTitle')}>
+    <Page frame={frame} title={frame.messages.say('recipientBurn.doneTitle')}>
       <Burned frame={frame} />
     </Page>
   );
-  return pageReply(200, renderPage(page));
+  return pageReply(200, page);
 }

@@ -1,6 +1,6 @@
 /**
- * The page that holds a value: as text, never markup, and in no title, address, storage or form that a browser keeps or restores.
- * Only a reload by its opener shows it again, for a minute, and the button that ends this opens nothing.
+ * The page with the value: as text, never markup, and in no title, address, storage or form that browsers keep or restore. For a minute,
+ * its opener may reload it; the button that ends this opens nothing.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { countGraphemes, countLines, glyphsOf, markHidden } from '../client/reading.ts';
@@ -9,10 +9,10 @@ import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
 import { lookFieldName } from './look-cookie.ts';
 import { Instructions, ShareOwn, SwapButton } from './secret-page.tsx';
 
-/** What ends a second look. */
+/** Ends a second look. */
 export interface Ending {
   readonly secretKey: string;
-  /** As the form that opened it sent it. */
+  /** As sent by the form that opened it. */
   readonly field: string;
 }
 
@@ -24,7 +24,7 @@ interface RevealedProps {
 }
 
 export const RevealedPage: FC<RevealedProps> = ({ frame, value, ending }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <Page frame={frame} title={say('revealed.title')} scripts={['reveal']}>
       <h1>{say('revealed.title')}</h1>
@@ -50,36 +50,38 @@ export const RevealedPage: FC<RevealedProps> = ({ frame, value, ending }) => {
   );
 };
 
-/** When the minute is over, the script says the other. */
-export const OnceNote: FC<{ frame: Frame; hasMinute: boolean }> = ({ frame: { words }, hasMinute }) =>
+/** The script shows the other text when the minute is over. */
+export const OnceNote: FC<{ frame: Frame; hasMinute: boolean }> = ({ frame: { messages }, hasMinute }) =>
   hasMinute ? (
-    <p class="lead" id="once" data-over={words.say('revealed.once')}>
-      {words.say('revealed.minute')}
+    <p class="lead" id="once" data-over={messages.say('revealed.once')}>
+      {messages.say('revealed.minute')}
     </p>
   ) : (
     <p class="lead" id="once">
-      {words.say('revealed.once')}
+      {messages.say('revealed.once')}
     </p>
   );
 
-export const DoneButton: FC<{ frame: Frame; type: 'submit' | 'button' }> = ({ frame: { words }, type }) => (
+export const DoneButton: FC<{ frame: Frame; type: 'submit' | 'button' }> = ({
+  frame: { messages },
+  type,
+}) => (
   <>
     <button type={type} class="quiet" id="done" aria-describedby="done-hint">
       <Icon name="check" />
-      {words.say('revealed.done')}
+      {messages.say('revealed.done')}
     </button>
     <p class="hint" id="done-hint">
-      {words.say('revealed.doneHint')}
+      {messages.say('revealed.doneHint')}
     </p>
   </>
 );
 
 /**
- * The field is what is copied, saved and read aloud. Over a short line, its letters, digits and symbols are drawn so that they can be
- * told apart, and its own text shows only where it is selected.
+ * People copy, save and hear the field. Over a short line it draws letters, digits and symbols differently, and the field's text shows only
+ * where selected.
  *
- * Parsers drop a line break right after the tag (HTML §13.1.2.5), so one precedes the value. `autocomplete` keeps the
- * browser from restoring it with a tab.
+ * Parsers drop a line break right after the tag (HTML §13.1.2.5). `autocomplete` keeps the browser from restoring the value with a tab.
  */
 export const ValueText: FC<{ value: string }> = ({ value }) => {
   const glyphs = glyphsOf(value);
@@ -106,12 +108,12 @@ export const ValueText: FC<{ value: string }> = ({ value }) => {
   );
 };
 
-/** On elements that repeat the value or a part of it, for `forget` in `client/shown.ts`. */
+/** Marks elements that repeat the value, for `forget` in `client/shown.ts`. */
 const heldCopy = { 'data-held': '' };
 
-/** How long it is, so readers can tell whether they copied all of it. */
+/** The length, so that readers can check that they copied everything. */
 const Extent: FC<Omit<RevealedProps, 'ending'>> = ({ frame, value }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const lines = countLines(value);
   return (
     <div class="hint" id="extent">
@@ -124,13 +126,13 @@ const Extent: FC<Omit<RevealedProps, 'ending'>> = ({ frame, value }) => {
   );
 };
 
-const HiddenOnes: FC<Omit<RevealedProps, 'ending'>> = ({ frame: { words }, value }) => {
+const HiddenOnes: FC<Omit<RevealedProps, 'ending'>> = ({ frame: { messages }, value }) => {
   const { count, parts } = markHidden(value);
   if (count === 0) return null;
   return (
     <details class="note alert" id="hidden-ones">
-      <summary>{words.say('revealed.hidden', { count })}</summary>
-      <p>{words.say('revealed.hiddenHint')}</p>
+      <summary>{messages.say('revealed.hidden', { count })}</summary>
+      <p>{messages.say('revealed.hiddenHint')}</p>
       <p class="marked" dir="ltr" {...heldCopy}>
         {parts.map(({ name, text }) =>
           name === null ? <bdi>{text}</bdi> : <mark translate="no">{name}</mark>,
@@ -145,9 +147,9 @@ interface ActionsProps {
   readonly save: ReturnType<FC>;
 }
 
-/** The script shows the buttons that need it, and draws the list of values from its template. */
+/** The script shows its buttons, and fills the list of values from the template. */
 export const Actions: FC<ActionsProps> = ({ frame, save }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const copied = say('revealed.copied');
   return (
     <>
@@ -161,7 +163,7 @@ export const Actions: FC<ActionsProps> = ({ frame, save }) => {
         />
         {save}
       </div>
-      {/* The link's address is the value itself; the script replaces it with a blob address. */}
+      {/* The save link's address holds the value; the script replaces it by a blob address. */}
       <noscript>
         <p class="hint">{say('revealed.saveNote')}</p>
       </noscript>
@@ -194,12 +196,12 @@ export const Actions: FC<ActionsProps> = ({ frame, save }) => {
 
 interface SaveProps {
   readonly frame: Frame;
-  /** Absent where the script has it. */
+  /** Absent if the script sets it. */
   readonly address?: string;
 }
 
 export const Save: FC<PropsWithChildren<SaveProps>> = ({ frame, address, children }) => (
-  <a class="button quiet" id="save" href={address} download={frame.words.say('revealed.fileName')}>
+  <a class="button quiet" id="save" href={address} download={frame.messages.say('revealed.fileName')}>
     <Icon name="download" />
     {children}
   </a>
@@ -207,22 +209,22 @@ export const Save: FC<PropsWithChildren<SaveProps>> = ({ frame, address, childre
 
 const SaveValue: FC<Omit<RevealedProps, 'ending'>> = ({ frame, value }) => (
   <Save frame={frame} address={addressOf(value)}>
-    {frame.words.say('revealed.save')}
+    {frame.messages.say('revealed.save')}
   </Save>
 );
 
-/** The value's exact bytes as a data URL (RFC 2397), so saving needs no further request. */
+/** The exact bytes as a data URL (RFC 2397), so that saving needs no request. */
 function addressOf(value: string): string {
   return `data:text/plain;charset=utf-8;base64,${Buffer.from(value).toString('base64')}`;
 }
 
-/** For browsers that do not size a field by its content. */
+/** Some browsers do not size a field by its content. */
 function rowsFor(value: string): number {
   const lines = value.split('\n').reduce((rows, line) => rows + 1 + Math.floor(line.length / 60), 0);
   return Math.min(Math.max(lines, 3), 18);
 }
 
-/** Control characters, which HTML replaces or a text field rewrites (NUL, a lone carriage return). */
+/** HTML or a text field alters these (NUL, a lone carriage return). */
 function holdsControls(value: string): boolean {
   return /[^\P{Cc}\n\t]/u.test(value);
 }

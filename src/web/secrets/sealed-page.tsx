@@ -1,13 +1,13 @@
 /**
- * The page of an end-to-end secret, which only its script can open (`client/sealed.ts`): there is no form, and no field has a name,
- * so whatever fails, nothing is sent in plain and nothing is consumed. Without scripts the page says how to open the link.
+ * The page of an end-to-end secret, which only its script can open (`client/sealed.ts`). It has no form and no named field, so that no
+ * failure sends anything in plain or consumes the secret. Without scripts it says how to open the link.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import type { SealedKind, SealedWord } from '../client/sealed.ts';
+import type { SealedKind, SealedText } from '../client/sealed.ts';
 import { type Frame, Page, workerAttributes } from '../kit/layout.tsx';
+import { formsOf } from '../kit/messages.ts';
 import { Icon } from '../kit/parts.tsx';
-import { formsOf } from '../kit/words.ts';
 import { Actions, DoneButton, OnceNote, Save, ValueText } from './revealed-page.tsx';
 import {
   Arrival,
@@ -23,7 +23,7 @@ import {
 } from './secret-page.tsx';
 
 export const SealedPage: FC<ArrivalProps> = ({ frame, waiting }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const { secretKey, hasPassphrase } = waiting.secret;
   return (
     <Page frame={frame} title={say('secret.title')} scripts={['sealed', 'time']}>
@@ -41,12 +41,9 @@ export const SealedPage: FC<ArrivalProps> = ({ frame, waiting }) => {
   );
 };
 
-/**
- * Where the opened page reloads to, for a minute: the same for every key, because only the tab that opened it knows anything. The
- * script asks for the passphrase if there was one.
- */
+/** The opened page reloads to this, for a minute. It is the same for every key: only the tab that opened it knows anything. */
 export const AgainPage: FC<{ frame: Frame; secretKey: string }> = ({ frame, secretKey }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <Page frame={frame} title={say('again.title')} scripts={['sealed']}>
       <h1>{say('again.title')}</h1>
@@ -60,16 +57,16 @@ export const AgainPage: FC<{ frame: Frame; secretKey: string }> = ({ frame, secr
   );
 };
 
-const Mode: FC<{ frame: Frame }> = ({ frame: { words, href } }) => (
+const Mode: FC<{ frame: Frame }> = ({ frame: { messages, href } }) => (
   <p class="hint expiry mode">
     <Icon name="lock" />
-    <a href={`${href('security')}#end-to-end`}>{words.say('secret.sealedBadge')}</a>
+    <a href={`${href('security')}#end-to-end`}>{messages.say('secret.sealedBadge')}</a>
   </p>
 );
 
-/** Burns it unread, in the same way as it is opened: the script proves link and passphrase. */
+/** Burning needs the same proofs as opening. */
 export const SealedBurnPage: FC<ArrivalProps> = ({ frame, waiting }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const { secretKey, hasPassphrase } = waiting.secret;
   return (
     <Page frame={frame} title={say('recipientBurn.title')} scripts={['sealed']}>
@@ -99,9 +96,9 @@ const refusals = {
   passphraseMissing: 'secret.passphraseMissing',
   passphraseWrong: 'secret.passphraseWrongPlain',
   pressYourself: 'secret.pressYourself',
-} as const satisfies Readonly<Record<SealedWord, MessageKey>>;
+} as const satisfies Readonly<Record<SealedText, MessageKey>>;
 
-const burnRefusals: Partial<Record<SealedWord, MessageKey>> = {
+const burnRefusals: Partial<Record<SealedText, MessageKey>> = {
   noAnswer: 'recipientBurn.noAnswer',
   opening: 'recipientBurn.burning',
   pressYourself: 'recipientBurn.pressYourself',
@@ -113,13 +110,13 @@ interface OpenerProps {
   readonly kind: SealedKind;
 }
 
-function wordsFor({ words }: Frame, kind: SealedKind): Record<string, string> {
+function textsFor({ messages }: Frame, kind: SealedKind): Record<string, string> {
   const keys: Readonly<Record<string, MessageKey>> =
     kind === 'burn' ? { ...refusals, ...burnRefusals } : refusals;
   return Object.fromEntries(
     Object.entries(keys).map(([name, key]) => [
       `data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
-      words.say(key),
+      messages.say(key),
     ]),
   );
 }
@@ -140,7 +137,7 @@ const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, ch
         data-again={href('secretAgain', secretKey)}
         data-done={href('secretDone', secretKey)}
         data-form-token={formToken}
-        {...wordsFor(frame, kind)}
+        {...textsFor(frame, kind)}
         {...workerAttributes(frame)}
       >
         {children}
@@ -152,9 +149,9 @@ const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, ch
   );
 };
 
-/** What takes the page's place once the secret is burned. */
+/** Replaces the page once the secret is burned. */
 const BurnedLater: FC<{ frame: Frame }> = ({ frame }) => (
-  <template id="burned" data-title={`${frame.words.say('recipientBurn.doneTitle')} · ${frame.brand.name}`}>
+  <template id="burned" data-title={`${frame.messages.say('recipientBurn.doneTitle')} · ${frame.brand.name}`}>
     <Burned frame={frame} />
   </template>
 );
@@ -165,9 +162,9 @@ const OpenButton: FC<PropsWithChildren<{ kind?: 'alarm' }>> = ({ kind, children 
   </button>
 );
 
-/** For browsers without scripts; with them, only when they fail to load or the end of the link is damaged. */
+/** Without scripts; with them, only if they fail to load or the fragment is damaged. */
 const NeedsScripts: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <div class="late" id="needs-scripts">
       <div>
@@ -186,9 +183,9 @@ const NeedsScripts: FC<{ frame: Frame }> = ({ frame }) => {
   );
 };
 
-/** Outside any form and without a name. */
+/** Outside a form and without a name. */
 const Passphrase: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <div class="field" id="passphrase-field">
       <label for="passphrase">{say('secret.passphrase')}</label>
@@ -206,9 +203,9 @@ const Passphrase: FC<{ frame: Frame }> = ({ frame }) => {
 
 const filledLater = '';
 
-/** What takes the page's place once the secret is opened: parts for a file, and for a text or a file that is one. */
+/** Replaces the page once the secret is opened: parts for a file, and for a text or text file. */
 const Opened: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <template id="opened" data-title={`${say('revealed.title')} · ${frame.brand.name}`}>
       <h1 tabindex={-1}>
@@ -249,7 +246,11 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
               </span>
             }
           />
-          <details class="note alert" id="hidden-ones" data-forms={formsOf(frame.words, 'revealed.hidden')}>
+          <details
+            class="note alert"
+            id="hidden-ones"
+            data-forms={formsOf(frame.messages, 'revealed.hidden')}
+          >
             <summary />
             <p>{say('revealed.hiddenHint')}</p>
             <p class="marked" dir="ltr" data-held />
@@ -268,9 +269,9 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
 const Counted: FC<{ frame: Frame }> = ({ frame }) => (
   <div class="hint" id="extent">
     <ul class="extent">
-      <li id="characters" data-forms={formsOf(frame.words, 'revealed.characters')} />
-      <li id="lines" data-forms={formsOf(frame.words, 'revealed.lines')} />
+      <li id="characters" data-forms={formsOf(frame.messages, 'revealed.characters')} />
+      <li id="lines" data-forms={formsOf(frame.messages, 'revealed.lines')} />
     </ul>
-    <p id="inexact">{frame.words.say('revealed.inexact')}</p>
+    <p id="inexact">{frame.messages.say('revealed.inexact')}</p>
   </div>
 );

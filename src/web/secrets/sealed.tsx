@@ -1,16 +1,15 @@
 /**
- * Opening an end-to-end secret: the page's script asks, and gets the ciphertext or words to show as JSON. It sends proofs of the link
- * and the passphrase, neither of which the server ever has; a plain secret is refused here, so nothing is ever downgraded.
+ * Opening an end-to-end secret: the page's script sends proofs of link and passphrase, which the server never has, and gets the ciphertext
+ * or a text to show. Plain secrets are refused here, so nothing can be downgraded.
  */
-
 import { type Proofs, proofBytes } from '../../core/secrets/end-to-end.ts';
 import { nonceIn } from '../../core/secrets/look.ts';
 import type { SecretRefusal } from '../../core/secrets/outcomes.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
 import { fromBase64Url, sixteenBytesForm, toBase64Url } from '../../protocol/base64url.ts';
-import { problemWords } from '../kit/error-page.tsx';
+import { problemTexts } from '../kit/error-page.tsx';
 import type { Form } from '../kit/form.ts';
-import { renderPage } from '../kit/layout.tsx';
+import type { Messages } from '../kit/messages.ts';
 import {
   type PageProblem,
   type PageReply,
@@ -18,15 +17,13 @@ import {
   type PageRoute,
   pageReply,
 } from '../kit/page.ts';
-import type { Words } from '../kit/words.ts';
 import { AgainPage } from './sealed-page.tsx';
 import { exhaustedText, laterOf, type SecretDeps, wrongPassphraseText } from './secret-refusals.tsx';
 
-/** What the script reads of a refusal. */
 export interface SealedRefusal {
   readonly say: string;
   readonly at: 'passphrase' | 'page' | 'gone';
-  /** Of the session that is logged in now, where that has changed. */
+  /** The current session's, if that has changed. */
   readonly formToken?: string;
 }
 
@@ -40,19 +37,18 @@ export function createSealedPages(deps: SecretDeps): PageRoute[] {
       name: 'secretAgain',
       get: {
         limit: 'none',
-        handle: ({ frame, key }) =>
-          opening(pageReply(200, renderPage(<AgainPage frame={frame} secretKey={key} />))),
+        handle: ({ frame, key }) => opening(pageReply(200, <AgainPage frame={frame} secretKey={key} />)),
       },
     },
   ];
 }
 
-/** A page whose script may stretch a passphrase and show a picture that it decrypted. */
+/** The script may stretch a passphrase, and show a picture that it decrypted. */
 export function opening(reply: PageReply): PageReply {
   return { ...reply, usesWorker: true, showsPictures: true };
 }
 
-/** `null` unless both are whole. */
+/** `null` unless both are complete. */
 export function proofsIn(form: Form): Proofs | null {
   const linkProof = fromBase64Url(form.text('link-proof'));
   const proof = fromBase64Url(form.text('proof'));
@@ -64,22 +60,21 @@ async function openSealed(request: PageRequest, deps: SecretDeps): Promise<PageR
   const form = await request.form();
   const [proofs, nonce] = [proofsIn(form), form.text('look')];
   if (proofs === null || !sixteenBytesForm.test(nonce))
-    return refusedInWords(frame.words, { outcome: 'incomplete_link' });
+    return refusedAsText(frame.messages, { outcome: 'incomplete_link' });
   const input = { secretKey: key, passphrase: null, proofs, look: nonceIn(nonce), clientPrefix, isAbandoned };
   const outcome = await deps.service.reveal(input, caller);
-  if (outcome.outcome !== 'revealed') return refusedInWords(frame.words, outcome);
+  if (outcome.outcome !== 'revealed') return refusedAsText(frame.messages, outcome);
   if (outcome.content.kind !== 'sealed') throw new Error('proofs released a value');
   const ciphertext = toBase64Url(outcome.content.ciphertext);
   const opened = deps.here.ended(frame.href('secret', key), { what: 'opened', at: deps.clock() });
   return { ...json(200, { v: 1, ciphertext }), cookies: [opened] };
 }
 
-/** For the script, which says it where the person is. */
-export function refusedInWords(
-  words: Words,
+export function refusedAsText(
+  messages: Messages,
   refusal: SecretRefusal | { readonly outcome: 'abandoned' },
 ): PageReply {
-  const { say } = words;
+  const { say } = messages;
   switch (refusal.outcome) {
     case 'abandoned':
       throw new RequestProblem(clientLeft);
@@ -91,22 +86,26 @@ export function refusedInWords(
     case 'incomplete_link':
       return refused(422, { at: 'page', say: say('secret.incompleteLink') });
     case 'passphrase_wrong':
-      return refused(422, { at: 'passphrase', say: wrongPassphraseText(words, refusal) });
+      return refused(422, { at: 'passphrase', say: wrongPassphraseText(messages, refusal) });
     case 'attempts_exhausted': {
       const { retryAfterSeconds, needsCreator } = refusal;
       const advice = needsCreator ? '' : ` ${say('secret.exhaustedAdvice')}`;
-      const text = exhaustedText(words, refusal) + advice;
+      const text = exhaustedText(messages, refusal) + advice;
       return refused(429, { at: 'page', say: text }, { 'retry-after': String(retryAfterSeconds) });
     }
   }
 }
 
-/** What was refused around the handler: nothing was opened and nothing counted. */
+/** Refused outside the handler: nothing was opened or counted. */
 export async function refuseScript({ frame }: PageRequest, problem: PageProblem): Promise<PageReply> {
-  const { status } = problemWords(problem, frame.words);
+  const { status } = problemTexts(problem, frame.messages);
   if (problem.problem === 'stale_form')
-    return refused(status, { at: 'page', say: frame.words.say('secret.stale'), formToken: frame.formToken });
-  return refused(status, { at: 'page', say: laterOf(frame.words, problem).lead });
+    return refused(status, {
+      at: 'page',
+      say: frame.messages.say('secret.stale'),
+      formToken: frame.formToken,
+    });
+  return refused(status, { at: 'page', say: laterOf(frame.messages, problem).lead });
 }
 
 function refused(status: number, refusal: SealedRefusal, headers: PageReply['headers'] = {}): PageReply {

@@ -1,7 +1,6 @@
 /**
- * The page of a link before it is opened, and the pages on which it does not open. None holds the value, only the
- * form's button opens it (P4), and a passphrase is never repeated. Unknown, opened, burned and expired are one page to
- * a stranger (P17).
+ * A link's page before it opens, and the pages on which it does not open. None holds the value or repeats a passphrase, and only the
+ * form's button opens (P4). Strangers see one page for unknown, opened, burned and expired (P17).
  */
 import type { FC } from 'hono/jsx';
 import type { StatusOutcome } from '../../core/secrets/outcomes.ts';
@@ -12,19 +11,19 @@ import { asTyped, controlAttributes, Field, Wrong } from '../kit/field.tsx';
 import { type Frame, onceFor, Page, PostForm, sharesHere } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import { CopyButton, CopyStatus, Dated, Icon, type IconName } from '../kit/parts.tsx';
-import type { Ended } from './here-cookie.ts';
+import type { Ended } from './cookies.ts';
 import { lookFieldName } from './look-cookie.ts';
 import { expiryOf, partLeft } from './receipt-life.ts';
 
 export type WaitingSecret = Extract<StatusOutcome, { outcome: 'waiting' }>;
 
-/** Why the secret was not opened a moment ago. */
+/** Why the last press did not open the secret. */
 export interface AskRefusal {
-  /** Shown at the passphrase field. */
+  /** At the passphrase field. */
   readonly passphrase: string | null;
-  /** Shown at the box. */
+  /** At the box. */
   readonly box: string | null;
-  /** Shown above the form. */
+  /** Above the form. */
   readonly notice: string | null;
 }
 
@@ -42,7 +41,7 @@ export const SecretPage: FC<AskProps & { lookField: string | null }> = ({
   refusal,
   lookField,
 }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const { secretKey, hasPassphrase } = waiting.secret;
   const wasRefused = Object.values(refusal).some((text) => text !== null);
   return (
@@ -82,8 +81,8 @@ export const Notice: FC<{ text: string | null }> = ({ text }) =>
   );
 
 /**
- * What a form must carry to open: scanners send forms with what they hold, and only a person ticks a box. With scripts the
- * press on the button counts (`client/reveal.ts`), and the box shows only if they failed to load.
+ * A form opens only with this: scanners send forms as they are, and only a person ticks a box. With scripts, pressing the button counts
+ * (`client/reveal.ts`), and the box shows only if they fail to load.
  */
 export const openBox = { name: 'open', value: 'now' } as const;
 
@@ -111,12 +110,12 @@ export const SureBox: FC<SureBoxProps> = ({ box: { name, value }, text, wrong })
 
 export type ArrivalProps = Omit<AskProps, 'refusal'>;
 
-/** Isolated, so that it cannot change the direction of the text around it. */
+/** Isolated: it cannot change the direction of the text around it. */
 const apart = (text: string) => `\u2068${text}\u2069`;
 
-/** Who shares it, and how much of its life is left. Names are chosen, so the address is always below. */
+/** The sender and the time left. The sender chose the name, so the address is always below. */
 export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <div class="arrival">
       <Day state="waiting" part={partLeft(secret)} />
@@ -136,21 +135,21 @@ export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }
   );
 };
 
-/** To the person who shared it: opening takes it from the recipient. */
+/** Warns the sender that opening it takes it from the recipient. */
 export const OwnWarning: FC<ArrivalProps> = ({ frame, waiting: { secret } }) =>
-  secret.isOwner ? <p class="note alert">{frame.words.say('secret.own')}</p> : null;
+  secret.isOwner ? <p class="note alert">{frame.messages.say('secret.own')}</p> : null;
 
-export const Expiry: FC<ArrivalProps> = ({ frame: { words }, waiting: { secret } }) => (
+export const Expiry: FC<ArrivalProps> = ({ frame: { messages }, waiting: { secret } }) => (
   <p class="hint expiry">
     <Icon name="clock" />
     <span>
-      <Dated words={words} say="secret.until" at={expiryOf(secret)} left={secret.secretTtlSeconds} />
+      <Dated messages={messages} say="secret.until" at={expiryOf(secret)} left={secret.secretTtlSeconds} />
     </span>
   </p>
 );
 
 export const PassphraseField: FC<{ frame: Frame; wrong: string | null }> = ({ frame, wrong }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const texts = {
     name: 'passphrase',
     label: say('secret.passphrase'),
@@ -170,9 +169,8 @@ interface PassphraseInputProps {
   readonly attributes: Readonly<Record<string, string | boolean | undefined>>;
 }
 
-/** The script shows the button inside it. */
 export const PassphraseInput: FC<PassphraseInputProps> = ({ frame, attributes }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <div class="toggled">
       <input
@@ -195,7 +193,7 @@ export const PassphraseInput: FC<PassphraseInputProps> = ({ frame, attributes })
 
 interface SwapButtonProps {
   readonly kind: 'eye' | 'quiet';
-  /** Now, and once it has been pressed. */
+  /** Now, and after a press. */
   readonly icons: readonly [IconName, IconName];
   readonly labels: readonly [string, string];
   readonly attributes: Readonly<Record<string, string>>;
@@ -214,12 +212,12 @@ export const SwapButton: FC<SwapButtonProps> = ({ kind, icons, labels, attribute
   </button>
 );
 
-/** This one works once, so saving it is useless. Each password manager has its own attribute. */
+/** Each password manager has its own attribute. This passphrase works once, so saving it is useless. */
 const notForPasswordManagers = { 'data-1p-ignore': '', 'data-bwignore': '', 'data-lpignore': 'true' };
 
-/** What opening does, for those who ask, and the way out for those who did not expect it. */
+/** What opening does, and a way out for people who did not expect a secret. */
 export const Consequences: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <div id="consequences">
       <details>
@@ -235,7 +233,7 @@ export const Consequences: FC<ArrivalProps> = ({ frame, waiting: { sender, secre
           {sender === null ? null : <li>{say('secret.addressHidden')}</li>}
         </ul>
       </details>
-      {/* Only its script can burn an end-to-end secret, and shows this. Its creator burns it on the receipt. */}
+      {/* Only its script can burn an end-to-end secret, and shows this. The creator burns it on the receipt. */}
       {secret.isOwner ? null : (
         <p class="aside" hidden={secret.sealed}>
           <a id="burn-unread" href={frame.href('secretBurn', secret.secretKey)}>
@@ -247,13 +245,13 @@ export const Consequences: FC<ArrivalProps> = ({ frame, waiting: { sender, secre
   );
 };
 
-/** What the owner of a share domain says to readers, as text and never as markup. @param text one paragraph per line */
+/** From the share domain's owner, as text and never as markup. @param text one paragraph per line */
 export const Instructions: FC<{ frame: Frame; text: string | null }> = ({ frame, text }) => {
   if (text === null) return null;
   const paragraphs = text.split('\n').filter((line) => line.trim() !== '');
   return (
     <section class="instructions" aria-labelledby="instructions">
-      <h2 id="instructions">{frame.words.say('secret.instructions', { site: frame.brand.name })}</h2>
+      <h2 id="instructions">{frame.messages.say('secret.instructions', { site: frame.brand.name })}</h2>
       {paragraphs.map((paragraph) => (
         <p dir="auto">{paragraph}</p>
       ))}
@@ -265,19 +263,19 @@ const advice: readonly MessageKey[] = ['gone.cutOff', 'gone.someoneElse', 'gone.
 
 interface GoneProps {
   readonly frame: Frame;
-  /** What this browser itself did with it, as its own cookie says, which somebody else may have put there; usually `null`. */
+  /** What this browser did with it, by its cookie, which others may have planted; usually `null`. */
   readonly here: Ended | null;
 }
 
-/** The same for everybody who does not know more than the page (P17). */
+/** The same for every stranger (P17). */
 export const GonePage: FC<GoneProps> = ({ frame, here }) => {
-  const { words } = frame;
-  const { say } = words;
+  const { messages } = frame;
+  const { say } = messages;
   return (
     <MessagePage frame={frame} title={say('gone.title')} lead={say('gone.lead')} scripts={['gone', 'time']}>
       {here === null ? null : (
         <p class="note" id="here">
-          <Dated words={words} say={hereTexts[here.what]} at={here.at} />
+          <Dated messages={messages} say={hereTexts[here.what]} at={here.at} />
         </p>
       )}
       <Advice frame={frame} />
@@ -286,9 +284,9 @@ export const GonePage: FC<GoneProps> = ({ frame, here }) => {
   );
 };
 
-/** Of what has not the form of a key: its script mends what only a script can, an end that was taken into the path. */
+/** For what does not look like a key. The script repairs what only a script can: a fragment in the path. */
 export const DamagedPage: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <MessagePage frame={frame} title={say('damaged.title')} lead={say('damaged.lead')} scripts={['gone']}>
       <TellSender frame={frame} text={say('damaged.tellText', { site: frame.brand.name })} />
@@ -298,7 +296,7 @@ export const DamagedPage: FC<{ frame: Frame }> = ({ frame }) => {
 };
 
 const Advice: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <>
       <h2>{say('gone.next')}</h2>
@@ -316,9 +314,9 @@ const hereTexts = { opened: 'gone.openedHere', burned: 'gone.burnedHere' } as co
   Record<Ended['what'], MessageKey>
 >;
 
-/** A text ready to send, which names neither link nor key: what is asked for may be read by others. */
+/** A text ready to send. It names neither link nor key, because others may read it. */
 export const TellSender: FC<{ frame: Frame; text: string }> = ({ frame, text }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <section class="sheet" aria-labelledby="tell">
       <h2 id="tell">{say('gone.tell')}</h2>
@@ -344,9 +342,9 @@ export const TellSender: FC<{ frame: Frame; text: string }> = ({ frame, text }) 
   );
 };
 
-/** The same whatever was opened before, and by whom. */
+/** The same for every secret and reader. */
 export const DonePage: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <MessagePage frame={frame} day="opened" title={say('done.title')} lead={say('done.lead')}>
       <ShareOwn frame={frame} />
@@ -354,9 +352,8 @@ export const DonePage: FC<{ frame: Frame }> = ({ frame }) => {
   );
 };
 
-/** Shown after the recipient has burned it. */
 export const Burned: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <div class="arrival">
       <Day state="burned" />
@@ -372,20 +369,20 @@ export const Burned: FC<{ frame: Frame }> = ({ frame }) => {
 export const ShareOwn: FC<{ frame: Frame }> = ({ frame }) =>
   sharesHere(frame) ? (
     <p>
-      <a href={frame.href('home')}>{frame.words.say('gone.shareOwn')}</a>
+      <a href={frame.href('home')}>{frame.messages.say('gone.shareOwn')}</a>
     </p>
   ) : null;
 
 export interface Delay {
   readonly title: string;
   readonly lead: string;
-  /** What to do meanwhile; `null` if there is nothing. */
+  /** What to do until then. */
   readonly advice: string | null;
 }
 
 export const DelayedPage: FC<{ frame: Frame; delay: Delay; secretKey: string }> = (props) => {
   const { frame, delay, secretKey } = props;
   const { title, lead, advice: also } = delay;
-  const link = [frame.href('secret', secretKey), frame.words.say('secret.back')] as const;
+  const link = [frame.href('secret', secretKey), frame.messages.say('secret.back')] as const;
   return <MessagePage {...{ frame, title, lead, link }} also={also === null ? [] : [also]} />;
 };

@@ -1,26 +1,25 @@
-/** Why a link does not open or burn now, as a page for a form and in words for the script of an end-to-end secret. */
-
+/** Why a link does not open or burn: as a page for forms, as a text for an end-to-end secret's script. */
 import type { AttemptsExhausted, SecretRefusal, WrongPassphrase } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import type { Clock } from '../../core/time.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
 import { keyForm } from '../../protocol/link.ts';
-import { problemWords } from '../kit/error-page.tsx';
-import { type Frame, renderPage } from '../kit/layout.tsx';
+import { problemTexts } from '../kit/error-page.tsx';
+import type { Frame } from '../kit/layout.tsx';
+import type { Messages } from '../kit/messages.ts';
 import { type PageProblem, type PageReply, type PageRequest, pageReply } from '../kit/page.ts';
-import type { Words } from '../kit/words.ts';
-import type { HereCookie } from './here-cookie.ts';
+import type { HereCookie } from './cookies.ts';
 import { type AskRefusal, DamagedPage, type Delay, DelayedPage, GonePage } from './secret-page.tsx';
 
 export interface SecretDeps {
   readonly service: Pick<SecretService, 'secretStatus' | 'reveal' | 'finishLook' | 'burnByRecipient'>;
   readonly clock: Clock;
-  /** Whether a browser keeps the cookie of the second look from this host. */
+  /** Whether browsers keep the second look's cookie from this host. */
   readonly keepsCookies: (host: string) => boolean;
   readonly here: HereCookie;
 }
 
-/** The page that was refused, again. */
+/** Shows the refused page again. */
 export type AskAgain = (status: number, refusal?: Partial<AskRefusal>) => Promise<PageReply>;
 
 export function refusedReply(
@@ -29,7 +28,7 @@ export function refusedReply(
   refusal: SecretRefusal | { readonly outcome: 'abandoned' },
   ask: AskAgain,
 ): PageReply | Promise<PageReply> {
-  const { words } = request.frame;
+  const { messages } = request.frame;
   switch (refusal.outcome) {
     case 'abandoned':
       throw new RequestProblem(clientLeft);
@@ -39,9 +38,9 @@ export function refusedReply(
     case 'incomplete_link':
       return ask(422);
     case 'passphrase_missing':
-      return ask(422, { passphrase: words.say('secret.passphraseMissing') });
+      return ask(422, { passphrase: messages.say('secret.passphraseMissing') });
     case 'passphrase_wrong':
-      return ask(422, { passphrase: wrongPassphraseText(words, refusal) });
+      return ask(422, { passphrase: wrongPassphraseText(messages, refusal) });
     case 'attempts_exhausted':
       return exhausted(request, deps, refusal);
   }
@@ -49,15 +48,15 @@ export function refusedReply(
 
 export function goneReply({ frame, cookies, key }: PageRequest, { here }: SecretDeps): PageReply {
   if (!keyForm.test(key)) return damagedReply(frame);
-  return pageReply(404, renderPage(<GonePage frame={frame} here={here.endedHere(cookies)} />));
+  return pageReply(404, <GonePage frame={frame} here={here.endedHere(cookies)} />);
 }
 
-/** Repeats nothing of the address, which may hold what opens the secret: so there is no way back to it in another language. */
+/** Repeats nothing of the address, which may hold the fragment; so it offers no other language either. */
 export function damagedReply(frame: Frame): PageReply {
-  return pageReply(404, renderPage(<DamagedPage frame={{ ...frame, here: null }} />));
+  return pageReply(404, <DamagedPage frame={{ ...frame, here: null }} />);
 }
 
-/** Says when the next guess is possible, unless the secret expires before that. */
+/** Says when to guess again, unless the secret expires before that. */
 async function exhausted(
   request: PageRequest,
   deps: SecretDeps,
@@ -66,17 +65,17 @@ async function exhausted(
   const { retryAfterSeconds, needsCreator } = refusal;
   const waiting = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
   if (waiting.outcome === 'unknown') return goneReply(request, deps);
-  const { words } = request.frame;
-  const { say } = words;
+  const { messages } = request.frame;
+  const { say } = messages;
   const title = say('secret.exhaustedTitle');
   const isTooLate = !needsCreator && retryAfterSeconds >= waiting.secret.secretTtlSeconds;
-  const lead = isTooLate ? say('secret.exhaustedForGood') : exhaustedText(words, refusal);
+  const lead = isTooLate ? say('secret.exhaustedForGood') : exhaustedText(messages, refusal);
   const advice = isTooLate || needsCreator ? null : say('secret.exhaustedAdvice');
   return delayed(request, 429, { title, lead, advice }, { 'retry-after': String(retryAfterSeconds) });
 }
 
 export function exhaustedText(
-  { say, wait }: Words,
+  { say, wait }: Messages,
   { retryAfterSeconds, needsCreator }: AttemptsExhausted,
 ): string {
   return needsCreator ? say('secret.locked') : say('secret.exhausted', { wait: wait(retryAfterSeconds) });
@@ -88,28 +87,28 @@ function delayed(
   delay: Delay,
   headers: PageReply['headers'] = {},
 ): PageReply {
-  return pageReply(status, renderPage(<DelayedPage frame={frame} delay={delay} secretKey={key} />), headers);
+  return pageReply(status, <DelayedPage frame={frame} delay={delay} secretKey={key} />, headers);
 }
 
 /**
- * After a refusal before anything was opened or counted, asks again where that costs no more than the refusal: over a
- * rate limit nothing is looked up (P21), and without a store nothing can be.
+ * After a refusal that opened and counted nothing, shows the page again if that is cheap enough: over a rate limit it looks nothing up
+ * (P21), and without a store it cannot.
  */
 export async function keepAsking(
   request: PageRequest,
   problem: PageProblem,
   ask: AskAgain,
 ): Promise<PageReply> {
-  const { words } = request.frame;
-  const { status } = problemWords(problem, words);
-  if (problem.problem === 'stale_form') return ask(status, { notice: words.say('secret.stale') });
-  const later = laterOf(words, problem);
+  const { messages } = request.frame;
+  const { status } = problemTexts(problem, messages);
+  if (problem.problem === 'stale_form') return ask(status, { notice: messages.say('secret.stale') });
+  const later = laterOf(messages, problem);
   if (problem.problem === 'rate_limited') return delayed(request, status, later);
   return ask(status, { notice: later.lead }).catch(() => delayed(request, status, later));
 }
 
 export function wrongPassphraseText(
-  { say, wait }: Words,
+  { say, wait }: Messages,
   { attemptsLeft, moreAfterSeconds, needsCreator }: WrongPassphrase,
 ): string {
   if (needsCreator) return say('secret.locked');
@@ -118,8 +117,8 @@ export function wrongPassphraseText(
   return say('secret.passphraseWrong', { count: attemptsLeft });
 }
 
-export function laterOf(words: Words, problem: PageProblem): Delay {
-  const wait = words.wait('retryAfterSeconds' in problem ? problem.retryAfterSeconds : 0);
+export function laterOf(messages: Messages, problem: PageProblem): Delay {
+  const wait = messages.wait('retryAfterSeconds' in problem ? problem.retryAfterSeconds : 0);
   const lead = problem.problem === 'rate_limited' ? 'secret.rate' : 'secret.unavailable';
-  return { title: words.say('secret.laterTitle'), lead: words.say(lead, { wait }), advice: null };
+  return { title: messages.say('secret.laterTitle'), lead: messages.say(lead, { wait }), advice: null };
 }

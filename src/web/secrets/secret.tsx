@@ -1,13 +1,10 @@
 /**
- * The recipient's pages: a GET asks, a POST opens. No GET or HEAD consumes the secret or counts a guess (P4), nor does a form
- * that nobody ticked or pressed; unknown, opened, burned and expired get one answer (P17); every refusal leads back to the
- * same link.
- *
- * Whoever opens it may reload the page for a minute (`look-cookie.ts`).
+ * The recipient's pages: a GET asks, a POST opens. No GET or HEAD consumes the secret or counts a guess (P4), and neither does a form
+ * without a person's tick or press. Unknown, opened, burned and expired get one answer (P17); every refusal leads back to the link. The
+ * opener may reload for a minute (`look-cookie.ts`).
  */
 import { textOf } from '../../core/secrets/reveal.ts';
 import { Sensitive } from '../../core/sensitive.ts';
-import { renderPage } from '../kit/layout.tsx';
 import {
   type PageProblem,
   type PageReply,
@@ -42,7 +39,7 @@ export function createSecretPages(deps: SecretDeps): PageRoute[] {
     },
     {
       name: 'secretDone',
-      get: { limit: 'none', handle: ({ frame }) => pageReply(200, renderPage(<DonePage frame={frame} />)) },
+      get: { limit: 'none', handle: ({ frame }) => pageReply(200, <DonePage frame={frame} />) },
       post: { limit: 'manage', handle: (request) => finish(request, deps) },
     },
     ...createSealedPages(deps),
@@ -50,7 +47,7 @@ export function createSecretPages(deps: SecretDeps): PageRoute[] {
   ];
 }
 
-/** An account's own secrets are known; otherwise the browser that made it knows. */
+/** The server knows an account's secrets; otherwise the browser's cookie says that it made this one. */
 function asSeenHere(
   waiting: WaitingSecret,
   { cookies, frame, key }: PageRequest,
@@ -71,7 +68,7 @@ async function ask(
   if (found.outcome === 'unknown') return goneReply(request, deps);
   const waiting = asSeenHere(found, request, deps);
   if (waiting.secret.sealed)
-    return opening(pageReply(status, renderPage(<SealedPage frame={request.frame} waiting={waiting} />)));
+    return opening(pageReply(status, <SealedPage frame={request.frame} waiting={waiting} />));
   const look = deps.keepsCookies(request.host) ? drawLook(request.cookies) : null;
   const props = {
     frame: request.frame,
@@ -79,7 +76,7 @@ async function ask(
     refusal: { ...notRefused, ...refusal },
     lookField: look?.field ?? null,
   };
-  const reply = pageReply(status, renderPage(<SecretPage {...props} />));
+  const reply = pageReply(status, <SecretPage {...props} />);
   return look === null || look.cookie === null ? reply : { ...reply, cookies: [look.cookie] };
 }
 
@@ -87,7 +84,7 @@ async function open(request: PageRequest, deps: SecretDeps): Promise<PageReply> 
   const { frame, key, clientPrefix, isAbandoned, caller } = request;
   const form = await request.form();
   if (form.text(openBox.name) !== openBox.value)
-    return ask(request, deps, 422, { box: frame.words.say('secret.sureMissing') });
+    return ask(request, deps, 422, { box: frame.messages.say('secret.sureMissing') });
   const passphrase = new Sensitive(form.text('passphrase'));
   const field = form.text(lookFieldName);
   const look = lookOf(request.cookies, field);
@@ -98,10 +95,10 @@ async function open(request: PageRequest, deps: SecretDeps): Promise<PageReply> 
   const ending = look === null ? null : { secretKey: key, field };
   const page = <RevealedPage frame={frame} value={textOf(outcome.content)} ending={ending} />;
   const opened = deps.here.ended(frame.href('secret', key), { what: 'opened', at: deps.clock() });
-  return { ...pageReply(200, renderPage(page)), cookies: [opened] };
+  return { ...pageReply(200, page), cookies: [opened] };
 }
 
-/** Whether there was something to end stays unsaid (P17). */
+/** Does not reveal whether there was something to end (P17). */
 async function finish(request: PageRequest, { service }: SecretDeps): Promise<PageReply> {
   const look = lookOf(request.cookies, (await request.form()).text(lookFieldName));
   if (look !== null) await service.finishLook({ secretKey: request.key, look });

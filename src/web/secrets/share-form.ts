@@ -1,24 +1,113 @@
 /**
- * What was typed into the share form. Reading loses nothing: whatever was sent comes back in its field, even if it
- * makes no sense. What was typed before a value was drawn over it stays in hidden fields of the form; only an unchanged
- * drawn value is ever dropped.
+ * What was typed into the share form. Reading loses nothing: every text comes back in its field, even if it makes no sense. Texts that a
+ * drawn value replaced stay in hidden fields; only unchanged drawn values are dropped.
  */
-
 import type { Plan } from '../../core/plans.ts';
 import type { SealedInput } from '../../core/secrets/end-to-end.ts';
+import type { SuggestInput } from '../../core/secrets/outcomes.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import type { Locale } from '../../locale/catalogues.ts';
 import { fromBase64Url } from '../../protocol/base64url.ts';
+import {
+  allCharacterSets,
+  type CharacterSet,
+  characterSets,
+  generatedLength,
+} from '../../protocol/drawing.ts';
 import type { NoticeKind } from '../../protocol/vocabulary.ts';
-import { readNoticeKinds } from '../kit/field.tsx';
-import type { Form } from '../kit/form.ts';
+import {
+  asideName,
+  type Drawable,
+  type DrawableField,
+  drawnName,
+  passphraseWords,
+  shareFields,
+  wordListSize,
+} from '../client/share-fields.ts';
+import { type Form, wholeNumber } from '../kit/form.ts';
 import type { Frame } from '../kit/layout.tsx';
-import { offerOf, readLifetime, readMailLanguage, type TypedLifetime } from './fields.tsx';
-import { emptySuggestion, type GenerateField, readSuggestion, type TypedSuggestion } from './generate.tsx';
+import { offerOf, readLifetime, readMailLanguage, readNoticeKinds, type TypedLifetime } from './fields.tsx';
+
+export const generateFields = [shareFields.suggestLength, 'suggest-sets', shareFields.suggestWords] as const;
+export type GenerateField = (typeof generateFields)[number];
+
+export interface TypedSuggestion {
+  readonly style: SuggestInput['style'];
+  readonly length: string;
+  readonly sets: readonly CharacterSet[];
+  readonly wordCount: string;
+}
+
+export const drawnPassphrase = { style: 'words', count: passphraseWords } as const satisfies SuggestInput;
+
+/** `first` is the form's default: enough for a lasting password. */
+export const suggestionBounds = {
+  length: { min: generatedLength.min, first: 16, max: generatedLength.max },
+  words: { min: 3, first: 5, max: 12 },
+} as const;
+
+export const emptySuggestion: TypedSuggestion = {
+  style: 'characters',
+  length: String(suggestionBounds.length.first),
+  sets: allCharacterSets,
+  wordCount: String(suggestionBounds.words.first),
+};
+
+export function readSuggestion(form: Form): TypedSuggestion {
+  // Browsers do not send unticked boxes, which a form without the generator lacks too.
+  if (form.text(shareFields.suggestStyle) === '') return emptySuggestion;
+  return {
+    style: form.text(shareFields.suggestStyle) === 'words' ? 'words' : 'characters',
+    length: form.text(shareFields.suggestLength),
+    sets: allCharacterSets.filter((set) => form.text(`suggest-${set}`) !== ''),
+    wordCount: form.text(shareFields.suggestWords),
+  };
+}
+
+export function toSuggestInput({
+  style,
+  length,
+  sets,
+  wordCount,
+}: TypedSuggestion): SuggestInput | { readonly wrong: GenerateField } {
+  if (style === 'words') {
+    const count = numberWithin(wordCount, suggestionBounds.words);
+    return count === null ? { wrong: 'suggest-words' } : { style, count };
+  }
+  const count = numberWithin(length, suggestionBounds.length);
+  if (count === null) return { wrong: 'suggest-length' };
+  return sets.length === 0 ? { wrong: 'suggest-sets' } : { style, length: count, charset: sets };
+}
+
+function numberWithin(text: string, { min, max }: { min: number; max: number }): number | null {
+  const number = wholeNumber(text.trim());
+  return number === null || number < min || number > max ? null : number;
+}
+
+/** The exact entropy of the drawing, rounded down; never a guess from the value. */
+export function strengthBits(input: SuggestInput): number {
+  const bits =
+    input.style === 'words'
+      ? input.count * Math.log2(wordListSize)
+      : Math.log2(textsWithEverySet(input.length, input.charset));
+  return Math.floor(bits);
+}
+
+/** Counts the texts with a character of every set, by inclusion and exclusion. Below 2^1024 for up to 128 characters. */
+function textsWithEverySet(length: number, sets: readonly CharacterSet[]): number {
+  const sizes = sets.map((set) => characterSets[set].length);
+  const whole = sizes.reduce((sum, size) => sum + size, 0);
+  let texts = 0;
+  for (let left = 0; left < 2 ** sizes.length; left += 1) {
+    const without = sizes.filter((_size, at) => (left >> at) % 2 === 1);
+    const alphabet = whole - without.reduce((sum, size) => sum + size, 0);
+    texts += (without.length % 2 === 0 ? 1 : -1) * alphabet ** length;
+  }
+  return texts;
+}
 
 export type ShareField =
-  | 'secret'
-  | 'passphrase'
+  | DrawableField
   | 'memo'
   | 'ttl-amount'
   | 'recipient'
@@ -26,22 +115,11 @@ export type ShareField =
   | 'notify'
   | GenerateField;
 
-/** A field into which a value can be drawn. */
-export interface Drawable {
-  readonly text: string;
-  /** What was last drawn into it. */
-  readonly drawn: string;
-  /** What was typed there before, newest last. */
-  readonly aside: readonly string[];
-}
-
-export type DrawableField = 'secret' | 'passphrase';
-
 export interface TypedShare extends Readonly<Record<DrawableField, Drawable>> {
   readonly memo: string;
   readonly lifetime: TypedLifetime;
   readonly recipient: string;
-  /** Of the mail. */
+  /** The mail's. */
   readonly locale: Locale;
   /** `''` for the site's own. */
   readonly shareDomain: string;
@@ -51,22 +129,22 @@ export interface TypedShare extends Readonly<Record<DrawableField, Drawable>> {
 
 const nothingDrawn: Drawable = { text: '', drawn: '', aside: [] };
 
-/** What was just drawn or put back. */
+/** A value was just drawn, or a text put back. */
 export interface ShareNews {
   readonly field: DrawableField;
-  /** Entropy of what was drawn; `null` if a typed text was put back. */
+  /** The drawn value's entropy; `null` if a text was put back. */
   readonly bits: number | null;
 }
 
-/** @param notify the account's own choice */
-export function emptyShare(plan: Plan, { words }: Frame, notify: readonly NoticeKind[]): TypedShare {
+/** @param notify the account's choice */
+export function emptyShare(plan: Plan, { messages }: Frame, notify: readonly NoticeKind[]): TypedShare {
   return {
     secret: nothingDrawn,
     passphrase: nothingDrawn,
     memo: '',
     lifetime: { choice: plan.ttlDefaultSeconds, amount: '', unit: 'hours' },
     recipient: '',
-    locale: words.locale,
+    locale: messages.locale,
     shareDomain: '',
     notify,
     suggestion: emptySuggestion,
@@ -79,27 +157,12 @@ export function readShare(form: Form, empty: TypedShare, plan: Plan, frame: Fram
     passphrase: readDrawable(form, 'passphrase'),
     memo: form.text('memo'),
     lifetime: readLifetime(form, offerOf(plan)),
-    recipient: form.text('recipient'),
+    recipient: form.text(shareFields.recipient),
     locale: readMailLanguage(form, frame),
     shareDomain: form.text('share-domain'),
     notify: readNoticeKinds(form) ?? empty.notify,
     suggestion: readSuggestion(form),
   };
-}
-
-/** Names the field that a value is drawn into; absent for the secret. */
-export const drawField = 'draw';
-/** Of the button that puts the newest text back, with the name of its field. */
-export const takeBackField = 'take-back';
-
-const asidePrefix: Readonly<Record<DrawableField, string>> = { secret: '', passphrase: 'passphrase-' };
-
-export function drawnName(field: DrawableField): string {
-  return `${asidePrefix[field]}drawn`;
-}
-
-export function asideName(field: DrawableField, at: number): string {
-  return `${asidePrefix[field]}aside-${at}`;
 }
 
 function readDrawable(form: Form, field: DrawableField): Drawable {
@@ -109,40 +172,19 @@ function readDrawable(form: Form, field: DrawableField): Drawable {
   return { text: form.text(field), drawn: form.text(drawnName(field)), aside };
 }
 
-/** Which field the press of a button was about. */
-export function fieldNamed(name: string): DrawableField {
-  return name === 'passphrase' ? name : 'secret';
-}
-
-export function drawOver(typed: Drawable, value: string): Drawable {
-  return { text: value, drawn: value, aside: [...typed.aside, ...ownText(typed)] };
-}
-
-/** Puts the newest text back in the field and what was typed there last in line, so that each gets its turn. */
-export function takeBack(typed: Drawable): Drawable {
-  const newest = typed.aside.at(-1);
-  if (newest === undefined) return typed;
-  return { text: newest, drawn: '', aside: [...ownText(typed), ...typed.aside.slice(0, -1)] };
-}
-
-/** The content of the field if it was typed, not drawn. */
-function ownText({ text, drawn }: Drawable): readonly string[] {
-  return text === '' || text === drawn ? [] : [text];
-}
-
 /**
- * What the script sealed, in place of secret and passphrase; `null` if it sealed nothing.
- * @throws RequestProblem `malformed` for what no script of this version sends
+ * What the script sealed, instead of secret and passphrase; `null` if it sealed nothing.
+ * @throws RequestProblem `malformed` for what this version's script does not send
  */
 export function readSealed(form: Form): SealedInput | null {
-  const version = form.text('sealed-version');
+  const version = form.text(shareFields.sealedVersion);
   if (version === '') return null;
   if (version !== '1') throw malformed('The form was sealed in a way that this version does not know');
   return {
-    ciphertext: bytesIn(form, 'sealed-ciphertext'),
-    linkHash: bytesIn(form, 'sealed-link'),
-    proofHash: bytesIn(form, 'sealed-proof'),
-    hasPassphrase: form.text('sealed-passphrase') !== '',
+    ciphertext: bytesIn(form, shareFields.sealedCiphertext),
+    linkHash: bytesIn(form, shareFields.sealedLink),
+    proofHash: bytesIn(form, shareFields.sealedProof),
+    hasPassphrase: form.text(shareFields.sealedPassphrase) !== '',
   };
 }
 
@@ -155,4 +197,27 @@ function bytesIn(form: Form, name: string): Uint8Array {
 
 function malformed(message: string): RequestProblem {
   return new RequestProblem({ problem: 'malformed', message });
+}
+
+export interface ShareRefusal {
+  /** `null` if the refusal is about no field. */
+  readonly field: ShareField | null;
+  readonly message: string;
+  /** That nothing happened and nothing is lost. */
+  readonly consolation: string;
+  readonly needsLogIn: boolean;
+}
+
+export interface ShareProps {
+  readonly frame: Frame;
+  readonly plan: Plan;
+  readonly typed: TypedShare;
+  readonly news: ShareNews | null;
+  /** The caller's share domains. */
+  readonly domains: readonly string[];
+  readonly refusal: ShareRefusal | null;
+}
+
+export function wrongIn({ refusal }: Pick<ShareProps, 'refusal'>): (field: ShareField) => string | null {
+  return (field) => (refusal?.field === field ? refusal.message : null);
 }

@@ -1,13 +1,21 @@
 /**
- * Everything that may be chosen for a secret, folded away in one row. Each summary says what is chosen: as the form was last
- * sent, and with scripts (`client/share-chips.ts`) as it is now.
+ * The options of a secret, folded in one row. Each summary says what is chosen: as last sent or, with scripts (`client/share.ts`),
+ * now.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import { asMarkup, asTyped, controlAttributes, Field, type FieldTexts, NoticeBoxes } from '../kit/field.tsx';
+import { shareFields } from '../client/share-fields.ts';
+import { asMarkup, asTyped, controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
 import { Icon, type IconName } from '../kit/parts.tsx';
-import { askedLifetime, Lifetime, MailLanguageField, MemoField, offerOf, RecipientField } from './fields.tsx';
-import { drawField } from './share-form.ts';
-import { type ShareProps, wrongIn } from './share-refusal.tsx';
+import {
+  askedLifetime,
+  Lifetime,
+  MailLanguageField,
+  MemoField,
+  NoticeBoxes,
+  offerOf,
+  RecipientField,
+} from './fields.tsx';
+import { type ShareProps, wrongIn } from './share-form.ts';
 import { News } from './share-value.tsx';
 
 export const Options: FC<ShareProps> = (props) => {
@@ -17,7 +25,7 @@ export const Options: FC<ShareProps> = (props) => {
     <div class="chips">
       <Expiry {...props} />
       <Passphrase {...props} />
-      {/* Without an account only for text typed before the session ended. */}
+      {/* Without an account, only for text typed before the session ended. */}
       {hasAccount || typed.recipient !== '' ? <Recipient {...props} /> : null}
       {hasAccount || typed.notify.length > 0 ? <Notices {...props} /> : null}
       {domains.length > 0 || typed.shareDomain !== '' ? <Domain {...props} /> : null}
@@ -30,13 +38,13 @@ interface OptionProps {
   readonly name: string;
   readonly icon: IconName;
   readonly title: string;
-  /** What is chosen; `''` for nothing. It takes the place of the title, unless it is only `done`. */
+  /** Replaces the title, except for `done`; `''` for nothing. */
   readonly chosen: string;
   readonly isOpen: boolean;
   readonly class?: string;
 }
 
-/** Says that something is chosen without saying what. */
+/** Chosen, without saying what. */
 const done = '✓';
 
 const Option: FC<PropsWithChildren<OptionProps>> = ({
@@ -66,19 +74,23 @@ const Option: FC<PropsWithChildren<OptionProps>> = ({
 
 const Expiry: FC<ShareProps> = (props) => {
   const { frame, plan, typed } = props;
-  const { words } = frame;
+  const { messages } = frame;
   const offer = offerOf(plan);
   const wrong = wrongIn(props)('ttl-amount');
-  const asked = askedLifetime(typed.lifetime, offer, words);
+  const asked = askedLifetime(typed.lifetime, offer, messages);
   const chosen =
     'wrong' in asked
-      ? words.say('share.ttlOther')
-      : words.say('share.expires', { time: words.duration(asked.seconds) });
+      ? messages.say('share.ttlOther')
+      : messages.say('share.expires', { time: messages.duration(asked.seconds) });
   return (
     <details class="chip" id="option-ttl" name="option" open={wrong !== null}>
       <summary>
         <Icon name="clock" />
-        <span class="chosen" data-said={words.say('share.expires')} data-other={words.say('share.ttlOther')}>
+        <span
+          class="chosen"
+          data-said={messages.say('share.expires')}
+          data-other={messages.say('share.ttlOther')}
+        >
           {chosen}
         </span>
       </summary>
@@ -91,7 +103,7 @@ const Expiry: FC<ShareProps> = (props) => {
 
 const Passphrase: FC<ShareProps> = (props) => {
   const { frame, typed, news } = props;
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const hasNews = news?.field === 'passphrase';
   const texts: FieldTexts = {
     name: 'passphrase',
@@ -126,7 +138,7 @@ const Passphrase: FC<ShareProps> = (props) => {
             class="quiet small"
             type="submit"
             id="draw-passphrase"
-            name={drawField}
+            name={shareFields.draw}
             value="passphrase"
             formaction={frame.href('suggest')}
             formnovalidate
@@ -149,7 +161,7 @@ const Label: FC<ShareProps> = (props) => {
       name="memo"
       class="labelled"
       icon="tag"
-      title={frame.words.say('memo.label')}
+      title={frame.messages.say('memo.label')}
       chosen={typed.memo.trim()}
       isOpen={wrong !== null}
     >
@@ -160,9 +172,9 @@ const Label: FC<ShareProps> = (props) => {
 
 const Recipient: FC<ShareProps> = (props) => {
   const { frame, typed } = props;
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const texts: FieldTexts = {
-    name: 'recipient',
+    name: shareFields.recipient,
     label: say('share.recipient'),
     hint: say('share.recipientHint'),
     wrong: wrongIn(props)('recipient'),
@@ -185,7 +197,7 @@ const Recipient: FC<ShareProps> = (props) => {
 
 const Domain: FC<ShareProps> = (props) => {
   const { frame, domains, typed } = props;
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const texts: FieldTexts = {
     name: 'share-domain',
     label: say('share.domainField'),
@@ -222,7 +234,7 @@ const Notices: FC<ShareProps> = (props) => {
       name="notify"
       class="notices"
       icon="mail"
-      title={frame.words.say('share.notices')}
+      title={frame.messages.say('share.notices')}
       chosen={typed.notify.length > 0 ? done : ''}
       isOpen={wrong !== null}
     >

@@ -1,27 +1,27 @@
 /**
- * The start page: one field and one button. A refused form comes back with everything that was typed. Limits are never given
- * to the browser: `maxlength` would cut what is pasted, and nobody sees the browser's own message about a folded field.
+ * The start page: one field and one button. A refused form comes back with everything typed. The browser gets no limits: `maxlength`
+ * would cut a pasted text, and its message about a folded field is invisible.
  */
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { Icon, type IconName } from '../kit/parts.tsx';
+import type { ShareProps, ShareRefusal } from './share-form.ts';
 import { Options } from './share-options.tsx';
-import { Refused, type ShareProps, Unsent } from './share-refusal.tsx';
 import { Encryption, Unsealed } from './share-sealing.tsx';
 import { Value } from './share-value.tsx';
 
 export const SharePage: FC<ShareProps> = (props) => {
   const { frame, plan, refusal } = props;
-  const { say } = frame.words;
+  const { say } = frame.messages;
   return (
     <Page frame={frame} title={say('share.title')} scripts={['share']}>
       <h1>{say('share.title')}</h1>
       <p class="lead">{say('share.how')}</p>
       {refusal === null ? null : <Refused frame={frame} refusal={refusal} />}
       <PostForm frame={frame} id="share" class="sheet" action={frame.href('share')} autocomplete="off">
-        {/* Enter presses the first button of a form: it must create, not draw. */}
-        {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: no key and no reader reaches it; the real one is below */}
+        {/* Enter presses a form's first button, which must create, not draw. */}
+        {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: no key or screen reader reaches it; the real one is below */}
         <button class="visually-hidden" type="submit" tabindex={-1} aria-hidden="true" />
         <Value {...props} />
         <Options {...props} />
@@ -50,8 +50,56 @@ export const SharePage: FC<ShareProps> = (props) => {
   );
 };
 
-/** What is said here, by the promise that it links to. */
-const reasons: readonly (readonly [icon: IconName, words: MessageKey, promise: string])[] = [
+/** Takes the focus unless a field does. */
+const Refused: FC<{ frame: Frame; refusal: ShareRefusal }> = ({ frame, refusal }) => {
+  const { say } = frame.messages;
+  const { field, message } = refusal;
+  return (
+    <div class="note alert" role="alert" id="refused" tabindex={-1} autofocus={field === null}>
+      <h2>
+        {field === null ? say('share.wrongTitle') : <a href={`#${field}`}>{say('share.wrongTitle')}</a>}
+      </h2>
+      {field === null ? <p>{message}</p> : null}
+      {refusal.needsLogIn && frame.domain === null ? (
+        <p>
+          <a href={frame.href('logIn')} target="_blank" rel="noopener">
+            {say('share.logIn')}
+          </a>
+        </p>
+      ) : null}
+      <p>{refusal.consolation}</p>
+    </div>
+  );
+};
+
+/** The script reports here that no answer came, or one without this form. */
+const Unsent: FC<{ frame: Frame }> = ({ frame: { messages } }) => {
+  const { say } = messages;
+  return (
+    <>
+      <div id="unsent" role="alert" />
+      <template id="no-answer-note">
+        <div class="note alert">
+          <h2>{say('share.noAnswerTitle')}</h2>
+          <p>{say('share.noAnswer')}</p>
+          <p data-outcome="unsure">{say('share.noAnswerUnsure')}</p>
+          <p data-outcome="unsure-mail">{say('share.noAnswerMail')}</p>
+        </div>
+      </template>
+      <template id="refused-note">
+        <div class="note alert">
+          {/* With the answer's title and lead, from the script. */}
+          <h2>{say('share.noAnswerTitle')}</h2>
+          <p />
+          <p>{say('share.kept')}</p>
+        </div>
+      </template>
+    </>
+  );
+};
+
+/** Each links to its promise. */
+const reasons: readonly (readonly [icon: IconName, text: MessageKey, promise: string])[] = [
   ['eye', 'share.trustOnce', 'once'],
   ['lock', 'share.trustStored', 'at-rest'],
   ['message', 'share.trustLooking', 'looking'],
@@ -59,27 +107,27 @@ const reasons: readonly (readonly [icon: IconName, words: MessageKey, promise: s
 ];
 
 const Trust: FC<{ frame: Frame }> = ({ frame }) => (
-  <ul class="trust" aria-label={frame.words.say('share.trust')}>
-    {reasons.map(([icon, words, promise]) => (
+  <ul class="trust" aria-label={frame.messages.say('share.trust')}>
+    {reasons.map(([icon, text, promise]) => (
       <li>
         <a href={`${frame.href('security')}#${promise}`}>
           <Icon name={icon} />
-          {frame.words.say(words)}
+          {frame.messages.say(text)}
         </a>
       </li>
     ))}
   </ul>
 );
 
-/** Where only accounts may create. */
+/** Only accounts may create here. */
 export const SharingClosedPage: FC<{ frame: Frame }> = ({ frame }) => (
-  <Page frame={frame} title={frame.words.say('share.closedTitle')}>
-    <h1>{frame.words.say('share.closedTitle')}</h1>
-    <p class="lead">{frame.words.say('share.closed')}</p>
+  <Page frame={frame} title={frame.messages.say('share.closedTitle')}>
+    <h1>{frame.messages.say('share.closedTitle')}</h1>
+    <p class="lead">{frame.messages.say('share.closed')}</p>
     {frame.domain === null ? (
       <p>
         <a class="button" href={frame.href('logIn')}>
-          {frame.words.say('share.logIn')}
+          {frame.messages.say('share.logIn')}
         </a>
       </p>
     ) : null}

@@ -1,6 +1,6 @@
 /**
- * Who encrypts, said beside the button, and the file that only the browser can encrypt. Without scripts it is the server: the
- * choice and the file are shown by the script (`client/share.ts`) once it has taken the form over.
+ * Who encrypts, next to the button, and the file that only the browser can encrypt. Without scripts the server does: the script
+ * (`client/share.ts`) shows the choice and the file.
  */
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
@@ -16,9 +16,9 @@ export function offersSealing({ settings }: Frame): boolean {
   return settings.endToEnd !== 'off';
 }
 
-/** Short beside the button, and all of it on demand. Absent where the pages do not encrypt. */
+/** Short next to the button, in full on demand. */
 export const Encryption: FC<SealingProps> = ({ frame, plan }) => {
-  const { say, size } = frame.words;
+  const { say, size } = frame.messages;
   if (!offersSealing(frame)) return null;
   return (
     <>
@@ -41,7 +41,7 @@ export const Encryption: FC<SealingProps> = ({ frame, plan }) => {
           </span>
         </summary>
         <div class="panel">
-          {/* Without a name: it is for the script alone. */}
+          {/* No name: only the script needs it. */}
           <label class="check" hidden>
             <input
               type="checkbox"
@@ -68,15 +68,15 @@ export const Encryption: FC<SealingProps> = ({ frame, plan }) => {
           </p>
         </div>
       </details>
-      {/* Heard when it changes, also while the rest is folded away. */}
+      {/* Announces changes even while the rest is folded. */}
       <p class="visually-hidden" id="encryption-spoken" role="status" />
     </>
   );
 };
 
-/** In place of the field of the secret, when there is a file. */
+/** Replaces the secret's field when there is a file. */
 export const Attachment: FC<SealingProps> = ({ frame, plan }) => {
-  const { say, size } = frame.words;
+  const { say, size } = frame.messages;
   return (
     <div
       id="attachment"
@@ -101,19 +101,19 @@ export const Attachment: FC<SealingProps> = ({ frame, plan }) => {
   );
 };
 
-export const FilePick: FC<Pick<SealingProps, 'frame'>> = ({ frame: { words } }) => (
+export const FilePick: FC<Pick<SealingProps, 'frame'>> = ({ frame: { messages } }) => (
   <span id="file-pick" hidden>
     <button type="button" class="tool" id="file-button">
       <Icon name="file" />
-      {words.say('share.file')}
+      {messages.say('share.file')}
     </button>
-    <input type="file" id="file" hidden aria-label={words.say('share.file')} />
+    <input type="file" id="file" hidden aria-label={messages.say('share.file')} />
   </span>
 );
 
-/** The script shows these when nothing was sent, because it could not be encrypted. */
+/** For the script, when it could not encrypt and so sent nothing. */
 export const Unsealed: FC<Pick<SealingProps, 'frame'>> = ({ frame }) => {
-  const { say, size } = frame.words;
+  const { say, size } = frame.messages;
   return (
     <template
       id="unsealed-note"

@@ -1,28 +1,23 @@
-/**
- * The field of the secret, with what fills it: typing, a file, or a value drawn at random. Nothing is said of a limit before
- * most of it is used.
- */
+/** The secret's field, with a file or a random value instead of typing. The limit shows only once most of it is used. */
 import type { FC } from 'hono/jsx';
-import { asMarkup, asTyped, controlAttributes, Wrong } from '../kit/field.tsx';
-import type { Frame } from '../kit/layout.tsx';
-import { Icon } from '../kit/parts.tsx';
-import { formsOf } from '../kit/words.ts';
-import { Generate, GenerateOptions, strengthText } from './generate.tsx';
 import {
   asideName,
   type Drawable,
   type DrawableField,
   drawnName,
-  type ShareNews,
-  type TypedShare,
-  takeBackField,
-} from './share-form.ts';
-import { type ShareProps, wrongIn } from './share-refusal.tsx';
+  shareFields,
+} from '../client/share-fields.ts';
+import { asMarkup, asTyped, controlAttributes, Wrong } from '../kit/field.tsx';
+import type { Frame } from '../kit/layout.tsx';
+import { formsOf } from '../kit/messages.ts';
+import { Icon } from '../kit/parts.tsx';
+import { Generate, GenerateOptions, strengthText } from './generate.tsx';
+import { type ShareNews, type ShareProps, type TypedShare, wrongIn } from './share-form.ts';
 import { Attachment, FilePick } from './share-sealing.tsx';
 
 export const Value: FC<ShareProps> = (props) => {
   const { frame, plan, typed, news } = props;
-  const { say, size } = frame.words;
+  const { say, size } = frame.messages;
   const wrong = wrongIn(props)('secret');
   return (
     <div class="field">
@@ -41,7 +36,7 @@ export const Value: FC<ShareProps> = (props) => {
       </div>
       <News {...props} field="secret" />
       <Wrong name="secret" text={wrong} />
-      {/* Filled by the script when it holds back a form that the server would refuse. */}
+      {/* The script says here why it does not send a form that the server would refuse. */}
       <p
         class="wrong"
         id="stopped"
@@ -54,13 +49,13 @@ export const Value: FC<ShareProps> = (props) => {
 
 const Text: FC<ShareProps> = (props) => {
   const { frame, plan, typed, news } = props;
-  const { say } = frame.words;
+  const { say } = frame.messages;
   const wrong = wrongIn(props)('secret');
   const attributes = controlAttributes({ name: 'secret', label: '', wrong });
   const hasNews = news?.field === 'secret';
   const described = [hasNews ? 'news' : '', attributes['aria-describedby'] ?? '', 'stopped'];
   return (
-    // Parsers drop a line break right after the tag (HTML §13.1.2.5), so one precedes the value.
+    // Parsers drop a line break right after the tag (HTML §13.1.2.5).
     <textarea
       {...attributes}
       aria-describedby={described.filter((id) => id !== '').join(' ')}
@@ -79,25 +74,25 @@ const Text: FC<ShareProps> = (props) => {
   );
 };
 
-/** Filled by the script near the limit; announced when that is near and when it is passed, not at every key. */
+/** For the script, near the limit. It announces only coming near and passing it, not every key. */
 const Counter: FC<{ frame: Frame }> = ({ frame }) => (
   <>
     <p
       class="counter"
       id="counter"
       hidden
-      data-left={formsOf(frame.words, 'share.left')}
-      data-about={formsOf(frame.words, 'share.leftAbout')}
-      data-over={formsOf(frame.words, 'share.tooLongBy')}
+      data-left={formsOf(frame.messages, 'share.left')}
+      data-about={formsOf(frame.messages, 'share.leftAbout')}
+      data-over={formsOf(frame.messages, 'share.tooLongBy')}
     />
     <p class="visually-hidden" id="counter-spoken" role="status" />
   </>
 );
 
-function newsText({ field, bits }: ShareNews, words: Frame['words']): string {
-  if (bits === null) return words.say(field === 'secret' ? 'suggest.takenBack' : 'share.passphraseBack');
-  if (field === 'passphrase') return words.say('share.passphraseDrawn', { count: bits });
-  return `${words.say('suggest.drawn')} ${strengthText(bits, words)}`;
+function newsText({ field, bits }: ShareNews, messages: Frame['messages']): string {
+  if (bits === null) return messages.say(field === 'secret' ? 'suggest.takenBack' : 'share.passphraseBack');
+  if (field === 'passphrase') return messages.say('share.passphraseDrawn', { count: bits });
+  return `${messages.say('suggest.drawn')} ${strengthText(bits, messages)}`;
 }
 
 const newsId: Readonly<Record<DrawableField, string>> = { secret: 'news', passphrase: 'passphrase-news' };
@@ -113,12 +108,12 @@ interface NewsProps {
   readonly field: DrawableField;
 }
 
-/** What was just put into a field, and the way back to what was typed there before. */
+/** What was just put into a field, and the way back to the earlier text. */
 export const News: FC<NewsProps> = ({ frame, typed, news, field }) => (
   <>
     {news?.field === field ? (
       <p class="news" id={newsId[field]} role="status">
-        {newsText(news, frame.words)}
+        {newsText(news, frame.messages)}
       </p>
     ) : null}
     <Aside frame={frame} typed={typed[field]} field={field} />
@@ -139,18 +134,18 @@ const Aside: FC<AsideProps> = ({ frame, typed: { drawn, aside }, field }) => (
     ))}
     {aside.length === 0 ? null : (
       <p class="aside">
-        {frame.words.say('suggest.aside')}
+        {frame.messages.say('suggest.aside')}
         <button
           class="quiet small"
           type="submit"
           id={takeBackId[field]}
-          name={takeBackField}
+          name={shareFields.takeBack}
           value={field}
           formaction={frame.href('suggest')}
           formnovalidate
         >
           <Icon name="undo" />
-          {frame.words.say('suggest.takeBack')}
+          {frame.messages.say('suggest.takeBack')}
         </button>
       </p>
     )}

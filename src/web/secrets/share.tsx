@@ -1,7 +1,6 @@
 /**
- * Sharing: the start page and its two POSTs, one that creates and one that draws a value into the form. Every
- * refusal returns the form with everything typed and stores nothing; a value is never in an address, a cookie or a
- * redirect.
+ * Sharing: the start page and its two POSTs, which create a secret or draw a value into the form. Every refusal returns the form with
+ * everything typed and stores nothing. No address, cookie or redirect holds a value.
  */
 import type { Settings } from '../../config/read.ts';
 import { type Caller, planOf } from '../../core/account.ts';
@@ -12,9 +11,10 @@ import type { ConcealInput, CreationOutcome } from '../../core/secrets/outcomes.
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { creationCapBytesFor } from '../../http/body.ts';
-import { fileOf } from '../client/assets.ts';
-import { problemWords } from '../kit/error-page.tsx';
-import { renderPage } from '../kit/layout.tsx';
+import { fileOf } from '../assets/assets.ts';
+import { drawOver, fieldNamed, shareFields, takeBack } from '../client/share-fields.ts';
+import { problemTexts } from '../kit/error-page.tsx';
+import { type Messages, wrongAddress } from '../kit/messages.ts';
 import {
   createdAt,
   type PageProblem,
@@ -24,44 +24,33 @@ import {
   pageReply,
   seeOther,
 } from '../kit/page.ts';
-import { type Words, wrongAddress } from '../kit/words.ts';
+import type { HereCookie, JustCreated } from './cookies.ts';
 import { askedLifetime, offerOf } from './fields.tsx';
 import {
   drawnPassphrase,
-  type GenerateField,
-  strengthBits,
-  suggestionBounds,
-  toSuggestInput,
-} from './generate.tsx';
-import type { HereCookie } from './here-cookie.ts';
-import type { JustCreated } from './receipt.tsx';
-import {
-  drawField,
-  drawOver,
   emptyShare,
-  fieldNamed,
+  type GenerateField,
   readSealed,
   readShare,
   type ShareField,
+  type ShareProps,
+  type ShareRefusal,
+  strengthBits,
+  suggestionBounds,
   type TypedShare,
-  takeBack,
-  takeBackField,
+  toSuggestInput,
 } from './share-form.ts';
 import { SharePage, SharingClosedPage } from './share-page.tsx';
-import type { ShareProps, ShareRefusal } from './share-refusal.tsx';
 import { offersSealing } from './share-sealing.tsx';
 
-/** Set by the script, which follows to the receipt itself. */
-const byScriptField = 'by-script';
-
 /**
- * Far larger than any secret, because a text refused as too long has to come back in the form. 1 MiB holds 100,000
- * Japanese characters, nine bytes each as a form encodes them.
+ * Far larger than any secret, because a text that is too long must come back in the form. 1 MiB holds 100,000 Japanese characters, which
+ * a form encodes in nine bytes each.
  */
 const formCapBytes = 1_048_576;
 
 interface ShareDeps {
-  /** Of other pages. */
+  /** Other pages'. */
   readonly bodyCapBytes: number;
   readonly service: Pick<SecretService, 'conceal' | 'suggest' | 'words'>;
   readonly accounts: Pick<AccountService, 'listShareDomains'>;
@@ -76,9 +65,9 @@ export function createSharePages(deps: ShareDeps): PageRoute[] {
     Math.max(formCapBytes, deps.bodyCapBytes, creationCapBytesFor(plans, planOf(plans, caller)));
   const toForm = { limit: 'none', handle: ({ frame }: PageRequest) => seeOther(frame.href('home')) } as const;
   const refuseShare = async (request: PageRequest, problem: PageProblem) =>
-    refuse(request, deps, await typedIn(request, deps), problemOfShare(problem, request.frame.words));
+    refuse(request, deps, await typedIn(request, deps), problemOfShare(problem, request.frame.messages));
   const refuseSuggestion = async (request: PageRequest, problem: PageProblem) =>
-    refuse(request, deps, await typedIn(request, deps), problemOfSuggestion(problem, request.frame.words));
+    refuse(request, deps, await typedIn(request, deps), problemOfSuggestion(problem, request.frame.messages));
   return [
     { name: 'home', get: { limit: 'none', isStatic: true, handle: (request) => showForm(request, deps) } },
     {
@@ -118,8 +107,7 @@ async function typedIn(request: PageRequest, deps: ShareDeps): Promise<TypedShar
 }
 
 async function showForm(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
-  if (!mayCreate(request, deps))
-    return pageReply(200, renderPage(<SharingClosedPage frame={request.frame} />));
+  if (!mayCreate(request, deps)) return pageReply(200, <SharingClosedPage frame={request.frame} />);
   const typed = untouched(request, deps);
   return formReply(200, request, deps, { typed, refusal: null, news: null });
 }
@@ -127,20 +115,20 @@ async function showForm(request: PageRequest, deps: ShareDeps): Promise<PageRepl
 async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
   const { frame, caller } = request;
   const typed = await typedIn(request, deps);
-  const lifetime = askedLifetime(typed.lifetime, offerOf(planFor(request, deps)), frame.words);
+  const lifetime = askedLifetime(typed.lifetime, offerOf(planFor(request, deps)), frame.messages);
   if ('wrong' in lifetime)
-    return refuse(request, deps, typed, stored(422, 'ttl-amount', lifetime.wrong, frame.words.say));
+    return refuse(request, deps, typed, stored(422, 'ttl-amount', lifetime.wrong, frame.messages.say));
   const sealed = readSealed(await request.form());
   const input = { ...toConcealInput(request, typed, lifetime.seconds), sealed };
   const outcome = await deps.service.conceal(input, caller);
   if (outcome.outcome !== 'created') {
-    return refuse(request, deps, typed, refusalOf(outcome, frame.words));
+    return refuse(request, deps, typed, refusalOf(outcome, frame.messages));
   }
   const receipt = frame.href('receipt', outcome.receipt.metadataKey);
   const { secretKey, ttlSeconds } = outcome.receipt;
   const link = frame.href('secret', secretKey ?? '');
   const cookies = [deps.justCreated.set(receipt), deps.here.made(link, ttlSeconds)];
-  const isByScript = (await request.form()).text(byScriptField) !== '';
+  const isByScript = (await request.form()).text(shareFields.byScript) !== '';
   return isByScript ? createdAt(receipt, cookies) : seeOther(receipt, cookies);
 }
 
@@ -166,28 +154,29 @@ function toConcealInput(
   };
 }
 
-/** Draws a value, or puts a typed text back. Answers with the form: a redirect would have to store the value. */
+/** Draws a value, or puts a text back. Answers with the form, because a redirect would have to store the value. */
 async function suggest(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
   const typed = await typedIn(request, deps);
   const form = await request.form();
-  const { words } = request.frame;
-  if (form.text(takeBackField) !== '') {
-    const field = fieldNamed(form.text(takeBackField));
+  const { messages } = request.frame;
+  const taken = form.text(shareFields.takeBack);
+  if (taken !== '') {
+    const field = fieldNamed(taken);
     const back = { ...typed, [field]: takeBack(typed[field]) };
     return formReply(200, request, deps, { typed: back, refusal: null, news: { field, bits: null } });
   }
   if (!mayCreate(request, deps)) {
-    return refuse(request, deps, typed, refusalOf({ outcome: 'account_required' }, words));
+    return refuse(request, deps, typed, refusalOf({ outcome: 'account_required' }, messages));
   }
-  const field = fieldNamed(form.text(drawField));
+  const field = fieldNamed(form.text(shareFields.draw));
   const input = field === 'passphrase' ? drawnPassphrase : toSuggestInput(typed.suggestion);
-  if ('wrong' in input) return refuse(request, deps, typed, wrongSuggestion(input.wrong, words));
+  if ('wrong' in input) return refuse(request, deps, typed, wrongSuggestion(input.wrong, messages));
   const drawn = drawOver(typed[field], (await deps.service.suggest(input)).expose());
   const news = { field, bits: strengthBits(input) };
   return formReply(200, request, deps, { typed: { ...typed, [field]: drawn }, refusal: null, news });
 }
 
-/** The same for everybody: which words are drawn is the browser's secret. */
+/** All words: only the browser knows which it draws. */
 async function sendWords({ service }: ShareDeps): Promise<PageReply> {
   const text = `${(await service.words()).join('\n')}\n`;
   const headers = { 'cache-control': 'public, max-age=86400' };
@@ -214,12 +203,12 @@ async function formReply(
   const domains = await domainsFor(request, deps);
   const page = <SharePage frame={frame} plan={planFor(request, deps)} domains={domains} {...props} />;
   return {
-    ...pageReply(status, renderPage(page), headers),
+    ...pageReply(status, page, headers),
     ...(offersSealing(frame) ? { usesWorker: true } : {}),
   };
 }
 
-/** Empty while the store does not answer, rather than losing the form. */
+/** Empty while the store does not answer, so that the form is not lost. */
 async function domainsFor({ signedIn }: PageRequest, { accounts }: ShareDeps): Promise<readonly string[]> {
   if (signedIn === null) return [];
   try {
@@ -233,12 +222,12 @@ async function domainsFor({ signedIn }: PageRequest, { accounts }: ShareDeps): P
 type Refusal = ShareRefusal & { readonly status: number; readonly headers?: PageReply['headers'] };
 type Refused = Exclude<CreationOutcome, { outcome: 'created' }>;
 
-function stored(status: number, field: ShareField | null, message: string, say: Words['say']): Refusal {
+function stored(status: number, field: ShareField | null, message: string, say: Messages['say']): Refusal {
   return { status, field, message, consolation: say('share.refused'), needsLogIn: false };
 }
 
-function refusalOf(refused: Refused, words: Words): Refusal {
-  const { say, wait, size } = words;
+function refusalOf(refused: Refused, messages: Messages): Refusal {
+  const { say, wait, size } = messages;
   const at = (status: number, field: ShareField | null, message: string) =>
     stored(status, field, message, say);
   switch (refused.outcome) {
@@ -259,7 +248,7 @@ function refusalOf(refused: Refused, words: Words): Refusal {
     case 'recipient_needs_account':
       return { ...at(403, 'recipient', say('share.recipientNeedsAccount')), needsLogIn: true };
     case 'undeliverable_recipient':
-      return at(422, 'recipient', wrongAddress(words, 'share.recipientWrong', refused.recipient));
+      return at(422, 'recipient', wrongAddress(messages, 'share.recipientWrong', refused.recipient));
     case 'unknown_share_domain':
       return at(422, 'share-domain', say('share.domainWrong'));
     case 'public_sharing_disabled':
@@ -277,18 +266,18 @@ function refusalOf(refused: Refused, words: Words): Refusal {
   }
 }
 
-function wrongSuggestion(field: GenerateField, { say }: Words): Refusal {
+function wrongSuggestion(field: GenerateField, { say }: Messages): Refusal {
   const { length, words } = suggestionBounds;
   const { min, max } = field === 'suggest-words' ? words : length;
   const message = field === 'suggest-sets' ? say('suggest.noSet') : say('suggest.wrongLength', { min, max });
   return { status: 422, field, message, consolation: say('suggest.nothingDrawn'), needsLogIn: false };
 }
 
-function problemOfShare(problem: PageProblem, words: Words): Refusal {
-  const { status, form } = problemWords(problem, words);
-  return stored(status, null, form, words.say);
+function problemOfShare(problem: PageProblem, messages: Messages): Refusal {
+  const { status, form } = problemTexts(problem, messages);
+  return stored(status, null, form, messages.say);
 }
 
-function problemOfSuggestion(problem: PageProblem, words: Words): Refusal {
-  return { ...problemOfShare(problem, words), consolation: words.say('suggest.nothingDrawn') };
+function problemOfSuggestion(problem: PageProblem, messages: Messages): Refusal {
+  return { ...problemOfShare(problem, messages), consolation: messages.say('suggest.nothingDrawn') };
 }

@@ -1,7 +1,4 @@
-/**
- * The product's own mark: a mayfly with two upright wings, one long body and three tails, in the colours of leaf and sun.
- * Drawn on a grid of 24; small pictures leave out the veins and a tail.
- */
+/** The default logo: a mayfly in the colours of leaf and sun, on a grid of 24. Small pictures omit the veins and a tail. */
 import type { FC } from 'hono/jsx';
 
 const back = 'M17.4 15.2C22 12 23.4 6.5 22.1 1.6 20 2 18.4 3.2 17.6 4.5 19 8 19 11.5 17.4 15.2Z';
@@ -13,8 +10,8 @@ const tails =
   'M7.6 11.5C6.8 9.3 6.3 6.7 6.3 3.7M7.6 11.5C6.4 9.3 5 7.5 3.2 6.2M7.6 11.5C6.1 10.3 4.4 9.8 2.6 10';
 const twoTails = 'M7.6 11.5C6.8 9.3 6 7 5.8 4.2M7.6 11.5C6.1 10.3 4.4 9.8 2.6 9.6';
 
-/** For an SVG of its own: 23 wide and 19 high. */
-export const Mark: FC<{ transform?: string }> = (attributes) => (
+/** 23 wide and 19 high. */
+export const Mayfly: FC<{ transform?: string }> = (attributes) => (
   <g class="mark" {...attributes}>
     <path class="sunlit" d={back} />
     <path d={front + body} />
@@ -22,16 +19,16 @@ export const Mark: FC<{ transform?: string }> = (attributes) => (
   </g>
 );
 
-export const OwnLogo: FC = () => (
+export const DefaultLogo: FC = () => (
   <svg viewBox="1.5 -.5 23 19" aria-hidden="true">
-    <Mark />
+    <Mayfly />
   </svg>
 );
 
 const lines = 'fill="none" stroke-linejoin="round" stroke-linecap="round"';
 
-/** Seen on light and on dark tabs, so its colours are between both. */
+/** Its colours suit light and dark tabs. */
 export const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="1 -2.5 24 24"><path fill="#d9952b" d="${back}"/><path fill="#2f8a73" d="${front}"/><path fill="#2f8a73" stroke="#2f8a73" stroke-width=".9" d="${body}"/><path ${lines} stroke="#2f8a73" stroke-width="1.6" d="${twoTails}"/></svg>`;
 
-/** Fills its square, with the mark in the middle that every shape of icon shows (W3C App Manifest, safe zone). */
+/** Fills a square, with the mayfly in the middle, which every icon shape shows (W3C App Manifest, safe zone). */
 export const appIconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-4.5 -8 35 35"><path fill="#1b5a4b" d="M-5-8h36v36H-5z"/><path fill="#e8b04a" d="${back}"/><path fill="#fffdf9" d="${front}"/><path ${lines} stroke="#1b5a4b" stroke-width=".5" d="${veins}"/><path fill="#fffdf9" stroke="#fffdf9" stroke-width=".5" d="${body}"/><path ${lines} stroke="#fffdf9" stroke-width=".9" d="${tails}"/></svg>`;

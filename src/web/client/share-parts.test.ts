@@ -1,6 +1,6 @@
 /** How much more fits is never said wrongly, in any script. */
 import { describe, expect, it } from 'bun:test';
-import { roomIn } from './share-count.ts';
+import { roomIn } from './share-parts.ts';
 
 describe('the room that is left', () => {
   it('is not spoken of below four fifths of the limit', () => {

@@ -1,6 +1,6 @@
-/** The client in `sdk/` as pages on the same origin may load it. */
+/** The client in `sdk/`, for pages of the same origin. From the sources, importing it bundles the client. */
 import { fileOf, type SiteFile } from './assets.ts';
-import { bundleSdk } from './sdk-bundle.ts' with { type: 'macro' };
+import { bundleSdk } from './bundle.ts' with { type: 'macro' };
 
 const files = new Map<string, SiteFile>(
   Object.entries(bundleSdk()).map(([name, text]) => [name, fileOf(text, 'text/javascript; charset=utf-8')]),

@@ -1,7 +1,4 @@
-/**
- * What the pages run, as the browser gets it. Never imported while requests are served: from the sources, a macro that runs then can
- * lose what waits for the event loop.
- */
+/** The pages' scripts. Import it only at the start: from the sources, a macro that runs while requests are served can lose events. */
 import { bundleScripts } from './bundle.ts' with { type: 'macro' };
 
 export const scriptTexts = bundleScripts([

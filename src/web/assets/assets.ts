@@ -1,7 +1,6 @@
 /**
- * The style sheet and the scripts, as files that caches may keep for ever: each address holds a hash of the content, and
- * a page names exactly what is served, with its integrity (W3C SRI). A script is bundled with all that it imports
- * (`bundle.ts`), so its integrity covers everything that runs. Every page works without scripts.
+ * Style sheets and scripts as files that caches may keep forever: their addresses contain a hash, and pages name them with their integrity
+ * (W3C SRI). Each script is bundled with its imports (`bundle.ts`), so its integrity covers everything that runs.
  */
 import { createHash } from 'node:crypto';
 import { gzip } from '../../http/compression.ts';
@@ -17,17 +16,17 @@ import reference from '../style/reference.css' with { type: 'text' };
 import secret from '../style/secret.css' with { type: 'text' };
 import share from '../style/share.css' with { type: 'text' };
 import { scriptTexts } from './scripts.ts';
-/** A file that never changes under its address, which holds a hash of it: caches may keep it for ever. */
+
 export interface SiteFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The same, compressed; `null` for what is compressed already. */
+  /** `null` if `bytes` are compressed already. */
   readonly gzipped: Uint8Array<ArrayBuffer> | null;
   readonly type: string;
-  /** The content security policy under which it runs; absent where nothing runs by itself. */
+  /** The content security policy of a file that runs by itself. */
   readonly policy?: string;
 }
 
-/** Without comments and the blanks at the ends of lines; compression takes care of the rest. */
+/** Removes comments and indentation; compression does the rest. */
 function pack(css: string): string {
   return css
     .replace(/\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\//g, '')
@@ -37,12 +36,12 @@ function pack(css: string): string {
 }
 
 /**
- * System fonts only, and nothing is loaded from it. Text contrast is at least 4.5 : 1 and that of borders and focus marks
- * 3 : 1 in every colour scheme (WCAG 2.2 AA).
+ * System fonts only; it loads nothing. In every colour scheme, text has a contrast of at least 4.5 : 1, borders and focus marks 3 : 1
+ * (WCAG 2.2 AA).
  */
 export const styleText = [base, frame, share, receipt, secret, domains, about, print].map(pack).join('');
 
-/** Sheets of single pages that would weigh on the others. */
+/** For a few pages only. */
 const extraStyles = { account: items + account, reference } as const;
 export type StyleName = keyof typeof extraStyles;
 
@@ -50,16 +49,13 @@ const workerName = 'stretch-worker';
 export type ScriptName = Exclude<keyof typeof scriptTexts, typeof workerName>;
 
 export interface Asset {
-  /** The file's name below `/assets/`. */
+  /** Below `/assets/`. */
   readonly name: string;
   /** For the `integrity` attribute. */
   readonly integrity: string;
 }
 
-/**
- * Of the worker that stretches passphrases: it may compile WebAssembly, which the pages may not, and can send nothing to anybody but
- * its page.
- */
+/** The worker that stretches passphrases may compile WebAssembly, unlike the pages, and can talk only to its page. */
 const workerPolicy = [
   "default-src 'none'",
   "script-src 'wasm-unsafe-eval'",
@@ -72,13 +68,13 @@ export interface Assets {
   readonly style: Asset;
   extraStyle(name: StyleName): Asset;
   script(name: ScriptName): Asset;
-  /** Stretches passphrases; started only by pages that seal or open, when there is one. */
+  /** Stretches passphrases. */
   readonly worker: Asset;
-  /** By file name; `null` when there is no such file. */
+  /** By file name. */
   find(name: string): SiteFile | null;
 }
 
-/** Made when the first page is: packing takes some 40 ms, which a start need not wait for. */
+/** Packs at the first use: it takes some 40 ms, for which a start need not wait. */
 export function createAssets(): Assets {
   let made: Assets | null = null;
   const all = (): Assets => {

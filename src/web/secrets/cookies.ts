@@ -1,11 +1,4 @@
-/**
- * What this browser itself has done with a secret: made it, opened it or burned it. So its page can warn someone who made it without
- * an account, and say later "you opened it here", which the server says to nobody else (P17): it only repeats what the browser sends.
- *
- * No script reads it, and it holds no value. While a secret waits, its key is the link: the cookie of the browser that made it holds a
- * hash of the key, and its path does not name the key (P18). Later the key opens nothing, and the cookie belongs to the path of that
- * one secret.
- */
+/** Cookies about one secret in one browser. No script reads them, and none holds a value or a key that opens something. */
 import { createHash } from 'node:crypto';
 import { cookieIn } from '../kit/session.ts';
 
@@ -14,8 +7,15 @@ export interface Ended {
   readonly at: number;
 }
 
+/**
+ * What this browser did with a secret: made, opened or burned it. So its page can warn its maker without an account, and later say "you
+ * opened it here". It repeats only what the browser sends (P17).
+ *
+ * While a secret waits, its key is the link: the cookie then holds a hash of the key, and a path without it (P18). Later the key opens
+ * nothing, and the cookie has that secret's path.
+ */
 export interface HereCookie {
-  /** For the answer to the creation, as long as the secret may wait. */
+  /** Lives as long as the secret may wait. */
   made(secretPath: string, ttlSeconds: number): string;
   ended(secretPath: string, ended: Ended): string;
   isMadeHere(cookies: string, secretPath: string): boolean;
@@ -30,10 +30,7 @@ function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
 }
 
-/**
- * One of sixteen, so that a browser that makes many links sends few: a newer link takes an older one's place. 96 bits of a key that
- * has 160: nobody gets from one to the other.
- */
+/** One of sixteen names, so that a browser with many links sends few cookies. 96 of a key's 160 bits do not lead back to it. */
 function madeCookie(secretPath: string): { readonly name: string; readonly value: string } {
   const digest = createHash('sha256').update(`mayfly/here ${secretPath}`).digest('hex');
   return { name: `made-${digest.slice(0, 1)}`, value: digest.slice(1, 25) };
@@ -56,5 +53,23 @@ export function createHereCookie(isSecure: boolean): HereCookie {
       const [, what, at] = endedForm.exec(cookieIn(cookies, name)) ?? [];
       return what === 'opened' || what === 'burned' ? { what, at: Number(at) } : null;
     },
+  };
+}
+
+/** Lets the creator's browser show the link once, right after the creation. It has the receipt's path, and using it clears it. */
+export interface JustCreated {
+  set(receiptPath: string): string;
+  clear(receiptPath: string): string;
+  isIn(cookies: string): boolean;
+}
+
+/** @param isSecure whether the site is served over https. */
+export function createJustCreated(isSecure: boolean): JustCreated {
+  const created = 'just-created';
+  const rules = `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+  return {
+    set: (path) => `${created}=1; Path=${path}; Max-Age=60; ${rules}`,
+    clear: (path) => `${created}=; Path=${path}; Max-Age=0; ${rules}`,
+    isIn: (cookies) => cookieIn(cookies, created) === '1',
   };
 }

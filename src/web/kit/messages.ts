@@ -1,4 +1,4 @@
-/** The words and formats of one language, bound to it, so that pages are functions of their props. */
+/** The messages and formats of one language, so that pages are functions of their props. */
 import { unseenIn } from '../../core/mail/recipients.ts';
 import { catalogueOf, directionOf, type Locale, type MessageKey } from '../../locale/catalogues.ts';
 import { sizeText } from '../../locale/size.ts';
@@ -15,20 +15,20 @@ import {
   translate,
 } from '../../locale/translate.ts';
 
-export interface Words {
+export interface Messages {
   readonly locale: Locale;
-  /** Of the page: `rtl` for Arabic and Hebrew. */
+  /** `rtl` for Arabic and Hebrew. */
   readonly direction: 'ltr' | 'rtl';
   say(key: MessageKey, params?: MessageParams): string;
-  /** A moment, in UTC. */
+  /** In UTC. */
   moment(unixSeconds: number): string;
-  /** The same, short, for lists. */
+  /** Short, for lists. */
   shortMoment(unixSeconds: number): string;
-  /** Rounded down, in at most two units: `6 days, 23 hours`. */
+  /** `6 days, 23 hours`, rounded down. */
   duration(seconds: number): string;
-  /** What is left, in one unit and never more than there is: `about 7 days`, `6 days`. */
+  /** `about 7 days`, `6 days`, rounded down. */
   roughly(seconds: number): string;
-  /** How long to wait, in one unit and rounded up: `10 minutes`. */
+  /** `10 minutes`, rounded up. */
   wait(seconds: number): string;
   /** `5,000`. */
   number(value: number): string;
@@ -36,26 +36,26 @@ export interface Words {
   size(bytes: number): string;
   /** `one, two and three`. */
   list(items: readonly string[]): string;
-  /** A code such as `#a1b2c3` for a sentence: it reads from left to right whatever stands around it (Unicode TR 9). */
+  /** A code such as `#a1b2c3`, which reads from left to right in any sentence (Unicode TR 9). */
   code(text: string): string;
-  /** A language's name in that language, as a menu shows it: `Français`. */
+  /** `Français`. */
   languageName(locale: Locale): string;
 }
 
-/** @param key says that the text is not the address that is asked for */
-export function wrongAddress({ say, code }: Words, key: MessageKey, text: string): string {
+/** @param key says that the text is not a valid address */
+export function wrongAddress({ say, code }: Messages, key: MessageKey, text: string): string {
   const character = unseenIn(text);
   return character === null
     ? say(key)
     : `${say(key)} ${say('share.addressUnseen', { character: code(character) })}`;
 }
 
-/** All plural forms of a text, as JSON, for a script that counts and chooses among them. */
-export function formsOf({ locale }: Words, key: MessageKey): string {
+/** All plural forms, as JSON, for a script that counts. */
+export function formsOf({ locale }: Messages, key: MessageKey): string {
   return JSON.stringify(catalogueOf(locale)[key]);
 }
 
-export function wordsIn(locale: Locale): Words {
+export function messagesIn(locale: Locale): Messages {
   const direction = directionOf(locale);
   return {
     locale,
@@ -69,7 +69,7 @@ export function wordsIn(locale: Locale): Words {
     number: (value) => formatNumber(locale, value),
     size: (bytes) => sizeText(locale, bytes),
     list: (items) => formatList(locale, items),
-    // Needless from left to right, where the invisible characters would only be copied along.
+    // Left-to-right pages need none, and people would copy the invisible characters.
     code: (text) => (direction === 'rtl' ? `\u2066${text}\u2069` : text),
     languageName,
   };

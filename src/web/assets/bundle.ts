@@ -1,0 +1,79 @@
+/**
+ * What the executable holds ready-made: the pages' scripts, the client in `sdk/`, and the icons. Imported as macros, which run when the
+ * file that uses them is transpiled. The bundler is busy then, so this file bundles in another process, as its main program.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dir, '..', '..', '..');
+
+type Texts<Name extends string = string> = Readonly<Record<Name, string>>;
+
+/** Each alone: one build of several modules keeps in each what any of them uses. */
+async function bundle(path: string, options: { minify?: boolean; external?: string[] }): Promise<string> {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(root, path)],
+    target: 'browser',
+    format: 'esm',
+    ...options,
+  });
+  return (await outputs[0]?.text()) ?? '';
+}
+
+async function scripts(names: readonly string[]): Promise<Texts> {
+  const bundled = names.map(async (name) => [
+    name,
+    await bundle(`src/web/client/${name}.ts`, { minify: true }),
+  ]);
+  return Object.fromEntries(await Promise.all(bundled));
+}
+
+/** The client's modules, with those each one loads instead of including: all share one class of errors. */
+const sdkModules = {
+  error: {},
+  mayfly: { 'sharing.ts': 'sharing.js', 'error.ts': 'error.js' },
+  sharing: { 'stretch.ts': 'stretch.js', 'error.ts': 'error.js' },
+  stretch: {},
+} as const;
+
+async function sdk(): Promise<Texts> {
+  const bundled = Object.entries(sdkModules).map(async ([name, others]) => {
+    const external = Object.keys(others).map((source) => `*/${source}`);
+    const text = Object.entries<string>(others).reduce(
+      (module, [source, loaded]) => module.replaceAll(`"./${source}"`, `"./${loaded}"`),
+      await bundle(`sdk/${name}.ts`, { external }),
+    );
+    return [`${name}.js`, text];
+  });
+  return Object.fromEntries(await Promise.all(bundled));
+}
+
+/** @throws if something does not bundle */
+function bundled(...options: readonly string[]): Texts {
+  const { stdout, stderr, success } = Bun.spawnSync([process.execPath, import.meta.path, ...options], {
+    cwd: root,
+  });
+  if (!success) throw new Error(`The scripts do not bundle: ${stderr.toString()}`);
+  return JSON.parse(stdout.toString());
+}
+
+/** Each script as one module, with its imports. */
+export function bundleScripts<Name extends string>(names: readonly Name[]): Texts<Name> {
+  return bundled('scripts', ...names);
+}
+
+/** By file name. The package has the same modules unbundled (`scripts/build-sdk.mjs`). */
+export function bundleSdk(): Texts {
+  return bundled('sdk');
+}
+
+/** In base64, by file name. `scripts/generate-icons.ts` draws them. */
+export function appIcons(): Texts {
+  const read = (name: string) => readFileSync(join(import.meta.dir, 'icons', name)).toString('base64');
+  return Object.fromEntries(['app-180.png', 'app-512.png'].map((name) => [name, read(name)]));
+}
+
+if (import.meta.main) {
+  const [kind, ...names] = process.argv.slice(2);
+  console.log(JSON.stringify(await (kind === 'sdk' ? sdk() : scripts(names))));
+}

@@ -1,0 +1,73 @@
+/** The share form's fields: the server renders and reads them by these names, and the script sends them. */
+export const shareFields = {
+  /** Names the field that a value is drawn into; absent for the secret. */
+  draw: 'draw',
+  /** On the button that puts the newest text back: its value names the field. */
+  takeBack: 'take-back',
+  /** Sent by the script, which goes to the receipt itself. */
+  byScript: 'by-script',
+  recipient: 'recipient',
+  suggestStyle: 'suggest-style',
+  suggestLength: 'suggest-length',
+  suggestWords: 'suggest-words',
+  sealedVersion: 'sealed-version',
+  sealedCiphertext: 'sealed-ciphertext',
+  sealedLink: 'sealed-link',
+  sealedProof: 'sealed-proof',
+  sealedPassphrase: 'sealed-passphrase',
+} as const;
+
+export const drawableFields = ['secret', 'passphrase'] as const;
+export type DrawableField = (typeof drawableFields)[number];
+
+/** A field that a value can be drawn into. */
+export interface Drawable {
+  readonly text: string;
+  /** The last value drawn into it. */
+  readonly drawn: string;
+  /** What was typed there before, newest last. */
+  readonly aside: readonly string[];
+}
+
+const prefixes = { secret: '', passphrase: 'passphrase-' } as const;
+
+export function drawnName(field: DrawableField): string {
+  return `${prefixes[field]}drawn`;
+}
+
+export function asideName(field: DrawableField, at: number | ''): string {
+  return `${prefixes[field]}aside-${at}`;
+}
+
+/** Whether a field's text is for the recipient alone: the value, the passphrase, and the texts that drawn values replaced. */
+export function isContentName(name: string): boolean {
+  return drawableFields.some(
+    (field) => name === field || name === drawnName(field) || name.startsWith(asideName(field, '')),
+  );
+}
+
+export function fieldNamed(name: string): DrawableField {
+  return name === 'passphrase' ? name : 'secret';
+}
+
+export function drawOver(typed: Drawable, value: string): Drawable {
+  return { text: value, drawn: value, aside: [...typed.aside, ...ownText(typed)] };
+}
+
+/** Puts the newest text back, and the text in the field last in line: each gets its turn. */
+export function takeBack(typed: Drawable): Drawable {
+  const newest = typed.aside.at(-1);
+  if (newest === undefined) return typed;
+  return { text: newest, drawn: '', aside: [...ownText(typed), ...typed.aside.slice(0, -1)] };
+}
+
+/** The field's text if it was typed, not drawn. */
+function ownText({ text, drawn }: Drawable): readonly string[] {
+  return text === '' || text === drawn ? [] : [text];
+}
+
+/** 6^5, as many as five dice show. */
+export const wordListSize = 7_776;
+
+/** 64 bits: enough because guesses are limited, and words are easy to read out. */
+export const passphraseWords = 5;
