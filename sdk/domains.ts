@@ -8,32 +8,90 @@
  * const { state } = await domains.verify('secrets.example.com');
  * ```
  */
-import {
-  type Brand,
-  type BrandChanges,
-  brandFields,
-  type DomainList,
-  type TargetedDomain,
-  toBrandAnswer,
-  toDomainList,
-  toTargetedDomain,
-} from './domain-records.ts';
+import { type DomainState, domainStates } from '../src/protocol/vocabulary.ts';
 import type { CallOptions } from './limit.ts';
 import { createTransport, type TransportOptions } from './transport.ts';
-import { given } from './wire.ts';
+import {
+  flagAt,
+  given,
+  listAt,
+  numberAt,
+  objectAt,
+  optionalText,
+  optionalTime,
+  type Raw,
+  textAt,
+  textsAt,
+  timeAt,
+  type WireBrand,
+  type WireBrandChanges,
+  type WireDomain,
+  type WireDomainAnswer,
+  type WireDomains,
+  type WireRecord,
+  wordAt,
+} from './wire.ts';
 
 export type { DomainState } from '../src/protocol/vocabulary.ts';
-export type {
-  Brand,
-  BrandChanges,
-  Domain,
-  DomainList,
-  DomainTarget,
-  TargetedDomain,
-} from './domain-records.ts';
 export { type FieldError, MayflyError, type MayflyErrorCode } from './error.ts';
 export type { CallOptions } from './limit.ts';
 export type { Credentials, Fetch, TransportOptions } from './transport.ts';
+
+export interface Brand {
+  /** `null` in any field: the site's own. */
+  readonly name: string | null;
+  /** `#rrggbb`, on a light page. */
+  readonly colour: string | null;
+  /** `#rrggbb`, on a dark page. */
+  readonly darkColour: string | null;
+  /** Above the button that opens a secret. */
+  readonly instructionsBefore: string | null;
+  /** Below an opened secret. */
+  readonly instructionsAfter: string | null;
+  /** A BCP 47 tag. */
+  readonly locale: string | null;
+  /** The logo's path on the domain. */
+  readonly logo: string | null;
+  /** Whether anyone may share on the domain. */
+  readonly isPublic: boolean;
+}
+
+/** Absent fields stay unchanged; `null` restores the site's own. */
+export type BrandChanges = Partial<Omit<Brand, 'logo'>>;
+
+export interface Domain {
+  /** In ASCII, lower case. */
+  readonly name: string;
+  /** In Unicode. */
+  readonly displayName: string;
+  readonly state: DomainState;
+  /** Why the last check failed; `null` if it did not, or there was none. */
+  readonly finding: string | null;
+  readonly checkedAt: Date | null;
+  /** The record to publish; `null` if the server's operator vouches for the domain. */
+  readonly txtRecord: { readonly name: string; readonly value: string } | null;
+  readonly brand: Brand;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** Where the domain must point. */
+export interface DomainTarget {
+  /** For a CNAME. */
+  readonly host: string;
+  /** For A and AAAA records. */
+  readonly addresses: readonly string[];
+}
+
+export interface TargetedDomain extends Domain {
+  readonly target: DomainTarget;
+}
+
+export interface DomainList {
+  readonly domains: readonly Domain[];
+  /** How many the plan allows. */
+  readonly max: number;
+}
 
 /** Every method needs an account, and rejects only with `MayflyError`. `name` is the domain in any spelling. */
 export interface DomainClient {
@@ -51,6 +109,64 @@ export interface DomainClient {
   setBrand(name: string, changes: BrandChanges, options?: CallOptions): Promise<Brand>;
   /** @param logo PNG, JPEG, WebP, GIF or an SVG without active content, up to 262 kB, with its `type` set; `null` removes it */
   setLogo(name: string, logo: Blob | null, options?: CallOptions): Promise<Brand>;
+}
+
+function toBrand(record: Raw<WireBrand>): Brand {
+  return {
+    name: optionalText(record, 'name'),
+    colour: optionalText(record, 'primary_color'),
+    darkColour: optionalText(record, 'primary_color_dark'),
+    instructionsBefore: optionalText(record, 'instructions_pre_reveal'),
+    instructionsAfter: optionalText(record, 'instructions_post_reveal'),
+    locale: optionalText(record, 'locale'),
+    logo: optionalText(record, 'logo'),
+    isPublic: flagAt(record, 'allow_public_homepage'),
+  };
+}
+
+function toBrandAnswer(answer: Raw<WireRecord<WireBrand>>): Brand {
+  return toBrand(objectAt(answer, 'record'));
+}
+
+function toDomain(record: Raw<WireDomain>): Domain {
+  const name = optionalText(record, 'txt_validation_host');
+  const value = optionalText(record, 'txt_validation_value');
+  return {
+    name: textAt(record, 'name'),
+    displayName: textAt(record, 'display_domain'),
+    state: wordAt(record, 'state', domainStates),
+    finding: optionalText(record, 'finding'),
+    checkedAt: optionalTime(record, 'checked'),
+    txtRecord: name === null || value === null ? null : { name, value },
+    brand: toBrand(objectAt(record, 'brand')),
+    createdAt: timeAt(record, 'created'),
+    updatedAt: timeAt(record, 'updated'),
+  };
+}
+
+function toTargetedDomain(answer: Raw<WireDomainAnswer>): TargetedDomain {
+  const cluster = objectAt(objectAt(answer, 'details'), 'cluster');
+  const target = { host: textAt(cluster, 'cluster_host'), addresses: textsAt(cluster, 'cluster_ips') };
+  return { ...toDomain(objectAt(answer, 'record')), target };
+}
+
+function toDomainList(answer: Raw<WireDomains>): DomainList {
+  return {
+    domains: listAt(answer, 'records').map(toDomain),
+    max: numberAt(objectAt(answer, 'details'), 'max'),
+  };
+}
+
+function brandFields(changes: BrandChanges): WireBrandChanges {
+  return {
+    name: changes.name,
+    primary_color: changes.colour,
+    primary_color_dark: changes.darkColour,
+    instructions_pre_reveal: changes.instructionsBefore,
+    instructions_post_reveal: changes.instructionsAfter,
+    locale: changes.locale,
+    allow_public_homepage: changes.isPublic,
+  };
 }
 
 /**

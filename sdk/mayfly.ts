@@ -124,9 +124,7 @@ export interface MayflyClient {
   inspect(secret: string, options?: PassphraseOption): Promise<WaitingSecret>;
   /** `null` once the secret is gone. Needs no passphrase, and does not consume. */
   status(secret: string, options?: CallOptions): Promise<WaitingSecret | null>;
-  /**
-   * `status` of up to 100 secrets, in their order. A region answers only for its own secrets: `null` also for those of another.
-   */
+  /** `status` of up to 100 secrets, in their order. A region answers only for its own secrets: `null` also for those of another. */
   statuses(secrets: readonly string[], options?: CallOptions): Promise<readonly (WaitingSecret | null)[]>;
   /** The creator's view. */
   receipt(metadata: string, options?: CallOptions): Promise<Receipt>;

@@ -6,6 +6,7 @@
 import type {
   Burner,
   DeliveryState,
+  DomainState,
   LockCause,
   NoticeKind,
   ReceiptState,
@@ -66,23 +67,17 @@ export function textsAt<Wire>(from: Raw<Wire>, field: FieldsOf<Wire, readonly st
   return value;
 }
 
-export function textAt<Wire>(from: Raw<Wire>, field: FieldsOf<Wire, string>): string {
-  const value = from[field];
-  if (!isText(value)) throw unexpected();
-  return value;
+function reader<Kind>(isKind: (value: unknown) => value is Kind) {
+  return <Wire>(from: Raw<Wire>, field: FieldsOf<Wire, Kind>): Kind => {
+    const value: unknown = from[field];
+    if (!isKind(value)) throw unexpected();
+    return value;
+  };
 }
 
-export function numberAt<Wire>(from: Raw<Wire>, field: FieldsOf<Wire, number>): number {
-  const value = from[field];
-  if (typeof value !== 'number') throw unexpected();
-  return value;
-}
-
-export function flagAt<Wire>(from: Raw<Wire>, field: FieldsOf<Wire, boolean>): boolean {
-  const value = from[field];
-  if (typeof value !== 'boolean') throw unexpected();
-  return value;
-}
+export const textAt = /* @__PURE__ */ reader(isText);
+export const numberAt = /* @__PURE__ */ reader((value) => typeof value === 'number');
+export const flagAt = /* @__PURE__ */ reader((value) => typeof value === 'boolean');
 
 export function timeAt<Wire>(from: Raw<Wire>, field: FieldsOf<Wire, number>): Date {
   return new Date(numberAt(from, field) * 1000);
@@ -168,10 +163,7 @@ export interface WireReceipt {
   readonly locked: WireLock | null;
 }
 
-export interface WireLock {
-  readonly by: LockCause;
-  readonly until: number | null;
-}
+export type WireLock = Readonly<{ by: LockCause; until: number | null }>;
 
 /** The secret's own record. */
 export interface WireSecret {
@@ -184,29 +176,16 @@ export interface WireSecret {
   readonly created: number;
 }
 
-export interface WireOpenedSecret extends WireSecret {
-  readonly secret_value: string;
-}
+type With<Wire, Fields> = Omit<Wire, keyof Fields> & Readonly<Fields>;
 
+export type WireOpenedSecret = With<WireSecret, { secret_value: string }>;
 /** A repeated creation answers with the present state. */
-export interface WireCreatedSecret extends Omit<WireSecret, 'state'> {
-  readonly state: 'new' | 'received' | 'burned' | 'expired';
-}
-
-export interface WireGeneratedSecret extends WireCreatedSecret {
-  readonly secret_value: string;
-}
-
+export type WireCreatedSecret = With<WireSecret, { state: Exclude<ReceiptState, 'viewed'> }>;
+export type WireGeneratedSecret = With<WireCreatedSecret, { secret_value: string }>;
 /** An end-to-end secret, just read. */
-export interface WireSealedSecret extends Omit<WireSecret, 'sealed'> {
-  readonly sealed: { readonly v: 1; readonly ciphertext: string };
-}
-
+export type WireSealedSecret = With<WireSecret, { sealed: { readonly v: 1; readonly ciphertext: string } }>;
 /** For a key that opens nothing. */
-export interface WireUnknownSecret {
-  readonly key: string;
-  readonly state: 'unknown';
-}
+export type WireUnknownSecret = Readonly<{ key: string; state: 'unknown' }>;
 
 export interface WireRemarks {
   readonly adjusted?:
@@ -235,50 +214,22 @@ export interface WireProblem {
   readonly limit?: number | undefined;
 }
 
-export interface WireBatch {
-  readonly results: readonly (
-    | (WireCreation & { readonly success: true })
-    | (WireCreation<WireGeneratedSecret> & { readonly success: true })
-    | WireProblem
-  )[];
-}
+type WireMade = (WireCreation | WireCreation<WireGeneratedSecret>) & { readonly success: true };
 
-export interface WireRecord<Record> {
-  readonly record: Record;
-}
-
-export interface WireChange extends WireRecord<WireReceipt> {
-  readonly details: WireRemarks;
-}
-
-export interface WireStatuses {
-  readonly records: readonly (WireSecret | WireUnknownSecret)[];
-}
+export type WireBatch = Readonly<{ results: readonly (WireMade | WireProblem)[] }>;
+export type WireRecord<Record> = Readonly<{ record: Record }>;
+export type WireChange = WireRecord<WireReceipt> & Readonly<{ details: WireRemarks }>;
+export type WireStatuses = Readonly<{ records: readonly (WireSecret | WireUnknownSecret)[] }>;
 
 export interface WireRecent {
   readonly records: readonly WireReceipt[];
   readonly details: { readonly next_cursor: string | null };
 }
 
-export interface WireDelivery {
-  readonly state: DeliveryState;
-  readonly at: number;
-  readonly reply: string | null;
-}
-
-export interface WireServiceStatus {
-  readonly locale: string;
-  readonly region?: string | undefined;
-}
-
-export interface WireVersion {
-  readonly version: readonly string[];
-}
-
-export interface WireLocales {
-  readonly locales: readonly string[];
-  readonly default_locale: string;
-}
+export type WireDelivery = Readonly<{ state: DeliveryState; at: number; reply: string | null }>;
+export type WireServiceStatus = Readonly<{ locale: string; region?: string | undefined }>;
+export type WireVersion = Readonly<{ version: readonly string[] }>;
+export type WireLocales = Readonly<{ locales: readonly string[]; default_locale: string }>;
 
 export interface WireAccount {
   readonly custid: string;
@@ -293,3 +244,40 @@ export interface WireAccount {
     };
   };
 }
+
+export interface WireBrand {
+  readonly name: string | null;
+  readonly primary_color: string | null;
+  readonly primary_color_dark: string | null;
+  readonly instructions_pre_reveal: string | null;
+  readonly instructions_post_reveal: string | null;
+  readonly locale: string | null;
+  readonly logo: string | null;
+  readonly allow_public_homepage: boolean;
+}
+
+/** Absent: unchanged. */
+export type WireBrandChanges = {
+  readonly [Field in Exclude<keyof WireBrand, 'logo'>]: WireBrand[Field] | undefined;
+};
+
+export interface WireDomain {
+  readonly name: string;
+  readonly display_domain: string;
+  readonly state: DomainState;
+  readonly finding: string | null;
+  readonly checked: number | null;
+  readonly txt_validation_host: string | null;
+  readonly txt_validation_value: string | null;
+  readonly brand: WireBrand;
+  readonly created: number;
+  readonly updated: number;
+}
+
+export interface WireDomainAnswer extends WireRecord<WireDomain> {
+  readonly details: {
+    readonly cluster: { readonly cluster_host: string; readonly cluster_ips: readonly string[] };
+  };
+}
+
+export type WireDomains = Readonly<{ records: readonly WireDomain[]; details: { readonly max: number } }>;

@@ -1,6 +1,4 @@
-/**
- * Injective encodings: big-endian integers, length-prefixed fields, well-formed UTF-8. Two records never have the same additional data.
- */
+/** Injective encodings: big-endian integers, length-prefixed fields, well-formed UTF-8. Two records never have the same additional data. */
 import { timingSafeEqual } from 'node:crypto';
 
 const encoder = new TextEncoder();

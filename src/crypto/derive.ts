@@ -254,9 +254,7 @@ export function deriveClientToken(root: Uint8Array, secretId: Uint8Array, client
   return hkdf(root, secretId, concat(info.client, utf8(`/${clientPrefix}`)), 16);
 }
 
-/**
- * As stored: 32 bytes. 256 random bits need no more than a plain hash (ASVS 6.5.2). The prefix keeps one kind from working as another.
- */
+/** As stored: 32 bytes. 256 random bits need no more than a plain hash (ASVS 6.5.2). The prefix keeps one kind from working as another. */
 export function hashToken(token: Uint8Array, kind: keyof typeof tokenPrefixes = 'token'): Uint8Array {
   return hash('sha256', concat(tokenPrefixes[kind], token), 'buffer');
 }

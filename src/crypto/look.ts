@@ -123,9 +123,7 @@ function unwrapRoot(
   return layered === null ? null : { root, expiryLimit, answersLeft, tag, innerSalt, aad, layered };
 }
 
-/**
- * Removes both layers: the rest is sealed under link and passphrase, as in the replaced row. `damaged` also for another's nonce or link.
- */
+/** Removes both layers: the rest is sealed under link and passphrase, as in the replaced row. `damaged` also for another's nonce or link. */
 export function unwrapLook(
   row: Uint8Array,
   context: LookContext,

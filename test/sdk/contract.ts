@@ -5,13 +5,6 @@
  */
 import type { z } from 'zod';
 import type { creationFields, generationFields } from '../../sdk/creation.ts';
-import type {
-  brandFields,
-  WireBrand,
-  WireDomain,
-  WireDomainAnswer,
-  WireDomains,
-} from '../../sdk/domain-records.ts';
 import type { serverCodes } from '../../sdk/error.ts';
 import type { SealedSecret } from '../../sdk/sealing.ts';
 import type {
@@ -20,9 +13,14 @@ import type {
   textAt,
   WireAccount,
   WireBatch,
+  WireBrand,
+  WireBrandChanges,
   WireChange,
   WireCreation,
   WireDelivery,
+  WireDomain,
+  WireDomainAnswer,
+  WireDomains,
   WireGeneratedSecret,
   WireLocales,
   WireLock,
@@ -175,7 +173,7 @@ export type Requests = AllTrue<
     Takes<typeof receipts.deliverBody, { recipient: string; locale: string }>,
     Takes<typeof domains.addBody, { domain: string }>,
     // `allow_public_api` is another name of `allow_public_homepage`.
-    Takes<typeof domains.brandFields, Sent<ReturnType<typeof brandFields>> & { allow_public_api?: boolean }>,
+    Takes<typeof domains.brandFields, Sent<WireBrandChanges> & { allow_public_api?: boolean }>,
   ]
 >;
 
