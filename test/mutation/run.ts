@@ -9,7 +9,7 @@ import { equivalents } from './equivalents.ts';
 import { applied, linesOf } from './mutants.ts';
 import { createSandbox, type Sandbox } from './sandbox.ts';
 import { scopes } from './scopes.ts';
-import { type JudgeGroup, judgesOf, readImporters, readSeconds } from './selection.ts';
+import { asPattern, type JudgeGroup, judgesOf, readImporters, readSeconds } from './selection.ts';
 
 const root = resolve(import.meta.dir, '../..');
 const leastScore = 97;
@@ -31,14 +31,16 @@ function readArguments(args: readonly string[]) {
 /** Files of tests that failed once, and whether they pass on unchanged code: others cannot judge. */
 const soundness = new Map<string, Promise<boolean>>();
 
-/** Restores the mutated file for it. A file gets a second try, in case the machine was just busy. */
-function isSound(sandbox: Sandbox, file: string, { names, seconds }: JudgeGroup): Promise<boolean> {
-  const passes = async () => (await sandbox.runTests([file], limitMsOf(seconds), names)).verdict === 'passed';
+/** Asked with the one test of it that failed. It gets a second try, in case the machine was just busy. */
+function isSound(sandbox: Sandbox, { file, name }: { file: string; name: string }): Promise<boolean> {
+  const passes = async () =>
+    (await sandbox.runTests([file], patienceMs, asPattern(name))).verdict === 'passed';
   const known = soundness.get(file) ?? passes().then((isPassed) => isPassed || passes());
   soundness.set(file, known);
   return known;
 }
 
+const patienceMs = 60_000;
 const limitMsOf = (seconds: number): number => 15_000 + 4_000 * seconds;
 
 async function judge(sandbox: Sandbox, { path, mutant }: Candidate, groups: readonly JudgeGroup[]) {
@@ -51,9 +53,9 @@ async function judge(sandbox: Sandbox, { path, mutant }: Candidate, groups: read
         const { verdict, failed } = await sandbox.runTests(files, limitMsOf(group.seconds), group.names);
         if (verdict === 'passed') break;
         sandbox.write(path, original);
-        if (failed === null || (await isSound(sandbox, failed, group))) return 'killed';
-        say(`Not a judge, because it fails without a mutant: ${failed}`);
-        files = files.filter((file) => file !== failed);
+        if (failed === null || (await isSound(sandbox, failed))) return 'killed';
+        say(`Not a judge, because it fails without a mutant: ${failed.file}`);
+        files = files.filter((file) => file !== failed.file);
       }
     }
     return 'survived';
@@ -69,19 +71,26 @@ function show({ path, mutant }: Candidate): string {
 
 const scoreOf = (killed: number, survived: number): number => (100 * killed) / Math.max(1, killed + survived);
 
-function report(results: readonly { readonly candidate: Candidate; readonly verdict: Verdict }[]): number {
-  const row = (name: string, among: typeof results) => {
+interface Result {
+  readonly candidate: Candidate;
+  readonly verdict: Verdict;
+  readonly seconds: number;
+}
+
+function report(results: readonly Result[]): number {
+  const row = (name: string, among: readonly Result[]) => {
     const count = (verdict: Verdict) => among.filter((each) => each.verdict === verdict).length;
     const [killed, survived, equivalent] = [count('killed'), count('survived'), count('equivalent')];
     const score = scoreOf(killed, survived);
-    const cells = [killed, survived, equivalent, `${score.toFixed(1)} %`];
+    const seconds = among.reduce((sum, each) => sum + each.seconds, 0) / Math.max(1, among.length);
+    const cells = [killed, survived, equivalent, `${score.toFixed(1)} %`, seconds.toFixed(1)];
     say([name.padEnd(16), ...cells.map((cell) => String(cell).padStart(11))].join(''));
     return score;
   };
   say(
     [
       '\nscope'.padEnd(17),
-      ...['killed', 'survived', 'equivalent', 'score'].map((cell) => cell.padStart(11)),
+      ...['killed', 'survived', 'equivalent', 'score', 'seconds'].map((cell) => cell.padStart(11)),
     ].join(''),
   );
   for (const { name } of scopes)
@@ -110,14 +119,18 @@ async function main(): Promise<number> {
   const [importers, secondsOf] = [readImporters(root), readSeconds(root)];
   const beganMs = performance.now();
 
-  const results: { candidate: Candidate; verdict: Verdict }[] = [];
+  const results: Result[] = [];
   const waiting = [...drawn];
   const work = async (sandbox: Sandbox) => {
     for (let candidate = waiting.shift(); candidate !== undefined; candidate = waiting.shift()) {
       const isKnown = equivalents.some(isEntryOf(candidate));
       const judges = judgesOf(candidate, importers, secondsOf, root);
+      const beganMs = performance.now();
       const verdict = isKnown ? 'equivalent' : await judge(sandbox, candidate, judges);
-      results.push({ candidate, verdict });
+      const seconds = (performance.now() - beganMs) / 1_000;
+      results.push({ candidate, verdict, seconds });
+      if (process.env.MUTDEBUG)
+        say(`${seconds.toFixed(1)} s ${verdict} ${show(candidate).replaceAll('\n', ' ')}`);
       if (verdict === 'survived') say(`survived: ${show(candidate)}`);
       if (results.length % 10 === 0) say(`${results.length} of ${drawn.length}`);
     }

@@ -25,8 +25,8 @@ const watchMs = 500;
 
 export interface Outcome {
   readonly verdict: 'passed' | 'failed' | 'timed out';
-  /** The file of the first test that failed; `null` where none says that it did. */
-  readonly failed: string | null;
+  /** The first test that failed; `null` where none says that it did. */
+  readonly failed: { readonly file: string; readonly name: string } | null;
 }
 
 export interface Sandbox extends Disposable {
@@ -97,13 +97,14 @@ async function outcomeOf(child: ChildProcess, limitMs: number): Promise<Outcome>
   // What has left the group may keep the pipe open.
   await Promise.race([closed, Bun.sleep(1_000)]);
   if (isEnded) return { verdict: 'timed out', failed: null };
-  return { verdict: code === 0 ? 'passed' : 'failed', failed: failedFile(said) };
+  return { verdict: code === 0 ? 'passed' : 'failed', failed: failedTest(said) };
 }
 
-/** The runner names each file, and then what fails in it. */
-function failedFile(said: string): string | null {
-  const [before = ''] = said.split('\n(fail) ', 1);
-  return [...before.matchAll(/^(\S+\.test\.tsx?):$/gm)].at(-1)?.[1] ?? null;
+/** The runner names each file, and then the tests in it. A test's own name comes after those of its groups. */
+function failedTest(said: string): Outcome['failed'] {
+  const failure = /^\(fail\) (?:.* > )?(.*?)(?: \[[\d.]+m?s\])?$/m.exec(said);
+  const file = [...said.slice(0, failure?.index).matchAll(/^(\S+\.test\.tsx?):$/gm)].at(-1)?.[1];
+  return failure?.[1] === undefined || file === undefined ? null : { file, name: failure[1] };
 }
 
 /** Ends the processes that a run has started, and removes what its database servers keep in memory. */

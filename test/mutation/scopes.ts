@@ -13,6 +13,7 @@ export interface Scope {
   readonly conformance?: string;
 }
 
+const browser = (...names: readonly string[]) => [`test/web/{${names.join(',')}}.browser.test.ts`];
 const wiped = [{ tests: ['test/promises/wiped.test.ts'] }];
 
 export const scopes: readonly Scope[] = [
@@ -25,7 +26,11 @@ export const scopes: readonly Scope[] = [
     ],
     judges: wiped,
   },
-  { name: 'crypto', files: ['src/crypto/*.ts', 'src/protocol/drawing.ts'], judges: wiped },
+  {
+    name: 'crypto',
+    files: ['src/crypto/*.ts', 'src/protocol/{base64url,drawing,link,padding}.ts'],
+    judges: wiped,
+  },
   {
     name: 'limits',
     files: [
@@ -53,6 +58,39 @@ export const scopes: readonly Scope[] = [
     files: ['src/store/postgres/*.ts'],
     judges: [],
     conformance: 'test/stores/conformance-postgres.test.ts',
+  },
+  {
+    name: 'reading',
+    files: [
+      'src/api/{fields,json}.ts',
+      'src/api/v1/wire.ts',
+      'src/api/v2/{creation-fields,idempotency,sealed,wire}.ts',
+      'src/http/{content-type,form,multipart}.ts',
+      'src/config/{json,text}.ts',
+      'src/cli/{command,env-file,environment}.ts',
+    ],
+    judges: [
+      { of: /src\/(api|http)/, tests: ['test/http/{bodies,raw}.test.ts'] },
+      { of: /src\/(cli|config)/, tests: ['test/cli/{text,transcripts,completion,people}.test.ts'] },
+    ],
+  },
+  {
+    name: 'pages',
+    files: ['src/web/client/*.ts'],
+    judges: [
+      { of: /\/share/, tests: browser('share', 'share-options', 'share-kept', 'share-sealed') },
+      {
+        of: /\/(receipt|handed|handover|qr|copy|link|telling|sharing|sealed-link)/,
+        tests: browser('receipt', 'receipt-handover', 'first-view'),
+      },
+      {
+        of: /\/(reveal|sealed|opened|gone|kept|shown|stretch|sdk)/,
+        tests: browser('sealed', 'secret', 'secret-traces'),
+      },
+      { of: /\/reading/, tests: browser('reading', 'exact') },
+      { of: /\/(time|colour)/, tests: browser('times', 'times-relative') },
+      { of: /\/account/, tests: browser('account') },
+    ],
   },
 ];
 

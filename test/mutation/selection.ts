@@ -28,7 +28,7 @@ export function readSeconds(root: string): SecondsOf {
 /** Of the judges that run before the rest: a mutant that loops is caught right after these. */
 const firstSeconds = 3;
 /** For all judges of one mutant. Those that take the rest do not run. */
-const budgetSeconds = 60;
+const budgetSeconds = 30;
 
 const filesOf = (root: string, pattern: string): string[] =>
   [...new Glob(pattern).scanSync({ cwd: root })].sort();
@@ -97,8 +97,15 @@ export function judgesOf(
       else return false;
       return true;
     });
-  let first = 1;
-  while (first < judges.length && total(judges.slice(0, first + 1)) <= firstSeconds) first += 1;
+  const isClose = ([test = '']: readonly string[]) => beside.has(test) || distances.get(test) === 1;
+  // Where there are checks of the file's subject, only the closest come before them.
+  let first = named.length === 0 || isClose(judges[0]?.files ?? []) ? 1 : 0;
+  while (
+    first < judges.length &&
+    total(judges.slice(0, first + 1)) <= firstSeconds &&
+    (named.length === 0 || isClose(judges[first]?.files ?? []))
+  )
+    first += 1;
   return [together(judges.slice(0, first)), ...named, together(judges.slice(first))].filter(
     ({ files }) => files.length > 0,
   );
@@ -114,6 +121,8 @@ const together = (groups: readonly JudgeGroup[]): JudgeGroup => ({
 function patternsFor({ judges }: Scope, path: string): readonly string[] {
   return judges.flatMap(({ of, tests }) => (of === undefined || of.test(path) ? tests : []));
 }
+
+export const asPattern = (name: string): string => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** The names of the conformance checks, by their file. */
 const conformance = new Map<string, string[]>();
@@ -134,7 +143,7 @@ function namedGroup(file: string, path: string, secondsOf: SecondsOf): JudgeGrou
   const share = names.length / [...conformance.values()].flat().length;
   return {
     files: [file],
-    names: names.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'),
+    names: names.map(asPattern).join('|'),
     seconds: share * secondsOf(file),
   };
 }
