@@ -165,6 +165,7 @@ async function openWithFailingCommits<Opened>(
   failures: number,
   code: string,
   open: () => Promise<Opened>,
+  onCommit: () => void = () => {},
 ): Promise<Opened> {
   let left = failures;
   const query = Database.prototype.query;
@@ -172,6 +173,7 @@ async function openWithFailingCommits<Opened>(
     const statement = Reflect.apply(query, this, [sql]);
     if (sql !== 'COMMIT') return statement;
     const run = () => {
+      onCommit();
       left -= 1;
       if (left >= 0) throw Object.assign(new Error('the commit failed'), { code });
       return statement.run();
@@ -270,6 +272,24 @@ describe('a commit that fails on a full disk', () => {
     expect([isBallastHeld(), counts()?.rows]).toEqual([false, 0]);
     expect((await opened.engine.run(puts(1))).answers).toEqual([{ answer: 1 }]);
     expect([isBallastHeld(), rootUses()]).toEqual([true, [[1]]]);
+  });
+
+  it('P23: is tried again only after the log was written out, and after the ballast was given up', async () => {
+    const order: string[] = [];
+    const { ask } = Disk.prototype;
+    const spy = spyOn(Disk.prototype, 'ask').mockImplementation(async function (this: Disk, ...asked) {
+      const answer = await Reflect.apply(ask, this, asked);
+      if (asked[0] !== 'holdBallast') order.push(asked[0]);
+      return answer;
+    } as typeof ask);
+    const onCommit = () => void order.push('commit');
+    try {
+      await using opened = await openWithFailingCommits(2, 'SQLITE_FULL', openEngine, onCommit);
+      await opened.engine.run(puts(2));
+      expect(order).toEqual(['commit', 'writeOut', 'commit', 'giveUpBallast', 'writeOut', 'commit']);
+    } finally {
+      spy.mockRestore();
+    }
   });
 
   it('P2: rejects the batch when even that fails', async () => {

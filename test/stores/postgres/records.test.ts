@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import type { AccountId } from '../../../src/core/account.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
+import { createMailStore } from '../../../src/store/postgres/mail.ts';
 import { createRootStore } from '../../../src/store/postgres/roots.ts';
 import { createSecretStore } from '../../../src/store/postgres/secrets.ts';
 import { type PostgresServer, startPostgres, until } from '../../support/postgres.ts';
@@ -189,6 +190,13 @@ describe('a claim in doubt', () => {
     {
       name: 'once its opener has ended the look',
       end: ({ other, record, tag }) => other.store.endLook(record.secretId, tag),
+    },
+    {
+      name: 'once its creator was told that it is too late for a mail',
+      async end({ other, record: { receiptId, expiresAt: staleAt } }) {
+        const mail = { staleAt, noteBox: null, addressBox: null };
+        expect(await createMailStore(other.engine).queueDelivery(receiptId, mail)).toBe('gone');
+      },
     },
     { name: 'once everything was burned', end: ({ other }) => other.store.burnAll(null, 10) },
     {
