@@ -13,7 +13,6 @@
  */
 import en from './en.json' with { type: 'json' };
 
-/** The English catalogue defines the keys. */
 export type MessageKey = keyof typeof en;
 
 /** A text, or one for each of the language's plural categories (CLDR: zero, one, two, few, many, other). */
@@ -102,7 +101,6 @@ export function lookUp<L extends string>(tag: string, offered: readonly L[]): L 
   return offered.find((locale) => locale.toLowerCase().split('-')[0] === wanted[0]) ?? null;
 }
 
-/** For a stored or requested tag; the default if it is unknown. */
 export function toLocale(tag: string): Locale {
   return lookUp(tag, supportedLocales) ?? defaultLocale;
 }

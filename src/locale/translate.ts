@@ -54,14 +54,12 @@ function oncePerLocale<T>(create: (locale: string) => T): (locale: string) => T 
 
 const numberFormats = oncePerLocale((locale) => new Intl.NumberFormat(locale));
 
-/** `5,000`. */
 export function formatNumber(locale: string, value: number): string {
   return numberFormats(locale).format(value);
 }
 
 const listFormats = oncePerLocale((locale) => new Intl.ListFormat(locale, { type: 'conjunction' }));
 
-/** `one, two and three`. */
 export function formatList(locale: string, items: readonly string[]): string {
   return listFormats(locale).format(items);
 }
@@ -82,7 +80,6 @@ export function languageName(locale: string): string {
 // "Until {date}" needs another case of the weekday in these languages, and CLDR has only one.
 const withoutWeekday: ReadonlySet<string> = new Set(['pl', 'uk']);
 
-/** Whether long times name the day of the week. */
 export function hasWeekday(locale: string): boolean {
   return !withoutWeekday.has(locale);
 }

@@ -38,13 +38,10 @@ interface PageDeps
   readonly domains: DomainService;
   readonly links: Links;
   readonly brands: Brands;
-  /** From package.json. */
   readonly version: string;
-  /** The wall clock. */
   readonly clock: Clock;
 }
 
-/** For the fields of a form with a file. */
 const formRoomBytes = 16_384;
 
 /** Serves every address of `routes.ts` below the base URL's path, and an error page for any other. */

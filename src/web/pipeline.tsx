@@ -61,7 +61,6 @@ export interface Site extends Observers {
   readonly limiter: RateLimiter;
   readonly clientAddressOf: ClientAddressOf;
   readonly readBody: ReadBody;
-  /** For forms with a file. */
   readonly uploadCapBytes: number;
   readonly href: Href;
   readonly origin: string;
@@ -89,18 +88,14 @@ interface PageTypes {
 
 /** A request in progress: later steps refine `frame` and `signedIn`. */
 class Visit extends Call<PageTarget> {
-  /** `null` for an unknown page. */
   readonly page: PageRoute | null;
   readonly query: URLSearchParams;
-  /** The raw `Cookie` header; `''` without one. */
   readonly cookies: string;
   /** The raw `Host` header; `''` without one. */
   readonly host: string;
   frame: Frame;
   signedIn: SignedIn | null = null;
-  /** Why the session cannot be looked up. */
   sessionFault: { readonly error: unknown } | null = null;
-  /** For whatever page is the answer. */
   newCookie: string | null = null;
   /** The page itself may answer problems from now on. */
   isOwnForm = false;
@@ -291,7 +286,6 @@ async function demandOwnSession(visit: Visit, target: PageTarget): Promise<void>
   if (!isSameText(sent, formToken || signInToken)) throw new StaleForm();
 }
 
-/** In constant time. */
 function isSameText(one: string, other: string): boolean {
   const [left, right] = [Buffer.from(one), Buffer.from(other)];
   return left.length === right.length && timingSafeEqual(left, right);
@@ -325,7 +319,6 @@ function orElsewhere(
   return region === null ? reply : elsewhere(region.baseUrl + address);
 }
 
-/** A ticket with something after it. */
 const ticketForm = /^([0-9a-f]{64})[_-]*[^\w-]/;
 
 /**
@@ -349,7 +342,6 @@ function withNewCookie({ newCookie }: Visit, reply: PageReply): PageReply {
   return { ...reply, cookies: [...(reply.cookies ?? []), newCookie] };
 }
 
-/** Remembers a language from the address. */
 function withLanguage({ query }: Visit, reply: PageReply, site: Site): PageReply {
   const asked = offeredLanguage(site.settings, query.get('lang'));
   if (asked === null || reply.content.kind !== 'page') return reply;

@@ -32,7 +32,6 @@ interface SiteFilesDeps {
   readonly brands: Brands;
   readonly domains: Pick<DomainService, 'findLogo'>;
   readonly findDownload: FindDownload;
-  /** The wall clock. */
   readonly clock: Clock;
 }
 

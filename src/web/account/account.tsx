@@ -91,7 +91,6 @@ interface AccountProps {
   readonly plan: Plan;
   readonly typed: Typed;
   readonly hasDomains: boolean;
-  /** `null` while the store does not answer. */
   readonly waiting: Waiting | null;
   readonly done: readonly string[];
   readonly refusal: FormRefusal | null;

@@ -32,7 +32,6 @@ export interface FrameProps {
   readonly frame: Frame;
 }
 
-/** A form with only an address. */
 export interface EmailFormProps extends FrameProps {
   readonly email: string;
   readonly refusal: FormRefusal | null;
@@ -95,7 +94,6 @@ export const RevokeTokensBox: FC<{ frame: Frame; hint: string; tokens: TokenFate
   </div>
 );
 
-/** @param name of the password's field */
 export function refusalOfPassword(refused: PasswordRefusal, name: string, { say }: Messages): FormRefusal {
   switch (refused.outcome) {
     case 'password_too_short':

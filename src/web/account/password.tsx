@@ -176,7 +176,6 @@ const ForgottenSentPage: FC<FrameProps> = ({ frame }) => {
 interface ResetProps extends FrameProps {
   readonly ticket: string;
   readonly username: string;
-  /** The API token as typed. */
   readonly token: string;
   readonly tokens: TokenFate;
   readonly refusal: FormRefusal | null;

@@ -19,7 +19,6 @@ export function createRecentPages(deps: AccountPageDeps): PageRoute[] {
   return [{ name: 'recent', get: forAccount((request, signedIn) => showRecent(request, signedIn, deps)) }];
 }
 
-/** Filters, as in the address. */
 const recentStates = ['waiting', 'opened', 'burned', 'expired'] as const;
 type RecentState = (typeof recentStates)[number];
 
@@ -48,9 +47,7 @@ interface RecentProps {
   readonly frame: Frame;
   readonly receipts: readonly ReceiptView[];
   readonly nextCursor: string | null;
-  /** The filter; `null` for all. */
   readonly state: RecentState | null;
-  /** Not the first page. */
   readonly isLater: boolean;
   readonly cursorIsBad: boolean;
 }
@@ -136,7 +133,6 @@ const List: FC<Pick<RecentProps, 'frame' | 'receipts'>> = ({ frame, receipts }) 
 interface RowProps {
   readonly frame: Frame;
   readonly receipt: ReceiptView;
-  /** For the ids. */
   readonly at: number;
 }
 

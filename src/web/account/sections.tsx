@@ -22,7 +22,6 @@ export type Section = keyof typeof sections;
 interface SectionProps {
   readonly frame: Frame;
   readonly section: Section;
-  /** A page below the section's own. */
   readonly isBelow?: boolean;
   readonly hasDomains: boolean;
 }

@@ -141,7 +141,6 @@ async function logOut({ frame, signedIn }: PageRequest, deps: AccountPageDeps): 
   return seeOther(`${frame.href('logIn')}?done=logged-out`, [deps.sessionCookie.clear()]);
 }
 
-/** Without a session, the person is already logged out. */
 function refuseLogOut(
   { frame, signedIn }: PageRequest,
   problem: PageProblem,
@@ -168,7 +167,6 @@ const endedTexts: DoneTexts = { ended: ['sessions.ended'], gone: ['sessions.gone
 
 interface SessionsProps {
   readonly frame: Frame;
-  /** This one first. */
   readonly sessions: readonly StoredSession[];
   readonly thisSessionId: number;
   readonly hasDomains: boolean;
@@ -195,13 +193,7 @@ const SessionsPage: FC<SessionsProps> = ({ frame, sessions, thisSessionId, hasDo
   );
 };
 
-interface RowProps {
-  readonly frame: Frame;
-  readonly session: StoredSession;
-  readonly isThis: boolean;
-}
-
-const Row: FC<RowProps> = ({ frame, session, isThis }) => {
+const Row: FC<{ frame: Frame; session: StoredSession; isThis: boolean }> = ({ frame, session, isThis }) => {
   const { messages, href } = frame;
   const { sessionId, createdAt, lastUsedAt, expiresAt } = session;
   return (

@@ -118,7 +118,6 @@ interface FirstPasswordProps extends FrameProps {
   readonly refusal: FormRefusal | null;
 }
 
-/** For a new account. */
 export const FirstPasswordPage: FC<FirstPasswordProps> = ({ username, ...form }) => {
   const { frame, refusal } = form;
   const { say } = frame.messages;

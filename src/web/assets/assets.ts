@@ -41,7 +41,6 @@ function pack(css: string): string {
  */
 export const styleText = [base, frame, share, receipt, secret, domains, about, print].map(pack).join('');
 
-/** For a few pages only. */
 const extraStyles = { account: items + account, reference } as const;
 export type StyleName = keyof typeof extraStyles;
 
@@ -49,9 +48,7 @@ const workerName = 'stretch-worker';
 export type ScriptName = Exclude<keyof typeof scriptTexts, typeof workerName>;
 
 export interface Asset {
-  /** Below `/assets/`. */
   readonly name: string;
-  /** For the `integrity` attribute. */
   readonly integrity: string;
 }
 
@@ -68,9 +65,7 @@ export interface Assets {
   readonly style: Asset;
   extraStyle(name: StyleName): Asset;
   script(name: ScriptName): Asset;
-  /** Stretches passphrases. */
   readonly worker: Asset;
-  /** By file name. */
   find(name: string): SiteFile | null;
 }
 

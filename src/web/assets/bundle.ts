@@ -48,7 +48,6 @@ async function sdk(): Promise<Texts> {
   return Object.fromEntries(await Promise.all(bundled));
 }
 
-/** @throws if something does not bundle */
 function bundled(...options: readonly string[]): Texts {
   const { stdout, stderr, success } = Bun.spawnSync([process.execPath, import.meta.path, ...options], {
     cwd: root,
@@ -57,7 +56,6 @@ function bundled(...options: readonly string[]): Texts {
   return JSON.parse(stdout.toString());
 }
 
-/** Each script as one module, with its imports. */
 export function bundleScripts<Name extends string>(names: readonly Name[]): Texts<Name> {
   return bundled('scripts', ...names);
 }

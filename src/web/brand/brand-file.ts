@@ -14,7 +14,6 @@ import { type Brand, type Brands, ownBrand } from './brand.ts';
 import { nearestReadable, type Scheme, styleOf } from './colours.ts';
 import { type Logo, maxLogoBytes, parseLogo } from './logo.ts';
 
-/** Its colours may still be inherited one by one. */
 interface Draft extends Omit<Brand, 'styleText' | 'logo'> {
   readonly logo: Logo | null;
 }
@@ -102,7 +101,6 @@ function logoIn(folder: string) {
 
 const hostForm = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/i;
 
-/** @param folder of the logos' paths */
 function brandFileIn(folder: string) {
   const fields = {
     name: name.exactOptional(),

@@ -31,7 +31,6 @@ export interface Brand {
 export interface Brands {
   /** @param host the raw `Host` header; the site's brand for unknown hosts */
   forHost(host: string | null): Brand;
-  /** By file name. */
   findLogo(name: string): SiteFile | null;
 }
 

@@ -16,7 +16,6 @@ interface Span {
 }
 
 interface ShapeCounter {
-  /** @param ids `id` and the older `xml:id` */
   begin(ids: readonly string[], references: readonly string[]): void;
   end(): void;
   /** Each step is a shape, so it takes at most `maxDrawnShapes`, even for circular references. */
@@ -79,7 +78,6 @@ type SvgFlaw = {
 const prologue = /\s*(?:<\?xml [^>]*\?>|<!--[\s\S]*?-->)/y;
 const root = /\s*<svg[\s/>]/y;
 
-/** `null` if the bytes are not an SVG. */
 export function svgText(bytes: Uint8Array): string | null {
   let text: string;
   try {
@@ -107,7 +105,6 @@ const drawingElements: ReadonlySet<string> = new Set(
 const piece =
   /<!--[\s\S]*?-->|<\?xml [^>?]*\?>|<(\/?)([A-Za-z][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
 
-/** `null` if the SVG only draws. */
 export function flawOfSvg(text: string): SvgFlaw | null {
   const open: string[] = [];
   const shapes = createShapeCounter();

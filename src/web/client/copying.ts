@@ -22,7 +22,6 @@ async function copy(source: Element): Promise<boolean> {
   }
 }
 
-/** Another press restarts the two seconds. */
 function confirming(button: HTMLButtonElement): () => void {
   const label = button.querySelector('span');
   const { copied } = button.dataset;
@@ -54,7 +53,6 @@ function announce(isCopied: boolean, button: HTMLButtonElement): void {
   }, 50);
 }
 
-/** @param within the part of the page that was added */
 export function beginCopying(within: ParentNode = document): void {
   for (const button of within.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
     const source = document.querySelector(button.dataset.copy ?? '');
@@ -79,7 +77,6 @@ export function offerSharing(button: HTMLButtonElement | null, data: () => Share
   });
 }
 
-/** The ready text for the sender. */
 export function beginTelling(): void {
   beginCopying();
   const button = document.querySelector<HTMLButtonElement>('button[data-share-text]');

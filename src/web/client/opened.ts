@@ -8,7 +8,6 @@ import { beginCover, blobOf, showInstead } from './shown.ts';
 
 type FileContent = Extract<Content, { kind: 'file' }>;
 
-/** Longer texts can only be downloaded. */
 const maxShownBytes = 200_000;
 
 /** By its first bytes, never by the sender's word; `null` for anything else. */
@@ -39,7 +38,6 @@ function element(name: 'span' | 'bdi' | 'mark', text: string, kind = ''): HTMLEl
   return made;
 }
 
-/** Letters, digits and symbols of a short line. */
 function drawGlyphs(text: string): void {
   const runs = glyphsOf(text);
   if (runs.length === 0) return;
@@ -134,7 +132,6 @@ function showFile({ name, bytes: given }: FileContent): void {
   picture.src = blobOf(bytes, type);
 }
 
-/** Replaces the page by its template. */
 export function showOpened(content: Content): void {
   const main = showInstead('#opened');
   if (main === null) return;

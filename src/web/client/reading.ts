@@ -98,7 +98,6 @@ function nameOf(character: string): string {
 
 const shownBeside = 24;
 
-/** Keeps only what is next to an invisible character. */
 function shorten(text: string, isFirst: boolean, isLast: boolean): string {
   const characters = [...text];
   if (characters.length <= 2 * shownBeside + 1) return text;
@@ -109,7 +108,6 @@ function shorten(text: string, isFirst: boolean, isLast: boolean): string {
   return `${start} … ${end}`;
 }
 
-/** Names the invisible characters, with the text around them. */
 export function markHidden(text: string): { readonly count: number; readonly parts: readonly Marked[] } {
   const found = text.matchAll(/[\n\r]/.test(text) ? hiddenInText : hiddenInLine);
   const parts: Marked[] = [];

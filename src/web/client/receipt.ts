@@ -67,7 +67,6 @@ function leave(state: string): void {
   setTimeout(() => location.replace(page()), announcedMs);
 }
 
-/** Replaces the part about the mail once its record has changed. */
 async function renewDelivery(record: string): Promise<void> {
   const shown = document.getElementById('delivery');
   if (shown === null || shown.dataset.seen === record) return;

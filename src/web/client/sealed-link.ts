@@ -17,7 +17,6 @@ function draw(link: string): void {
 
 let isHandedOver = false;
 
-/** A reload no longer shows the link. */
 function endHandover(): void {
   isHandedOver = true;
   history.replaceState(null, '');

@@ -49,10 +49,8 @@ const lookName = 'mayfly-look';
 const minuteMs = 60_000;
 
 interface KeptLook {
-  /** The link's. */
   readonly path: string;
   readonly look: string;
-  /** By this machine's clock. */
   readonly untilMs: number;
   readonly hasPassphrase: boolean;
 }
@@ -88,7 +86,6 @@ function keptLook(path: string): KeptLook | null {
   return null;
 }
 
-/** Draws a nonce and keeps it before anything is requested. */
 function keepLook(path: string, hasPassphrase: boolean): KeptLook {
   const look = newLook();
   held = { path, look, untilMs: Date.now() + minuteMs, hasPassphrase };
@@ -117,14 +114,12 @@ function say(id: string, text: string): void {
   if (id === 'notice') place.hidden = text === '';
 }
 
-/** Replaces the opener when there is nothing to press. */
 function stop(name: SealedText): void {
   sealed.hidden = true;
   document.getElementById('consequences')?.remove();
   say('notice', word(name));
 }
 
-/** Replaces the page, with a text ready for the sender. */
 function stopIncomplete(): void {
   const [page, words] = ['needs-scripts', 'incomplete'].map((id) => document.getElementById(id));
   if (page == null || words == null) return;
@@ -165,7 +160,6 @@ interface Asked {
   readonly answer: Answer;
 }
 
-/** @throws MayflyError `unreachable` or `unknown_secret` */
 async function post(body: URLSearchParams): Promise<Asked> {
   let asked: Asked;
   try {
@@ -192,7 +186,6 @@ async function ask({ linkProof, proof }: Proofs, look: string | null): Promise<A
   return askAgain(() => post(body)).catch((error: unknown) => (isLost(error) ? null : gone));
 }
 
-/** `null` after saying why there are none. */
 async function proveTyped(): Promise<Proofs | null> {
   const field = passphraseField();
   const typed = field?.value ?? '';
@@ -234,7 +227,6 @@ function refused({ say: text, at, formToken: token }: Answer): void {
   else say('notice', said);
 }
 
-/** The server's page says that the secret is gone. */
 function leave(): void {
   dropLook();
   if (isAgain) stop('over');
@@ -340,7 +332,6 @@ function isReload(): boolean {
   return navigation instanceof PerformanceNavigationTiming && navigation.type === 'reload';
 }
 
-/** Why this page cannot open anything; `null` if it can. */
 function flawNow(kept: KeptLook | null): 'over' | 'insecure' | 'incomplete' | null {
   if (isAgain && kept === null) return 'over';
   if (!isSecureContext) return 'insecure';

@@ -77,14 +77,12 @@ export function standInsBeside(): [string, string][] {
   return standIns(textsNow()).filter(([name]) => name !== 'secret' && name !== 'passphrase');
 }
 
-/** Puts this page's texts into the server's answer, which lacks them. */
 export function keepTexts(answer: Document): void {
   fill(answer, textsNow());
 }
 
 export interface Drawing {
   readonly body: URLSearchParams;
-  /** Puts the texts into the server's answer. */
   readonly fill: (answer: Document) => Promise<void>;
 }
 
@@ -93,7 +91,6 @@ interface Wish {
   readonly isTakingBack: boolean;
 }
 
-/** @param body the form without its texts */
 export function drawing(form: HTMLFormElement, body: URLSearchParams, wish: Wish): Drawing {
   const { field, isTakingBack } = wish;
   const texts = textsNow();

@@ -20,10 +20,8 @@ export const shareFields = {
 export const drawableFields = ['secret', 'passphrase'] as const;
 export type DrawableField = (typeof drawableFields)[number];
 
-/** A field that a value can be drawn into. */
 export interface Drawable {
   readonly text: string;
-  /** The last value drawn into it. */
   readonly drawn: string;
   /** What was typed there before, newest last. */
   readonly aside: readonly string[];
@@ -61,7 +59,6 @@ export function takeBack(typed: Drawable): Drawable {
   return { text: newest, drawn: '', aside: [...ownText(typed), ...typed.aside.slice(0, -1)] };
 }
 
-/** The field's text if it was typed, not drawn. */
 function ownText({ text, drawn }: Drawable): readonly string[] {
   return text === '' || text === drawn ? [] : [text];
 }

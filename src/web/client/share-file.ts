@@ -27,14 +27,12 @@ function said(name: string): string {
   return find('#attachment', HTMLDivElement)?.dataset[name] ?? '';
 }
 
-/** Checked before the file is read. */
 export function isFileTooLarge(): boolean {
   return file !== null && sealedFileBytes(file) > limitBytes();
 }
 
 export const fileTooLargeText = () => said('tooLarge');
 
-/** Shows the file in place of the field, which keeps its text. */
 export function showFile(): void {
   const shown = find('#attachment', HTMLDivElement);
   const field = secretField();
@@ -65,7 +63,6 @@ async function textOf(given: File): Promise<string | null> {
   }
 }
 
-/** Inserts at the cursor: nothing typed is replaced. */
 async function putText(given: File): Promise<void> {
   const field = secretField();
   const text = await textOf(given);

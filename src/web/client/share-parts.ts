@@ -31,7 +31,6 @@ export function namedTexts(): [name: string, text: string][] {
   return contentFields().map((field) => [nameOf(field), field.value]);
 }
 
-/** The form without its content. */
 export function bodyWithout(form: HTMLFormElement): URLSearchParams {
   const body = new URLSearchParams({ [shareFields.byScript]: '1' });
   for (const [name, text] of new FormData(form))
@@ -52,7 +51,6 @@ export function sayWrong(message: string): void {
   secretField()?.setAttribute('aria-invalid', 'true');
 }
 
-/** Shows an error note from a template of the page. */
 export function note(template: string, fill: (note: DocumentFragment) => void = () => {}): void {
   const found = find(`#${template}`, HTMLTemplateElement);
   const place = document.getElementById('unsent');
@@ -96,7 +94,6 @@ export function roomIn(text: string, limitBytes: number): Room {
   return { kind: sizes.size === 1 ? 'left' : 'about', characters: left };
 }
 
-/** How many characters to remove from the end. */
 function beyond(text: string, bytes: number): number {
   let characters = 0;
   for (let [at, freed] = [text.length, 0]; freed < bytes && at > 0; characters += 1) {
@@ -108,7 +105,6 @@ function beyond(text: string, bytes: number): number {
   return characters;
 }
 
-/** In UTF-8. */
 function sizeOf(character: string): number {
   const code = character.codePointAt(0) ?? 0;
   return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;

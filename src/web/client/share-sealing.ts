@@ -28,7 +28,6 @@ export function isSealing(): boolean {
   return canSeal() && choice()?.checked === true && !mails();
 }
 
-/** Of what would be sent now. */
 export function limitBytes(): number {
   return Number(isSealing() ? place()?.dataset.limit : secretField()?.dataset.limit);
 }
@@ -46,7 +45,6 @@ function stateNow(hasFile: boolean): 'insecure' | 'sealed' | 'file' | 'mail' | '
 
 let toldState: ReturnType<typeof stateNow> | null = null;
 
-/** Call it after each change. */
 export function tellEncryption(hasFile: boolean): void {
   const said = document.getElementById('encryption');
   const more = document.getElementById('encryption-more');
@@ -61,7 +59,6 @@ export function tellEncryption(hasFile: boolean): void {
   toldState = state;
 }
 
-/** Opens the choice, where the person can fix what is wrong. */
 export function openEncryption(): void {
   const shown = place();
   if (shown !== null) shown.open = true;
@@ -82,7 +79,6 @@ export function beginSealing(onChange: () => void): void {
 
 export interface SealedForm {
   readonly body: URLSearchParams;
-  /** For the receipt's page and nothing else. */
   readonly fragment: string;
 }
 
@@ -102,7 +98,6 @@ export async function sealForm(form: HTMLFormElement, content: () => Promise<Con
   return { body, fragment };
 }
 
-/** As a plan's limit counts it. */
 export function sealedFileBytes({ name, type, size }: File): number {
   return sealedBytesOf({ kind: 'file', name, type, bytes: new Uint8Array(0) }) + size;
 }

@@ -61,7 +61,6 @@ function admit(): void {
   if (usedBytes() <= limitBytes()) sayWrong('');
 }
 
-/** For the server to encrypt. */
 function plainBody(form: HTMLFormElement): URLSearchParams {
   const body = bodyWithout(form);
   for (const [name, text] of namedTexts()) body.append(name, text);
@@ -128,7 +127,6 @@ async function sendSealed(form: HTMLFormElement, pressed: HTMLButtonElement | nu
   post({ address, body, pressed, take: (request) => take(request, address, fragment) });
 }
 
-/** Draws a value, or puts a text back, without sending any text. */
 function sendStandIns(form: HTMLFormElement, pressed: HTMLButtonElement): void {
   const address = addressOf(form, pressed);
   const wish = { field: fieldNamed(pressed.value), isTakingBack: pressed.name === shareFields.takeBack };
@@ -187,7 +185,6 @@ function typedFields() {
   return [...contentFields(), ...(label === null ? [] : [label])];
 }
 
-/** Hands over to the receipt what only this browser knows. */
 function goOn(receipt: string, fragment: string | null = null): void {
   const passphrase = find('#passphrase', HTMLInputElement)?.value || null;
   isCreated = true;
@@ -290,7 +287,6 @@ function tellLifetime(): void {
   said?.replaceChildren(time === null ? other : text.replace('{time}', time));
 }
 
-/** Each option's summary says what is chosen. */
 function tellChips(): void {
   tellLifetime();
   const isNotified = document.querySelector('#option-notify input:checked') !== null;

@@ -10,7 +10,6 @@ function partsIn({ dataset: { subject = '', text = '' } }: HTMLElement): Message
   return { subject, text };
 }
 
-/** Joins the page's texts and the link. */
 export function showMessage(): void {
   const field = message();
   if (field === null) return;

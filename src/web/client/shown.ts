@@ -13,7 +13,6 @@ export function showInstead(selector: string): HTMLElement | null {
   return main;
 }
 
-/** A button that swaps its icon and label at each press. */
 function onToggle(button: HTMLButtonElement | null, toggle: () => void): void {
   const label = button?.querySelector('span') ?? null;
   if (button === null || label === null) return;
@@ -81,7 +80,6 @@ export function forget(): void {
   blobs.clear();
 }
 
-/** Says that the minute is over, and removes the button that ends it. */
 export function endMinute(): void {
   const note = document.getElementById('once');
   if (note?.dataset.over === undefined) return;

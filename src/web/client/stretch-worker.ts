@@ -3,7 +3,6 @@ import type { Stretch } from '../../../sdk/sealing.ts';
 import { stretch } from '../../../sdk/stretch.ts';
 
 export type StretchOrder = Parameters<Stretch>;
-/** `null` if it failed. */
 export type Stretched = Uint8Array | null;
 
 addEventListener('message', async ({ data }: MessageEvent<StretchOrder>) => {

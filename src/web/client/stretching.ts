@@ -5,7 +5,6 @@
 import type { Stretch } from '../../../sdk/sealing.ts';
 import type { Stretched, StretchOrder } from './stretch-worker.ts';
 
-/** Missing in TypeScript's declarations. */
 interface TrustedTypes {
   createPolicy(
     name: string,
@@ -48,7 +47,6 @@ async function start(): Promise<Worker> {
   return new Worker(trusted(address));
 }
 
-/** Rejects if the worker does not start or answer. */
 export const stretchInWorker: Stretch = async (...order: StretchOrder) => {
   const worker = await start();
   const timer = setTimeout(() => worker.dispatchEvent(new Event('error')), limitMs);

@@ -115,7 +115,6 @@ new MutationObserver((changes) => {
 
 const relative = 'time[title]:is([data-moment="ago"], [data-moment="in"], [data-moment="left"])';
 
-/** Whether it shows seconds. */
 function isUrgent({ dataset }: HTMLTimeElement, seconds: number): boolean {
   return dataset.moment !== 'ago' && seconds > 0 && roughly(seconds).unit === 'second';
 }

@@ -27,7 +27,6 @@ export const brandFields = {
   isPublic: 'public',
 } as const satisfies Readonly<Record<keyof DomainBrand, string>>;
 
-/** `''` follows the site. */
 export type TypedBrand = { readonly [F in keyof DomainBrand]: F extends 'isPublic' ? boolean : string };
 
 export function typedFrom(brand: DomainBrand): TypedBrand {
@@ -95,11 +94,9 @@ function spelled(text: string): string {
 
 export interface BrandFormProps {
   readonly frame: Frame;
-  /** The domain's, as in the address. */
   readonly name: string;
   readonly typed: TypedBrand;
   readonly refusal: FormRefusal | null;
-  /** For each unreadable colour, the nearest readable one. */
   readonly nearest: Readonly<Record<string, string>>;
 }
 
@@ -239,7 +236,6 @@ interface ColourFieldProps {
   /** The picker's colour without a typed one: the site's. */
   readonly fallback: string;
   readonly wrong: string | null;
-  /** The nearest readable colour, if the typed one is not. */
   readonly nearest: string | null;
 }
 

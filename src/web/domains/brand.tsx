@@ -31,7 +31,6 @@ import {
 } from './brand-form.tsx';
 import { type DomainDeps, toDomains } from './domain.tsx';
 
-/** Without `typed` if the form was not sent. */
 interface Attempt {
   readonly typed?: TypedBrand;
   readonly refusal: FormRefusal | null;
@@ -81,7 +80,6 @@ const doneTexts: DoneTexts = {
 };
 
 interface BrandPageProps extends BrandFormProps {
-  /** `null` while the store does not answer. */
   readonly domain: DomainView | null;
   readonly done: readonly string[];
 }

@@ -136,7 +136,6 @@ const DomainPage: FC<DomainProps> = ({ frame, domain, refusal, done }) => {
   );
 };
 
-/** `LastCheck` shows other findings. */
 const Done: FC<Pick<DomainProps, 'domain' | 'done'> & { say: Messages['say'] }> = ({ say, done, domain }) => {
   if (done === 'added') return <DoneNote done={[say('domain.added')]} />;
   const isGood = done === 'checked' && domain.state === 'verified' && domain.finding === null;
@@ -178,7 +177,6 @@ const Use: FC<Shown> = ({ frame, domain: { name } }) => {
   );
 };
 
-/** Folded once nothing is left to do. */
 const Records: FC<Shown> = ({ frame, domain }) => {
   const { say } = frame.messages;
   if (domain.txtRecord === null) return null;

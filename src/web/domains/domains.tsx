@@ -44,7 +44,6 @@ const doneTexts: DoneTexts = { removed: ['domains.removed'], gone: ['domains.gon
 interface DomainsProps {
   readonly frame: Frame;
   readonly domains: readonly DomainView[];
-  /** In the plan. */
   readonly max: number;
   readonly typed: string;
   readonly refusal: FormRefusal | null;

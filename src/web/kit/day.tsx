@@ -15,7 +15,6 @@ interface DayProps {
 
 const [centre, horizon, radius] = [100, 96, 80];
 
-/** @param part 1 at sunrise, 0 at sunset */
 function pointAt(part: number): { readonly x: number; readonly y: number } {
   const angle = Math.PI * part;
   return { x: rounded(centre + radius * Math.cos(angle)), y: rounded(horizon - radius * Math.sin(angle)) };
@@ -25,7 +24,6 @@ function rounded(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** At most half a circle. */
 function arc(from: number, to: number): string {
   const [start, end] = [pointAt(from), pointAt(to)];
   return `M${start.x} ${start.y}A${radius} ${radius} 0 0 1 ${end.x} ${end.y}`;

@@ -60,7 +60,6 @@ function paramsOf(problem: PageProblem, { wait, size }: Messages): MessageParams
   return 'requestId' in problem ? { id: problem.requestId } : {};
 }
 
-/** Best first. */
 function waysFrom({ href, here, visitor, messages }: Frame, { problem }: PageProblem): Way[] {
   const { say } = messages;
   const home: Way = [href('home'), say('error.home')];

@@ -17,7 +17,6 @@ export const asMarkup = (typed: string) => raw(Bun.escapeHTML(typed));
 /** Keeps keyboards and browsers from altering what is typed. */
 export const asTyped = { autocorrect: 'off', autocapitalize: 'off', spellcheck: false } as const;
 
-/** For the control. */
 export function controlAttributes({ name, hint, wrong }: FieldTexts): Readonly<Record<string, string>> {
   const described = [
     ...(wrong === null ? [] : [`${name}-wrong`]),
@@ -56,7 +55,6 @@ export const NumberField: FC<{ texts: FieldTexts; value: string }> = ({ texts, v
 
 type FieldNotesProps = Pick<FieldTexts, 'name' | 'wrong' | 'hint'> & { readonly hintClass: string };
 
-/** Error and hint, which describe the control (`controlAttributes`). */
 export const FieldNotes: FC<FieldNotesProps> = ({ name, wrong, hint, hintClass }) => (
   <>
     <Wrong name={name} text={wrong} />
@@ -75,7 +73,6 @@ export const Wrong: FC<{ name: string; text: string | null }> = ({ name, text })
     </p>
   );
 
-/** The offered languages, for a `select`. */
 export const LanguageOptions: FC<{ frame: Frame; chosen: string }> = ({ frame, chosen }) => (
   <>
     {frame.settings.locales.map((tag) => (

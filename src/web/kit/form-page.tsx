@@ -16,7 +16,6 @@ export interface FormRefusal {
   readonly status: number;
   /** By field name, in the form's order. */
   readonly wrong: Readonly<Record<string, string>>;
-  /** About the form as a whole. */
   readonly message: string | null;
 }
 
@@ -64,7 +63,6 @@ export function formReply(page: ReturnType<FC>, refusal: FormRefusal | null): Pa
   return pageReply(refusal?.status ?? 200, page);
 }
 
-/** What was just done, by the address's `done`. */
 export type DoneTexts = Readonly<Record<string, readonly MessageKey[]>>;
 
 export function doneIn({ frame, query }: PageRequest, texts: DoneTexts): readonly string[] {
@@ -76,7 +74,6 @@ export interface PageHeadProps extends Partial<RefusalSummaryProps> {
   readonly frame: Frame;
   readonly title: string;
   readonly lead?: string;
-  /** What was just done. */
   readonly done?: readonly string[];
 }
 
@@ -105,7 +102,6 @@ export interface FormPageProps extends PageHeadProps {
   readonly after?: Child;
 }
 
-/** A page around one form, whose fields are the children. */
 export const FormPage: FC<PropsWithChildren<FormPageProps>> = (props) => {
   const { action, submit, isSignIn = false, before, after, children, ...head } = props;
   return (
@@ -164,7 +160,6 @@ export interface TextFieldProps extends Omit<FieldTexts, 'wrong'> {
   readonly autocomplete?: 'username' | 'email' | 'current-password' | 'new-password' | 'off';
   readonly value?: string;
   readonly isOptional?: boolean;
-  /** For a password that can be shown. */
   readonly messages?: Messages;
 }
 

@@ -8,7 +8,6 @@ import { readMultipart } from '../../http/multipart.ts';
 import { RequestProblem } from '../../http/problem.ts';
 
 export interface Form {
-  /** `''` if not sent. */
   text(name: string): string;
   /** `null` if none was chosen. Ignores name and type, which the sender chooses. */
   file(name: string): Uint8Array | null;
@@ -29,7 +28,6 @@ export function parseForm(body: Uint8Array, headers: Headers): Form {
   return { text: (name) => (fields.get(name) ?? '').replaceAll('\r\n', '\n'), file: () => null };
 }
 
-/** Like `parseForm`, and with files. */
 export async function parseUpload(body: Uint8Array, headers: Headers): Promise<Form> {
   const contentType = contentTypeOf(headers, formOrUploadType);
   if (!/^multipart/i.test(contentType)) return parseForm(body, headers);

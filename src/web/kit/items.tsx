@@ -17,11 +17,8 @@ export const Items: FC<PropsWithChildren<ItemsProps>> = ({ label, isDense = fals
 );
 
 interface ItemProps {
-  /** A picture; the text says the same. */
   readonly mark?: Child;
-  /** Its link covers the whole row. */
   readonly name: Child;
-  /** A line each. */
   readonly notes: readonly (readonly Child[])[];
   readonly actions?: Child;
 }

@@ -7,12 +7,10 @@ import { cookieIn } from './session.ts';
 
 type Languages = Pick<Settings, 'locales' | 'defaultLocale'>;
 
-/** As sent: a tag, a header, or nothing. */
 export interface LanguageWishes {
   readonly address: string | null;
   readonly account: string | null;
   readonly cookie: string;
-  /** Set by the share domain's owner. */
   readonly domain: string | null;
   readonly acceptLanguage: string | null;
 }

@@ -76,7 +76,6 @@ function policyFor({ styleText }: Brand, kind: PolicyKind): string {
   ].join('; ');
 }
 
-/** For an element of a page that may start the worker. */
 export function workerAttributes({ href, assets: { worker } }: Frame): Record<string, string> {
   return { 'data-worker': href('asset', worker.name), 'data-worker-integrity': worker.integrity };
 }
@@ -89,7 +88,6 @@ export interface PageProps {
   readonly frame: Frame;
   readonly title: string;
   readonly scripts?: readonly ScriptName[];
-  /** In addition to the common one. */
   readonly styles?: readonly StyleName[];
 }
 
@@ -265,13 +263,7 @@ const AccountLinks: FC<{ frame: Frame }> = ({ frame }) =>
     </>
   );
 
-interface NavLinkProps {
-  readonly frame: Frame;
-  readonly to: RouteName;
-  readonly say: MessageKey;
-}
-
-const NavLink: FC<NavLinkProps> = ({ frame, to, say }) => (
+const NavLink: FC<{ frame: Frame; to: RouteName; say: MessageKey }> = ({ frame, to, say }) => (
   <a href={frame.href(to)} aria-current={isAt(frame, to) ? 'page' : undefined}>
     {frame.messages.say(say)}
   </a>
@@ -383,7 +375,6 @@ interface PostFormProps {
   readonly id?: string;
   readonly enctype?: 'multipart/form-data';
   readonly 'data-not-sealed'?: string;
-  /** The form logs in or signs up. */
   readonly isSignIn?: boolean;
 }
 

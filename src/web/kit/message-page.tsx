@@ -7,14 +7,10 @@ import { type Frame, Page, type PageProps, PostForm } from './layout.tsx';
 export type Way = readonly [address: string, label: string];
 
 export interface MessagePageProps extends PageProps {
-  /** Above the title. */
   readonly day?: DayState;
   readonly lead: string;
-  /** More paragraphs. */
   readonly also?: readonly string[];
-  /** Buttons, best first. */
   readonly ways?: readonly Way[];
-  /** A plain link, last. */
   readonly link?: Way;
 }
 
@@ -59,7 +55,6 @@ export interface ConfirmPageProps {
   readonly keep: Way;
 }
 
-/** Asks before a loss. */
 export const ConfirmPage: FC<ConfirmPageProps> = ({ action, submit, keep, ...message }) => (
   <MessagePage {...message}>
     <PostForm frame={message.frame} action={action}>
@@ -68,7 +63,6 @@ export const ConfirmPage: FC<ConfirmPageProps> = ({ action, submit, keep, ...mes
   </MessagePage>
 );
 
-/** The destructive button, and the way out. */
 export const ConfirmRow: FC<Pick<ConfirmPageProps, 'submit' | 'keep'>> = ({
   submit,
   keep: [address, label],

@@ -30,15 +30,12 @@ export interface Messages {
   roughly(seconds: number): string;
   /** `10 minutes`, rounded up. */
   wait(seconds: number): string;
-  /** `5,000`. */
   number(value: number): string;
   /** `100 kB`, rounded down. */
   size(bytes: number): string;
-  /** `one, two and three`. */
   list(items: readonly string[]): string;
   /** A code such as `#a1b2c3`, which reads from left to right in any sentence (Unicode TR 9). */
   code(text: string): string;
-  /** `Français`. */
   languageName(locale: Locale): string;
 }
 

@@ -26,9 +26,7 @@ export interface PageRequest {
   /** The raw `Host` header; `''` without one. It only chooses among configured hosts (P20). */
   readonly host: string;
   readonly clientPrefix: string;
-  /** The raw `Cookie` header; `''` without one. */
   readonly cookies: string;
-  /** The raw `User-Agent` header; `''` without one. */
   readonly userAgent: string;
   /** `null` without a session. */
   readonly signedIn: SignedIn | null;
@@ -63,7 +61,6 @@ type PageHandler = (request: PageRequest) => PageReply | Promise<PageReply>;
 export interface PageAction {
   readonly handle: PageHandler;
   readonly limit: LimitClass;
-  /** Instead of the usual cap. */
   readonly bodyCapBytes?: number | ((caller: Caller) => number);
   /** Takes a file in its form (`multipart/form-data`), and so a larger body. */
   readonly takesFile?: true;
@@ -127,7 +124,6 @@ export type PageProblem =
   | Problem
   /** Another session got the form: somebody logged in or out since. */
   | { readonly problem: 'stale_form' }
-  /** Unknown, or another account's. */
   | { readonly problem: 'unknown_receipt' };
 
 export class StaleForm extends Error {

@@ -155,16 +155,13 @@ export const Left: FC<LeftProps> = ({ messages, at, seconds, id }) => (
 );
 
 interface DatedProps extends MomentProps {
-  /** Has `{date}`. */
   readonly say: MessageKey;
   readonly params?: MessageParams;
-  /** Instead of the long form. */
   readonly as?: FC<MomentProps>;
   /** Seconds until then, for a message with `{left}`. */
   readonly left?: number;
 }
 
-/** A sentence with a time in it. */
 export const Dated: FC<DatedProps> = ({ messages, say, at, params = {}, as: Shown = Moment, left, id }) => (
   <>
     {messages

@@ -6,7 +6,6 @@ export const routes = {
   share: '/share',
   /** Puts a drawn value into the form of the start page. */
   suggest: '/suggest',
-  /** The word list for passphrases. */
   words: '/words.txt',
   receipt: '/receipt/:key',
   burn: '/receipt/:key/burn',

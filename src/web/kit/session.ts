@@ -33,7 +33,6 @@ export interface SessionCookie {
   clear(): string;
 }
 
-/** @param isSecure whether the site is served over https. */
 export function createSessionCookie(isSecure: boolean): SessionCookie {
   const name = isSecure ? '__Host-mayfly' : 'mayfly';
   // Lax, not Strict: a mailed link to the recent list should find its reader logged in. Forms carry the session's token anyway.

@@ -15,7 +15,6 @@ export interface Ended {
  * nothing, and the cookie has that secret's path.
  */
 export interface HereCookie {
-  /** Lives as long as the secret may wait. */
   made(secretPath: string, ttlSeconds: number): string;
   ended(secretPath: string, ended: Ended): string;
   isMadeHere(cookies: string, secretPath: string): boolean;
@@ -36,7 +35,6 @@ function madeCookie(secretPath: string): { readonly name: string; readonly value
   return { name: `made-${digest.slice(0, 1)}`, value: digest.slice(1, 25) };
 }
 
-/** @param isSecure whether the site is served over https. */
 export function createHereCookie(isSecure: boolean): HereCookie {
   const rules = `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
   return {
@@ -63,7 +61,6 @@ export interface JustCreated {
   isIn(cookies: string): boolean;
 }
 
-/** @param isSecure whether the site is served over https. */
 export function createJustCreated(isSecure: boolean): JustCreated {
   const created = 'just-created';
   const rules = `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;

@@ -78,7 +78,6 @@ export const MailLanguageField: FC<{ frame: Frame; chosen: Locale }> = ({ frame,
   );
 };
 
-/** Falls back to the page's language. */
 export function readMailLanguage(form: Form, { settings, messages }: Frame): Locale {
   return settings.locales.find((tag) => tag === form.text(languageField)) ?? messages.locale;
 }
@@ -92,14 +91,12 @@ type LifetimeChoice = number | 'longest';
 export interface LifetimeOffer {
   readonly minSeconds: number;
   readonly maxSeconds: number;
-  /** Shortest first. */
   readonly choices: readonly LifetimeChoice[];
   readonly preset: LifetimeChoice;
 }
 
 export interface TypedLifetime {
   readonly choice: LifetimeChoice | 'other';
-  /** In units; counts if the choice is `other`. */
   readonly amount: string;
   readonly unit: LifetimeUnit;
 }
@@ -108,7 +105,6 @@ const usualLifetimesSeconds = [
   300, 1_800, 3_600, 14_400, 43_200, 86_400, 259_200, 604_800, 1_209_600, 2_592_000,
 ];
 
-/** Shortest first. */
 export function usualWithin(minSeconds: number, maxSeconds: number): number[] {
   return usualLifetimesSeconds.filter((ttl) => ttl >= minSeconds && ttl <= maxSeconds);
 }
@@ -144,7 +140,6 @@ function spelledOut(seconds: string): TypedLifetime {
   return { choice: 'other', amount: String(count / unitSeconds[fitting]), unit: fitting };
 }
 
-/** `null` unless the amount is a whole number. */
 function lifetimeSeconds({ choice, amount, unit }: TypedLifetime, offer: LifetimeOffer): number | null {
   if (choice !== 'other') return secondsOf(choice, offer);
   const count = wholeNumber(amount.trim());
@@ -172,7 +167,6 @@ interface LifetimeProps {
   readonly frame: Frame;
   readonly offer: LifetimeOffer;
   readonly typed: TypedLifetime;
-  /** About the typed amount. */
   readonly wrong: string | null;
   /** When it begins, unless at the creation. */
   readonly note?: string;
@@ -256,7 +250,6 @@ function fieldOf(kind: NoticeKind): string {
   return `${sentinel.name}-${kind}`;
 }
 
-/** `null` if the form has no notice boxes. */
 export function readNoticeKinds(form: Form): readonly NoticeKind[] | null {
   if (form.text(sentinel.name) !== sentinel.value) return null;
   return noticeKinds.filter((kind) => form.text(fieldOf(kind)) !== '');

@@ -14,7 +14,6 @@ import { linkMessage } from './receipt-life.ts';
 
 export interface ChosenMessage {
   readonly locale: Locale;
-  /** Its language was just chosen. */
   readonly isOpen: boolean;
 }
 
@@ -80,7 +79,6 @@ export const LinkActions: FC<LinkActionsProps> = (props) => {
   );
 };
 
-/** For all copy buttons of the page. */
 export const Copied: FC<{ frame: Frame }> = ({ frame: { messages } }) => (
   <CopyStatus copied={messages.say('receipt.copied')} failed={messages.say('receipt.notCopied')} />
 );
@@ -114,7 +112,6 @@ const QrCode: FC<{ text: string | null; label: string }> = ({ text, label }) => 
 
 interface MessageProps extends LinkActionsProps {
   readonly parts: MessageParts;
-  /** With the link; `null` if the script fills it in. */
   readonly text: string | null;
 }
 

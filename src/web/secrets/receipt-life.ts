@@ -8,7 +8,6 @@ export function expiryOf({ createdAt, ttlSeconds }: Pick<ReceiptView, 'createdAt
   return createdAt + ttlSeconds;
 }
 
-/** 0 to 1. */
 export function partLeft({
   secretTtlSeconds,
   ttlSeconds,

@@ -22,14 +22,12 @@ interface TypedMail {
 
 interface MailRefusal {
   readonly message: string;
-  /** `null` if the refusal is about no field. */
   readonly field: 'recipient' | null;
   readonly needsLogIn: boolean;
 }
 
 export interface MailRequest {
   readonly typed: TypedMail;
-  /** `null` if the mail was queued. */
   readonly refusal: MailRefusal | null;
 }
 
@@ -81,7 +79,6 @@ export function mailRefusal(
 
 interface StateTexts {
   readonly label: MessageKey;
-  /** Only while the secret waits. */
   readonly help: MessageKey;
   readonly kind: BadgeKind;
   readonly icon: IconName;

@@ -24,15 +24,12 @@ interface FactsProps {
 }
 
 export interface ReceiptProps extends FactsProps {
-  /** `null` if the page must not show it. */
   readonly link: string | null;
   readonly justCreated: boolean;
   readonly message: ChosenMessage;
   readonly ownUrl: string;
-  /** The request to mail the link, if this page answers one. */
   readonly mail: MailRequest | null;
   readonly memo: RefusedMemo | null;
-  /** `null` if the lifetime cannot be changed. */
   readonly offer: LifetimeOffer | null;
   readonly lifetime: RefusedLifetime | null;
 }
@@ -124,7 +121,6 @@ const Head: FC<ReceiptProps & { readonly texts: StateTexts }> = ({ frame, receip
   );
 };
 
-/** Its expiry, or when it ended. */
 const When: FC<FactsProps> = ({ frame: { messages }, receipt }) => {
   const { receivedAt, burnedAt, secretTtlSeconds } = receipt;
   const expiry = expiryOf(receipt);
@@ -150,7 +146,6 @@ const Watch: FC<{ frame: Frame; metadataKey: string }> = ({ frame: { messages, h
   </div>
 );
 
-/** The link, or the button that shows it. */
 const LinkPart: FC<ReceiptProps> = ({ frame, receipt, link, message }) => {
   const { messages, href } = frame;
   const props = { frame, receipt, link, message };
@@ -167,7 +162,6 @@ const LinkPart: FC<ReceiptProps> = ({ frame, receipt, link, message }) => {
   );
 };
 
-/** After too many wrong passphrases, with the button that lifts the lock. */
 const Locked: FC<FactsProps> = ({ frame, receipt }) => {
   const { messages, href } = frame;
   if (receipt.locked === null) return null;
@@ -406,7 +400,6 @@ const Onward: FC<FactsProps> = ({ frame, receipt }) => {
   );
 };
 
-/** Asks first, for links from elsewhere. */
 export const BurnPage: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }) => {
   const { messages, href } = frame;
   return (

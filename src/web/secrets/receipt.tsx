@@ -100,7 +100,6 @@ export function createReceiptPages(deps: ReceiptDeps): PageRoute[] {
   ];
 }
 
-/** Older links and clients use this address. */
 function older(name: 'private' | 'privateBurn', now: RouteName): PageRoute {
   return { name, get: { limit: 'none', handle: ({ frame, key }) => movedTo(frame.href(now, key)) } };
 }
@@ -150,7 +149,6 @@ function unknown(request: PageRequest): PageReply {
   return errorReply(request.frame, { problem: 'unknown_receipt' });
 }
 
-/** Shows the problem on the receipt, or on the error page if the receipt cannot be read. */
 async function refuse(
   request: PageRequest,
   deps: ReceiptDeps,
@@ -234,7 +232,6 @@ async function burn(request: PageRequest, deps: ReceiptDeps): Promise<PageReply>
   return seeOther(request.frame.href('receipt', outcome.receipt.metadataKey));
 }
 
-/** Added to the address after a mail was queued. */
 const afterMail = { name: 'mail', value: 'sent' } as const;
 
 /** Needs a delivery in the record: anyone can write the address. */

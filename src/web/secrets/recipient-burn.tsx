@@ -26,7 +26,6 @@ import {
 } from './secret-page.tsx';
 import { goneReply, keepAsking, refusedReply, type SecretDeps } from './secret-refusals.tsx';
 
-/** Like `openBox`. */
 export const burnBox = { name: 'burn', value: 'now' } as const;
 
 export function createBurnPages(deps: SecretDeps): PageRoute[] {

@@ -9,17 +9,14 @@ import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
 import { lookFieldName } from './look-cookie.ts';
 import { Instructions, ShareOwn, SwapButton } from './secret-page.tsx';
 
-/** Ends a second look. */
 export interface Ending {
   readonly secretKey: string;
-  /** As sent by the form that opened it. */
   readonly field: string;
 }
 
 interface RevealedProps {
   readonly frame: Frame;
   readonly value: string;
-  /** `null`: strictly once. */
   readonly ending: Ending | null;
 }
 
@@ -50,7 +47,6 @@ export const RevealedPage: FC<RevealedProps> = ({ frame, value, ending }) => {
   );
 };
 
-/** The script shows the other text when the minute is over. */
 export const OnceNote: FC<{ frame: Frame; hasMinute: boolean }> = ({ frame: { messages }, hasMinute }) =>
   hasMinute ? (
     <p class="lead" id="once" data-over={messages.say('revealed.once')}>
@@ -142,13 +138,8 @@ const HiddenOnes: FC<Omit<RevealedProps, 'ending'>> = ({ frame: { messages }, va
   );
 };
 
-interface ActionsProps {
-  readonly frame: Frame;
-  readonly save: ReturnType<FC>;
-}
-
 /** The script shows its buttons, and fills the list of values from the template. */
-export const Actions: FC<ActionsProps> = ({ frame, save }) => {
+export const Actions: FC<{ frame: Frame; save: ReturnType<FC> }> = ({ frame, save }) => {
   const { say } = frame.messages;
   const copied = say('revealed.copied');
   return (
@@ -196,7 +187,6 @@ export const Actions: FC<ActionsProps> = ({ frame, save }) => {
 
 interface SaveProps {
   readonly frame: Frame;
-  /** Absent if the script sets it. */
   readonly address?: string;
 }
 

@@ -149,7 +149,6 @@ const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, ch
   );
 };
 
-/** Replaces the page once the secret is burned. */
 const BurnedLater: FC<{ frame: Frame }> = ({ frame }) => (
   <template id="burned" data-title={`${frame.messages.say('recipientBurn.doneTitle')} · ${frame.brand.name}`}>
     <Burned frame={frame} />

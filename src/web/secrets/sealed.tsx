@@ -23,7 +23,6 @@ import { exhaustedText, laterOf, type SecretDeps, wrongPassphraseText } from './
 export interface SealedRefusal {
   readonly say: string;
   readonly at: 'passphrase' | 'page' | 'gone';
-  /** The current session's, if that has changed. */
   readonly formToken?: string;
 }
 
@@ -48,7 +47,6 @@ export function opening(reply: PageReply): PageReply {
   return { ...reply, usesWorker: true, showsPictures: true };
 }
 
-/** `null` unless both are complete. */
 export function proofsIn(form: Form): Proofs | null {
   const linkProof = fromBase64Url(form.text('link-proof'));
   const proof = fromBase64Url(form.text('proof'));

@@ -17,13 +17,9 @@ import { expiryOf, partLeft } from './receipt-life.ts';
 
 export type WaitingSecret = Extract<StatusOutcome, { outcome: 'waiting' }>;
 
-/** Why the last press did not open the secret. */
 export interface AskRefusal {
-  /** At the passphrase field. */
   readonly passphrase: string | null;
-  /** At the box. */
   readonly box: string | null;
-  /** Above the form. */
   readonly notice: string | null;
 }
 
@@ -193,7 +189,6 @@ export const PassphraseInput: FC<PassphraseInputProps> = ({ frame, attributes })
 
 interface SwapButtonProps {
   readonly kind: 'eye' | 'quiet';
-  /** Now, and after a press. */
   readonly icons: readonly [IconName, IconName];
   readonly labels: readonly [string, string];
   readonly attributes: Readonly<Record<string, string>>;

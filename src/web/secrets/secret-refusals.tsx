@@ -19,7 +19,6 @@ export interface SecretDeps {
   readonly here: HereCookie;
 }
 
-/** Shows the refused page again. */
 export type AskAgain = (status: number, refusal?: Partial<AskRefusal>) => Promise<PageReply>;
 
 export function refusedReply(

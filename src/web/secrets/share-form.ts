@@ -119,7 +119,6 @@ export interface TypedShare extends Readonly<Record<DrawableField, Drawable>> {
   readonly memo: string;
   readonly lifetime: TypedLifetime;
   readonly recipient: string;
-  /** The mail's. */
   readonly locale: Locale;
   /** `''` for the site's own. */
   readonly shareDomain: string;
@@ -129,14 +128,12 @@ export interface TypedShare extends Readonly<Record<DrawableField, Drawable>> {
 
 const nothingDrawn: Drawable = { text: '', drawn: '', aside: [] };
 
-/** A value was just drawn, or a text put back. */
 export interface ShareNews {
   readonly field: DrawableField;
   /** The drawn value's entropy; `null` if a text was put back. */
   readonly bits: number | null;
 }
 
-/** @param notify the account's choice */
 export function emptyShare(plan: Plan, { messages }: Frame, notify: readonly NoticeKind[]): TypedShare {
   return {
     secret: nothingDrawn,
@@ -200,7 +197,6 @@ function malformed(message: string): RequestProblem {
 }
 
 export interface ShareRefusal {
-  /** `null` if the refusal is about no field. */
   readonly field: ShareField | null;
   readonly message: string;
   /** That nothing happened and nothing is lost. */
