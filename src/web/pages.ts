@@ -16,7 +16,7 @@ import { createAssets } from './assets/assets.ts';
 import { type Brands, createHostBrands } from './brand/brand.ts';
 import { maxLogoBytes } from './brand/logo.ts';
 import { createDomainPages } from './domains/domains.tsx';
-import { createLanguagePages } from './kit/language.ts';
+import { createLanguagePages } from './kit/language-page.ts';
 import { createStaticPages, type PageRoute } from './kit/page.ts';
 import { basePathOf, createHref } from './kit/routes.ts';
 import { createSessionCookie, createSignInTokens } from './kit/session.ts';

@@ -32,10 +32,9 @@ import type { Assets } from './assets/assets.ts';
 import type { HostBrands } from './brand/brand.ts';
 import { errorReply } from './kit/error-page.tsx';
 import { type Form, parseForm, parseUpload } from './kit/form.ts';
-import { chooseLanguage, languageCookie, languageIn, offeredLanguage } from './kit/language.ts';
+import { chooseLanguage, languageCookie, languageIn, messagesIn, offeredLanguage } from './kit/language.ts';
 import type { Frame } from './kit/layout.tsx';
 import { MessagePage } from './kit/message-page.tsx';
-import { messagesIn } from './kit/messages.ts';
 import {
   assertAllowed,
   elsewhere,

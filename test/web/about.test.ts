@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { ServiceError } from '../../src/core/errors.ts';
-import { messagesIn } from '../../src/web/kit/messages.ts';
+import { messagesIn } from '../../src/web/kit/language.ts';
 import { createTestApp } from '../support/app.ts';
 import { postForm, type Visit, visit } from './visit.ts';
 import { words } from './words.ts';

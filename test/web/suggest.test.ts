@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { type CharacterSet, characterSets } from '../../src/protocol/drawing.ts';
-import { strengthBits } from '../../src/web/secrets/share-form.ts';
+import { strengthBits } from '../../src/web/secrets/typed.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
 import { chosenIn, postForm, textIn, type Visit, valueIn, visit } from './visit.ts';

@@ -2,9 +2,9 @@
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { Mayfly } from '../brand/default-logo.tsx';
+import type { Messages } from '../kit/language.ts';
 import { type Frame, Page } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
-import type { Messages } from '../kit/messages.ts';
 import { type PageAction, type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
 import { Icon, type IconName } from '../kit/parts.tsx';
 

@@ -14,11 +14,12 @@ import {
   refuseField,
   TextField,
 } from '../kit/form-page.tsx';
+import type { Messages } from '../kit/language.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
-import type { Messages } from '../kit/messages.ts';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
 import { Badge } from '../kit/parts.tsx';
-import { NoticeBoxes, readNoticeKinds } from '../secrets/fields.tsx';
+import { NoticeBoxes } from '../secrets/fields.tsx';
+import { readNoticeKinds } from '../secrets/typed.ts';
 import { createDeletePages } from './delete.tsx';
 import type { AccountPageDeps } from './form.tsx';
 import { createForgottenPages, createPasswordPages } from './password.tsx';

@@ -12,8 +12,8 @@ import type { Clock } from '../../core/time.ts';
 import type { LimitedCall, RateLimiter } from '../../http/rate-limit.ts';
 import type { Form } from '../kit/form.ts';
 import { type FormRefusal, refusalOfProblem, refuseField, TextField, TickBox } from '../kit/form-page.tsx';
+import { type Messages, wrongAddress } from '../kit/language.ts';
 import type { Frame } from '../kit/layout.tsx';
-import { type Messages, wrongAddress } from '../kit/messages.ts';
 import { type PageAction, type PageReply, type PageRequest, seeOther, takeShared } from '../kit/page.ts';
 import type { SessionCookie } from '../kit/session.ts';
 

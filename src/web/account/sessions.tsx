@@ -19,8 +19,8 @@ import {
   TextField,
 } from '../kit/form-page.tsx';
 import { Item, Items } from '../kit/items.tsx';
+import { type Messages, wrongAddress } from '../kit/language.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
-import { type Messages, wrongAddress } from '../kit/messages.ts';
 import {
   type PageProblem,
   type PageReply,

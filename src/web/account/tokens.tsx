@@ -22,9 +22,9 @@ import {
   TickBox,
 } from '../kit/form-page.tsx';
 import { Item, Items } from '../kit/items.tsx';
+import type { Messages } from '../kit/language.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import { ConfirmPage } from '../kit/message-page.tsx';
-import type { Messages } from '../kit/messages.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
 import { Ago, Badge, CopyButton, CopyStatus, Dated, Icon, In } from '../kit/parts.tsx';
 import { type AccountPageDeps, countGuess, OwnPassword } from './form.tsx';

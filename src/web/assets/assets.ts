@@ -15,7 +15,7 @@ import receipt from '../style/receipt.css' with { type: 'text' };
 import reference from '../style/reference.css' with { type: 'text' };
 import secret from '../style/secret.css' with { type: 'text' };
 import share from '../style/share.css' with { type: 'text' };
-import { scriptTexts } from './scripts.ts';
+import { bundleScripts } from './bundle.ts' with { type: 'macro' };
 
 export interface SiteFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -25,6 +25,21 @@ export interface SiteFile {
   /** The content security policy of a file that runs by itself. */
   readonly policy?: string;
 }
+
+/** From the sources, a macro that runs while requests are served can lose events, so the start must load this file. */
+const scriptTexts = bundleScripts([
+  'account',
+  'colour',
+  'copy',
+  'gone',
+  'receipt',
+  'reveal',
+  'sealed',
+  'sealed-link',
+  'share',
+  'stretch-worker',
+  'time',
+]);
 
 /** Removes comments and indentation; compression does the rest. */
 function pack(css: string): string {

@@ -16,7 +16,7 @@ import {
   PageHead,
   refuseField,
 } from '../kit/form-page.tsx';
-import type { Messages } from '../kit/messages.ts';
+import type { Messages } from '../kit/language.ts';
 import { type PageAction, type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
 import {
   BrandForm,

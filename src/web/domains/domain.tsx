@@ -17,9 +17,9 @@ import {
   RefusalSummary,
   refuseForm,
 } from '../kit/form-page.tsx';
+import type { Messages } from '../kit/language.ts';
 import type { Frame } from '../kit/layout.tsx';
 import { ConfirmPage } from '../kit/message-page.tsx';
-import type { Messages } from '../kit/messages.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
 import { Badge, type BadgeKind, Dated, Icon, type IconName } from '../kit/parts.tsx';
 import { DomainRecords } from './records.tsx';

@@ -16,8 +16,8 @@ import {
   TextField,
 } from '../kit/form-page.tsx';
 import { Item, Items } from '../kit/items.tsx';
+import type { Messages } from '../kit/language.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
-import type { Messages } from '../kit/messages.ts';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
 import { Ago, Dated, Icon } from '../kit/parts.tsx';
 import { createBrandPages } from './brand.tsx';

@@ -2,9 +2,9 @@
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { MessageParams } from '../../locale/translate.ts';
 import type { DayState } from './day.tsx';
+import type { Messages } from './language.ts';
 import type { Frame } from './layout.tsx';
 import { MessagePage, type Way } from './message-page.tsx';
-import type { Messages } from './messages.ts';
 import { type PageProblem, type PageReply, pageReply } from './page.ts';
 
 export interface ProblemTexts {

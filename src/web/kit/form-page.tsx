@@ -7,8 +7,8 @@ import type { SignedIn } from '../../core/account.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { errorReply, problemTexts } from './error-page.tsx';
 import { asMarkup, asTyped, controlAttributes, Field, FieldNotes, type FieldTexts } from './field.tsx';
+import type { Messages } from './language.ts';
 import { type Frame, Page, PostForm } from './layout.tsx';
-import type { Messages } from './messages.ts';
 import { type PageAction, type PageProblem, type PageReply, type PageRequest, pageReply } from './page.ts';
 import { Icon } from './parts.tsx';
 

@@ -1,12 +1,32 @@
-/** A page's language, if offered: from the address (`?lang`), the account, the cookie, the share domain, or the browser. */
+/** A page's language, and its messages and formats, so that pages are functions of their props. */
 import type { Settings } from '../../config/read.ts';
-import type { AccountService } from '../../core/accounts/service.ts';
-import { type Locale, lookUp, pickLocale } from '../../locale/catalogues.ts';
-import { type PageReply, type PageRequest, type PageRoute, seeOther } from './page.ts';
+import { unseenIn } from '../../core/mail/recipients.ts';
+import {
+  catalogueOf,
+  directionOf,
+  type Locale,
+  lookUp,
+  type MessageKey,
+  pickLocale,
+} from '../../locale/catalogues.ts';
+import { sizeText } from '../../locale/size.ts';
+import {
+  formatDuration,
+  formatList,
+  formatMoment,
+  formatNumber,
+  formatRoughly,
+  formatShortMoment,
+  formatWait,
+  languageName,
+  type MessageParams,
+  translate,
+} from '../../locale/translate.ts';
 import { cookieIn } from './session.ts';
 
-type Languages = Pick<Settings, 'locales' | 'defaultLocale'>;
+export type Languages = Pick<Settings, 'locales' | 'defaultLocale'>;
 
+/** The first that is offered counts. */
 export interface LanguageWishes {
   readonly address: string | null;
   readonly account: string | null;
@@ -30,49 +50,14 @@ export function offeredLanguage({ locales }: Pick<Languages, 'locales'>, tag: st
   return tag === null || tag.length > longestTag ? null : lookUp(tag, locales);
 }
 
-interface LanguageDeps extends CookieSite {
-  readonly settings: Languages;
-  readonly accounts: Pick<AccountService, 'setLocale'>;
-}
-
-/** The choice in every page's footer, for account and browser. An empty choice returns to the browser's language. */
-export function createLanguagePages(deps: LanguageDeps): PageRoute[] {
-  return [
-    {
-      name: 'language',
-      get: { limit: 'none', handle: ({ frame }) => seeOther(frame.href('home')) },
-      post: { limit: 'none', handle: (request) => setLanguage(request, deps) },
-    },
-  ];
-}
-
-async function setLanguage(request: PageRequest, deps: LanguageDeps): Promise<PageReply> {
-  const form = await request.form();
-  const back = pathWithin(form.text('back'), deps) ?? request.frame.href('home');
-  const asked = form.text('lang');
-  const locale = deps.settings.locales.find((tag) => tag === asked) ?? null;
-  if (locale === null && asked !== '') return seeOther(back);
-  if (request.signedIn !== null) await deps.accounts.setLocale(request.signedIn, locale);
-  return seeOther(back, [languageCookie(locale, deps)]);
-}
-
-/** The path if it leads to a page of this site; otherwise `null`. */
-function pathWithin(text: string, { origin, basePath }: LanguageDeps): string | null {
-  if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(text)) return null;
-  const url = URL.parse(text, origin);
-  if (url === null || url.origin !== origin || !`${url.pathname}/`.startsWith(`${basePath}/`)) return null;
-  // `/x/..//host` names another host once its dots are resolved.
-  return url.pathname.startsWith('//') ? null : url.pathname + url.search;
-}
-
-const languageName = 'mayfly-language';
+const cookieName = 'mayfly-language';
 const languageSeconds = 365 * 86_400;
 
 export function languageIn(cookies: string): string {
-  return cookieIn(cookies, languageName);
+  return cookieIn(cookies, cookieName);
 }
 
-interface CookieSite {
+export interface CookieSite {
   /** `''`, or `/path`. */
   readonly basePath: string;
   readonly origin: string;
@@ -82,5 +67,62 @@ interface CookieSite {
 export function languageCookie(locale: string | null, { basePath, origin }: CookieSite): string {
   const maxAgeSeconds = locale === null ? 0 : languageSeconds;
   const rules = `Path=${basePath}/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax`;
-  return `${languageName}=${locale ?? ''}; ${rules}${origin.startsWith('https:') ? '; Secure' : ''}`;
+  return `${cookieName}=${locale ?? ''}; ${rules}${origin.startsWith('https:') ? '; Secure' : ''}`;
+}
+
+export interface Messages {
+  readonly locale: Locale;
+  /** `rtl` for Arabic and Hebrew. */
+  readonly direction: 'ltr' | 'rtl';
+  say(key: MessageKey, params?: MessageParams): string;
+  /** In UTC. */
+  moment(unixSeconds: number): string;
+  /** Short, for lists. */
+  shortMoment(unixSeconds: number): string;
+  /** `6 days, 23 hours`, rounded down. */
+  duration(seconds: number): string;
+  /** `about 7 days`, `6 days`, rounded down. */
+  roughly(seconds: number): string;
+  /** `10 minutes`, rounded up. */
+  wait(seconds: number): string;
+  number(value: number): string;
+  /** `100 kB`, rounded down. */
+  size(bytes: number): string;
+  list(items: readonly string[]): string;
+  /** A code such as `#a1b2c3`, which reads from left to right in any sentence (Unicode TR 9). */
+  code(text: string): string;
+  languageName(locale: Locale): string;
+}
+
+/** @param key says that the text is not a valid address */
+export function wrongAddress({ say, code }: Messages, key: MessageKey, text: string): string {
+  const character = unseenIn(text);
+  return character === null
+    ? say(key)
+    : `${say(key)} ${say('share.addressUnseen', { character: code(character) })}`;
+}
+
+/** All plural forms, as JSON, for a script that counts. */
+export function formsOf({ locale }: Messages, key: MessageKey): string {
+  return JSON.stringify(catalogueOf(locale)[key]);
+}
+
+export function messagesIn(locale: Locale): Messages {
+  const direction = directionOf(locale);
+  return {
+    locale,
+    direction,
+    say: (key, params) => translate(locale, key, params),
+    moment: (unixSeconds) => formatMoment(locale, unixSeconds),
+    shortMoment: (unixSeconds) => formatShortMoment(locale, unixSeconds),
+    duration: (seconds) => formatDuration(locale, seconds),
+    roughly: (seconds) => formatRoughly(locale, seconds),
+    wait: (seconds) => formatWait(locale, seconds),
+    number: (value) => formatNumber(locale, value),
+    size: (bytes) => sizeText(locale, bytes),
+    list: (items) => formatList(locale, items),
+    // Left-to-right pages need none, and people would copy the invisible characters.
+    code: (text) => (direction === 'rtl' ? `\u2066${text}\u2069` : text),
+    languageName,
+  };
 }

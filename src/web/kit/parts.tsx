@@ -2,7 +2,7 @@
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { hasWeekday, type MessageParams } from '../../locale/translate.ts';
-import type { Messages } from './messages.ts';
+import type { Messages } from './language.ts';
 
 const circle = (x: number, y: number, radius: number) =>
   `M${x - radius} ${y}a${radius} ${radius} 0 1 0 ${2 * radius} 0a${radius} ${radius} 0 1 0 ${-2 * radius} 0Z`;

@@ -1,9 +1,8 @@
 /**
- * Fields of a secret's forms: label, recipient, the mail's language, notices, and the lifetime, which is one of a few choices or a number with a
- * unit. Both work without scripts (the style sheet hides the number unless chosen), and the bounds are visible in advance.
+ * Fields of a secret's forms. The lifetime is one of a few choices or a number with a unit: both work without scripts (the style sheet hides
+ * the number unless chosen), and the bounds are visible in advance.
  */
 import type { FC } from 'hono/jsx';
-import type { Plan } from '../../core/plans.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import { type NoticeKind, noticeKinds } from '../../protocol/vocabulary.ts';
 import {
@@ -16,9 +15,17 @@ import {
   NumberField,
   Wrong,
 } from '../kit/field.tsx';
-import { type Form, wholeNumber } from '../kit/form.ts';
 import type { Frame } from '../kit/layout.tsx';
-import type { Messages } from '../kit/messages.ts';
+import {
+  type LifetimeChoice,
+  type LifetimeOffer,
+  type LifetimeUnit,
+  mailLanguageField,
+  noticeField,
+  noticesField,
+  secondsOf,
+  type TypedLifetime,
+} from './typed.ts';
 
 interface MemoFieldProps {
   readonly frame: Frame;
@@ -63,12 +70,10 @@ export const RecipientField: FC<{ texts: FieldTexts; typed: string }> = ({ texts
   </Field>
 );
 
-const languageField = 'mail-language';
-
 export const MailLanguageField: FC<{ frame: Frame; chosen: Locale }> = ({ frame, chosen }) => {
   if (frame.settings.locales.length < 2) return null;
   const label = frame.messages.say('share.mailLanguage');
-  const texts: FieldTexts = { name: languageField, label, wrong: null };
+  const texts: FieldTexts = { name: mailLanguageField, label, wrong: null };
   return (
     <Field texts={texts}>
       <select {...controlAttributes(texts)}>
@@ -77,91 +82,6 @@ export const MailLanguageField: FC<{ frame: Frame; chosen: Locale }> = ({ frame,
     </Field>
   );
 };
-
-export function readMailLanguage(form: Form, { settings, messages }: Frame): Locale {
-  return settings.locales.find((tag) => tag === form.text(languageField)) ?? messages.locale;
-}
-
-const unitSeconds = { seconds: 1, minutes: 60, hours: 3_600, days: 86_400 } as const;
-type LifetimeUnit = keyof typeof unitSeconds;
-
-/** In seconds, or the longest possible when the form arrives. */
-type LifetimeChoice = number | 'longest';
-
-export interface LifetimeOffer {
-  readonly minSeconds: number;
-  readonly maxSeconds: number;
-  readonly choices: readonly LifetimeChoice[];
-  readonly preset: LifetimeChoice;
-}
-
-export interface TypedLifetime {
-  readonly choice: LifetimeChoice | 'other';
-  readonly amount: string;
-  readonly unit: LifetimeUnit;
-}
-
-const usualLifetimesSeconds = [
-  300, 1_800, 3_600, 14_400, 43_200, 86_400, 259_200, 604_800, 1_209_600, 2_592_000,
-];
-
-export function usualWithin(minSeconds: number, maxSeconds: number): number[] {
-  return usualLifetimesSeconds.filter((ttl) => ttl >= minSeconds && ttl <= maxSeconds);
-}
-
-/** For a new secret: the usual lifetimes within the plan, its default and its longest. */
-export function offerOf(plan: Plan): LifetimeOffer {
-  const { ttlMinSeconds: minSeconds, ttlMaxSeconds: maxSeconds, ttlDefaultSeconds: preset } = plan;
-  const choices = new Set([...usualWithin(minSeconds, maxSeconds), preset, maxSeconds]);
-  return { minSeconds, maxSeconds, preset, choices: [...choices].sort((a, b) => a - b) };
-}
-
-export function readLifetime(form: Form, offer: LifetimeOffer): TypedLifetime {
-  const chosen = form.text('ttl');
-  const typed = { amount: form.text('ttl-amount'), unit: unitNamed(form.text('ttl-unit')) };
-  if (chosen === 'other') return { choice: 'other', ...typed };
-  if (chosen === '') return { choice: offer.preset, ...typed };
-  const found = offer.choices.find((choice) => String(choice) === chosen);
-  // A choice that is no longer offered (after a log-in or log-out, or too late) appears as if typed.
-  return found === undefined ? spelledOut(chosen) : { choice: found, ...typed };
-}
-
-function unitNamed(name: string): LifetimeUnit {
-  const names = Object.keys(unitSeconds) as LifetimeUnit[];
-  return names.find((unit) => unit === name) ?? 'hours';
-}
-
-function spelledOut(seconds: string): TypedLifetime {
-  const count = wholeNumber(seconds);
-  const fitting = (['days', 'hours', 'minutes'] as const).find(
-    (unit) => count !== null && count > 0 && count % unitSeconds[unit] === 0,
-  );
-  if (count === null || fitting === undefined) return { choice: 'other', amount: seconds, unit: 'seconds' };
-  return { choice: 'other', amount: String(count / unitSeconds[fitting]), unit: fitting };
-}
-
-function lifetimeSeconds({ choice, amount, unit }: TypedLifetime, offer: LifetimeOffer): number | null {
-  if (choice !== 'other') return secondsOf(choice, offer);
-  const count = wholeNumber(amount.trim());
-  return count === null ? null : count * unitSeconds[unit];
-}
-
-function secondsOf(choice: LifetimeChoice, { maxSeconds }: LifetimeOffer): number {
-  return choice === 'longest' ? maxSeconds : choice;
-}
-
-/** The seconds, or what is wrong with them. People learn the bounds and choose again; the service would grant the nearest lifetime. */
-export function askedLifetime(
-  typed: TypedLifetime,
-  offer: LifetimeOffer,
-  { say, duration }: Messages,
-): { readonly seconds: number } | { readonly wrong: string } {
-  const seconds = lifetimeSeconds(typed, offer);
-  if (seconds === null) return { wrong: say('share.ttlNumber') };
-  const { minSeconds, maxSeconds } = offer;
-  if (seconds >= minSeconds && seconds <= maxSeconds) return { seconds };
-  return { wrong: say('share.ttlOutOfRange', { min: duration(minSeconds), max: duration(maxSeconds) }) };
-}
 
 interface LifetimeProps {
   readonly frame: Frame;
@@ -243,18 +163,6 @@ function unitsFor(offer: LifetimeOffer, typed: LifetimeUnit): readonly LifetimeU
   return hasSeconds ? ['seconds', 'minutes', 'hours', 'days'] : ['minutes', 'hours', 'days'];
 }
 
-/** Browsers do not send unticked boxes; this hidden field says that the form has them. */
-const sentinel = { name: 'notify', value: 'chosen' } as const;
-
-function fieldOf(kind: NoticeKind): string {
-  return `${sentinel.name}-${kind}`;
-}
-
-export function readNoticeKinds(form: Form): readonly NoticeKind[] | null {
-  if (form.text(sentinel.name) !== sentinel.value) return null;
-  return noticeKinds.filter((kind) => form.text(fieldOf(kind)) !== '');
-}
-
 export const noticeTexts: Readonly<Record<NoticeKind, MessageKey>> = {
   read: 'notices.read',
   burned: 'notices.burned',
@@ -270,7 +178,7 @@ interface NoticeBoxesProps {
 }
 
 export const NoticeBoxes: FC<NoticeBoxesProps> = ({ frame, ticked, wrong, isTitled }) => {
-  const { name, value } = sentinel;
+  const { name, value } = noticesField;
   const invalid = wrong === null ? {} : { 'aria-invalid': 'true' as const };
   return (
     <fieldset
@@ -285,8 +193,8 @@ export const NoticeBoxes: FC<NoticeBoxesProps> = ({ frame, ticked, wrong, isTitl
       {noticeKinds.map((kind, at) => (
         <label class="check">
           <input
-            id={fieldOf(kind)}
-            name={fieldOf(kind)}
+            id={noticeField(kind)}
+            name={noticeField(kind)}
             type="checkbox"
             value="yes"
             autocomplete="off"
@@ -304,7 +212,7 @@ export const NoticeBoxes: FC<NoticeBoxesProps> = ({ frame, ticked, wrong, isTitl
 };
 
 const NoticeHint: FC<{ frame: Frame }> = ({ frame: { messages, visitor } }) => (
-  <p class="hint" id={`${sentinel.name}-hint`}>
+  <p class="hint" id={`${noticesField.name}-hint`}>
     {visitor === null
       ? messages.say('notices.hint')
       : messages.say('notices.hintTo', { address: visitor.username })}

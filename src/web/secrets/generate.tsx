@@ -10,7 +10,7 @@ import { shareFields } from '../client/share-fields.ts';
 import { type FieldTexts, NumberField, Wrong } from '../kit/field.tsx';
 import type { Frame } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
-import { type GenerateField, generateFields, suggestionBounds, type TypedSuggestion } from './share-form.ts';
+import { type GenerateField, generateFields, suggestionBounds, type TypedSuggestion } from './typed.ts';
 
 type Strength = 'weak' | 'fair' | 'strong' | 'veryStrong';
 

@@ -4,7 +4,8 @@ import type { Plan } from '../../core/plans.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
-import { Lifetime, type LifetimeOffer, type TypedLifetime, usualWithin } from './fields.tsx';
+import { Lifetime } from './fields.tsx';
+import { type LifetimeOffer, type TypedLifetime, usualWithin } from './typed.ts';
 
 /**
  * The usual lifetimes, and the longest possible. The preset is nearest to the time left, so that saving without a choice changes little.

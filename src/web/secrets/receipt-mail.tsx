@@ -10,10 +10,11 @@ import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import type { DeliveryState } from '../../protocol/vocabulary.ts';
 import type { FieldTexts } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
+import { wrongAddress } from '../kit/language.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
-import { wrongAddress } from '../kit/messages.ts';
 import { Badge, type BadgeKind, Dated, Icon, type IconName } from '../kit/parts.tsx';
-import { MailLanguageField, RecipientField, readMailLanguage } from './fields.tsx';
+import { MailLanguageField, RecipientField } from './fields.tsx';
+import { readMailLanguage } from './typed.ts';
 
 interface TypedMail {
   readonly recipient: string;

@@ -12,11 +12,12 @@ import type { ScriptName } from '../assets/assets.ts';
 import { Day, type DayState } from '../kit/day.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { Ago, CopyButton, Dated, Icon, Moment, ShortTime } from '../kit/parts.tsx';
-import { type LifetimeOffer, MemoField, noticeTexts } from './fields.tsx';
+import { MemoField, noticeTexts } from './fields.tsx';
 import { type ChosenMessage, Copied, LinkActions, Passphrase, SealedLink } from './link-actions.tsx';
 import { expiryOf, partLeft } from './receipt-life.ts';
 import { ChangeLifetime, type RefusedLifetime } from './receipt-lifetime.tsx';
 import { type MailRequest, MailSection } from './receipt-mail.tsx';
+import type { LifetimeOffer } from './typed.ts';
 
 interface FactsProps {
   readonly frame: Frame;

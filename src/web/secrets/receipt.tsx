@@ -25,12 +25,12 @@ import {
 } from '../kit/page.ts';
 import type { RouteName } from '../kit/routes.ts';
 import type { JustCreated } from './cookies.ts';
-import { askedLifetime, type LifetimeOffer, readLifetime } from './fields.tsx';
 import { messageLanguageField } from './link-actions.tsx';
 import { linkMessage } from './receipt-life.ts';
 import { offerLater } from './receipt-lifetime.tsx';
 import { type MailRequest, mailRefusal, readMail } from './receipt-mail.tsx';
 import { BurnPage, ReceiptPage, type ReceiptProps } from './receipt-page.tsx';
+import { askedLifetime, type LifetimeOffer, readLifetime } from './typed.ts';
 
 interface ReceiptDeps {
   readonly service: Pick<SecretService, 'findReceipt' | 'viewReceipt' | 'burn' | 'deliver' | 'change'>;

@@ -5,8 +5,8 @@
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { SealedKind, SealedText } from '../client/sealed.ts';
+import { formsOf } from '../kit/language.ts';
 import { type Frame, Page, workerAttributes } from '../kit/layout.tsx';
-import { formsOf } from '../kit/messages.ts';
 import { Icon } from '../kit/parts.tsx';
 import { Actions, DoneButton, OnceNote, Save, ValueText } from './revealed-page.tsx';
 import {

@@ -9,7 +9,7 @@ import { clientLeft, RequestProblem } from '../../http/problem.ts';
 import { fromBase64Url, sixteenBytesForm, toBase64Url } from '../../protocol/base64url.ts';
 import { problemTexts } from '../kit/error-page.tsx';
 import type { Form } from '../kit/form.ts';
-import type { Messages } from '../kit/messages.ts';
+import type { Messages } from '../kit/language.ts';
 import {
   type PageProblem,
   type PageReply,

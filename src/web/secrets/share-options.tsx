@@ -6,17 +6,9 @@ import type { FC, PropsWithChildren } from 'hono/jsx';
 import { shareFields } from '../client/share-fields.ts';
 import { asMarkup, asTyped, controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
 import { Icon, type IconName } from '../kit/parts.tsx';
-import {
-  askedLifetime,
-  Lifetime,
-  MailLanguageField,
-  MemoField,
-  NoticeBoxes,
-  offerOf,
-  RecipientField,
-} from './fields.tsx';
-import { type ShareProps, wrongIn } from './share-form.ts';
+import { Lifetime, MailLanguageField, MemoField, NoticeBoxes, RecipientField } from './fields.tsx';
 import { News } from './share-value.tsx';
+import { askedLifetime, offerOf, type ShareProps, wrongIn } from './typed.ts';
 
 export const Options: FC<ShareProps> = (props) => {
   const { frame, typed, domains } = props;

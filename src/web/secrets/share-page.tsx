@@ -6,10 +6,10 @@ import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { Icon, type IconName } from '../kit/parts.tsx';
-import type { ShareProps, ShareRefusal } from './share-form.ts';
 import { Options } from './share-options.tsx';
 import { Encryption, Unsealed } from './share-sealing.tsx';
 import { Value } from './share-value.tsx';
+import type { ShareProps, ShareRefusal } from './typed.ts';
 
 export const SharePage: FC<ShareProps> = (props) => {
   const { frame, plan, refusal } = props;

@@ -8,12 +8,12 @@ import {
   shareFields,
 } from '../client/share-fields.ts';
 import { asMarkup, asTyped, controlAttributes, Wrong } from '../kit/field.tsx';
+import { formsOf } from '../kit/language.ts';
 import type { Frame } from '../kit/layout.tsx';
-import { formsOf } from '../kit/messages.ts';
 import { Icon } from '../kit/parts.tsx';
 import { Generate, GenerateOptions, strengthText } from './generate.tsx';
-import { type ShareNews, type ShareProps, type TypedShare, wrongIn } from './share-form.ts';
 import { Attachment, FilePick } from './share-sealing.tsx';
+import { type ShareNews, type ShareProps, type TypedShare, wrongIn } from './typed.ts';
 
 export const Value: FC<ShareProps> = (props) => {
   const { frame, plan, typed, news } = props;

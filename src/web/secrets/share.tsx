@@ -14,7 +14,7 @@ import { creationCapBytesFor } from '../../http/body.ts';
 import { fileOf } from '../assets/assets.ts';
 import { drawOver, fieldNamed, shareFields, takeBack } from '../client/share-fields.ts';
 import { problemTexts } from '../kit/error-page.tsx';
-import { type Messages, wrongAddress } from '../kit/messages.ts';
+import { type Messages, wrongAddress } from '../kit/language.ts';
 import {
   createdAt,
   type PageProblem,
@@ -25,11 +25,14 @@ import {
   seeOther,
 } from '../kit/page.ts';
 import type { HereCookie, JustCreated } from './cookies.ts';
-import { askedLifetime, offerOf } from './fields.tsx';
+import { SharePage, SharingClosedPage } from './share-page.tsx';
+import { offersSealing } from './share-sealing.tsx';
 import {
+  askedLifetime,
   drawnPassphrase,
   emptyShare,
   type GenerateField,
+  offerOf,
   readSealed,
   readShare,
   type ShareField,
@@ -39,9 +42,7 @@ import {
   suggestionBounds,
   type TypedShare,
   toSuggestInput,
-} from './share-form.ts';
-import { SharePage, SharingClosedPage } from './share-page.tsx';
-import { offersSealing } from './share-sealing.tsx';
+} from './typed.ts';
 
 /**
  * Far larger than any secret, because a text that is too long must come back in the form. 1 MiB holds 100,000 Japanese characters, which

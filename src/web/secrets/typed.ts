@@ -1,6 +1,6 @@
 /**
- * What was typed into the share form. Reading loses nothing: every text comes back in its field, even if it makes no sense. Texts that a
- * drawn value replaced stay in hidden fields; only unchanged drawn values are dropped.
+ * What was typed into a secret's forms. Reading loses nothing: every text comes back in its field, even if it makes no sense. Texts that a
+ * drawn value replaced stay in hidden fields of the share form; only unchanged drawn values are dropped.
  */
 import type { Plan } from '../../core/plans.ts';
 import type { SealedInput } from '../../core/secrets/end-to-end.ts';
@@ -14,7 +14,7 @@ import {
   characterSets,
   generatedLength,
 } from '../../protocol/drawing.ts';
-import type { NoticeKind } from '../../protocol/vocabulary.ts';
+import { type NoticeKind, noticeKinds } from '../../protocol/vocabulary.ts';
 import {
   asideName,
   type Drawable,
@@ -25,8 +25,107 @@ import {
   wordListSize,
 } from '../client/share-fields.ts';
 import { type Form, wholeNumber } from '../kit/form.ts';
+import type { Messages } from '../kit/language.ts';
 import type { Frame } from '../kit/layout.tsx';
-import { offerOf, readLifetime, readMailLanguage, readNoticeKinds, type TypedLifetime } from './fields.tsx';
+
+export const mailLanguageField = 'mail-language';
+
+export function readMailLanguage(form: Form, { settings, messages }: Frame): Locale {
+  return settings.locales.find((tag) => tag === form.text(mailLanguageField)) ?? messages.locale;
+}
+
+const unitSeconds = { seconds: 1, minutes: 60, hours: 3_600, days: 86_400 } as const;
+export type LifetimeUnit = keyof typeof unitSeconds;
+
+/** In seconds, or the longest possible when the form arrives. */
+export type LifetimeChoice = number | 'longest';
+
+export interface LifetimeOffer {
+  readonly minSeconds: number;
+  readonly maxSeconds: number;
+  readonly choices: readonly LifetimeChoice[];
+  readonly preset: LifetimeChoice;
+}
+
+export interface TypedLifetime {
+  readonly choice: LifetimeChoice | 'other';
+  readonly amount: string;
+  readonly unit: LifetimeUnit;
+}
+
+const usualLifetimesSeconds = [
+  300, 1_800, 3_600, 14_400, 43_200, 86_400, 259_200, 604_800, 1_209_600, 2_592_000,
+];
+
+export function usualWithin(minSeconds: number, maxSeconds: number): number[] {
+  return usualLifetimesSeconds.filter((ttl) => ttl >= minSeconds && ttl <= maxSeconds);
+}
+
+/** For a new secret: the usual lifetimes within the plan, its default and its longest. */
+export function offerOf(plan: Plan): LifetimeOffer {
+  const { ttlMinSeconds: minSeconds, ttlMaxSeconds: maxSeconds, ttlDefaultSeconds: preset } = plan;
+  const choices = new Set([...usualWithin(minSeconds, maxSeconds), preset, maxSeconds]);
+  return { minSeconds, maxSeconds, preset, choices: [...choices].sort((a, b) => a - b) };
+}
+
+export function readLifetime(form: Form, offer: LifetimeOffer): TypedLifetime {
+  const chosen = form.text('ttl');
+  const typed = { amount: form.text('ttl-amount'), unit: unitNamed(form.text('ttl-unit')) };
+  if (chosen === 'other') return { choice: 'other', ...typed };
+  if (chosen === '') return { choice: offer.preset, ...typed };
+  const found = offer.choices.find((choice) => String(choice) === chosen);
+  // A choice that is no longer offered (after a log-in or log-out, or too late) appears as if typed.
+  return found === undefined ? spelledOut(chosen) : { choice: found, ...typed };
+}
+
+function unitNamed(name: string): LifetimeUnit {
+  const names = Object.keys(unitSeconds) as LifetimeUnit[];
+  return names.find((unit) => unit === name) ?? 'hours';
+}
+
+function spelledOut(seconds: string): TypedLifetime {
+  const count = wholeNumber(seconds);
+  const fitting = (['days', 'hours', 'minutes'] as const).find(
+    (unit) => count !== null && count > 0 && count % unitSeconds[unit] === 0,
+  );
+  if (count === null || fitting === undefined) return { choice: 'other', amount: seconds, unit: 'seconds' };
+  return { choice: 'other', amount: String(count / unitSeconds[fitting]), unit: fitting };
+}
+
+function lifetimeSeconds({ choice, amount, unit }: TypedLifetime, offer: LifetimeOffer): number | null {
+  if (choice !== 'other') return secondsOf(choice, offer);
+  const count = wholeNumber(amount.trim());
+  return count === null ? null : count * unitSeconds[unit];
+}
+
+export function secondsOf(choice: LifetimeChoice, { maxSeconds }: LifetimeOffer): number {
+  return choice === 'longest' ? maxSeconds : choice;
+}
+
+/** The seconds, or what is wrong with them. People learn the bounds and choose again; the service would grant the nearest lifetime. */
+export function askedLifetime(
+  typed: TypedLifetime,
+  offer: LifetimeOffer,
+  { say, duration }: Messages,
+): { readonly seconds: number } | { readonly wrong: string } {
+  const seconds = lifetimeSeconds(typed, offer);
+  if (seconds === null) return { wrong: say('share.ttlNumber') };
+  const { minSeconds, maxSeconds } = offer;
+  if (seconds >= minSeconds && seconds <= maxSeconds) return { seconds };
+  return { wrong: say('share.ttlOutOfRange', { min: duration(minSeconds), max: duration(maxSeconds) }) };
+}
+
+/** Browsers do not send unticked boxes; this hidden field says that the form has them. */
+export const noticesField = { name: 'notify', value: 'chosen' } as const;
+
+export function noticeField(kind: NoticeKind): string {
+  return `${noticesField.name}-${kind}`;
+}
+
+export function readNoticeKinds(form: Form): readonly NoticeKind[] | null {
+  if (form.text(noticesField.name) !== noticesField.value) return null;
+  return noticeKinds.filter((kind) => form.text(noticeField(kind)) !== '');
+}
 
 export const generateFields = [shareFields.suggestLength, 'suggest-sets', shareFields.suggestWords] as const;
 export type GenerateField = (typeof generateFields)[number];
