@@ -17,6 +17,10 @@ export declare function smallFiles(
   graph: Map<string, readonly string[]>,
   linesOf: (path: string) => number,
 ): [path: string, importer: string][];
+/** `apart`: those without a file of that name in both stores. `null` in a checkout from before there were ports by subject. */
+export declare function subjectsIn(
+  root: string,
+): { readonly count: number; readonly apart: readonly string[] } | null;
 export declare function budgetsOf(root: string): Readonly<Record<string, number>>;
 export declare function statsOf(root: string): {
   readonly parts: readonly { readonly name: string; readonly lines: number }[];

@@ -132,11 +132,17 @@ export function smallFiles(graph, linesOf) {
   return [...only].filter(([path, by]) => linesOf(path) < smallLines && gathered(by) < gatheredFiles);
 }
 
-/** The subjects that the ports name, and those of them that have a file of that name in each of the two stores. */
-function subjectsIn(root) {
+/** A port that a store implements, unlike hashing, limits (one machine counts in memory) and the record of all ports. */
+const ofStores = /^export interface \w+(Store|Clock)\b/m;
+
+/** The subjects of the stores' ports, and those of them without a file of that name in both stores. */
+export function subjectsIn(root) {
   const ports = join(root, 'src/core/ports');
   if (!existsSync(ports)) return null;
-  const subjects = readdirSync(ports).filter((name) => name.endsWith('.ts') && !testOnly.test(name));
+  const subjects = readdirSync(ports).filter(
+    (name) =>
+      name.endsWith('.ts') && !testOnly.test(name) && ofStores.test(readFileSync(join(ports, name), 'utf8')),
+  );
   const isIn = (store) => (name) => existsSync(join(root, 'src/store', store, name));
   const apart = subjects.filter((name) => !isIn('sqlite')(name) || !isIn('postgres')(name));
   return { count: subjects.length, apart };
