@@ -49,7 +49,7 @@ import type { StartFacts, StoreServer } from './ops/start-words.ts';
 import { createRoomWatch, watchStore } from './ops/store-watch.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
 import type { Store } from './store/store.ts';
-import { markServer, openStore, StartRefusal } from './stores.ts';
+import { openStore, registerServer, StartRefusal } from './stores.ts';
 import type { Brands } from './web/brand/brand.ts';
 
 /** A setting makes the start impossible: wrong usage, rather than a machine in the wrong state. */
@@ -253,8 +253,8 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   closers.push(close);
   const room = createRoomWatch(opened, log);
   const store: Store = { ...opened, put: room.put };
-  const mark = markServer(settings);
-  closers.push(mark.leave);
+  const serving = registerServer(settings);
+  closers.push(serving.leave);
   const { keys, isNew } = await openKeys(settings, store, log);
   closers.push(keys.stop);
   const { ring } = keys;
@@ -276,7 +276,7 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
     ...{ table: settings.rateLimits, nowMs: () => performance.now() },
     ...(limitsUnder !== null && { shared: limitsUnder(deriveLimitKey(ring.current.key)) }),
   });
-  const hasStarted = { hasNewKeys: isNew, isSecondServer: mark.hasOthers, server };
+  const hasStarted = { hasNewKeys: isNew, isSecondServer: serving.hasOthers, server };
   const edge = { brands, createSite, onAnswer, links, domains, limiter, duringRequest };
   return { ...edge, mailer, store, watch, room, ring, events, hasStarted };
 }

@@ -188,7 +188,7 @@ const world: World = {
   openAccounts,
   backups: {
     write: async (...given) => (await import('./stores.ts')).backUp(...given),
-    look: async (...given) => (await import('./stores.ts')).lookAtBackup(...given),
+    preview: async (...given) => (await import('./stores.ts')).previewBackup(...given),
     restore: async (...given) => (await import('./stores.ts')).restoreBackup(...given),
   },
   moves: {
@@ -196,7 +196,7 @@ const world: World = {
     cancel: async (...given) => (await import('./moves.ts')).cancelMove(...given),
   },
   restores: {
-    look: async (settings) => (await import('./moves.ts')).lookAtRestoredStore(settings),
+    preview: async (settings) => (await import('./moves.ts')).previewRestoredStore(settings),
     accept: async (settings) => (await import('./moves.ts')).acceptRestoredStore(settings),
   },
   migrate: async (...given) => (await import('./stores.ts')).migrateStore(...given),

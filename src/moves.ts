@@ -49,10 +49,10 @@ const isSame = (one: Address, other: Address): boolean => shownOf(one) === shown
 
 /** Brings the tables up to date and checks the server, as a node does. */
 async function preparePostgres(settings: Settings, server: PostgresServer, isSource: boolean): Promise<void> {
-  const { lookAtServer } = await import('./store/postgres/server.ts');
+  const { probeServer } = await import('./store/postgres/server.ts');
   const { openEngine } = await import('./store/postgres/engine.ts');
   const options = optionsFor(settings, server);
-  const { durability, tables } = await lookAtServer(options, server.shown);
+  const { durability, tables } = await probeServer(options, server.shown);
   if (isSource && tables === 'none')
     throw new StoreRefusal('not_a_store', `There is no store at ${server.shown}.`);
   if (isSource && tables === 'older') throw new StoreRefusal('older_server', outdated);
@@ -61,8 +61,8 @@ async function preparePostgres(settings: Settings, server: PostgresServer, isSou
 
 /** A closed store is not prepared, but its schema is checked all the same. */
 async function checkServer(settings: Settings, server: PostgresServer): Promise<void> {
-  const { lookAtServer } = await import('./store/postgres/server.ts');
-  await lookAtServer(optionsFor(settings, server), server.shown);
+  const { probeServer } = await import('./store/postgres/server.ts');
+  await probeServer(optionsFor(settings, server), server.shown);
 }
 
 async function openSource(address: Address, settings: Settings): Promise<MoveSource> {
@@ -137,12 +137,12 @@ async function restoredStore(settings: Settings, isAccepted: boolean): Promise<B
   const { store } = settings;
   if (store === 'sqlite') return { outcome: 'refused', problem: embedded };
   const { openMoveSession } = await import('./store/postgres/move-session.ts');
-  const { acceptRestore, lookAtRestored } = await import('./store/postgres/accept-restore.ts');
+  const { acceptRestore, previewRestored } = await import('./store/postgres/accept-restore.ts');
   const options = optionsFor(settings, store);
   try {
     await checkServer(settings, store);
     await using session = await openMoveSession(options);
-    const facts = await lookAtRestored(session);
+    const facts = await previewRestored(session);
     if (facts === null) return { outcome: 'refused', problem: notRestored };
     if (isAccepted) await acceptRestore(session);
     return { outcome: 'done', facts };
@@ -151,5 +151,5 @@ async function restoredStore(settings: Settings, isAccepted: boolean): Promise<B
   }
 }
 
-export const lookAtRestoredStore = (settings: Settings) => restoredStore(settings, false);
+export const previewRestoredStore = (settings: Settings) => restoredStore(settings, false);
 export const acceptRestoredStore = (settings: Settings) => restoredStore(settings, true);

@@ -9,7 +9,7 @@ import { createMachineClock } from './ops/machine-clock.ts';
 import type { StoreServer } from './ops/start-words.ts';
 import type { FoundTables, ServerOptions } from './store/postgres/server.ts';
 import { backUpStore, previewRestore, restoreStore } from './store/sqlite/backup.ts';
-import { hasStore, markServing } from './store/sqlite/files.ts';
+import { hasStore, registerServing } from './store/sqlite/files.ts';
 import { migrateFolder, openSqliteStore } from './store/sqlite/store.ts';
 import { mayPass, type Store, StoreRefusal } from './store/store.ts';
 
@@ -64,9 +64,9 @@ async function openPostgres(
   isBesideServers: boolean,
   migrationMs?: number,
 ): Promise<OpenStore & { readonly found: FoundTables }> {
-  const { lookAtServer, toRefusal } = await import('./store/postgres/server.ts');
+  const { probeServer, toRefusal } = await import('./store/postgres/server.ts');
   const options = optionsFor(settings, at);
-  const { durability, unsafe: ofServer, tables: found } = await lookAtServer(options, at.shown);
+  const { durability, unsafe: ofServer, tables: found } = await probeServer(options, at.shown);
   if (isBesideServers && found === 'none')
     throw new NotMadeYet(
       'not_a_store',
@@ -199,8 +199,8 @@ export async function openBesideServers(settings: Settings): Promise<OpenedBesid
 }
 
 /** Marks that a server uses the store; nobody needs to know it of one that is made for many. */
-export function markServer({ store, dataDir }: Settings): ReturnType<typeof markServing> {
-  return store === 'sqlite' ? markServing(dataDir) : { hasOthers: false, leave: () => {} };
+export function registerServer({ store, dataDir }: Settings): ReturnType<typeof registerServing> {
+  return store === 'sqlite' ? registerServing(dataDir) : { hasOthers: false, leave: () => {} };
 }
 
 const byTheEngine: BackupOutcome = {
@@ -222,7 +222,7 @@ export async function backUp(
 }
 
 /** What `restoreBackup` would restore, or why it would refuse. */
-export async function lookAtBackup({ store, dataDir }: Settings, file: string): Promise<BackupOutcome> {
+export async function previewBackup({ store, dataDir }: Settings, file: string): Promise<BackupOutcome> {
   return store === 'sqlite' ? previewRestore(file, dataDir) : byTheEngine;
 }
 

@@ -15,9 +15,9 @@ function recorder(answers: Partial<Backups> = {}) {
       asked.push(`write ${file}`);
       return (answers.write ?? done)(settings, file, onProgress);
     },
-    look: (settings, file) => {
-      asked.push(`look ${file}`);
-      return (answers.look ?? done)(settings, file);
+    preview: (settings, file) => {
+      asked.push(`preview ${file}`);
+      return (answers.preview ?? done)(settings, file);
     },
     restore: (settings, file, onProgress) => {
       asked.push(`restore ${file}`);
@@ -82,7 +82,7 @@ describe('mayfly restore', () => {
     for (const answer of ['', 'n', 'no', 'of course']) {
       const [{ asked, backups }, { said, terminal }] = [recorder(), answering(answer)];
       const { code } = await runCli(['restore', 'b.db'], { backups, terminal });
-      expect([answer, code, asked]).toEqual([answer, 1, ['look b.db']]);
+      expect([answer, code, asked]).toEqual([answer, 1, ['preview b.db']]);
       const [words, last] = [said.join(''), said.at(-1)];
       expect(words).toContain('The backup is of 2027-01-15T08:00:00Z: 2 waiting secrets, 1 account.');
       expect(words).toContain('all of it is burned');
@@ -91,7 +91,7 @@ describe('mayfly restore', () => {
     }
     const { asked, backups } = recorder();
     const unasked = await runCli(['restore', 'b.db', '--json'], { backups });
-    expect([unasked.code, unasked.out, asked]).toEqual([1, '{"error":"not_confirmed"}\n', ['look b.db']]);
+    expect([unasked.code, unasked.out, asked]).toEqual([1, '{"error":"not_confirmed"}\n', ['preview b.db']]);
     expect(unasked.err).toEndWith('Nobody can be asked here: add --yes.\n');
   });
 
@@ -103,7 +103,7 @@ describe('mayfly restore', () => {
     ] as const) {
       const [{ asked, backups }, { said, terminal }] = [recorder(), answering(answer)];
       const { code } = await runCli(args, { backups, terminal });
-      expect([code, asked]).toEqual([0, ['look b.db', 'restore b.db']]);
+      expect([code, asked]).toEqual([0, ['preview b.db', 'restore b.db']]);
       expect(said.at(-1)).toStartWith('Done. Put its keys at ');
     }
     const { out } = await runCli(['restore', 'b.db', '--yes', '--json'], recorder());
@@ -111,7 +111,7 @@ describe('mayfly restore', () => {
   });
 
   it('says why it does not, before and after it asked', async () => {
-    for (const answers of [{ look: refused }, { restore: refused }]) {
+    for (const answers of [{ preview: refused }, { restore: refused }]) {
       const { code, err } = await runCli(['restore', 'b.db', '--yes'], recorder(answers));
       expect([code, err.endsWith('b.db is not restored. The disk is full.\n')]).toEqual([1, true]);
     }

@@ -55,7 +55,7 @@ const losses =
 async function runRestore(input: Input, world: World): Promise<ExitCode> {
   const settings = await readSettings(world);
   const [file = ''] = input.words;
-  const seen = await world.backups.look(settings, file);
+  const seen = await world.backups.preview(settings, file);
   if (seen.outcome === 'refused')
     return refuse(world, input, 'failed', `${file} is not restored. ${seen.problem}`);
   world.terminal.err(consequences(seen.facts, settings.dataDir));
@@ -73,7 +73,7 @@ async function runRestore(input: Input, world: World): Promise<ExitCode> {
 
 async function acceptRestored(input: Input, world: World): Promise<ExitCode> {
   const settings = await readSettings(world);
-  const seen = await world.restores.look(settings);
+  const seen = await world.restores.preview(settings);
   if (seen.outcome === 'refused') return refuse(world, input, 'failed', seen.problem);
   const { facts } = seen;
   world.terminal.err(

@@ -54,7 +54,7 @@ export interface Backups {
   /** Works while the server runs. */
   write(settings: Settings, file: string, onProgress: OnProgress): Promise<BackupOutcome>;
   /** What `restore` would restore, or why it would refuse; changes nothing. */
-  look(settings: Settings, file: string): Promise<BackupOutcome>;
+  preview(settings: Settings, file: string): Promise<BackupOutcome>;
   /** Makes the store, which must not be there yet, with everything burned that waited. */
   restore(settings: Settings, file: string, onProgress: OnProgress): Promise<BackupOutcome>;
 }
@@ -69,7 +69,7 @@ export interface Moves {
 /** A store on a server that was restored there by the server's own means. */
 export interface Restores {
   /** What it holds, or why there is nothing to accept; changes nothing. */
-  look(settings: Settings): Promise<BackupOutcome>;
+  preview(settings: Settings): Promise<BackupOutcome>;
   /** Burns what waited in it; servers may use it again. */
   accept(settings: Settings): Promise<BackupOutcome>;
 }

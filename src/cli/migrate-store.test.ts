@@ -79,12 +79,12 @@ describe('mayfly store accept-restore', () => {
       asked.push(what);
       return { outcome: 'done', facts } as const;
     };
-    return { asked, restores: { look: note('look'), accept: note('accept') } };
+    return { asked, restores: { preview: note('preview'), accept: note('accept') } };
   };
 
   it.each([
-    ['y', 0, ['look', 'accept']],
-    ['n', 1, ['look']],
+    ['y', 0, ['preview', 'accept']],
+    ['n', 1, ['preview']],
   ] as const)('says what is burned, and burns it only for who agrees (%s)', async (answer, code, calls) => {
     const { asked, restores: given } = restores();
     const written: string[] = [];
@@ -100,7 +100,7 @@ describe('mayfly store accept-restore', () => {
   it('changes nothing where nothing was restored', async () => {
     const refused = async () => ({ outcome: 'refused', problem: 'It was not restored.' }) as const;
     const { code, err } = await runCli(['store', 'accept-restore', '--yes'], {
-      restores: { look: refused, accept: refused },
+      restores: { preview: refused, accept: refused },
     });
     expect([code, err]).toEqual([1, 'It was not restored.\n']);
   });

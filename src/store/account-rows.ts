@@ -1,5 +1,3 @@
-/** Rows of accounts, their passwords, tickets, tokens and sessions, which both stores keep alike, as the core knows them. */
-
 import {
   type Account,
   type AccountId,
@@ -13,7 +11,7 @@ import {
 import type { PlanName } from '../core/plans.ts';
 import type { UnixSeconds } from '../core/time.ts';
 import { noticeKinds } from '../protocol/vocabulary.ts';
-import { chosenBy } from './marks.ts';
+import { chosenBy } from './flags.ts';
 
 export interface AccountRow {
   id: AccountId;
@@ -40,7 +38,7 @@ export function freshAccount(made: Pick<Account, 'id' | 'username' | 'plan' | 'c
   return { ...made, locale: null, notify: [], senderName: null, lockedAt: null };
 }
 
-/** All `null` where the account has no password. */
+/** All `null` if the account has no password. */
 export interface PasswordRow extends AccountRow {
   salt: Uint8Array | null;
   verifier: Uint8Array | null;

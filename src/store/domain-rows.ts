@@ -1,5 +1,3 @@
-/** A share domain's row with its logo's name, which both stores keep alike, as the core knows it. */
-
 import type { AccountId } from '../core/account.ts';
 import { type DomainBrand, type DomainFinding, plainBrand, type StoredDomain } from '../core/share-domain.ts';
 import type { UnixSeconds } from '../core/time.ts';

@@ -1,6 +1,6 @@
 /**
- * A node's copies of epoch keys: read once, forgotten as soon as their day is over. The next sweep destroys them in the store, once the
- * clocks agree, like all erasure (P8).
+ * A node's cached epoch keys: read once, forgotten when their day is over. The next sweep destroys them in the store,
+ * once the clocks agree (P8).
  */
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../core/errors.ts';
@@ -8,21 +8,22 @@ import { type Epoch, type EpochStore, epochIn, epochOf } from '../core/ports/epo
 import type { SecretStore } from '../core/ports/secrets.ts';
 import type { StoreTime } from './store-time.ts';
 
-/** The keys in a store's own table. */
 export interface EpochTable {
-  /** Stores the key if the epoch has none; resolves, durably, to the stored one. A later epoch if that one's key was destroyed. */
+  /**
+   * Stores the key if the epoch has none; resolves, durably, to the stored one, or a later epoch's if this one's was
+   * destroyed.
+   */
   holdEpoch(epoch: number, freshKey: Uint8Array): Promise<Epoch>;
   readEpochKey(epoch: number): Promise<Uint8Array | null>;
-  /** Destroys the keys of days before today, by store time. `false`: the table is locked by another. */
+  /** By store time. `false`: another has locked the table. */
   destroyPastEpochs(): Promise<boolean>;
 }
 
-/** What is done with records that are sealed under them. */
 type Records = Pick<SecretStore, 'put' | 'setExpiry' | 'sweep'>;
 
 /**
- * Once the store's time is set or the store is restored, known keys may be gone: they are read again, and nothing sealed under a lost
- * one is acknowledged.
+ * After a restore or a set clock known keys may be gone: they are read again, and nothing sealed under a lost key is
+ * acknowledged.
  */
 export function withEpochs(
   table: EpochTable,

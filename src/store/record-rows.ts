@@ -1,9 +1,9 @@
-/** A record's row, which holds first the secret, then a look, and the receipt all along: what both stores keep alike. */
+/** A record's row, which holds the secret, later a look, and the receipt throughout: what both stores share. */
 import type { AccountId } from '../core/account.ts';
 import type { ReceiptId, SecretId } from '../core/keys.ts';
 import type { StoredSecret, StoredState } from '../core/secret.ts';
 import type { UnixSeconds } from '../core/time.ts';
-import { flagsIn } from './marks.ts';
+import { flagsIn } from './flags.ts';
 
 export interface SecretRow {
   readonly row_version: number;
@@ -48,7 +48,6 @@ export function lifeOf(row: Pick<ReceiptRow, 'state' | 'expires_at'>) {
   return { state: states[row.state] ?? 'burned', expiresAt: row.expires_at };
 }
 
-/** But what each store keeps in its own way. */
 export function receiptOf(row: ReceiptRow) {
   return {
     ...lifeOf(row),

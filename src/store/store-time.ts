@@ -1,42 +1,41 @@
 /**
- * Store time: the clock by which expiry is judged (P8).
+ * Store time: the clock that decides expiry (P8).
  *
- * It starts from what was kept and goes on with the time that passes since the machine started, which nobody can set; the
- * wall clock corrects it within five minutes. So a wall clock that jumps neither expires what waits nor freezes what should
- * end. A suspended machine is no jump: its time since boot counts the sleep.
+ * It starts from the saved time and advances with the time since boot, which nothing can set; the wall clock corrects
+ * it within five minutes. So a wall clock that jumps neither expires waiting secrets nor keeps ended ones alive.
+ * Suspension is no jump: time since boot counts it.
  *
- * Across a restart of the machine nobody knows how much time has passed: there the wall clock is believed, at once when it
- * is at most an hour ahead, else after ten minutes in which nothing is erased.
+ * After a reboot the elapsed time is unknown. The wall clock is then believed immediately if at most an hour ahead,
+ * otherwise after ten minutes without erasure.
  */
 import { ServiceError } from '../core/errors.ts';
 import type { ClockReport } from '../core/ports/clock.ts';
 import type { SecretStore } from '../core/ports/secrets.ts';
 import type { MachineClock, UnixSeconds } from '../core/time.ts';
 
-/** Wall clocks that differ by more are in dispute. NTP steps and slews are far below this. */
+/** NTP steps and slews stay far below this. */
 const toleranceSeconds = 300;
-/** After a restart of the machine: how far ahead a wall clock is believed at once, and after how long beyond that. */
+/** After a reboot: how far ahead a wall clock is believed immediately, and after how long otherwise. */
 const believedAheadSeconds = 3_600;
 const provingSeconds = 600;
-/** A lead over the wall clock shrinks by one second in so many, so that time neither stands still nor steps back. */
+/** A lead over the wall clock shrinks by one second in this many, so that time neither stops nor steps back. */
 const slewSeconds = 100;
-/** When to ask again during a dispute, which ends when somebody sets a clock. */
+/** A dispute ends when an operator sets a clock. */
 const disputeRetrySeconds = 60;
 
-/** Store time at one moment of one start of the machine, as a durable store keeps it. */
-export interface TimeMark {
+/** Store time at one moment since one boot of the machine, as a durable store saves it. */
+export interface TimeAnchor {
   readonly seconds: UnixSeconds;
-  /** `null` when unknown: then nothing follows from `sinceBoot`. */
+  /** `null`: unknown, so `sinceBoot` says nothing. */
   readonly bootId: string | null;
   readonly sinceBoot: number;
-  /** The dispute that was under way; `null` for none. */
   readonly dispute: Dispute | null;
-  /** Where machines share a wall clock: what it said then, and the latest time that any of them may have used. */
+  /** For machines that share a wall clock: its reading, and the latest time any of them may have used. */
   readonly shared?: { readonly wall: UnixSeconds; readonly usedUntil: UnixSeconds };
 }
 
 export interface Dispute {
-  /** Store time when it began: what is created from then on is judged by store time alone. */
+  /** Store time at its start: anything created since is judged by store time alone. */
   readonly since: UnixSeconds;
   readonly aheadSeconds: number;
 }
@@ -46,7 +45,7 @@ interface Settled {
   readonly kind: 'settled';
   readonly seconds: UnixSeconds;
   readonly at: number;
-  /** Seconds passed that have not yet shrunk a lead over the wall clock. */
+  /** Seconds passed that have not yet shrunk a lead. */
   readonly owed: number;
 }
 
@@ -56,7 +55,6 @@ interface Disputed extends Dispute {
   readonly at: number;
 }
 
-/** After a restart: `kept` or `wall`, at `at` seconds since boot. */
 interface Unproven {
   readonly kind: 'unproven';
   readonly kept: UnixSeconds;
@@ -76,7 +74,7 @@ function settle(state: Settled | Disputed, expected: UnixSeconds, wall: UnixSeco
   return { kind: 'settled', seconds: expected - dropped, at, owed: owed - dropped * slewSeconds };
 }
 
-/** @param others the dispute that other machines with the same wall clock are in */
+/** @param others the dispute of other machines with the same wall clock */
 function dispute(
   state: Settled | Disputed,
   expected: UnixSeconds,
@@ -88,7 +86,7 @@ function dispute(
   const shared = others !== null && isThis(others) ? others.since : Number.POSITIVE_INFINITY;
   if (state.kind === 'disputed' && isThis(state))
     return { ...state, seconds: expected, at, since: Math.min(state.since, shared) };
-  // A second of its own, so that its times tell what was created before from what is created during it.
+  // A new second tells what was created before the dispute from what was created during it.
   const since = Math.min(expected + 1, shared);
   return { kind: 'disputed', seconds: Math.max(expected, since), at, since, aheadSeconds: ahead };
 }
@@ -96,14 +94,13 @@ function dispute(
 function prove(state: Unproven, wall: UnixSeconds, sinceBoot: number): TimeState {
   const elapsed = sinceBoot - state.at;
   const tentative = state.wall + elapsed;
-  // It was set meanwhile, so what it said at the start proves nothing.
+  // It was set since, so its reading at boot proves nothing.
   if (Math.abs(wall - tentative) > toleranceSeconds)
     return afterRestart(state.kept + elapsed, wall, sinceBoot);
   if (elapsed < provingSeconds) return state;
   return { kind: 'settled', seconds: Math.max(wall, tentative), at: sinceBoot, owed: 0 };
 }
 
-/** What the clocks say now, after what was known. */
 function observe(
   state: TimeState,
   wall: UnixSeconds,
@@ -125,21 +122,21 @@ function afterRestart(kept: UnixSeconds, wall: UnixSeconds, at: number): TimeSta
   return observe({ kind: 'settled', seconds, at, owed: 0 }, wall, at);
 }
 
-/** Seconds since the mark, by what nobody sets; else by the shared wall clock, if that says an hour or less; else `null`. */
-function elapsedSince(mark: TimeMark, { wall, sinceBoot, bootId }: MachineClock): number | null {
-  const sinceMark = sinceBoot() - mark.sinceBoot;
-  if (bootId !== null && mark.bootId === bootId && sinceMark >= 0) return sinceMark;
-  if (mark.shared === undefined) return null;
-  const byWall = wall() - mark.shared.wall;
+/** By the boot clock, or by the shared wall clock if that shows an hour or less; else `null`. */
+function elapsedSince(anchor: TimeAnchor, { wall, sinceBoot, bootId }: MachineClock): number | null {
+  const sinceAnchor = sinceBoot() - anchor.sinceBoot;
+  if (bootId !== null && anchor.bootId === bootId && sinceAnchor >= 0) return sinceAnchor;
+  if (anchor.shared === undefined) return null;
+  const byWall = wall() - anchor.shared.wall;
   return byWall >= 0 && byWall <= believedAheadSeconds ? byWall : null;
 }
 
-function resume(mark: TimeMark | null, clock: MachineClock): TimeState {
+function resume(anchor: TimeAnchor | null, clock: MachineClock): TimeState {
   const [wall, at] = [clock.wall(), clock.sinceBoot()];
-  if (mark === null || mark.seconds === 0) return { kind: 'settled', seconds: wall, at, owed: 0 };
-  const elapsed = elapsedSince(mark, clock);
-  if (elapsed === null) return afterRestart(mark.shared?.usedUntil ?? mark.seconds, wall, at);
-  const { seconds, dispute: underWay } = mark;
+  if (anchor === null || anchor.seconds === 0) return { kind: 'settled', seconds: wall, at, owed: 0 };
+  const elapsed = elapsedSince(anchor, clock);
+  if (elapsed === null) return afterRestart(anchor.shared?.usedUntil ?? anchor.seconds, wall, at);
+  const { seconds, dispute: underWay } = anchor;
   const known: TimeState =
     underWay === null
       ? { kind: 'settled', seconds, at: at - elapsed, owed: 0 }
@@ -147,19 +144,17 @@ function resume(mark: TimeMark | null, clock: MachineClock): TimeState {
   return observe(known, wall, at);
 }
 
-/** Whether it is known how much time has passed since the mark. */
-export function isAccountedFor(mark: TimeMark, clock: MachineClock): boolean {
-  return elapsedSince(mark, clock) !== null;
+export function isAccountedFor(anchor: TimeAnchor, clock: MachineClock): boolean {
+  return elapsedSince(anchor, clock) !== null;
 }
 
-/** What time it is at least, by what was kept: within one boot what has passed since counts, less what a lead may have shrunk. */
-export function leastTimeBy(kept: TimeMark, { sinceBoot, bootId }: MachineClock): UnixSeconds {
+/** The least time it can be: elapsed time counts within one boot, less what a lead may have shrunk. */
+export function leastTimeBy(kept: TimeAnchor, { sinceBoot, bootId }: MachineClock): UnixSeconds {
   if (bootId === null || kept.bootId !== bootId) return kept.seconds;
   const passed = Math.max(0, sinceBoot() - kept.sinceBoot);
   return kept.seconds + passed - Math.ceil(passed / slewSeconds);
 }
 
-/** When a secret was made and when it expires, in store time. */
 interface Lifetime {
   readonly createdAt: UnixSeconds;
   readonly expiresAt: UnixSeconds;
@@ -167,39 +162,34 @@ interface Lifetime {
 
 export interface StoreTime {
   now(): UnixSeconds;
-  /** What has expired by this has expired by every clock. Never after `now`. */
+  /** Has passed by every clock. Never after `now`. */
   earliest(): UnixSeconds;
-  /**
-   * Whether it has not expired by any clock. Throws `ServiceError('unavailable')` when it has expired by one of two that
-   * disagree.
-   */
+  /** Throws `ServiceError('unavailable')` if two clocks disagree about it. */
   isLive(secret: Lifetime): boolean;
-  /** Throws as `isLive` where the wall clock is believed for the present only, so that it could turn out to live. */
+  /** Throws like `isLive` while the wall clock is only provisionally believed. */
   assertProven(secret: Lifetime): void;
-  /** Whether what has expired may be erased. */
   maySweep(): boolean;
   report(): ClockReport;
-  /** What may be kept; `null` while the wall clock is unproven. */
-  mark(): TimeMark | null;
-  /** Store time is at least `seconds` from now on: another process has used it, and is in this dispute. */
+  /** The anchor to save; `null` while the wall clock is unproven. */
+  anchor(): TimeAnchor | null;
+  /** Another process has used `seconds`, and is in this dispute. */
   raiseTo(seconds: UnixSeconds, dispute?: Dispute | null): void;
-  /** Takes over what another process has kept, also backwards. */
-  adopt(mark: TimeMark): void;
+  /** Even backwards. */
+  adopt(anchor: TimeAnchor): void;
 }
 
 function inDoubt(retryAfterSeconds: number): ServiceError {
   return new ServiceError('unavailable', 'The wall clock is in doubt.', { retryAfterSeconds });
 }
 
-/** @param kept what a durable store has kept; `null` for nothing */
-export function createStoreTime(clock: MachineClock, kept: TimeMark | null): StoreTime {
+export function createStoreTime(clock: MachineClock, kept: TimeAnchor | null): StoreTime {
   let state = resume(kept, clock);
   let [wallSeen, sinceBootSeen] = [-1, -1];
   let others: Dispute | null = null;
 
-  function look(): TimeState {
+  function observeNow(): TimeState {
     const [wall, sinceBoot] = [clock.wall(), clock.sinceBoot()];
-    // Asked several times a request, and most of the time it is still the same second.
+    // Usually called several times within the same second.
     if (wall === wallSeen && sinceBoot === sinceBootSeen) return state;
     [wallSeen, sinceBootSeen] = [wall, sinceBoot];
     state = observe(state, wall, sinceBoot, others);
@@ -231,22 +221,22 @@ export function createStoreTime(clock: MachineClock, kept: TimeMark | null): Sto
   }
 
   return {
-    now: () => nowOf(look()),
-    earliest: () => earliestOf(look()),
-    isLive: (secret) => assertKnown(look(), secret) === 'live',
+    now: () => nowOf(observeNow()),
+    earliest: () => earliestOf(observeNow()),
+    isLive: (secret) => assertKnown(observeNow(), secret) === 'live',
     assertProven(secret) {
-      const known = look();
+      const known = observeNow();
       if (known.kind === 'unproven') assertKnown(known, secret);
     },
-    maySweep: () => look().kind === 'settled',
+    maySweep: () => observeNow().kind === 'settled',
     report() {
-      const known = look();
+      const known = observeNow();
       const wall = clock.wall();
       const verdict = known.kind === 'settled' ? 'agreed' : known.kind;
       return { verdict, storeTime: nowOf(known), wall, aheadSeconds: wall - earliestOf(known) };
     },
-    mark() {
-      const known = look();
+    anchor() {
+      const known = observeNow();
       if (known.kind === 'unproven') return null;
       const { seconds, at: sinceBoot } = known;
       const underWay =
@@ -255,17 +245,17 @@ export function createStoreTime(clock: MachineClock, kept: TimeMark | null): Sto
     },
     raiseTo(seconds, dispute = null) {
       if (dispute?.since !== others?.since) [others, wallSeen] = [dispute, -1];
-      const known = look();
+      const known = observeNow();
       if (known.kind !== 'unproven' && seconds > known.seconds) state = { ...known, seconds };
     },
-    adopt(mark) {
-      // By the clocks as they are now, so that the next look has nothing to add until they go on.
-      state = resume(mark, clock);
+    adopt(anchor) {
+      // The next observation adds nothing until the clocks advance.
+      state = resume(anchor, clock);
     },
   };
 }
 
-/** @param records gives out every secret and receipt that has not expired by `time.earliest()` */
+/** @param records must return everything that has not expired by `time.earliest()` */
 export function judgeByStoreTime(records: SecretStore, time: StoreTime): SecretStore {
   return {
     ...records,

@@ -21,36 +21,33 @@ export interface Store
     CreationStore,
     EpochStore,
     StoreClock {
-  /** What its data takes, without room that is free for reuse; 0 for a store that nothing limits. */
+  /** Without free space that can be reused; 0 for a store without a limit. */
   usedBytes(): Promise<number>;
 }
 
-/**
- * The delivery as a receipt tells it: one still `queued` when it is no longer believed has outlived its process, so nobody
- * is going to send it. What it holds for the creator stays.
- */
+/** A stale `queued` has outlived its process, so nothing will send it: a receipt shows `not_sent`. */
 export function deliveryAt(delivery: StoredDelivery | null, now: UnixSeconds): StoredDelivery | null {
   if (delivery?.state !== 'queued') return delivery;
   const staleAt = delivery.staleAt ?? delivery.at;
   return now < staleAt ? delivery : { ...delivery, state: 'not_sent', at: staleAt, staleAt: null };
 }
 
-/** How long a finished deletion stays known: whoever shared it and is answered late still hears the whole count. */
+/** Late callers still get the full count. */
 export const finishedDeletionSeconds = 3_600;
 
 /**
- * - `network_filesystem`: locks and fsync of the folder's file system cannot be relied on.
+ * - `network_filesystem`: the folder's file system has unreliable locks and fsync.
  * - `unsafe_setting`: a durability or erasure setting did not take effect.
- * - `newer_schema`: a later version of this service has written the data.
- * - `foreign_database`: the file is a database of another program.
- * - `not_a_store`: a backup in a store's place, or the other way about.
- * - `damaged`: the file is no database, or not an intact one.
+ * - `newer_schema`: a later version of this service wrote the data.
+ * - `foreign_database`: another program's database.
+ * - `not_a_store`: a backup in place of a store, or the reverse.
+ * - `damaged`: not an intact database.
  * - `not_writable`: the folder or the file cannot be created, read or written.
- * - `older_server`: a server of an earlier version runs on it, which would miss what an upgrade brings.
- * - `away`: the engine's server cannot be reached or does not confirm, which may pass by itself.
- * - `standby`: the address leads to a standby, as in the middle of a failover.
+ * - `older_server`: a server of an earlier version runs on it, and would not follow the upgrade.
+ * - `away`: the engine's server is unreachable or does not confirm; may pass by itself.
+ * - `standby`: the address leads to a standby, as during a failover.
  * - `unreachable`: the engine's server does not let us in.
- * - `restored`: it is from a backup, or a copy, of a store: what waits in it may have been opened since.
+ * - `restored`: a restored backup or a copy, whose waiting secrets may have been opened since.
  */
 export type RefusalReason =
   | 'network_filesystem'
@@ -66,7 +63,7 @@ export type RefusalReason =
   | 'unreachable'
   | 'restored';
 
-/** The message tells the operator what is wrong and what to do. An unsafe store is refused by name, never used in hope (P25). */
+/** The message tells the operator what to do. An unsafe store is refused by name (P25). */
 export class StoreRefusal extends Error {
   override readonly name = 'StoreRefusal';
   readonly reason: RefusalReason;
@@ -87,15 +84,12 @@ export const fencedWords = (where: string) => ({
     'MAYFLY_STORE or MAYFLY_DATA_DIR. If the move was cut short, run the command again with --finish.',
 });
 
-/** Whether it may pass without anyone's doing, so that a start waits for that. */
 export const mayPass = ({ reason }: StoreRefusal): boolean => reason === 'away' || reason === 'standby';
 
 export interface CountedAttempts {
-  /** Times of the attempts within the window, oldest first. */
+  /** Of attempts within the window, oldest first. */
   readonly ofSecret: readonly UnixSeconds[];
-  /** The same, of one client only. */
   readonly ofClient: readonly UnixSeconds[];
-  /** The same, of all clients in its network. */
   readonly ofNetwork: readonly UnixSeconds[];
   readonly inLife: number;
   readonly lifeEndsAt: UnixSeconds;
@@ -103,7 +97,7 @@ export interface CountedAttempts {
 
 type Bound = readonly [times: readonly UnixSeconds[], limit: number];
 
-/** What the window allows a client. One whose network has guessed leaves the reserved places to others. */
+/** A client whose network has guessed leaves the reserved places to others. */
 function boundsOf(
   { ofClient, ofNetwork, ofSecret }: Pick<CountedAttempts, 'ofClient' | 'ofNetwork' | 'ofSecret'>,
   { perClient, perNetwork, perSecret, keptForNewcomers }: AttemptLimits,
@@ -115,7 +109,7 @@ function boundsOf(
   ];
 }
 
-/** Why no further attempt is allowed, or `null` when one is. */
+/** `null`: one more attempt is allowed. */
 export function exhaustionOf(
   counted: CountedAttempts,
   limits: AttemptLimits,
@@ -132,7 +126,7 @@ export function exhaustionOf(
   return { outcome: 'exhausted', retryAfterSeconds: Math.max(1, ...waits), needsCreator };
 }
 
-/** The lock that would refuse even a client that has not guessed yet. */
+/** Refuses even a client that has not guessed yet. */
 export function lockOf(
   { ofSecret, inLife }: Pick<CountedAttempts, 'ofSecret' | 'inLife'>,
   limits: AttemptLimits,
@@ -144,8 +138,8 @@ export function lockOf(
 }
 
 /**
- * What is left to the client after one more attempt, made now, that `exhaustionOf` has allowed: the least that any limit
- * leaves, and when there is more. Where several limits leave the same, there is more when the last of them gives way.
+ * After one more attempt, made now and allowed by `exhaustionOf`: the smallest remainder of any limit, and when it
+ * grows. Of several limits with that remainder, the last to give way counts.
  */
 export function allowanceAfter(counted: CountedAttempts, limits: AttemptLimits, now: UnixSeconds) {
   const after = {
@@ -166,14 +160,14 @@ export function allowanceAfter(counted: CountedAttempts, limits: AttemptLimits, 
   return { left, moreAfterSeconds: Math.max(1, ...waits), needsCreator: leftInLife === 0 };
 }
 
-/** Seconds until one of the times has left the window and makes room; with more than the limit counted, it is not the oldest. */
+/** With more than the limit counted, it is not the oldest that has to leave. */
 function waitFor([times, limit]: Bound, { windowSeconds }: AttemptLimits, now: UnixSeconds): number {
   return (times[Math.max(0, times.length - limit)] ?? now) + windowSeconds - now;
 }
 
 type Times = Pick<StoredTicket, 'createdAt' | 'expiresAt'>;
 
-/** @param earlier all that are known of its kind and username; those that were used or voided have expired */
+/** @param earlier all known of its kind and username; used or voided ones have expired */
 export function mayKeepTicket(
   { createdAt }: Times,
   earlier: readonly Times[],
@@ -186,7 +180,7 @@ export function mayKeepTicket(
   return lately.every((at) => createdAt - at >= quietSeconds);
 }
 
-/** Until when a ticket counts, used or not. */
+/** Used or not. */
 export function countsUntil({ createdAt, expiresAt }: Times, { windowSeconds }: TicketLimits): UnixSeconds {
   return Math.max(expiresAt, createdAt + windowSeconds);
 }

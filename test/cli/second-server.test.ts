@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, it } from 'bun:test';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { markServing } from '../../src/store/sqlite/files.ts';
+import { registerServing } from '../../src/store/sqlite/files.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { steadyClock } from '../support/clocks.ts';
 import { makeDataDir, startServer } from '../support/started-server.ts';
@@ -40,7 +40,7 @@ describe('a command', () => {
       const first = await startServer({ dataDir });
       await first[Symbol.asyncDispose]();
       downgrade(dataDir);
-      const { leave } = markServing(dataDir);
+      const { leave } = registerServing(dataDir);
       const refused = await mayfly(['account', 'list'], { MAYFLY_DATA_DIR: dataDir });
       expect([refused.code, schemaOf(dataDir)]).toEqual([1, 11]);
       expect(refused.err).toStartWith('A server of an earlier version runs on ');

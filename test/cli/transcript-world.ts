@@ -231,12 +231,12 @@ function outsideOf(app: TestApp, files: Readonly<Record<string, string>>): Parti
         : { outcome: 'open', accounts: { store, random: systemRandom, close: async () => {} } },
     backups: {
       write: (_settings, file) => backupOf(file),
-      look: (_settings, file) => backupOf(file),
+      preview: (_settings, file) => backupOf(file),
       restore: (_settings, file) => backupOf(file),
     },
     moves: { move: (_settings, asked) => moveOf(asked), cancel: (_settings, from) => cancelOf(from) },
     restores: {
-      look: async (settings) => (settings.dataDir === 'nothing' ? noMove : backupOf('mayfly.db')),
+      preview: async (settings) => (settings.dataDir === 'nothing' ? noMove : backupOf('mayfly.db')),
       accept: () => backupOf('mayfly.db'),
     },
     migrate: async ({ dataDir }, tell) => {

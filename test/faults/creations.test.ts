@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServiceError } from '../../src/core/errors.ts';
 import { parseSecretKey, secretIdOf } from '../../src/core/keys.ts';
-import type { TokenCaller } from '../../src/core/secrets/once.ts';
+import type { TokenCaller } from '../../src/core/secrets/idempotency.ts';
 import type { Idempotency, RepeatableOutcome } from '../../src/core/secrets/outcomes.ts';
 import type { SecretService, ServiceParts } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';

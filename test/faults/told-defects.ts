@@ -19,7 +19,7 @@ export const toldDefects: Readonly<Record<string, Defect>> = {
     wrong: 'void this.#parts.settled();',
   },
   'a reader tells what is not synced': {
-    right: 'const onDisk = tellsNoEnd?.(result) === true ? null : settled();',
+    right: 'const onDisk = mayTellNow?.(result) === true ? null : settled();',
     wrong: 'const onDisk = null as Promise<void> | null;',
   },
   'gone is told at once': {

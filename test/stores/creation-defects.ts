@@ -1,5 +1,5 @@
 /** Stores with one seeded defect each in creations that may be repeated (see `defects.ts`). */
-import { type NewCreation, takeOverSeconds } from '../../src/core/ports/creations.ts';
+import { type NewIdempotentCreation, takeOverSeconds } from '../../src/core/ports/creations.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SeededDefect } from './defects.ts';
 
@@ -14,7 +14,7 @@ const goesWithToken = 'a creation goes with its token, however that goes, and no
 
 /** Remembers what was reserved, to do what a store must not. */
 function remembering(store: Store) {
-  const reserved = new Map<string, NewCreation>();
+  const reserved = new Map<string, NewIdempotentCreation>();
   const reserveCreation: Store['reserveCreation'] = async (creation) => {
     const kept = structuredClone(creation);
     const answer = await store.reserveCreation(creation);

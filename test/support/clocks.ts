@@ -18,6 +18,6 @@ export function batchTimeAt(now: UnixSeconds): BatchTime {
     now,
     sinceBoot: 0,
     timesSet: 0,
-    mark: { seconds: now, bootId: null, sinceBoot: 0, dispute: null },
+    anchor: { seconds: now, bootId: null, sinceBoot: 0, dispute: null },
   };
 }

@@ -1,6 +1,6 @@
 /** The embedded store's engine with what it needs, put together as the store does it, but without the queue. */
 import type { Database } from 'bun:sqlite';
-import { isMarked, loopSettings, openConnection } from '../../src/store/sqlite/database.ts';
+import { isFileKind, loopSettings, openConnection } from '../../src/store/sqlite/database.ts';
 import { Disk } from '../../src/store/sqlite/disk.ts';
 import { Engine } from '../../src/store/sqlite/engine.ts';
 import { prepareFolder } from '../../src/store/sqlite/files.ts';
@@ -27,7 +27,7 @@ export function openEngine(
 ): OpenedEngine {
   const folder = prepareFolder(directory);
   const db = openConnection(folder.database, loopSettings);
-  const isStore = () => isMarked(db, 'store');
+  const isStore = () => isFileKind(db, 'store');
   isStore();
   const disk = new Disk(folder.wal, (message) => {
     throw new Error(message);

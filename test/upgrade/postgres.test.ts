@@ -7,7 +7,7 @@ import { createMachineClock } from '../../src/ops/machine-clock.ts';
 import { acceptRestore } from '../../src/store/postgres/accept-restore.ts';
 import { openMoveSession } from '../../src/store/postgres/move-session.ts';
 import { openPostgresSource } from '../../src/store/postgres/moving.ts';
-import { lookAtServer, toRefusal } from '../../src/store/postgres/server.ts';
+import { probeServer, toRefusal } from '../../src/store/postgres/server.ts';
 import { openPostgresStore, type PostgresStore } from '../../src/store/postgres/store.ts';
 import { accountNamed, logIn, personNamed, ticketFor } from '../stores/conformance/account-fixtures.ts';
 import { clientStays, countOf, found, newRecord, putNew } from '../stores/conformance/check.ts';
@@ -276,7 +276,7 @@ describe('an earlier store that is updated', () => {
   it('is told as older by a look at the server', async () => {
     const url = await newDatabase();
     const look = () =>
-      lookAtServer({ url, tls: false, durability: 'single', poolSize: 4, allowsUnsafe: false }, 'there');
+      probeServer({ url, tls: false, durability: 'single', poolSize: 4, allowsUnsafe: false }, 'there');
     expect((await look()).tables).toBe('none');
     await (await openEarlier(url))[Symbol.asyncDispose]();
     expect((await look()).tables).toBe('older');

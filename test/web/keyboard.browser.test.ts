@@ -44,8 +44,8 @@ async function stopAt(page: Page): Promise<Stop | null> {
     // A whole card or row may be marked in place of the link that it leads to.
     const around = [element.nextElementSibling, element];
     for (let up = element.parentElement; up !== null; up = up.parentElement) around.push(up);
-    const isMarked = around.some(hasMark);
-    const flaws = [...(isMarked ? [] : ['has no visible mark']), ...(isSeen ? [] : ['is out of sight'])];
+    const isFileKind = around.some(hasMark);
+    const flaws = [...(isFileKind ? [] : ['has no visible mark']), ...(isSeen ? [] : ['is out of sight'])];
     return {
       at: [...document.querySelectorAll('*')].indexOf(element),
       html: element.outerHTML.slice(0, 90),

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
-import type { TokenCaller } from '../../core/secrets/once.ts';
+import type { TokenCaller } from '../../core/secrets/idempotency.ts';
 import type { Idempotency } from '../../core/secrets/outcomes.ts';
 import type { Exchange } from '../../http/operation.ts';
 import { invalidFields } from './wire.ts';

@@ -1,4 +1,4 @@
-/** Taking a secret: claims and burns, of which exactly one wins (P1, P7). */
+/** Taking a secret: of all claims and burns exactly one wins (P1, P7). */
 import type { ReceiptId } from '../keys.ts';
 import type { StoredSecret } from '../secret.ts';
 import type { UnixSeconds } from '../time.ts';

@@ -3,7 +3,7 @@ import type { UnixSeconds } from '../time.ts';
 export interface StoreNow {
   /**
    * Store time (P8). It never steps back, even across restarts, and follows elapsed time rather than a wall clock that
-   * jumps. Where it can only be estimated, it is never ahead of the time by which the store decides. Expiry is judged by it;
+   * jumps. Where it can only be estimated, it is never ahead of the time that the store decides by. Expiry is judged by it;
    * while the wall clock is in doubt (`ClockVerdict`), a secret that has expired by only one of the two rejects as
    * `unavailable`.
    */

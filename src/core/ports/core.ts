@@ -23,7 +23,7 @@ export interface Core {
   readonly mailQuota: MailQuota;
   readonly mailBrandOf: MailBrandOf;
   readonly mailLocaleOf: MailLocaleOf;
-  /** This installation's; `null` where there are no regions. */
+  /** This installation's; `null` without regions. */
   readonly region: RegionLabel | null;
   readonly hasher: PassphraseHasher;
   readonly ring: KeyRing;

@@ -16,14 +16,14 @@ export const takeOverSeconds = 30;
 /** After this many other bodies the row answers nothing more. */
 export const maxMismatches = 10;
 
-export interface NewCreation extends CreationHold {
+export interface NewIdempotentCreation extends CreationHold {
   /** 32 bytes. */
   readonly bodyMac: Uint8Array;
   /** The row goes with this token. */
   readonly tokenId: number;
 }
 
-export interface StoredCreation extends Pick<NewCreation, 'wrappedSeed' | 'bodyMac'> {
+export interface IdempotentCreation extends Pick<NewIdempotentCreation, 'wrappedSeed' | 'bodyMac'> {
   readonly isDone: boolean;
   /** In store time. */
   readonly reservedAt: UnixSeconds;
@@ -33,19 +33,22 @@ export interface StoredCreation extends Pick<NewCreation, 'wrappedSeed' | 'bodyM
 
 export interface CreationStore {
   /** The row, or `null` when it does not exist or was reserved 24 hours ago. Changes nothing. */
-  findCreation(id: CreationId): Promise<StoredCreation | null>;
+  findCreation(id: CreationId): Promise<IdempotentCreation | null>;
   /**
    * Reserves the row, unless `findCreation` would find one: of many concurrent calls, one gets `reserved`, durably, and the
    * others get its row. Rejects as `unavailable` when the token does not exist (any more), and with `storage_full` while
    * `SecretStore.put` would.
    */
-  reserveCreation(creation: NewCreation): Promise<'reserved' | StoredCreation>;
+  reserveCreation(creation: NewIdempotentCreation): Promise<'reserved' | IdempotentCreation>;
   /**
    * Replaces the seed of a reservation that is not done and is at least 30 seconds old, if its seed is still that in `from`;
    * its 24 hours begin again, and the earlier holder can store nothing. Returns whether it was replaced: of many concurrent
    * calls, one.
    */
-  takeOverCreation(from: CreationHold, to: Pick<NewCreation, 'wrappedSeed' | 'bodyMac'>): Promise<boolean>;
+  takeOverCreation(
+    from: CreationHold,
+    to: Pick<NewIdempotentCreation, 'wrappedSeed' | 'bodyMac'>,
+  ): Promise<boolean>;
   /** Forgets a reservation that is not done: nothing was stored for it. Ignores one that is done or was taken over. */
   releaseCreation(hold: CreationHold): Promise<void>;
   /** Counts another body; durable before it resolves. Ignores an unknown row. */

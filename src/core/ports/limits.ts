@@ -24,6 +24,6 @@ export interface SharedLimits {
   take(counts: readonly LimitCount[]): Promise<readonly number[]>;
   /** As `take`, but counts nothing. */
   peek(counts: readonly LimitCount[]): Promise<readonly number[]>;
-  /** Gives back one counted call of each: what it was counted for did not happen. */
+  /** Gives back one counted call of each, which did not happen after all. */
   refund(counts: readonly LimitCount[]): Promise<void>;
 }

@@ -37,7 +37,7 @@ export interface SecretStore extends StoreNow, ClaimStore, LookStore, ReceiptSto
   /**
    * Gives a waiting secret another expiry, if its expiry is still `from`: in one atomic step with the receipt's own expiry,
    * the sealed secret re-wrapped to the same length, its notice, and how long its guesses count. Does nothing if the secret
-   * was re-wrapped for another root in the meantime. A claim based on an earlier find still succeeds: what a claim proves
+   * has been re-wrapped for another root. A claim based on an earlier find still succeeds: what a claim proves
    * has not changed. Returns whether it was changed.
    */
   setExpiry(id: ReceiptId, from: UnixSeconds, to: NewExpiry): Promise<boolean>;

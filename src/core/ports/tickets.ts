@@ -25,7 +25,7 @@ export interface TicketStore {
   findTicket(kind: TicketKind, ticketHash: Uint8Array): Promise<StoredTicket | null>;
   /**
    * Uses up a live sign-up ticket, voids the others for its username and creates the account with this password, in one
-   * step. `gone`: there is no such ticket (any more); `exists`: the username was taken in the meantime.
+   * step. `gone`: there is no such ticket (any more); `exists`: the username is taken by now.
    */
   redeemSignUp(
     ticketHash: Uint8Array,

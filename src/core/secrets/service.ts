@@ -16,9 +16,9 @@ import { burn, burnByRecipient } from './burn.ts';
 import { change } from './change.ts';
 import { conceal, generate } from './conceal.ts';
 import { suggest } from './generated-value.ts';
+import { concealOnce, generateOnce, type TokenCaller } from './idempotency.ts';
 import { deliver } from './link-mail.ts';
 import { finishLook } from './look.ts';
-import { concealOnce, generateOnce, type TokenCaller } from './once.ts';
 import type {
   BurnInput,
   BurnUnreadInput,

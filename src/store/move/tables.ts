@@ -1,8 +1,6 @@
 /**
- * What a move takes from one store to another, as tables and columns that both have, whatever each keeps them in. The rows are
- * as they are stored: ciphertext, ids and times.
- *
- * A table follows those that its rows refer to.
+ * What a move takes between stores, as tables and columns that both can produce. Rows move as stored: ciphertext, ids
+ * and times. A table follows those that its rows refer to.
  */
 
 export type Cell = number | string | Uint8Array | null;
@@ -18,7 +16,7 @@ export interface MovedColumn {
 export interface MovedTable {
   readonly name: TableName;
   readonly columns: readonly MovedColumn[];
-  /** The columns that identify a row, as many as the table begins with. */
+  /** How many leading columns identify a row. */
   readonly keys: readonly MovedColumn[];
   /** The table that its rows refer to, by the columns of both. */
   readonly parent: { readonly table: TableName; readonly columns: Readonly<Record<string, string>> } | null;
@@ -58,8 +56,8 @@ const columns = {
     ...['mismatches int', 'reserved_at int', 'ends_at int'],
   ],
   /**
-   * A row for each secret: how many guesses there were, when none of them counts any more at the latest, and those of the
-   * window in JSON, oldest first, each `[client in hex, at]`.
+   * One row per secret: guesses made, when the last stops counting, and those of the window in JSON, oldest first, each
+   * `[client in hex, at]`.
    */
   attempts: ['secret_id bytes', 'in_life int', 'ends_at int', 'stale_at int', 'window text'],
   records: [
@@ -101,14 +99,13 @@ export function tableNamed(name: string): MovedTable {
   return table;
 }
 
-/** A row's key as a text, which is also where the page that follows it begins. */
+/** Also says where the following page begins. */
 export function keyOf({ keys }: MovedTable, row: MovedRow): string {
   return keys.map((_, n) => textOf(row[n] ?? null)).join(':');
 }
 
 const textOf = (cell: Cell): string => (cell instanceof Uint8Array ? cell.toHex() : String(cell));
 
-/** The reverse of `keyOf`. */
 export function cellsOf({ keys }: MovedTable, key: string): Cell[] {
   const [first = '', ...rest] = key.split(':');
   const texts = keys.length === 1 ? [key] : [first, rest.join(':')];
@@ -120,6 +117,6 @@ function cellFrom(type: CellType, text: string): Cell {
   return type === 'bytes' ? Uint8Array.fromHex(text) : text;
 }
 
-/** Tables whose rows are changed in place: others refer to them, and would go with them. */
+/** Rows of others refer to theirs, and would be deleted with them, so they change in place. */
 export const isReferredTo = ({ name }: MovedTable): boolean =>
   movedTables.some(({ parent }) => parent?.table === name);

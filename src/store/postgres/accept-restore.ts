@@ -1,12 +1,10 @@
-/** What an operator decides about a store that was restored (see restores.ts): all that waited in it is burned, and it serves. */
 import type { BackupFacts } from '../../core/store-copies.ts';
 import { isFenced, nameIn, takeDownFence } from './fence.ts';
 import type { MoveSession } from './move-session.ts';
 import { forgetTriggers } from './moving.ts';
 import { findPlace, keepPlace } from './restores.ts';
 
-/** `null`: it is not known to be restored. */
-export async function lookAtRestored({ ask }: MoveSession): Promise<BackupFacts | null> {
+export async function previewRestored({ ask }: MoveSession): Promise<BackupFacts | null> {
   if (!(await isFenced(ask))) return null;
   const [facts] = await ask<BackupFacts>(`
     SELECT t.seconds AS "takenAt", (SELECT count(*) FROM mayfly_store.accounts) AS accounts,
@@ -16,8 +14,9 @@ export async function lookAtRestored({ ask }: MoveSession): Promise<BackupFacts 
 }
 
 /**
- * Burns what waited and destroys its keys, ends every look, log-in and mailed ticket, which may have ended since, and lets the store
- * serve. As for a restored file (`sqlite/backup.ts`), also what has expired by the server's clock, which may be wrong.
+ * Burns what waited and destroys its keys, ends every look, log-in and mailed ticket, which may have ended since (see
+ * restores.ts). As for a restored file (`sqlite/backup.ts`), even what has expired by the server's clock, which may be
+ * wrong.
  */
 export async function acceptRestore(session: MoveSession): Promise<void> {
   const { ask } = session;

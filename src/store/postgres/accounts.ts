@@ -11,7 +11,7 @@ import type { AccountRegister, OwnedCounts } from '../../core/ports/accounts.ts'
 import type { UnixSeconds } from '../../core/time.ts';
 import { noticeKinds } from '../../protocol/vocabulary.ts';
 import { type AccountRow, accountColumns, accountOf, freshAccount } from '../account-rows.ts';
-import { maskOf } from '../marks.ts';
+import { maskOf } from '../flags.ts';
 import { type Done, decided } from './batches.ts';
 import type { Engine } from './engine.ts';
 import { decision, nameOf, type Statement, statement } from './statement.ts';

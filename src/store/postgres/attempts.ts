@@ -1,12 +1,11 @@
 /**
- * Guesses at passphrases (P14).
+ * Guesses at passphrases (P14). One row has all attempts on a secret that still count, and the shared rule decides
+ * (`exhaustionOf`). The form of the write is the safety argument: it replaces the row only as it was read, by the
+ * number of its last change; each change has a greater number, even after the row was deleted, because numbers follow
+ * store time. If another node came first, it reads and decides again. `reserved` is answered only once durable, so a
+ * guess that was not counted is never computed.
  *
- * One row has all attempts on a secret that still count, so the shared rule decides (`exhaustionOf`). The form of the write is the
- * safety argument: it replaces the row only as it was read, by the number of its last change, and each change has a greater number,
- * even after a row was deleted, because numbers follow store time. Where another node came first, the row is read and decided again.
- * `reserved` is answered only when the write is durable, so a guess that was not counted is never computed.
- *
- * All who ask this node about one secret meanwhile are decided together, by one read and one write: a burst does not compete with itself.
+ * One read and one write decide a node's concurrent callers together, so a burst does not compete with itself.
  */
 
 import { ServiceError } from '../../core/errors.ts';
@@ -24,10 +23,9 @@ import { rowsInOrderOf } from './secret-rows.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
 const clientBytes = 16;
-/** Each failed try is another node's success, and the limits allow only so many of those. */
+/** Each failed try is another node's success, and the limits allow only so many. */
 const maxTries = 100;
 
-/** The life of a secret that is stored ends with it, also when its expiry was changed; of others as it was counted. */
 const selectAttempts = statement(`
   SELECT a.last_number, a.numbers, a.times, a.clients, a.in_life, a.life_ends_at, a.stale_at, r.expires_at
   FROM (SELECT $1::bytea AS secret_id) asked
@@ -51,7 +49,7 @@ interface CountedRow {
 }
 
 interface AttemptsRow {
-  /** `null`, and all that follows, where nothing was counted yet. */
+  /** `null`, and all that follows, if nothing was counted yet. */
   last_number: number | null;
   numbers: readonly unknown[] | null;
   times: readonly unknown[] | null;
@@ -59,7 +57,7 @@ interface AttemptsRow {
   in_life: number | null;
   life_ends_at: UnixSeconds | null;
   stale_at: UnixSeconds | null;
-  /** Of the secret; `null` where it is not stored. */
+  /** `null`: it is not stored. */
   expires_at: UnixSeconds | null;
 }
 
@@ -70,14 +68,13 @@ interface CountedAttempt {
 }
 
 interface Attempts {
-  /** Of the last change; 0 before the first. */
+  /** 0 before the first. */
   readonly lastNumber: number;
   /** Oldest first. */
   readonly counted: readonly CountedAttempt[];
   readonly inLife: number;
   /** `null`: the secret is not stored, and nothing was counted. */
   readonly lifeEndsAt: UnixSeconds | null;
-  /** When none of it counts any more. */
   readonly staleAt: UnixSeconds;
 }
 
@@ -103,12 +100,12 @@ function toAttempts(row: AttemptsRow | undefined): Attempts {
 
 const nextNumber = ({ lastNumber }: Attempts, now: UnixSeconds): number => Math.max(lastNumber + 1, now);
 
-/** What is decided by the attempts so far: the attempts from now on, the same object where nothing changes, and the answer. */
+/** Returns the attempts from now on, the same object if nothing changes, and the answer. */
 type Decide<Answer> = (attempts: Attempts, now: UnixSeconds) => readonly [Attempts, Answer];
 
 /**
- * Attempts that have left the window are dropped. A life that has ended before them begins again, and where the secret is not stored,
- * it is one window: there is nothing to guess, but guesses are counted all the same.
+ * A life that has ended before the window begins again; for a secret that is not stored it is one window: guesses count
+ * all the same.
  */
 function atPresent(attempts: Attempts, windowSeconds: number, now: UnixSeconds) {
   const counted = attempts.counted.filter(({ at }) => at > now - windowSeconds);
@@ -118,7 +115,7 @@ function atPresent(attempts: Attempts, windowSeconds: number, now: UnixSeconds) 
     : { counted, inLife, lifeEndsAt: lifeEndsAt ?? now + windowSeconds };
 }
 
-/** The number continues, so an older reservation is not taken for a new one. */
+/** The number continues, so an older reservation is not mistaken for a new one. */
 const forgetAll: Decide<void> = (before, now) =>
   before.lastNumber === 0
     ? [before, undefined]
@@ -157,11 +154,10 @@ function refundOf(attempt: number): Decide<void> {
   };
 }
 
-/** One who waits for a decision. */
 interface Turn {
   /** Of `performance.now()`. */
   readonly askedAtMs: number;
-  /** May be called again, when what it was decided by has changed. */
+  /** Called again if the attempts have changed since. */
   decide(attempts: Attempts, now: UnixSeconds): Attempts;
   answer(): void;
   reject(error: unknown): void;
@@ -170,7 +166,6 @@ interface Turn {
 export function createAttemptStore(engine: Engine): AttemptStore {
   const waiting = new Map<string, Turn[]>();
 
-  /** Whether nobody else has changed them since. */
   async function replace(
     id: SecretId,
     before: Attempts,
@@ -192,7 +187,7 @@ export function createAttemptStore(engine: Engine): AttemptStore {
   }
 
   async function decideTogether(id: SecretId, turns: readonly Turn[]): Promise<void> {
-    // However often it is tried, and whatever it waited for, each is answered in the time of one call.
+    // In the time of one call, however often it is tried.
     const askedAtMs = Math.min(...turns.map((turn) => turn.askedAtMs));
     for (let tries = 0; tries < maxTries; tries += 1) {
       const before = toAttempts((await engine.read<AttemptsRow>(selectAttempts, [id], askedAtMs))[0]);

@@ -1,6 +1,6 @@
 /**
- * Many callers of one statement share it: their asks go by `unnest`, in the order of their ids, so that statements that cross lock
- * the same rows in the same order. While two are in flight, what is asked for next gathers.
+ * Many callers share a statement: `unnest` passes their asks in the order of their ids, so that concurrent statements
+ * lock rows in the same order. While two are in flight, further asks collect.
  */
 import type { Engine, Values } from './engine.ts';
 import { NotExecutedError } from './faults.ts';
@@ -10,9 +10,9 @@ import { requestWaits } from './waits.ts';
 const maxAsks = 256;
 const maxBytes = 4 * 1024 * 1024;
 const maxInFlight = 2;
-/** What has not been sent by then is not sent at all: it leaves the statement enough of the two seconds that a call may take. */
+/** Asks that wait longer are not sent, which leaves the statement enough of a call's two seconds. */
 const maxWaitMs = 1_000;
-/** Requests have already waited, each for a different time; the slack saves a timer for each. */
+/** Requests have waited for different times; the slack saves a timer for each. */
 const watchSlackMs = 50;
 
 export interface BatchOptions<Ask, Answer, Row = unknown> {
@@ -25,9 +25,8 @@ export interface BatchOptions<Ask, Answer, Row = unknown> {
   valuesOf(asks: readonly Ask[]): Values;
   /** One answer per ask, in their order. */
   answersOf(rows: readonly Row[], asks: readonly Ask[]): readonly Answer[];
-  /** Asked right before sending: such an ask is not sent. */
+  /** Checked just before sending; abandoned asks are dropped. */
   isAbandoned?(ask: Ask): boolean;
-  /** What an ask takes on the wire, where that can be much. */
   bytesOf?(ask: Ask): number;
 }
 
@@ -39,7 +38,7 @@ interface Waiting<Ask, Answer> {
   readonly reject: (fault: unknown) => void;
 }
 
-/** @returns what asks for one; a fault of the statement is the fault of all that it was sent for */
+/** A fault of the statement rejects every ask sent with it. */
 export function createBatch<Ask, Answer, Row = unknown>(
   engine: Pick<Engine, 'read' | 'decide'>,
   batch: BatchOptions<Ask, Answer, Row>,
@@ -47,10 +46,8 @@ export function createBatch<Ask, Answer, Row = unknown>(
   let waiting: Waiting<Ask, Answer>[] = [];
   let inFlight = 0;
   let isDue = false;
-  /** When the queue is looked at next. */
   let watchedMs = Number.POSITIVE_INFINITY;
 
-  /** Refuses what has waited for too long, and looks again when the next one will have. */
   function refuseLate(): void {
     watchedMs = Number.POSITIVE_INFINITY;
     const lateMs = performance.now() - maxWaitMs;
@@ -67,7 +64,6 @@ export function createBatch<Ask, Answer, Row = unknown>(
     setTimeout(refuseLate, Math.ceil(lateMs - performance.now())).unref();
   }
 
-  /** The oldest that fit into one statement; the others keep their order. */
   function takeNext(): Waiting<Ask, Answer>[] {
     const taken: Waiting<Ask, Answer>[] = [];
     const left: Waiting<Ask, Answer>[] = [];
@@ -97,7 +93,7 @@ export function createBatch<Ask, Answer, Row = unknown>(
     let sent = taken;
     const asks = () => sent.map(({ ask }) => ask);
     const values = batch.valuesOf(asks());
-    /** There may have been another wait since it was taken: for the time, or for a connection. */
+    /** It may have waited again since: for the time, or for a connection. */
     function lateValues(): Values | null {
       const there = sent.filter(({ ask }) => !batch.isAbandoned?.(ask));
       if (there.length === sent.length) return values;
@@ -129,7 +125,6 @@ export function createBatch<Ask, Answer, Row = unknown>(
     schedule();
   }
 
-  /** All that is asked for in one turn of the event loop goes together. */
   function schedule(): void {
     if (isDue || inFlight === maxInFlight || waiting.length === 0) return;
     isDue = true;

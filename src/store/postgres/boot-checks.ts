@@ -1,9 +1,8 @@
 /**
- * What a server must be before it is trusted with a one-time secret (P25): asked at the start and on every connection that
- * is made again, because another server may be at the same address by then.
- *
- * A claim is decided by a commit, so a commit has to be durable wherever authority may move: on this server alone
- * (`single`), on a standby too (`synchronous`), or wherever the operator says that the engine keeps it (`engine`).
+ * The conditions for trusting a server (P25), checked at the start and on every reconnection, because the address may
+ * lead to another server by then. A commit decides a claim, so it has to be durable wherever authority may move: on
+ * this server alone (`single`), on a standby too (`synchronous`), or wherever the operator says that the engine keeps
+ * it (`engine`).
  */
 import { StoreRefusal } from '../store.ts';
 import { migrations } from './migrate.ts';
@@ -12,24 +11,21 @@ export const durabilities = ['single', 'synchronous', 'engine'] as const;
 export type Durability = (typeof durabilities)[number];
 
 export interface EngineDemands {
-  /** `null`: `synchronous` where the server names standbys; elsewhere it has to be said. */
+  /** `null`: `synchronous` if the server names standbys; otherwise it has to be set. */
   readonly durability: Durability | null;
-  /** How many this node may have open at once. */
   readonly connections: number;
-  /** Whether the operator runs it on a server whose settings are not safe. */
   readonly allowsUnsafe: boolean;
 }
 
 export interface CheckedEngine {
   readonly durability: Durability;
-  /** What is not safe and was allowed, each as a sentence for the operator. */
+  /** Unsafe settings that were allowed, each as a sentence for the operator. */
   readonly unsafe: readonly string[];
 }
 
-/** Runs one query on the connection that is checked. */
 export type AskEngine = (text: string, values: readonly unknown[]) => Promise<readonly unknown[]>;
 
-/** Settings as `current_setting` spells them; `null` where the engine has no such setting. */
+/** `null` if the engine has no such setting. */
 export interface EngineFacts {
   readonly version: number;
   readonly isStandby: boolean;
@@ -46,18 +42,20 @@ export interface EngineFacts {
   readonly logTransactionSampleRate: string | null;
   readonly logParameters: string | null;
   readonly logParametersOnError: string | null;
-  /** Only if the module is loaded: settings of its name alone print nothing. */
+  /** If the module is loaded: settings of its name alone print nothing. */
   readonly explainMinDuration: string | null;
-  /** What is left of `max_connections` for roles that are not superusers. */
   readonly maxConnections: number | null;
   readonly unloggedTables: readonly string[];
-  /** Schemas on the search path in which another role may create, each with the SQL that revokes it. */
+  /** On the search path, where another role may create; each with the SQL that revokes that. */
   readonly openSchemas: readonly string[];
-  /** Objects in the schema that another role owns, each with that role. */
+  /** Each with its owner. */
   readonly foreignObjects: readonly string[];
 }
 
-/** Through a pooler the path is the role's, otherwise only the engine's own. Superusers may do anything, so they are left out. */
+/**
+ * Through a pooler the path is the role's, otherwise only the engine's own. Superusers may do anything, so they are
+ * left out.
+ */
 const selectOpenSchemas = `
       SELECT CASE WHEN may.role = n.nspowner THEN format('ALTER SCHEMA %I OWNER TO %I;', n.nspname, current_user)
         ELSE format('REVOKE CREATE ON SCHEMA %I FROM %s;', n.nspname, coalesce(quote_ident(r.rolname), 'PUBLIC')) END
@@ -68,7 +66,6 @@ const selectOpenSchemas = `
       WHERE (n.nspname = 'mayfly_store' OR n.nspname = ANY (current_schemas(false)))
         AND (r.rolsuper OR r.rolname = current_user) IS NOT TRUE`;
 
-/** All kinds: tables, functions, types, operators. */
 const selectForeignObjects = `
       SELECT format('%s %s of %I', o.type, o.identity, r.rolname)
       FROM pg_shdepend d JOIN pg_roles r ON r.oid = d.refobjid
@@ -103,23 +100,19 @@ const selectFacts = `
     ARRAY(${selectOpenSchemas}) AS "openSchemas",
     ARRAY(${selectForeignObjects}) AS "foreignObjects"`;
 
-/**
- * Servers that follow this one, by the name that they give themselves. Programs that only keep its log, and subscribers of
- * logical replication, are never promoted.
- */
+/** Programs that only archive its log, and subscribers of logical replication, are never promoted. */
 const selectFollowers = `
   SELECT coalesce(application_name, '') AS name FROM pg_stat_replication
   WHERE application_name NOT IN ('pg_receivewal', 'pg_basebackup', 'barman_receive_wal')
     AND pid NOT IN (SELECT active_pid FROM pg_replication_slots WHERE slot_type = 'logical' AND active_pid IS NOT NULL)`;
 
-/** Those that must survive a crash, which what a migration itself makes UNLOGGED need not. */
+/** Tables that must survive a crash; a migration makes the others UNLOGGED. */
 const loggedTables = migrations.flatMap((text) =>
   [...text.matchAll(/^CREATE TABLE mayfly_store\.(\w+)/gm)].map(([, name = '']) => name),
 );
 
 const oldestVersion = 140_000;
 
-/** No setting and no declaration makes the service work on such a server. */
 function obstaclesOf(facts: EngineFacts, { connections }: EngineDemands): string[] {
   const { version, isStandby, encoding, isolation, readOnly, maxConnections } = facts;
   return [
@@ -142,7 +135,6 @@ function obstaclesOf(facts: EngineFacts, { connections }: EngineDemands): string
   ].filter((problem) => problem !== false);
 }
 
-/** What would lose an acknowledged commit in a crash of the server. */
 function crashProblems(facts: EngineFacts, durability: Durability): string[] {
   const { fsync, fullPageWrites, synchronousCommit, unloggedTables } = facts;
   const isOwnDisk = durability !== 'engine';
@@ -160,7 +152,7 @@ function crashProblems(facts: EngineFacts, durability: Durability): string[] {
   ].filter((problem) => problem !== false);
 }
 
-/** What another role could put in place of Mayfly's own objects, to run with Mayfly's rights. */
+/** Another role's objects in place of ours would run with Mayfly's rights. */
 function schemaProblems({ openSchemas, foreignObjects }: EngineFacts): string[] {
   return [
     openSchemas.length > 0 &&
@@ -172,7 +164,6 @@ function schemaProblems({ openSchemas, foreignObjects }: EngineFacts): string[] 
 
 const waitingForDisk = ['on', 'remote_apply'];
 
-/** What would lose an acknowledged commit in a failover. */
 function failoverProblems(
   facts: EngineFacts,
   followers: readonly string[],
@@ -202,7 +193,7 @@ function failoverProblems(
   }
 }
 
-/** E-mail addresses, hashes of tokens and ciphertext are parameters of statements (P18). */
+/** E-mail addresses, hashes of tokens and ciphertext are parameters (P18). */
 function logProblems(facts: EngineFacts): string[] {
   const reasons = [
     facts.logStatement !== null &&
@@ -221,12 +212,12 @@ function logProblems(facts: EngineFacts): string[] {
     ![null, '0'].includes(facts.logParametersOnError) &&
       'The server writes parameters of failed statements to its log, e-mail addresses among them: set log_parameter_max_length_on_error=0.',
     isOn(facts.explainMinDuration) &&
-      // Even if it logs no parameters: a plan made for them has them in its conditions.
+      // A logged plan's conditions contain the parameters.
       'auto_explain writes plans to the server’s log, with values in them: run ALTER ROLE … SET auto_explain.log_min_duration = -1 for this role.',
   ].filter((problem) => problem !== false);
 }
 
-/** Of a limit in milliseconds that `-1` turns off. */
+/** `-1` turns it off. */
 const isOn = (minDuration: string | null): boolean => minDuration !== null && minDuration !== '-1';
 
 const undeclared =
@@ -238,7 +229,6 @@ function durabilityOf(facts: EngineFacts, asked: Durability | null): Durability 
   return asked ?? ((facts.standbyNames ?? '') === '' ? null : 'synchronous');
 }
 
-/** What must be changed, and what may be allowed, each as a sentence that says what to do. */
 export function judgeEngine(
   facts: EngineFacts,
   followers: readonly string[],
@@ -246,7 +236,7 @@ export function judgeEngine(
 ): { readonly durability: Durability | null; readonly obstacles: string[]; readonly unsafe: string[] } {
   const durability = durabilityOf(facts, demands.durability);
   const obstacles = obstaclesOf(facts, demands);
-  // A standby's settings are not those by which its primary decides.
+  // A primary does not decide by its standby's settings.
   if (facts.isStandby) return { durability, obstacles, unsafe: [] };
   if (durability === null) return { durability, obstacles: [...obstacles, undeclared], unsafe: [] };
   const unsafe = [
@@ -258,7 +248,7 @@ export function judgeEngine(
   return { durability, obstacles, unsafe };
 }
 
-/** Rejects with a `StoreRefusal` that holds every sentence; and with the driver's error where the server does not answer. */
+/** Rejects with a `StoreRefusal` that holds every sentence, or with the driver's error. */
 export async function checkEngine(ask: AskEngine, demands: EngineDemands): Promise<CheckedEngine> {
   const [facts] = (await ask(selectFacts, [loggedTables])) as EngineFacts[];
   if (facts === undefined) throw new StoreRefusal('unsafe_setting', 'The server does not say how it is set.');

@@ -1,15 +1,13 @@
 /**
- * The claim, its undo, and burns.
+ * The form of the statements is the safety argument. Each locks its rows in the order of their ids, so that concurrent
+ * statements never deadlock. Then one UPDATE holds the whole condition, sets the state and erases (P1, P6, P7): any
+ * other decision about a row waits for the lock, and then its condition fails. No index covers a column that a claim
+ * changes, so a claim touches none. Nothing is answered before the engine has confirmed it (P2).
  *
- * The form of the statements is the safety argument. Each locks the rows it is asked for, in the order of their ids, so that
- * statements that cross wait for each other and never in a circle. Then one UPDATE holds the whole condition, sets the state and
- * erases (P1, P6, P7): whatever else is decided about a row waits for the lock, and finds its condition gone. No index covers a
- * column that a claim changes, so none of the table's is touched. Nothing is answered before the engine has confirmed it (P2).
- *
- * A claim leaves a token of its own. Where its confirmation is in doubt this node has released nothing, and it alone knows the token:
- * it may put back what was erased, which it has read before (P3). That is one UPDATE by the token, for `undoSeconds` at most, unless
- * somebody was answered in the meantime (endings.ts), an answer of its look was asked for, or what was erased is not what was read. What
- * a put locks it locks too, so that nothing comes back under a closed root or for an account that is gone.
+ * A claim leaves its own token. If its confirmation is in doubt, this node has released nothing and alone knows the
+ * token: it may put back what was erased, from its earlier read (P3), by one UPDATE within `undoSeconds`, unless
+ * someone was answered since (endings.ts), an answer of its look was requested, or the erased bytes are not those read.
+ * It takes the same locks as a put, so nothing comes back under a closed root or for a deleted account.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -36,15 +34,14 @@ import { rowsInOrderOf } from './secret-rows.ts';
 import { decision, type Statement } from './statement.ts';
 import { requestWaits } from './waits.ts';
 
-/** Of a row, or of a row's bytes in SQL: what its version byte is in a look, and the root that it names. */
 const lookVersion = `'\\x${lookRow.version.toString(16).padStart(2, '0')}'::bytea`;
 const versionOf = (bytes: string): string => `substr(${bytes}, 1, 1)`;
 export const rootOf = (bytes: string): string => `substr(${bytes}, 2, 2)`;
 
-/** What an end leaves of a record; the condition is the caller's. */
+/** The caller adds the condition. */
 export const erased = 'sealed_secret = NULL, delivery_address_box = NULL, look_until = NULL, look_tag = NULL';
 
-/** The look takes the secret's place only if its end is right by store time, and no later root has wrapped the secret meanwhile. */
+/** A look fits only if its end is right by store time, and no later root has re-wrapped the secret. */
 const lookFits = `
   found.look IS NULL OR (octet_length(found.look) = octet_length(r.sealed_secret) AND ${versionOf('found.look')} = ${lookVersion}
     AND ${rootOf('found.look')} >= ${rootOf('r.sealed_secret')}
@@ -93,7 +90,7 @@ const undoClaims = decision(`
 const burnedBy = (burner: Burner): string =>
   `UPDATE mayfly_store.records r SET state = 'b', ended_at = clock.now, burned_by = '${burner}', ${erased}`;
 
-/** A burn by the creator ends a look, too. */
+/** A burn by the creator also ends a look. */
 const burnRecords = decision(`
   WITH asked AS (SELECT * FROM unnest($3::bytea[], $4::integer[]) AS asked (receipt_id, row_version)),
   found AS MATERIALIZED (
@@ -118,7 +115,7 @@ const burnFoundRecords = decision(`
     RETURNING r.secret_id, r.ended_at)
   SELECT found.*, burned.ended_at AS burned_at FROM found LEFT JOIN burned USING (secret_id)`);
 
-/** Removes the tokens too, so that no undo puts back what a burn of everything has passed. */
+/** Removes the tokens too, so that no undo puts back what it has passed. */
 const burnAll = decision(`
   WITH looked AS MATERIALIZED (
     SELECT r.position, r.secret_id FROM mayfly_store.records r WHERE r.position > $3 ORDER BY r.position LIMIT $4),
@@ -142,7 +139,6 @@ interface BurnedRow {
   readonly upto: number | null;
 }
 
-/** What a claim erases, as it was read before. */
 export interface Kept extends Pick<StoredSecret, 'owner' | 'sealedSecret'> {
   readonly sealedVersion: number;
   readonly addressBox: Uint8Array | null;
@@ -201,10 +197,10 @@ function createClaimBatches(engine: Engine) {
 }
 
 const betweenTriesMs = 1_000;
-/** The claim may still be under way at the engine: so many confirmed decisions have to miss it. */
+/** The claim may still be running at the engine, so this many confirmed decisions have to miss it. */
 const missesToEnd = 3;
 
-/** Puts back what a claim in doubt has taken: until that is confirmed, or the claim is known not to have been made. */
+/** Tries until the undo is confirmed, or the claim is known not to have happened. */
 async function putBack(undo: (ask: Undo) => Promise<boolean | 'abandoned'>, ask: Undo): Promise<void> {
   const endsAt = performance.now() + undoSeconds * 1_000;
   for (let misses = 0; misses < missesToEnd; ) {
@@ -238,14 +234,13 @@ const burnBatch = (engine: Engine, statement: Statement) =>
     isAbandoned: ({ isAbandoned }) => isAbandoned(),
   });
 
-/** The secret's own root was noted when it was stored, and a look under an earlier one is refused. */
+/** The secret's own root was recorded with it, and a look under an earlier one is refused. */
 const isOfLaterRoot = ({ sealedLook }: NewLook, kept: Kept | undefined): boolean =>
   kept === undefined || (rootKidOf(sealedLook) ?? 0) > (rootKidOf(kept.sealedSecret) ?? 0);
 
 interface ClaimParts {
   readonly endings: Pick<Endings, 'undoing' | 'believeLocked'>;
   readonly roots: RootUses;
-  /** What a target was found with, if this store has found it. */
   keptOf(target: ClaimTarget): Kept | undefined;
 }
 

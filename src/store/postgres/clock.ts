@@ -1,5 +1,3 @@
-/** How an operator inspects store time and sets it, for all nodes. */
-
 import type { StoreClock } from '../../core/ports/clock.ts';
 import { lookSeconds } from '../../core/ports/looks.ts';
 import type { UnixSeconds } from '../../core/time.ts';
@@ -10,16 +8,15 @@ import { decision, statement } from './statement.ts';
 const countExpiring = statement(`
   SELECT count(*) AS n FROM mayfly_store.records WHERE state = 'w' AND expires_at > $1 AND expires_at <= $2`);
 
-/** Few enough for a statement that ends in time. */
 const sweptAtOnce = 1_000;
 const walkedAtOnce = 20_000;
 
 /**
- * Sets the time. Set back, what has expired stays so. What was counted or begun at a time that has not come yet keeps what remains of
- * it: guesses, sessions and tickets would otherwise last longer by as much as the time is set back. A look's end would come later by
- * as much, so all of them end now. Records cannot be moved: their times are sealed with them.
+ * Expired secrets stay expired even if the time is set back. Guesses, sessions and tickets from a time that is now in
+ * the future keep their remaining duration. All looks end now, because their end would come later. Records cannot be
+ * moved: their times are sealed with them.
  *
- * The row of the time is locked first. What is decided meanwhile is decided by the old time before this commits, and by the new one after.
+ * The row of the time is locked first: concurrent decisions use the old time until this commits, and the new one after.
  */
 const setTime = decision(`
   WITH kept AS MATERIALIZED (SELECT only_row FROM mayfly_store.store_time WHERE only_row = 1 FOR UPDATE),
@@ -48,7 +45,7 @@ const setTime = decision(`
     disputed_since = NULL, disputed_ahead = NULL, times_set = times_set + 1
   FROM kept WHERE store_time.only_row = 1`);
 
-/** What was erased has expired for good, whatever time it is: its expiry is no longer sealed with anything. */
+/** An erased secret has expired for good, whatever the time. */
 const endErased = decision(`
   WITH walked AS MATERIALIZED (
     SELECT secret_id, position, state = 'w' AND sealed_secret IS NULL AND expires_at > now AS is_erased

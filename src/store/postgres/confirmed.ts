@@ -1,7 +1,7 @@
 /**
- * A decision with its confirmation, and a read with the place where it ran: each in one write on one connection.
- *
- * A pooler may send each transaction to another server, so through one both ask, in their own transaction, which server it runs on.
+ * A decision with its confirmation, and a read with the place where it ran: each in one write on one connection. A
+ * pooler may send each transaction to another server, so through one both ask, in their own transaction, which server
+ * it is.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { Connection, Query } from './connection.ts';
@@ -21,13 +21,11 @@ export const unconfirmed = (cause?: unknown) =>
 
 export interface Decided {
   readonly rows: readonly unknown[];
-  /** Server and kept time after the decision. */
   readonly row: TimeRow & Place;
 }
 
 interface Checks {
   readonly watch: ServerWatch;
-  /** The kept time known before the decision. */
   readonly known: TimeRow | null;
 }
 
@@ -52,8 +50,8 @@ async function sendDecision(
 }
 
 /**
- * A decision that the server has confirmed. If it only reloaded its settings in between, the reload may have ended the wait for the
- * standby: then one more write is confirmed under the new settings, and the decision precedes it in the log.
+ * A reload of settings in between may have ended the wait for the standby: then one more write is confirmed under the
+ * new settings, and the decision precedes it in the log.
  */
 export async function decideConfirmed(
   connection: Connection,
@@ -80,7 +78,7 @@ interface Read {
   readonly place: Place;
 }
 
-/** A read's rows, if they come from the store that the connection was checked with. */
+/** If they come from the store that the connection was checked with. */
 export async function readWithPlace(
   connection: Connection,
   query: Query,

@@ -1,10 +1,8 @@
 /**
- * One connection to the server, with one caller at a time. What a caller sends together goes in one write, each as a statement of
- * its own.
+ * One connection, with one caller at a time. What a caller sends together goes in one write, as separate statements.
  *
- * A statement that takes too long is cancelled at the server, from a connection of its own: without that, a commit that waits for
- * a standby would keep its backend for as long as the standby is away, whatever became of the client, and `statement_timeout`
- * does not end that wait either.
+ * A slow statement is cancelled at the server, from another connection: otherwise a commit that waits for a standby
+ * would keep its backend for as long as the standby is away; `statement_timeout` does not end that wait either.
  */
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
@@ -32,24 +30,25 @@ export interface Query {
 export type Replies = readonly PromiseSettledResult<readonly unknown[]>[];
 
 export interface Connection {
-  /** Through a pooler, so that statements may run on several backends and prepared ones are not there. */
+  /** Statements may run on several backends, and prepared ones do not survive. */
   readonly isPooled: boolean;
-  /** Whether it may be given to another caller. */
   isUsable(): boolean;
-  /** How many notices have arrived: a commit that was not confirmed may show as one, and as nothing else. */
+  /** An unconfirmed commit may show as a notice, and as nothing else. */
   noticeCount(): number;
-  /** Rejects as `unavailable` at `deadlineMs` (of `performance.now()`), and is not usable from then on. Sends nothing after it. */
+  /** Rejects as `unavailable` at `deadlineMs` (of `performance.now()`), and is unusable from then on. */
   ask(queries: readonly Query[], deadlineMs: number): Promise<Replies>;
-  /** Sends statements without parameters, which stop at the first that fails; the rows of the last. Rejects with the driver's error. */
+  /**
+   * Without parameters, stopping at the first that fails; returns the rows of the last. Rejects with the driver's
+   * error.
+   */
   run(text: string, deadlineMs: number): Promise<readonly unknown[]>;
-  /** Resolves when it holds no backend any more, as far as that can be brought about. */
   end(): Promise<void>;
 }
 
 const bytea = 17;
 const int8 = 20;
 
-/** Whole numbers of 64 bits are below 2^53 here, and bytes are plain. */
+/** Whole numbers of 64 bits are below 2^53 here. */
 export const valueTypes = {
   getTypeParser(oid: number, format?: 'text' | 'binary'): (value: never) => unknown {
     if (oid === int8) return Number as (value: never) => unknown;
@@ -60,19 +59,21 @@ export const valueTypes = {
 };
 
 const connectMs = 3_000;
-/** How long the server may take to hear of a cancel, then to end the statement, and at last to end the session. */
+/** The server's time to receive a cancel, then to end the statement, and at last the session. */
 const cancelMs = 1_000;
 const answerMs = 500;
 const endMs = 200;
-/** How often that is tried. */
 const maxCancels = 5;
-/** A server that has taken so many and does not answer is not the one that the connection leads to. */
+/** After this many, it is not the server that the connection leads to. */
 const takenCancels = 2;
 
 /** A better-fitting operator or function in another schema would run with this role's rights. */
 export const fixedPath = 'search_path TO pg_catalog, pg_temp';
 
-/** Compiling a statement takes longer than running it (seen: 1.3 s for one of 10 ms). An engine that has no such setting does not compile. */
+/**
+ * Compiling a statement takes longer than running it (seen: 1.3 s for one of 10 ms). An engine without this setting
+ * does not compile.
+ */
 const ownSettings = `
   SET ${fixedPath};
   SELECT set_config(name, 'off', false) FROM pg_settings WHERE name = 'jit'`;
@@ -89,7 +90,6 @@ const clientOf = ({ url, tls }: ServerAddress) =>
     fallback_application_name: 'mayfly',
   });
 
-/** What a client knows of its backend: by this it can be cancelled. */
 interface BackendKey {
   readonly processID: number;
   readonly secretKey: number;
@@ -108,7 +108,7 @@ interface CancelConnection extends pg.Connection {
   cancel(processId: number, secretKey: number): void;
 }
 
-/** Asks the server to cancel what the client waits for. Resolves when the server has taken that, or cannot be reached. */
+/** Resolves when the server has received that, or cannot be reached. */
 async function requestCancel(client: pg.Client, { tls }: ServerAddress): Promise<boolean> {
   const { processID, secretKey } = client as unknown as BackendKey;
   const link = new pg.Connection({ ssl: tls } as pg.ConnectionConfig) as CancelConnection;
@@ -132,7 +132,7 @@ async function requestCancel(client: pg.Client, { tls }: ServerAddress): Promise
 const mayTellPassword = ({ host }: pg.Client, { tls }: ServerAddress): boolean =>
   tls !== false || host.startsWith('/') || isLoopbackHost(host.toLowerCase());
 
-/** A man in the middle could pose as the server and ask for the cleartext password, where the real one asks for a proof. */
+/** A man in the middle could pose as the server and ask for the cleartext password. */
 function refuseToTell({ connection }: pg.Client): void {
   connection.prependListener('authenticationCleartextPassword', () =>
     connection.stream.destroy(new Error('PostgreSQL asks for the password without encryption.')),
@@ -157,7 +157,6 @@ export async function openConnection(server: ServerAddress): Promise<Connection>
   let answered: Promise<unknown> = Promise.resolve();
   let ending: Promise<void> | null = null;
 
-  /** Whether the server has answered, after it was made to. */
   async function cancel(): Promise<boolean> {
     for (let [tries, taken] = [0, 0]; tries < maxCancels && taken < takenCancels; tries += 1) {
       if (await within(0, answered)) return true;
@@ -215,7 +214,7 @@ export async function openConnection(server: ServerAddress): Promise<Connection>
     throw reply?.reason;
   }
 
-  /** Whether it meets a pooler, which gives its clients numbers of its own. */
+  /** A pooler numbers its clients itself. */
   async function prepare(): Promise<boolean> {
     const deadlineMs = performance.now() + connectMs;
     try {

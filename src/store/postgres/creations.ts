@@ -1,21 +1,20 @@
 /**
- * Creations that may be repeated, as rows.
+ * Creations that may be repeated. The form of the statements is the safety argument. A reservation is one INSERT that
+ * gives way to a live row, so of two concurrent ones one is made. A take-over is one UPDATE that names the seed it
+ * replaces and its time. The statement that stores a record sets `done_at`, if that is NULL and the seed is that of the
+ * record's keys (see secrets.ts), so each seed has one record at most. A creation is reported done only once that is
+ * durable.
  *
- * The form of the statements is the safety argument. A reservation is one INSERT that gives way to a row that lives, so of two at once
- * one is made. A take-over is one UPDATE that names the seed it replaces and the time it was given. A record is stored by the statement
- * that sets `done_at` where it is NULL and the seed is the one that its keys come from (see records.ts), so each seed has one record at
- * most. A caller is told that a creation is done only once it is durable.
- *
- * A row goes with its token by the foreign key, however the token goes; a reservation locks the token's row, so that none outlives it.
- * Tokens are locked before creations, and both in the order of their ids.
+ * A reservation locks the token's row, so that none outlives it. Tokens are locked before creations, and both in the
+ * order of their ids.
  */
 
 import { ServiceError } from '../../core/errors.ts';
 import {
   type CreationStore,
   creationSeconds,
-  type NewCreation,
-  type StoredCreation,
+  type IdempotentCreation,
+  type NewIdempotentCreation,
   takeOverSeconds,
 } from '../../core/ports/creations.ts';
 import type { CreationId } from '../../core/secret.ts';
@@ -67,7 +66,7 @@ interface CreationRow {
   reserved_at: UnixSeconds;
 }
 
-const toStored = (row: CreationRow): StoredCreation => ({
+const toStored = (row: CreationRow): IdempotentCreation => ({
   wrappedSeed: row.seed,
   bodyMac: row.body_mac,
   isDone: row.done_at !== null,
@@ -75,7 +74,7 @@ const toStored = (row: CreationRow): StoredCreation => ({
   mismatches: row.mismatches,
 });
 
-/** A row that was in the way of a reservation may have ended or been released by the time that it is read. */
+/** A conflicting row may have ended or been released by the time it is read. */
 const maxTries = 10;
 
 interface ReservedRow {
@@ -91,7 +90,7 @@ function createBatches(engine: Engine) {
     valuesOf: (ids) => [ids, engine.time.now()],
     answersOf: (rows, ids) => rowsInOrderOf(ids, (id) => id, rows),
   });
-  const reserve = createBatch<NewCreation, ReservedRow | null, ReservedRow>(engine, {
+  const reserve = createBatch<NewIdempotentCreation, ReservedRow | null, ReservedRow>(engine, {
     statement: reserveCreations,
     kind: 'decide',
     idOf: ({ id }) => id,
@@ -109,7 +108,7 @@ function createBatches(engine: Engine) {
 export function createCreationStore(engine: Engine): CreationStore {
   const batches = createBatches(engine);
 
-  async function find(id: CreationId): Promise<StoredCreation | null> {
+  async function find(id: CreationId): Promise<IdempotentCreation | null> {
     const row = await batches.find(id);
     if (row === null || row === 'abandoned') return null;
     if (row.done_at !== null) await engine.prove(row, row.done_at);
@@ -121,10 +120,10 @@ export function createCreationStore(engine: Engine): CreationStore {
     async reserveCreation(given) {
       const creation = structuredClone(given);
       for (let tries = 0; tries < maxTries; tries += 1) {
-        const told = await batches.reserve(creation);
-        if (told === null || told === 'abandoned')
+        const reserved = await batches.reserve(creation);
+        if (reserved === null || reserved === 'abandoned')
           throw new ServiceError('unavailable', 'The token of the creation is not there.');
-        if (told.is_reserved) return 'reserved';
+        if (reserved.is_reserved) return 'reserved';
         const known = await find(creation.id);
         if (known !== null) return known;
       }

@@ -1,11 +1,10 @@
 /**
- * The end of an account: first the account's row, with all that belongs to it by foreign keys, then its records in batches.
+ * First the account's row, with everything that belongs to it by foreign keys, then its records in batches.
  *
- * A record is stored under a key-share lock of its owner's row, and an undone claim put back under one. So the first step waits for
- * those under way, and there are none after it: every later batch sees all records, and none appears at a position that was passed.
- * A batch is one statement under the lock of the deletion's row, so of several nodes each goes on where the one before ended. It locks
- * the records in the order of their ids, as a claim does, and decides by the locked rows, so that a claim and the deletion exclude
- * each other (P7).
+ * Storing a record and undoing a claim take a key-share lock of the owner's row. So the first step waits for those in
+ * progress, and none follow: no record appears at a position already passed. A batch is one statement under the lock of
+ * the deletion's row, so of several nodes each continues where the one before ended. It locks the records in the order
+ * of their ids, as a claim does, and decides by the locked rows, so a claim and the deletion exclude each other (P7).
  */
 import type { AccountId } from '../../core/account.ts';
 import type { DeletionStep, DeletionStore } from '../../core/ports/deletion.ts';
@@ -21,7 +20,7 @@ const deleteAccount = decision(`
     DELETE FROM mayfly_store.tickets USING ended WHERE tickets.kind IN ('sign_up', 'reset') AND tickets.username = ended.username)
   INSERT INTO mayfly_store.deletions (account_id) SELECT id FROM ended RETURNING account_id`);
 
-/** Goes on to the end of the batch, and the records are erased: those that wait by any clock, which $5 is the earliest of, are burned. */
+/** Burns those that wait by any clock; $5 is the earliest. */
 const continueDeletion = decision(`
   WITH known AS MATERIALIZED (
     SELECT upto, burned, finished_at FROM mayfly_store.deletions WHERE account_id = $3 FOR UPDATE),

@@ -1,8 +1,6 @@
 /**
- * Share domains, their brands and logos.
- *
- * A name is verified for one account at most by the unique index of verified names, whichever nodes write (P20). That index also finds
- * its account in one look-up, which runs for every request that arrives on another host than the site's.
+ * The unique index of verified names lets one account at most have a name verified, whichever nodes write (P20). It also
+ * finds the account in one look-up, which runs for every request on another host than the site's.
  */
 import type { DomainStore } from '../../core/ports/domains.ts';
 import { type DomainLogo, plainBrand, type StoredDomain } from '../../core/share-domain.ts';
@@ -58,7 +56,10 @@ const removeLogo = decision(`
   SELECT name FROM owned`);
 const removeDomain = decision(`DELETE FROM mayfly_store.domains WHERE ${ofOwner} RETURNING name`);
 
-/** Never-checked domains come first. A lease ending later than even a node ahead of time would set it dates from a time set back. */
+/**
+ * Never-checked domains come first. A lease ending later than even a node ahead of time would set it dates from before
+ * the time was set back.
+ */
 const takeDue = decision(`
   WITH due AS MATERIALIZED (
     SELECT name, account_id FROM mayfly_store.domains

@@ -1,11 +1,9 @@
 /**
- * When a secret that was seen as ended may be called gone.
- *
- * Two things could bring it back. A failover loses what was not durable: so an ending is proven before it is believed
- * (`Engine.prove`). And a claim in doubt is undone by its own node, by the token that it left in the row (claims.ts): so the token is
- * removed before the ending is believed, and from then on no undo finds it. An undo comes within `undoSeconds`, by the store's time and
- * by the node's own clock; a token that is older binds nobody. A confirmed decision that has locked the row has proven its state
- * already: what it saw is before it in the engine's log.
+ * When a secret seen as ended may be called gone. Two things could bring it back. A failover loses what was not
+ * durable, so an ending is proven first (`Engine.prove`). And its own node undoes a claim in doubt by the token in the
+ * row (claims.ts), so the token is removed first: then no undo finds it. An undo comes within `undoSeconds`, by the
+ * store's time and by the node's own clock; an older token is void. A confirmed decision that locked the row has proven
+ * its state: what it saw precedes it in the engine's log.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { UnixSeconds } from '../../core/time.ts';
@@ -49,11 +47,11 @@ interface SettledRow {
 }
 
 export interface Endings {
-  /** This node undoes the claim with this token: it does not believe it meanwhile, so as not to be in its own way (P3). */
+  /** While this node undoes a claim, it does not believe it, so that it does not block itself (P3). */
   undoing(claimToken: Uint8Array, undo: () => Promise<void>): Promise<void>;
-  /** Resolves when what a read has seen can never be undone or lost; rejects as `unavailable` while it may be. */
+  /** Resolves when the ending can never be undone or lost; rejects as `unavailable` while it may be. */
   believe(seen: Ending): Promise<void>;
-  /** The same for what a confirmed decision has seen in a row that it locked. */
+  /** For what a confirmed decision has seen in a row that it locked. */
   believeLocked(seen: Ending): Promise<void>;
 }
 
@@ -67,7 +65,6 @@ export function createEndings(engine: Engine): Endings {
       rowsInOrderOf(asks, ({ secretId }) => secretId, rows).map((row) => row?.is_ended ?? true),
   });
 
-  /** Tokens of claims that this node is undoing. */
   const undos = new Set<string>();
 
   async function undoing(claimToken: Uint8Array, undo: () => Promise<void>): Promise<void> {

@@ -1,13 +1,13 @@
 /**
- * What the stores' statements ask of the engine: reads, decisions and proof that what was seen is durable.
+ * Reads, decisions and proof that what was seen is durable.
  *
- * A decision is confirmed when its statement succeeded, no notice came on its connection meanwhile, and the server, asked in the
- * same write and so after the commit, is still as it was checked (`server-watch.ts`). What is not confirmed is rejected, whether it
- * happened or not (P2), and is not tried again unless the server itself undid it.
+ * A decision is confirmed when its statement succeeded, no notice came on its connection, and the server, asked in the
+ * same write and so after the commit, is still as it was checked (`server-watch.ts`). Otherwise it is rejected, whether
+ * it happened or not (P2), and not retried unless the server itself undid it.
  *
- * Where a standby may take over, a server is believed only while it is known to decide: within the last few seconds it confirmed that
- * this node kept the time there. Every read needs that, and every decision, since it may have written nothing. A confirmation from one
- * server proves nothing about rows read from another.
+ * Where a standby may take over, a server is believed only while it is known to decide: within the last few seconds it
+ * confirmed that this node saved the time there. Every read needs that, and every decision, since it may have written
+ * nothing. A confirmation from one server proves nothing about rows read from another.
  */
 import type { MachineClock, UnixSeconds } from '../../core/time.ts';
 import type { EngineDemands } from './boot-checks.ts';
@@ -29,19 +29,19 @@ export type { EngineStatus } from './server-watch.ts';
 export type LateValues = () => Values | null;
 
 export interface Engine {
-  /** Store time as this node knows it. */
   readonly time: SharedTime;
   /**
    * Reads on the primary, which is known to decide. `$1` is the first of `values`. Rejects as `unavailable` if no server is.
-   * @param askedAtMs when the callers began to wait (of `performance.now()`): two seconds later it is rejected. Without it the call
-   * is one of its request's, which has two seconds for all of them (`waits.ts`)
+   * @param askedAtMs when the callers began to wait (of `performance.now()`): two seconds later it rejects. Without it
+   *   the call counts against its request (`waits.ts`)
    */
   read<Row>(statement: Statement, values: Values, askedAtMs?: number): Promise<readonly Row[]>;
   /**
    * One statement, one decision (see `decision`): `values` begin at `$3`. Resolves when it is durable at the store's
-   * class; rejects as `unavailable` when it is not, or when that is in doubt, with `NotExecutedError` when nothing happened,
-   * and with `ConstraintError` when the tables refused a row.
-   * @param lateValues asked after every wait, right before it is sent, for what is sent in place of `values`; `null` sends nothing
+   * class; rejects as `unavailable` when it is not or may not be, with `NotExecutedError` when nothing happened, and
+   * with `ConstraintError` when the tables refused a row.
+   * @param lateValues called after every wait, just before sending, for the values to send instead; `null` sends
+   *   nothing
    */
   decide<Row>(
     statement: Statement,
@@ -51,55 +51,52 @@ export interface Engine {
   ): Promise<readonly Row[]>;
   /**
    * Resolves when what was seen is known to be durable; rejects as `unavailable`.
-   * @param seen rows as `read` or `decide` gave them, or one of these rows
+   * @param seen rows as `read` or `decide` returned them, or one of them
    * @param since when it became so; now if absent
    */
   prove(seen: object, since?: UnixSeconds): Promise<void>;
   status(): EngineStatus;
-  /** Resolves when what is under way has ended, with every connection. */
   close(): Promise<void>;
 }
 
 export interface EngineOptions
   extends PostgresAddress,
     Partial<Pick<EngineDemands, 'durability' | 'allowsUnsafe'>> {
-  /** The server's clock, which is heard with each answer; or one that a test drives, which is taken for the server's. */
+  /** Heard with each answer; or driven by a test. */
   readonly clock: ServerClock | MachineClock;
-  /** What bringing the tables up to date may take; a minute if absent. */
+  /** A minute if absent. */
   readonly migrationMs?: number;
-  /** How many connections it may have, at least two: for decisions, which may wait for a standby, and for reads. */
+  /** At least two: for decisions, which may wait for a standby, and for reads. */
   readonly poolSize?: number;
 }
 
-/** The deadline of a call, and of all calls of one request together. */
+/** Of a call, and of all calls of one request together. */
 const limitMs = 2_000;
-/** Opening a connection may take longer, because the calls do not wait for it. */
+/** May take longer: calls do not wait for a connection to open. */
 const checkMs = 5_000;
-/** A connection that was silent for longer is asked whether it is there before it decides. */
+/** A connection silent for longer is tested before it decides. */
 const silentMs = 1_000;
 const maxAttempts = 5;
 const maxPauseMs = 20;
 const defaultPoolSize = 10;
-/** Of all connections. */
 const readersShare = 0.4;
-/** A state may have been written so much later than it says that it ended. */
+/** A state may have been written this much later than its own end time. */
 const writtenWithinMs = 10_000;
-/** A server that has just confirmed a decision has no successor yet that anything was stored on. */
+/** A server that has just confirmed a decision has no successor yet that stored anything. */
 const authorityMs = 3_000;
 /** Early enough that no read waits for it; checked every second. */
 const keptEachMs = authorityMs / 2;
 
-/** Callers wipe their bytes as soon as they have asked. A buffer's `slice` would share them. */
+/** Callers wipe their bytes after the call. A buffer's `slice` would share them. */
 const ownCopy = (values: Values): Values =>
   values.map((value) => (value instanceof Uint8Array ? new Uint8Array(value) : value));
 
-/** Runs a call with its deadline: the time that its request has left, if it serves only one. */
+/** A call that serves one request has the time which that has left. */
 function timed<T>(askedAtMs: number | undefined, call: (deadlineMs: number) => Promise<T>): Promise<T> {
   if (askedAtMs !== undefined) return call(askedAtMs + limitMs);
   return requestWaits.count(() => call(requestWaits.beganMs() + limitMs));
 }
 
-/** Work that others wait for too continues after the deadline. */
 async function by(deadlineMs: number, shared: Promise<void> | null): Promise<void> {
   if (shared === null) return;
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -108,7 +105,7 @@ async function by(deadlineMs: number, shared: Promise<void> | null): Promise<voi
   await Promise.race([shared, late]).finally(() => clearTimeout(timer));
 }
 
-/** Once more while nothing has happened and it may succeed. */
+/** Retries while nothing has happened and it may succeed. */
 async function persist<T>(deadlineMs: number, attempt: () => Promise<T>): Promise<T> {
   for (let left = maxAttempts - 1; ; left -= 1) {
     try {
@@ -121,7 +118,7 @@ async function persist<T>(deadlineMs: number, attempt: () => Promise<T>): Promis
   }
 }
 
-/** Many who ask for one thing, and it begins after each has asked: at most one runs, and one waits to. */
+/** Callers share work that begins after each has asked: at most one runs, and one waits to. */
 function createShared(run: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   let next: Promise<void> | null = null;
@@ -141,7 +138,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { url, tls = false, schema, clock, durability = null, allowsUnsafe = false } = options;
   const poolSize = options.poolSize ?? defaultPoolSize;
   const address = { url, tls, ...(schema !== undefined && { schema }) };
-  /** The row of the time after the last confirmed decision; `null` while the tables are not up to date. */
+  /** `null` while the tables are not up to date. */
   let known: TimeRow | null = null;
   const watch = createServerWatch({ durability, allowsUnsafe, connections: poolSize }, () => known);
 
@@ -176,7 +173,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     known: latest,
     onConfirmed,
   });
-  // The first decisions need not wait for it, and a store that was made just now has a time.
+  // The first decisions need not wait for it, and a new store gets a time.
   await time.beforeDecision()?.catch(() => {});
   return { time, ...calls, status: watch.status, close };
 
@@ -185,12 +182,12 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
-/** Brings the tables up to date, as durably as everything else. What is kept of the time. */
+/** Migrates as durably as everything else. Returns the saved time. */
 async function prepare(connection: Connection, watch: ServerWatch, migrationMs?: number): Promise<TimeRow> {
   try {
     const isMigrated = await migrate(connection, migrationMs);
     const deadlineMs = performance.now() + limitMs;
-    // The tables did not exist yet, also where another node has just made them, and an earlier version's may belong to another role.
+    // An earlier version's tables may belong to another role.
     const wereMissing = watch.placeOf(connection)?.records_table === null;
     if (isMigrated || wereMissing) await watch.check(connection, deadlineMs);
     const isKept = await assertNotRestored((text) => connection.run(text, deadlineMs), null);
@@ -212,13 +209,11 @@ interface Parts {
   readonly clock: EngineOptions['clock'];
   readonly first: TimeRow;
   readonly known: () => TimeRow;
-  /** Called with what is kept of the time after each confirmed decision. */
   readonly onConfirmed: (row: TimeRow) => void;
 }
 
 type Calls = Pick<Engine, 'time' | 'read' | 'decide' | 'prove'>;
 
-/** A statement's rows, and the server it ran on. */
 interface Answer {
   readonly rows: readonly unknown[];
   readonly server: Place['server_started'];
@@ -227,12 +222,9 @@ interface Answer {
 
 function createCalls({ readers, writers, watch, clock, first, known, onConfirmed }: Parts): Calls {
   const heardAtMs = new WeakMap<Connection, number>();
-  /** The server on which rows were seen, in case a proof is asked for. */
+  /** Where rows were seen, in case a proof is needed. */
   const seenOn = new WeakMap<object, Answer['server']>();
-  /**
-   * For each server, when its last confirmed keeping of time began. A keeping always writes; a decision that finds nothing to write
-   * waits for no standby, and proves nothing.
-   */
+  /** When each server's last confirmed save of the time began. A save always writes; a decision that finds nothing to write waits for no standby, and proves nothing. */
   const confirmedFromMs = new Map<Answer['server'], number>();
   let lastKeptMs = Number.NEGATIVE_INFINITY;
   /** Only then is another server expected to take over. */
@@ -247,7 +239,6 @@ function createCalls({ readers, writers, watch, clock, first, known, onConfirmed
     watch.placeOf(connection) === undefined ||
     performance.now() - (heardAtMs.get(connection) ?? Number.NEGATIVE_INFINITY) > silentMs;
 
-  /** That it is there and as it was checked, before anything depends on it. */
   async function probe(connection: Connection, deadlineMs: number): Promise<void> {
     try {
       const before = known();
@@ -261,7 +252,7 @@ function createCalls({ readers, writers, watch, clock, first, known, onConfirmed
       time.hear(row as TimeRow);
     } catch (cause) {
       void connection.end();
-      // The others may be as dead, and are not asked one by one.
+      // The others may be dead too.
       forgetIdle();
       throw new NotExecutedError('A connection to PostgreSQL is of no use any more.', {
         mayTryAgain: true,
@@ -293,7 +284,6 @@ function createCalls({ readers, writers, watch, clock, first, known, onConfirmed
     return { rows, server: place.server_started, connection };
   }
 
-  /** Resolves when the server that has answered is known to decide. */
   async function assertDecides({ server, connection }: Answer, deadlineMs: number): Promise<void> {
     const isKnown = () => !mayBeReplaced() || msSinceConfirmed(server) <= authorityMs;
     if (isKnown()) return;
@@ -373,7 +363,7 @@ function createCalls({ readers, writers, watch, clock, first, known, onConfirmed
     async prove(rows, since = time.now()) {
       if (!mayBeReplaced()) return;
       const [server, askedMs] = [seenOn.get(rows), performance.now()];
-      // The log is in order: once a keeping is confirmed, so is everything before it.
+      // The log is in order: once a save is confirmed, so is everything before it.
       const sinceMs = (time.now() - since) * 1_000;
       if (sinceMs - msSinceConfirmed(server) > writtenWithinMs) return;
       await timed(undefined, (deadlineMs) => by(deadlineMs, confirmAnew()));

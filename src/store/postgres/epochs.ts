@@ -1,4 +1,4 @@
-/** Epoch keys: the first one stored is every node's, and durable before any node seals with it. */
+/** Epoch keys: every node uses the first one stored, which is durable before any node seals with it. */
 
 import { ServiceError } from '../../core/errors.ts';
 import type { Epoch } from '../../core/ports/epochs.ts';

@@ -1,6 +1,6 @@
 /**
- * What a statement's error says of its outcome. An answer of the server that it failed means that nothing happened, except where
- * the server was ended or cancelled, or says itself that it does not know. No answer means nothing.
+ * If the server answers that a statement failed, nothing happened, unless it was ended or cancelled, or says itself
+ * that it does not know. Without an answer the outcome is unknown.
  */
 import pg from 'pg';
 import { ServiceError } from '../../core/errors.ts';
@@ -16,7 +16,7 @@ export class NotExecutedError extends ServiceError {
   }
 }
 
-/** A constraint of the tables refused the statement, and nothing happened. Holds nothing of the row (P18). */
+/** Nothing happened. Holds nothing of the row (P18). */
 export class ConstraintError extends Error {
   override readonly name = 'ConstraintError';
   readonly code: string;
@@ -39,9 +39,9 @@ const isOf = (code: string, classes: readonly string[]) => classes.some((prefix)
 
 /** A lost race with another statement. */
 const contention = ['40001', '40P01'];
-/** The server is a standby by now. */
+/** The server has become a standby. */
 const readOnly = ['25006'];
-/** Not decided: see the head of this file. */
+/** Undecided: see the head of this file. */
 const undecided = ['40003', '08', '57'];
 
 export function faultOf(error: unknown): Error {
@@ -57,12 +57,10 @@ export function faultOf(error: unknown): Error {
   return new NotExecutedError('PostgreSQL refused a statement.', { mayTryAgain, cause });
 }
 
-/** Whether there was no answer, or one that ended the connection. */
 export function isLostConnection(error: unknown): boolean {
   return !(error instanceof pg.DatabaseError) || isOf(error.code ?? '', ['08', '57']);
 }
 
-/** Whether the connection leads to nothing useful after this. */
 export function endsConnection(error: unknown): boolean {
   return isLostConnection(error) || isOf((error as pg.DatabaseError).code ?? '', readOnly);
 }

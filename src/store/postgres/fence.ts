@@ -1,7 +1,7 @@
 /**
- * A store that a move has closed, or is filling, or that was restored: two of its tables have other names, so no statement of any node finds them. To
- * rename them takes a lock that waits for every statement under way and keeps all later ones out, so from its commit on nothing is
- * read or decided, also by a node that was connected before.
+ * A fenced store was closed by a move, is being filled by one, or was restored: two of its tables have other names, so
+ * no node's statement finds them. Renaming takes a lock that waits for every statement in progress and keeps later ones
+ * out, so from its commit on nothing is read or decided, even by a node that was connected before.
  */
 import type { UnixSeconds } from '../../core/time.ts';
 import { fencedWords, StoreRefusal } from '../store.ts';
@@ -12,11 +12,10 @@ const fenced = ['store_time', 'records'] as const;
 const behind = (table: string): string => `fenced_${table}`;
 const named = (table: string): string => `mayfly_store.${table}`;
 
-/** The table's name in a store that is fenced, or is not. */
 export const nameIn = (table: string, isFenced: boolean): string =>
   named(isFenced && fenced.some((each) => each === table) ? behind(table) : table);
 
-/** Taken in the order in which decisions name them, so that neither waits for the other in a circle. */
+/** In the order that decisions use, so that neither deadlocks with the other. */
 const lock = (isFenced: boolean): string =>
   `LOCK TABLE ${fenced.map((table) => nameIn(table, isFenced)).join(', ')} IN ACCESS EXCLUSIVE MODE`;
 
@@ -44,10 +43,10 @@ export const restoredRefusal = (keptAt: UnixSeconds): StoreRefusal =>
       'waited then may have been opened since, so nothing is served from it. Run mayfly store accept-restore, which burns what waits.',
   );
 
-/** A failover takes less, and a node that serves keeps the time every second. */
+/** A failover takes less, and a node that serves saves the time every second. */
 const failoverSeconds = 120;
 
-/** Whether the time was kept just now, by the server's clock. */
+/** By the server's clock. */
 export async function readKeptTime(
   ask: AskFence,
   isBehind: boolean,

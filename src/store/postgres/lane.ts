@@ -1,17 +1,15 @@
 /**
- * A fixed number of connections, opened when they are needed. One that has to be given up keeps its place until the server has let
- * go of it, so a node never has more backends than it was given.
+ * A fixed number of connections, opened when needed. A dropped one keeps its place until the server has released it, so
+ * a node never has more backends than it was given.
  */
 import { StoreRefusal } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { NotExecutedError } from './faults.ts';
 
 export interface Lane {
-  /** Gives a connection to `work` alone. Rejects as not executed when there is none by `deadlineMs` (of `performance.now()`). */
+  /** Rejects as not executed if none is free by `deadlineMs` (of `performance.now()`). */
   use<T>(deadlineMs: number, work: (connection: Connection) => Promise<T>): Promise<T>;
-  /** Gives up the connections that nobody uses: others take their place when they are needed. */
   forgetIdle(): void;
-  /** Resolves when what is under way has ended, with every connection. */
   close(): Promise<void>;
 }
 
@@ -20,12 +18,10 @@ interface Caller {
   readonly refuse: (cause: unknown) => void;
 }
 
-/** Between two attempts to connect. */
 const pauseMs = 100;
-/** After this long without a connection nobody is kept waiting for more than the next attempt. */
+/** After this long without a connection no caller waits for more than the next attempt. */
 const outageMs = 2_000;
 
-/** @param first one that is open already */
 export function createLane(size: number, open: () => Promise<Connection>, first?: Connection): Lane {
   const callers = new Set<Caller>();
   const idle: Connection[] = first === undefined ? [] : [first];

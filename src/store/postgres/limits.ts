@@ -1,9 +1,8 @@
 /**
- * Limits that all nodes count together: the cell rate algorithm of `http/rate-limit.ts`, on the server.
- *
- * A statement locks its clients' rows in the order of their hashes, so none deadlocks, and then takes its requests one by one, so each
- * counts what came before it. The table is UNLOGGED and nothing else is written: such a commit waits neither for the disk nor for a
- * standby. A crash or a failover forgets the counts.
+ * Limits that all nodes count together: the cell rate algorithm of `http/rate-limit.ts`, on the server. A statement
+ * locks its clients' rows in the order of their hashes, so none deadlocks, and takes its requests one by one, so each
+ * counts what came before it. The table is UNLOGGED and nothing else is written: such a commit waits neither for the
+ * disk nor for a standby. A crash or a failover forgets the counts.
  */
 import { createHmac } from 'node:crypto';
 import type { LimitCount, SharedLimits } from '../../core/ports/limits.ts';
@@ -16,7 +15,7 @@ type Mode = 'take' | 'peek' | 'refund';
 interface Request {
   readonly mode: Mode;
   readonly counts: readonly LimitCount[];
-  /** Its own, so that requests keep their order, and none waits for another that asks the same. */
+  /** So that requests keep their order, and none waits for another with the same counts. */
   readonly number: number;
 }
 
@@ -25,7 +24,7 @@ const countCalls = statement(
     $1::bytea[], $2::text[], $3::int[], $4::int[], $5::bigint[], $6::bigint[]) AS waits`,
 );
 
-/** Clients whose allowance is whole again; no more than a statement deletes in time. */
+/** At most what a statement deletes in time. */
 const forgetWhole = statement(`
   DELETE FROM mayfly_store.limits WHERE client IN (
     SELECT client FROM mayfly_store.limits WHERE whole_at <= extract(epoch FROM clock_timestamp()) * 1000000
@@ -49,7 +48,6 @@ function valuesOf(requests: readonly Request[], hashOf: (count: LimitCount) => B
   ];
 }
 
-/** In milliseconds, of each request. */
 function waitsOf(requests: readonly Request[], waits: readonly number[]): (readonly number[])[] {
   let upto = 0;
   return requests.map(({ counts }) => {
@@ -58,7 +56,7 @@ function waitsOf(requests: readonly Request[], waits: readonly number[]): (reado
   });
 }
 
-/** @param key 32 bytes, the same on all nodes: what is kept of a client names it to nobody else */
+/** @param key 32 bytes, the same on all nodes: without it, what is stored of a client does not identify it */
 export function createSharedLimits(
   engine: Pick<Engine, 'read' | 'decide'>,
   key: Uint8Array,
@@ -74,7 +72,7 @@ export function createSharedLimits(
 
   const count = createBatch<Request, readonly number[], { readonly waits: readonly string[] }>(engine, {
     statement: countCalls,
-    // No decision in the engine's sense: a call that is counted twice, or not, when a server goes down is no loss.
+    // Losing or repeating a count when a server goes down does no harm.
     kind: 'read',
     idOf({ number }) {
       const id = Buffer.alloc(8);

@@ -1,9 +1,8 @@
 /**
- * The second look, in the record's own row: it takes the place of the sealed secret, and is as long.
- *
- * Each decision is one UPDATE that holds the whole condition (see claims.ts). An answer removes the token of the claim that left the
- * look: from then on no undo puts the secret back, so it is never released beside its look (P1). Another's tag is told by a column
- * of the row, so it is refused by the same work as at a secret that is gone (P17).
+ * The second look, in the record's own row: it replaces the sealed secret, and has its length. Each decision is one
+ * UPDATE that holds the whole condition (see claims.ts). An answer removes the token of the claim that left the look:
+ * then no undo puts the secret back, so it is never released together with its look (P1). A column tells tags apart, so
+ * another one is refused by the same work as at a gone secret (P17).
  */
 import type { SecretId } from '../../core/keys.ts';
 import type { IsAbandoned } from '../../core/ports/claims.ts';
@@ -18,14 +17,12 @@ import type { Engine } from './engine.ts';
 import { rowsInOrderOf, secretColumns } from './secret-rows.ts';
 import { decision, statement } from './statement.ts';
 
-/** Every opener's look where no tag is asked for. */
 const findLook = statement(`
   SELECT ${endingColumns}, ${secretColumns}, r.look_until,
     CASE WHEN r.look_until > $3 AND ($2::bytea IS NULL OR r.look_tag = $2) THEN r.sealed_secret END AS sealed_secret
   FROM mayfly_store.records r WHERE r.secret_id = $1 AND r.state <> 'w'`);
 
 interface LookRow extends Ending, Omit<SecretRow, 'sealed_secret'> {
-  /** `null` where there is no such look. */
   readonly sealed_secret: Uint8Array | null;
   readonly look_until: UnixSeconds;
 }
@@ -33,7 +30,6 @@ interface LookRow extends Ending, Omit<SecretRow, 'sealed_secret'> {
 const answersLeft = `get_byte(r.sealed_secret, ${lookRow.answersAt})`;
 const isLast = `${answersLeft} = 1`;
 
-/** With the last answer the look has ended. */
 const takeAnswers = decision(`
   WITH asked AS (SELECT * FROM unnest($3::bytea[], $4::bytea[]) AS asked (secret_id, tag)),
   found AS MATERIALIZED (

@@ -1,6 +1,6 @@
 /**
- * Brings the tables up to date: each migration once, also when several nodes start at the same time. They exclude each other by a
- * row that the transaction locks, because a lock of a session means nothing through a pooler.
+ * Each migration once, even if several nodes start together. They exclude each other by a row that the transaction
+ * locks, because a session's lock means nothing through a pooler.
  */
 import pg from 'pg';
 import { StoreRefusal } from '../store.ts';
@@ -27,7 +27,6 @@ export const migrations: readonly string[] = [
   senderName,
 ];
 
-/** What a start may take for it. */
 const migrationMs = 60_000;
 
 const missingTable = '42P01';
@@ -38,7 +37,10 @@ const lostSchema =
   'The tables of this database are in the schema mayfly_store, and that is not there: restore it with its schema. To begin with an empty ' +
   'store instead, drop the table “migrations” in the first schema of the user’s search_path, usually public.';
 
-/** The server warns about objects of other roles, which it cannot close; a notice would make the commit count as unconfirmed. */
+/**
+ * The server warns about objects of other roles, which it cannot close; a notice would make the commit count as
+ * unconfirmed.
+ */
 const closeToPublic = `
   SET LOCAL client_min_messages TO error;
   REVOKE ALL ON SCHEMA mayfly_store FROM PUBLIC;
@@ -53,8 +55,7 @@ const isOneOf = (error: unknown, codes: readonly string[]) =>
   error instanceof pg.DatabaseError && codes.includes(error.code ?? '');
 
 /**
- * @param connection with nothing else under way; not to be used after a rejection
- * @param limitMs for all of it
+ * @param connection idle; not to be used after a rejection
  * @returns whether there was anything to do
  */
 export async function migrate(connection: Connection, limitMs = migrationMs): Promise<boolean> {
@@ -71,7 +72,7 @@ export async function migrate(connection: Connection, limitMs = migrationMs): Pr
     );
   }
 
-  /** Ends at the deadline: nothing is sent after it. */
+  /** Nothing is sent after the deadline. */
   async function findCount(isMade: boolean): Promise<{ done: number; isMade: boolean }> {
     const done = await countDone(false).catch((error) => {
       if (isOneOf(error, [missingTable])) return null;
@@ -91,7 +92,8 @@ export async function migrate(connection: Connection, limitMs = migrationMs): Pr
   for (const text of migrations.slice(await countDone(true))) await run(text);
   await run(`UPDATE mayfly_store.migrations SET done = ${migrations.length}`);
   await run(closeToPublic);
-  // What was never counted is taken for thousands of rows, and each statement that joins it is compiled for a second.
+  // The server takes a table that was never counted for thousands of rows, and compiles each statement that joins it
+  // for a second.
   await run(`ANALYZE ${tablesOfOneRow.join(', ')}`);
   await run('COMMIT');
   return true;

@@ -1,6 +1,6 @@
 /**
- * The rows of this store in the form in which they are moved (`store/move/tables.ts`), and back. Most tables have those columns as they
- * are; the others are told here. Rows travel to the server as one JSON text, with bytes in hex.
+ * This store's rows as they are moved (`store/move/tables.ts`), and back. Most tables have those columns; this file
+ * describes the others. Rows travel to the server as one JSON text, with bytes in hex.
  */
 import { lookRow } from '../../core/ports/looks.ts';
 import {
@@ -14,7 +14,6 @@ import {
 } from '../move/tables.ts';
 import type { MoveSession } from './move-session.ts';
 
-/** What a moved column is made of here, by its name; itself where it is not named. */
 const readings: Partial<Record<TableName, Readonly<Record<string, string>>>> = {
   creations: { is_done: '(t.done_at IS NOT NULL)::int' },
   attempts: {
@@ -28,7 +27,6 @@ const readings: Partial<Record<TableName, Readonly<Record<string, string>>>> = {
 
 const wordOf = { int: 'bigint', text: 'text', bytes: 'text' } as const;
 
-/** What a column here is made of when a row comes, by its name, besides the moved columns that it has. */
 const writings: Partial<Record<TableName, Readonly<Record<string, string | null>>>> = {
   tickets: {
     place: `coalesce((SELECT max(place) FROM mayfly_store.tickets o WHERE o.kind = m.kind AND o.username = m.username), 0)
@@ -64,7 +62,7 @@ function jsonOfKeys(table: MovedTable, keys: readonly string[]): string {
   return jsonOfRows({ ...table, columns: table.keys }, cells);
 }
 
-/** The rows of `$1` as a table `m`, with bytes in hex. */
+/** With bytes in hex. */
 const given = (columns: MovedTable['columns']): string =>
   `json_to_recordset($1::json) AS m (${columns.map(({ name, type }) => `${quoted(name)} ${wordOf[type]}`).join(', ')})`;
 
@@ -158,7 +156,7 @@ function insertOf(table: MovedTable, into: string): string {
     SELECT ${columns.map(([, value]) => value).join(', ')} FROM ${given(table.columns)} ${where}`;
 }
 
-/** Those that nothing is in the way of. @param into the table's name at present */
+/** Skips rows with a conflict. @param into the table's name at present */
 export async function addRows(
   { ask }: Asking,
   table: MovedTable,
@@ -169,7 +167,7 @@ export async function addRows(
   await ask(`${insertOf(table, into)} ON CONFLICT DO NOTHING`, [jsonOfRows(table, rows)]);
 }
 
-/** In place of those with their keys. @param into the table's name at present */
+/** @param into the table's name at present */
 export async function putRows(
   session: Asking,
   table: MovedTable,
@@ -194,7 +192,7 @@ export async function putRows(
   await session.ask(insertOf(table, into) + orChange, [jsonOfRows(table, rows)]);
 }
 
-/** Rows are as they are now: one that has lost a name to another may come after that one, and is not as it was here. */
+/** Rows are in their current state: one that has lost a name to another may come after that one. */
 async function giveWay({ ask }: Asking, table: MovedTable, rows: readonly MovedRow[]): Promise<void> {
   await ask(
     `UPDATE mayfly_store.domains t SET state = 'lost' FROM ${given(table.columns)}
@@ -203,7 +201,7 @@ async function giveWay({ ask }: Asking, table: MovedTable, rows: readonly MovedR
   );
 }
 
-/** The key of the row that a trigger is about. */
+/** The key of the row that a trigger fires for. */
 export function keyInTrigger({ keys }: MovedTable, row: 'NEW' | 'OLD'): string {
   const texts = keys.map(({ name, type }) =>
     type === 'bytes' ? `encode(${row}.${name}, 'hex')` : `${row}.${name}::text`,

@@ -1,7 +1,6 @@
 /**
- * The one connection of a move. Unlike the nodes of a store it works in transactions, of which each holds a row that no two runs of
- * the command hold at once. A transaction is confirmed as a decision is (`engine.ts`): no notice came, and the server is still as
- * it was when the connection was opened.
+ * A move's one connection works in transactions; each holds a row that no two runs of the command can hold together. A
+ * transaction is confirmed as a decision is (`engine.ts`).
  */
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
@@ -19,23 +18,21 @@ export interface PostgresAddress {
 
 export interface MoveSession extends AsyncDisposable {
   ask<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** In one transaction, confirmed; tried again while the server itself has undone it. */
+  /** Retried while the server itself has undone it. */
   write<Result>(work: () => Promise<Result>): Promise<Result>;
   /** On one snapshot. */
   read<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
-/** What must be the same after a commit as it was at the start. */
 const standing = `
   SELECT current_setting('synchronous_standby_names', true) AS names, pg_conf_load_time() AS loaded_at,
     pg_postmaster_start_time() AS started_at, pg_is_in_recovery() AS is_standby`;
 
-/** A page may be large. */
 const limitMs = 60_000;
-/** Nodes that ask for the same tables wait behind a lock that the move waits for. */
+/** Nodes queue behind a lock that the move waits for. */
 const lockMs = 2_000;
 const maxAttempts = 10;
-/** The server undid it: a deadlock, a lock that was not had in time, a transaction that another stood in the way of. */
+/** The server undid the transaction. */
 const undone = new Set(['40P01', '55P03', '40001']);
 
 export async function openMoveSession({ url, tls = false, schema }: PostgresAddress): Promise<MoveSession> {
@@ -77,7 +74,7 @@ export async function openMoveSession({ url, tls = false, schema }: PostgresAddr
     const before = notices;
     const result = await transact('BEGIN', async () => {
       await ask(`SET LOCAL lock_timeout = ${lockMs}`);
-      // What it says of things that were not there is no notice of a commit.
+      // Remarks about missing objects are no notice of a commit.
       await ask('SET LOCAL client_min_messages = warning');
       return work();
     });

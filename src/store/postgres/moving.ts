@@ -1,9 +1,7 @@
 /**
- * This store as the source and as the target of a move (`store/move/move.ts`).
- *
- * While it is copied, triggers note the key of each row that changes, in the very transaction that changes it. A trigger is made under
- * a lock that waits for the writers under way, so none is missed by both the triggers and the pages, which are read later. Closing
- * puts the fence up (`fence.ts`).
+ * This store as the source and as the target of a move. Triggers record the key of each row that changes, in the same
+ * transaction. A trigger is created under a lock that waits for current writers, so no change is missed by both the
+ * triggers and the pages, which are read later. Closing puts the fence up (`fence.ts`).
  */
 import {
   type Changes,
@@ -22,7 +20,7 @@ import { isFenced, nameIn, putUpFence, takeDownFence } from './fence.ts';
 import { addRows, deleteRows, keyInTrigger, putRows, readPage, readRows } from './move-rows.ts';
 import { type MoveSession, openMoveSession, type PostgresAddress } from './move-session.ts';
 
-/** Held until the transaction ends, so that no two runs change anything at once. */
+/** So that no two runs change anything together. */
 async function moveOf({ ask }: MoveSession): Promise<MoveRow | null> {
   const [row] = await ask<MoveRow>(
     'SELECT id, phase, run, next_table, next_after FROM mayfly_store.move FOR UPDATE',
@@ -30,7 +28,7 @@ async function moveOf({ ask }: MoveSession): Promise<MoveRow | null> {
   return row ?? null;
 }
 
-/** One run of the command: what it changes, it changes only while no other has begun. */
+/** Changes something only while no other run has begun. */
 function createRun(session: MoveSession) {
   let run = 0;
   return {
@@ -61,7 +59,7 @@ const noteFunction = (table: MovedTable): string => `
     RETURN NULL;
   END $$`;
 
-/** Each on its own: a lock on several tables at once could stand in a circle with a node's statement. */
+/** Locking several tables together could deadlock with a node's statement. */
 async function noteChanges(session: MoveSession): Promise<void> {
   for (const table of movedTables)
     await session.write(async () => {
@@ -79,7 +77,6 @@ export async function forgetTriggers({ ask }: MoveSession, isClosed: boolean): P
   }
 }
 
-/** Brings the tables up to date and asks whether the server is one to be trusted, as a node does. */
 export type PrepareStore = () => Promise<void>;
 
 async function openPrepared(address: PostgresAddress, prepare: PrepareStore): Promise<MoveSession> {
@@ -93,7 +90,6 @@ async function openPrepared(address: PostgresAddress, prepare: PrepareStore): Pr
   }
 }
 
-/** @param prepare for a store that a node could open */
 export async function openPostgresSource(
   address: PostgresAddress,
   prepare: PrepareStore,
@@ -105,9 +101,9 @@ export async function openPostgresSource(
   const current = ({ name }: MovedTable) => nameIn(name, isClosed);
   return {
     async begin(fresh) {
-      const mark = await session.write(() => beginCopying(session, run, fresh));
-      if (mark.phase === 'copying') await noteChanges(session);
-      return mark;
+      const state = await session.write(() => beginCopying(session, run, fresh));
+      if (state.phase === 'copying') await noteChanges(session);
+      return state;
     },
     countRows: () => countRows(session, current),
     readPage: (table, after, limit) => readPage(session, table, current(table), after, limit),
@@ -281,7 +277,7 @@ function goneAmong(
   return keys.filter((key) => !there.has(key));
 }
 
-/** Only of a store in which nothing is, behind the lock that a node would need to put anything there. */
+/** Checked behind the lock that a node would need to add anything. */
 async function beginFilling({ ask }: MoveSession, id: MoveId): Promise<void> {
   await putUpFence(ask);
   const [row] = await ask<{ is_used: boolean }>(
@@ -324,7 +320,7 @@ async function setFacts({ ask }: MoveSession, { time, firstOpenRoot, lastIds }: 
   }
 }
 
-/** Until when records may be live under each root, rounded up as `roots.ts` does. */
+/** Rounded up as `roots.ts` does. */
 async function noteRoots({ ask }: MoveSession): Promise<void> {
   await ask(
     `INSERT INTO mayfly_store.root_uses (kid, until)

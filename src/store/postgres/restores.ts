@@ -1,12 +1,12 @@
 /**
- * A store that was restored from a backup presents an older state: what was opened since would wait again, and open a second time (P1).
- * It is recognised whenever a connection is opened, and by each decision and read of records (`server-watch.ts`). It serves nothing until
- * all that waited in it is burned.
+ * A store restored from a backup presents an older state: secrets opened since would open again (P1). It is recognised
+ * whenever a connection is opened, and by each decision and read of records (`server-watch.ts`). It serves nothing
+ * until everything that waited in it is burned.
  *
- * - It is elsewhere, by its system, database or table, which a backup holds as they were: a dump that was restored, or a copy.
- * - The time kept in it is before what this node knows to have been kept.
- * - It is on another timeline, and a node that starts knows nothing: a standby was promoted, which loses nothing where commits are
- *   synchronous, or a backup was rolled forward to some moment. After a failover the kept time is from just before.
+ * - It is elsewhere, by its system, database or table, which a backup holds from before: a restored dump, or a copy.
+ * - Its saved time is before the one that this node knows was saved.
+ * - It is on another timeline, and a starting node knows nothing: a standby was promoted, which loses nothing if
+ *   commits are synchronous, or a backup was rolled forward. After a failover the saved time is from just before.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { UnixSeconds } from '../../core/time.ts';
@@ -27,7 +27,7 @@ const fullPlace = `SELECT ${ids}, system_identifier::text AS system_id,
   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline FROM pg_control_system()`;
 const placeAlone = `SELECT ${ids}, NULL::text AS system_id, NULL::text AS timeline`;
 
-/** Some engines have no such functions, or let no user ask. */
+/** Some engines have no such functions, or let no user call them. */
 export async function findPlace(ask: AskFence): Promise<Place> {
   const [place] = await ask(fullPlace).catch(() => ask(placeAlone));
   return place as Place;
@@ -46,16 +46,14 @@ export const keepPlace = ({ system_id, database_id, table_id, timeline }: Place)
   ON CONFLICT (only_row) DO UPDATE SET system_id = excluded.system_id, database_id = excluded.database_id,
     table_id = excluded.table_id, timeline = excluded.timeline`;
 
-/** The time that a node knows to have been kept, durably. */
 export interface KnownTime {
   readonly seconds: UnixSeconds;
   readonly times_set: number;
 }
 
-/** What a node has heard of may be ahead of what was durable by a little. */
+/** A heard time may be slightly ahead of what was durable. */
 export const heardEarlySeconds = 5;
 
-/** Whether the kept time is earlier than the one this node knows was kept. */
 export function hasGoneBack(kept: KnownTime, known: KnownTime): boolean {
   if (kept.times_set !== known.times_set) return kept.times_set < known.times_set;
   return kept.seconds < known.seconds - heardEarlySeconds;
@@ -67,15 +65,14 @@ async function findKept(ask: AskFence): Promise<KnownTime> {
   return row as KnownTime;
 }
 
-/** A node that serves has found both before. */
 const halfRestored = () =>
   new ServiceError('unavailable', 'A table of the store is empty: a dump is being loaded over it.');
 
 /**
- * Asked when a node opens a connection to the store, or finds it changed, with its tables up to date.
  * @param known `null` for a node that starts
  * @returns whether something was written
- * @throws StoreRefusal when the store was restored; from then on no node opens it, and one that has it open is answered nothing
+ * @throws StoreRefusal when the store was restored; from then on no node opens it, and calls of one that has it open
+ *   reject
  */
 export async function assertNotRestored(ask: AskFence, known: KnownTime | null): Promise<boolean> {
   const place = await findPlace(ask);
@@ -101,7 +98,10 @@ export async function assertNotRestored(ask: AskFence, known: KnownTime | null):
   return isPromoted;
 }
 
-/** A dump ends with its foreign keys. Until then its tables are loaded by their names, and each node refuses them by itself. */
+/**
+ * A dump ends with its foreign keys. Until then its tables are loaded by their names, and each node refuses them by
+ * itself.
+ */
 async function isWhole(ask: AskFence): Promise<boolean> {
   const rows = await ask(`SELECT FROM pg_catalog.pg_constraint
     WHERE contype = 'f' AND conrelid = pg_catalog.to_regclass('mayfly_store.tokens')`);

@@ -1,9 +1,7 @@
 /**
- * Room for new secrets (P21, P23): below the limit, and at the engine. A server whose disk is full may stop altogether, reads and burns with
- * it, so the limit is what keeps them working.
- *
- * How much is used is estimated from the engine's own counts, because its files do not shrink: what is free in them for reuse does not
- * count. It is measured now and then, in the background, and a put asks only for the last verdict.
+ * A server whose disk is full may stop altogether, including reads and burns, so the limit keeps them working (P21,
+ * P23). Usage is estimated from the engine's own counts, because its files do not shrink and reusable space does not
+ * count. It is measured in the background; a put only reads the last verdict.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { RoomStore } from '../../core/ports/secrets.ts';
@@ -11,12 +9,15 @@ import type { Store } from '../store.ts';
 import type { Engine } from './engine.ts';
 import { statement } from './statement.ts';
 
-/** A row's header and alignment; a page's share that inserts leave free (001-records.sql); a chunk of a long value, with its header. */
+/**
+ * A row's header and alignment; a page's share that inserts leave free (001-records.sql); a chunk of a long value, with
+ * its header.
+ */
 const rowExtraBytes = 40;
 const fillFactor = 0.7;
 const chunkBytes = 2_100;
 
-/** The live rows' part of each table and its indexes; all of it where nothing is known of them. */
+/** The part of live rows; all of it if nothing is known of them. */
 const selectUsedBytes = statement(`
   WITH sizes AS (
     SELECT c.relname, pg_relation_size(c.oid) AS heap, pg_indexes_size(c.oid) AS indexes,
@@ -35,15 +36,16 @@ const selectUsedBytes = statement(`
     AS bytes FROM shares`);
 
 const measuredEachMs = 10_000;
-/** How long a refusal by the engine itself counts, unless something was stored since. */
+/** Unless something was stored since. */
 const refusalCountsMs = 60_000;
 
 export interface Room extends Pick<Store, 'usedBytes'>, RoomStore {
-  /** Rejects with `storage_full` while the limit is reached; else stores, and notes whether the engine had room. */
+  /**
+   * Rejects with `storage_full` while the limit is reached; otherwise stores, and records whether the engine had room.
+   */
   storing<Result>(store: () => Promise<Result>): Promise<Result>;
 }
 
-/** @param maxBytes `null`: only the engine's disk is a limit */
 export function createRoom(
   engine: Engine,
   maxBytes: number | null,
@@ -73,7 +75,6 @@ export function createRoom(
       if (isOverLimit || monotonicMs() < refusedAtMs + refusalCountsMs) throw full();
     },
     async storing(store) {
-      // What cannot be measured now leaves the verdict as it was.
       if (monotonicMs() >= measuredAtMs + measuredEachMs) measure().catch(() => {});
       if (isOverLimit) throw full();
       try {

@@ -1,13 +1,11 @@
 /**
- * The wrapping roots: the check value of each, which of them live records may be under, and the first that is still open (P12).
+ * The wrapping roots (P12). A stored check is never replaced, and the statement that stores one returns the stored one,
+ * so nodes that start together get the same. Storing or re-wrapping a record locks the floor's row FOR SHARE: closing
+ * roots waits for it, and then nothing more comes under them, so a later walk by position misses nothing.
  *
- * A check that is kept is never replaced, and the statement that keeps one answers with what is kept, so nodes that start at once get
- * the same. Whatever stores or re-wraps a record locks the floor's row FOR SHARE: closing roots waits for it, and after that nothing
- * comes under them, so a walk by position that begins then misses nothing.
- *
- * No index names the root that a row is under: it would have to follow the row's state, and a claim would change it. Instead each node
- * notes a root's use before its first record of a later day, which bounds the roots that can be in use; the closed ones of them are
- * looked for.
+ * No index names a row's root: it would have to follow the row's state, and a claim would change it. Instead each node
+ * records a root's use before its first record of a later day, which bounds the roots in use; the closed ones are
+ * searched for.
  */
 
 import { ServiceError } from '../../core/errors.ts';
@@ -26,12 +24,11 @@ const raiseUse = decision(`
   ON CONFLICT (kid) DO UPDATE SET until = greatest(root_uses.until, excluded.until)`);
 
 export interface RootUses {
-  /** Resolves once it is durably noted that a record may live until then under the root that its sealed bytes name. */
+  /** Resolves once it is durable that a record may live until then under the root that its sealed bytes name. */
   note(sealed: Uint8Array, until: UnixSeconds): Promise<void>;
 }
 
 export function createRootUses(engine: Engine): RootUses {
-  /** By root: the latest day that is noted, or about to be. */
   const known = new Map<number, { readonly until: UnixSeconds; readonly noted: Promise<unknown> }>();
   return {
     async note(sealed, until) {
@@ -50,11 +47,11 @@ export function createRootUses(engine: Engine): RootUses {
   };
 }
 
-/** A part of sealed bytes is read without the rest. */
+/** Without reading the rest of the bytes. */
 const rootOf = (column: string): string =>
   `(get_byte(substr(${column}, 2, 2), 0) * 256 + get_byte(substr(${column}, 2, 2), 1))`;
 
-/** That a row waits, or may be looked at again, at `$1`. */
+/** The row waits or has a look, at `$1`. */
 const isSealed = `((state = 'w' AND expires_at > $1) OR (state = 'r' AND look_until > $1))`;
 
 const selectCheck = statement('SELECT check_value FROM mayfly_store.root_checks WHERE kid = $1');
@@ -78,7 +75,7 @@ const askFirst = decision(`
 const selectUses = statement(`
   SELECT kid, kid < (SELECT kid FROM mayfly_store.root_floor) AS is_closed FROM mayfly_store.root_uses WHERE until > $1 AND kid > 0`);
 
-/** Their seeds are not re-wrapped: they are there for 24 hours. */
+/** Seeds are not re-wrapped: they last 24 hours. */
 const selectSeedRoots = statement(`
   SELECT DISTINCT ${rootOf('seed')} AS kid FROM mayfly_store.creations WHERE ends_at > $1`);
 
@@ -86,14 +83,14 @@ const selectOlder = statement(`
   SELECT position, CASE WHEN ${isSealed} AND ${rootOf('sealed_secret')} < $2 THEN secret_id END AS secret_id
   FROM mayfly_store.records WHERE position > $3 ORDER BY position LIMIT $4`);
 
-/** Which of the roots `$2` are named by the records after `$3`, of which it looks at so many. */
+/** Visits at most `$4`. */
 const selectRoots = statement(`
   SELECT max(position) AS upto, count(*) AS looked, array_agg(DISTINCT kid) FILTER (WHERE kid = ANY ($2::int[])) AS kids
   FROM (
     SELECT position, CASE WHEN ${isSealed} THEN ${rootOf('sealed_secret')} END AS kid
     FROM mayfly_store.records WHERE position > $3 ORDER BY position LIMIT $4) walked`);
 
-/** Few enough that a statement ends in time, on a slow disk too. */
+/** A statement over so many ends in time even on a slow disk. */
 const walkedAtOnce = 5_000;
 
 interface WalkedRow {
@@ -107,8 +104,7 @@ export type SharedRootStore = RootStore & Omit<RotationStore, 'findAnyLook' | 'r
 export function createRootStore(engine: Engine): SharedRootStore {
   const { time } = engine;
 
-  /** Those of them that live records are under. Ends when all were found. */
-  async function lookFor(kids: readonly number[]): Promise<number[]> {
+  async function searchFor(kids: readonly number[]): Promise<number[]> {
     const found = new Set<number>();
     for (let after = 0; found.size < kids.length; ) {
       const values = [time.earliest(), kids, after, walkedAtOnce];
@@ -123,7 +119,7 @@ export function createRootStore(engine: Engine): SharedRootStore {
   return {
     async findRootCheck(kid) {
       const [row] = await engine.read<{ check_value: Uint8Array }>(selectCheck, [kid]);
-      // What is not durable yet could be replaced by another node's after a failover.
+      // It could be replaced by another node's after a failover.
       if (row !== undefined) await engine.prove(row);
       return row?.check_value ?? null;
     },
@@ -137,7 +133,7 @@ export function createRootStore(engine: Engine): SharedRootStore {
       const kidsOf = (isClosed: boolean) =>
         uses.filter((use) => use.is_closed === isClosed).map(({ kid }) => kid);
       const seeds = await engine.read<{ kid: number }>(selectSeedRoots, [time.now()]);
-      const inUse = [...kidsOf(false), ...(await lookFor(kidsOf(true))), ...seeds.map(({ kid }) => kid)];
+      const inUse = [...kidsOf(false), ...(await searchFor(kidsOf(true))), ...seeds.map(({ kid }) => kid)];
       return [...new Set(inUse)].sort((a, b) => a - b);
     },
     async findFirstOpenRoot() {

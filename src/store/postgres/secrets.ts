@@ -12,7 +12,7 @@ import { type RotationStore, rootKidOf } from '../../core/ports/roots.ts';
 import type { SecretStore } from '../../core/ports/secrets.ts';
 import type { NewRecord, StoredSecret } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { bitsOf } from '../marks.ts';
+import { bitsOf } from '../flags.ts';
 import { type SecretRow, toSecret } from '../record-rows.ts';
 import { createBatch } from './batches.ts';
 import { createClaimStore, type Kept, rootOf } from './claims.ts';

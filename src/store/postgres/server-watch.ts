@@ -1,9 +1,11 @@
 /**
- * Whether the server, and the store in it, are still those that were checked, asked after each decision and read on its own connection.
+ * Whether the server, and the store in it, are still those that were checked: asked after each decision and read on its
+ * own connection.
  *
- * A commit that waits for a standby succeeds without a word when the standbys' names are emptied meanwhile. The names show that,
- * and where they are back by then, the time of the last reload does: the server gives every backend the new configuration before
- * it ends the waits. A dump that is loaded over the store makes other tables under the same names, or takes the time back.
+ * A commit that waits for a standby succeeds silently if the standbys' names are emptied during the wait. The names
+ * show that, and if they are back by then, the time of the last reload does: the server gives every backend the new
+ * configuration before it ends the waits. A dump loaded over the store makes other tables under the same names, or sets
+ * the time back.
  */
 import { StoreRefusal } from '../store.ts';
 import { type CheckedEngine, checkEngine, type Durability, type EngineDemands } from './boot-checks.ts';
@@ -12,7 +14,7 @@ import { type AskFence, assertNotFenced } from './fence.ts';
 import { assertNotRestored, hasGoneBack, type KnownTime } from './restores.ts';
 import { type Statement, statement } from './statement.ts';
 
-/** Where a statement ran. With `engine` durability the server is not known. */
+/** With `engine` durability the server is not known. */
 export interface Place {
   /** No two servers start in the same microsecond, and a primary becomes a standby only by a restart. */
   readonly server_started?: number;
@@ -33,7 +35,7 @@ const settingColumns = `
     current_setting('synchronous_standby_names') AS standby_names,
     extract(epoch FROM pg_conf_load_time())::float8 AS loaded_at`;
 const clockColumn = 'extract(epoch FROM clock_timestamp())::float8 AS server_now';
-/** A statement that always gives a row and includes this says itself which table it read (`confirmed.ts`). */
+/** A statement that includes this, and always returns a row, says itself which table it read (`confirmed.ts`). */
 export const recordsColumn = "'mayfly_store.records'::regclass::oid::bigint AS records_table";
 const storeColumns = `store_time.tableoid::bigint AS time_table, ${recordsColumn}`;
 /** During the check they may not exist yet, or not be readable to us. */
@@ -66,9 +68,7 @@ const ofServer = statementsFor(`${serverColumns}, `, `${settingColumns}, `);
 const ofEngine = statementsFor('', '');
 
 export interface EngineStatus extends CheckedEngine {
-  /** Through a pooler. */
   readonly isPooled: boolean;
-  /** Why the server is not used at present; `null` when it is. */
   readonly refusal: StoreRefusal | null;
 }
 
@@ -76,17 +76,16 @@ export interface EngineStatus extends CheckedEngine {
 export type Change = 'none' | 'settings' | 'place';
 
 export interface ServerWatch {
-  /** Rejects with a `StoreRefusal` that says what to change, and with the driver's error where the server does not answer. */
+  /** Rejects with a `StoreRefusal`, or with the driver's error if the server does not answer. */
   check(connection: Connection, deadlineMs: number): Promise<void>;
-  /** The query after a decision: what `changeSince` judges, the server's clock as `server_now`, and the row of `store_time`. */
+  /** What `changeSince` judges, the server's clock as `server_now`, and the row of `store_time`. */
   afterDecision(): Query;
-  /** The query that goes with a read: where it ran, for `changeSince`. */
   place(): Query;
-  /** Where the connection leads; `undefined` until it is checked. */
+  /** `undefined` until it is checked. */
   placeOf(connection: Connection): Place | undefined;
   /**
-   * What has changed since the connection was checked; anything but `none` means it must be checked again.
-   * @param known the kept time known before `row` was queried
+   * Anything but `none` means it must be checked again.
+   * @param known the saved time known before `row` was queried
    */
   changeSince(connection: Connection, row: unknown, known: KnownTime | null): Change;
   status(): EngineStatus;
@@ -98,13 +97,13 @@ const isSamePlace = (checked: Place, now: Place): boolean =>
   now.time_table === checked.time_table &&
   now.records_table === checked.records_table;
 
-/** Through a pooler the backend may be another one, which loaded the same configuration at a moment of its own. */
+/** Another backend loaded the same configuration at another moment. */
 const hasSameSettings = (checked: Reading, now: Partial<Reading>, isPooled: boolean): boolean =>
   now.loaded_at === undefined ||
   (now.standby_names === checked.standby_names &&
     (isPooled ? now.loaded_at <= checked.server_now : now.loaded_at === checked.loaded_at));
 
-/** @param known the time that is known to have been kept; `null` while the tables are not up to date */
+/** @param known `null` while the tables are not up to date */
 export function createServerWatch(demands: EngineDemands, known: () => KnownTime | null): ServerWatch {
   const readings = new WeakMap<Connection, Reading>();
   let durability: Durability | null = demands.durability;

@@ -1,4 +1,3 @@
-/** How a PostgreSQL server is reached, a first look at it, and what is said where it does not let us in. */
 import pg from 'pg';
 import { ServiceError } from '../../core/errors.ts';
 import { StoreRefusal } from '../store.ts';
@@ -12,23 +11,22 @@ export type ServerOptions = Required<
   Pick<EngineOptions, 'url' | 'tls' | 'durability' | 'poolSize' | 'allowsUnsafe'>
 >;
 
-/** A server that does not answer by then is as good as none. */
-const lookLimitMs = 5_000;
+const probeLimitMs = 5_000;
 
 /** `older`: the next server that starts brings the tables up to date. */
 export type FoundTables = 'none' | 'older' | 'up_to_date';
 
-export interface ServerLook extends CheckedEngine {
+export interface ServerFacts extends CheckedEngine {
   readonly tables: FoundTables;
 }
 
-/** Where versions before own-schema.sql made their tables; the next server to start moves them. */
-const lookForEarlier = `
+/** Where versions before own-schema.sql made their tables. */
+const selectEarlier = `
   SET LOCAL search_path TO DEFAULT;
   SELECT pg_catalog.to_regclass('store_place')::pg_catalog.oid AS earlier`;
 
 async function hasEarlier(run: (text: string) => Promise<readonly unknown[]>): Promise<boolean> {
-  const [row] = await run(lookForEarlier);
+  const [row] = await run(selectEarlier);
   return (row as { earlier: number | null }).earlier !== null;
 }
 
@@ -51,15 +49,12 @@ async function findTables(
   return done === 0 ? 'none' : done < migrations.length ? 'older' : 'up_to_date';
 }
 
-/**
- * Looks at a server on a connection of its own; changes nothing. Rejects with a `StoreRefusal` that says what to do.
- * @param shown its address without a password
- */
-export async function lookAtServer(options: ServerOptions, shown: string): Promise<ServerLook> {
+/** Changes nothing. Rejects with a `StoreRefusal` that says what to do. @param shown its address without a password */
+export async function probeServer(options: ServerOptions, shown: string): Promise<ServerFacts> {
   const { url, tls, durability, allowsUnsafe, poolSize: connections } = options;
   try {
     const connection = await openConnection({ url, tls });
-    const deadlineMs = performance.now() + lookLimitMs;
+    const deadlineMs = performance.now() + probeLimitMs;
     const ask: AskEngine = async (text, values) => {
       const [reply] = await connection.ask([{ statement: statement(text), values }], deadlineMs);
       if (reply?.status === 'fulfilled') return reply.value;
@@ -84,7 +79,7 @@ const certificateCodes =
 
 const noEncryption = /does not support SSL/;
 
-/** What the server or the network says, as a sentence for the operator. Never the driver's own words: they may repeat values. */
+/** A sentence for the operator, never in the driver's own words: they may repeat values. */
 export function toRefusal(error: unknown, shown: string): StoreRefusal {
   if (error instanceof StoreRefusal) return error;
   if (error instanceof ServiceError)
@@ -92,7 +87,7 @@ export function toRefusal(error: unknown, shown: string): StoreRefusal {
   return new StoreRefusal(isAway(error) ? 'away' : 'unreachable', sentenceOf(error, shown), { cause: error });
 }
 
-/** No connection, or a server that is starting, stopping or full (classes 08, 53 and 57), but not one that refuses us. */
+/** A server that is starting, stopping or full (classes 08, 53 and 57), but does not refuse us. */
 function isAway(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return /^(?:08|53|57)/.test(codeOf(error));
   return !certificateCodes.test(codeOf(error)) && !noEncryption.test(String(error));

@@ -20,7 +20,7 @@ import type { Engine } from './engine.ts';
 import { recordsColumn } from './server-watch.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
-/** `session_id` is `null` for an unknown session, for which an account is looked up all the same (P17). */
+/** `session_id` is `null` for an unknown session; an account is looked up all the same (P17). */
 const selectSessions = statement(`
   SELECT asked.place, ${sessionColumns}, ${accountColumns}, ${recordsColumn}
   FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (session_hash, place)

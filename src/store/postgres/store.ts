@@ -1,6 +1,6 @@
 /**
- * The store over PostgreSQL, for any number of equal nodes. Each decision is one statement on the primary; what resolves is durable at
- * the store's class (P2, P5). Expiry is judged by a store time that all nodes share and that never steps back (P8).
+ * For any number of equal nodes. Each decision is one statement on the primary, and durable at the store's class when
+ * it resolves (P2, P5). Expiry is judged by a store time that all nodes share and that never steps back (P8).
  */
 import type { SharedLimits } from '../../core/ports/limits.ts';
 import type { MachineClock } from '../../core/time.ts';
@@ -28,7 +28,6 @@ import { createTicketStore } from './tickets.ts';
 import { createServerClock } from './time.ts';
 import { createTokenStore } from './tokens.ts';
 
-/** The time is kept, or heard, this often. */
 const tickMs = 1_000;
 
 /** Needs the same locks and rights as a claim, and finds no row. */
@@ -37,26 +36,24 @@ const probeRecords = decision(
 );
 
 export interface PostgresStoreOptions extends Omit<EngineOptions, 'clock'> {
-  /** This machine's. Only the time that passes on it counts: the wall clock of all nodes is the server's. */
+  /** Only its elapsed time counts: all nodes use the server's wall clock. */
   readonly clock: MachineClock;
-  /** What the data may take before new secrets are refused as `storage_full`; no more than the engine has if absent or `null`. */
+  /** New secrets are refused as `storage_full` at this size; absent or `null`: as much as the engine. */
   readonly maxStorageBytes?: number | null;
 }
 
-/** Disposing waits for what is under way, and ends every connection. */
 export interface PostgresStore extends Store, AsyncDisposable {
   engineStatus(): EngineStatus;
   /** @param key as in `createSharedLimits` */
   limitsUnder(key: Uint8Array): SharedLimits;
 }
 
-/** A store that keeps the time by itself. */
 export interface OpenPostgresStore extends PostgresStore {
-  /** Resolves when a secret could be read and burned now; rejects with why not. May be asked every second. */
+  /** Rejects with why a secret could not be read and burned now. May be called every second. */
   assertCommits(isDoubted: boolean): Promise<void>;
 }
 
-/** Opens the store, or rejects with a `StoreRefusal` that says why not and what to do. */
+/** Rejects with a `StoreRefusal` that says what to do. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenPostgresStore> {
   const clock = createServerClock(options.clock, () => performance.now());
   const engine = await openEngine({ ...options, clock });
@@ -65,7 +62,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   async function tick(): Promise<void> {
     hasTicked = await engine.time.tick().then(
       () => true,
-      // Tried again in a second, and before the next decision.
       () => false,
     );
   }
@@ -73,7 +69,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   return {
     ...store,
     async assertCommits(isDoubted) {
-      // After a failure only a confirmed write shows that it is over: one that was not confirmed may have moved the kept time on.
+      // An unconfirmed write may have moved the saved time on, so only a confirmed one shows that a failure is over.
       if (isDoubted || !hasTicked) await engine.time.keep();
       await engine.decide(probeRecords, []);
     },
@@ -84,7 +80,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   };
 }
 
-/** @param maxStorageBytes as in the options */
 export function createPostgresStore(engine: Engine, maxStorageBytes: number | null = null): PostgresStore {
   const { usedBytes, assertRoom, storing } = createRoom(engine, maxStorageBytes);
   const secrets = createSecretStore(engine);

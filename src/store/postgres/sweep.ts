@@ -1,9 +1,7 @@
 /**
- * Keeps the store small: erases what has expired, in small steps, by any number of nodes at once.
- *
- * What another node holds is skipped (SKIP LOCKED), so sweeps neither wait for each other nor keep a reader waiting. `sweep_at` is only
- * where to look: what a record may still hold is decided by its own state and times, under the lock of its row. What the engine keeps of
- * erased bytes, and for how long, is its operator's to bound (port `scrub`).
+ * Erases what has expired, in small steps, on any number of nodes concurrently. Locked rows are skipped (SKIP LOCKED),
+ * so sweeps neither wait for each other nor delay a reader. `sweep_at` only says where to look: under its row's lock, a
+ * record's own state and times decide what it may still hold.
  */
 import type { SecretStore } from '../../core/ports/secrets.ts';
 import { finishedDeletionSeconds } from '../store.ts';
@@ -11,7 +9,7 @@ import { erased } from './claims.ts';
 import type { Engine } from './engine.ts';
 import { decision, type Statement } from './statement.ts';
 
-/** Until when a record may hold sealed bytes: while its secret waits, or may be looked at again. The address goes with them (P11). */
+/** While its secret waits or has a look. The address goes with them (P11). */
 const sweepRecords = decision(`
   WITH due AS MATERIALIZED (
     SELECT secret_id, receipt_expires_at, GREATEST(
@@ -30,7 +28,6 @@ const sweepRecords = decision(`
     WHERE r.secret_id = due.secret_id AND sealed_until <= now AND due.receipt_expires_at <= now RETURNING 1)
   SELECT count(*) AS touched FROM due`);
 
-/** Looks that have ended before their time are only forgotten. */
 const sweepLooks = decision(`
   WITH due AS MATERIALIZED (
     SELECT secret_id, until FROM mayfly_store.looks, clock WHERE until <= now ORDER BY until LIMIT $3 FOR UPDATE OF looks SKIP LOCKED),
@@ -59,7 +56,6 @@ const sweepAttempts = decision(`
     WHERE a.secret_id = judged.secret_id AND judged.expires_at IS NULL)
   SELECT count(*) AS touched FROM due`);
 
-/** Rows that end at a time of their own, and with which nothing else ends. */
 const sweepTable = (table: string, key: string, endsAt: string) =>
   decision(`
     WITH due AS MATERIALIZED (
@@ -77,7 +73,7 @@ const sweeps = [
   sweepTable('creations', 'creation_id', 'ends_at'),
 ];
 
-/** A statement that takes longer than a call may is undone as a whole, so each attempt is smaller than the one before. */
+/** A statement that exceeds a call's time is undone as a whole, so each attempt is smaller than the one before. */
 const most = 500;
 const least = 10;
 

@@ -10,13 +10,13 @@ import {
   tokenColumns,
   tokenOf,
 } from '../account-rows.ts';
-import { maskOf } from '../marks.ts';
+import { maskOf } from '../flags.ts';
 import { createLookUp, decided } from './batches.ts';
 import type { Engine, Values } from './engine.ts';
 import { recordsColumn } from './server-watch.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
-/** `token_id` is `null` for an unknown token, for which an account is looked up all the same (P17). */
+/** `token_id` is `null` for an unknown token; an account is looked up all the same (P17). */
 const selectTokens = statement(`
   SELECT asked.place, ${tokenColumns}, ${accountColumns}, ${recordsColumn}
   FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (token_hash, place)

@@ -1,12 +1,10 @@
 /**
- * A request has two seconds for all of its calls to the store together, so that a few slow ones in a row do not add up. Overlapping
+ * A request has two seconds for all of its calls to the store together, so that slow ones do not add up. Overlapping
  * calls count once. Calls made after the answer have their own deadlines.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** How long a request has waited so far. */
 interface Waits {
-  /** Without calls in flight. */
   ms: number;
   callsUnderWay: number;
   sinceMs: number;
@@ -14,17 +12,13 @@ interface Waits {
 }
 
 export interface RequestWaits {
-  /** Runs one request. */
   during<T>(request: () => T | Promise<T>): Promise<T>;
-  /** Makes one call to the store, counted for the current request. */
   count<T>(call: () => Promise<T>): Promise<T>;
-  /** When a call made now counts as begun, by `nowMs`: earlier by what its request has already waited. */
+  /** Earlier than now by what its request has already waited. */
   beganMs(): number;
-  /** Runs work whose calls have their own deadlines. */
   apart<T>(work: () => T): T;
 }
 
-/** @param nowMs of a monotonic clock */
 export function createRequestWaits(nowMs: () => number = () => performance.now()): RequestWaits {
   const requests = new AsyncLocalStorage<Waits | null>();
 

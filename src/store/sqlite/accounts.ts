@@ -9,7 +9,7 @@ import type { AccountRegister, OwnedCounts } from '../../core/ports/accounts.ts'
 import type { UnixSeconds } from '../../core/time.ts';
 import { noticeKinds } from '../../protocol/vocabulary.ts';
 import { type AccountRow, accountColumns, accountOf, freshAccount } from '../account-rows.ts';
-import { maskOf } from '../marks.ts';
+import { maskOf } from '../flags.ts';
 import type { Deciding } from './decisions.ts';
 import type { Parts, Read } from './parts.ts';
 import { createTokenInsert } from './tokens.ts';

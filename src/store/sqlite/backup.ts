@@ -1,10 +1,8 @@
 /**
- * A backup of a store, and a store from a backup.
- *
- * A backup is one moment of the store, taken while others read and write, without bytes that were erased. It carries a mark of its
- * own, with which no server opens it: what waited in it may have been opened since, and would open a second time (P1). The
- * transaction that takes the mark off burns all that waited, also what has expired by this machine's clock, which may be wrong.
- * A copy that another program made has no such mark: only a restore makes it safe.
+ * A backup is one moment of the store, taken while others read and write, without erased bytes. Its file kind is one
+ * that no server opens: what waited in it may have been opened since, and would open again (P1). The transaction that
+ * makes it a store burns everything that waited, even if expired by this machine's clock, which may be wrong. Another
+ * program's copy has no such kind: only a restore makes it safe.
  */
 import { constants, Database } from 'bun:sqlite';
 import {
@@ -28,12 +26,12 @@ import { StoreRefusal } from '../store.ts';
 import { endRecord } from './claims.ts';
 import { wordsOf } from './copy-problems.ts';
 import {
-  assertMarked,
-  isMarked,
-  type Mark,
+  assertFileKind,
+  type FileKind,
+  isFileKind,
   migrate,
   openConnection,
-  setMark,
+  setFileKind,
   writerSettings,
 } from './database.ts';
 import { codeOf, hasStore, syncPath } from './files.ts';
@@ -42,16 +40,16 @@ import { forgetMove } from './moving.ts';
 
 export type Task =
   | { readonly kind: 'back_up'; readonly database: string; readonly backup: string }
-  | { readonly kind: 'look'; readonly backup: string }
+  | { readonly kind: 'preview'; readonly backup: string }
   | {
       readonly kind: 'restore';
       readonly backup: string;
       readonly database: string;
-      /** When what waits is burned, in Unix seconds. */
+      /** In Unix seconds. */
       readonly at: UnixSeconds;
     };
 
-/** A file has its own name only when it is whole. */
+/** A file gets its name only when it is whole. */
 const unfinished = (path: string): string => `${path}.part`;
 
 function backUp(database: string, backup: string): BackupFacts {
@@ -59,71 +57,71 @@ function backUp(database: string, backup: string): BackupFacts {
     using store = closing(openConnection(database, writerSettings, 'store'));
     store.db.query('VACUUM INTO ?1').run(part);
     using copy = closing(new Database(part, { readwrite: true }));
-    // One file, without a log beside it.
+    // One file, without a log.
     copy.db.run('PRAGMA journal_mode = DELETE');
-    setMark(copy.db, 'backup');
+    setFileKind(copy.db, 'backup');
     assertIntact(copy.db);
     return factsOf(copy.db);
   });
 }
 
-/** The file alone as it is: no log beside it is read, and none is made. */
+/** Reads and creates no log. */
 function openAsIs(path: string): Database {
   const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants;
   return new Database(`${pathToFileURL(path)}?immutable=1`, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
 }
 
 /**
- * A backup, or a store's own file alone, as Litestream restores one: as long as all that waited is burned, it may become a store too.
- * @throws StoreRefusal when the file is neither, or a log beside it has later changes
+ * A backup, or a store's own file alone, as Litestream restores one: once all that waited is burned, it is safe too.
+ * @throws StoreRefusal when the file is neither, or its log has later changes
  */
-function assertRestorable(db: Database, backup: string): Mark {
-  const mark = isMarked(db, 'store') ? 'store' : 'backup';
-  assertMarked(db, mark);
-  if (mark === 'store' && sizeOf(`${realpathSync(backup)}-wal`) > 0)
+function assertRestorable(db: Database, backup: string): FileKind {
+  const kind = isFileKind(db, 'store') ? 'store' : 'backup';
+  assertFileKind(db, kind);
+  if (kind === 'store' && sizeOf(`${realpathSync(backup)}-wal`) > 0)
     throw new StoreRefusal(
       'not_a_store',
       `Its latest changes are in ${backup}-wal: make a file of both with mayfly backup.`,
     );
-  return mark;
+  return kind;
 }
 
-function lookAt<Result>(backup: string, work: (db: Database) => Result): Result {
+function reading<Result>(backup: string, work: (db: Database) => Result): Result {
   using file = closing(openAsIs(backup));
   return work(file.db);
 }
 
-function look(backup: string): BackupFacts {
-  return lookAt(backup, (db) => {
+function preview(backup: string): BackupFacts {
+  return reading(backup, (db) => {
     assertRestorable(db, backup);
     return factsOf(db);
   });
 }
 
 function restore(backup: string, database: string, at: UnixSeconds): BackupFacts {
-  const mark = lookAt(backup, (db) => assertRestorable(db, backup));
+  const kind = reading(backup, (db) => assertRestorable(db, backup));
   return writeWhole(database, (part) => {
     copyFileSync(backup, part);
-    // It has the mode of what was copied.
+    // It has the mode of the file that was copied.
     chmodSync(part, 0o600);
-    // A server that has opened it meanwhile may have changed it under the copying.
-    lookAt(backup, (db) => assertRestorable(db, backup));
-    using file = closing(openConnection(part, writerSettings, mark));
-    migrate(file.db, mark);
+    // A server that has opened it since may have changed it during the copy.
+    reading(backup, (db) => assertRestorable(db, backup));
+    using file = closing(openConnection(part, writerSettings, kind));
+    migrate(file.db, kind);
     assertIntact(file.db);
     const facts = factsOf(file.db);
     file.db.run('BEGIN IMMEDIATE');
     burnAll(file.db, facts.takenAt, Math.max(at, facts.takenAt));
-    setMark(file.db, 'store');
+    setFileKind(file.db, 'store');
     file.db.run('COMMIT');
-    // All of it is in the one file that gets its name.
+    // Leaves everything in the one file that gets its name.
     if (file.db.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy !== 0)
       throw new Error('the log was not written out');
     return facts;
   });
 }
 
-/** Nothing that waited opens any more, and no log-in or mailed link that has ended since comes back. */
+/** Burns everything that waited, and ends all log-ins and mailed links, which may have ended since. */
 function burnAll(db: Database, takenAt: UnixSeconds, at: UnixSeconds): void {
   db.query(`${endRecord('b')} WHERE state = 'w' AND expires_at > ?2`).run(at, takenAt);
   db.run(`${eraseLook} WHERE ${holdsLook}`);
@@ -133,7 +131,7 @@ function burnAll(db: Database, takenAt: UnixSeconds, at: UnixSeconds): void {
   db.run('DELETE FROM attempt_lives');
   db.run('DELETE FROM sessions');
   db.run('DELETE FROM tickets');
-  // A copy that was begun may have what is older here.
+  // An interrupted copy may have older values.
   forgetMove(db);
 }
 
@@ -158,7 +156,7 @@ function closing(db: Database) {
   return { db, [Symbol.dispose]: () => db.close() };
 }
 
-/** The work's file gets its name once it is on the disk; a file of that name is never overwritten. */
+/** Never overwrites a file of that name. */
 function writeWhole<Result>(path: string, work: (part: string) => Result): Result {
   if (existsSync(path)) throw nameTaken();
   const part = unfinished(path);
@@ -198,7 +196,7 @@ function giveName(part: string, path: string): void {
   try {
     linkSync(part, path);
   } catch (error) {
-    // A shared folder or a memory stick may know no links.
+    // A shared folder or a memory stick may not support links.
     if (withoutLinks.has(codeOf(error)) && !existsSync(path)) renameSync(part, path);
     else throw codeOf(error) === 'EEXIST' ? nameTaken() : error;
   }
@@ -210,11 +208,10 @@ function removePart(part: string): void {
 
 function factsAfter(task: Task): BackupFacts {
   if (task.kind === 'back_up') return backUp(task.database, task.backup);
-  if (task.kind === 'look') return look(task.backup);
+  if (task.kind === 'preview') return preview(task.backup);
   return restore(task.backup, task.database, task.at);
 }
 
-/** In the thread. */
 export function runTask(task: Task): BackupOutcome {
   try {
     return { outcome: 'done', facts: factsAfter(task) };
@@ -242,7 +239,6 @@ async function inThread(task: Task, onProgress: () => void): Promise<BackupOutco
   }
 }
 
-/** Writes a backup of the store in `directory`, which may be in use, to a file that is not there yet. */
 export function backUpStore(
   directory: string,
   backup: string,
@@ -261,12 +257,12 @@ function refusalAt(directory: string): BackupOutcome | null {
   return { outcome: 'refused', problem };
 }
 
-/** What the backup holds, or why it cannot become the store in `directory`; changes nothing. */
+/** Returns what a restore would bring back, or why it would fail. Changes nothing. */
 export function previewRestore(backup: string, directory: string): BackupOutcome {
-  return refusalAt(resolve(directory)) ?? runTask({ kind: 'look', backup: resolve(backup) });
+  return refusalAt(resolve(directory)) ?? runTask({ kind: 'preview', backup: resolve(backup) });
 }
 
-/** Makes a store of a backup in a folder that has none. @param at Unix seconds, when what waits is burned */
+/** Makes a store of a backup, in a folder without one. @param at Unix seconds, when to burn waiting secrets */
 export async function restoreStore(
   backup: string,
   directory: string,

@@ -1,9 +1,8 @@
-/** How an operator inspects store time and sets it, for every process on the folder. */
 import type { Database } from 'bun:sqlite';
 import type { StoreClock } from '../../core/ports/clock.ts';
 import { lookSeconds } from '../../core/ports/looks.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import type { TimeMark } from '../store-time.ts';
+import type { TimeAnchor } from '../store-time.ts';
 import { eraseLook, holdsLook } from './looks.ts';
 import type { Parts } from './parts.ts';
 import type { Sweep } from './sweep.ts';
@@ -18,29 +17,28 @@ export function storeClock({ db, queue, clock, time, reader }: Parts): StoreCloc
     countExpiringBy: (at) =>
       reader.read(() => db.query<{ n: number }, [number, number]>(countExpiring).get(time.now(), at)?.n ?? 0),
     async setTime() {
-      const mark = {
+      const anchor = {
         seconds: clock.wall(),
         sinceBoot: clock.sinceBoot(),
         bootId: clock.bootId,
         dispute: null,
       };
-      await queue.decide('setTime', mark);
+      await queue.decide('setTime', anchor);
       time.refresh();
     },
   };
 }
 
-/** More than are swept in one step, and few enough for one statement. */
 const sweptAtOnce = 5_000;
 
-/** What was erased has expired for good, whatever time it is: its expiry is no longer sealed with anything. */
+/** An erased secret has expired for good, whatever the time. */
 const endErased = `
   UPDATE records SET expires_at = ?1
   WHERE state = 'w' AND sweep_at >= receipt_expires_at AND expires_at > ?1`;
 
 /**
- * What was counted or begun at a time that has not come yet keeps what remains of it: guesses, sessions and tickets would
- * otherwise last longer by as much as the time is set back. Records cannot be moved: their times are sealed with them.
+ * Guesses, sessions and tickets from a time that is now in the future keep their remaining duration. Records cannot be
+ * moved: their times are sealed with them.
  */
 const movedTimes = [
   'UPDATE attempts SET stale_at = stale_at + ?1 - ?2, at = at + ?1 - ?2 WHERE at > ?1',
@@ -50,22 +48,22 @@ const movedTimes = [
      last_used_at = min(last_used_at, ?1) WHERE created_at > ?1`,
 ];
 
-/** A look's end would come later by as much, so all of them end now. None lasts longer than this after `?1`. */
+/** All looks end now, because their end would come later. None lasts longer than this after `?1`. */
 const endLooks = `${eraseLook} WHERE sweep_at > ?1 AND sweep_at <= ?1 + ${lookSeconds} AND ${holdsLook}`;
 
-/** Sets the time, also back: what had expired by `now` is erased first, so that nothing gone comes back (P8). */
-export function createTimeSetter(db: Database, sweep: Sweep): (now: UnixSeconds, mark: TimeMark) => void {
+/** First erases what had expired by `now`, so that nothing gone comes back (P8). */
+export function createTimeSetter(db: Database, sweep: Sweep): (now: UnixSeconds, anchor: TimeAnchor) => void {
   const write = createTimeWriter(db);
   const end = db.query(endErased);
   const forgetLooks = db.query(endLooks);
   const move = movedTimes.map((sql) => db.query(sql));
-  return (now, mark) => {
+  return (now, anchor) => {
     while (sweep(now, sweptAtOnce) >= sweptAtOnce);
-    if (mark.seconds < now) {
-      end.run(mark.seconds);
+    if (anchor.seconds < now) {
+      end.run(anchor.seconds);
       forgetLooks.run(now);
-      for (const each of move) each.run(mark.seconds, now);
+      for (const each of move) each.run(anchor.seconds, now);
     }
-    write(mark, 1);
+    write(anchor, 1);
   };
 }

@@ -1,12 +1,13 @@
 /**
  * Collects decisions while a batch is being committed, and hands out the answers.
  *
- * A batch is committed on the event loop and synced in a thread, while the next ones collect. A promise resolves only when its batch is on
- * the disk; when a batch fails, everything in it rejects with `unavailable`, and until the store has recovered everything rejects at
- * once (P2, P23). A claim or burn whose client disconnected while it was collecting is withdrawn when its batch is put together (P3).
+ * A batch is committed on the event loop and synced in a thread while the next ones collect. A promise resolves only
+ * when its batch is on the disk. When a batch fails, everything in it rejects as `unavailable`, and everything else too
+ * until the store has recovered (P2, P23). A claim or burn whose client left is withdrawn when its batch is assembled
+ * (P3).
  *
- * After a failed sync a later one can succeed without the data, so the store is not trusted again before every frame of the log was written
- * anew and the file was checked.
+ * After a failed sync a later one can succeed without the data, so the store is trusted again only after every frame of
+ * the log was rewritten and the file was checked.
  */
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';
 import type { IsAbandoned } from '../../core/ports/claims.ts';
@@ -29,7 +30,6 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** A decision that is taken only for a client that is still there. */
 interface Revocable {
   readonly isAbandoned: IsAbandoned;
   readonly index: number;
@@ -44,10 +44,10 @@ interface Collected {
 
 const nothingCollected = (): Collected => ({ asks: [], waiting: [], revocables: [], bytes: 0 });
 
-/** A small decision waits for no more than this of large ones in each batch; a single larger one has a batch to itself. */
+/** A small decision waits for at most this much of large ones in each batch; a larger one has a batch to itself. */
 const maxBatchBytes = 1024 * 1024;
 
-/** Of a put and a claim, which most decisions are, only what can be large. */
+/** Most decisions are puts and claims: counts only what can be large in them. */
 function bytesOf({ name, args }: Ask): number {
   if (name === 'put') return (args[0] as NewRecord).sealedSecret.length;
   if (name === 'claim') return (args[0] as LocatedClaim).look?.sealedLook.length ?? 0;
@@ -61,7 +61,7 @@ const bytesIn = (value: unknown): number => {
 };
 
 const threadEnded = 'THREAD_ENDED';
-/** Longer than the lock of another process is waited for. */
+/** Longer than we wait for another process's lock. */
 const hungMs = 6_000;
 const retryMs = 1_000;
 
@@ -70,11 +70,10 @@ const withdrawnAsk: Ask = { name: 'withdrawn', args: [] };
 export interface QueueParts {
   readonly engine: Pick<Engine, 'run'>;
   readonly time: BatchClock;
-  /** What to wait for until all that was committed is on the disk; `null`: it is. */
+  /** Resolves when everything committed is on the disk; `null` if it is. */
   readonly settled: () => Promise<void> | null;
-  /** What the next batch must wait for, so that the log does not outgrow its room; `null` for nothing. */
+  /** What the next batch must wait for, so that the log does not outgrow its room. */
   readonly tend: () => Promise<unknown> | null;
-  /** Whether the store may be trusted again. */
   readonly recover: () => Promise<boolean>;
 }
 
@@ -84,10 +83,9 @@ export class CommitQueue implements DecisionQueue {
   #collecting: Collected[] = [];
   #committing: Promise<void> | null = null;
   #scheduled = false;
-  /** Why nothing is accepted at present. */
   #outage: string | null = null;
   #hasMoved = false;
-  /** Why the last batch failed, until `assertCommits` has seen one succeed. */
+  /** Kept until `assertCommits` has seen a commit succeed. */
   #failure: { readonly message: string; readonly code: string } | null = null;
   #begunAtMs = 0;
   #isClosed = false;
@@ -96,19 +94,17 @@ export class CommitQueue implements DecisionQueue {
     this.#parts = parts;
   }
 
-  /** Whether the last batch left the store as it should be. */
   get isSound(): boolean {
     return this.#outage === null;
   }
 
-  /** Whether the open files are known not to be those of the folder, so that reads do not count either. */
+  /** Whether the folder has other files now, so that reads do not count either. */
   get hasMoved(): boolean {
     return this.#hasMoved;
   }
 
   /**
-   * Resolves when decisions can be committed; rejects with why not. After a failure only a commit shows that; without one nothing is
-   * written, so it may be asked every second.
+   * Rejects with why decisions cannot be committed. It writes only after a failure, so it may be called every second.
    */
   async assertCommits(isDoubted: boolean): Promise<void> {
     // Only a restart helps.
@@ -120,7 +116,6 @@ export class CommitQueue implements DecisionQueue {
     this.#failure = null;
   }
 
-  /** A decision that is not taken for a client that has left meanwhile. */
   async decideFor<N extends 'claim' | 'burn' | 'burnFound' | 'takeAnswer'>(
     isAbandoned: IsAbandoned,
     name: N,
@@ -133,7 +128,6 @@ export class CommitQueue implements DecisionQueue {
     return answerIn<N>(await this.#collect({ name, args }, null));
   }
 
-  /** Commits everything still waiting, and accepts nothing more. */
   async close(): Promise<void> {
     while (this.#committing !== null || this.#collecting.length > 0) {
       this.#flush();
@@ -143,21 +137,19 @@ export class CommitQueue implements DecisionQueue {
     this.#outage ??= 'it is closed';
   }
 
-  /** A sync has failed, of a batch or of a read. */
   fail(error: Error): void {
     if (this.#failure?.code === threadEnded) return;
     this.#failure = { message: error.message, code: codeOf(error) };
     this.#stop();
   }
 
-  /** The thread has ended and will answer nothing more. */
   lose(message: string): void {
     this.#failure = { message, code: threadEnded };
     this.#rejectAll();
     this.#outage = `The store’s thread has ended: ${message}`;
   }
 
-  /** The next batch with room for it: small decisions do not wait for large ones, and none for later ones. */
+  /** Small decisions do not wait for large ones, and none wait for later ones. */
   #batchFor(bytes: number): Collected {
     const fitting = this.#collecting.find((batch) => batch.bytes + bytes <= maxBatchBytes);
     if (fitting !== undefined) return fitting;
@@ -166,7 +158,6 @@ export class CommitQueue implements DecisionQueue {
     return added;
   }
 
-  /** Takes a decision in, unless nothing is being accepted. */
   #collect(ask: Ask, isAbandoned: IsAbandoned | null): Promise<Answer> {
     if (this.#outage !== null) {
       return Promise.reject(this.#fault(`The store is down: ${this.#outage}`, this.#failure?.code));
@@ -182,7 +173,7 @@ export class CommitQueue implements DecisionQueue {
     return promise;
   }
 
-  /** After this turn's decisions have come together; while a batch is being committed, its end begins the next one. */
+  /** The end of a batch in progress starts the next one. */
   #schedule(): void {
     if (this.#scheduled || this.#committing !== null) return;
     this.#scheduled = true;
@@ -203,15 +194,13 @@ export class CommitQueue implements DecisionQueue {
     try {
       await this.#parts.tend();
       batch = this.#collecting.shift();
-      // While it was held back, everything may have been rejected.
+      // Everything may have been rejected during the wait.
       if (batch === undefined) return this.#finish();
       const { asks, waiting, revocables, bytes } = batch;
-      // The batch before may have taken seconds.
       for (const { isAbandoned, index } of revocables) if (isAbandoned()) asks[index] = withdrawnAsk;
       const { now, answers } = await this.#parts.engine.run({ time: this.#parts.time.read(), asks, bytes });
       this.#parts.time.raiseTo(now);
       await this.#parts.settled();
-      // The next batch is under way while these are answered.
       this.#finish();
       for (const [n, { resolve }] of waiting.entries()) resolve(answers[n] ?? { refused: 'no answer' });
     } catch (error) {
@@ -227,7 +216,7 @@ export class CommitQueue implements DecisionQueue {
 
   #failBatch(error: unknown, waiting: readonly Waiting[]): void {
     this.#committing = null;
-    // Another process held the lock for too long: nothing is wrong.
+    // If another process held the lock for too long, nothing is wrong.
     const isBroken = !isBusy(error);
     this.#hasMoved = error instanceof FilesMoved;
     if (this.#failure?.code !== threadEnded)
@@ -242,7 +231,6 @@ export class CommitQueue implements DecisionQueue {
     return this.#hasMoved ? new StoreMovedError() : new ServiceError('unavailable', message, { cause });
   }
 
-  /** Accepts nothing until the store has recovered. */
   #stop(): void {
     this.#rejectAll();
     if (this.#outage !== null) return;

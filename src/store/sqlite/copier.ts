@@ -1,4 +1,4 @@
-/** The thread in which a backup is written or restored, so that the command can show how far it is. */
+/** The thread that writes or restores a backup. */
 import { runTask, type Task } from './backup.ts';
 
 declare const self: Worker;

@@ -1,4 +1,3 @@
-/** Why a backup or a restore failed, for the operator who named its file. */
 import { codeOf, messageOf } from './files.ts';
 
 const pathOf = (error: unknown): string =>

@@ -1,19 +1,15 @@
 /**
- * Creations that may be repeated, as rows.
- *
- * The form of the statements is the safety argument. A reservation is one INSERT that gives way to a row that lives, so of two
- * at once one is made. A take-over is one UPDATE that names the seed it replaces and the time it was given. A record is stored in the
- * transaction that finds its reservation not done, under the seed that its keys come from, and marks it done: so each seed has one
- * record at most, and with it each `secret_id` and `receipt_id`. An index could not say so, because the ids are found through deferred
- * indexes (docs/decisions/006-deferred-index.md).
- *
- * A row goes with its token by the foreign key, however the token goes.
+ * Creations that may be repeated. The form of the statements is the safety argument. A reservation is one INSERT that
+ * gives way to a live row, so of two concurrent ones one is made. A take-over is one UPDATE that names the seed it
+ * replaces and its time. A record is stored in the transaction that finds its reservation not done, under the seed of
+ * its keys, and marks it done, so each seed has one record at most, and so has each `secret_id` and `receipt_id`. No
+ * unique index could ensure that: the ids are in deferred indexes (docs/decisions/006-deferred-index.md).
  */
 import type { Database } from 'bun:sqlite';
 import {
   type CreationStore,
   creationSeconds,
-  type StoredCreation,
+  type IdempotentCreation,
   takeOverSeconds,
 } from '../../core/ports/creations.ts';
 import type { CreationHold, CreationId } from '../../core/secret.ts';
@@ -32,7 +28,7 @@ interface CreationRow {
 const selectCreation = `
   SELECT seed, body_mac, is_done, mismatches, reserved_at FROM creations WHERE creation_id = ?1 AND ends_at > ?2`;
 
-const toStored = (row: CreationRow): StoredCreation => ({
+const toStored = (row: CreationRow): IdempotentCreation => ({
   wrappedSeed: row.seed,
   bodyMac: row.body_mac,
   isDone: row.is_done === 1,
@@ -40,7 +36,7 @@ const toStored = (row: CreationRow): StoredCreation => ({
   mismatches: row.mismatches,
 });
 
-export type FindCreation = (id: CreationId, now: UnixSeconds) => StoredCreation | null;
+export type FindCreation = (id: CreationId, now: UnixSeconds) => IdempotentCreation | null;
 
 export function createCreationRead(db: Database): FindCreation {
   const select = db.query<CreationRow, [Uint8Array, number]>(selectCreation);
@@ -81,7 +77,7 @@ export function createCreationWrites(
   };
 }
 
-/** Stores a record for a reservation, and marks that done; `null`, and nothing changed, when it is held no more. */
+/** `null`, and nothing changed: it is no longer held. */
 export type PutHeld = (hold: CreationHold, put: () => number | null) => number | null;
 
 export function createHeldPut(db: Database): PutHeld {

@@ -1,10 +1,8 @@
 /**
- * A database before it is used: its settings, proven, and its schema.
- *
- * Every pragma is set and read back on every connection, and a connection on which one does not hold is refused (P25): some builds of
- * SQLite open a database in WAL mode at `synchronous=NORMAL`, at which a power loss brings a read secret back unless the log is synced
- * before anybody is told (see log.ts). Each migration is
- * applied once, whole, in its own transaction; a database of another program or a later version is refused untouched (P25).
+ * Every pragma is set and read back on every connection, and a connection on which one does not hold is refused (P25):
+ * some builds of SQLite open a database in WAL mode at `synchronous=NORMAL`, where a power loss brings a read secret
+ * back unless the log is synced before anyone is told (see log.ts). Each migration is applied once, whole, in its own
+ * transaction; a database of another program or a later version is refused untouched (P25).
  * Source: https://www.sqlite.org/pragma.html
  */
 import { Database } from 'bun:sqlite';
@@ -30,7 +28,6 @@ export interface ConnectionSettings {
   /** At `NORMAL` a commit returns before it is on the disk. */
   readonly synchronous: 'FULL' | 'NORMAL';
   readonly cacheKiB: number;
-  /** How long a lock of another process is waited for. */
   readonly busyMilliseconds: number;
 }
 
@@ -41,8 +38,8 @@ export const writerSettings: ConnectionSettings = {
 };
 
 /**
- * Of the connection on the event loop, which must not wait. The log is synced in a thread, before anything is told. SQLite alone knows a
- * sync that reaches the disk on other systems, so there it syncs as well.
+ * A thread syncs the log before anyone is told. On other systems only SQLite's own sync reaches the disk, so there it
+ * syncs as well.
  */
 export const loopSettings: ConnectionSettings = {
   synchronous: process.platform === 'linux' ? 'NORMAL' : 'FULL',
@@ -57,19 +54,18 @@ function pragmasOf(settings: ConnectionSettings): readonly Pragma[] {
   return [
     ['busy_timeout', settings.busyMilliseconds, settings.busyMilliseconds],
     ['journal_mode', 'WAL', 'wal'],
-    // At FULL a commit returns after the log's sync. Only after one may a secret be released (P2).
+    // A secret may be released only after the log's sync (P2).
     synchronous,
-    // Where the system's fsync does not reach the disk (macOS), this one does.
+    // Where the system's fsync does not reach the disk (macOS), this does.
     ['fullfsync', 'ON', 1],
     ['checkpoint_fullfsync', 'ON', 1],
-    // What is deleted is overwritten with zeros (P10).
+    // Overwrites deleted bytes with zeros (P10).
     ['secure_delete', 'ON', 1],
     ['foreign_keys', 'ON', 1],
     ['trusted_schema', 'OFF', 0],
     ['cell_size_check', 'ON', 1],
-    // Checkpoints are made when we decide to, never in the middle of a commit.
+    // We decide when to checkpoint, never in the middle of a commit.
     ['wal_autocheckpoint', 0, 0],
-    // Nothing of a query goes to a temporary file.
     ['temp_store', 'MEMORY', 2],
     ['mmap_size', 0, 0],
     ['cache_size', -settings.cacheKiB, -settings.cacheKiB],
@@ -77,24 +73,24 @@ function pragmasOf(settings: ConnectionSettings): readonly Pragma[] {
 }
 
 /**
- * Every statement is kept in its connection's cache, because closing a connection ends the statements in there and no
- * others, and a statement that lives on keeps the file open. More than there are statements.
+ * More than there are statements: closing a connection ends only cached ones, and a statement that lives on keeps the
+ * file open.
  */
 Database.MAX_QUERY_CACHE_SIZE = 400;
 
 /**
- * Opens the file, which exists, with the settings in force. Its statements come from `query`, never from `prepare`.
- * @param mark where it is not known yet what the file is: throws `StoreRefusal`, before a byte of it changes, if it is something else
+ * Statements come from `query`, never from `prepare`.
+ * @param kind throws `StoreRefusal`, before a byte changes, if the file is of another kind
  */
 export function openConnection(
   path: string,
   settings: ConnectionSettings,
-  mark: Mark | null = null,
+  kind: FileKind | null = null,
 ): Database {
   const db = new Database(path, { readwrite: true, create: false });
   try {
     db.run(`PRAGMA busy_timeout = ${settings.busyMilliseconds}`);
-    if (mark !== null) assertMarked(db, mark);
+    if (kind !== null) assertFileKind(db, kind);
     applySettings(db, settings);
     return db;
   } catch (error) {
@@ -103,13 +99,11 @@ export function openConnection(
   }
 }
 
-/** Sets every pragma and reads it back; the mode of the journal is kept in the file. */
 function applySettings(db: Database, settings: ConnectionSettings): void {
   for (const [name, value] of pragmasOf(settings)) db.run(`PRAGMA ${name} = ${value}`);
   assertSettings(db, settings);
 }
 
-/** Refuses a connection on which a setting does not hold, by the setting's name. */
 export function assertSettings(db: Database, settings: ConnectionSettings): void {
   for (const [name, , expected] of pragmasOf(settings)) {
     // `values`, because the column's name is not always the pragma's.
@@ -144,32 +138,31 @@ const migrations: readonly string[] = [
 ];
 
 /**
- * The mark of our files (SQLite's `application_id`): of a store, "mayf" in ASCII, and of what no server opens: a backup, "mayb",
- * a store that is being filled by a move, "mayr", and one that was closed by a move, "maym" (see moving.ts).
+ * SQLite's `application_id`, in ASCII "mayf", "mayb", "mayr", "maym". No server opens a backup, a store that a move is
+ * filling, or one that a move has closed (see moving.ts).
  */
-const marks = { store: 0x6d617966, backup: 0x6d617962, filling: 0x6d617972, closed: 0x6d61796d } as const;
-export type Mark = keyof typeof marks;
+const fileKinds = { store: 0x6d617966, backup: 0x6d617962, filling: 0x6d617972, closed: 0x6d61796d } as const;
+export type FileKind = keyof typeof fileKinds;
 
 function numberOf(db: Database, pragma: 'user_version' | 'application_id'): number {
   return Number(Object.values(db.query<object, []>(`PRAGMA ${pragma}`).get() ?? {})[0] ?? 0);
 }
 
 /** Within a transaction it takes effect with the rest. */
-export function setMark(db: Database, mark: Mark): void {
-  db.run(`PRAGMA application_id = ${marks[mark]}`);
+export function setFileKind(db: Database, kind: FileKind): void {
+  db.run(`PRAGMA application_id = ${fileKinds[kind]}`);
 }
 
-export function isMarked(db: Database, mark: Mark): boolean {
-  return numberOf(db, 'application_id') === marks[mark];
+export function isFileKind(db: Database, kind: FileKind): boolean {
+  return numberOf(db, 'application_id') === fileKinds[kind];
 }
 
-/** Whether `migrate` would change the schema of this store. */
-export const isOutdated = (db: Database): boolean => assertMarked(db, 'store') < migrations.length;
+export const isOutdated = (db: Database): boolean => assertFileKind(db, 'store') < migrations.length;
 
-/** Brings the schema up to date; whether there was anything to do. @param mark what the file must be; an empty one becomes a store */
-export function migrate(db: Database, mark: Mark = 'store'): boolean {
-  const version = assertMarked(db, mark);
-  for (let next = version; next < migrations.length; next += 1) apply(db, next, mark);
+/** Returns whether there was anything to do. @param kind what the file must be; an empty one becomes a store */
+export function migrate(db: Database, kind: FileKind = 'store'): boolean {
+  const version = assertFileKind(db, kind);
+  for (let next = version; next < migrations.length; next += 1) apply(db, next, kind);
   return version < migrations.length;
 }
 
@@ -182,22 +175,21 @@ const refusals = { backup: aBackup, ...fencedWords('in the data folder') };
 const inDataFolder =
   'mayfly.db in the data folder is a database of another program. Choose another MAYFLY_DATA_DIR.';
 
-/** Why a file is not one with this mark. */
-function refusalOf(db: Database, mark: Mark): StoreRefusal {
-  const other = (['backup', 'filling', 'closed'] as const).find((each) => isMarked(db, each));
-  if (mark === 'store' && other !== undefined) return new StoreRefusal('not_a_store', refusals[other]);
+function refusalOf(db: Database, kind: FileKind): StoreRefusal {
+  const other = (['backup', 'filling', 'closed'] as const).find((each) => isFileKind(db, each));
+  if (kind === 'store' && other !== undefined) return new StoreRefusal('not_a_store', refusals[other]);
   return new StoreRefusal(
     'foreign_database',
-    mark === 'backup' ? 'This is a database of another program.' : inDataFolder,
+    kind === 'backup' ? 'This is a database of another program.' : inDataFolder,
   );
 }
 
-/** The version of its schema. @throws StoreRefusal when it is not what it must be, or of a later version */
-export function assertMarked(db: Database, mark: Mark): number {
+/** The version of its schema. @throws StoreRefusal when it is of another kind, or a later version */
+export function assertFileKind(db: Database, kind: FileKind): number {
   const version = numberOf(db, 'user_version');
   const tables = db.query<{ n: number }, []>('SELECT count(*) AS n FROM sqlite_schema').get()?.n ?? 0;
-  const isEmpty = version === 0 && tables === 0 && mark !== 'backup';
-  if (!isMarked(db, mark) && !isEmpty) throw refusalOf(db, mark);
+  const isEmpty = version === 0 && tables === 0 && kind !== 'backup';
+  if (!isFileKind(db, kind) && !isEmpty) throw refusalOf(db, kind);
   if (version > migrations.length) {
     throw new StoreRefusal(
       'newer_schema',
@@ -208,17 +200,16 @@ export function assertMarked(db: Database, mark: Mark): number {
   return version;
 }
 
-/** Two processes may start at once: the second to get the lock finds the work done. */
-function apply(db: Database, index: number, mark: Mark): void {
+/** If two processes start together, the second to get the lock finds the work done. */
+function apply(db: Database, index: number, kind: FileKind): void {
   within(db, () => {
     if (numberOf(db, 'user_version') !== index) return;
     db.run(migrations[index] ?? '');
-    setMark(db, mark);
+    setFileKind(db, kind);
     db.run(`PRAGMA user_version = ${index + 1}`);
   });
 }
 
-/** One transaction that writes: the work is done whole, or not at all. */
 export function within<Result>(db: Database, work: () => Result): Result {
   db.run('BEGIN IMMEDIATE');
   try {

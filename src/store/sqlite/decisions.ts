@@ -1,5 +1,3 @@
-/** What can be decided, one batch at a time: the name of each decision, its arguments and its answer. */
-
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type { AccountStore } from '../../core/ports/accounts.ts';
 import type { AttemptLimits, Reservation } from '../../core/ports/attempts.ts';
@@ -12,26 +10,24 @@ import type { RootStore, RotationStore } from '../../core/ports/roots.ts';
 import type { NewExpiry, RoomStore } from '../../core/ports/secrets.ts';
 import type { NewRecord, StoredDelivery } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import type { TimeMark } from '../store-time.ts';
+import type { TimeAnchor } from '../store-time.ts';
 
-/** An id and where its row was found; the decision compares the id once more. */
+/** The decision compares the id again. */
 export interface Located<Id> {
   readonly id: Id;
   readonly position: number;
 }
 
-/** A claim, and where its row is. */
 export interface LocatedClaim {
   readonly secretId: SecretId;
   readonly position: number;
   readonly rowVersion: number;
-  /** What it leaves for the opener; absent when nothing. */
   readonly look?: NewLook;
 }
 
 type StorePorts = AccountStore & DomainStore & RootStore & RotationStore & RoomStore & CreationStore;
 
-/** Writes of the ports that are decided as they are asked: the same name, arguments and answer. */
+/** Writes of the ports that are decided as called: same name, arguments and answer. */
 export const forwarded = [
   'createAccount',
   'inviteAccount',
@@ -73,27 +69,24 @@ export const forwarded = [
 
 export type Forwarded = Pick<StorePorts, (typeof forwarded)[number]>;
 
-/** A port's methods as they are decided: within the transaction, so without a promise. */
 type Taken<Port> = {
   [N in keyof Port]: Port[N] extends (...args: infer Given) => Promise<infer Answer>
     ? (...args: Given) => Answer
     : never;
 };
 
-/** Each is taken whole inside its batch's transaction. */
 export interface Decisions extends Taken<Forwarded> {
-  /** The position of the new row; `null`, and nothing stored, when its account is not there, its root was closed or its reservation lost. */
+  /** `null`, and nothing stored: its account is missing, its root was closed or its reservation lost. */
   put(record: NewRecord): number | null;
-  /** `refused`: the secret waits, and the look does not fit it; nothing changed. */
+  /** `refused`: the secret waits, but the look does not fit it; nothing changed. */
   claim(target: LocatedClaim): 'won' | 'gone' | 'refused';
   burn(at: Located<ReceiptId>): UnixSeconds | null;
   burnFound(at: Located<SecretId>, rowVersion: number): UnixSeconds | null;
-  /** @param earliest what has expired by this has expired by every clock */
+  /** @param earliest anything that has expired by this has expired by every clock */
   burnAll(after: number, limit: number, earliest: UnixSeconds): { burned: number; next: number | null };
-  /** Whether an answer was left. */
   takeAnswer(at: Located<SecretId>, tag: Uint8Array): boolean;
   endLook(at: Located<SecretId>, tag: Uint8Array): void;
-  /** In the place of a decision whose client left before its batch was committed. */
+  /** Replaces a decision whose client has left. */
   withdrawn(): 'abandoned';
   markViewed(at: Located<ReceiptId>): UnixSeconds | null;
   setExpiry(at: Located<ReceiptId>, from: UnixSeconds, to: NewExpiry): boolean;
@@ -112,12 +105,12 @@ export interface Decisions extends Taken<Forwarded> {
   reserve(id: SecretId, position: number | null, client: Uint8Array, limits: AttemptLimits): Reservation;
   refund(id: SecretId, attempt: number): void;
   allowMore(id: SecretId): void;
-  /** Keeps the batch's store time, nothing else. */
+  /** Saves the batch's store time, nothing else. */
   keepTime(): void;
-  setTime(mark: TimeMark): void;
+  setTime(anchor: TimeAnchor): void;
 }
 
-/** Some of the decisions as a batch takes them: at store time. */
+/** Some decisions as a batch runs them: at store time. */
 export type Deciding<Names extends keyof Decisions> = {
   [N in Names]: (now: UnixSeconds, ...args: Parameters<Decisions[N]>) => ReturnType<Decisions[N]>;
 };
@@ -136,17 +129,16 @@ export interface Ask {
 }
 
 export interface Batch {
-  /** As this process knows it; decided is by the later of this and what is kept. */
+  /** Decisions use the later of this and the saved time. */
   readonly time: BatchTime;
   readonly asks: readonly Ask[];
-  /** Of all that it is to store. */
   readonly bytes: number;
 }
 
 /** `refused`: this decision alone failed and changed nothing. `full`: there is no room for what it adds. */
 export type Answer = { readonly answer: unknown } | { readonly refused: string } | { readonly full: true };
 
-/** Whether it adds what nobody needs to read or burn a secret, so that a full store refuses it as it refuses a put. */
+/** A full store refuses it like a put: reads and burns do not need it. */
 export function wantsRoom({ name, args }: Ask): boolean {
   return (
     name === 'put' ||
@@ -157,23 +149,19 @@ export function wantsRoom({ name, args }: Ask): boolean {
 }
 
 export interface BatchAnswers {
-  /** Persisted store time, at which the batch was decided. */
   readonly now: UnixSeconds;
   readonly answers: readonly Answer[];
 }
 
-/** What a batch knows of the time. */
 export interface BatchTime {
   readonly now: UnixSeconds;
   readonly sinceBoot: number;
   readonly timesSet: number;
-  /** To be kept; `null` while the wall clock is unproven. */
-  readonly mark: TimeMark | null;
+  /** `null` while the wall clock is unproven. */
+  readonly anchor: TimeAnchor | null;
 }
 
-/** What batches are stamped with. */
 export interface BatchClock {
   read(): BatchTime;
-  /** A batch was decided by a later time. */
   raiseTo(seconds: UnixSeconds): void;
 }

@@ -1,8 +1,7 @@
 /**
- * The end of an account: first the account, in one transaction, then its records by position, a batch per transaction. The
- * first step ends all storing for it, so no record appears at a position already passed. Its waiting secrets end by the
- * statement that burns one, so a claim and the deletion exclude each other (P7); records are overwritten in place and keep
- * their size (P10, see 001-records.sql).
+ * First the account, in one transaction, then its records by position, a batch per transaction. The first step ends all
+ * storing for it, so no record appears at a position already passed. Waiting secrets end by the statement that burns
+ * one, so a claim and the deletion exclude each other (P7); records keep their size (P10, see 001-records.sql).
  */
 import type { Database } from 'bun:sqlite';
 import type { AccountId } from '../../core/account.ts';
@@ -17,16 +16,15 @@ import { eraseMemoAt } from './receipts.ts';
 /** A domain's logo goes with its row. */
 const ownTables = ['passwords', 'tokens', 'sessions', 'domains'] as const;
 
-/** Of the account's records after `?2`, the first `?3` of those that are in the index, where it is complete. */
+/** As far as the index is complete. */
 const selectIndexed = `
   SELECT position FROM owner_index
   WHERE owner = ?1 AND position > ?2 AND position <= (SELECT upto FROM merge_progress) ORDER BY position LIMIT ?3`;
 
-/** The others, which come after those. */
 const selectNotIndexed = `
   SELECT position FROM records WHERE owner = ?1 AND position > ?2 AND position <= ?3 ORDER BY position LIMIT ?4`;
 
-/** So many of all accounts' rows are looked at in one step, for those that are not in the index: a few milliseconds. */
+/** Of all accounts' rows outside the index: a few milliseconds. */
 const rowsAStep = 8_192;
 
 const burnOwned = `${endRecord('b')}
@@ -71,7 +69,6 @@ export function createAccountDeletion(
   const eraseMemo = db.query(eraseMemoAt);
   const note = db.query(noteProgress);
 
-  /** Some of the account's next records after a position, up to where there are no others, and whether that is the end. */
   function nextOf(id: AccountId, after: number, limit: number) {
     const found = indexed.all(id, after, limit);
     const { indexed: indexedUpto, newest } = ends.get() ?? { indexed: 0, newest: 0 };
@@ -83,7 +80,6 @@ export function createAccountDeletion(
     return { positions, upto: to, isEnd: to >= newest };
   }
 
-  /** Whether its secret was still waiting. */
   function end(position: number, id: AccountId, now: UnixSeconds): boolean {
     erase.run(position, id);
     eraseMemo.run(position);

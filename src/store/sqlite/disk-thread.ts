@@ -1,7 +1,6 @@
 /**
- * The thread that waits for the disk, so that the event loop does not (P24).
- *
- * The runtime's pool would do, but slow hashes and DNS look-ups can fill it for seconds (docs/decisions/002-commits-on-the-loop.md).
+ * Waits for the disk, so that the event loop does not (P24). Slow hashes and DNS look-ups can fill the runtime's own
+ * pool for seconds (docs/decisions/002-commits-on-the-loop.md).
  */
 import type { Database } from 'bun:sqlite';
 import { fdatasyncSync } from 'node:fs';

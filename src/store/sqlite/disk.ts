@@ -1,13 +1,11 @@
-/** What the event loop has done for it where it must not wait: see disk-thread.ts. */
 import { closeSync, openSync } from 'node:fs';
 
-/** What the thread does, one task after the other. */
 export interface DiskTasks {
-  /** Moves the log into the database, and begins the next one; whether all of it was moved. TRUNCATE empties it as well. */
+  /** Checkpoints the log and begins the next one; whether all of it was moved. TRUNCATE also empties it. */
   writeOut(database: string, mode: 'PASSIVE' | 'TRUNCATE'): boolean;
   /**
-   * Whether the store may be trusted again after a failure: opens it, writes the log over itself and out into the database, so that nothing
-   * depends on pages that a failed sync may have dropped, and checks the database.
+   * Whether the store may be trusted again after a failure: rewrites and checkpoints the log, so that nothing depends
+   * on pages that a failed sync may have dropped, and checks the database.
    */
   check(database: string): boolean;
   holdBallast(path: string, sizeBytes: number): boolean;
@@ -15,16 +13,15 @@ export interface DiskTasks {
   close(): void;
 }
 
-/** A number is a file to be synced: each batch asks that, and a number costs the least to send. */
+/** A number is a file to sync: it is cheapest to send. */
 export type DiskAsk = number | { readonly name: keyof DiskTasks; readonly args: readonly unknown[] };
 export type DiskAnswer =
-  /** It is synced. */
   | null
   | { readonly answer: unknown }
-  /** `code`: SQLite's or the system's, such as `EIO`; `''` if there is none. */
+  /** `code`: SQLite's or the system's, such as `EIO`; `''` without one. */
   | { readonly message: string; readonly code: string };
 
-/** The thread that waits for the disk. It does one thing after the other. */
+/** One task at a time. */
 export class Disk {
   readonly #worker = new Worker(new URL('./disk-thread.ts', import.meta.url).href, { smol: true });
   readonly #log: number;
@@ -32,7 +29,7 @@ export class Disk {
   #hasEnded = false;
 
   /**
-   * @param log the path of a log that is there
+   * @param log the path of an existing log
    * @param onEnd called when the thread has ended by itself
    */
   constructor(log: string, onEnd: (message: string) => void) {
@@ -50,7 +47,7 @@ export class Disk {
     };
   }
 
-  /** Resolves when all that was written to the log before is on the disk. */
+  /** Covers everything written to the log before the call. */
   async sync(): Promise<void> {
     await this.#send(this.#log);
   }

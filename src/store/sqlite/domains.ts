@@ -1,11 +1,7 @@
 /**
- * Share domains, their brands and logos as rows: the columns that are asked for, the reads, then
- * the writes, which run inside a batch's transaction. A function of one never calls one of the other.
- *
- * Invariants: a name is verified for one account at most. A batch looks at that and decides in one transaction, so two
- * accounts never have it at once, however many processes write (P20), and the unique index of verified names holds it
- * too. That index also finds the account in one query, which runs for every request that arrives on another host than
- * the site's.
+ * Share domains. A name is verified for one account at most: a batch checks and decides in one transaction, however
+ * many processes write (P20), and the unique index of verified names enforces it too. That index also finds the account
+ * in one query, which runs for every request on another host than the site's.
  */
 import type { Database } from 'bun:sqlite';
 import type { AccountId } from '../../core/account.ts';
@@ -16,7 +12,7 @@ import { type DomainRow, domainOf } from '../domain-rows.ts';
 import type { Deciding } from './decisions.ts';
 import type { Parts, Read } from './parts.ts';
 
-/** To be followed by a condition on `domains d`. */
+/** Followed by a condition on `domains d`. */
 export const selectDomains = `
   SELECT d.account_id, d.name, d.state, d.challenge, d.created_at, d.updated_at, d.checked_at, d.finding, d.brand,
     l.name AS logo_name
@@ -51,7 +47,10 @@ const noteCheckSql = `
   UPDATE domains SET updated_at = iif(state = ?3, updated_at, ?5), checked_at = ?5, state = ?3, finding = ?4
   WHERE name = ?1 AND account_id = ?2`;
 
-/** `NULL`, never checked, comes first. A lease that ends later than one from now does is of a time that was set back. */
+/**
+ * `NULL`, never checked, comes first. A lease that ends later than a new one would dates from before the time was set
+ * back.
+ */
 const toCheck = `${selectDomains}
   WHERE d.challenge IS NOT NULL AND d.state IN ('verified', 'lost') AND ifnull(d.checked_at < ?1, 1)
     AND NOT (d.leased_until > ?3 AND d.leased_until <= ?3 + ?4)

@@ -1,9 +1,10 @@
 /**
- * The one place that commits: a batch as one transaction, and what happens when a commit fails.
+ * The only place that commits.
  *
- * Every decision is judged at the later of the asker's time and the saved one (P8). A decision that fails alone is undone alone. A full
- * disk, or a store at its limit, refuses new secrets and memos and nothing else (P23, P21). Nothing is decided for more than a second
- * in files that the folder no longer names (P5). When a batch has committed it is not on the disk yet: see commit-queue.ts.
+ * Every decision is judged at the later of the caller's time and the saved one (P8). A decision that fails alone is
+ * undone alone. A full disk, or a store at its limit, refuses new secrets and memos and nothing else (P23, P21).
+ * Decisions in files that the folder no longer names stop within a second (P5). A committed batch is not on the disk
+ * yet: see commit-queue.ts.
  */
 import type { Database } from 'bun:sqlite';
 import type { NewRecord } from '../../core/secret.ts';
@@ -49,25 +50,23 @@ import { createReceiptWrites } from './receipts.ts';
 import { createRootUses, createRootWrites } from './roots.ts';
 import { createSecretWrites } from './secrets.ts';
 import { createSessionWrites } from './sessions.ts';
-import { createStorageMark, createSweep, type HasRoom } from './sweep.ts';
+import { createStorageLimit, createSweep, type HasRoom } from './sweep.ts';
 import { createTicketWrites } from './tickets.ts';
 import { createTimeKeeper } from './time.ts';
 import { createTokenWrites } from './tokens.ts';
 
-/** What a transaction is made with. */
 export interface Writes {
   readonly db: Database;
   readonly merge: IndexMerge;
   readonly begin: () => void;
   readonly commit: () => void;
-  /** Keeps the batch's time if it is later than what is kept; the time to judge the batch by. */
+  /** Returns the time to judge the batch by. */
   readonly keepTime: (time: BatchTime) => UnixSeconds;
   readonly decide: (now: UnixSeconds, ask: Ask) => unknown;
-  /** What was kept in memory about a transaction is void: it was rolled back. */
+  /** Forgets what memory holds of a transaction that was rolled back. */
   readonly forget: () => void;
 }
 
-/** The decision of that name, with its arguments, at store time. */
 type Decide = (now: UnixSeconds, ...args: readonly unknown[]) => unknown;
 
 export function createWrites(db: Database): Writes {
@@ -100,7 +99,7 @@ export function createWrites(db: Database): Writes {
     ...createEpochWrites(db),
     sweep,
     keepTime: () => undefined,
-    // A batch without room never asks it.
+    // A batch without room does not get here.
     assertRoom: () => undefined,
     setTime: createTimeSetter(db, sweep),
     withdrawn: () => 'abandoned',
@@ -117,7 +116,7 @@ export function createWrites(db: Database): Writes {
   };
 }
 
-/** Commits the batch; without room, what only adds is refused. Throws when it could not, with nothing left of it. */
+/** Without room, refuses what only adds. If it throws, nothing is left of the batch. */
 export function transact(writes: Writes, batch: Batch, hasRoom: boolean, isStore: IsStore): BatchAnswers {
   writes.begin();
   try {
@@ -130,7 +129,7 @@ export function transact(writes: Writes, batch: Batch, hasRoom: boolean, isStore
 
 function decideAll(writes: Writes, batch: Batch, hasRoom: boolean, isStore: IsStore): BatchAnswers {
   const { merge } = writes;
-  // Another process may have closed it, to move it (see moving.ts): then nothing is decided here any more.
+  // Another process may have closed the store to move it (see moving.ts).
   if (!isStore()) throw new FilesMoved('the store was closed by a move');
   const now = writes.keepTime(batch.time);
   let [puts, lastPosition] = [0, 0];
@@ -148,18 +147,16 @@ function decideAll(writes: Writes, batch: Batch, hasRoom: boolean, isStore: IsSt
   return { now, answers };
 }
 
-/** In the database and in memory. */
 function rollBack({ db, merge, forget }: Writes): void {
   forget();
   merge.settled(false);
   if (db.inTransaction) db.run('ROLLBACK');
 }
 
-/** The position of the record that it stored; `null` if it stored none. */
 const storedAt = ({ name }: Ask, answer: Answer): number | null =>
   name === 'put' && 'answer' in answer ? (answer.answer as number | null) : null;
 
-/** It undoes itself when it fails, and nothing else: most decisions are such. */
+/** A decision of one statement undoes itself when it fails, and nothing else. */
 function isOneStatement({ name, args: [first] }: Ask): boolean {
   if (name === 'claim') return (first as LocatedClaim).look === undefined;
   if (name !== 'put') return false;
@@ -167,7 +164,6 @@ function isOneStatement({ name, args: [first] }: Ask): boolean {
   return deliveryStaleAt === null && noticeDueAt === null && memoBox === null && hold === null;
 }
 
-/** Runs one decision so that its failure undoes it alone. */
 function decideAlone({ db, decide, forget }: Writes, now: UnixSeconds, ask: Ask): Answer {
   const isAlone = isOneStatement(ask);
   if (!isAlone) db.run('SAVEPOINT decision');
@@ -176,7 +172,7 @@ function decideAlone({ db, decide, forget }: Writes, now: UnixSeconds, ask: Ask)
     if (!isAlone) db.run('RELEASE decision');
     return { answer };
   } catch (error) {
-    // SQLite has given up the transaction: the batch is lost, not only this decision.
+    // SQLite has given up the transaction: the whole batch is lost.
     if (!db.inTransaction || !isConstraint(error)) throw error;
     if (!isAlone) {
       db.run('ROLLBACK TO decision');
@@ -187,9 +183,7 @@ function decideAlone({ db, decide, forget }: Writes, now: UnixSeconds, ask: Ask)
   }
 }
 
-/** How long a lock of another process is waited for. */
 const lockPatienceMs = 5_000;
-/** Between two tries, so that the event loop goes on. */
 const lockPauseMs = 5;
 
 export interface EngineParts {
@@ -199,15 +193,13 @@ export interface EngineParts {
   readonly isStore: IsStore;
   readonly keeper: LogKeeper;
   readonly disk: Pick<Disk, 'ask'>;
-  /** Something was committed. */
   readonly changed: () => void;
-  /** Twice the length at which the log is written out, so that the ballast's room always suffices for that. */
+  /** Twice the length at which the log is checkpointed, so that its room always suffices for that. */
   readonly ballastBytes: number;
-  /** What the database may hold before new secrets are refused; `null`: as much as the disk. */
+  /** New secrets are refused at this size; `null`: as much as the disk. */
   readonly maxStorageBytes: number | null;
 }
 
-/** Commits on the event loop: one for each store that is open. */
 export class Engine {
   readonly #parts: EngineParts;
   readonly #writes: Writes;
@@ -215,15 +207,14 @@ export class Engine {
   readonly #files: OpenFiles;
   #isBallastHeld: boolean;
 
-  /** @param monotonicMs milliseconds of a clock that only runs forward */
   constructor(parts: EngineParts, monotonicMs: () => number = () => performance.now()) {
     const { db, folder, ballastBytes, maxStorageBytes } = parts;
     this.#parts = parts;
     this.#writes = createWrites(db);
-    this.#hasRoom = createStorageMark(maxStorageBytes);
+    this.#hasRoom = createStorageLimit(maxStorageBytes);
     this.#files = rememberOpenFiles(folder, monotonicMs);
     this.#isBallastHeld = isBallastHeld(folder.ballast, ballastBytes);
-    // Now, so that the first secret does not wait for it. Without room the first secret is refused.
+    // So that the first secret does not wait for it. Without room the first secret is refused.
     if (!this.#isBallastHeld) this.#holdBallast().catch(() => {});
   }
 
@@ -232,8 +223,8 @@ export class Engine {
   }
 
   /**
-   * Commits a batch, which is not on the disk yet. Rejects when it could not; then nothing of it is visible. `isBusy`: another process held
-   * the lock for too long, and nothing is wrong.
+   * If it rejects, nothing of the batch is visible. `isBusy`: another process held the lock for too long, and nothing
+   * is wrong.
    */
   async run(batch: Batch): Promise<BatchAnswers> {
     this.#files.assertInPlace(batch.asks.some(({ name }) => name === 'sweep' || name === 'scrub'));
@@ -244,7 +235,7 @@ export class Engine {
     return isScrubbed ? withScrub(batch, result, await this.#parts.keeper.empty()) : result;
   }
 
-  /** Where the new rows are, before anybody is told that they are. */
+  /** Records where new rows are, before anyone is told that they exist. */
   #takeIn({ asks }: Batch, { answers }: BatchAnswers): void {
     const { locator } = this.#parts;
     for (const [n, ask] of asks.entries()) {
@@ -294,8 +285,8 @@ export class Engine {
   }
 
   /**
-   * A full disk fails the commit before its last frame is written, and the roll-back takes the rest out of the log, so
-   * the batch may run again: first in the room that the log gives back, then, without what adds, in the ballast's.
+   * A full disk fails the commit before its last frame is written, and the roll-back removes the rest from the log, so
+   * the batch may run again: in the room that the log gives back, then, without what only adds, in the ballast's.
    */
   async #transactOnFullDisk(batch: Batch): Promise<BatchAnswers> {
     const { disk, folder, keeper } = this.#parts;
@@ -311,12 +302,12 @@ export class Engine {
     }
   }
 
-  /** With the index complete, the next start has nothing to catch up with. */
+  /** The next start then has nothing to catch up on. */
   finish(): void {
     try {
       this.#writes.merge.finish();
     } catch {
-      // No room, or another process at work: the rows stay to be merged.
+      // No room, or another process at work: the rows are merged later.
       rollBack(this.#writes);
     }
   }

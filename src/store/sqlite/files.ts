@@ -1,8 +1,6 @@
 /**
- * The data folder: its files and modes, what refuses it, and what happens to its files while a server runs (P23, P25).
- *
- * File systems on which SQLite's locks and fsync are unreliable are refused. Source of the magic numbers: statfs(2) and
- * linux/magic.h; of the refusal: https://www.sqlite.org/howtocorrupt.html §2.
+ * The data folder (P23, P25). File systems with unreliable locks and fsync are refused. Sources: statfs(2) and
+ * linux/magic.h for the magic numbers, https://www.sqlite.org/howtocorrupt.html §2 for the refusal.
  */
 import { Database } from 'bun:sqlite';
 import { randomFillSync } from 'node:crypto';
@@ -45,7 +43,6 @@ const networkFileSystems: Readonly<Record<number, string>> = {
   18225520: 'GFS2',
 };
 
-/** The `f_type` of the file system that a folder is on. */
 export type FileSystemTypeOf = (directory: string) => number;
 
 const systemTypeOf: FileSystemTypeOf = (directory) => Number(statfsSync(directory).type);
@@ -60,7 +57,7 @@ function folderAt(path: string): StoreFolder {
   };
 }
 
-/** What cannot be looked at may be there: opening it says why not. */
+/** A file that cannot be examined may exist: opening it says why not. */
 function mayExist(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -69,20 +66,19 @@ function mayExist(path: string): boolean {
   }
 }
 
-/** Whether a store was ever made here. Changes nothing. */
 export function hasStore(path: string): boolean {
   const { database, wal } = folderAt(path);
   return mayExist(database) || mayExist(wal);
 }
 
-/** Creates the folder and the database file if they are missing, for this user alone. */
+/** Creates what is missing, for this user alone. */
 export function prepareFolder(path: string, typeOf: FileSystemTypeOf = systemTypeOf): StoreFolder {
   const folder = folderAt(path);
   const { directory } = folder;
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     assertLocal(directory, typeOf);
-    // Asked for first: whoever else is at its first start makes the database before the log.
+    // First, because another process at its first start makes the database before the log.
     const hasLog = existsSync(folder.wal);
     if (!existsSync(folder.database)) {
       if (hasLog) throw databaseGone(folder);
@@ -102,7 +98,9 @@ export function prepareFolder(path: string, typeOf: FileSystemTypeOf = systemTyp
   }
 }
 
-/** Beside an empty database SQLite deletes the log, and with it the latest changes of the one that may be put back. */
+/**
+ * Beside an empty database SQLite deletes the log, and with it the latest changes of a database that may be put back.
+ */
 function databaseGone({ directory, wal }: StoreFolder): StoreRefusal {
   return new StoreRefusal(
     'damaged',
@@ -111,7 +109,7 @@ function databaseGone({ directory, wal }: StoreFolder): StoreRefusal {
   );
 }
 
-/** An empty file is an empty database. The names are made durable too: a file without a name is lost with power. */
+/** An empty file is an empty database. Syncs the names too: a file without a name is lost with power. */
 function createDatabaseFile(folder: StoreFolder): void {
   closeSync(openSync(folder.database, 'a', 0o600));
   for (const directory of [folder.directory, dirname(folder.directory)]) syncPath(directory);
@@ -139,7 +137,7 @@ function assertLocal(directory: string, typeOf: FileSystemTypeOf): void {
   );
 }
 
-/** Nothing was begun: what was open is still as it was. */
+/** Nothing was begun. */
 export class FilesMoved extends Error {
   override readonly name = 'FilesMoved';
 }
@@ -147,35 +145,31 @@ export class FilesMoved extends Error {
 export interface OpenFiles {
   areInPlace(): boolean;
   /**
-   * Looks if it must, and else once in `lookEveryMs`, because a look costs more than a small decision.
+   * Checks if it must, otherwise once per `checkEveryMs`, because a check costs more than a small decision.
    * @throws FilesMoved
    */
-  assertInPlace(mustLook: boolean): void;
+  assertInPlace(mustCheck: boolean): void;
 }
 
-export const lookEveryMs = 1_000;
+export const checkEveryMs = 1_000;
 
-/**
- * Call it while a connection that has read something is open: SQLite makes its two files beside the database then.
- * @param monotonicMs milliseconds of a clock that only runs forward
- */
+/** While a connection that has read is open, SQLite's two files exist beside the database. */
 export function rememberOpenFiles({ database, wal }: StoreFolder, monotonicMs: () => number): OpenFiles {
   const paths = [database, wal, `${database}-shm`];
   const opened = paths.map(identityOf);
-  let lookedAtMs = monotonicMs();
+  let checkedAtMs = monotonicMs();
   const areInPlace = () => paths.every((path, n) => identityOf(path) === opened[n]);
   return {
     areInPlace,
-    assertInPlace(mustLook) {
+    assertInPlace(mustCheck) {
       const nowMs = monotonicMs();
-      if (!mustLook && nowMs - lookedAtMs < lookEveryMs) return;
-      lookedAtMs = nowMs;
+      if (!mustCheck && nowMs - checkedAtMs < checkEveryMs) return;
+      checkedAtMs = nowMs;
       if (!areInPlace()) throw new FilesMoved('the files in the data folder are not those that are open');
     },
   };
 }
 
-/** A name that cannot be looked up is not known to be ours. */
 function identityOf(path: string): string | null {
   try {
     const { dev, ino } = statSync(path, { bigint: true });
@@ -185,16 +179,15 @@ function identityOf(path: string): string | null {
   }
 }
 
-export interface ServingMark {
-  /** Whether another server ran here when this one came. */
+export interface Serving {
   readonly hasOthers: boolean;
   leave(): void;
 }
 
-/** Longer than another server, which starts at the same time, holds the lock alone. */
+/** Longer than a server that starts at the same time holds the lock alone. */
 const shareTimeoutMs = 500;
 
-/** A lock of its own on a file without content: a server writes the page that SQLite locks need, once. */
+/** A separate lock, on a file without content: a server writes once the page that SQLite locks need. */
 function isAlone(db: Database): boolean {
   try {
     db.run('BEGIN EXCLUSIVE');
@@ -206,8 +199,7 @@ function isAlone(db: Database): boolean {
   }
 }
 
-/** @param directory of a store that is open */
-export function markServing(directory: string): ServingMark {
+export function registerServing(directory: string): Serving {
   const path = join(directory, 'serving.lock');
   try {
     closeSync(openSync(path, 'a', 0o600));
@@ -221,12 +213,11 @@ export function markServing(directory: string): ServingMark {
     db.query('PRAGMA user_version').get();
     return { hasOthers, leave: () => db.close() };
   } catch {
-    // A full or read-only disk: whether others serve is not known, and nothing else depends on it.
+    // On a full or read-only disk this is unknown, and nothing else depends on it.
     return { hasOthers: false, leave: () => {} };
   }
 }
 
-/** Whether a server has the store of this folder open. */
 export function isServed(directory: string): boolean {
   const path = join(directory, 'serving.lock');
   if (!existsSync(path)) return false;
@@ -242,13 +233,12 @@ export function isServed(directory: string): boolean {
 const chunkBytes = 64 * 1024;
 
 /**
- * Room kept on the disk so that reads and burns still commit when it is full (P23). New secrets are accepted only while the ballast
- * is held; once given up, they are refused until there is room for it and as much again, so that the freed room is left to
- * reads and burns.
+ * Room kept so that reads and burns still commit on a full disk (P23). New secrets are accepted only while it is held.
+ * Once given up, they are refused until there is room for it twice over, so that the freed room is left to reads and
+ * burns.
  */
 export const isBallastHeld = (path: string, sizeBytes: number): boolean => sizeOf(path) === sizeBytes;
 
-/** Puts it there if there is room; whether it is held. */
 export function holdBallast(path: string, sizeBytes: number): boolean {
   if (isBallastHeld(path, sizeBytes)) return true;
   if (freeBytesAt(path) < 2 * sizeBytes) return false;
@@ -256,13 +246,11 @@ export function holdBallast(path: string, sizeBytes: number): boolean {
     writeBallast(path, sizeBytes);
     return true;
   } catch {
-    // Somebody else was quicker to take the room: it stays given up.
     giveUpBallast(path);
     return false;
   }
 }
 
-/** Gives its room to the database. */
 export function giveUpBallast(path: string): void {
   rmSync(path, { force: true });
 }
@@ -272,7 +260,6 @@ function freeBytesAt(path: string): number {
   return Number(bavail) * Number(bsize);
 }
 
-/** Whether the file system of this file has next to nothing left. */
 export const isDiskFull = (path: string): boolean => freeBytesAt(path) < chunkBytes;
 
 function sizeOf(path: string): number {
@@ -281,7 +268,7 @@ function sizeOf(path: string): number {
 
 export const isEmptyFile = (path: string): boolean => sizeOf(path) <= 0;
 
-/** Random bytes, because zeros take no room on file systems that compress or leave holes. */
+/** Random bytes: zeros take no room on file systems that compress or leave holes. */
 function writeBallast(path: string, sizeBytes: number): void {
   const file = openSync(path, 'w', 0o600);
   try {
@@ -301,10 +288,8 @@ export function codeOf(error: unknown): string {
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The statement has undone itself, and nothing else. */
 export const isConstraint = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_CONSTRAINT');
 
-/** Another process held the lock for too long. */
 export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
 
 /** Some file systems report a full disk as a failed write. */

@@ -1,17 +1,17 @@
 /**
- * Adds new rows to the indexes of ids and owners some thousands at a time, in the order of each index, a slice with each batch.
+ * Adds new rows to the indexes of ids and owners by the thousand, in index order, a slice with each batch: in order of
+ * arrival each entry dirties a random page, 4 KiB of log for 16 bytes (docs/decisions/006).
  *
- * An entry in order of arrival dirties a random page, 4 KiB of log for 16 bytes, while entries in index order share pages
- * (docs/decisions/006). Every row at or before `merge_progress.upto` has its entries, and `upto` rises in the transaction that
- * adds the last of them. Adding twice is harmless, so a crash, a roll-back or a second process costs only work. An entry of a
- * deleted row points to a position that is never used again.
+ * Every row at or before `merge_progress.upto` has its entries; `upto` rises in the transaction that adds the last of
+ * them. Adding twice is harmless, so a crash, a roll-back or a second process costs only work. A deleted row's entry
+ * points to a position that is never reused.
  */
 import type { Database } from 'bun:sqlite';
 
 export interface MergePace {
-  /** How many rows wait before a merge begins. More of them share more pages, and take longer to take in at a start. */
+  /** More rows share more pages, and take a start longer to read. */
   readonly mergeRows: number;
-  /** Rows that are read, and then entries that are made, with each put: a merge ends well before the next is due. */
+  /** Rows read, then entries made, per put, so that a merge ends well before the next is due. */
   readonly perPut: number;
   readonly leastPerBatch: number;
 }
@@ -31,9 +31,9 @@ const selectRows = `
 
 interface Index {
   readonly insert: string;
-  /** `null`: the row has no entry. */
+  /** `null`: no entry. */
   readonly keyOf: (row: NewRow) => number | null;
-  /** Keys of one bucket are near each other in the index. */
+  /** Keys of one bucket are close together in the index. */
   readonly bucketOf: (key: number) => number;
 }
 
@@ -55,19 +55,18 @@ const indexes: readonly Index[] = [
   {
     insert: 'INSERT OR IGNORE INTO owner_index (owner, position) VALUES (?1, ?2)',
     keyOf: (row) => row.owner,
-    // Each owner's are together; in what order the owners come matters little.
+    // Keeps each owner's together; the order of owners matters little.
     bucketOf: (owner) => owner % bucketCount,
   },
 ];
 
 interface Entry {
-  /** Of which index. */
   readonly index: number;
   readonly key: number;
   readonly position: number;
 }
 
-/** For each index, the rows by bucket: filled as they are read, and sorted one by one, so that no step takes long. */
+/** Rows by bucket, which are sorted one by one, so that no step takes long. */
 type Buckets = readonly (readonly NewRow[][])[];
 
 const emptyBuckets = (): Buckets => indexes.map(() => Array.from({ length: bucketCount }, () => []));
@@ -88,13 +87,12 @@ function* entriesIn(buckets: Buckets): Generator<Entry> {
   }
 }
 
-/** A merge under way: first it collects rows up to `target`, then it makes their entries. */
+/** First collects rows up to `target`, then makes their entries. */
 interface Merge {
   readonly target: number;
   readonly buckets: Buckets;
-  /** Rows up to here are collected. */
   collected: number;
-  /** Those that are left; `null` until all rows are collected. */
+  /** `null` until all rows are collected. */
   entries: Iterator<Entry> | null;
 }
 
@@ -104,7 +102,6 @@ export class IndexMerge {
   readonly #inserts;
   #upto: number;
   #merge: Merge | null = null;
-  /** The last entry was made in the open transaction. */
   #isComplete = false;
 
   constructor(db: Database, pace: MergePace = usualPace) {
@@ -114,12 +111,12 @@ export class IndexMerge {
     this.#upto = this.#persistedUpto();
   }
 
-  /** Rows up to here are in the indexes, by what is committed. */
+  /** Rows up to here are in the indexes, as committed. */
   upto(): number {
     return this.#upto;
   }
 
-  /** Does its share in this batch's transaction, which stored `puts` rows, the last at `lastPosition`. */
+  /** @param lastPosition of the `puts` rows that this transaction stored */
   step(puts: number, lastPosition: number): void {
     this.#merge ??= this.#begin(lastPosition);
     if (this.#merge === null) return;
@@ -128,16 +125,14 @@ export class IndexMerge {
     else this.#enter(this.#merge, this.#merge.entries, share);
   }
 
-  /** The transaction was committed, or rolled back. */
   settled(committed: boolean): void {
     if (committed && !this.#isComplete) return;
     if (committed) this.#upto = this.#merge?.target ?? this.#upto;
-    // After a roll-back: rows that were collected may be gone, and entries that were made are.
+    // After a roll-back collected rows may be gone, and so are the entries made.
     this.#merge = null;
     this.#isComplete = false;
   }
 
-  /** Merges all that is left, in one transaction of its own. */
   finish(): void {
     const newest = this.#db
       .query<{ last: number | null }, []>('SELECT max(position) AS last FROM records')
@@ -159,7 +154,7 @@ export class IndexMerge {
   #begin(lastPosition: number): Merge | null {
     const { mergeRows } = this.#pace;
     if (lastPosition - this.#upto < mergeRows) return null;
-    // Another process may have merged meanwhile.
+    // Another process may have merged by now.
     this.#upto = Math.max(this.#upto, this.#persistedUpto());
     return lastPosition - this.#upto < mergeRows ? null : this.#mergeUpto(this.#upto + mergeRows);
   }
@@ -168,7 +163,6 @@ export class IndexMerge {
     return { target, buckets: emptyBuckets(), collected: this.#upto, entries: null };
   }
 
-  /** Takes in the next `limit` rows; their entries, once they are all there. */
   #collect(merge: Merge, limit: number): Merge['entries'] {
     const { buckets, collected, target } = merge;
     const rows = this.#db.query<NewRow, [number, number, number]>(selectRows).all(collected, target, limit);

@@ -1,19 +1,19 @@
 /**
- * Finds the positions that a row may have, by its ids and by its owner: through the indexes, or among the rows that are not in them yet.
+ * Finds a row's possible positions by its ids and its owner: in the indexes, or among the rows that are not in them
+ * yet.
  *
- * Every visible row is in the indexes, among the recent rows, or has a position after `seen`. A look-up therefore asks for the newest
- * position first and takes in what came after `seen` (rows of other processes on this folder) before it answers. It asks the
- * database the same whether or not the row exists (P17). A hint gives positions; the row's whole id decides. Rows leave memory
- * only after the transaction that finished their entries (see index-merge.ts).
+ * Every visible row is in the indexes, among the recent rows, or after `seen`. A look-up therefore reads the newest
+ * position first and adds what came after `seen` (rows of other processes). It queries the database alike whether or
+ * not the row exists (P17). A hint gives positions; the row's whole id decides. Rows leave memory only after the
+ * transaction that completed their entries (see index-merge.ts).
  */
 import type { Database } from 'bun:sqlite';
 import type { AccountId } from '../../core/account.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 
 /**
- * The number by which the index finds an id: its first 47 bits as an integer, which SQLite keeps in 6 bytes. An index of
- * these is less than half the size of one of whole ids. Two ids may share a hint, so a query always compares the id on the
- * row too.
+ * An id's first 47 bits as an integer, which SQLite stores in 6 bytes: the index is less than half the size of one of
+ * whole ids. Ids may share a hint, so a query always compares the row's id too.
  */
 export function hintOf(id: Uint8Array, offset = 0): number {
   const byte = (index: number): number => id[offset + index] ?? 0;
@@ -22,24 +22,21 @@ export function hintOf(id: Uint8Array, offset = 0): number {
   return high * 0x1_0000_0000 + low;
 }
 
-/** One position at least: where there is no such row, that of another one, so that as much is read for it (P17). */
+/** At least one: for a missing row, another row's, so that as much is read for it (P17). */
 export type Positions = readonly number[];
 
 export interface Locator {
-  /** Where the row of this secret may be. */
   placesOfSecret(id: SecretId): Positions;
   placesOfReceipt(id: ReceiptId): Positions;
   ofSecret(id: SecretId): number | null;
   ofReceipt(id: ReceiptId): number | null;
-  /** Of this account's rows, those that may not be in the index yet, newest first; ask it before the index. */
+  /** Rows that may not be in the index yet, newest first; call it before reading the index. */
   recentOfOwner(owner: AccountId): Positions;
-  /** Takes in a row that this process has just stored. */
   stored(position: number, row: StoredRow): void;
   /** Rows up to here are in the indexes. */
   indexed(upto: number): void;
 }
 
-/** By what a row is found. */
 export interface StoredRow {
   readonly secretHint: number;
   readonly receiptHint: number;
@@ -64,7 +61,6 @@ export function createLocator(db: Database): Locator {
   const recent = createRecentRows();
   let seen = 0;
 
-  /** Takes in what is after `seen`. */
   function catchUp(): void {
     seen = Math.max(seen, progress.get()?.upto ?? 0);
     for (;;) {
@@ -83,24 +79,24 @@ export function createLocator(db: Database): Locator {
       `SELECT position FROM records WHERE position = ?1 AND ${kind}_id = ?2`,
     );
 
-    function look(hint: number): { indexed: number[]; newest: number } {
+    function positionsOf(hint: number): { indexed: number[]; newest: number } {
       const positions = indexedAndNewest.values(hint).map(([position]) => Number(position));
-      // The newest row is never deleted, so no entry leads past it.
+      // The newest row is never deleted, so no entry points past it.
       const newest = positions.sort((a, b) => a - b).pop() ?? 0;
       return { indexed: positions, newest };
     }
 
     function placesOf(id: Uint8Array): Positions {
       const hint = hintOf(id);
-      let looked = look(hint);
-      if (looked.newest > seen) {
+      let found = positionsOf(hint);
+      if (found.newest > seen) {
         catchUp();
-        // What was taken in may have been entered in the index meanwhile.
-        looked = look(hint);
+        // Rows added now may be in the index by now.
+        found = positionsOf(hint);
       }
       const places = among(hint);
-      for (const place of looked.indexed) if (!places.includes(place)) places.push(place);
-      if (places.length === 0) places.push(1 + (hint % Math.max(1, looked.newest)));
+      for (const place of found.indexed) if (!places.includes(place)) places.push(place);
+      if (places.length === 0) places.push(1 + (hint % Math.max(1, found.newest)));
       return places;
     }
 
@@ -123,7 +119,7 @@ export function createLocator(db: Database): Locator {
       return recent.ofOwner(owner);
     },
     stored(position, row) {
-      // A look-up has taken it in already.
+      // A look-up has added it already.
       if (position <= seen) return;
       // Another process has stored rows in between.
       if (position > seen + 1) return catchUp();
@@ -140,7 +136,7 @@ const rowOf = ({ secret_hint: secretHint, receipt_hint: receiptHint, owner }: Ne
   owner,
 });
 
-/** The row that one of the places holds. Each of them is asked, so that a hit costs what a miss does. */
+/** Reads every place, so that a hit costs what a miss does. */
 export function rowAmong<Row>(places: Positions, read: (place: number) => Row | null): Row | null {
   let found: Row | null = null;
   for (const place of places) found = read(place) ?? found;
@@ -152,7 +148,6 @@ const generationRows = 16_384;
 type PositionsByHint = Map<number, number | number[]>;
 
 interface Generation {
-  /** The highest position in it. */
   upto: number;
   readonly secrets: PositionsByHint;
   readonly receipts: PositionsByHint;
@@ -160,19 +155,17 @@ interface Generation {
 }
 
 /**
- * Where the newest rows are, in memory: those that may not be in the index yet. Kept as generations of maps, from
- * hints and owners to positions. A generation is dropped whole once all of its rows are in the index, which costs nothing an entry.
- * Two ids may share a hint, so a hint may have several positions.
+ * Rows that may not be in the index yet: generations of maps, from hints and owners to positions. A generation is
+ * dropped whole once all of its rows are in the index, at no cost per entry.
  */
 export interface RecentRows {
   /** Positions come in rising order; the last one may come again. */
   add(position: number, row: StoredRow): void;
-  /** Positions of the rows whose id may be the one with this hint, in no order; the caller may add to them. */
+  /** In no order; the caller may add to the array. */
   ofSecret(hint: number): number[];
   ofReceipt(hint: number): number[];
   /** Newest first. */
   ofOwner(owner: AccountId): number[];
-  /** Forgets generations of which every row is at `upto` or before. */
   forget(upto: number): void;
 }
 
@@ -201,9 +194,9 @@ export function createRecentRows(): RecentRows {
     add(position, { secretHint, receiptHint, owner }) {
       const generation = current();
       generation.upto = Math.max(generation.upto, position);
-      note(generation.secrets, secretHint, position);
-      note(generation.receipts, receiptHint, position);
-      if (owner !== null) noteOwned(generation.owners, owner, position);
+      addPosition(generation.secrets, secretHint, position);
+      addPosition(generation.receipts, receiptHint, position);
+      if (owner !== null) addOwned(generation.owners, owner, position);
     },
     ofSecret: (hint) => find('secrets', hint),
     ofReceipt: (hint) => find('receipts', hint),
@@ -215,13 +208,13 @@ export function createRecentRows(): RecentRows {
   };
 }
 
-function note(positions: PositionsByHint, hint: number, position: number): void {
+function addPosition(positions: PositionsByHint, hint: number, position: number): void {
   const known = positions.get(hint);
   if (known === undefined) positions.set(hint, position);
   else if (![known].flat().includes(position)) positions.set(hint, [known, position].flat());
 }
 
-function noteOwned(positions: Generation['owners'], owner: AccountId, position: number): void {
+function addOwned(positions: Generation['owners'], owner: AccountId, position: number): void {
   const known = positions.get(owner);
   if (known === undefined) positions.set(owner, [position]);
   else if (known.at(-1) !== position) known.push(position);

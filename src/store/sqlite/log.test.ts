@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, mock } from 'bun:test';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { useSqlite } from '../../../test/support/sqlite-folder.ts';
-import { openConnection, setMark, writerSettings } from './database.ts';
+import { openConnection, setFileKind, writerSettings } from './database.ts';
 import { Disk } from './disk.ts';
 import { createLogKeeper, LogSync, watchOthers, writeOut } from './log.ts';
 
@@ -124,7 +124,7 @@ describe('what other connections have committed', () => {
     const isStore = watchOthers(current.db, () => {});
     expect(isStore()).toBe(true);
     const other = openConnection(current.database, writerSettings);
-    setMark(other, 'closed');
+    setFileKind(other, 'closed');
     expect([isStore(), isStore()]).toEqual([false, false]);
     other.close();
   });

@@ -1,13 +1,13 @@
 /**
- * The second look, in the record's own row: it takes the place of the sealed secret, is as long, and holds its tag and the answers
- * left in the clear. `sweep_at` is its end, so that the sweep erases it then; no column is added, and the row keeps its size (see
- * 001-records.sql).
+ * The second look, in the record's own row: it replaces the sealed secret, has its length, and holds its tag and the
+ * answers left in the clear. `sweep_at` is its end, so the sweep erases it; no column is added, and the row keeps its
+ * size (see 001-records.sql). Each decision is one UPDATE that holds the whole condition, as in claims.ts. An ended
+ * look is zeros (P10).
  *
- * Each decision is one UPDATE that holds the whole condition, as in `records.ts`. An ended look is zeros (P10).
- *
- * SQLite reads all of a value to see a part of it, which takes long where that has a megabyte. So that another's nonce is refused
- * after the same work as at a secret that is gone (P17), 24 bits of the tag stand in `delivery_at`, which nothing else reads of what was
- * received: a record of this version that has a mail has a row in `deliveries`. Only where these fit is the sealed value looked at.
+ * SQLite reads all of a value to see a part of it, slow for a megabyte. So that another nonce is refused after the same
+ * work as at a gone secret (P17), `delivery_at` holds 24 bits of the tag, and the sealed value is read only if these
+ * match. Nothing else reads that column of a received record: one of this version that has a mail has a row in
+ * `deliveries`.
  */
 import type { Database } from 'bun:sqlite';
 import type { SecretId } from '../../core/keys.ts';
@@ -28,22 +28,21 @@ import { type PlacedSecretRow, secretColumns } from './secret-rows.ts';
 
 const { version, answersAt, tagAt, tagBytes } = lookRow;
 
-/** One byte of a row, or the bytes from there on, as SQL counts them. */
 const bytesAt = (at: number, length = 1): string => `substr(sealed_secret, ${at + 1}, ${length})`;
 const blobOf = (value: number): string => `x'${value.toString(16).padStart(2, '0')}'`;
 
 /**
- * A row that may hold a look, told without its sealed bytes: a claim without one leaves `sweep_at` at the expiry. In a secret's
- * last minute both are the same.
+ * Judged without sealed bytes: a claim without a look leaves `sweep_at` at the expiry. In a secret's last minute both
+ * are the same.
  */
 export const mayHoldLook = `state = 'r' AND sweep_at <= ended_at + ${lookSeconds}`;
 /** In a row of zeros the version is zero. */
 export const holdsLook = `${mayHoldLook} AND ${bytesAt(0)} = ${blobOf(version)}`;
 
-/** The one way a look ends before its time; the condition is the caller's, with `holdsLook`. */
+/** The only way a look ends early; the caller adds the condition, with `holdsLook`. */
 export const eraseLook = 'UPDATE records SET sealed_secret = zeroblob(length(sealed_secret))';
 
-/** As many bits as fit below those of a time that is as wide. */
+/** As many bits as fit below those of a time of that width. */
 export const hintSpan = 2 ** 24;
 export const hintIn = (bytes: Uint8Array, at = 0): number =>
   (bytes[at] ?? 0) * 2 ** 16 + (bytes[at + 1] ?? 0) * 2 ** 8 + (bytes[at + 2] ?? 0);
@@ -52,7 +51,7 @@ const lookOf = (position: string, id: string, tag: string, hint: string): string
   `position = ${position} AND secret_id = ${id} AND ${mayHoldLook} AND delivery_at % ${hintSpan} = ${hint}
     AND ${holdsLook} AND ${bytesAt(tagAt, tagBytes)} = ${tag}`;
 
-/** The row takes the look's place only if the look's end is right by store time, and no later root has wrapped it meanwhile. */
+/** A look fits only if its end is right by store time, and no later root has re-wrapped the secret. */
 const claimWithLook = `
   UPDATE records SET state = 'r', ended_at = ?1, sweep_at = ?5,
     delivery_at = ?5 / ${hintSpan} * ${hintSpan} + ?7, creator_box = zeroblob(length(creator_box)), sealed_secret = ?6
@@ -64,7 +63,6 @@ const stillWaits = `
   SELECT 1 FROM records
   WHERE position = ?2 AND secret_id = ?3 AND row_version = ?4 AND state = 'w' AND expires_at > ?1`;
 
-/** With the last answer the look has ended. */
 const takeOne = `
   UPDATE records SET sealed_secret = iif(${bytesAt(answersAt)} = ${blobOf(1)}, zeroblob(length(sealed_secret)),
     CAST(substr(sealed_secret, 1, ${answersAt}) || ${blobOf(1)} || substr(sealed_secret, ${answersAt + 2}) AS BLOB))

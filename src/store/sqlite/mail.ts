@@ -24,11 +24,11 @@ const states = new Map(Object.entries(letters).map(([state, letter]) => [letter,
 
 /** Of `records r LEFT JOIN deliveries d`. */
 export interface DeliveryColumns {
-  /** What the record itself says: `-` for none. */
+  /** `-` for none. */
   delivery: string;
   delivery_at: UnixSeconds;
   ended_at: UnixSeconds;
-  /** `null`, and all that follows, where it was never noted. */
+  /** `null`, and all that follows, if it was never recorded. */
   noted_state: string | null;
   noted_at: UnixSeconds | null;
   stale_at: UnixSeconds | null;
@@ -46,18 +46,17 @@ export function deliveryOf(row: DeliveryColumns): StoredDelivery | null {
   const state = states.get(row.noted_state ?? row.delivery);
   if (state === undefined) return null;
   const { stale_at: staleAt, note_box: noteBox, address_box: addressBox } = row;
-  // Of records made by the first versions alone; what ends a record may have put a later time there (see records.ts).
+  // Only for records of the first versions; the end of a record may have put a later time there (see claims.ts).
   return { state, at: row.noted_at ?? Math.min(row.delivery_at, row.ended_at), staleAt, noteBox, addressBox };
 }
 
-/** What the record itself says of its mail at creation. */
 export const letterAtCreation = (staleAt: UnixSeconds | null): string =>
   staleAt === null ? '-' : letters.queued;
 
 const queueDelivery = `
   INSERT OR REPLACE INTO deliveries (position, state, at, stale_at) VALUES (?1, '${letters.queued}', ?2, ?3)`;
 
-/** As `deliveryAt` judges it: what was queued at creation and never noted since is no longer believed. */
+/** As `deliveryAt` judges it: a delivery queued at creation and never updated is stale. */
 const queueAgain = `
   INSERT OR REPLACE INTO deliveries (position, state, at, stale_at, note_box, address_box)
   SELECT r.position, '${letters.queued}', ?1, ?4, ?5, ?6 FROM records r ${joinDeliveries}
@@ -67,7 +66,7 @@ const queueAgain = `
 const selectWaiting = `
   SELECT 1 FROM records WHERE position = ?2 AND receipt_id = ?3 AND state = 'w' AND expires_at > ?1`;
 
-/** The address goes with the secret (P11): one that comes after it is not kept. */
+/** The address goes with the secret (P11). */
 const noteDelivery = `
   INSERT OR REPLACE INTO deliveries (position, state, at, stale_at, note_box, address_box)
   SELECT position, ?4, ?1, ?5, ?6, iif(state = 'w' AND expires_at > ?1, ?7, NULL) FROM records
@@ -94,7 +93,6 @@ interface DueRow {
 }
 
 export interface MailWrites extends Deciding<'queueDelivery' | 'setDelivery' | 'takeDueNotices'> {
-  /** The mail of a new record is about to be handed over. */
   queue(position: number, at: UnixSeconds, staleAt: UnixSeconds): void;
   keepNotice(position: number, dueAt: UnixSeconds): void;
   forgetNotice(position: number): void;

@@ -1,8 +1,7 @@
 /**
- * The rows of this store in the form in which they are moved (`store/move/tables.ts`), and back.
- *
- * Most tables have those columns as they are. A record is put together from its own row and those beside it, and its times that
- * have not come yet (see 001-records.sql) become none. Guesses are put together for each secret.
+ * This store's rows as they are moved (`store/move/tables.ts`), and back. A record is assembled from its own row and
+ * those beside it, and times that have not come yet (see 001-records.sql) become none. Guesses are assembled for each
+ * secret.
  */
 import type { Database } from 'bun:sqlite';
 import { lookRow } from '../../core/ports/looks.ts';
@@ -32,7 +31,6 @@ import { unlessErased } from './receipts.ts';
 
 export type Values = Cell[];
 
-/** A moved row by the names of its columns. */
 type Named = Readonly<Record<string, Cell>>;
 
 const namesOf = ({ columns }: MovedTable): string[] => columns.map(({ name }) => name);
@@ -42,7 +40,6 @@ const named = (table: MovedTable, row: MovedRow): Named =>
 
 const inOrder = (table: MovedTable, row: Named): MovedRow => namesOf(table).map((name) => row[name] ?? null);
 
-/** What the rows are read from, and how one of them becomes a moved row. */
 interface Reading {
   readonly select: string;
   readonly toRow: (row: never) => MovedRow;
@@ -117,7 +114,6 @@ const keysIn = (table: MovedTable): string =>
 
 const marksFor = (count: number): string => `(${Array(count).fill('?').join(', ')})`;
 
-/** The rows after a key, in the order of their keys. */
 export function readPage(
   db: Database,
   table: MovedTable,
@@ -142,14 +138,13 @@ export function readRow(db: Database, table: MovedTable, key: string): MovedRow 
 
 interface KeptIn {
   readonly name: string;
-  /** The columns by which it knows the row. */
   readonly keys: readonly string[];
 }
 
 const keptUnder = (key: string, ...names: readonly string[]): KeptIn[] =>
   names.map((name) => ({ name, keys: [key] }));
 
-/** The tables in which this store keeps a row of it, in an order in which they may be deleted from. */
+/** The tables that hold its row, in the order for deletes. */
 export function keptIn({ name, keys }: MovedTable): readonly KeptIn[] {
   if (name === 'records') return keptUnder('position', 'deliveries', 'notices', 'memos', 'records');
   if (name === 'attempts') return keptUnder('secret_id', 'attempts', 'attempt_lives');
@@ -164,7 +159,7 @@ export function deleteRow(db: Database, table: MovedTable, key: string): void {
     );
 }
 
-/** Whether there was none of its key, or of what must be unique, and its parent is there. */
+/** Returns false if its key or a unique value is taken, or its parent missing. */
 export function addRow(db: Database, table: MovedTable, row: MovedRow): boolean {
   if (table.name === 'records') return addRecord(db, named(table, row));
   if (table.name === 'attempts') return addAttempts(db, named(table, row));
@@ -172,7 +167,7 @@ export function addRow(db: Database, table: MovedTable, row: MovedRow): boolean 
   return insert(db, table.name, named(table, row), table);
 }
 
-/** In place of the row with its key. */
+/** Replaces the row with its key. */
 export function putRow(db: Database, table: MovedTable, row: MovedRow): void {
   if (table.name === 'domains') giveWay(db, named(table, row));
   if (isReferredTo(table) && changeRow(db, table, named(table, row))) return;
@@ -180,14 +175,13 @@ export function putRow(db: Database, table: MovedTable, row: MovedRow): void {
   if (!addRow(db, table, row)) throw new Error(`a row of ${table.name} is not the only one of its kind`);
 }
 
-/** Rows are as they are now: one that has lost a name to another may come after that one, and is not as it was here. */
+/** Rows are in their current state: one that has lost a name to another may come after that one. */
 function giveWay(db: Database, { name = null, account_id = null, state }: Named): void {
   if (state !== 'verified') return;
   const sql = "UPDATE domains SET state = 'lost' WHERE name = ?1 AND state = 'verified' AND account_id <> ?2";
   db.query<unknown, Values>(sql).run(name, account_id);
 }
 
-/** Whether it was there. */
 function changeRow(db: Database, table: MovedTable, row: Named): boolean {
   const keys = table.keys.map(({ name }) => name);
   const own = Object.keys(table.name === 'accounts' ? accountOnly(row) : row);
@@ -236,7 +230,7 @@ function insert(db: Database, into: string, row: Named, table: MovedTable | null
 const numberIn = (row: Named, name: string): number => Number(row[name]);
 const bytesIn = (row: Named, name: string): Uint8Array | null => (row[name] as Uint8Array | null) ?? null;
 
-/** The times of a row whose own have not come, and what else is kept in a time's place (see records.ts and looks.ts). */
+/** What the row holds instead of times that have not come, and of what else is kept in a time's place (see claims.ts and looks.ts). */
 function ownTimesOf(row: Named): Named {
   const [expiresAt, receiptExpiresAt] = [numberIn(row, 'expires_at'), numberIn(row, 'receipt_expires_at')];
   const sealed = bytesIn(row, 'sealed_secret');
@@ -295,7 +289,7 @@ function addAttempts(db: Database, row: Named): boolean {
   return true;
 }
 
-/** The key of the row that a trigger is about. */
+/** The key of the row that a trigger fires for. */
 export function keyInTrigger({ keys: typed }: MovedTable, { keys }: KeptIn, row: 'NEW' | 'OLD'): string {
   const texts = keys.map((name, n) =>
     typed[n]?.type === 'bytes' ? `lower(hex(${row}.${name}))` : `CAST(${row}.${name} AS TEXT)`,

@@ -1,9 +1,8 @@
 /**
- * This store as the source and as the target of a move (`store/move/move.ts`).
- *
- * While it is copied, triggers note the key of each row that changes, in the very transaction that changes it. Closing takes the
- * store's mark off in a transaction: every process asks for the mark in the transaction of each batch and in the snapshot of its
- * reads, so after it no process reads or decides anything here. A target has no such mark until it is opened.
+ * This store as the source and as the target of a move. Triggers record the key of each row that changes, in the same
+ * transaction. Closing changes the file's kind in a transaction: every process checks the kind in the transaction of
+ * each batch and in the snapshot of its reads, so from then on none reads or decides here. A target is of another kind
+ * until it is opened.
  */
 import type { Database } from 'bun:sqlite';
 import { join } from 'node:path';
@@ -24,11 +23,11 @@ import { isReferredTo, keyOf, movedTables, tableNamed } from '../move/tables.ts'
 import { StoreRefusal } from '../store.ts';
 import { createStoreTime } from '../store-time.ts';
 import {
-  isMarked,
+  isFileKind,
   isOutdated,
   migrate,
   openConnection,
-  setMark,
+  setFileKind,
   within,
   writerSettings,
 } from './database.ts';
@@ -51,7 +50,7 @@ const moveOf = (db: Database): MoveRow | null =>
 
 const bytesEqual = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 
-/** One run of the command: what it changes, it changes only while no other has begun. */
+/** Changes something only while no other run has begun. */
 function createRun(db: Database) {
   let run = 0;
   return {
@@ -84,7 +83,6 @@ const triggers = movedTables.flatMap((table) =>
   ),
 );
 
-/** A store of which no move is under way any more, nor was one. */
 export function forgetMove(db: Database): void {
   for (const { name } of triggers) db.run(`DROP TRIGGER IF EXISTS ${name}`);
   db.run('DELETE FROM move_changes');
@@ -95,9 +93,9 @@ function openSource(directory: string): Database {
   if (!hasStore(directory)) throw new StoreRefusal('not_a_store', `There is no store in ${directory}.`);
   const db = openConnection(join(directory, 'mayfly.db'), writerSettings);
   try {
-    const mark = isMarked(db, 'closed') ? 'closed' : 'store';
-    if (mark === 'store' && isOutdated(db) && isServed(directory)) throw olderServer(directory);
-    migrate(db, mark);
+    const kind = isFileKind(db, 'closed') ? 'closed' : 'store';
+    if (kind === 'store' && isOutdated(db) && isServed(directory)) throw olderServer(directory);
+    migrate(db, kind);
     return db;
   } catch (error) {
     db.close();
@@ -135,7 +133,7 @@ export function openSqliteSource(directory: string, clock: MachineClock): MoveSo
     close: async () =>
       run.write(() => {
         for (const { name } of triggers) db.run(`DROP TRIGGER IF EXISTS ${name}`);
-        setMark(db, 'closed');
+        setFileKind(db, 'closed');
         db.run("UPDATE move SET phase = 'closed'");
       }),
     readFacts: async () => readFacts(db, clock),
@@ -153,7 +151,7 @@ export function openSqliteSource(directory: string, clock: MachineClock): MoveSo
           throw new MoveProblem('It was handed over: another store has taken its place.');
         if (phase !== 'copying' && phase !== 'closed') return false;
         forgetMove(db);
-        setMark(db, 'store');
+        setFileKind(db, 'store');
         return true;
       });
     },
@@ -175,7 +173,7 @@ function countRows(db: Database): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** All of one snapshot: a row is never there without those that it refers to. */
+/** One snapshot: a row never comes without those that it refers to. */
 function readChanges(db: Database, limit: number): Changes {
   db.run('BEGIN');
   try {
@@ -197,7 +195,7 @@ function readChanges(db: Database, limit: number): Changes {
 }
 
 function readFacts(db: Database, clock: MachineClock): StoreFacts {
-  const time = createStoreTime(clock, createTimeReader(db)().mark).now();
+  const time = createStoreTime(clock, createTimeReader(db)().anchor).now();
   const floor = db.query<{ kid: number }, []>('SELECT kid FROM root_floor').get();
   const ids = db.query<{ name: string; seq: number }, []>('SELECT name, seq FROM sqlite_sequence').all();
   const lastIds = Object.fromEntries(ids.map(({ name, seq }) => [name, seq]));
@@ -206,7 +204,7 @@ function readFacts(db: Database, clock: MachineClock): StoreFacts {
 
 const erasedAtOnce = 5_000;
 
-/** As the sweep erases, in place (see 001-records.sql). */
+/** Erases in place, like the sweep (see 001-records.sql). */
 function erase(db: Database): void {
   db.run('DELETE FROM epochs');
   const step = db.query<unknown, [number, number]>(
@@ -218,12 +216,12 @@ function erase(db: Database): void {
   db.run('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
-/** An empty folder, or one that an earlier run of the same move has begun to fill. */
+/** The folder is empty, or was begun by an earlier run of the same move. */
 function openTarget(directory: string): Database {
   const { database } = prepareFolder(directory);
   const db = openConnection(database, writerSettings);
   try {
-    if (!isMarked(db, 'store')) migrate(db, 'filling');
+    if (!isFileKind(db, 'store')) migrate(db, 'filling');
     return db;
   } catch (error) {
     db.close();
@@ -239,7 +237,7 @@ export function openSqliteTarget(directory: string): MoveTarget {
       return within(db, () => {
         const known = moveOf(db);
         if (known !== null && !bytesEqual(known.id, id)) throw taken(directory);
-        if (isMarked(db, 'store') && known?.phase !== 'open') throw taken(directory);
+        if (isFileKind(db, 'store') && known?.phase !== 'open') throw taken(directory);
         if (known === null) beginFilling(db, id);
         run.begin();
         return stateOf(moveOf(db));
@@ -256,7 +254,7 @@ export function openSqliteTarget(directory: string): MoveTarget {
     applyChanges: async (changes) => run.write(() => applyChanges(db, changes)),
     setFacts: async (facts) => run.write(() => setFacts(db, facts)),
     async open() {
-      // In a transaction of its own: what it makes does no harm in a store that is not opened after all.
+      // Completing the index does no harm in a store that is not opened after all.
       new IndexMerge(db).finish();
       run.write(() => open(db));
     },
@@ -281,7 +279,7 @@ function stateOf(move: MoveRow | null): TargetState {
   return { state: 'copying', next };
 }
 
-/** What is gone goes first, the rows of others before those they refer to, so that nothing that must be unique is in the way. */
+/** Deletes first, referring rows before the others, so that nothing unique is in the way. */
 function applyChanges(db: Database, { tables }: Changes): void {
   for (const { table, keys, rows } of tables.toReversed()) {
     const kept = new Set(isReferredTo(table) ? rows.map((row) => keyOf(table, row)) : []);
@@ -309,5 +307,5 @@ function open(db: Database): void {
      SELECT root_kid, ${dayLater} FROM records WHERE root_kid > 0 AND sweep_at < receipt_expires_at GROUP BY root_kid`,
   );
   db.run("UPDATE move SET phase = 'open'");
-  setMark(db, 'store');
+  setFileKind(db, 'store');
 }

@@ -16,7 +16,7 @@ let nowMs = 0;
 
 const path = (name: string) => join(current.directory, name);
 const asking = (...asks: Batch['asks']): Batch => ({
-  time: { now: 1, sinceBoot: 0, timesSet: 0, mark: null },
+  time: { now: 1, sinceBoot: 0, timesSet: 0, anchor: null },
   asks,
   bytes: 0,
 });

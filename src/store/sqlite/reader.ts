@@ -1,24 +1,23 @@
 /**
- * How the connection is read. All reads of one turn of the event loop run together, on one snapshot, which takes and gives back a lock.
- *
- * The snapshot ends when they have run, so that none outlives its reads and a scrub never waits for one. It may show what a power loss
- * would undo, so what was read is told only when all of that is on the disk (P2).
+ * All reads of one turn run together, on one snapshot, which takes and gives back a lock. It ends with them, so that a
+ * scrub never waits for one. It may show what a power loss would undo, so results are told only when all of that is on
+ * the disk (P2).
  */
 import type { Database } from 'bun:sqlite';
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';
 
 export interface Reader {
   /**
-   * What `run` returns; it runs by the end of the turn, and may run several statements. Rejects with
-   * `ServiceError('unavailable')` when it throws, and it alone: that is a store in doubt, not a fault of the program.
-   * @param tellsNoEnd whether this result may be told at once, because a power loss would not make it untrue
+   * Runs by the end of the turn, and may run several statements. If `run` throws, only this read rejects, as
+   * `unavailable`: a store in doubt, not a fault of the program.
+   * @param mayTellNow whether this result may be told immediately, because a power loss would not make it untrue
    */
-  read<Result>(run: () => Result, tellsNoEnd?: (result: Result) => boolean): Promise<Result>;
-  /** A read by an id or a hash. Its bytes are taken now: the caller may wipe them. */
+  read<Result>(run: () => Result, mayTellNow?: (result: Result) => boolean): Promise<Result>;
+  /** Copies the key's bytes now: the caller may wipe them. */
   lookUp<Key extends Uint8Array, Result>(
     key: Key,
     find: (key: Key) => Result,
-    tellsNoEnd?: (result: Result) => boolean,
+    mayTellNow?: (result: Result) => boolean,
   ): Promise<Result>;
 }
 
@@ -28,9 +27,9 @@ interface Asked {
 }
 
 /**
- * @param hasMoved asked in the snapshot of the reads: whether the open files are known not to be those of the folder, or the store
- *   in them was closed by a move. Then nothing read from them counts.
- * @param settled what to wait for until the snapshot is on the disk; `null`: it is
+ * @param hasMoved called in the snapshot: whether the folder has other files, or a move has closed the store. Then
+ *   nothing read counts.
+ * @param settled resolves when the snapshot is on the disk; `null` if it is
  */
 export function createReader(
   db: Database,
@@ -49,7 +48,7 @@ export function createReader(
       hasBegun = true;
       const isMoved = hasMoved();
       for (const { settle, reject } of reads) isMoved ? reject(new StoreMovedError()) : settle();
-      // A read that failed may have ended it.
+      // A failed read may have ended it.
       if (db.inTransaction) end.run();
     } catch (error) {
       for (const { reject } of reads) reject(unread(error));
@@ -58,12 +57,12 @@ export function createReader(
     }
   }
 
-  const read: Reader['read'] = (run, tellsNoEnd) =>
+  const read: Reader['read'] = (run, mayTellNow) =>
     new Promise((resolve, reject) => {
       const settle = () => {
         try {
           const result = run();
-          const onDisk = tellsNoEnd?.(result) === true ? null : settled();
+          const onDisk = mayTellNow?.(result) === true ? null : settled();
           if (onDisk === null) resolve(result);
           else
             onDisk.then(
@@ -80,9 +79,9 @@ export function createReader(
 
   return {
     read,
-    lookUp(key, find, tellsNoEnd) {
+    lookUp(key, find, mayTellNow) {
       const kept = new Uint8Array(key) as typeof key;
-      return read(() => find(kept), tellsNoEnd);
+      return read(() => find(kept), mayTellNow);
     },
   };
 }

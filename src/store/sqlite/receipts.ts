@@ -45,7 +45,7 @@ const selectOwned = `
   SELECT ${receiptColumns} FROM records r ${joinDeliveries} ${joinMemos}
   WHERE r.position = ?1 AND r.owner = ?2 AND r.receipt_expires_at > ?3`;
 
-/** Through the index first: `CROSS JOIN` keeps the order in which the tables are named. */
+/** Through the index first: `CROSS JOIN` keeps the tables in this order. */
 const selectIndexed = `
   SELECT ${receiptColumns} FROM owner_index o CROSS JOIN records r ON r.position = o.position AND r.owner = o.owner
   ${joinDeliveries} ${joinMemos}

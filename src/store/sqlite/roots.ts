@@ -1,9 +1,7 @@
 /**
- * The wrapping roots: the check value of each, which of them live records may be under, and the first that is still open.
- *
- * For the second an upper bound is kept for each root, in whole days, so that most puts need not write it; the exact answer then
- * takes a look at the few roots that have not passed theirs. The sealed bytes themselves name their root: the column `root_kid` would
- * change the row's size with it (see 001-records.sql), so it stays what it was at creation.
+ * The wrapping roots. Which of them wrap live records is bounded for each root, in whole days, so that most puts need
+ * not write it; the exact answer then examines the few roots within their bound. Sealed bytes name their own root: the
+ * column `root_kid` would change the row's size (see 001-records.sql), so it keeps its value from the creation.
  */
 import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../core/errors.ts';
@@ -42,10 +40,7 @@ export function createRootUses(db: Database): RootUses {
   };
 }
 
-/**
- * The roots that live records and creations are wrapped under. The newest is looked for from the newest record, the others from the
- * oldest, where theirs are.
- */
+/** Searches for the newest from the newest record, for the others from the oldest. */
 function readRootKidsInUse(db: Database, now: UnixSeconds): number[] {
   const kids = db
     .query<{ kid: number }, [number]>('SELECT kid FROM root_uses WHERE until > ?1 AND kid > 0 ORDER BY kid')
@@ -61,7 +56,7 @@ function readRootKidsInUse(db: Database, now: UnixSeconds): number[] {
   return [...new Set([...ofRecords, ...rootsOfCreations(db, now)])].sort((a, b) => a - b);
 }
 
-/** Their seeds are not re-wrapped: they are there for 24 hours. */
+/** Seeds are not re-wrapped: they last 24 hours. */
 function rootsOfCreations(db: Database, now: UnixSeconds): number[] {
   return db
     .query<{ root: Uint8Array }, [number]>(
@@ -71,9 +66,9 @@ function rootsOfCreations(db: Database, now: UnixSeconds): number[] {
     .map(({ root: [high = 0, low = 0] }) => high * 256 + low);
 }
 
-/** The root that a row's sealed bytes name, as two bytes: they compare as the numbers do. */
+/** As two bytes, which compare as the numbers do. */
 export const namedRoot = 'substr(sealed_secret, 2, 2)';
-/** That a row waits, or may be looked at again, at `?2`. */
+/** The row waits or has a look, at `?2`. */
 const isSealed = `((state = 'w' AND expires_at > ?2) OR (sweep_at > ?2 AND ${holdsLook}))`;
 const nameOf = (kid: number): Uint8Array => new Uint8Array([kid >> 8, kid & 255]);
 
@@ -126,7 +121,7 @@ export function createRootWrites(
   const forget = db.query('DELETE FROM root_uses WHERE kid = ?1 AND kid < (SELECT kid FROM root_floor)');
   return {
     addRootCheck(_now, kid, check) {
-      // The first value stays: a root that does not fit it must be noticed, not written over it (P12).
+      // The first value stays: a root that does not match it must be noticed, not overwrite it (P12).
       insertCheck.run(kid, check);
       return kept.get(kid)?.check_value ?? check;
     },

@@ -13,7 +13,7 @@ import { rootKidOf } from '../../core/ports/roots.ts';
 import type { SecretStore } from '../../core/ports/secrets.ts';
 import type { NewRecord, StoredSecret } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { bitsOf } from '../marks.ts';
+import { bitsOf } from '../flags.ts';
 import { toSecret } from '../record-rows.ts';
 import { claimStore } from './claims.ts';
 import type { Deciding } from './decisions.ts';

@@ -9,7 +9,7 @@ import { CommitQueue } from './commit-queue.ts';
 import { creationReads } from './creations.ts';
 import {
   type ConnectionSettings,
-  isMarked,
+  isFileKind,
   isOutdated,
   loopSettings,
   migrate,
@@ -38,33 +38,33 @@ import { createSharedTime } from './time.ts';
 import { tokenReads } from './tokens.ts';
 
 export interface SqliteStoreOptions {
-  /** Made, for this user alone, when it is missing. */
   readonly directory: string;
   readonly clock: MachineClock;
-  /** Room kept for reads and burns on a full disk; twice the length at which the log is written out. 16 MiB if absent. */
+  /**
+   * Room kept for reads and burns on a full disk; twice the length at which the log is checkpointed. 16 MiB if absent.
+   */
   readonly ballastBytes?: number;
-  /** What the data may take before new secrets are refused as `storage_full`; no more than the disk has if absent or `null`. */
+  /** New secrets are refused as `storage_full` at this size; absent or `null`: as much as the disk. */
   readonly maxStorageBytes?: number | null;
-  /** For a command: it does not upgrade what a server of an earlier version has open, which would go on without the new rules. */
+  /** A command does not upgrade a store that a server of an earlier version has open. */
   readonly isBesideServers?: boolean;
 }
 
-/** Disposing commits everything waiting, empties the log and ends the thread. */
+/** Disposing commits everything waiting. */
 export interface SqliteStore extends Store, AsyncDisposable {
   assertCommits: CommitQueue['assertCommits'];
 }
 
 const defaultBallastBytes = 16 * 1024 * 1024;
 
-/** Opens the store, or rejects with a `StoreRefusal` that says why not and what to do. */
+/** Rejects with a `StoreRefusal` that says what to do. */
 export function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   return openWith(options, { settings: loopSettings, isSynced: true });
 }
 
-/** What only tests change, to show why it must not be. */
+/** Changed only by tests, to show why it must not be. */
 export interface Durability {
   readonly settings: ConnectionSettings;
-  /** Whether the log is synced before anything is told. */
   readonly isSynced: boolean;
 }
 
@@ -73,14 +73,14 @@ export async function openWith(options: SqliteStoreOptions, durability: Durabili
   migrateFolder(directory, options.isBesideServers ?? false);
   const folder = prepareFolder(directory);
   const db = orRefusal(directory, () => openConnection(folder.database, durability.settings));
-  // SQLite creates the log at the first read, but makes its name durable only when SQLite itself syncs it.
-  isMarked(db, 'store');
+  // SQLite makes the log's name durable only when SQLite itself syncs it.
+  isFileKind(db, 'store');
   syncPath(folder.directory);
   if (!options.isBesideServers && isEmptyFile(folder.wal)) beginLog(db);
   let queue: CommitQueue | null = null;
   const disk = new Disk(folder.wal, (message) => queue?.lose(message));
   try {
-    // The thread begins in the runtime's pool, which names and hashes may fill later on.
+    // Early: later, name look-ups and hashes may fill the runtime's pool.
     await disk.sync().catch((cause) => {
       throw logNotSynced(directory, cause);
     });
@@ -124,7 +124,7 @@ export async function openWith(options: SqliteStoreOptions, durability: Durabili
   }
 }
 
-/** Whether the store may be used again after a failure. Another file is never opened in its place. */
+/** Another file is never opened in its place. */
 async function recover(engine: Engine, log: LogSync, disk: Disk, database: string): Promise<boolean> {
   if (!engine.areFilesInPlace()) return false;
   const { seen } = log;
@@ -134,10 +134,7 @@ async function recover(engine: Engine, log: LogSync, disk: Disk, database: strin
   return true;
 }
 
-/**
- * Brings the store up to date, or creates it. Returns whether there was anything to do. @throws StoreRefusal
- * @param isBesideServers as in the options
- */
+/** Returns whether there was anything to do. @throws StoreRefusal */
 export function migrateFolder(directory: string, isBesideServers = false): boolean {
   const { database } = prepareFolder(directory);
   return orRefusal(directory, () => {
@@ -213,7 +210,7 @@ function createStore(
   };
 }
 
-/** The bytes are taken now: the caller may wipe them. */
+/** Copies the bytes now: the caller may wipe them. */
 function forwards(queue: DecisionQueue): Forwarded {
   const forward = <N extends keyof Forwarded>(name: N) => [
     name,

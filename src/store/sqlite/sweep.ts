@@ -1,10 +1,10 @@
 /**
- * Keeps the store small: erases what has expired, refuses new secrets at the storage limit.
+ * Erases what has expired, refuses new secrets at the storage limit.
  *
- * At a secret's expiry, or the end of a look at it, its bytes are overwritten in place. At its receipt's expiry its mail and memo are deleted, and the row too,
- * but only once no row near it still holds sealed bytes: deleting lets SQLite merge the leaf page with its siblings, and a rebuilt
- * page keeps, in its unused part, copies of rows that moved, which `secure_delete` does not know (seen: 111 remains of 3,000
- * secrets). Until then the row is overwritten in place (P10).
+ * At a secret's expiry, or the end of its look, its bytes are overwritten in place. At its receipt's expiry its mail
+ * and memo are deleted, and the row too, once no row near it holds sealed bytes: deleting lets SQLite merge the leaf
+ * page with its siblings, and the unused part of a rebuilt page keeps copies of rows that moved, which `secure_delete`
+ * misses (seen: 111 remains of 3,000 secrets). Until then the row is overwritten in place (P10).
  */
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
@@ -13,28 +13,27 @@ import type { Batch } from './decisions.ts';
 import { mayHoldLook } from './looks.ts';
 
 /**
- * A merge touches a page and its siblings, three pages at most; a row takes 100 bytes or more of a page of 4,096, so all
- * rows that can move are among these many on either side.
+ * A merge touches three pages at most; a row takes at least 100 bytes of a page of 4,096, so all rows that can move are
+ * among this many on either side.
  */
 const neighbourRows = 128;
 /** The newest row may be deleted once there is a newer one. */
 const retrySeconds = 21_600;
-/** A little after the neighbour's expiry, so that its own sweep comes first. */
+/** Leaves time for the neighbour's own sweep. */
 const settleSeconds = 60;
 
 export type Sweep = (now: UnixSeconds, limit: number) => number;
 
 interface DueRow {
   readonly position: number;
-  /** Whether its receipt has ended, too. */
   readonly is_dead: 0 | 1;
 }
 
-/** Both kinds, in the order in which they are due: a query for one kind would scan past every waiting row of the other. */
+/** In due order: a query for one kind would scan past every waiting row of the other. */
 const dueRows = `
   SELECT position, receipt_expires_at <= ?1 AS is_dead FROM records WHERE sweep_at <= ?1 ORDER BY sweep_at LIMIT ?2`;
 
-/** The recipient's address goes with the secret (P11); whoever reads one does not wait for this. */
+/** The recipient's address goes with the secret (P11). */
 const eraseAddress =
   'UPDATE deliveries SET address_box = NULL WHERE position = ?1 AND address_box IS NOT NULL';
 
@@ -45,13 +44,13 @@ const eraseSecret = `
 
 interface NearbyRow {
   readonly position: number;
-  /** Until when it holds sealed bytes; 0: it holds none. */
+  /** 0: holds no sealed bytes. */
   until: UnixSeconds;
 }
 
 /**
- * From `?1` to `?2`, and `?3` more on either side. A row holds sealed bytes while its secret waits, or may be looked at again, and no sweep
- * has erased it; then its `sweep_at` is its expiry, or the look's end.
+ * From `?1` to `?2`, and `?3` more on either side. A row holds sealed bytes until a sweep while its secret waits or has
+ * a look; then its `sweep_at` is its expiry, or the look's end.
  */
 const nearbyRows = `
   WITH near AS (
@@ -60,7 +59,6 @@ const nearbyRows = `
     UNION ALL SELECT * FROM (SELECT position FROM records WHERE position > ?2 ORDER BY position LIMIT ?3))
   SELECT position, iif((state = 'w' OR (${mayHoldLook})) AND sweep_at < receipt_expires_at, sweep_at, 0) AS until
   FROM records WHERE position IN near ORDER BY position`;
-/** Of rows that are looked at together: most that end together were made together. */
 const nearbySpan = 1_024;
 
 const overwriteRow = `
@@ -76,7 +74,7 @@ interface RemovedRow {
   owner: number | null;
 }
 
-/** Other tables whose rows expire: the key, and when a row has. */
+/** Other tables whose rows expire: key and condition. */
 const staleRows = [
   ['attempts', 'attempt', 'stale_at <= ?1'],
   ['attempt_lives', 'secret_id', 'ends_at <= ?1'],
@@ -86,7 +84,6 @@ const staleRows = [
   ['creations', 'creation_id', 'ends_at <= ?1'],
 ] as const;
 
-/** Until when a neighbour of the row at `at` holds sealed bytes; 0: none does. */
 function sealedNear(rows: readonly NearbyRow[], at: number, neighbours: number): UnixSeconds {
   let until = 0;
   for (let n = Math.max(0, at - neighbours); n <= at + neighbours && n < rows.length; n += 1)
@@ -94,7 +91,7 @@ function sealedNear(rows: readonly NearbyRow[], at: number, neighbours: number):
   return until;
 }
 
-/** @param neighbours rows on either side that a delete keeps its distance by; other than the usual only in its test. */
+/** @param neighbours differs only in its test */
 export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   const due = db.query<DueRow, [number, number]>(dueRows);
   const forgetAddress = db.query(eraseAddress);
@@ -124,7 +121,7 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   }
 
   function removeDead(now: UnixSeconds, positions: number[]): void {
-    // The newest row stays, so that its position is not given to another record.
+    // Otherwise its position would be given to another record.
     const keep = newest.get()?.position ?? null;
     positions.sort((a, b) => a - b);
     let [rows, at, end]: [NearbyRow[], number, number] = [[], 0, 0];
@@ -168,27 +165,27 @@ const usedBytesQuery = `
   SELECT (page_count - freelist_count) * page_size AS bytes
   FROM pragma_page_count, pragma_freelist_count, pragma_page_size`;
 
-/** A decision writes its row and the indexes it is in, each of which may take a new page. */
+/** A row and its index entries may each take a new page. */
 const bytesPerDecision = 8 * 4_096;
-/** It looks again after this part of the limit at the latest: another process may have written as well. */
-const looksPerLimit = 16;
+/** Measures again after at most this part of the limit: another process may have written as well. */
+const measuresPerLimit = 16;
 
-/** What the database's pages hold, without those that are free for reuse. */
 export function usedBytes(db: Database): number {
   return db.query<{ bytes: number }, []>(usedBytesQuery).get()?.bytes ?? 0;
 }
 
-/** Whether a batch finds room, and the count of what it may take. A look costs microseconds; most batches need none. */
+/** Counts what a batch may take. A measurement costs microseconds; most batches need none. */
 export type HasRoom = (db: Database, batch: Pick<Batch, 'bytes' | 'asks'>) => boolean;
 
 /** @param limitBytes `null`: only the disk is one */
-export function createStorageMark(limitBytes: number | null): HasRoom {
-  let unlookedBytes = 0;
+export function createStorageLimit(limitBytes: number | null): HasRoom {
+  let unmeasuredBytes = 0;
   return (db, { bytes, asks }) => {
     if (limitBytes === null) return true;
-    if (unlookedBytes <= 0) unlookedBytes = Math.min(limitBytes - usedBytes(db), limitBytes / looksPerLimit);
-    if (unlookedBytes <= 0) return false;
-    unlookedBytes -= bytes + asks.length * bytesPerDecision;
+    if (unmeasuredBytes <= 0)
+      unmeasuredBytes = Math.min(limitBytes - usedBytes(db), limitBytes / measuresPerLimit);
+    if (unmeasuredBytes <= 0) return false;
+    unmeasuredBytes -= bytes + asks.length * bytesPerDecision;
     return true;
   };
 }

@@ -1,18 +1,17 @@
 /**
- * Store time as the database saves it, for every process on the folder (P8), and as this process measures it.
- *
- * Saved time only moves forward, except for an operator's `setTime`, which increments `times_set`: a batch from a process
- * that has not seen that yet is judged by the time that was set, and saves nothing itself.
+ * Store time as the database saves it, for every process on the folder (P8). It only moves forward, except for an
+ * operator's `setTime`, which increments `times_set`: a batch from a process that has not seen that yet is judged by
+ * the time that was set, and saves nothing.
  */
 
 import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../core/errors.ts';
 import type { MachineClock, UnixSeconds } from '../../core/time.ts';
-import { createStoreTime, leastTimeBy, type StoreTime, type TimeMark } from '../store-time.ts';
+import { createStoreTime, leastTimeBy, type StoreTime, type TimeAnchor } from '../store-time.ts';
 import type { BatchClock, BatchTime } from './decisions.ts';
 
 export interface KeptTime {
-  readonly mark: TimeMark;
+  readonly anchor: TimeAnchor;
   readonly timesSet: number;
 }
 
@@ -39,50 +38,47 @@ export function createTimeReader(db: Database): () => KeptTime {
     if (row === null) throw new Error('the store has lost its time');
     const { disputed_since: since, disputed_ahead: aheadSeconds } = row;
     const dispute = since === null || aheadSeconds === null ? null : { since, aheadSeconds };
-    const mark = { seconds: row.seconds, bootId: row.boot_id, sinceBoot: row.since_boot, dispute };
-    return { mark, timesSet: row.times_set };
+    const anchor = { seconds: row.seconds, bootId: row.boot_id, sinceBoot: row.since_boot, dispute };
+    return { anchor, timesSet: row.times_set };
   };
 }
 
-export function createTimeWriter(db: Database): (mark: TimeMark, set: 0 | 1) => void {
+export function createTimeWriter(db: Database): (anchor: TimeAnchor, set: 0 | 1) => void {
   const update = db.query(updateTime);
   return ({ seconds, bootId, sinceBoot, dispute }, set) => {
     update.run(seconds, bootId, sinceBoot, dispute?.since ?? null, dispute?.aheadSeconds ?? null, set);
   };
 }
 
-/** Keeps the batch's time if it is later; the time to judge the batch by. */
+/** Returns the time to judge the batch by. */
 export function createTimeKeeper(db: Database): (time: BatchTime) => UnixSeconds {
   const [read, write] = [createTimeReader(db), createTimeWriter(db)];
-  return ({ now, sinceBoot, timesSet, mark }) => {
+  return ({ now, sinceBoot, timesSet, anchor }) => {
     const kept = read();
     if (kept.timesSet !== timesSet) {
-      return kept.mark.seconds + Math.max(0, sinceBoot - kept.mark.sinceBoot);
+      return kept.anchor.seconds + Math.max(0, sinceBoot - kept.anchor.sinceBoot);
     }
-    const isLater = mark !== null && mark.seconds > kept.mark.seconds;
-    if (isLater || (mark !== null && hasChanged(mark, kept.mark))) write(mark, 0);
-    return Math.max(now, kept.mark.seconds);
+    const isLater = anchor !== null && anchor.seconds > kept.anchor.seconds;
+    if (isLater || (anchor !== null && hasChanged(anchor, kept.anchor))) write(anchor, 0);
+    return Math.max(now, kept.anchor.seconds);
   };
 }
 
-/** Another start of the machine, or a dispute that began or ended, at the same second. */
-function hasChanged(mark: TimeMark, kept: TimeMark): boolean {
-  if (mark.seconds < kept.seconds) return false;
-  return mark.bootId !== kept.bootId || mark.dispute?.since !== kept.dispute?.since;
+/** Another boot, or a dispute that began or ended, within the same second. */
+function hasChanged(anchor: TimeAnchor, kept: TimeAnchor): boolean {
+  if (anchor.seconds < kept.seconds) return false;
+  return anchor.bootId !== kept.bootId || anchor.dispute?.since !== kept.dispute?.since;
 }
 
-/** Reads alone move the kept time on as well, this often. */
+/** With only reads, the saved time still moves on this often. */
 const keepTimeSeconds = 10;
 
 export interface SharedTime extends StoreTime {
   readonly ofBatch: BatchClock;
-  /** How often it was set, as far as this process knows. */
   timesSet(): number;
-  /** Looks at what is kept, now. */
   refresh(): void;
 }
 
-/** @param keep has the time of a batch kept */
 export function createSharedTime(
   db: Database,
   clock: MachineClock,
@@ -90,57 +86,56 @@ export function createSharedTime(
 ): SharedTime {
   const readKept = createTimeReader(db);
   const first = readKept();
-  const time = createStoreTime(clock, first.mark);
+  const time = createStoreTime(clock, first.anchor);
   let { timesSet } = first;
-  let keptAt: UnixSeconds = first.mark.seconds;
-  let lookedAt: UnixSeconds = -1;
+  let keptAt: UnixSeconds = first.anchor.seconds;
+  let checkedAt: UnixSeconds = -1;
 
   function refresh(): void {
     const kept = readKept();
-    // By another process, since this start of the machine.
     const isProvenElsewhere =
-      time.mark() === null && kept.mark.bootId !== null && kept.mark.bootId === clock.bootId;
-    if (kept.timesSet !== timesSet || isProvenElsewhere) time.adopt(kept.mark);
-    else time.raiseTo(leastTimeBy(kept.mark, clock));
+      time.anchor() === null && kept.anchor.bootId !== null && kept.anchor.bootId === clock.bootId;
+    if (kept.timesSet !== timesSet || isProvenElsewhere) time.adopt(kept.anchor);
+    else time.raiseTo(leastTimeBy(kept.anchor, clock));
     ({ timesSet } = kept);
-    keptAt = kept.mark.seconds;
+    keptAt = kept.anchor.seconds;
   }
 
-  /** Once a second of the wall clock: it is one query, and a clock that was set is noticed at once. */
-  function look(): void {
+  /** Once per second of the wall clock: it is one query, and notices a set clock immediately. */
+  function check(): void {
     const wall = clock.wall();
-    if (wall === lookedAt) return;
-    lookedAt = wall;
+    if (wall === checkedAt) return;
+    checkedAt = wall;
     try {
       refresh();
     } catch (cause) {
       throw new ServiceError('unavailable', 'The kept time could not be read.', { cause });
     }
-    const mark = time.mark();
-    if (mark === null || mark.seconds < keptAt + keepTimeSeconds) return;
-    keptAt = mark.seconds;
+    const anchor = time.anchor();
+    if (anchor === null || anchor.seconds < keptAt + keepTimeSeconds) return;
+    keptAt = anchor.seconds;
     keep().catch(() => {});
   }
 
-  const looking =
+  const checked =
     <Args extends readonly unknown[], Result>(ask: (...args: Args) => Result) =>
     (...args: Args): Result => {
-      look();
+      check();
       return ask(...args);
     };
 
   return {
     ...time,
-    now: looking(time.now),
-    earliest: looking(time.earliest),
-    isLive: looking(time.isLive),
-    assertProven: looking(time.assertProven),
-    maySweep: looking(time.maySweep),
-    report: looking(time.report),
+    now: checked(time.now),
+    earliest: checked(time.earliest),
+    isLive: checked(time.isLive),
+    assertProven: checked(time.assertProven),
+    maySweep: checked(time.maySweep),
+    report: checked(time.report),
     refresh,
     timesSet: () => timesSet,
     ofBatch: {
-      read: () => ({ now: time.now(), sinceBoot: clock.sinceBoot(), timesSet, mark: time.mark() }),
+      read: () => ({ now: time.now(), sinceBoot: clock.sinceBoot(), timesSet, anchor: time.anchor() }),
       raiseTo: time.raiseTo,
     },
   };

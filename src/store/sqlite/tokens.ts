@@ -10,7 +10,7 @@ import {
   tokenColumns,
   tokenOf,
 } from '../account-rows.ts';
-import { maskOf } from '../marks.ts';
+import { maskOf } from '../flags.ts';
 import type { Deciding } from './decisions.ts';
 import type { Parts, Read } from './parts.ts';
 

@@ -5,7 +5,11 @@
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import type { AccountId } from '../../../src/core/account.ts';
-import { creationSeconds, type NewCreation, takeOverSeconds } from '../../../src/core/ports/creations.ts';
+import {
+  creationSeconds,
+  type NewIdempotentCreation,
+  takeOverSeconds,
+} from '../../../src/core/ports/creations.ts';
 import type { CreationHold, CreationId, NewRecord } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
@@ -27,20 +31,20 @@ async function tokenIn(store: Store): Promise<number> {
   return token.tokenId;
 }
 
-const newCreation = (tokenId: number, id = newCreationId()): NewCreation => ({
+const newCreation = (tokenId: number, id = newCreationId()): NewIdempotentCreation => ({
   id,
   tokenId,
   wrappedSeed: bytes(83),
   bodyMac: bytes(32),
 });
 
-async function reserve(store: Store, tokenId?: number): Promise<NewCreation> {
+async function reserve(store: Store, tokenId?: number): Promise<NewIdempotentCreation> {
   const creation = newCreation(tokenId ?? (await tokenIn(store)));
   assert.equal(await store.reserveCreation(creation), 'reserved');
   return creation;
 }
 
-const reservedRow = (store: Store, { wrappedSeed, bodyMac }: NewCreation) => ({
+const reservedRow = (store: Store, { wrappedSeed, bodyMac }: NewIdempotentCreation) => ({
   wrappedSeed,
   bodyMac,
   isDone: false,

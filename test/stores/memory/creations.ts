@@ -4,8 +4,8 @@ import { ServiceError } from '../../../src/core/errors.ts';
 import {
   type CreationStore,
   creationSeconds,
-  type NewCreation,
-  type StoredCreation,
+  type IdempotentCreation,
+  type NewIdempotentCreation,
   takeOverSeconds,
 } from '../../../src/core/ports/creations.ts';
 import { rootKidOf } from '../../../src/core/ports/roots.ts';
@@ -55,7 +55,7 @@ export function createMemoryCreations(
     return isHeld && sameBytes(row.wrappedSeed, wrappedSeed) ? row : null;
   }
 
-  const reserved = ({ tokenId, wrappedSeed, bodyMac }: Omit<NewCreation, 'id'>): CreationRow => ({
+  const reserved = ({ tokenId, wrappedSeed, bodyMac }: Omit<NewIdempotentCreation, 'id'>): CreationRow => ({
     tokenId,
     wrappedSeed: wrappedSeed.slice(),
     bodyMac: bodyMac.slice(),
@@ -115,7 +115,7 @@ export function createMemoryCreations(
   };
 }
 
-function copyOf(row: CreationRow | null): StoredCreation | null {
+function copyOf(row: CreationRow | null): IdempotentCreation | null {
   if (row === null) return null;
   const { isDone, reservedAt, mismatches } = row;
   return {

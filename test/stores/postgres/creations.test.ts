@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../../src/core/errors.ts';
-import type { NewCreation } from '../../../src/core/ports/creations.ts';
+import type { NewIdempotentCreation } from '../../../src/core/ports/creations.ts';
 import type { CreationId } from '../../../src/core/secret.ts';
 import type { Engine } from '../../../src/store/postgres/engine.ts';
 import type { PostgresStore } from '../../../src/store/postgres/store.ts';
@@ -27,7 +27,7 @@ async function tokenIn(store: PostgresStore): Promise<number> {
   return (await store.addToken(account.id, newToken())).tokenId;
 }
 
-const newCreation = (tokenId: number, id = bytes(16) as CreationId): NewCreation => ({
+const newCreation = (tokenId: number, id = bytes(16) as CreationId): NewIdempotentCreation => ({
   id,
   tokenId,
   wrappedSeed: bytes(83),

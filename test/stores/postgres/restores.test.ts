@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { StoredSecret } from '../../../src/core/secret.ts';
 import { createMachineClock } from '../../../src/ops/machine-clock.ts';
-import { acceptRestore, lookAtRestored } from '../../../src/store/postgres/accept-restore.ts';
+import { acceptRestore, previewRestored } from '../../../src/store/postgres/accept-restore.ts';
 import { type Engine, openEngine } from '../../../src/store/postgres/engine.ts';
 import { isFenced } from '../../../src/store/postgres/fence.ts';
 import { openMoveSession } from '../../../src/store/postgres/move-session.ts';
@@ -87,9 +87,13 @@ describe('a store that was restored from a dump', () => {
     ]);
     {
       await using session = await openMoveSession(after);
-      expect(await lookAtRestored(session)).toEqual({ takenAt: expect.any(Number), waiting: 1, accounts: 1 });
+      expect(await previewRestored(session)).toEqual({
+        takenAt: expect.any(Number),
+        waiting: 1,
+        accounts: 1,
+      });
       await acceptRestore(session);
-      expect(await lookAtRestored(session)).toBeNull();
+      expect(await previewRestored(session)).toBeNull();
     }
     await using restored = await open(after.url);
     expect(await restored.findSecret(one.secretId)).toBeNull();
@@ -125,7 +129,7 @@ describe('a store that was restored from a dump', () => {
     await using store = await open(url);
     expect((await found(store, record.secretId)).secretId).toEqual(record.secretId);
     await using session = await openMoveSession({ url });
-    expect(await lookAtRestored(session)).toBeNull();
+    expect(await previewRestored(session)).toBeNull();
   });
 });
 

@@ -1,6 +1,6 @@
 /** What is refused of the schema that the tables are in: that another role may create in it, or owns something there (P25). */
 import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
-import { lookAtServer } from '../../../src/store/postgres/server.ts';
+import { probeServer } from '../../../src/store/postgres/server.ts';
 import { type PostgresServer, until } from '../../support/postgres.ts';
 import { putNew } from '../conformance/check.ts';
 import { newDatabase, openAt, openStore, refusalOf, startTenantedServer } from './tenant.ts';
@@ -85,7 +85,7 @@ describe('a role that', () => {
         poolSize: 3,
         allowsUnsafe: false,
       } as const;
-      await expect(lookAtServer(looked, 'there')).rejects.toThrow(words);
+      await expect(probeServer(looked, 'there')).rejects.toThrow(words);
       await database.as(
         'mayfly',
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'service' AND datname = current_database()",

@@ -115,7 +115,7 @@ describe('a server’s clock that is a day ahead', () => {
     scene.clock.jump(daySeconds);
     for (const { engine } of nodes) await engine.time.tick();
     expect(nodes.map(({ store }) => store.now())).toEqual(nodes.map(() => before + 1));
-    const disputes = nodes.map(({ engine }) => engine.time.mark()?.dispute?.since);
+    const disputes = nodes.map(({ engine }) => engine.time.anchor()?.dispute?.since);
     expect(new Set(disputes)).toEqual(new Set([before + 1]));
   });
 

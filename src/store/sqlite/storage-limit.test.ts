@@ -4,7 +4,7 @@
  */
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
-import { createStorageMark, usedBytes } from './sweep.ts';
+import { createStorageLimit, usedBytes } from './sweep.ts';
 
 const limitBytes = 16 * 1024 * 1024;
 const trustedBytes = limitBytes / 16;
@@ -28,7 +28,7 @@ const batch = { bytes: 0, asks: [sweep] };
 
 describe('the high-water mark', () => {
   it('looks again after a sixteenth of the limit (P21)', () => {
-    const hasRoom = createStorageMark(limitBytes);
+    const hasRoom = createStorageLimit(limitBytes);
     expect(hasRoom(db, batch)).toBe(true);
     fill(limitBytes);
     for (let n = 1; n < decisionsPerLook; n += 1) expect(hasRoom(db, batch)).toBe(true);
@@ -38,7 +38,7 @@ describe('the high-water mark', () => {
   });
 
   it('counts the bytes of a batch as well (P21)', () => {
-    const hasRoom = createStorageMark(limitBytes);
+    const hasRoom = createStorageLimit(limitBytes);
     expect(hasRoom(db, { bytes: trustedBytes, asks: [] })).toBe(true);
     fill(limitBytes);
     expect(hasRoom(db, batch)).toBe(false);
@@ -48,7 +48,7 @@ describe('the high-water mark', () => {
     fill(limitBytes - trustedBytes);
     const left = limitBytes - usedBytes(db);
     expect(left).toBeLessThan(trustedBytes);
-    const hasRoom = createStorageMark(limitBytes);
+    const hasRoom = createStorageLimit(limitBytes);
     expect(hasRoom(db, batch)).toBe(true);
     fill(trustedBytes);
     for (let n = 1; n < Math.ceil(left / (8 * 4_096)); n += 1) expect(hasRoom(db, batch)).toBe(true);
@@ -56,12 +56,12 @@ describe('the high-water mark', () => {
   });
 
   it('refuses when exactly the limit is in use, and not a byte before (P21)', () => {
-    expect(createStorageMark(usedBytes(db))(db, batch)).toBe(false);
-    expect(createStorageMark(usedBytes(db) + 1)(db, batch)).toBe(true);
+    expect(createStorageLimit(usedBytes(db))(db, batch)).toBe(false);
+    expect(createStorageLimit(usedBytes(db) + 1)(db, batch)).toBe(true);
   });
 
   it('has no limit where none is set', () => {
     fill(limitBytes);
-    expect(createStorageMark(null)(db, batch)).toBe(true);
+    expect(createStorageLimit(null)(db, batch)).toBe(true);
   });
 });

@@ -1,7 +1,6 @@
-/** Choices and marks as the bits of a number, for stores that keep them in one column. */
 import { type NoticeKind, noticeKinds } from '../protocol/vocabulary.ts';
 
-/** Choices from a closed list as bits of one number: bit n is entry n, so the list may only grow at its end. */
+/** Bit n is entry n, so the list may only grow at its end. */
 export function maskOf<Entry>(list: readonly Entry[], chosen: readonly Entry[]): number {
   return list.reduce((mask, entry, bit) => (chosen.includes(entry) ? mask | (1 << bit) : mask), 0);
 }
@@ -10,14 +9,14 @@ export function chosenBy<Entry>(list: readonly Entry[], mask: number): Entry[] {
   return list.filter((_, bit) => (mask & (1 << bit)) !== 0);
 }
 
-/** What is known of a record at its creation and never changes. */
+/** Set at creation and never changed. */
 export interface RecordFlags {
   readonly hasPassphrase: boolean;
   readonly sealed: boolean;
   readonly notify: readonly NoticeKind[];
 }
 
-/** Above the notices, with room for two more of them; SQLite still keeps the number in one byte. */
+/** Leaves room for two more notices; SQLite still stores the number in one byte. */
 const sealedBit = 1 << 6;
 
 /** Bit 0: it has a passphrase; bit n + 1: entry n of `noticeKinds`; bit 6: it is end-to-end. */

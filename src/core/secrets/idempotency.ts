@@ -20,7 +20,12 @@ import type { AccountCaller, CallerToken } from '../account.ts';
 import { ServiceError } from '../errors.ts';
 import { generateMetadataKey, generateSecretKey } from '../keys.ts';
 import type { Core } from '../ports/core.ts';
-import { maxMismatches, type NewCreation, type StoredCreation, takeOverSeconds } from '../ports/creations.ts';
+import {
+  type IdempotentCreation,
+  maxMismatches,
+  type NewIdempotentCreation,
+  takeOverSeconds,
+} from '../ports/creations.ts';
 import type { CreationHold, CreationId } from '../secret.ts';
 import { type CreationSources, conceal, drawValue, generate } from './conceal.ts';
 import type {
@@ -128,7 +133,7 @@ async function reserveOrFind(
 }
 
 interface Drawn {
-  readonly row: Omit<NewCreation, 'tokenId'>;
+  readonly row: Omit<NewIdempotentCreation, 'tokenId'>;
   readonly seed: Uint8Array;
 }
 
@@ -154,7 +159,7 @@ const heldWith = (material: Uint8Array, { row, seed }: Drawn): Held => ({
   sources: sourcesOf(material, seed, row),
 });
 
-type KnownRow = StoredCreation & Pick<NewCreation, 'id'>;
+type KnownRow = IdempotentCreation & Pick<NewIdempotentCreation, 'id'>;
 
 /** What an earlier request has come to. */
 async function judge(
