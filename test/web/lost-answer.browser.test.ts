@@ -17,7 +17,7 @@ const server = 'http://localhost:3000';
 const key = 'abcdefghijklmnopqrstuvwxyz01234';
 const waiting = { key, has_passphrase: false, secret_ttl: 60, created: 1_790_000_000 };
 
-type First = 'gone' | 'a broken connection' | 'a fault of the server';
+type First = 'gone' | 'a broken connection' | 'a fault of the server' | 'the error page of a proxy';
 
 function problem(error: string, status: number): Response {
   return Response.json({ success: false, error, message: error }, { status });
@@ -31,6 +31,7 @@ function answering(first: First): Fetch {
     reveals += 1;
     if (first === 'gone' || reveals > 1) return problem('unknown_secret', 404);
     if (first === 'a fault of the server') return problem('internal', 500);
+    if (first === 'the error page of a proxy') return new Response('<html>', { status: 502 });
     throw new TypeError('the connection was closed');
   };
 }
@@ -42,6 +43,7 @@ async function sayOnPage(page: Page, address: string, first: First): Promise<str
     if (first === 'gone' || reveals > 1) return route.fulfill({ status: 404, json: { at: 'gone', say: '' } });
     if (first === 'a fault of the server')
       return route.fulfill({ status: 500, json: { at: 'page', say: '' } });
+    if (first === 'the error page of a proxy') return route.fulfill({ status: 502, body: '<html>' });
     return route.abort('connectionreset');
   };
   await page.route('**/open', answerOpen);
@@ -59,6 +61,7 @@ const rows: readonly (readonly [First, MayflyErrorCode])[] = [
   ['gone', 'unknown_secret'],
   ['a broken connection', 'unreachable'],
   ['a fault of the server', 'internal'],
+  ['the error page of a proxy', 'unexpected_answer'],
 ];
 
 describe('a secret that is gone', () => {
