@@ -11,9 +11,9 @@ export interface CreateOptions extends CallOptions {
    */
   readonly plain?: boolean;
   /**
-   * 1–255 characters of ASCII without a comma, new for every secret; needs an account. Makes retries safe: if the answer is lost, the
-   * creation is sent up to three times, and makes one secret (see `repeated`). With `plain`, a later call with the same key and options gets
-   * the same answer for 24 hours; without it, the value is encrypted again, which is refused as `idempotency_mismatch`.
+   * 1–255 characters of ASCII without a comma, new for every secret; needs an account. If the answer is lost, the creation is sent up to
+   * three times, and makes one secret (see `repeated`). For 24 hours a later call with the same key and options has the same answer if it is
+   * `plain`; otherwise the value is encrypted again, and refused as `idempotency_mismatch`.
    */
   readonly idempotencyKey?: string;
   /** For the recipient to know. 1–1,024 bytes of UTF-8, used exactly as given. */
@@ -56,9 +56,8 @@ export interface PassphraseOption extends CallOptions {
 
 export interface RevealOptions extends PassphraseOption {
   /**
-   * From `newLook()`: for one minute the secret answers again to the same `look`, three times in all, until `done` ends it. For callers
-   * that ask again themselves, for example after a restart. If absent, the client draws one, asks again at most twice when an answer is
-   * lost, and ends it.
+   * From `newLook()`, for callers that ask again themselves, for example after a restart: for one minute the secret answers again to the same
+   * `look`, three times in all, until `done`. If absent, the client draws one, asks again at most twice if an answer is lost, and ends it.
    */
   readonly look?: string;
   /** `true`: no second look. A lost answer has then consumed the secret. */

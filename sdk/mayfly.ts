@@ -1,8 +1,7 @@
 /**
  * Mayfly's client: share a secret once, read it once.
  *
- * Runs in Node 20 or later, Bun, Deno and browsers. It keeps nothing, so a value exists only in what a call returns, and it never repeats a
- * call that changes something (see `retries` and `idempotencyKey`).
+ * Runs in Node 20 or later, Bun, Deno and browsers. It keeps nothing, so a value exists only in what a call returns.
  *
  * ```ts
  * const mayfly = createClient({ server: 'https://secrets.example.org' });
@@ -133,7 +132,7 @@ export interface MayflyClient {
    * Rejects as `reveal` does.
    */
   burnUnread(secret: string, options?: PassphraseOption): Promise<void>;
-  /** Destroys an unread secret. Rejects with `already_gone` if it is gone. */
+  /** Destroys an unread secret. Rejects with `already_gone`. */
   burn(metadata: string, options?: CallOptions): Promise<Receipt>;
   /**
    * Sets the creator's label, up to 500 characters; `''` removes it. Works as long as the receipt exists. Rejects with `invalid_field` if
@@ -141,19 +140,15 @@ export interface MayflyClient {
    */
   setMemo(metadata: string, memo: string, options?: CallOptions): Promise<Receipt>;
   /**
-   * Gives an unread secret another lifetime, in whole seconds from now; 0 changes nothing. Counted from the creation, it cannot exceed the
-   * plan's longest lifetime: the nearest possible is granted (see `adjusted`). Rejects with `already_gone` if the secret is gone, and with
-   * `invalid_field` if `ttlSeconds` is negative or not whole, or if an earlier version of the server stored the secret.
+   * Gives an unread secret another lifetime, in whole seconds from now; 0 changes nothing. Beyond the plan's longest lifetime, counted from
+   * the creation, it grants the nearest (see `adjusted`). Rejects with `already_gone`, or with `invalid_field` if `ttlSeconds` is negative
+   * or not whole, or if an earlier version of the server stored the secret.
    */
   setTtl(metadata: string, ttlSeconds: number, options?: CallOptions): Promise<Receipt & Remarks>;
-  /**
-   * Forgets the wrong passphrases tried on an unread secret, and so lifts the lock in `Receipt.locked`. Rejects with `already_gone` if the
-   * secret is gone.
-   */
+  /** Forgets the wrong passphrases tried on an unread secret, which lifts the lock in `Receipt.locked`. Rejects with `already_gone`. */
   allowMore(metadata: string, options?: CallOptions): Promise<Receipt>;
   /**
-   * Sends the recipient's mail again, or to another address; see `Receipt.delivery`. Rejects with `delivery_in_flight` while a mail for this
-   * secret is being sent.
+   * Sends the recipient's mail again, or to another address; see `Receipt.delivery`. Rejects with `delivery_in_flight` while one is being sent.
    */
   deliver(metadata: string, options?: DeliverOptions): Promise<Receipt & Remarks>;
   /** The account's receipts, newest first, fetched page by page. The time limit is for one page. */

@@ -188,8 +188,8 @@ function decode(content: Bytes): Content {
 }
 
 /**
- * Draws the fragment, which alone opens the content. It is not a parameter, so that no two contents share a key. To send again, send the
- * same result; for another content, seal again.
+ * Draws the fragment, which alone opens the content: it is not a parameter, so that no two contents share a key. To send again, send the
+ * same result.
  */
 export async function seal({ content, passphrase, stretch }: SealInput): Promise<{
   sealed: SealedSecret;

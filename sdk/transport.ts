@@ -29,9 +29,8 @@ export interface TransportOptions {
   readonly timeoutMs?: number;
   /**
    * How often a read (such as `status`, `receipt` or a page of `recent`) is retried when the server cannot be reached, or answers 429 or 503
-   * with a `Retry-After` within the time limit. 0–5; absent: 0, because a caller's own retries would multiply these against a busy server.
-   * No other call is repeated, except creations with an `idempotencyKey`: after a lost answer, a second reveal would find the secret gone,
-   * and a second creation would leave a second secret.
+   * with a `Retry-After` within the time limit. 0–5; absent: 0, because a caller's own retries would multiply these. No other call is
+   * repeated, except a creation with an `idempotencyKey`, and a reveal whose answer was lost (see `look`).
    */
   readonly retries?: number;
 }

@@ -18,10 +18,9 @@
  * Version 2 has neither the field nor the key of an epoch. Nothing new is sealed in it, but a row keeps its version, and so its length,
  * when its outer layer is replaced.
  *
- * The inner layer is bound to the limit, which is the latest expiry that the secret can be given; the outer layer to its present expiry.
- * The outer layer authenticates every stored byte, and the commitment proves link and passphrase, so whatever can be wrong is found before
- * a secret is claimed and without computing any plaintext (P3). What the creator can read is under the same outer layer as the value, so
- * one write erases both (P10). The value of an end-to-end secret (a bit of the flags) is a client's ciphertext, and its passphrase
+ * The inner layer is bound to the limit (the latest expiry that the secret can be given), the outer layer to its present expiry. The outer
+ * layer authenticates every stored byte, and the commitment proves link and passphrase, so every flaw is found before the claim and without
+ * computing plaintext (P3). The creator's part is under the same outer layer as the value, so one write erases both (P10). The value of an end-to-end secret (a bit of the flags) is a client's ciphertext, and its passphrase
  * is not part of these keys.
  */
 import { seal, unseal } from './aead.ts';
