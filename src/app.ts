@@ -24,7 +24,7 @@ import { startInternalServer } from './http/internal-server.ts';
 import type { Fetch } from './http/pipeline.ts';
 import { createMailQuota, createRateLimiter } from './http/rate-limit.ts';
 import type { ServerOptions } from './http/server.ts';
-import { lookUp } from './locale/catalogues.ts';
+import { findLocale } from './locale/catalogues.ts';
 import { createOutboxMailer } from './mail/outbox.ts';
 import type { MailProbe } from './mail/probe.ts';
 import { type MailSetting, MailSettingError } from './mail/settings.ts';
@@ -289,7 +289,7 @@ async function createServices(settings: Settings, parts: Parts, closers: Closers
   const { locales, defaultLocale, plans, anonymousMayCreate, region } = settings;
   const { createMailBrandOf } = await import('./web/brand/brand.ts');
   const mailLocaleOf: MailLocaleOf = (asked) =>
-    (asked === null ? null : lookUp(asked, locales)) ?? defaultLocale;
+    (asked === null ? null : findLocale(asked, locales)) ?? defaultLocale;
   const ports = { store, mailer, hasher: createPassphraseHasher(), events, links, random: systemRandom };
   const service = createService({
     ...ports,

@@ -80,7 +80,7 @@ export function pickLocale<L extends string>(
 ): L {
   for (const range of parseRanges(acceptLanguage ?? '')) {
     if (range === '*') return fallback;
-    const found = lookUp(range, offered);
+    const found = findLocale(range, offered);
     if (found !== null) return found;
   }
   return fallback;
@@ -90,7 +90,7 @@ export function pickLocale<L extends string>(
 const formerTags: Readonly<Record<string, string>> = { iw: 'he' };
 
 /** The locale with this tag, or its language's, or its first one of another region or script. */
-export function lookUp<L extends string>(tag: string, offered: readonly L[]): L | null {
+export function findLocale<L extends string>(tag: string, offered: readonly L[]): L | null {
   const [language = '', ...subtags] = tag.toLowerCase().split('-', mostSubtags);
   const wanted = [Object.hasOwn(formerTags, language) ? formerTags[language] : language, ...subtags];
   for (let length = wanted.length; length > 0; length -= 1) {
@@ -102,7 +102,7 @@ export function lookUp<L extends string>(tag: string, offered: readonly L[]): L 
 }
 
 export function toLocale(tag: string): Locale {
-  return lookUp(tag, supportedLocales) ?? defaultLocale;
+  return findLocale(tag, supportedLocales) ?? defaultLocale;
 }
 
 function parseRanges(header: string): string[] {

@@ -7,7 +7,7 @@ import {
   type Catalogue,
   catalogueOf,
   directionOf,
-  lookUp,
+  findLocale,
   negotiateLocale,
   pickLocale,
   supportedLocales,
@@ -252,14 +252,14 @@ describe('the negotiation', () => {
   };
   for (const [tag, locale] of Object.entries(found)) {
     it(`finds ${locale ?? 'nothing'} for the tag "${tag}", asked for by name or by the browser`, () => {
-      expect(lookUp(tag, order)).toBe(locale);
+      expect(findLocale(tag, order)).toBe(locale);
       expect(pick(`fi, ${tag}`)).toBe(locale ?? 'en');
     });
   }
 
   it('prefers the exact region over another of the same language', () => {
-    expect(lookUp('pt-PT', ['pt-BR', 'pt-PT'])).toBe('pt-PT');
-    expect(lookUp('pt-AO', ['pt-BR', 'pt'])).toBe('pt');
+    expect(findLocale('pt-PT', ['pt-BR', 'pt-PT'])).toBe('pt-PT');
+    expect(findLocale('pt-AO', ['pt-BR', 'pt'])).toBe('pt');
   });
 
   it('answers any header at all with a locale that is spoken', () => {

@@ -32,7 +32,7 @@ import { bodyCapBytesFor } from '../../src/http/body.ts';
 import { createClientAddressOf } from '../../src/http/client-address.ts';
 import { type AnswerFacts, createFetch } from '../../src/http/pipeline.ts';
 import { createMailQuota, createRateLimiter } from '../../src/http/rate-limit.ts';
-import { type Locale, lookUp, supportedLocales } from '../../src/locale/catalogues.ts';
+import { findLocale, type Locale, supportedLocales } from '../../src/locale/catalogues.ts';
 import { createDomainNameParser } from '../../src/ops/dns.ts';
 import { dicewareWords, isCommonPassword } from '../../src/ops/word-lists.ts';
 import type { FindDownload } from '../../src/web/about/downloads.ts';
@@ -155,7 +155,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     locales,
   });
   const mailLocaleOf: MailLocaleOf = (asked) =>
-    (asked === null ? null : lookUp(asked, locales)) ?? defaultLocale;
+    (asked === null ? null : findLocale(asked, locales)) ?? defaultLocale;
   const whole = createService({
     ...ports,
     ring: createKeyRing([testRoot]),

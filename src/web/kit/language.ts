@@ -4,8 +4,8 @@ import { unseenIn } from '../../core/mail/recipients.ts';
 import {
   catalogueOf,
   directionOf,
+  findLocale,
   type Locale,
-  lookUp,
   type MessageKey,
   pickLocale,
 } from '../../locale/catalogues.ts';
@@ -47,7 +47,7 @@ export function chooseLanguage(languages: Languages, wishes: LanguageWishes): Lo
 
 /** The offered language for a tag: `de` for `de-CH`. */
 export function offeredLanguage({ locales }: Pick<Languages, 'locales'>, tag: string | null): Locale | null {
-  return tag === null || tag.length > longestTag ? null : lookUp(tag, locales);
+  return tag === null || tag.length > longestTag ? null : findLocale(tag, locales);
 }
 
 const cookieName = 'mayfly-language';
