@@ -8,11 +8,11 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeDataDir, type StartedServer, startServer } from '../support/started-server.ts';
 import { belowVault as caddyBelow, startCaddy } from './caddy.ts';
-import { type Visit, visit } from './curl.ts';
 import { apache, haproxy, nginx } from './proxies.ts';
 import {
-  certificatePath,
+  answerBy,
   changed,
+  type Front,
   openBadServer,
   type Request,
   readShipped,
@@ -22,15 +22,12 @@ import {
 
 setDefaultTimeout(60_000);
 
-interface Front extends AsyncDisposable {
-  readonly httpsPort: number;
-  readonly authority: string;
-}
 type StartFront = (address: string) => Promise<Front>;
 
 const before =
   ({ start, belowVault: changes }: ShippedProxy): StartFront =>
-  async (address) => ({ ...(await start({ servers: [address], changes })), authority: certificatePath });
+  (address) =>
+    start({ servers: [address], changes });
 
 const fronts: Readonly<Record<string, StartFront>> = {
   nginx: before(nginx),
@@ -62,9 +59,7 @@ describe.each(Object.entries(fronts))('a base URL with a path behind %s', (_name
   afterAll(() => front?.[Symbol.asyncDispose]());
 
   async function ask(request: Request, at: Front = front) {
-    const all: Visit = { host: site, ...request, port: at.httpsPort, authority: at.authority };
-    const answer = await visit(all);
-    if (answer.outcome === 'failed') throw new Error(`no answer: ${answer.code}`);
+    const answer = await answerBy(at, request);
     const field = (name: string) => new RegExp(`^${name}: (.*?)\\r?$`, 'm').exec(answer.head)?.[1] ?? '';
     return { ...answer, field };
   }

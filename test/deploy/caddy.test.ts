@@ -17,11 +17,11 @@ import {
   startServer,
 } from '../support/started-server.ts';
 import { runCaddy, type StartedCaddy, shippedCaddyfile, startCaddy } from './caddy.ts';
-import { type Visit, type Visited, visit } from './curl.ts';
+import { visit } from './curl.ts';
+import { answerBy, type Request, site, visitBy } from './proxy.ts';
 
 setDefaultTimeout(60_000);
 
-const site = 'mayfly.example.com';
 const domain = 'secrets.example.org';
 const stranger = 'stranger.example.net';
 const owner = 'owner@example.org';
@@ -84,19 +84,6 @@ afterAll(async () => {
   await mayfly?.[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 });
-
-type Request = Omit<Visit, 'port' | 'authority'>;
-
-/** Over TLS, as a browser would. */
-function visitBy(at: StartedCaddy, request: Request): Promise<Visited> {
-  return visit({ ...request, port: at.httpsPort, authority: at.authority });
-}
-
-async function answerBy(at: StartedCaddy, request: Request) {
-  const visited = await visitBy(at, request);
-  if (visited.outcome === 'failed') throw new Error(`no answer (${visited.code}):\n${at.log()}`);
-  return visited;
-}
 
 const answerOf = (request: Request) => answerBy(caddy, request);
 

@@ -9,7 +9,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, repositoryRoot, watch } from '../support/started-server.ts';
-import type { Change } from './proxy.ts';
+import type { Change, Front } from './proxy.ts';
 
 const tool = 'caddy';
 export const shippedCaddyfile = join(repositoryRoot, 'deploy', 'Caddyfile');
@@ -32,12 +32,9 @@ export const belowVault: readonly Change[] = [
   ['\treverse_proxy {', '\t@mayfly path /vault /vault/*\n\treverse_proxy @mayfly {'],
 ];
 
-export interface StartedCaddy extends AsyncDisposable {
+export interface StartedCaddy extends Front {
   readonly httpPort: number;
-  readonly httpsPort: number;
-  /** The path of the certificate of its own authority. */
-  readonly authority: string;
-  readonly log: () => string;
+  log(): string;
   /** Resolves once all of these texts are in the log. */
   logged(...words: readonly string[]): Promise<void>;
 }

@@ -40,11 +40,18 @@ export interface ProxyOptions {
   readonly changes?: readonly Change[];
 }
 
-export interface StartedProxy extends AsyncDisposable {
-  readonly httpPort: number;
+/** Where a started proxy serves TLS. */
+export interface Front extends AsyncDisposable {
   readonly httpsPort: number;
-  readonly folder: string;
+  /** The path of the certificate of the authority that signed its own. */
+  readonly authority: string;
   /** All that it has written anywhere. */
+  log(): string | Promise<string>;
+}
+
+export interface StartedProxy extends Front {
+  readonly httpPort: number;
+  readonly folder: string;
   log(): Promise<string>;
   /** Resolves once all of these texts are in the log. */
   logged(...words: readonly string[]): Promise<void>;
@@ -152,19 +159,20 @@ async function startProxy(
       },
       async () => `${command} does not say ${words}:\n${await log()}`,
     );
-  return { httpPort, httpsPort, folder, log, logged, [Symbol.asyncDispose]: dispose };
+  const authority = certificatePath;
+  return { httpPort, httpsPort, authority, folder, log, logged, [Symbol.asyncDispose]: dispose };
 }
 
 export type Request = Omit<Visit, 'port' | 'authority' | 'host'> & { readonly host?: string };
 
 /** Over TLS, as a browser would. */
-export function visitBy({ httpsPort }: StartedProxy, request: Request): Promise<Visited> {
-  return visit({ host: site, ...request, port: httpsPort, authority: certificatePath });
+export function visitBy({ httpsPort, authority }: Front, request: Request): Promise<Visited> {
+  return visit({ host: site, ...request, port: httpsPort, authority });
 }
 
-export async function answerBy(proxy: StartedProxy, request: Request) {
-  const visited = await visitBy(proxy, request);
-  if (visited.outcome === 'failed') throw new Error(`no answer (${visited.code}):\n${await proxy.log()}`);
+export async function answerBy(front: Front, request: Request) {
+  const visited = await visitBy(front, request);
+  if (visited.outcome === 'failed') throw new Error(`no answer (${visited.code}):\n${await front.log()}`);
   return visited;
 }
 
