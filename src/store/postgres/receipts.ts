@@ -6,7 +6,7 @@ import { lifeOf, type ReceiptRow, receiptOf } from '../record-rows.ts';
 import { deliveryAt } from '../store.ts';
 import { type Ending, type Endings, endingColumns } from './endings.ts';
 import type { Engine } from './engine.ts';
-import { decision, statement } from './statement.ts';
+import { copyOf, decision, statement } from './statement.ts';
 
 interface KeptReceipt extends Ending, ReceiptRow {
   readonly viewed_at: UnixSeconds | null;
@@ -101,14 +101,7 @@ export function createReceiptStore(engine: Engine, { believe }: Pick<Endings, 'b
       return row?.viewed_at ?? null;
     },
     async setMemo(id, memoBox) {
-      return (
-        (
-          await engine.decide(setMemo, [
-            new Uint8Array(id),
-            memoBox === null ? null : new Uint8Array(memoBox),
-          ])
-        ).length === 1
-      );
+      return (await engine.decide(setMemo, [copyOf(id), memoBox && copyOf(memoBox)])).length === 1;
     },
   };
 }

@@ -193,14 +193,7 @@ export function createSecretStore(engine: Engine): PostgresSecrets {
     put: createPut(engine, roots),
     findSecret,
     async setExpiry(id, from, { expiresAt, receiptExpiresAt, noticeDueAt, sealedSecret }) {
-      const values = [
-        new Uint8Array(id),
-        from,
-        expiresAt,
-        receiptExpiresAt,
-        noticeDueAt,
-        new Uint8Array(sealedSecret),
-      ];
+      const values = [copyOf(id), from, expiresAt, receiptExpiresAt, noticeDueAt, copyOf(sealedSecret)];
       await roots.note(sealedSecret, expiresAt);
       return (await engine.decide(setExpiry, values)).length === 1;
     },

@@ -11,7 +11,7 @@ import { noticeKinds } from '../../protocol/vocabulary.ts';
 import { type AccountRow, accountColumns, accountOf, freshAccount } from '../account-rows.ts';
 import { maskOf } from '../flags.ts';
 import type { Deciding } from './decisions.ts';
-import type { Parts, Read } from './parts.ts';
+import { type Parts, type Read, readBy } from './parts.ts';
 import { createTokenInsert } from './tokens.ts';
 
 interface ListedRow extends AccountRow {
@@ -33,7 +33,7 @@ const countOwnedSql = `
   WHERE owner = ?1 AND (position > (SELECT upto FROM merge_progress)
     OR position IN (SELECT position FROM owner_index WHERE owner = ?1))`;
 
-export function createAccountReads(db: Database) {
+export function createAccountReads(db: Database, now: () => UnixSeconds) {
   const byName = db.query<AccountRow, [string]>(
     `SELECT ${accountColumns} FROM accounts a WHERE username = ?1`,
   );
@@ -44,14 +44,13 @@ export function createAccountReads(db: Database) {
   return {
     findAccount: (username: string) => toAccount(byName.get(username)),
     findAccountById: (id: AccountId) => toAccount(byId.get(id)),
-    listAccounts: (now: UnixSeconds) =>
-      all.all(now).map((row): ListedAccount => {
+    listAccounts: () =>
+      all.all(now()).map((row): ListedAccount => {
         const { tokens, last_used_at: lastUsedAt } = row;
         return { ...accountOf(row), hasPassword: row.has_password === 1, tokens, lastUsedAt };
       }),
     hasAccounts: () => any.get() !== null,
-    countOwned: (id: AccountId, now: UnixSeconds): OwnedCounts =>
-      owned.get(id, now) ?? { waiting: 0, receipts: 0 },
+    countOwned: (id: AccountId): OwnedCounts => owned.get(id, now()) ?? { waiting: 0, receipts: 0 },
   };
 }
 
@@ -117,13 +116,5 @@ export function createAccountWrites(db: Database): AccountWrites {
   };
 }
 
-export function accountReads({ db, time: { now }, reader }: Parts): Read<AccountRegister> {
-  const reads = createAccountReads(db);
-  return {
-    findAccount: (username) => reader.read(() => reads.findAccount(username)),
-    findAccountById: (id) => reader.read(() => reads.findAccountById(id)),
-    listAccounts: () => reader.read(() => reads.listAccounts(now())),
-    hasAccounts: () => reader.read(() => reads.hasAccounts()),
-    countOwned: (id) => reader.read(() => reads.countOwned(id, now())),
-  };
-}
+export const accountReads = ({ db, time, reader }: Parts): Read<AccountRegister> =>
+  readBy(reader, createAccountReads(db, time.now));

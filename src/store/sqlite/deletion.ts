@@ -10,7 +10,7 @@ import type { UnixSeconds } from '../../core/time.ts';
 import { endRecord } from './claims.ts';
 import type { Deciding } from './decisions.ts';
 import { eraseLook, holdsLook } from './looks.ts';
-import type { Parts, Read } from './parts.ts';
+import { type Parts, type Read, readBy } from './parts.ts';
 import { eraseMemoAt } from './receipts.ts';
 
 /** A domain's logo goes with its row. */
@@ -116,7 +116,5 @@ export const createDeletionRead = (db: Database): ((limit: number) => AccountId[
   return (limit) => unfinished.all(limit).map((row) => row.id);
 };
 
-export function deletionReads({ db, reader }: Parts): Read<DeletionStore> {
-  const list = createDeletionRead(db);
-  return { listDeletions: (limit) => reader.read(() => list(limit)) };
-}
+export const deletionReads = ({ db, reader }: Parts): Read<DeletionStore> =>
+  readBy(reader, { listDeletions: createDeletionRead(db) });

@@ -10,7 +10,7 @@ import { type DomainLogo, plainBrand, type StoredDomain } from '../../core/share
 import type { UnixSeconds } from '../../core/time.ts';
 import { type DomainRow, domainOf } from '../domain-rows.ts';
 import type { Deciding } from './decisions.ts';
-import type { Parts, Read } from './parts.ts';
+import { type Parts, type Read, readBy } from './parts.ts';
 
 /** Followed by a condition on `domains d`. */
 export const selectDomains = `
@@ -119,12 +119,5 @@ export function createDomainWrites(db: Database): DomainWrites {
   };
 }
 
-export function domainReads({ db, reader }: Parts): Read<DomainStore> {
-  const reads = createDomainReads(db);
-  return {
-    findDomain: (id, name) => reader.read(() => reads.findDomain(id, name)),
-    listDomains: (id) => reader.read(() => reads.listDomains(id)),
-    findVerifiedDomain: (name) => reader.read(() => reads.findVerifiedDomain(name)),
-    findDomainLogo: (logoName) => reader.read(() => reads.findDomainLogo(logoName)),
-  };
-}
+export const domainReads = ({ db, reader }: Parts): Read<DomainStore> =>
+  readBy(reader, createDomainReads(db));

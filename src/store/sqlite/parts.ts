@@ -31,20 +31,26 @@ export interface Parts {
 /** A port without the writes that are forwarded as they are. */
 export type Read<Port> = Omit<Port, keyof Forwarded>;
 
-type Locate<Id> = (asked: Id) => Promise<Located<Id> | null>;
-
-export const locateReceipt =
-  ({ reader, locator }: Parts): Locate<ReceiptId> =>
-  (asked) =>
+const locating =
+  <Id extends Uint8Array>(reader: Reader, find: (id: Id) => number | null) =>
+  (asked: Id): Promise<Located<Id> | null> =>
     reader.lookUp(asked, (id) => {
-      const position = locator.ofReceipt(id);
+      const position = find(id);
       return position === null ? null : { id, position };
     });
 
-export const locateSecret =
-  ({ reader, locator }: Parts): Locate<SecretId> =>
-  (asked) =>
-    reader.lookUp(asked, (id) => {
-      const position = locator.ofSecret(id);
-      return position === null ? null : { id, position };
-    });
+export const locateReceipt = ({ reader, locator }: Parts) => locating<ReceiptId>(reader, locator.ofReceipt);
+export const locateSecret = ({ reader, locator }: Parts) => locating<SecretId>(reader, locator.ofSecret);
+
+type Reads = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+/** The same reads, each in a snapshot of the reader. */
+export function readBy<R extends Reads>(reader: Reader, reads: R) {
+  const entries = Object.entries(reads).map(([name, read]) => [
+    name,
+    (...args: never[]) => reader.read(() => read(...args)),
+  ]);
+  return Object.fromEntries(entries) as {
+    [N in keyof R]: (...args: Parameters<R[N]>) => Promise<ReturnType<R[N]>>;
+  };
+}

@@ -4,7 +4,7 @@ import type { Account, StoredPassword } from '../../core/account.ts';
 import type { PasswordStore } from '../../core/ports/passwords.ts';
 import { accountColumns, accountOf, type PasswordRow, passwordOf } from '../account-rows.ts';
 import type { Deciding } from './decisions.ts';
-import type { Parts, Read } from './parts.ts';
+import { type Parts, type Read, readBy } from './parts.ts';
 
 const selectPassword = `
   SELECT ${accountColumns}, p.salt, p.verifier, p.wrapped_data_key, p.set_at AS password_set_at
@@ -51,7 +51,5 @@ export function createPasswordWrites(db: Database): Deciding<'changePassword'> {
   };
 }
 
-export function passwordReads({ db, reader }: Parts): Read<PasswordStore> {
-  const find = createPasswordRead(db);
-  return { findPassword: (username) => reader.read(() => find(username)) };
-}
+export const passwordReads = ({ db, reader }: Parts): Read<PasswordStore> =>
+  readBy(reader, { findPassword: createPasswordRead(db) });

@@ -229,9 +229,10 @@ describe('the event loop’s connection', () => {
     const locator = createLocator(db);
     for (const create of [createSecretReads, createReceiptReads, createLookReads]) create(db, locator);
     for (const create of [createAccountReads, createTokenReads, createSessionReads, createDomainReads])
-      create(db);
+      create(db, () => now);
     for (const create of [createPasswordRead, createTicketRead, createDeletionRead]) create(db);
-    for (const create of [createRootReads, createCreationRead, createLockRead, createTimeReader]) create(db);
+    createRootReads(db, () => now);
+    for (const create of [createCreationRead, createLockRead, createTimeReader]) create(db);
     readEpochKey(db, 1);
     usedBytes(db);
     const asked = query.mock.calls.map(([sql]) => sql);

@@ -15,7 +15,7 @@ import {
 import type { UnixSeconds } from '../../core/time.ts';
 import type { Deciding } from './decisions.ts';
 import { holdsLook } from './looks.ts';
-import type { Parts, Read } from './parts.ts';
+import { locateSecret, type Parts, type Read, readBy } from './parts.ts';
 
 const daySeconds = 86_400;
 
@@ -78,7 +78,7 @@ const selectOlder = `
 
 const selectCheck = 'SELECT check_value FROM root_checks WHERE kid = ?1';
 
-export function createRootReads(db: Database) {
+export function createRootReads(db: Database, earliest: () => UnixSeconds) {
   const check = db.query<{ check_value: Uint8Array }, [number]>(selectCheck);
   const older = db.query<
     { position: number; secret_id: SecretId | null },
@@ -87,10 +87,10 @@ export function createRootReads(db: Database) {
   const floor = db.query<{ kid: number }, []>('SELECT kid FROM root_floor');
   return {
     findRootCheck: (kid: number) => check.get(kid)?.check_value ?? null,
-    rootKidsInUse: (now: UnixSeconds) => readRootKidsInUse(db, now),
+    rootKidsInUse: () => readRootKidsInUse(db, earliest()),
     findFirstOpenRoot: () => floor.get()?.kid ?? 0,
-    listUnderOlderRoots(kid: number, after: number, limit: number, now: UnixSeconds): OlderRootsBatch {
-      const rows = older.all(after, now, nameOf(kid), limit);
+    listUnderOlderRoots(kid: number, after: string | null, limit: number): OlderRootsBatch {
+      const rows = older.all(Number(after ?? 0), earliest(), nameOf(kid), limit);
       const secretIds = rows.map((row) => row.secret_id).filter((id) => id !== null);
       const last = rows.at(-1);
       return { secretIds, next: last === undefined || rows.length < limit ? null : String(last.position) };
@@ -140,20 +140,16 @@ export function createRootWrites(
 }
 
 export function rootStore(parts: Parts): Omit<Read<RootStore & RotationStore>, 'findAnyLook'> {
-  const { db, queue, locator, time, reader } = parts;
-  const reads = createRootReads(db);
+  const { db, queue, time, reader } = parts;
+  const locate = locateSecret(parts);
   return {
-    findRootCheck: (kid) => reader.read(() => reads.findRootCheck(kid)),
-    rootKidsInUse: () => reader.read(() => reads.rootKidsInUse(time.earliest())),
-    findFirstOpenRoot: () => reader.read(reads.findFirstOpenRoot),
+    ...readBy(reader, createRootReads(db, time.earliest)),
     mayMakeRoots: async () => true,
-    listUnderOlderRoots: (kid, after, limit) =>
-      reader.read(() => reads.listUnderOlderRoots(kid, Number(after ?? 0), limit, time.earliest())),
     async replaceWrapping(asked, from, to) {
-      const [id, before, after] = [asked.slice() as SecretId, from.slice(), to.slice()];
-      const position = await reader.read(() => locator.ofSecret(id));
-      if (position === null) return false;
-      const replaced = await queue.decide('replaceWrapping', { id, position }, before, after);
+      const [before, after] = [from.slice(), to.slice()];
+      const at = await locate(asked);
+      if (at === null) return false;
+      const replaced = await queue.decide('replaceWrapping', at, before, after);
       if (replaced === null) throw new ServiceError('unavailable', 'The root of the wrapping was closed.');
       return replaced;
     },

@@ -26,15 +26,15 @@ const selectSessions = `
   SELECT ${sessionColumns} FROM sessions s
   WHERE account_id = ?1 AND expires_at > ?2 ORDER BY last_used_at DESC, session_id DESC`;
 
-export function createSessionReads(db: Database) {
+export function createSessionReads(db: Database, now: () => UnixSeconds) {
   const session = db.query<SessionRow & AccountRow, [Uint8Array, number]>(selectSession);
   const sessions = db.query<SessionRow, [number, number]>(selectSessions);
   return {
-    findSession(sessionHash: Uint8Array, now: UnixSeconds) {
-      const row = session.get(sessionHash, now);
+    findSession(sessionHash: Uint8Array) {
+      const row = session.get(sessionHash, now());
       return row === null ? null : { account: accountOf(row), session: sessionOf(row) };
     },
-    listSessions: (id: AccountId, now: UnixSeconds) => sessions.all(id, now).map(sessionOf),
+    listSessions: (id: AccountId) => sessions.all(id, now()).map(sessionOf),
   };
 }
 
@@ -84,10 +84,10 @@ export function createSessionWrites(db: Database): SessionWrites {
   };
 }
 
-export function sessionReads({ db, time: { now }, reader }: Parts): Read<SessionStore> {
-  const reads = createSessionReads(db);
+export function sessionReads({ db, time, reader }: Parts): Read<SessionStore> {
+  const { findSession, listSessions } = createSessionReads(db, time.now);
   return {
-    findSession: (asked) => reader.lookUp(asked, (hash) => reads.findSession(hash, now())),
-    listSessions: (id) => reader.read(() => reads.listSessions(id, now())),
+    findSession: (sessionHash) => reader.lookUp(sessionHash, findSession),
+    listSessions: (id) => reader.read(() => listSessions(id)),
   };
 }
