@@ -1,3 +1,4 @@
+import { lookAnswers } from '../src/protocol/limits.ts';
 import { MayflyError } from './error.ts';
 import { pause } from './limit.ts';
 
@@ -8,9 +9,6 @@ export function isLost(error: unknown): error is MayflyError {
   const isForeign = code === 'unexpected_answer' && (status === null || status < 400 || status >= 500);
   return isForeign || code === 'unreachable' || code === 'internal';
 }
-
-/** A look gets no more answers than these. */
-const maxTries = 3;
 
 /**
  * Asks again while the answer is lost. If the secret is then gone, rejects with the loss: the lost answer may have had it.
@@ -23,7 +21,7 @@ export async function askAgain<Answer>(ask: () => Promise<Answer>, signal?: Abor
       return await ask();
     } catch (error) {
       if (lost !== null && error instanceof MayflyError && error.code === 'unknown_secret') throw lost;
-      if (tries === maxTries || !isLost(error) || signal?.aborted === true) throw error;
+      if (tries === lookAnswers || !isLost(error) || signal?.aborted === true) throw error;
       lost = error;
       await pause(50 * 2 ** tries, signal);
     }

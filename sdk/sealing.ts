@@ -3,6 +3,7 @@
  * Rejects with `MayflyError` alone: `invalid_field` for what cannot be sealed, `unreadable` for what cannot be opened.
  */
 import { fromBase64Url, toBase64Url } from '../src/protocol/base64url.ts';
+import { maxPassphraseBytes } from '../src/protocol/limits.ts';
 import { isFragment } from '../src/protocol/link.ts';
 import { paddedLength } from '../src/protocol/padding.ts';
 import { random } from './drawing.ts';
@@ -45,7 +46,6 @@ type Bytes = Uint8Array<ArrayBuffer>;
 const protocol = 'mayfly/e2e/1';
 const fragmentBytes = 16;
 const keyBytes = 32;
-const maxPassphraseBytes = 1_024;
 const maxTypeBytes = 255;
 const textKind = 0;
 const fileKind = 1;

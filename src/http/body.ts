@@ -4,9 +4,10 @@
  * turn; one interval watches all others. A small body with a length goes through the runtime's own buffering, at a tenth of a stream's
  * cost.
  */
+
 import type { Plan, Plans } from '../core/plans.ts';
-import { maxPassphraseBytes } from '../core/secrets/access.ts';
 import { maxCiphertextBytes } from '../core/secrets/end-to-end.ts';
+import { maxPassphraseBytes } from '../protocol/limits.ts';
 import { RequestProblem } from './problem.ts';
 import { endOfTurn } from './turn.ts';
 

@@ -5,7 +5,8 @@
 
 import { createHash } from 'node:crypto';
 import type { ReceiptId, SecretId } from '../../src/core/keys.ts';
-import { lookAnswers, lookRow, lookSeconds, type NewLook } from '../../src/core/ports/looks.ts';
+import { lookRow, type NewLook } from '../../src/core/ports/looks.ts';
+import { lookAnswers, lookSeconds } from '../../src/protocol/limits.ts';
 import type { Burner } from '../../src/protocol/vocabulary.ts';
 
 /** `gone`: somebody was told that the secret does not wait any more. */

@@ -5,11 +5,13 @@
  * Two kinds of remains: the worst case (each file as of its own last sync, names as of the folder's), and a random
  * choice, sector by sector, between that and what was written since. MAYFLY_SEED repeats a run.
  */
+
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { lookAnswers, lookRow } from '../../src/core/ports/looks.ts';
+import { lookRow } from '../../src/core/ports/looks.ts';
+import { lookAnswers } from '../../src/protocol/limits.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { steadyClock } from '../support/clocks.ts';
 import { count, limitMs } from '../support/counts.ts';

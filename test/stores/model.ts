@@ -6,8 +6,9 @@
 import { strict as assert } from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import type { AccountId } from '../../src/core/account.ts';
-import { lookAnswers, lookRow } from '../../src/core/ports/looks.ts';
+import { lookRow } from '../../src/core/ports/looks.ts';
 import type { NewRecord, StoredDelivery, StoredSecret, StoredState } from '../../src/core/secret.ts';
+import { lookAnswers } from '../../src/protocol/limits.ts';
 import type { Burner, DeliveryState } from '../../src/protocol/vocabulary.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createDice } from '../support/run-seed.ts';

@@ -9,11 +9,6 @@ import type { UnixSeconds } from '../time.ts';
 
 export { lookRow };
 
-/** How long a look lasts at most, from its claim. */
-export const lookSeconds = 60;
-/** With the claim's own. */
-export const lookAnswers = 3;
-
 /** What a claim leaves in place of the secret that it takes. */
 export interface NewLook {
   /** As long as the secret's own row; names its tag and the answers left (see `crypto/look.ts`). */

@@ -6,9 +6,10 @@
 import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { createBench, guess } from '../../../test/support/service-bench.ts';
+import { maxPassphraseBytes } from '../../protocol/limits.ts';
 import { anonymous } from '../account.ts';
 import { ServiceError } from '../errors.ts';
-import { attemptLimits, maxPassphraseBytes } from './access.ts';
+import { attemptLimits } from './access.ts';
 import type { ServiceParts } from './service.ts';
 
 const client = (number: number): string => `198.51.${number}.0/24`;

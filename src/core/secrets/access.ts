@@ -13,6 +13,7 @@ import { concat, hex, part, utf8 } from '../../crypto/bytes.ts';
 import { deriveClientToken, derivePassphraseSalt } from '../../crypto/derive.ts';
 import { openProofs, type ProvenKeys, proveKeys, unwrapSecret } from '../../crypto/envelope.ts';
 import type { UnwrapOutcome, UnwrappedSecret } from '../../crypto/row.ts';
+import { maxPassphraseBytes } from '../../protocol/limits.ts';
 import type { Caller } from '../account.ts';
 import { ServiceError } from '../errors.ts';
 import type { Events } from '../events.ts';
@@ -36,9 +37,6 @@ export const attemptLimits: AttemptLimits = {
   keptForNewcomers: 5,
   perLife: 100,
 };
-
-/** Bytes of UTF-8; every one counts (P15). */
-export const maxPassphraseBytes = 1024;
 
 /** What proving access takes: nothing that makes or changes a secret beyond counting guesses. */
 export type AccessCore = Pick<Core, 'hasher' | 'ring' | 'events'> & {

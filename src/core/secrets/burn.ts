@@ -4,12 +4,12 @@
  * left (P3).
  */
 
+import { lookSeconds } from '../../protocol/limits.ts';
 import type { Caller } from '../account.ts';
 import { ServiceError } from '../errors.ts';
 import { type NoticeCore, sendNotice } from '../mail/notices.ts';
 import type { BurnedBatch } from '../ports/claims.ts';
 import type { Core } from '../ports/core.ts';
-import { lookSeconds } from '../ports/looks.ts';
 import type { SecretStore } from '../ports/secrets.ts';
 import { type AccessCore, proveAccess, tagOf } from './access.ts';
 import type { BurnInput, BurnOutcome, BurnUnreadInput, BurnUnreadOutcome, ReceiptView } from './outcomes.ts';

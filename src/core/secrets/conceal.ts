@@ -10,6 +10,7 @@ import { derivePassphraseSalt, derivePassphraseVerifierInput } from '../../crypt
 import { sealSecret } from '../../crypto/envelope.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import { allCharacterSets, generatedLength } from '../../protocol/drawing.ts';
+import { maxPassphraseBytes } from '../../protocol/limits.ts';
 import type { NoticeKind } from '../../protocol/vocabulary.ts';
 import { type Caller, clientOf, type HashPlace, planOf } from '../account.ts';
 import type { ServiceEvent } from '../events.ts';
@@ -32,7 +33,7 @@ import { type NewRecord, type ReceiptRecord, shortkeyOf } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
 import { chooseShareDomain } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';
-import { maxPassphraseBytes, tagOf } from './access.ts';
+import { tagOf } from './access.ts';
 import { flawOf, maxCiphertextBytes, type SealedInput } from './end-to-end.ts';
 import { generateValue } from './generated-value.ts';
 import { sendLink } from './link-mail.ts';

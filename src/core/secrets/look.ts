@@ -5,11 +5,13 @@
  *
  * Another nonce, or none, meets what everybody meets at a secret that is gone (P17).
  */
+
 import { deriveLookTag } from '../../crypto/derive.ts';
 import { sealLook, unwrapLook } from '../../crypto/look.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
+import { lookAnswers, lookSeconds } from '../../protocol/limits.ts';
 import { parseSecretKey, secretIdOf } from '../keys.ts';
-import { lookAnswers, lookSeconds, type NewLook } from '../ports/looks.ts';
+import type { NewLook } from '../ports/looks.ts';
 import { type AccessCore, type ProvenSecret, proveLive, unwrappedIn } from './access.ts';
 import type { FinishLookInput, InspectInput, SecretRefusal } from './outcomes.ts';
 

@@ -20,10 +20,11 @@ import type {
   ClaimTarget,
   IsAbandoned,
 } from '../../core/ports/claims.ts';
-import { lookRow, lookSeconds, type NewLook } from '../../core/ports/looks.ts';
+import { lookRow, type NewLook } from '../../core/ports/looks.ts';
 import { rootKidOf } from '../../core/ports/roots.ts';
 import type { StoredSecret } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { lookSeconds } from '../../protocol/limits.ts';
 import type { Burner } from '../../protocol/vocabulary.ts';
 import { createBatch } from './batches.ts';
 import { type Ending, type Endings, endingColumns, undoSeconds } from './endings.ts';

@@ -1,6 +1,6 @@
 import type { StoreClock } from '../../core/ports/clock.ts';
-import { lookSeconds } from '../../core/ports/looks.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { lookSeconds } from '../../protocol/limits.ts';
 import { erased } from './claims.ts';
 import type { Engine } from './engine.ts';
 import { decision, statement } from './statement.ts';

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import type { StoreClock } from '../../core/ports/clock.ts';
-import { lookSeconds } from '../../core/ports/looks.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { lookSeconds } from '../../protocol/limits.ts';
 import type { TimeAnchor } from '../store-time.ts';
 import { eraseLook, holdsLook } from './looks.ts';
 import type { Parts } from './parts.ts';

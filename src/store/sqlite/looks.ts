@@ -9,17 +9,13 @@
  * match. Nothing else reads that column of a received record: one of this version that has a mail has a row in
  * `deliveries`.
  */
+
 import type { Database } from 'bun:sqlite';
 import type { SecretId } from '../../core/keys.ts';
-import {
-  type LookStore,
-  lookRow,
-  lookSeconds,
-  type NewLook,
-  type StoredLook,
-} from '../../core/ports/looks.ts';
+import { type LookStore, lookRow, type NewLook, type StoredLook } from '../../core/ports/looks.ts';
 import type { RotationStore } from '../../core/ports/roots.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { lookSeconds } from '../../protocol/limits.ts';
 import { toSecret } from '../record-rows.ts';
 import type { Deciding, LocatedClaim } from './decisions.ts';
 import { type Locator, rowAmong } from './locator.ts';

@@ -2,13 +2,12 @@
  * The recipient's page with scripts. Only a trusted press opens (DOM §2.9), and only once. Leaving removes the value, and the back/forward
  * cache reloads the page. Nothing is stored, and only a press copies.
  */
+import { lookSeconds } from '../../protocol/limits.ts';
 import { fragmentIn } from '../../protocol/link.ts';
 import { beginCopying } from './copying.ts';
 import { find } from './dom.ts';
 import { listPairs } from './opened.ts';
 import { beginCover, beginPassphrase, blobOf, endMinute, forget, passphraseField } from './shown.ts';
-
-const minuteMs = 60_000;
 
 /** Takes the value's bytes from the address of the link that saves it. */
 function takeBytes(): Uint8Array<ArrayBuffer> {
@@ -80,7 +79,7 @@ function stopIfSealed(): void {
 stopIfSealed();
 window.addEventListener('hashchange', stopIfSealed);
 
-if (document.querySelector('.done') !== null) setTimeout(endMinute, minuteMs);
+if (document.querySelector('.done') !== null) setTimeout(endMinute, lookSeconds * 1_000);
 
 window.addEventListener('pagehide', forget);
 window.addEventListener('pageshow', (event) => {

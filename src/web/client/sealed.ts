@@ -7,6 +7,7 @@ import { newLook } from '../../../sdk/drawing.ts';
 import { MayflyError } from '../../../sdk/error.ts';
 import { askAgain, isLost } from '../../../sdk/lost-answer.ts';
 import { type Content, open, type Proofs, prove } from '../../../sdk/sealing.ts';
+import { lookSeconds } from '../../protocol/limits.ts';
 import { fragmentIn, isFragment } from '../../protocol/link.ts';
 import { beginTelling } from './copying.ts';
 import { find } from './dom.ts';
@@ -46,7 +47,6 @@ export type SealedText =
  * the fragment, which stays in the address for as long, and nothing at all after the minute.
  */
 const lookName = 'mayfly-look';
-const minuteMs = 60_000;
 
 interface KeptLook {
   readonly path: string;
@@ -88,7 +88,7 @@ function keptLook(path: string): KeptLook | null {
 
 function keepLook(path: string, hasPassphrase: boolean): KeptLook {
   const look = newLook();
-  held = { path, look, untilMs: Date.now() + minuteMs, hasPassphrase };
+  held = { path, look, untilMs: Date.now() + lookSeconds * 1_000, hasPassphrase };
   try {
     sessionStorage.setItem(lookName, JSON.stringify(held));
   } catch {

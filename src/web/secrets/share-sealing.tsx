@@ -2,8 +2,10 @@
  * Who encrypts, next to the button, and the file that only the browser can encrypt. Without scripts the server does: the script
  * (`client/share.ts`) shows the choice and the file.
  */
+
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
+import { maxPassphraseBytes } from '../../protocol/limits.ts';
 import { type Frame, workerAttributes } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
 
@@ -117,7 +119,7 @@ export const Unsealed: FC<Pick<SealingProps, 'frame'>> = ({ frame }) => {
   return (
     <template
       id="unsealed-note"
-      data-passphrase={say('share.passphraseTooLong', { size: size(1_024) })}
+      data-passphrase={say('share.passphraseTooLong', { size: size(maxPassphraseBytes) })}
       data-ill-formed={say('share.illFormed')}
     >
       <div class="note alert">

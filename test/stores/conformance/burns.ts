@@ -1,10 +1,11 @@
 /**
  * Checks of a burn by the link: it excludes claims and the creator's burns, takes only what was found, and a receipt says who burned it.
  */
+
 import { strict as assert } from 'node:assert';
 import type { SecretId } from '../../../src/core/keys.ts';
-import { lookAnswers } from '../../../src/core/ports/looks.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
+import { lookAnswers } from '../../../src/protocol/limits.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { deleteWhole, ownerIn } from './account-fixtures.ts';
 import {

@@ -1,15 +1,10 @@
 /** Looks as a claim makes them, for the checks of every store: their bytes are random but for what a store reads of them. */
+
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import {
-  type LookStore,
-  lookAnswers,
-  lookRow,
-  lookSeconds,
-  type NewLook,
-  type StoredLook,
-} from '../../../src/core/ports/looks.ts';
+import { type LookStore, lookRow, type NewLook, type StoredLook } from '../../../src/core/ports/looks.ts';
 import type { NewRecord, StoredSecret } from '../../../src/core/secret.ts';
+import { lookAnswers, lookSeconds } from '../../../src/protocol/limits.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { clientStays, found, putNew } from './check.ts';
 

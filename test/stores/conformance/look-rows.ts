@@ -1,7 +1,9 @@
 /** Checks of a second look's bytes: whether they fit their secret, other wrappings of them, copies, and restarts. */
+
 import { strict as assert } from 'node:assert';
 import type { SecretId } from '../../../src/core/keys.ts';
-import { lookRow, lookSeconds } from '../../../src/core/ports/looks.ts';
+import { lookRow } from '../../../src/core/ports/looks.ts';
+import { lookSeconds } from '../../../src/protocol/limits.ts';
 import {
   type ConformanceCheck,
   check,

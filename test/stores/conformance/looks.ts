@@ -2,8 +2,10 @@
  * Checks of the second look: the same opener may have the answer again, three answers in all within a minute; nobody else may, and
  * whatever ends it ends it for good.
  */
+
 import { strict as assert } from 'node:assert';
-import { lookAnswers, lookRow, lookSeconds } from '../../../src/core/ports/looks.ts';
+import { lookRow } from '../../../src/core/ports/looks.ts';
+import { lookAnswers, lookSeconds } from '../../../src/protocol/limits.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { deleteWhole, personNamed } from './account-fixtures.ts';
 import {

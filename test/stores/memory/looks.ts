@@ -1,16 +1,12 @@
 /** Second looks in memory: in the record itself, in place of its sealed secret. */
+
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { SecretId } from '../../../src/core/keys.ts';
-import {
-  type LookStore,
-  lookRow,
-  lookSeconds,
-  type NewLook,
-  type StoredLook,
-} from '../../../src/core/ports/looks.ts';
+import { type LookStore, lookRow, type NewLook, type StoredLook } from '../../../src/core/ports/looks.ts';
 import { rootKidOf } from '../../../src/core/ports/roots.ts';
 import type { StoredSecret, StoredState } from '../../../src/core/secret.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
+import { lookSeconds } from '../../../src/protocol/limits.ts';
 
 /** What a record holds of a look; its row names the tag and the answers left. */
 export interface MemoryLook {
