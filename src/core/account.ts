@@ -114,8 +114,8 @@ export interface TicketLimits {
   readonly windowSeconds: number;
 }
 
-/** A link that the operator hands over. */
-export type HandedTicket = Pick<StoredTicket, 'ticketHash' | 'createdAt' | 'expiresAt'>;
+/** Of a link that an operator passes on. */
+export type AccountLinkTicket = Pick<StoredTicket, 'ticketHash' | 'createdAt' | 'expiresAt'>;
 
 export interface StoredTicket {
   readonly kind: TicketKind;

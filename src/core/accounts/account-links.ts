@@ -6,7 +6,7 @@
 
 import { hashToken } from '../../crypto/derive.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
-import type { Account, HandedTicket, Ticket } from '../account.ts';
+import type { Account, AccountLinkTicket, Ticket } from '../account.ts';
 import { isDeliverable, usernameOf } from '../mail/recipients.ts';
 import type { PlanName } from '../plans.ts';
 import { Sensitive } from '../sensitive.ts';
@@ -53,7 +53,7 @@ export async function makeResetLink(
   return { outcome: 'made', isFirst: await hasNothing({ store }, username), ...link };
 }
 
-function draw(random: RandomBytes, createdAt: UnixSeconds): { link: AccountLink; stored: HandedTicket } {
+function draw(random: RandomBytes, createdAt: UnixSeconds): { link: AccountLink; stored: AccountLinkTicket } {
   const { bytes, text } = drawBearer(random);
   const expiresAt = createdAt + lifetimeSeconds;
   const stored = { ticketHash: hashToken(bytes, 'ticket'), createdAt, expiresAt };

@@ -2,7 +2,7 @@
 import type {
   Account,
   AccountId,
-  HandedTicket,
+  AccountLinkTicket,
   NewAccount,
   StoredPassword,
   StoredTicket,
@@ -13,14 +13,14 @@ import type {
 
 export interface TicketStore {
   /** Creates an account with a reset ticket, which sets its first password, both or neither. `null`: the username is taken. */
-  inviteAccount(account: NewAccount, ticket: HandedTicket): Promise<Account | null>;
+  inviteAccount(account: NewAccount, ticket: AccountLinkTicket): Promise<Account | null>;
   /**
    * Adds a ticket to the others of its kind for this username. `false`, and nothing changed, when a limit is reached.
    * Every ticket counts until the window has passed, even a used or expired one.
    */
   addTicket(ticket: StoredTicket, limits: TicketLimits): Promise<boolean>;
   /** Replaces all reset tickets of the account with this one, whatever the limits. `false`: no such account, or it is locked. */
-  replaceResetTickets(id: AccountId, ticket: HandedTicket): Promise<boolean>;
+  replaceResetTickets(id: AccountId, ticket: AccountLinkTicket): Promise<boolean>;
   /** The ticket, or `null` when it is unknown, used, voided or expired at store time. Changes nothing. */
   findTicket(kind: TicketKind, ticketHash: Uint8Array): Promise<StoredTicket | null>;
   /**

@@ -5,7 +5,7 @@
  * password up to the moment of the change. How many tickets a username may have is one rule for all stores (`mayKeepTicket`):
  * a ticket takes the place after those it was judged by, and if another took that place, it is judged again.
  */
-import type { AccountId, HandedTicket, StoredTicket } from '../../core/account.ts';
+import type { AccountId, AccountLinkTicket, StoredTicket } from '../../core/account.ts';
 import type { TicketStore } from '../../core/ports/tickets.ts';
 import {
   type AccountRow,
@@ -56,7 +56,7 @@ const redeemReset = decision(`
   SELECT ${accountColumns} FROM mayfly_store.redeem_reset(
     $3::bytea, (SELECT now FROM clock), $4::bytea, $5::bytea, $6::bytea, $7::bigint, $8::boolean) AS a`);
 
-const handed = ({ ticketHash, createdAt, expiresAt }: HandedTicket): Values => [
+const linkValues = ({ ticketHash, createdAt, expiresAt }: AccountLinkTicket): Values => [
   copyOf(ticketHash),
   createdAt,
   expiresAt,
@@ -65,7 +65,7 @@ const handed = ({ ticketHash, createdAt, expiresAt }: HandedTicket): Values => [
 export function createTicketStore(engine: Engine): TicketStore {
   return {
     async inviteAccount({ username, plan, createdAt }, ticket) {
-      const values = [username, plan, createdAt, ...handed(ticket)];
+      const values = [username, plan, createdAt, ...linkValues(ticket)];
       const row = await decided<{ id: AccountId }>(engine, insertInvited, values);
       return row && freshAccount({ id: row.id, username, plan, createdAt });
     },
@@ -82,7 +82,7 @@ export function createTicketStore(engine: Engine): TicketStore {
       }
     },
     async replaceResetTickets(id, ticket) {
-      const values = [id, ...handed(ticket)];
+      const values = [id, ...linkValues(ticket)];
       return (await decided<Done>(engine, replaceTickets, values, (row) => row.done))?.done ?? false;
     },
     async findTicket(kind, ticketHash) {

@@ -6,7 +6,7 @@
 import type { Database } from 'bun:sqlite';
 import type {
   Account,
-  HandedTicket,
+  AccountLinkTicket,
   StoredPassword,
   StoredTicket,
   TicketKind,
@@ -76,7 +76,7 @@ export function createTicketWrites(db: Database): TicketWrites {
   }
 
   /** Replaces all others, and counts against mailed ones until it expires. */
-  function handTicket(username: string, { ticketHash, createdAt, expiresAt }: HandedTicket): void {
+  function putLinkTicket(username: string, { ticketHash, createdAt, expiresAt }: AccountLinkTicket): void {
     voidTickets.run('reset', username);
     keepTicket.run('reset', username, ticketHash, createdAt, expiresAt, expiresAt);
   }
@@ -99,12 +99,12 @@ export function createTicketWrites(db: Database): TicketWrites {
     },
     replaceResetTickets(_now, id, ticket) {
       const found = unlockedName.get(id);
-      if (found !== null) handTicket(found.username, ticket);
+      if (found !== null) putLinkTicket(found.username, ticket);
       return found !== null;
     },
     inviteAccount(_now, newAccount, ticket) {
       const inserted = insertAccount(newAccount);
-      if (inserted !== null) handTicket(inserted.username, ticket);
+      if (inserted !== null) putLinkTicket(inserted.username, ticket);
       return inserted;
     },
     redeemSignUp(now, ticketHash, { plan, createdAt }, password) {

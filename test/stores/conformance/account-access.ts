@@ -2,7 +2,7 @@
  * Checks of what the operator decides about an account: the links that are handed over, locks, and what is listed.
  */
 import { strict as assert } from 'node:assert';
-import type { AccountId, HandedTicket } from '../../../src/core/account.ts';
+import type { AccountId, AccountLinkTicket } from '../../../src/core/account.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   accountNamed,
@@ -28,9 +28,9 @@ import {
 } from './check.ts';
 
 /** Of whichever account it is given to. */
-const handed = (store: Store): HandedTicket => newTicket('reset', '', store.now());
+const linkTicket = (store: Store): AccountLinkTicket => newTicket('reset', '', store.now());
 
-const isThere = async (store: Store, ticket: HandedTicket): Promise<boolean> =>
+const isThere = async (store: Store, ticket: AccountLinkTicket): Promise<boolean> =>
   (await store.findTicket('reset', ticket.ticketHash)) !== null;
 
 const stranger = 99 as AccountId;
@@ -40,7 +40,7 @@ const linkChecks: readonly ConformanceCheck[] = [
     'P16',
     'an invited account has neither a password nor a token, and its link sets its first password, once',
     async ({ store }) => {
-      const ticket = handed(store);
+      const ticket = linkTicket(store);
       const account = await store.inviteAccount(
         { ...newAccount('ann@example.org'), plan: 'identity' },
         ticket,
@@ -65,7 +65,7 @@ const linkChecks: readonly ConformanceCheck[] = [
     'P16',
     'of many that invite one username at once one does, and the links of the others set nothing',
     async ({ store }) => {
-      const tickets = Array.from({ length: 10 }, () => handed(store));
+      const tickets = Array.from({ length: 10 }, () => linkTicket(store));
       const made = await Promise.all(
         tickets.map((ticket) => store.inviteAccount(newAccount('ann@example.org'), ticket)),
       );
@@ -92,14 +92,14 @@ const linkChecks: readonly ConformanceCheck[] = [
       ];
       const signUp = await ticketFor(store, 'sign_up', 'ann@example.org');
       const bobs = await ticketFor(store, 'reset', 'bob@example.org');
-      const [first, second] = [handed(store), handed(store)];
+      const [first, second] = [linkTicket(store), linkTicket(store)];
       for (const ticket of [first, second])
         assert.equal(await store.replaceResetTickets(ann.id, ticket), true);
       const ofAnn = await Promise.all([...mailed, first, second].map((ticket) => isThere(store, ticket)));
       assert.deepEqual(ofAnn, [false, false, false, true]);
       assert.equal(await isThere(store, bobs), true);
       assert.notEqual(await store.findTicket('sign_up', signUp.ticketHash), null);
-      assert.equal(await store.replaceResetTickets(stranger, handed(store)), false);
+      assert.equal(await store.replaceResetTickets(stranger, linkTicket(store)), false);
     },
   ),
 ];
@@ -170,13 +170,13 @@ const lockChecks: readonly ConformanceCheck[] = [
       ];
       await store.lockAccount(id);
       assert.deepEqual([await isThere(store, mailed), await isThere(store, bobs)], [false, true]);
-      assert.equal(await store.replaceResetTickets(id, handed(store)), false);
+      assert.equal(await store.replaceResetTickets(id, linkTicket(store)), false);
       const later = newTicket('reset', 'ann@example.org', store.now());
       await store.addTicket(later, noTicketLimits);
       assert.equal(await store.redeemReset(later.ticketHash, newPassword(), 'revoke'), null);
       assert.deepEqual((await store.findPassword('ann@example.org'))?.password, ann.password);
       await store.unlockAccount(id);
-      const next = handed(store);
+      const next = linkTicket(store);
       assert.equal(await store.replaceResetTickets(id, next), true);
       assert.deepEqual(await store.redeemReset(next.ticketHash, newPassword(), 'keep'), ann.account);
     },

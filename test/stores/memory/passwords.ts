@@ -4,7 +4,7 @@
  * Finding a ticket, using it up and its effect are one step, so a ticket works once and voids the others of its kind.
  * Setting a password with a ticket ends every session of the account.
  */
-import type { AccountId, HandedTicket, StoredTicket, TicketKind } from '../../../src/core/account.ts';
+import type { AccountId, AccountLinkTicket, StoredTicket, TicketKind } from '../../../src/core/account.ts';
 import type { PasswordStore } from '../../../src/core/ports/passwords.ts';
 import type { TicketStore } from '../../../src/core/ports/tickets.ts';
 import { countsUntil, mayKeepTicket } from '../../../src/store/store.ts';
@@ -39,7 +39,7 @@ export function createMemoryPasswords(tables: AccountTables, time: Pick<StoreTim
   }
 
   /** Replaces all others; it counts against mailed ones until it expires. */
-  function handTicket(username: string, ticket: HandedTicket): void {
+  function putLinkTicket(username: string, ticket: AccountLinkTicket): void {
     voidTickets(tables, 'reset', username);
     const stored = copyOfTicket({ ...ticket, kind: 'reset', username });
     tickets.set(ticket.ticketHash.toHex(), { ...stored, countsUntil: ticket.expiresAt });
@@ -68,12 +68,12 @@ export function createMemoryPasswords(tables: AccountTables, time: Pick<StoreTim
     async replaceResetTickets(id, ticket) {
       const account = tables.accounts.get(id);
       if (account === undefined || account.lockedAt !== null) return false;
-      handTicket(account.username, ticket);
+      putLinkTicket(account.username, ticket);
       return true;
     },
     async inviteAccount(newAccount, ticket) {
       const account = insertAccount(tables, newAccount);
-      if (account !== null) handTicket(account.username, ticket);
+      if (account !== null) putLinkTicket(account.username, ticket);
       return account;
     },
     async findTicket(kind, ticketHash) {
