@@ -1,5 +1,5 @@
 /**
- * The only reader of request bodies, bounded in bytes and time (P21): it holds at most the cap and one chunk, whatever Content-Length says.
+ * The only reader of request bodies, bounded in bytes and time (P21): it holds at most the cap and one chunk, regardless of Content-Length.
  * A large body may take longer while it keeps coming. Most bodies arrive in the packet of their head and are complete at the end of the
  * turn; one interval watches all others. A small body with a length goes through the runtime's own buffering, at a tenth of a stream's
  * cost.

@@ -37,7 +37,7 @@ export interface Exchange {
   /** Counts another call against the operation's limit, for an answer that does several things. `null`: allowed. */
   countAnother(): LimitRefusal | null;
   reportFault(error: unknown): void;
-  /** On whatever answer follows, refusals included. Printable ASCII. */
+  /** Of the answer, even a refusal. Printable ASCII. */
   setAnswerHeader(name: string, value: string): void;
 }
 
@@ -120,7 +120,7 @@ export function problemsOf(
     ['body_too_large', readsBody],
     ['unsupported_media_type', readsBody],
     ['invalid_fields', readsBody],
-    // Wrong credentials count whatever the operation's own limit.
+    // Wrong credentials always count.
     ['rate_limited', limit !== 'none' || access !== 'open'],
     ['internal', true],
     ['unavailable', true],

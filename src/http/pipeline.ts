@@ -246,7 +246,7 @@ async function answer<T extends SideTypes>(
   const input = decoded instanceof Promise ? await decoded : decoded;
   if (mayChange(method)) {
     if (!call.hasReadBody) await endOfTurn();
-    // With the client gone, whatever the answer would have consumed stays (P3).
+    // The client is gone: consume nothing for it (P3).
     if (call.request.signal.aborted) return refuse(side, call, clientLeft);
   }
   return side.respond(call, await side.handle(call, target, input));

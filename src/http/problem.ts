@@ -6,7 +6,7 @@ import type { TokenScope } from '../core/account.ts';
 export type Problem =
   /** Unparsable body, invalid percent-encoding or UTF-8, repeated or structured parameter. */
   | { readonly problem: 'malformed'; readonly message: string }
-  /** `isEncoded`: refused for its `Content-Encoding`, whatever the type. */
+  /** `isEncoded`: refused for its `Content-Encoding`, not its type. */
   | { readonly problem: 'unsupported_media_type'; readonly isEncoded?: true }
   | { readonly problem: 'body_too_large'; readonly capBytes: number }
   | { readonly problem: 'not_found' }

@@ -1,5 +1,5 @@
 /**
- * DNS names, DNS queries, and the content of DKIM records. A resolver contacts only the configured servers, whatever an answer says. Every
+ * DNS names, DNS queries, and the content of DKIM records. A resolver contacts only the configured servers, regardless of the answers. Every
  * query has a time limit, answers are bounded, and nothing is cached between queries. Only the public half of a DKIM key is compared, shown
  * or looked up. Sources: RFC 1035 §2.3.4, RFC 1123 §2.1, RFC 5890, RFC 6376 §3.6.1, the WHATWG URL Standard (how browsers read a host),
  * publicsuffix.org.
@@ -199,7 +199,7 @@ function publicHalf(privateKey: Sensitive<string>): KeyObject | null {
   }
 }
 
-/** The tag `p` of a record: base64, in which blanks mean nothing. */
+/** The tag `p` of a record: base64, where blanks mean nothing. */
 function keyIn(record: string): string | null {
   const tag = /(?:^|;)\s*p\s*=([^;]*)/.exec(record)?.[1];
   return tag === undefined ? null : tag.replace(/\s+/g, '');

@@ -13,7 +13,7 @@ function lists(): ReturnType<typeof load> {
   return loading;
 }
 
-/** In the list as it is or without the digits and signs around its letters, a repetition of such a text, or tiny. */
+/** In the list, with or without the digits and signs around its letters, a repetition of such a text, or tiny. */
 export const isCommonPassword: IsCommonPassword = async (password) => {
   const { common } = await lists();
   const lower = password.toLowerCase();

@@ -47,7 +47,7 @@ export function outcomeUnknown(label: string): Refusal {
   return { status: 503, code: 'unavailable', message, retryAfterSeconds };
 }
 
-/** The credentials are right, but the key's region requires one of its own accounts. */
+/** The credentials are right, but the key's region requires an account there. */
 export function accountElsewhere(home: string, keeper: string): Refusal {
   const message = `Not authorized: these credentials are of the region ${home}, and the key is of the region ${keeper}, where this needs an account`;
   return { status: 401, code: 'not_authorized', message };
