@@ -1,6 +1,6 @@
 /** What the script that counts the product counts, on small made-up trees. */
 import { describe, expect, it } from 'bun:test';
-import { circlesIn, commentLines, folderGraph, importsOf } from '../../scripts/stats.mjs';
+import { circlesIn, commentLines, folderGraph, importsOf, partOf, smallFiles } from '../../scripts/stats.mjs';
 
 const graphOf = (edges: Readonly<Record<string, readonly string[]>>) => new Map(Object.entries(edges));
 
@@ -39,6 +39,30 @@ describe('the counts of the product', () => {
     const files = graphOf({ 'x/1.ts': ['y/1.ts'], 'y/2.ts': ['x/2.ts'], 'y/1.ts': ['y/2.ts'], 'x/2.ts': [] });
     expect(circlesIn(files)).toEqual([]);
     expect(circlesIn(folderGraph(files))).toEqual([['x', 'y']]);
+  });
+
+  it('find small files with one importer, unless that one gathers many', () => {
+    const commands = Array.from({ length: 6 }, (_, n) => `src/cli/${n}.ts`);
+    const graph = new Map([
+      ['src/cli/run.ts', commands],
+      ['src/a.ts', ['src/b.ts', 'src/c.ts']],
+      ['src/d.ts', ['src/c.ts', 'src/long.ts']],
+      ...['src/b.ts', 'src/c.ts', 'src/long.ts', ...commands].map((path) => [path, []] as [string, string[]]),
+    ]);
+    const linesOf = (path: string) => (path === 'src/long.ts' ? 100 : 99);
+    expect(smallFiles(graph, linesOf)).toEqual([['src/b.ts', 'src/a.ts']]);
+  });
+
+  it('put each file into one part', () => {
+    const paths = [
+      'src/app.ts',
+      'src/api/x.ts',
+      'src/store/sqlite/x.ts',
+      'src/store/sqlite/moving.ts',
+      'sdk/x.ts',
+    ];
+    expect(paths.map(partOf)).toEqual(['start', 'server', 'server', 'move', 'sdk']);
+    expect([partOf('test/x.ts'), partOf('node:fs')]).toEqual([undefined, undefined]);
   });
 
   it('count the lines that hold only a comment', () => {
