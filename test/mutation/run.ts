@@ -31,11 +31,11 @@ function readArguments(args: readonly string[]) {
 /** Files of tests that failed once, and whether they pass on unchanged code: others cannot judge. */
 const soundness = new Map<string, Promise<boolean>>();
 
-/** Asked with the one test of it that failed. It gets a second try, in case the machine was just busy. */
+/** Asked with the one test of it that failed, and then with all: the machine may just have been busy, or what failed was no test. */
 function isSound(sandbox: Sandbox, { file, name }: { file: string; name: string }): Promise<boolean> {
-  const passes = async () =>
-    (await sandbox.runTests([file], patienceMs, asPattern(name))).verdict === 'passed';
-  const known = soundness.get(file) ?? passes().then((isPassed) => isPassed || passes());
+  const passes = async (names?: string) =>
+    (await sandbox.runTests([file], patienceMs, names)).verdict === 'passed';
+  const known = soundness.get(file) ?? passes(asPattern(name)).then((isPassed) => isPassed || passes());
   soundness.set(file, known);
   return known;
 }

@@ -27,7 +27,7 @@ export function readSeconds(root: string): SecondsOf {
 
 /** Of the judges that run before the rest: a mutant that loops is caught right after these. */
 const firstSeconds = 3;
-/** For all judges of one mutant. Those that take the rest do not run. */
+/** For the judges of one mutant that its scope does not name. Those that would take longer do not run. */
 const budgetSeconds = 30;
 
 const filesOf = (root: string, pattern: string): string[] =>
@@ -87,14 +87,15 @@ export function judgesOf(
   const rankOf = (test: string) => (beside.has(test) ? 1 : (distances.get(test) ?? 0)) + secondsOf(test);
   const named = scope.conformance === undefined ? [] : [namedGroup(scope.conformance, path, secondsOf)];
   const known = new Set([...beside, ...listJudges(root).filter((test) => distances.has(test))]);
-  let secondsLeft = budgetSeconds - total(named);
+  let secondsLeft = budgetSeconds;
   const judges = [...known]
     .filter((test) => test !== scope.conformance)
     .sort((a, b) => rankOf(a) - rankOf(b))
     .map((test) => ({ files: [test], seconds: secondsOf(test) }))
-    .filter(({ seconds }) => {
-      if (seconds <= secondsLeft) secondsLeft -= seconds;
-      else return false;
+    .filter(({ files: [test = ''], seconds }) => {
+      if (beside.has(test)) return true;
+      if (seconds > secondsLeft) return false;
+      secondsLeft -= seconds;
       return true;
     });
   const isClose = ([test = '']: readonly string[]) => beside.has(test) || distances.get(test) === 1;
