@@ -46,7 +46,7 @@ export type TargetState =
 
 /** Changed rows in their current state, all of one moment. */
 export interface Changes {
-  readonly notes: readonly number[];
+  readonly changeIds: readonly number[];
   readonly tables: readonly ChangedRows[];
 }
 
@@ -72,7 +72,7 @@ export interface MoveSource extends AsyncDisposable {
   countRows(): Promise<number>;
   readPage(table: MovedTable, after: string | null, limit: number): Promise<readonly MovedRow[]>;
   readChanges(limit: number): Promise<Changes>;
-  forget(notes: readonly number[]): Promise<void>;
+  forget(changeIds: readonly number[]): Promise<void>;
   close(): Promise<void>;
   /** Only of a closed source. */
   readFacts(): Promise<StoreFacts>;
@@ -187,10 +187,10 @@ async function follow({ source, target, pageRows }: MoveOptions): Promise<number
   let followed = 0;
   for (;;) {
     const changes = await source.readChanges(limit);
-    if (changes.notes.length === 0) return followed;
+    if (changes.changeIds.length === 0) return followed;
     await target.applyChanges(changes);
-    await source.forget(changes.notes);
+    await source.forget(changes.changeIds);
     followed += changes.tables.reduce((sum, { rows }) => sum + rows.length, 0);
-    if (changes.notes.length < limit) return followed;
+    if (changes.changeIds.length < limit) return followed;
   }
 }

@@ -280,7 +280,7 @@ export function createClaimStore(
       };
       const kept = keptOf(target);
       if (ask.look !== null && isOfLaterRoot(ask.look, kept))
-        await roots.note(ask.look.sealedLook, ask.look.until);
+        await roots.extend(ask.look.sealedLook, ask.look.until);
       const row = await claimOrPutBack(ask, kept);
       if (row === 'abandoned') return row;
       if (row?.is_won) return 'won';

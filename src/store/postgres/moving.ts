@@ -60,7 +60,7 @@ const noteFunction = (table: MovedTable): string => `
   END $$`;
 
 /** Locking several tables together could deadlock with a node's statement. */
-async function noteChanges(session: MoveSession): Promise<void> {
+async function recordChanges(session: MoveSession): Promise<void> {
   for (const table of movedTables)
     await session.write(async () => {
       await session.ask(noteFunction(table));
@@ -102,15 +102,16 @@ export async function openPostgresSource(
   return {
     async begin(fresh) {
       const state = await session.write(() => beginCopying(session, run, fresh));
-      if (state.phase === 'copying') await noteChanges(session);
+      if (state.phase === 'copying') await recordChanges(session);
       return state;
     },
     countRows: () => countRows(session, current),
     readPage: (table, after, limit) => readPage(session, table, current(table), after, limit),
     readChanges: (limit) => session.read(() => readChanges(session, current, limit)),
-    forget: (notes) =>
+    forget: (changeIds) =>
       run.write(
-        async () => void (await ask('DELETE FROM mayfly_store.move_changes WHERE note = ANY($1)', [notes])),
+        async () =>
+          void (await ask('DELETE FROM mayfly_store.move_changes WHERE note = ANY($1)', [changeIds])),
       ),
     async close() {
       if (isClosed) return;
@@ -151,7 +152,7 @@ async function beginCopying(session: MoveSession, run: ReturnType<typeof createR
   }
   await run.begin();
   const begun = await moveOf(session);
-  if (begun === null) throw new Error('the move was not noted');
+  if (begun === null) throw new Error('the move was not recorded');
   return { id: begun.id, phase: begun.phase as SourcePhase };
 }
 
@@ -166,18 +167,18 @@ async function readChanges(
   current: (table: MovedTable) => string,
   limit: number,
 ): Promise<Changes> {
-  const noted = await session.ask<{ note: number; table_name: string; row_key: string }>(
+  const changed = await session.ask<{ note: number; table_name: string; row_key: string }>(
     'SELECT note, table_name, row_key FROM mayfly_store.move_changes ORDER BY note LIMIT $1',
     [limit],
   );
   const tables: Changes['tables'][number][] = [];
-  for (const name of new Set(noted.map((each) => each.table_name))) {
+  for (const name of new Set(changed.map((each) => each.table_name))) {
     const table = tableNamed(name);
-    const keys = [...new Set(noted.filter((each) => each.table_name === name).map((each) => each.row_key))];
+    const keys = [...new Set(changed.filter((each) => each.table_name === name).map((each) => each.row_key))];
     tables.push({ table, keys, rows: await readRows(session, table, current(table), keys) });
   }
   const order = (one: { table: MovedTable }) => movedTables.indexOf(one.table);
-  return { notes: noted.map(({ note }) => note), tables: tables.sort((a, b) => order(a) - order(b)) };
+  return { changeIds: changed.map(({ note }) => note), tables: tables.sort((a, b) => order(a) - order(b)) };
 }
 
 const numbered = { accounts: 'id', tokens: 'token_id', sessions: 'session_id' } as const;

@@ -25,21 +25,21 @@ const raiseUse = decision(`
 
 export interface RootUses {
   /** Resolves once it is durable that a record may live until then under the root that its sealed bytes name. */
-  note(sealed: Uint8Array, until: UnixSeconds): Promise<void>;
+  extend(sealed: Uint8Array, until: UnixSeconds): Promise<void>;
 }
 
 export function createRootUses(engine: Engine): RootUses {
-  const known = new Map<number, { readonly until: UnixSeconds; readonly noted: Promise<unknown> }>();
+  const known = new Map<number, { readonly until: UnixSeconds; readonly stored: Promise<unknown> }>();
   return {
-    async note(sealed, until) {
+    async extend(sealed, until) {
       const kid = rootKidOf(sealed) ?? 0;
       const latest = known.get(kid);
-      if (latest !== undefined && until <= latest.until) return void (await latest.noted);
+      if (latest !== undefined && until <= latest.until) return void (await latest.stored);
       const dayEnd = Math.ceil(until / daySeconds) * daySeconds;
-      const noted = engine.decide(raiseUse, [kid, dayEnd]);
-      const use = { until: dayEnd, noted };
+      const stored = engine.decide(raiseUse, [kid, dayEnd]);
+      const use = { until: dayEnd, stored };
       known.set(kid, use);
-      await noted.catch((fault: unknown) => {
+      await stored.catch((fault: unknown) => {
         if (known.get(kid) === use) known.delete(kid);
         throw fault;
       });
@@ -219,7 +219,7 @@ export function createWrappings(engine: Engine, uses: RootUses): RotationStore['
     ];
     const [row] = await engine.read<{ expires_at: UnixSeconds }>(findWrapped, [secretId, from]);
     if (row === undefined || from.length !== to.length) return false;
-    await uses.note(to, row.expires_at);
+    await uses.extend(to, row.expires_at);
     const replaced = await replace({ secretId, from, to });
     if (replaced === null || replaced === 'abandoned') return false;
     if (!replaced.is_open) throw new ServiceError('unavailable', 'The root of the wrapping was closed.');

@@ -163,7 +163,7 @@ function createPut(engine: Engine, roots: RootUses): SecretStore['put'] {
   });
   return async (given) => {
     const record = copyOfRecord(given);
-    await roots.note(record.sealedSecret, record.expiresAt);
+    await roots.extend(record.sealedSecret, record.expiresAt);
     if ((await put(record)) !== true)
       throw new ServiceError(
         'unavailable',
@@ -194,7 +194,7 @@ export function createSecretStore(engine: Engine): PostgresSecrets {
     findSecret,
     async setExpiry(id, from, { expiresAt, receiptExpiresAt, noticeDueAt, sealedSecret }) {
       const values = [copyOf(id), from, expiresAt, receiptExpiresAt, noticeDueAt, copyOf(sealedSecret)];
-      await roots.note(sealedSecret, expiresAt);
+      await roots.extend(sealedSecret, expiresAt);
       return (await engine.decide(setExpiry, values)).length === 1;
     },
     ...createClaimStore(engine, { endings, roots, keptOf }),

@@ -88,7 +88,7 @@ export function createClaimWrites(
       if (look === undefined)
         return claim.run(now, position, secretId, rowVersion).changes === 1 ? 'won' : 'gone';
       const outcome = claimWithLook(now, target, look);
-      if (outcome === 'won') roots.note(rootKidOf(look.sealedLook) ?? 0, look.until);
+      if (outcome === 'won') roots.extend(rootKidOf(look.sealedLook) ?? 0, look.until);
       return outcome;
     },
     burn(now, { position, id }) {

@@ -37,7 +37,7 @@ const eraseRecent = `
   UPDATE records SET recent_box = zeroblob(length(recent_box))
   WHERE position = ?1 AND owner = ?2 AND recent_box IS NOT NULL`;
 
-const noteProgress = `
+const advanceDeletion = `
   UPDATE deletions SET upto = ?2, burned = burned + ?3, finished_at = ?4 WHERE account_id = ?1`;
 
 interface DeletionRow {
@@ -67,7 +67,7 @@ export function createAccountDeletion(
   const endLook = db.query(endLookOwned);
   const erase = db.query(eraseRecent);
   const eraseMemo = db.query(eraseMemoAt);
-  const note = db.query(noteProgress);
+  const advance = db.query(advanceDeletion);
 
   function nextOf(id: AccountId, after: number, limit: number) {
     const found = indexed.all(id, after, limit);
@@ -103,7 +103,7 @@ export function createAccountDeletion(
       if (known.finished_at !== null) return { outcome: 'was_finished', burned: known.burned };
       const { positions, upto, isEnd } = nextOf(id, known.upto, limit);
       const burned = positions.filter((position) => end(position, id, now)).length;
-      note.run(id, upto, burned, isEnd ? now : null);
+      advance.run(id, upto, burned, isEnd ? now : null);
       return { outcome: isEnd ? 'finished' : 'more', burned: known.burned + burned };
     },
   };

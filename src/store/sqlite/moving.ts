@@ -119,16 +119,16 @@ export function openSqliteSource(directory: string, clock: MachineClock): MoveSo
         if (known === null || known.phase === 'open' || known.phase === 'filling') beginCopying(db, fresh);
         run.begin();
         const { id, phase } = moveOf(db) ?? {};
-        if (id === undefined) throw new Error('the move was not noted');
+        if (id === undefined) throw new Error('the move was not recorded');
         return { id, phase: phase as SourcePhase };
       });
     },
     countRows: async () => countRows(db),
     readPage: async (table, after, limit) => readPage(db, table, after, limit),
     readChanges: async (limit) => readChanges(db, limit),
-    forget: async (notes) =>
+    forget: async (changeIds) =>
       run.write(() => {
-        for (const note of notes) db.query('DELETE FROM move_changes WHERE note = ?1').run(note);
+        for (const id of changeIds) db.query('DELETE FROM move_changes WHERE note = ?1').run(id);
       }),
     close: async () =>
       run.write(() => {
@@ -177,18 +177,21 @@ function countRows(db: Database): number {
 function readChanges(db: Database, limit: number): Changes {
   db.run('BEGIN');
   try {
-    const noted = db
+    const changed = db
       .query<{ note: number; table_name: string; row_key: string }, [number]>(
         'SELECT note, table_name, row_key FROM move_changes ORDER BY note LIMIT ?1',
       )
       .all(limit);
     const tables = movedTables.map((table) => {
-      const ofTable = noted.filter((each) => each.table_name === table.name);
+      const ofTable = changed.filter((each) => each.table_name === table.name);
       const keys = [...new Set(ofTable.map((each) => each.row_key))];
       const rows = keys.map((key) => readRow(db, table, key)).filter((row) => row !== null);
       return { table, keys, rows };
     });
-    return { notes: noted.map(({ note }) => note), tables: tables.filter(({ keys }) => keys.length > 0) };
+    return {
+      changeIds: changed.map(({ note }) => note),
+      tables: tables.filter(({ keys }) => keys.length > 0),
+    };
   } finally {
     if (db.inTransaction) db.run('COMMIT');
   }

@@ -20,7 +20,7 @@ import { locateSecret, type Parts, type Read, readBy } from './parts.ts';
 const daySeconds = 86_400;
 
 export interface RootUses {
-  note(kid: number, expiresAt: UnixSeconds): void;
+  extend(kid: number, expiresAt: UnixSeconds): void;
   forget(): void;
 }
 
@@ -30,7 +30,7 @@ export function createRootUses(db: Database): RootUses {
     ON CONFLICT (kid) DO UPDATE SET until = max(until, excluded.until)`);
   const known = new Map<number, UnixSeconds>();
   return {
-    note(kid, expiresAt) {
+    extend(kid, expiresAt) {
       if (expiresAt <= (known.get(kid) ?? 0)) return;
       const until = Math.ceil(expiresAt / daySeconds) * daySeconds;
       raise.run(kid, until);
@@ -133,7 +133,7 @@ export function createRootWrites(
       const kid = rootKidOf(to) ?? 0;
       if (closing.get(kid) !== null) return null;
       const replaced = wrapping.get(position, id, from, to);
-      if (replaced !== null) uses.note(kid, replaced.expires_at);
+      if (replaced !== null) uses.extend(kid, replaced.expires_at);
       return replaced !== null;
     },
   };

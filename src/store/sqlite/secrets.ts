@@ -97,7 +97,7 @@ export function createSecretWrites(db: Database, roots: RootUses): SecretWrites 
         record.sealedSecret,
       );
       if (changes === 0) return null;
-      roots.note(kid, record.expiresAt);
+      roots.extend(kid, record.expiresAt);
       const position = Number(lastInsertRowid);
       if (record.deliveryStaleAt !== null) queue(position, record.createdAt, record.deliveryStaleAt);
       if (record.noticeDueAt !== null) keepNotice(position, record.noticeDueAt);
@@ -107,7 +107,7 @@ export function createSecretWrites(db: Database, roots: RootUses): SecretWrites 
     setExpiry(now, { position, id }, from, { expiresAt, receiptExpiresAt, noticeDueAt, sealedSecret }) {
       const changed = expiry.get(now, position, id, from, expiresAt, receiptExpiresAt, sealedSecret);
       if (changed === null) return false;
-      roots.note(rootKidOf(sealedSecret) ?? 0, expiresAt);
+      roots.extend(rootKidOf(sealedSecret) ?? 0, expiresAt);
       guesses.run(expiresAt, changed.secret_id);
       if (noticeDueAt === null) forgetNotice(position);
       else keepNotice(position, noticeDueAt);
