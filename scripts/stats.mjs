@@ -23,7 +23,7 @@ const places = [
   ['command', /^src\/cli\//],
   ['router', /^src\/router\//],
   ['postgres', /^src\/store\/postgres\//],
-  ['move', /^src\/store\/(move\/|sqlite\/(backup|copier|copy-problems|moving|move-rows)\.ts$)/],
+  ['move', /^src\/store\/(move\/|sqlite\/(backup|copier|moving|move-rows)\.ts$)/],
   ['server', /^src\//],
   ['sdk', /^sdk\//],
   ['bench', /^bench\//],

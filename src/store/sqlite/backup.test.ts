@@ -30,8 +30,7 @@ import {
 import type { BackupOutcome } from '../../core/store-copies.ts';
 import type { MachineClock } from '../../core/time.ts';
 import { StoreRefusal } from '../store.ts';
-import { backUpStore, previewRestore, restoreStore } from './backup.ts';
-import { wordsOf } from './copy-problems.ts';
+import { backUpStore, previewRestore, restoreStore, wordsOf } from './backup.ts';
 import { openSqliteStore, type SqliteStore } from './store.ts';
 
 let parent = '';
