@@ -73,5 +73,5 @@ export function appIcons(): Texts {
 
 if (import.meta.main) {
   const [kind, ...names] = process.argv.slice(2);
-  console.log(JSON.stringify(await (kind === 'sdk' ? sdk() : scripts(names))));
+  await Bun.write(Bun.stdout, JSON.stringify(await (kind === 'sdk' ? sdk() : scripts(names))));
 }
