@@ -137,7 +137,7 @@ async function restoredStore(settings: Settings, isAccepted: boolean): Promise<B
   const { store } = settings;
   if (store === 'sqlite') return { outcome: 'refused', problem: embedded };
   const { openMoveSession } = await import('./store/postgres/move-session.ts');
-  const { acceptRestore, previewRestored } = await import('./store/postgres/accept-restore.ts');
+  const { acceptRestore, previewRestored } = await import('./store/postgres/moving.ts');
   const options = optionsFor(settings, store);
   try {
     await checkServer(settings, store);

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import type { Account } from '../../src/core/account.ts';
 import type { NewRecord } from '../../src/core/secret.ts';
 import { createMachineClock } from '../../src/ops/machine-clock.ts';
-import { acceptRestore } from '../../src/store/postgres/accept-restore.ts';
+import { acceptRestore } from '../../src/store/postgres/moving.ts';
 import { openMoveSession } from '../../src/store/postgres/move-session.ts';
 import { openPostgresSource } from '../../src/store/postgres/moving.ts';
 import { probeServer, toRefusal } from '../../src/store/postgres/server.ts';

@@ -3,6 +3,8 @@
  * transaction. A trigger is created under a lock that waits for current writers, so no change is missed by both the
  * triggers and the pages, which are read later. Closing puts the fence up (`fence.ts`).
  */
+
+import type { BackupFacts } from '../../core/store-copies.ts';
 import {
   type Changes,
   type MoveId,
@@ -19,6 +21,7 @@ import { fencedWords, StoreRefusal } from '../store.ts';
 import { isFenced, nameIn, putUpFence, takeDownFence } from './fence.ts';
 import { addRows, deleteRows, keyInTrigger, putRows, readPage, readRows } from './move-rows.ts';
 import { type MoveSession, openMoveSession, type PostgresAddress } from './move-session.ts';
+import { findPlace, keepPlace } from './restores.ts';
 
 /** So that no two runs change anything together. */
 async function moveOf({ ask }: MoveSession): Promise<MoveRow | null> {
@@ -70,7 +73,7 @@ async function recordChanges(session: MoveSession): Promise<void> {
 }
 
 /** Within a transaction. */
-export async function forgetTriggers({ ask }: MoveSession, isClosed: boolean): Promise<void> {
+async function forgetTriggers({ ask }: MoveSession, isClosed: boolean): Promise<void> {
   for (const { name } of movedTables) {
     await ask(`DROP TRIGGER IF EXISTS note_moved ON ${nameIn(name, isClosed)}`);
     await ask(`DROP FUNCTION IF EXISTS mayfly_store.note_moved_${name}()`);
@@ -261,7 +264,7 @@ export async function openPostgresTarget(
     setFacts: (facts) => run.write(() => setFacts(session, facts)),
     open: () =>
       run.write(async () => {
-        await noteRoots(session);
+        await recordRoots(session);
         await takeDownFence(ask);
         await ask("UPDATE mayfly_store.move SET phase = 'open'");
       }),
@@ -322,11 +325,49 @@ async function setFacts({ ask }: MoveSession, { time, firstOpenRoot, lastIds }: 
 }
 
 /** Rounded up as `roots.ts` does. */
-async function noteRoots({ ask }: MoveSession): Promise<void> {
+async function recordRoots({ ask }: MoveSession): Promise<void> {
   await ask(
     `INSERT INTO mayfly_store.root_uses (kid, until)
      SELECT get_byte(sealed_secret, 1) * 256 + get_byte(sealed_secret, 2) AS kid, max(expires_at) + 86400
      FROM ${nameIn('records', true)} WHERE length(sealed_secret) > 2 GROUP BY 1
      ON CONFLICT (kid) DO UPDATE SET until = greatest(root_uses.until, excluded.until)`,
   );
+}
+
+/** What a restored store holds; `null` for one that is not known to be restored. */
+export async function previewRestored({ ask }: MoveSession): Promise<BackupFacts | null> {
+  if (!(await isFenced(ask))) return null;
+  const [facts] = await ask<BackupFacts>(`
+    SELECT t.seconds AS "takenAt", (SELECT count(*) FROM mayfly_store.accounts) AS accounts,
+      (SELECT count(*) FROM ${nameIn('records', true)} WHERE state = 'w' AND expires_at > t.seconds) AS waiting
+    FROM ${nameIn('store_time', true)} t JOIN mayfly_store.move ON move.phase = 'restored'`);
+  return facts ?? null;
+}
+
+/**
+ * Burns what waited and destroys its keys, ends every look, log-in and mailed ticket, which may have ended since (see
+ * restores.ts). As for a restored file (`sqlite/backup.ts`), even what has expired by the server's clock, which may be
+ * wrong.
+ */
+export async function acceptRestore(session: MoveSession): Promise<void> {
+  const { ask } = session;
+  const place = await findPlace(ask);
+  const [records, time] = [nameIn('records', true), nameIn('store_time', true)];
+  await session.write(async () => {
+    await ask(`
+      UPDATE ${records} SET state = 'b', ended_at = greatest(t.seconds, extract(epoch FROM clock_timestamp())::bigint)
+      FROM ${time} t WHERE state = 'w' AND expires_at > t.seconds`);
+    await ask(`
+      UPDATE ${records} SET sealed_secret = NULL, look_until = NULL, look_tag = NULL, delivery_address_box = NULL,
+        notice_due_at = NULL, sweep_at = receipt_expires_at`);
+    await ask('TRUNCATE mayfly_store.epochs');
+    // Makes nodes read their cached keys again.
+    await ask(`UPDATE ${time} SET times_set = times_set + 1`);
+    for (const table of ['attempts', 'sessions', 'tickets']) await ask(`DELETE FROM mayfly_store.${table}`);
+    await forgetTriggers(session, true);
+    await ask('DELETE FROM mayfly_store.move_changes');
+    await ask('DELETE FROM mayfly_store.move');
+    await ask(keepPlace(place));
+    await takeDownFence(ask);
+  });
 }
