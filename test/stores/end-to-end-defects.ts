@@ -13,7 +13,7 @@ const keeping = (store: Store, change: (record: NewRecord) => Partial<NewRecord>
 
 export const endToEndDefects: readonly SeededDefect[] = [
   {
-    defect: 'the mark of an end-to-end secret is lost',
+    defect: 'the flag of an end-to-end secret is lost',
     caughtBy: told,
     seed: (store) => keeping(store, () => ({ sealed: false })),
   },
@@ -23,7 +23,7 @@ export const endToEndDefects: readonly SeededDefect[] = [
     seed: (store) => keeping(store, ({ sealed, hasPassphrase }) => ({ sealed: sealed && !hasPassphrase })),
   },
   {
-    defect: 'the mark of an end-to-end secret is one of its notices',
+    defect: 'the flag of an end-to-end secret is one of its notices',
     caughtBy: told,
     seed: (store) =>
       keeping(store, ({ sealed, notify }) => ({ sealed: sealed || notify.includes('expiring') })),

@@ -1,5 +1,5 @@
 /**
- * When the high-water mark checks the database, and what it counts in between: it trusts no check for longer than a
+ * When the storage limit checks the database, and what it counts in between: it trusts no check for longer than a
  * sixteenth of the limit, nor past the limit itself.
  */
 import { Database } from 'bun:sqlite';
@@ -26,7 +26,7 @@ const fill = (bytes: number) => db.query('INSERT INTO filling VALUES (zeroblob(?
 const sweep = { name: 'sweep', args: [1] } as const;
 const batch = { bytes: 0, asks: [sweep] };
 
-describe('the high-water mark', () => {
+describe('the storage limit', () => {
   it('looks again after a sixteenth of the limit (P21)', () => {
     const hasRoom = createStorageLimit(limitBytes);
     expect(hasRoom(db, batch)).toBe(true);
