@@ -1,7 +1,7 @@
 /**
- * The types of accounts and callers. The server keeps only a hash of a token, session or ticket (256 random bits, so a plain
- * hash is allowed: ASVS 6.5.2). An account's data key is stored only wrapped, so the database and every server key together
- * list no account's receipts (P9).
+ * Accounts and callers. The server keeps only a hash of a token, session or ticket (256 random bits, so a plain hash will do:
+ * ASVS 6.5.2). An account's data key is stored only wrapped, so the database with every server key lists no account's receipts
+ * (P9).
  */
 import type { NoticeKind } from '../protocol/vocabulary.ts';
 import type { Plan, PlanName, Plans } from './plans.ts';
@@ -25,7 +25,7 @@ export type SessionToken = string & { readonly [brand]: 'SessionToken' };
 /** The token in a sign-up or reset link: 64 lower-case hex digits (32 random bytes). */
 export type Ticket = string & { readonly [brand]: 'Ticket' };
 
-/** What a token may be used for, in display order; revealing needs none. */
+/** What a token may do, in display order; revealing needs no scope. */
 export const tokenScopes = ['create', 'manage', 'read-recent'] as const;
 export type TokenScope = (typeof tokenScopes)[number];
 
@@ -36,23 +36,23 @@ export interface Account {
   readonly plan: PlanName;
   /** The BCP 47 tag that the account chose. */
   readonly locale: string | null;
-  /** The notices it wants about its secrets unless a secret says otherwise; none by default. */
+  /** The notices it wants unless a secret says otherwise; none by default. */
   readonly notify: readonly NoticeKind[];
-  /** What recipients read instead of the address, which `parseSenderName` allows; `null` for none. */
+  /** Shown to recipients before the address; allowed by `parseSenderName`, or `null`. */
   readonly senderName: string | null;
   readonly createdAt: UnixSeconds;
-  /** Since when the operator refuses its password and tokens; `null` when not. */
+  /** Since when the operator refuses its password and tokens; `null` if unlocked. */
   readonly lockedAt: UnixSeconds | null;
 }
 
 export type NewAccount = Pick<Account, 'username' | 'plan' | 'createdAt'>;
 
-/** As the operator sees it. */
+/** For the operator. */
 export interface ListedAccount extends Account {
   readonly hasPassword: boolean;
   /** Live API tokens. */
   readonly tokens: number;
-  /** When a token or a session of it was last used, to the minute; also after those are gone. `null`: never. */
+  /** Last use of a token or session, to the minute, even after those are gone; `null` for never. */
   readonly lastUsedAt: UnixSeconds | null;
 }
 
@@ -74,7 +74,7 @@ export interface StoredToken {
 /** What happens to the account's API tokens when the password changes. */
 export type TokenFate = 'keep' | 'revoke';
 
-/** Holds nothing that reveals the password, and the data key that it opens. */
+/** Reveals neither the password nor the data key under it. */
 export interface StoredPassword {
   /** For argon2id: 16 random bytes, new for every password. */
   readonly salt: Uint8Array;
@@ -92,7 +92,7 @@ export interface StoredSession {
   readonly sessionHash: Uint8Array;
   /** The account's data key sealed under the session token. */
   readonly wrappedDataKey: Uint8Array;
-  /** The browser, for the list of sessions: `Firefox on Linux`; at most 60 characters. */
+  /** The browser: `Firefox on Linux`; at most 60 characters. */
   readonly label: string;
   readonly createdAt: UnixSeconds;
   readonly lastUsedAt: UnixSeconds;
@@ -102,13 +102,13 @@ export interface StoredSession {
 
 export type TicketKind = 'sign_up' | 'reset';
 
-/** Bounds on the tickets that are kept, and so on the mails that carry them. */
+/** Limits the tickets kept, and so the mails with them. */
 export interface TicketLimits {
-  /** Of one kind for one username at the same time. */
+  /** Of one kind for one username. */
   readonly maxLive: number;
   /**
-   * Minimum time since the previous ticket of the same kind and username, by how many were kept within the window: after
-   * one, after two, …; the last value applies to all further ones.
+   * Minimum time since the previous ticket of the same kind and username: after one ticket in the window, after two, …; the
+   * last value applies to all further ones.
    */
   readonly quietSeconds: readonly number[];
   readonly windowSeconds: number;
@@ -136,9 +136,9 @@ export interface AccountCaller {
   readonly account: Account;
   /** Opens the account's recent boxes. 32 bytes. */
   readonly dataKey: Sensitive<Uint8Array>;
-  /** Those of the token that authenticated it; all for a session. */
+  /** The token's; all for a session. */
   readonly scopes: readonly TokenScope[];
-  /** The API token that authenticated it; `null` for a session. */
+  /** `null` for a session. */
   readonly apiToken: CallerToken | null;
 }
 
@@ -152,15 +152,15 @@ export type Caller = AnonymousCaller | AccountCaller;
 
 export const anonymous: AnonymousCaller = { kind: 'anonymous' };
 
-/** Whose turn a slow hash takes: the queue's places are shared out by client and by purpose (P21). */
+/** Whose turn a slow hash takes: the queue shares its places by client and purpose (P21). */
 export interface HashPlace {
   /** A client's prefix or an account; `''` outside a request. */
   readonly client: string;
-  /** `create` for a new secret; `prove` to open, burn or log in, and for a new password, whose address is proven. */
+  /** `create` for a new secret; `prove` to open, burn or log in, and for a new password, since its address is proven. */
   readonly purpose: 'create' | 'prove';
 }
 
-/** An account counts as itself, wherever it calls from; anyone else as their client's prefix. */
+/** An account counts as itself from any address; anyone else as their client's prefix. */
 export function clientOf(caller: Caller, clientPrefix: string): string {
   return caller.kind === 'account' ? `account ${caller.account.id}` : clientPrefix;
 }
@@ -179,7 +179,7 @@ export interface SignedIn {
 
 export interface BegunSession {
   readonly token: Sensitive<SessionToken>;
-  /** Its fixed end; the server ends it earlier when idle. */
+  /** Its fixed end; an idle session ends earlier. */
   readonly expiresAt: UnixSeconds;
   readonly account: Account;
 }

@@ -1,6 +1,6 @@
 /**
  * The faults of the service, a closed set of codes. Expected outcomes (unknown key, wrong passphrase, refused input) are
- * values that a use case returns; only what the caller could not foresee is thrown, always as a `ServiceError`.
+ * returned as values; only unforeseeable faults are thrown, always as a `ServiceError`.
  */
 
 /**
@@ -30,7 +30,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The store's files are no longer where they were opened: nothing is read from them until they are back. */
+/** The store's files are not where they were opened. Nothing is read from them until they are back. */
 export class StoreMovedError extends ServiceError {
   constructor() {
     super('unavailable', 'The files of the store were moved, removed or replaced while they were open.');

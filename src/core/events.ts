@@ -1,10 +1,10 @@
-/** What happened, for logs and counters; never a key, a value or an address (P18). */
+/** Events, for logs and counters: never a key, a value or an address (P18). */
 import type { Burner, DeliveryState } from '../protocol/vocabulary.ts';
 import type { AccountId } from './account.ts';
 import type { AccountMail } from './mailer.ts';
 import type { StoredDomain } from './share-domain.ts';
 
-/** A tag is the first 8 hex digits of a secret id. */
+/** @see tagOf for the tags */
 export type ServiceEvent =
   | {
       readonly event: 'concealed';
@@ -13,7 +13,7 @@ export type ServiceEvent =
       readonly account: AccountId | null;
     }
   | { readonly event: 'revealed'; readonly tag: string }
-  /** The same answer to the same opener, once more. */
+  /** The same answer again to the same opener. */
   | { readonly event: 'revealed_again'; readonly tag: string }
   | { readonly event: 'reveal_forfeited'; readonly tag: string }
   | { readonly event: 'burned'; readonly tag: string; readonly by: Burner }
@@ -23,7 +23,7 @@ export type ServiceEvent =
   /** By the creator. */
   | { readonly event: 'attempts_allowed'; readonly tag: string }
   | { readonly event: 'record_damaged'; readonly tag: string }
-  /** A secret is under a root that this server's key file does not have. */
+  /** The server's key file lacks a secret's root. */
   | { readonly event: 'root_missing'; readonly kid: number }
   | { readonly event: 'mail_ended'; readonly tag: string; readonly state: DeliveryState }
   | {
@@ -35,7 +35,7 @@ export type ServiceEvent =
   | { readonly event: 'logged_in'; readonly account: AccountId }
   /** A wrong password, an unknown address or a locked account. */
   | { readonly event: 'log_in_refused' }
-  /** A right password or token of an account that the operator has locked. */
+  /** A right password or token of a locked account. */
   | { readonly event: 'locked_out'; readonly account: AccountId; readonly by: 'password' | 'token' }
   | { readonly event: 'password_changed'; readonly account: AccountId; readonly by: 'password' | 'reset' }
   | { readonly event: 'account_deleted'; readonly account: AccountId; readonly burned: number }

@@ -1,14 +1,13 @@
 /**
- * Keys, which people hold, and the one-way ids derived from them, under which records are stored (P13). A key is 31
- * characters of `[0-9a-z]`: 160 uniform bits, or 149.9 and a region's tag. It has one spelling; anything else is an unknown
- * key and never repaired.
+ * Keys, which people hold, and the one-way ids under which records are stored (P13). A key is 31 characters of `[0-9a-z]`: 160
+ * uniform bits, or 149.9 and a region's tag. It has one spelling; anything else is an unknown key and never repaired.
  *
  * Regions are separate installations behind one address, each with its own store, keys and accounts. A secret never leaves
- * its region. Its key alone identifies the region, and no part of the key gives it away: a key of a region is 29 random
- * characters (149.9 bits; OWASP ASVS 5.0, 7.2.3, requires 128 for a token) and a tag of two, which is the region's label as
- * a number in base 36, plus a number derived from the 29, modulo 36². The holder of the whole key can compute the label;
- * the tag alone looks random. See `docs/decisions/014-key-to-region.md`.
+ * its region, and only the whole key identifies it: 29 random characters (149.9 bits; OWASP ASVS 5.0, 7.2.3, requires 128 for
+ * a token) and a tag of two, the region's label in base 36 plus a number derived from the 29, modulo 36². The tag alone looks
+ * random. See `docs/decisions/014-key-to-region.md`.
  */
+import { hex, part } from '../crypto/bytes.ts';
 import { deriveReceiptId, deriveSecretId, regionMask } from '../crypto/derive.ts';
 import { type RandomBytes, randomText } from '../crypto/random.ts';
 import { keyAlphabet, keyForm, keyLength } from '../protocol/link.ts';
@@ -29,7 +28,6 @@ export function generateSecretKey(random: RandomBytes, region: RegionLabel | nul
   return drawKey(random, region) as SecretKey;
 }
 
-/** As `generateSecretKey`. */
 export function generateMetadataKey(random: RandomBytes, region: RegionLabel | null): MetadataKey {
   return drawKey(random, region) as MetadataKey;
 }
@@ -45,9 +43,13 @@ export function parseSecretKey(text: string): SecretKey | null {
   return keyForm.test(text) ? (text as SecretKey) : null;
 }
 
-/** The key, or `null` if the text is not exactly one. */
 export function parseMetadataKey(text: string): MetadataKey | null {
   return keyForm.test(text) ? (text as MetadataKey) : null;
+}
+
+/** Identifies a record in logs: the first 8 hex digits of its secret id. */
+export function tagOf(id: SecretId): string {
+  return hex(part(id, 0, 4));
 }
 
 export function secretIdOf(key: SecretKey): SecretId {
@@ -58,10 +60,7 @@ export function receiptIdOf(key: MetadataKey): ReceiptId {
   return deriveReceiptId(key) as ReceiptId;
 }
 
-/**
- * The region that a key's tag decodes to. Every key decodes to one: a key made without a region gives any of the 1,296
- * labels, so a label counts only if the installation has that region.
- */
+/** Every key decodes to some label, even one made without a region, so a label counts only if the installation has that region. */
 export function regionOfKey(key: SecretKey | MetadataKey): RegionLabel {
   return regionOfTag(key.slice(0, -regionTagLength), key.slice(-regionTagLength));
 }
@@ -104,7 +103,6 @@ export function regionTag(head: string, region: RegionLabel): string {
   return tag.toString(base).padStart(regionTagLength, '0');
 }
 
-/** The region of a tag after `head`; any two characters decode to some label. */
 function regionOfTag(head: string, tag: string): RegionLabel {
   const number = Number.parseInt(tag, base);
   const label = (number - (regionMask(head) % tagCount) + tagCount) % tagCount;

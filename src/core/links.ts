@@ -1,4 +1,4 @@
-/** Every address that a person is given, built from configuration and never from a request (P20). */
+/** Every address that people are given, built from configuration and never from a request (P20). */
 import { receiptLink, secretLink } from '../protocol/link.ts';
 import type { Ticket } from './account.ts';
 import type { MetadataKey, SecretKey } from './keys.ts';
@@ -8,7 +8,7 @@ export interface Links {
   readonly baseUrl: string;
   /** The site's own host name, without a port. */
   readonly siteHost: string;
-  /** Its port in digits, even if it is the scheme's default. */
+  /** In digits, even the scheme's default. */
   readonly sitePort: string;
   /** The link to share: on the share domain if there is one. */
   secretUrl(key: SecretKey, shareDomain: string): string;
@@ -26,7 +26,7 @@ export interface Links {
   linkOrigin(shareDomain: string): string;
 }
 
-/** @param baseUrl an absolute http(s) URL; a path in it is kept. */
+/** @param baseUrl an absolute http(s) URL, maybe with a path */
 export function createLinks(baseUrl: string): Links {
   const parsed = new URL(baseUrl);
   const base = parsed.origin + parsed.pathname.replace(/\/+$/, '');
@@ -46,15 +46,14 @@ export function createLinks(baseUrl: string): Links {
 }
 
 /**
- * Whether a host name refers to this machine alone (RFC 6761 §6.3 for `localhost`, RFC 1122 §3.2.1.3 and RFC 4291 §2.5.3
- * for the addresses).
+ * Whether a host name refers to this machine alone (RFC 6761 §6.3, RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
  * @param host in lower case; an IPv6 address with or without its brackets
  */
 export function isLoopbackHost(host: string): boolean {
   return ['localhost', '::1', '[::1]'].includes(host) || /^127(?:\.[0-9]{1,3}){3}$/.test(host);
 }
 
-/** No name has a colon, or ends in a number. */
+/** No host name has a colon or ends in a number. */
 const addressForm = /:|^\d+(?:\.\d+){3}$/;
 
 /** Hosts that no outsider can point elsewhere: addresses, `localhost` and single-label names. */

@@ -1,4 +1,4 @@
-/** Plans: how large a value may be and how long it may live. A granted lifetime is always within the plan's bounds. */
+/** Plans: how large a value may be and how long it may live. */
 export type PlanName = 'anonymous' | 'basic' | 'identity';
 
 export interface Plan {
@@ -42,7 +42,7 @@ export const builtInPlans: Plans = {
   },
 };
 
-/** The lifetime granted: as asked for, or the nearest that the plan allows. `null` asks for the plan's default. */
+/** The lifetime requested, or the nearest that the plan allows. `null` requests its default. */
 export function grantTtl(plan: Plan, askedSeconds: number | null): number {
   if (askedSeconds === null) return plan.ttlDefaultSeconds;
   return Math.min(Math.max(askedSeconds, plan.ttlMinSeconds), plan.ttlMaxSeconds);

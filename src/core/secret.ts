@@ -14,25 +14,22 @@ import type { AccountId } from './account.ts';
 import type { MetadataKey, ReceiptId, SecretId, SecretKey } from './keys.ts';
 import type { UnixSeconds } from './time.ts';
 
-/** As stored. Expiry is not stored, because it follows from the time. */
+/** Expiry is not stored: it follows from the time. */
 export type StoredState = 'waiting' | 'received' | 'burned';
 
 export interface StoredDelivery {
   readonly state: DeliveryState;
   /** When it entered this state, in store time. */
   readonly at: UnixSeconds;
-  /** From when on `queued` is reported as `not_sent`; `null` for the other states. */
+  /** When `queued` begins to be reported as `not_sent`; `null` for the other states. */
   readonly staleAt: UnixSeconds | null;
   /** Seals the server's reply and the obfuscated recipient under the metadata key; `null` without either. */
   readonly noteBox: Uint8Array | null;
-  /**
-   * Seals the recipient's address, if it differs from the one given at creation, under the metadata key and the secret key,
-   * which goes with the secret.
-   */
+  /** Seals an address other than the one given at creation, under both keys: the secret key is erased with the secret. */
   readonly addressBox: Uint8Array | null;
 }
 
-/** As the creator sees it. */
+/** The delivery that the creator sees. */
 export interface Delivery {
   readonly state: DeliveryState;
   readonly at: UnixSeconds;
@@ -52,7 +49,7 @@ export interface CreationHold {
   readonly wrappedSeed: Uint8Array;
 }
 
-/** What a record, its secret and its receipt all say. */
+/** The facts that a new record, a secret and a receipt share. */
 interface RecordFacts {
   readonly secretId: SecretId;
   /** `null` for a record made anonymously. */
@@ -68,66 +65,84 @@ interface RecordFacts {
   readonly notify: readonly NoticeKind[];
 }
 
-/** What creation hands to the store: ids, times and sealed bytes; nothing that opens without the link (P9). */
+/** What the store gets at creation: ids, times and sealed bytes. None of it opens without the link (P9). */
 export interface NewRecord extends RecordFacts {
   readonly receiptId: ReceiptId;
   /** Created + 2 × ttl: the receipt outlives the secret. */
   readonly receiptExpiresAt: UnixSeconds;
-  /** The sealed secret, with what its creator can read of it: see `crypto/envelope.ts`. */
+  /** The sealed secret, and in it what its creator can read: see `crypto/envelope.ts`. */
   readonly sealedSecret: Uint8Array;
-  /**
-   * For the holder of the metadata key: the obfuscated recipient, sealed, and the shortkey (see `withShortkey`). Stays with
-   * the receipt.
-   */
+  /** For the metadata key: the obfuscated recipient, sealed, and the shortkey (see `withShortkey`). Lives as long as the receipt. */
   readonly detailsBox: Uint8Array | null;
-  /** Seals the metadata key, and what a list shows, under the account's data key; `null` for anonymous records. */
+  /** Seals the metadata key, and what lists show, under the account's data key; `null` for anonymous records. */
   readonly recentBox: Uint8Array | null;
-  /** Seals the creator's memo under the metadata key; stays with the receipt. */
+  /** Seals the creator's memo under the metadata key. Lives as long as the receipt. */
   readonly memoBox: Uint8Array | null;
   /** `staleAt` of the first delivery; `null` without a recipient. */
   readonly deliveryStaleAt: UnixSeconds | null;
-  /** When the notice that it is about to expire is due, before `expiresAt`; `null` for never. */
+  /** When the notice of expiry is due, before `expiresAt`; `null` for never. */
   readonly noticeDueAt: UnixSeconds | null;
-  /** The reservation that it is stored for (`ports/creations.ts`); `null` for none. */
+  /** The idempotent creation's reservation; `null` without one. */
   readonly hold: CreationHold | null;
 }
 
 /** A live secret as the store gives it: sealed, unread, unexpired at store time. */
 export interface StoredSecret extends RecordFacts {
-  /**
-   * Changes whenever what the link opens is replaced, so that a claim takes what was checked. Another outer layer is no such
-   * change. Starts at 1.
-   */
+  /** Changes when the content under the link does, not with the outer layer, so a claim takes what was checked. Starts at 1. */
   readonly rowVersion: number;
   readonly sealedSecret: Uint8Array;
 }
 
-/** A receipt as a list gives it: without what opens to the secret's link. */
-export interface ReceiptRecord extends RecordFacts {
+/** What its creator sees of a record just as it is stored. */
+export interface ReceiptFacts
+  extends Pick<RecordFacts, 'createdAt' | 'hasPassphrase' | 'sealed' | 'shareDomain' | 'notify'> {
+  readonly viewedAt: UnixSeconds | null;
+  /** `null` where it was not burned, an operator burned it, or an earlier version, which did not keep the burner. */
+  readonly burnedBy: Burner | null;
+}
+
+/** Named one by one: a record has more, and sealed. */
+export function receiptFactsOf(record: ReceiptRecord): ReceiptFacts {
+  const { createdAt, hasPassphrase, sealed, shareDomain, notify, viewedAt, burnedBy } = record;
+  return { createdAt, hasPassphrase, sealed, shareDomain, notify, viewedAt, burnedBy };
+}
+
+/** A receipt as lists get it: without what opens to the secret's link. */
+export interface ReceiptRecord extends RecordFacts, ReceiptFacts {
   readonly receiptId: ReceiptId;
   readonly state: StoredState;
   readonly receiptExpiresAt: UnixSeconds;
-  readonly viewedAt: UnixSeconds | null;
   /** When it was received or burned; `null` while waiting. */
   readonly endedAt: UnixSeconds | null;
-  /** `null` unless it was burned by one of the two: the operator burns, too, and earlier versions did not keep it. */
-  readonly burnedBy: Burner | null;
   readonly detailsBox: Uint8Array | null;
   readonly recentBox: Uint8Array | null;
   readonly memoBox: Uint8Array | null;
   readonly delivery: StoredDelivery | null;
 }
 
-/** A receipt as the store gives it by its id. Once the secret is gone both are `null`, whether or not a sweep has run. */
+/** A receipt by its id. Both are `null` once the secret is gone, even before a sweep. */
 export interface StoredReceipt extends ReceiptRecord {
   readonly sealedSecret: Uint8Array | null;
-  /** What version 1 of the envelope kept for the creator beside the sealed secret. */
+  /** Version 1 of the envelope kept the creator's part outside the sealed secret. */
   readonly creatorBox: Uint8Array | null;
 }
 
 export interface ListedReceipt extends ReceiptRecord {
-  /** Where the page after this receipt starts: opaque, at most 60 characters of ASCII. */
+  /** Where the next page starts: opaque, at most 60 characters of ASCII. */
   readonly cursor: string;
+}
+
+/** The record that the store would return right after `put`. */
+export function freshReceipt(record: NewRecord): ReceiptRecord {
+  const { createdAt: at, deliveryStaleAt: staleAt } = record;
+  return {
+    ...record,
+    state: 'waiting',
+    viewedAt: null,
+    endedAt: null,
+    burnedBy: null,
+    delivery: staleAt === null ? null : { state: 'queued', at, staleAt, noteBox: null, addressBox: null },
+  };
 }
 
 /** The state that the creator sees at store time `now`. */
@@ -140,12 +155,11 @@ export function receiptStateAt(
   return receipt.viewedAt === null ? 'new' : 'viewed';
 }
 
-/** Whether the secret can still be read, at store time `now`. */
+/** Whether the secret can still be read at store time `now`. */
 export function isWaiting(receipt: Pick<StoredReceipt, 'state' | 'expiresAt'>, now: UnixSeconds): boolean {
   return receipt.state === 'waiting' && now < receipt.expiresAt;
 }
 
-/** When the record last changed, for the receipt's `updated`. */
 export function updatedAtOf(receipt: ReceiptRecord, now: UnixSeconds): UnixSeconds {
   if (receipt.endedAt !== null) return receipt.endedAt;
   if (now >= receipt.expiresAt) return receipt.expiresAt;
@@ -154,10 +168,9 @@ export function updatedAtOf(receipt: ReceiptRecord, now: UnixSeconds): UnixSecon
 
 /*
  * The shortkey, the first six characters of a secret key, identifies a secret to its creator after the key is erased. It is
- * kept for the holder of the metadata key: appended to the details' box, or alone where there is no such box, in six bytes
- * masked with six derived from the metadata key. That mask covers nothing else, ever, so without the key any six characters
- * are equally likely. A box for it would make a creation a sixth more expensive; this adds a twentieth. A box is 48 bytes
- * plus a multiple of 64, so its length shows whether a shortkey follows; records of earlier versions have none.
+ * stored after the details' box, or without one, XORed with six bytes derived from the metadata key. That mask covers nothing
+ * else, so without the key every shortkey is equally likely. A box would make a creation a sixth more expensive; this costs a
+ * twentieth. A box is 48 bytes plus a multiple of 64, so the length shows whether a shortkey follows; early records have none.
  */
 const shortkeyLength = 6;
 const boxBucketBytes = 64;
@@ -167,7 +180,7 @@ export function shortkeyOf(secretKey: SecretKey): string {
   return secretKey.slice(0, shortkeyLength);
 }
 
-/** Writes six bytes, masked or unmasked, at an offset. */
+/** Masks or unmasks six bytes. */
 function maskInto(
   byteAt: (at: number) => number,
   metadataKey: MetadataKey,
@@ -178,7 +191,6 @@ function maskInto(
   for (let at = 0; at < shortkeyLength; at += 1) into[place + at] = byteAt(at) ^ (mask[at] ?? 0);
 }
 
-/** The details as stored. */
 export function withShortkey(
   box: Uint8Array | null,
   metadataKey: MetadataKey,
@@ -193,7 +205,7 @@ export function withShortkey(
 
 interface Details {
   readonly box: Uint8Array | null;
-  /** `null` if none was kept, or it was masked under another metadata key. */
+  /** `null` if none was kept, or under another metadata key. */
   readonly shortkey: string | null;
 }
 

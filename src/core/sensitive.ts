@@ -1,6 +1,6 @@
 /**
- * A wrapper for what must never reach a log, an error message or a serialised object (P18): every way of turning it into
- * text gives `[sensitive]`; only `expose()` gives the value.
+ * A wrapper for values that must never reach a log, an error message or a serialised object (P18): all text forms of it are
+ * `[sensitive]`; only `expose()` gives the value.
  */
 const hidden = '[sensitive]';
 
@@ -11,7 +11,7 @@ export class Sensitive<T> {
     this.#value = value;
   }
 
-  /** The value. Call this where the value is used, never to pass it on. */
+  /** Call this where the value is used, never to pass it on. */
   expose(): T {
     return this.#value;
   }

@@ -1,11 +1,10 @@
 /**
- * Share domains: a customer's own host names for links, and what an owner may change in a domain's brand.
- * Only a verified domain makes links (P20; `choose.ts`).
+ * Share domains: a customer's own host names for links, and their brands. Only a verified domain makes links (P20).
  *
  *   unverified --TXT seen--> pending --points here--> verified <--re-check--> lost
  *
- * A domain that the operator added is verified without a challenge and never checked. An accepted brand is legible on our
- * backgrounds, and its texts cannot rewrite what surrounds them.
+ * A domain added by the operator is verified without a challenge and never checked. An accepted brand is legible on our
+ * backgrounds, and its texts cannot rewrite the page around them.
  */
 import type { DomainState } from '../protocol/vocabulary.ts';
 import type { AccountId } from './account.ts';
@@ -104,37 +103,36 @@ export interface DomainCheck {
   readonly finding: DomainFinding | null;
 }
 
-/** A name that can be a share domain: ASCII, two labels or more, and not ending in a number, as IP addresses do. */
+/** ASCII, two labels or more, not ending in a number as IP addresses do. */
 const domainForm =
   /^(?=.{3,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!(?:\d+|0x[0-9a-f]*)$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Without a public suffix too: an operator may add such a name. */
+/** A public suffix is not needed: an operator may add any name. */
 export function canBeShareDomain(name: string): boolean {
   return domainForm.test(name);
 }
 
-/** The name of a `Host` header: lower case, without port and last dot. */
+/** A `Host` header in lower case, without port and last dot. */
 export function hostNameOf(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
 }
 
-/** Implemented by the pages, because legibility depends on their backgrounds. */
+/** The pages implement it, because legibility depends on their backgrounds. */
 export interface BrandRules {
-  /** The colour itself if legible in that scheme, else the nearest that is. Both `#rrggbb`. */
+  /** The nearest legible colour, itself if possible. Both `#rrggbb`. */
   nearestReadable(colour: string, scheme: 'light' | 'dark'): string;
   parseLogo(bytes: Uint8Array): DomainLogo | { readonly problem: LogoProblem };
   readonly maxLogoBytes: number;
 }
 
-/** A missing field stays as it is; `null` goes back to the site's own. */
+/** A missing field keeps its value; `null` restores the site's. */
 export type BrandChanges = { readonly [F in keyof DomainBrand]?: DomainBrand[F] };
 
 export interface BrandProblem {
   readonly field: keyof DomainBrand;
   readonly problem: 'malformed' | 'too_long' | 'unreadable_colour' | 'unknown_locale';
-  /** Of an unreadable colour: the nearest legible one. */
+  /** The nearest legible colour. */
   readonly nearest?: string;
-  /** Of a text that is too long. */
   readonly maxLength?: number;
 }
 
@@ -164,7 +162,7 @@ function checkText(text: string, maxLength: number, allowsLines: boolean): Check
   return { value: trimmed === '' ? null : trimmed };
 }
 
-/** `#rrggbb`, lower case, of that or `#rgb`; `null` for anything else. */
+/** `#rgb` or `#rrggbb`, as the latter in lower case. */
 function parseColour(text: string): string | null {
   const [, digits = ''] = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text) ?? [];
   if (digits === '') return null;
@@ -195,7 +193,6 @@ const checks: readonly (readonly [TextField, Check])[] = [
   ['locale', (tag, { locales }) => checkLocale(tag, locales)],
 ];
 
-/** The changed brand, or every problem with the changes. */
 export function changeBrand(
   deps: BrandCore,
   brand: DomainBrand,

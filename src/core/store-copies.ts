@@ -19,16 +19,16 @@ export type BackupOutcome =
 export type OnProgress = (writtenBytes: number, sourceBytes: number) => void;
 
 export interface StoreMove {
-  /** Each names a store, as the help of the command says. */
+  /** Stores, named as in the command's help. */
   readonly from: string;
   readonly to: string;
-  /** Whether the first is closed at the end, and the other opened. */
+  /** Whether to close the first at the end and open the other. */
   readonly isFinishing: boolean;
   readonly onProgress: (copiedRows: number, allRows: number) => void;
 }
 
 export type StoreMoveOutcome =
-  /** Where the two are, without passwords. */
+  /** The places have no passwords. */
   | {
       readonly outcome: 'copied' | 'moved';
       readonly rows: number;
@@ -42,7 +42,6 @@ export type CancelOutcome =
   /** `none`: there was no move. */
   { readonly outcome: 'cancelled' | 'none' } | { readonly outcome: 'refused'; readonly problem: string };
 
-/** The result of bringing a store's tables up to date, and the store's place. */
 export type MigrateOutcome =
   | { readonly outcome: 'made' | 'updated' | 'up_to_date'; readonly where: string }
   | { readonly outcome: 'refused'; readonly problem: string };

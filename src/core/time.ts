@@ -1,4 +1,4 @@
-/** Every time is a whole number of Unix seconds, UTC; expiry is stored absolute, never as a remainder. */
+/** Times are whole Unix seconds, UTC; expiry is stored absolute, never as a remainder. */
 
 /** Whole seconds since 1970-01-01T00:00:00Z. */
 export type UnixSeconds = number;
@@ -6,11 +6,10 @@ export type UnixSeconds = number;
 /** A source of time. For expiry, the store's own clock is authoritative (P8). */
 export type Clock = () => UnixSeconds;
 
-/** What a machine knows about the time. */
 export interface MachineClock {
   /** May be wrong, and may jump. */
   readonly wall: Clock;
-  /** Whole seconds since the machine started, including suspended time. Only ever counts up. */
+  /** Whole seconds since the machine started, including suspended time. Never steps back. */
   readonly sinceBoot: () => number;
   /** Identifies this boot of the machine; `null` if unknown. */
   readonly bootId: string | null;

@@ -20,7 +20,7 @@ export const scopes: readonly Scope[] = [
   {
     name: 'core',
     files: [
-      'src/core/secrets/{reveal,look,access,burn}.ts',
+      'src/core/secrets/{reveal,look,access,attempts,burn}.ts',
       'src/core/account.ts',
       'src/core/accounts/{tokens,data-key,sign-up,sessions,passwords}.ts',
     ],

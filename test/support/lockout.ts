@@ -1,5 +1,6 @@
 /** Wrong guesses at a passphrase, until nobody may make another. */
-import { attemptLimits } from '../../src/core/secrets/access.ts';
+
+import { attemptLimits } from '../../src/core/secrets/attempts.ts';
 import type { Proofs } from '../../src/core/secrets/end-to-end.ts';
 import type { SecretService } from '../../src/core/secrets/service.ts';
 import { guess } from './service-bench.ts';

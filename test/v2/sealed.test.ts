@@ -5,7 +5,7 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { builtInPlans } from '../../src/core/plans.ts';
-import { attemptLimits } from '../../src/core/secrets/access.ts';
+import { attemptLimits } from '../../src/core/secrets/attempts.ts';
 import { base64url, type ClientSecret, clientSecret } from '../support/sealed-wire.ts';
 import { createDocumentedApp, type DocumentedApp } from './documented-app.ts';
 

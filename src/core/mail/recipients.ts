@@ -8,7 +8,6 @@
  * of one that does not.
  */
 import { domainToASCII, domainToUnicode } from 'node:url';
-import { Sensitive } from '../sensitive.ts';
 
 const localPart = /^(?!-)(?!.*=\?)[A-Za-z0-9#$&'*+/=?^_`{}~-]+(?:\.[A-Za-z0-9#$&'*+/=?^_`{}~-]+)*$/;
 const label = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
@@ -80,11 +79,6 @@ export function parseRecipient(text: string): string | null {
   const ascii = domainToASCII(domain);
   const address = /^[!-~]+$/.test(domain) ? typed : `${typed.slice(0, at)}@${ascii}`;
   return ascii !== '' && isDeliverable(address) ? address : null;
-}
-
-export function withParsedRecipient<T extends { readonly recipient: Sensitive<string> | null }>(input: T): T {
-  const address = input.recipient === null ? null : parseRecipient(input.recipient.expose());
-  return address === null ? input : { ...input, recipient: new Sensitive(address) };
 }
 
 /**

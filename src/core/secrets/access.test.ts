@@ -9,7 +9,7 @@ import { createBench, guess } from '../../../test/support/service-bench.ts';
 import { maxPassphraseBytes } from '../../protocol/limits.ts';
 import { anonymous } from '../account.ts';
 import { ServiceError } from '../errors.ts';
-import { attemptLimits } from './access.ts';
+import { attemptLimits } from './attempts.ts';
 import type { ServiceParts } from './service.ts';
 
 const client = (number: number): string => `198.51.${number}.0/24`;

@@ -1,19 +1,20 @@
 /**
- * Burn: destroying an unread secret, with its metadata key in the order find → view → (prove) → burn, or with its link in the order
- * prove → burn. A burn that loses to a reveal never reports `burned` for what was read (P7), and nothing is burned for a client that has
+ * Burn: destroying an unread secret with its metadata key (find → view → maybe prove → burn) or its link (prove → burn). A
+ * burn that loses to a reveal never reports `burned` for a read secret (P7), and nothing is burned for a client that has
  * left (P3).
  */
 
 import { lookSeconds } from '../../protocol/limits.ts';
 import type { Caller } from '../account.ts';
 import { ServiceError } from '../errors.ts';
+import { tagOf } from '../keys.ts';
 import { type NoticeCore, sendNotice } from '../mail/notices.ts';
 import type { BurnedBatch } from '../ports/claims.ts';
 import type { Core } from '../ports/core.ts';
 import type { SecretStore } from '../ports/secrets.ts';
-import { type AccessCore, proveAccess, tagOf } from './access.ts';
+import { type AccessCore, proveAccess } from './access.ts';
 import type { BurnInput, BurnOutcome, BurnUnreadInput, BurnUnreadOutcome, ReceiptView } from './outcomes.ts';
-import { findManaged, type ManagedReceipt, viewOf } from './receipts.ts';
+import { findManaged, findReceipt, type ManagedReceipt, viewOf } from './receipts.ts';
 
 export async function burn(deps: Core, input: BurnInput, caller: Caller): Promise<BurnOutcome> {
   const managed = await findManaged(deps, input, caller);
@@ -29,7 +30,7 @@ export async function burn(deps: Core, input: BurnInput, caller: Caller): Promis
   if (input.isAbandoned()) return { outcome: 'abandoned' };
   const burnedAt = await deps.store.burn(managed.stored.receiptId, input.isAbandoned);
   if (burnedAt === 'abandoned') return { outcome: 'abandoned' };
-  if (burnedAt === null) return alreadyGone(deps, input, caller, before);
+  if (burnedAt === null) return wasQuicker(deps, input, caller, before);
   deps.events({ event: 'burned', tag: tagOf(managed.stored.secretId), by: 'creator' });
   sendNotice(deps, 'burned', managed.stored, burnedAt);
   const stored: ManagedReceipt['stored'] = {
@@ -44,25 +45,22 @@ export async function burn(deps: Core, input: BurnInput, caller: Caller): Promis
   return { outcome: 'burned', receipt: { ...after, secretShortkey: before.secretShortkey } };
 }
 
-/** Less than the whole core: nothing that makes or opens a secret. */
+/** Nothing that makes or opens a secret. */
 type BurnUnreadCore = AccessCore & NoticeCore;
 
-/**
- * Burns what a reveal of the same input would open, and opens nothing. Whatever a reveal is refused for is refused here, after the same
- * work and with guesses counted alike (P14, P17).
- */
+/** Burns what a reveal of the same input would open: refused alike, after the same work, with guesses counted alike (P14, P17). */
 export async function burnByRecipient(
   deps: BurnUnreadCore,
   input: BurnUnreadInput,
 ): Promise<BurnUnreadOutcome> {
   const access = await proveAccess(deps, input);
   if (access.outcome !== 'proven') return access;
-  // Hashing and the look-ups took time.
+  // Hashing and look-ups took time.
   if (input.isAbandoned()) return { outcome: 'abandoned' };
   const burnedAt = await deps.store.burnFound(access.stored, input.isAbandoned);
   if (burnedAt === 'abandoned') return { outcome: 'abandoned' };
   if (burnedAt === null) return { outcome: 'unknown' };
-  deps.events({ event: 'burned', tag: tagOf(access.stored.secretId), by: 'recipient' });
+  deps.events({ event: 'burned', tag: access.tag, by: 'recipient' });
   sendNotice(deps, 'burned', access.stored, burnedAt);
   return { outcome: 'burned' };
 }
@@ -70,8 +68,8 @@ export async function burnByRecipient(
 const batchRecords = 2_000;
 
 /**
- * Ends everything that waits when it begins, in batches small enough that other requests get their turn in between; some of what
- * is stored meanwhile, too. How many were burned.
+ * Burns all that wait now, and some stored while it runs, in batches small enough to let other requests through.
+ * @returns how many
  */
 export async function burnAll(
   store: Pick<SecretStore, 'burnAll' | 'scrub'>,
@@ -85,12 +83,12 @@ export async function burnAll(
     after = batch.next;
     onProgress(burned);
   }
-  // Where a reader is in the way, the server's own scrub follows.
+  // If a reader is in the way, the server's own scrub follows.
   await store.scrub();
   return burned;
 }
 
-/** Whoever has read it must not have it again either. */
+/** The opener must not get the answer again. */
 async function endLook(
   deps: Core,
   { receiptId, state, endedAt }: ManagedReceipt['stored'],
@@ -100,17 +98,17 @@ async function endLook(
   await deps.store.burn(receiptId, isAbandoned);
 }
 
-/** Another call was quicker: what the record says now. */
-async function alreadyGone(
+/** Another call came first: answers with what the record says now. */
+async function wasQuicker(
   deps: Core,
   input: BurnInput,
   caller: Caller,
   before: ReceiptView,
 ): Promise<BurnOutcome> {
-  const managed = await findManaged(deps, input, caller);
-  if (managed === null) return { outcome: 'unknown' };
-  const receipt = await viewOf(deps, managed, caller);
-  return { outcome: 'already_gone', receipt: { ...receipt, secretShortkey: before.secretShortkey } };
+  const found = await findReceipt(deps, input, caller);
+  if (found.outcome === 'unknown') return found;
+  const receipt = { ...found.receipt, secretShortkey: before.secretShortkey };
+  return { outcome: 'already_gone', receipt };
 }
 
 type ProofRefusal = Extract<
@@ -123,11 +121,11 @@ function isSpared({ proof }: BurnInput, { stored }: ManagedReceipt, caller: Call
   return isOwn && proof?.sparesOwner === true && proof.passphrase === null;
 }
 
-/** Checks the passphrase where burning requires it; `null` if the burn may go ahead. */
+/** Checks the passphrase if burning requires it; `null` if the burn may go ahead. */
 async function checkProof(deps: Core, input: BurnInput, before: ReceiptView): Promise<ProofRefusal | null> {
-  // Of an end-to-end secret the server has no passphrase.
+  // The server has no passphrase of an end-to-end secret.
   if (input.proof === null || !before.hasPassphrase || before.sealed) return null;
-  // The secret waits, so only damage can hide its key. Without proof, refuse.
+  // The secret waits, so only damage hides its key. Nothing is burned without proof.
   if (before.secretKey === null)
     throw new ServiceError('damaged', 'the box that names a waiting secret does not open');
   const access = await proveAccess(deps, { secretKey: before.secretKey, proofs: null, ...input.proof });

@@ -1,24 +1,24 @@
 /**
- * What a creator may change later: the memo, as long as the receipt lives; and while the secret waits, the lifetime, and how many
- * guesses at its passphrase are left.
+ * What a creator may change later: the memo while the receipt lives; the lifetime and the guesses left at the passphrase while
+ * the secret waits.
  *
- * Another lifetime replaces the outer layer of the envelope; nothing under it is opened (P9). The store changes the expiry only
- * where it is still the one that was found, so of two changes at once neither is lost unnoticed (P8).
+ * A new lifetime replaces the outer layer of the envelope and opens nothing under it (P9). The store changes the expiry only
+ * if it is still the one found, so no concurrent change is lost unnoticed (P8).
  */
 import { expiryLimitOf, rewrapSecret } from '../../crypto/envelope.ts';
 import { type Caller, planOf } from '../account.ts';
 import { ServiceError } from '../errors.ts';
+import { tagOf } from '../keys.ts';
 import { noticeDueAt } from '../mail/notices.ts';
 import type { Core } from '../ports/core.ts';
 import { epochKeyOf } from '../ports/epochs.ts';
 import type { NewExpiry } from '../ports/secrets.ts';
 import { isWaiting } from '../secret.ts';
-import { damaged, tagOf } from './access.ts';
-import { checkMemo } from './memo.ts';
+import { damaged } from './access.ts';
 import type { ChangeInput, ChangeOutcome, ReceiptInput } from './outcomes.ts';
-import { findManaged, type ManagedReceipt, sealMemo, viewOf } from './receipts.ts';
+import { checkMemo, findManaged, type ManagedReceipt, sealMemo, viewOf } from './receipts.ts';
 
-/** Others change the same lifetime at the same time: after so many times the store is called busy. */
+/** Losses to concurrent changes of the same lifetime, before the store is called busy. */
 const maxTries = 3;
 
 /** Sets what is given. A refusal changes nothing. */

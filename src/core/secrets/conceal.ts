@@ -1,8 +1,8 @@
 /**
- * Conceal and generate store a secret, in the order check → seal → store → announce.
+ * Conceal and generate store a secret: check → seal → store → announce.
  *
  * A refusal stores nothing. Keys are returned only after the store has confirmed (P5). The plain value, passphrase and
- * recipient leave this file only sealed, except in the mail that goes out after the secret is stored (P9).
+ * recipient leave this file only sealed, except in the mail that follows (P9).
  */
 
 import { utf8 } from '../../crypto/bytes.ts';
@@ -11,7 +11,6 @@ import { sealSecret } from '../../crypto/envelope.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import { allCharacterSets, generatedLength } from '../../protocol/drawing.ts';
 import { maxPassphraseBytes } from '../../protocol/limits.ts';
-import type { NoticeKind } from '../../protocol/vocabulary.ts';
 import { type Caller, clientOf, type HashPlace, planOf } from '../account.ts';
 import type { ServiceEvent } from '../events.ts';
 import {
@@ -21,46 +20,26 @@ import {
   receiptIdOf,
   type SecretKey,
   secretIdOf,
+  tagOf,
 } from '../keys.ts';
 import { noticeDueAt, noticesFor } from '../mail/notices.ts';
-import { obfuscate, parseRecipient, withParsedRecipient } from '../mail/recipients.ts';
+import { obfuscate, parseRecipient } from '../mail/recipients.ts';
 import { firstTrySeconds } from '../mailer.ts';
 import { grantTtl } from '../plans.ts';
 import type { Core } from '../ports/core.ts';
 import type { PassphraseHasher } from '../ports/passphrases.ts';
-import type { CreationHold } from '../secret.ts';
-import { type NewRecord, type ReceiptRecord, shortkeyOf } from '../secret.ts';
+import { type CreationHold, freshReceipt, type NewRecord, shortkeyOf } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
 import { chooseShareDomain } from '../share-domains/choose.ts';
-import type { UnixSeconds } from '../time.ts';
-import { tagOf } from './access.ts';
 import { flawOf, maxCiphertextBytes, type SealedInput } from './end-to-end.ts';
 import { generateValue } from './generated-value.ts';
-import { sendLink } from './link-mail.ts';
-import { checkMemo } from './memo.ts';
+import { checkRecipient, sendLink } from './link-mail.ts';
 import type { ConcealInput, CreationOptions, CreationOutcome, GenerateInput } from './outcomes.ts';
-import { anonymousCustid, type Boxes, receiptView, sealAddress, sealBoxes } from './receipts.ts';
+import { anonymousCustid, type Boxes, checkMemo, receiptView, sealAddress, sealBoxes } from './receipts.ts';
 
 type Refusal = Exclude<CreationOutcome, { outcome: 'created' }>;
-type CreationKind = Extract<ServiceEvent, { event: 'concealed' }>['kind'];
 
-/** Checked, ready to be sealed and stored. */
-interface Checked {
-  /** Of an end-to-end secret the ciphertext. */
-  readonly value: Uint8Array;
-  readonly passphrase: { readonly bytes: Uint8Array; readonly place: HashPlace } | null;
-  readonly sealed: SealedInput | null;
-  readonly ttlSeconds: number;
-  /** From its creation on: what the plan allows at the time of it. */
-  readonly longestTtlSeconds: number;
-  readonly recipient: string | null;
-  readonly shareDomain: string;
-  readonly notify: readonly NoticeKind[];
-  /** `''` for none. */
-  readonly memo: string;
-}
-
-/** What a creation draws its keys and its value from, and the reservation that it is stored for. */
+/** Where a creation's keys and value are drawn from, and the reservation that it is stored for. */
 export interface CreationSources {
   readonly secret: RandomBytes;
   readonly receipt: RandomBytes;
@@ -75,18 +54,24 @@ const freshSources = ({ random }: Pick<Core, 'random'>): CreationSources => ({
   hold: null,
 });
 
+/** What each step takes. Of `text` and `sealed` one; `text` is empty beside `sealed`. */
+interface Creation {
+  readonly kind: Extract<ServiceEvent, { event: 'concealed' }>['kind'];
+  readonly text: Sensitive<string>;
+  readonly sealed: SealedInput | null;
+  readonly input: CreationOptions;
+  readonly caller: Caller;
+  readonly sources: CreationSources;
+}
+
 export function conceal(
   deps: Core,
   input: ConcealInput,
   caller: Caller,
   sources = freshSources(deps),
 ): Promise<CreationOutcome> {
-  return concealValue(
-    deps,
-    input,
-    { text: input.value, sealed: input.sealed },
-    { kind: 'conceal', caller, sources },
-  );
+  const { value: text, sealed } = input;
+  return create(deps, { kind: 'conceal', text, sealed, input, caller, sources });
 }
 
 export async function generate(
@@ -96,8 +81,8 @@ export async function generate(
   sources = freshSources(deps),
 ): Promise<CreationOutcome> {
   const value = drawValue(input, sources);
-  const creating = { kind: 'generate', caller, sources } as const;
-  const outcome = await concealValue(deps, input, { text: value, sealed: null }, creating);
+  const creation = { kind: 'generate', text: value, sealed: null, input, caller, sources } as const;
+  const outcome = await create(deps, creation);
   return outcome.outcome === 'created' ? { ...outcome, value } : outcome;
 }
 
@@ -108,66 +93,40 @@ export function drawValue(
   return new Sensitive(generateValue(length ?? generatedLength.default, charset ?? allCharacterSets, value));
 }
 
-/** One of the two; `text` is empty beside `sealed`. */
-interface Content {
-  readonly text: Sensitive<string>;
-  readonly sealed: SealedInput | null;
-}
-
-async function concealValue(
-  deps: Core,
-  given: CreationOptions,
-  { text, sealed }: Content,
-  creating: Creating,
-): Promise<CreationOutcome> {
-  const { caller } = creating;
-  const input = withParsedRecipient(given);
-  const value = text.expose();
+async function create(deps: Core, creation: Creation): Promise<CreationOutcome> {
+  const { sealed, input, caller } = creation;
+  const to = input.recipient === null ? null : parseRecipient(input.recipient.expose());
   const refusal =
-    checkMayCreate(deps, caller) ??
-    (sealed === null
-      ? checkTexts(deps, input, value, caller)
-      : checkSealed(deps, input, value, sealed, caller)) ??
-    checkMemo(input.memo?.expose() ?? '') ??
-    checkRecipient(input, caller) ??
-    checkNotify(input, caller);
+    checkMayCreate(deps, creation) ??
+    (sealed === null ? checkTexts(deps, creation) : checkSealed(deps, creation, sealed)) ??
+    checkMemo(textOf(input.memo)) ??
+    checkRecipient(input.recipient, to, caller) ??
+    checkNotify(creation);
   if (refusal !== null) return refusal;
   const choice = await chooseShareDomain(deps, input, caller);
   if (choice.outcome !== 'chosen') return choice;
-  const { recipient } = input;
-  const tooMany = recipient === null ? null : await countMail(deps, recipient, caller);
+  const mailTo = to === null ? null : new Sensitive(to);
+  // Last, so that a creation refused for another reason does not count as a mail.
+  const tooMany = mailTo === null ? null : await countMail(deps, mailTo, caller);
   if (tooMany !== null) return tooMany;
-  const plan = planOf(deps.plans, caller);
-  const passphrase = input.passphrase?.expose() ?? '';
-  const place: HashPlace = { client: clientOf(caller, input.clientPrefix ?? ''), purpose: 'create' };
-  return sealAndStore(deps, input, creating, {
-    value: sealed?.ciphertext ?? utf8(value),
-    passphrase: passphrase === '' ? null : { bytes: utf8(passphrase), place },
-    sealed,
-    ttlSeconds: grantTtl(plan, input.ttlSeconds),
-    longestTtlSeconds: plan.ttlMaxSeconds,
-    recipient: input.recipient?.expose() ?? null,
-    shareDomain: choice.shareDomain,
-    notify: noticesFor(input.notify, caller),
-    memo: input.memo?.expose() ?? '',
-  });
+  return sealAndStore(deps, { ...creation, mailTo, shareDomain: choice.shareDomain });
 }
 
-function checkMayCreate({ anonymousMayCreate }: Core, caller: Caller): Refusal | null {
+const textOf = (text: Sensitive<string> | null): string => text?.expose() ?? '';
+
+function checkMayCreate({ anonymousMayCreate }: Core, { caller }: Creation): Refusal | null {
   return caller.kind === 'anonymous' && !anonymousMayCreate ? { outcome: 'account_required' } : null;
 }
 
-/** What a client has sealed, and that nothing beside it would show the server what is in it. */
+/** The server must be able to read nothing of an end-to-end secret. */
 function checkSealed(
   { plans }: Core,
-  { passphrase, recipient }: CreationOptions,
-  value: string,
+  { text, input, caller }: Creation,
   sealed: SealedInput,
-  caller: Caller,
 ): Refusal | null {
-  if (value !== '') return { outcome: 'sealed_beside', field: 'secret' };
-  if ((passphrase?.expose() ?? '') !== '') return { outcome: 'sealed_beside', field: 'passphrase' };
-  if ((recipient?.expose() ?? '') !== '') return { outcome: 'sealed_beside', field: 'recipient' };
+  if (text.expose() !== '') return { outcome: 'sealed_beside', field: 'secret' };
+  if (textOf(input.passphrase) !== '') return { outcome: 'sealed_beside', field: 'passphrase' };
+  if (textOf(input.recipient) !== '') return { outcome: 'sealed_beside', field: 'recipient' };
   const plan = planOf(plans, caller);
   const flaw = flawOf(sealed);
   if (flaw !== null) return { outcome: 'sealed_wrongly', flaw };
@@ -175,39 +134,32 @@ function checkSealed(
   return isTooLarge ? { outcome: 'sealed_too_large', maxBytes: plan.maxSealedBytes } : null;
 }
 
-function checkTexts(deps: Core, input: CreationOptions, value: string, caller: Caller): Refusal | null {
+function checkTexts({ plans }: Core, { text, input, caller }: Creation): Refusal | null {
+  const value = text.expose();
   if (value === '') return { outcome: 'nothing_to_share' };
   if (!value.isWellFormed()) return { outcome: 'ill_formed', field: 'secret' };
-  const { maxValueBytes } = planOf(deps.plans, caller);
+  const { maxValueBytes } = planOf(plans, caller);
   if (isLongerThan(value, maxValueBytes)) return { outcome: 'value_too_large', maxBytes: maxValueBytes };
-  const passphrase = input.passphrase?.expose() ?? '';
+  const passphrase = textOf(input.passphrase);
   if (!passphrase.isWellFormed()) return { outcome: 'ill_formed', field: 'passphrase' };
-  if (isLongerThan(passphrase, maxPassphraseBytes))
-    return { outcome: 'passphrase_too_long', maxBytes: maxPassphraseBytes };
-  return null;
+  return isLongerThan(passphrase, maxPassphraseBytes)
+    ? { outcome: 'passphrase_too_long', maxBytes: maxPassphraseBytes }
+    : null;
 }
 
-/** In bytes of UTF-8, of which a UTF-16 unit takes at most three. */
+/** In bytes of UTF-8. A UTF-16 unit takes at most three. */
 function isLongerThan(text: string, maxBytes: number): boolean {
   return text.length > maxBytes || (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes);
 }
 
-function checkRecipient(input: CreationOptions, caller: Caller): Refusal | null {
-  if (input.recipient === null) return null;
-  if (caller.kind === 'anonymous') return { outcome: 'recipient_needs_account' };
-  const recipient = input.recipient.expose();
-  return parseRecipient(recipient) !== null ? null : { outcome: 'undeliverable_recipient', recipient };
-}
-
-function checkNotify(input: CreationOptions, caller: Caller): Refusal | null {
-  const isAsked = input.notify !== null && input.notify.length > 0;
+function checkNotify({ input: { notify }, caller }: Creation): Refusal | null {
+  const isAsked = notify !== null && notify.length > 0;
   return isAsked && caller.kind === 'anonymous' ? { outcome: 'notify_needs_account' } : null;
 }
 
-/** The last check, so that what is refused for another reason is not counted. */
 async function countMail(
   { mailQuota }: Core,
-  recipient: NonNullable<CreationOptions['recipient']>,
+  recipient: Sensitive<string>,
   caller: Caller,
 ): Promise<Refusal | null> {
   if (caller.kind === 'anonymous') return null;
@@ -215,134 +167,126 @@ async function countMail(
   return quota.outcome === 'allowed' ? null : { ...quota, outcome: 'too_many_mails' };
 }
 
-interface Creating {
-  readonly kind: CreationKind;
-  readonly caller: Caller;
-  readonly sources: CreationSources;
+/** Not refused. */
+interface Checked extends Creation {
+  readonly mailTo: Sensitive<string> | null;
+  readonly shareDomain: string;
 }
 
-async function sealAndStore(
-  deps: Core,
-  input: CreationOptions,
-  { kind, caller, sources }: Creating,
-  checked: Checked,
-): Promise<CreationOutcome> {
+async function sealAndStore(deps: Core, checked: Checked): Promise<CreationOutcome> {
+  const { sealed, input, caller, sources, mailTo, shareDomain } = checked;
   const secretKey = generateSecretKey(sources.secret, deps.region);
   const metadataKey = generateMetadataKey(sources.receipt, deps.region);
-  const now = deps.store.now();
-  const base = recordBase(secretIdOf(secretKey), receiptIdOf(metadataKey), checked, caller, now);
-  const sealedSecret = await sealValue(deps, { secretKey, metadataKey }, checked, base);
-  const recipient = checked.recipient === null ? null : obfuscate(checked.recipient);
+  const createdAt = deps.store.now();
+  const ttlSeconds = grantTtl(planOf(deps.plans, caller), input.ttlSeconds);
+  const expiresAt = createdAt + ttlSeconds;
+  const notify = noticesFor(input.notify, caller);
+  const facts: Facts = {
+    secretId: secretIdOf(secretKey),
+    receiptId: receiptIdOf(metadataKey),
+    owner: caller.kind === 'account' ? caller.account.id : null,
+    createdAt,
+    expiresAt,
+    receiptExpiresAt: createdAt + 2 * ttlSeconds,
+    hasPassphrase: sealed?.hasPassphrase ?? textOf(input.passphrase) !== '',
+    sealed: sealed !== null,
+    shareDomain,
+    deliveryStaleAt: mailTo === null ? null : createdAt + firstTrySeconds,
+    notify,
+    noticeDueAt: noticeDueAt(notify, { createdAt, expiresAt }),
+  };
+  const keys: Keys = { secretKey, metadataKey };
+  const sealedSecret = await sealContent(deps, checked, keys, facts);
   const boxes = sealBoxes(deps.random, {
     secretKey,
     metadataKey,
-    receiptId: base.receiptId,
-    recipient,
-    memo: checked.memo,
+    receiptId: facts.receiptId,
+    recipient: shownRecipient(checked),
+    memo: textOf(input.memo),
     caller,
   });
-  const record: NewRecord = { ...base, sealedSecret, ...boxes, hold: sources.hold };
+  const record: NewRecord = { ...facts, sealedSecret, ...boxes, hold: sources.hold };
   await deps.store.put(record);
-  const account = caller.kind === 'account' ? caller.account : null;
-  deps.events({ event: 'concealed', tag: tagOf(record.secretId), kind, account: account?.id ?? null });
-  if (checked.recipient !== null && account !== null) {
-    const to = new Sensitive(checked.recipient);
-    const mailing = { metadataKey, secretKey, to, isElsewhere: false };
-    deps.inBackground(() => sendLink(deps, record, mailing, account, input.locale));
-  }
-  const custid = account?.username ?? anonymousCustid;
-  const { longestTtlSeconds } = checked;
-  const secretShortkey = shortkeyOf(secretKey);
-  const opened = { custid, metadataKey, secretKey, secretShortkey, recipient, longestTtlSeconds };
-  return { outcome: 'created', receipt: receiptView(freshReceipt(record, now), now, opened), value: null };
+  return announce(deps, checked, keys, record);
 }
 
-type RecordBase = Omit<NewRecord, 'sealedSecret' | 'hold' | keyof Boxes>;
-
-function recordBase(
-  secretId: NewRecord['secretId'],
-  receiptId: NewRecord['receiptId'],
-  checked: Checked,
-  caller: Caller,
-  now: UnixSeconds,
-): RecordBase {
-  const expiresAt = now + checked.ttlSeconds;
-  return {
-    secretId,
-    receiptId,
-    owner: caller.kind === 'account' ? caller.account.id : null,
-    createdAt: now,
-    expiresAt,
-    receiptExpiresAt: now + 2 * checked.ttlSeconds,
-    hasPassphrase: checked.sealed?.hasPassphrase ?? checked.passphrase !== null,
-    sealed: checked.sealed !== null,
-    shareDomain: checked.shareDomain,
-    deliveryStaleAt: checked.recipient === null ? null : now + firstTrySeconds,
-    notify: checked.notify,
-    noticeDueAt: noticeDueAt(checked.notify, { createdAt: now, expiresAt }),
-  };
-}
+type Facts = Omit<NewRecord, 'sealedSecret' | 'hold' | keyof Boxes>;
 
 interface Keys {
   readonly secretKey: SecretKey;
   readonly metadataKey: MetadataKey;
 }
 
-async function sealValue(
+/** Wipes the value and the stretched passphrase. */
+async function sealContent(
   deps: Core,
-  { secretKey, metadataKey }: Keys,
-  checked: Checked,
-  context: RecordBase,
+  { text, sealed, input, caller, mailTo }: Checked,
+  keys: Keys,
+  facts: Facts,
 ): Promise<Uint8Array> {
-  const salt = deps.random(32);
-  const { value, recipient, longestTtlSeconds } = checked;
-  const passphrase =
-    checked.passphrase === null ? null : await stretch(deps.hasher, secretKey, salt, checked.passphrase);
-  const epoch = await deps.store.epochFor(context.expiresAt);
-  const sealed = sealSecret({
+  const { random, store, ring } = deps;
+  const salt = random(32);
+  const given = textOf(input.passphrase);
+  const place: HashPlace = { client: clientOf(caller, input.clientPrefix ?? ''), purpose: 'create' };
+  const passphrase = given === '' ? null : await stretch(deps.hasher, keys.secretKey, salt, given, place);
+  const epoch = await store.epochFor(facts.expiresAt);
+  const value = sealed?.ciphertext ?? utf8(text.expose());
+  const row = sealSecret({
     value,
-    secretKey,
-    metadataKey,
-    addressBox:
-      recipient === null
-        ? null
-        : sealAddress(deps.random, context.receiptId, { secretKey, metadataKey }, recipient),
+    secretKey: keys.secretKey,
+    metadataKey: keys.metadataKey,
+    addressBox: mailTo === null ? null : sealAddress(random, facts.receiptId, keys, mailTo.expose()),
     salt,
     passphrase,
-    proofs: checked.sealed,
-    context,
-    expiryLimit: context.createdAt + longestTtlSeconds,
-    root: deps.ring.current,
+    proofs: sealed,
+    context: facts,
+    expiryLimit: facts.createdAt + planOf(deps.plans, caller).ttlMaxSeconds,
+    root: ring.current,
     epoch,
-    random: deps.random,
+    random,
   });
   value.fill(0);
   passphrase?.key.fill(0);
-  return sealed;
+  return row;
 }
 
 async function stretch(
   hasher: PassphraseHasher,
   secretKey: SecretKey,
   salt: Uint8Array,
-  { bytes, place }: NonNullable<Checked['passphrase']>,
+  passphrase: string,
+  place: HashPlace,
 ) {
+  const bytes = utf8(passphrase);
   const key = await hasher.stretch(bytes, derivePassphraseSalt(secretKey, salt), place);
   bytes.fill(0);
   return { key, verifierHash: await hasher.hashVerifier(derivePassphraseVerifierInput(key, salt)) };
 }
 
-/** What the store would return for a record just put. */
-function freshReceipt(record: NewRecord, now: UnixSeconds): ReceiptRecord {
-  return {
-    ...record,
-    state: 'waiting',
-    viewedAt: null,
-    endedAt: null,
-    burnedBy: null,
-    delivery:
-      record.deliveryStaleAt === null
-        ? null
-        : { state: 'queued', at: now, staleAt: record.deliveryStaleAt, noteBox: null, addressBox: null },
-  };
+function announce(
+  deps: Core,
+  checked: Checked,
+  { secretKey, metadataKey }: Keys,
+  record: NewRecord,
+): CreationOutcome {
+  const { kind, input, caller, mailTo } = checked;
+  const account = caller.kind === 'account' ? caller.account : null;
+  deps.events({ event: 'concealed', tag: tagOf(record.secretId), kind, account: account?.id ?? null });
+  if (mailTo !== null && account !== null) {
+    const mailing = { metadataKey, secretKey, to: mailTo, isElsewhere: false };
+    deps.inBackground(() => sendLink(deps, record, mailing, account, input.locale));
+  }
+  const receipt = receiptView(freshReceipt(record), record.createdAt, {
+    custid: account?.username ?? anonymousCustid,
+    metadataKey,
+    secretKey,
+    secretShortkey: shortkeyOf(secretKey),
+    recipient: shownRecipient(checked),
+    longestTtlSeconds: planOf(deps.plans, caller).ttlMaxSeconds,
+    memo: textOf(input.memo),
+    reply: null,
+  });
+  return { outcome: 'created', receipt, value: null };
 }
+
+const shownRecipient = ({ mailTo }: Checked): string | null => mailTo && obfuscate(mailTo.expose());

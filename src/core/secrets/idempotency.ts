@@ -1,10 +1,10 @@
 /**
- * Idempotent creation: however often a request is sent, at once or after a lost answer, one secret is made and every answer gives
- * its keys.
+ * Idempotent creation: however often a request is sent, concurrently or after a lost answer, one secret is made and every
+ * answer has its keys.
  *
- * The row is reserved first; the record is stored in the step that makes the row done, so before any answer and any mail, and a row
- * that is done never creates again (`ports/creations.ts`). What was refused leaves nothing behind. A repetition derives the keys
- * again from the token, the idempotency key and the row's seed, and sends no mail.
+ * The row is reserved first. The step that stores the record makes the row done, before any answer or mail, and a row that is
+ * done never creates again. A refused request leaves nothing behind. A repetition derives the keys again from the token, the
+ * idempotency key and the row's seed, and sends no mail.
  */
 import {
   creationMac,
@@ -109,10 +109,7 @@ async function createHeld(
   }
 }
 
-/**
- * Ignored where the record was stored after all: it is done then, and the next request is answered with it. Where it fails, the row
- * is taken over later.
- */
+/** The store ignores it if the record was stored after all: the next request gets that. If it fails, the row is taken over later. */
 async function release({ store }: Core, hold: CreationHold): Promise<void> {
   await store.releaseCreation(hold).catch(() => {});
 }
@@ -161,7 +158,7 @@ const heldWith = (material: Uint8Array, { row, seed }: Drawn): Held => ({
 
 type KnownRow = IdempotentCreation & Pick<NewIdempotentCreation, 'id'>;
 
-/** What an earlier request has come to. */
+/** Judges an earlier request's row. */
 async function judge(
   deps: Core,
   material: Uint8Array,
@@ -170,7 +167,7 @@ async function judge(
 ): Promise<Known> {
   if (row.mismatches >= maxMismatches) return { outcome: 'idempotency_mismatch' };
   const seed = unwrapSeed(deps.ring, row.id, row.wrappedSeed);
-  // Under a root that this server has not: to create again would be a second secret.
+  // This server lacks the root. Creating again would make a second secret.
   if (seed === null) throw new ServiceError('unavailable', 'The seed of a creation does not open.');
   if (!isSameRequest(material, seed, idempotency.request, row.bodyMac)) {
     await deps.store.countMismatch(row.id);
@@ -184,14 +181,14 @@ async function judge(
   return isTaken ? heldWith(material, fresh) : { outcome: 'in_flight', retryAfterSeconds: 1 };
 }
 
-/** Most are done at once; what has taken several seconds has broken off, or hashes in a queue. */
+/** Most finish faster; a slower one has broken off, or waits in the queue of hashes. */
 const usualSeconds = 5;
 
 function retryAfter(leftSeconds: number): number {
   return takeOverSeconds - leftSeconds < usualSeconds ? 1 : leftSeconds;
 }
 
-/** Shows the value only while the secret waits: it is derived, not opened. */
+/** Shows the value only while the secret waits. It is derived, not opened. */
 async function repeat(
   deps: Core,
   sources: CreationSources,

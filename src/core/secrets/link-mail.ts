@@ -1,25 +1,22 @@
 /**
- * The mail with the link: queued, handed over, and its result noted. And deliver: the same mail once more, or to another
- * address.
+ * The mail with the link: queued, handed over, and its result noted. Deliver sends it again, or to another address, in the
+ * order find → check → open → count → queue → hand over.
  *
  * The plain address goes only to the mailer and into a box, the server's reply only into a box (P9); the event says only
- * how it ended (P18). `queued` is noted with the time at which it goes stale, so a process that dies leaves no mail that
- * looks in flight.
- *
- * A delivery takes the order find → check → open → count → queue → hand over. A mail goes out only while its secret waits,
- * one at a time per secret, and to a new address only for an account that manages the record: holding the metadata key is
- * not enough.
+ * how it ended (P18). `queued` is noted with the time when it goes stale, so no mail of a dead process looks in flight. A
+ * mail goes out only while its secret waits, one at a time per secret, and to a new address only for an account that
+ * manages the record: the metadata key is not enough.
  */
 
 import type { Account, Caller } from '../account.ts';
 import { senderNameOf } from '../accounts/sender-name.ts';
-import { parseRecipient, withParsedRecipient } from '../mail/recipients.ts';
+import { tagOf } from '../keys.ts';
+import { parseRecipient } from '../mail/recipients.ts';
 import { firstTrySeconds } from '../mailer.ts';
 import type { Core } from '../ports/core.ts';
 import type { NewRecord, StoredDelivery } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
-import { tagOf } from './access.ts';
-import type { DeliverInput, DeliverOutcome, TooManyMails } from './outcomes.ts';
+import type { DeliverInput, DeliverOutcome, RecipientRefusal, TooManyMails } from './outcomes.ts';
 import {
   findManaged,
   findReceipt,
@@ -29,7 +26,7 @@ import {
   sealNote,
 } from './receipts.ts';
 
-/** Noted in place of a missing reply. Names no host, address or setting: anyone with the metadata key may read it. */
+/** Noted in place of a missing reply. Anyone with the metadata key reads it, so it names no host, address or setting. */
 export const mailTroubles = {
   unreachable: 'The mail server cannot be reached.',
   unanswered: 'The mail server did not answer.',
@@ -37,7 +34,7 @@ export const mailTroubles = {
 
 export type MailTrouble = keyof typeof mailTroubles;
 
-/** The trouble that a reply stands for; `null` if the reply is the server's own, or missing. */
+/** `null` if the reply is the mail server's, or missing. */
 export function mailTroubleOf(reply: string | null): MailTrouble | null {
   const names = Object.keys(mailTroubles) as MailTrouble[];
   return names.find((name) => mailTroubles[name] === reply) ?? null;
@@ -56,7 +53,7 @@ function note(
   return store.setDelivery(receiptId, { state, staleAt, ...sealNote(random, receiptId, mailing, reply) });
 }
 
-/** Notes that the mail is about to be handed over, unless one already is. */
+/** Notes that the mail is about to be handed over, unless another is. */
 function queueLink(deps: Core, receiptId: NewRecord['receiptId'], mailing: Mailing) {
   const staleAt = deps.store.now() + firstTrySeconds;
   return deps.store.queueDelivery(receiptId, { staleAt, ...sealNote(deps.random, receiptId, mailing, null) });
@@ -95,37 +92,41 @@ export async function sendLink(
 
 type Sending = Extract<DeliverOutcome, { receipt: unknown }>['outcome'];
 
-export async function deliver(deps: Core, given: DeliverInput, caller: Caller): Promise<DeliverOutcome> {
-  const input = withParsedRecipient(given);
+export async function deliver(deps: Core, input: DeliverInput, caller: Caller): Promise<DeliverOutcome> {
   const managed = await findManaged(deps, input, caller);
   if (managed === null) return { outcome: 'unknown' };
-  const refusal = checkRecipient(input, caller);
+  const address = input.recipient === null ? null : parseRecipient(input.recipient.expose());
+  const refusal = checkRecipient(input.recipient, address, caller);
   if (refusal !== null) return refusal;
   if (managed.stored.sealed) return { outcome: 'link_unknown' };
-  const outcome = await send(deps, managed, input, caller);
+  const outcome = await send(deps, managed, address, input.locale, caller);
   if (typeof outcome !== 'string') return outcome;
   // What was read before may be out of date (P6).
   const found = await findReceipt(deps, input, caller);
   return found.outcome === 'unknown' ? found : { outcome, receipt: found.receipt };
 }
 
-/** Why this caller may not mail this address; `null` if they may. */
-function checkRecipient({ recipient }: DeliverInput, caller: Caller): DeliverOutcome | null {
+/** @param parsed the recipient, or `null` for no address */
+export function checkRecipient(
+  recipient: Sensitive<string> | null,
+  parsed: string | null,
+  caller: Caller,
+): RecipientRefusal | null {
   if (recipient === null) return null;
   if (caller.kind === 'anonymous') return { outcome: 'recipient_needs_account' };
-  const address = recipient.expose();
-  return parseRecipient(address) !== null ? null : { outcome: 'undeliverable_recipient', recipient: address };
+  return parsed === null ? { outcome: 'undeliverable_recipient', recipient: recipient.expose() } : null;
 }
 
-/** Of several simultaneous calls, on any nodes, only the one whose mail the store has queued hands it over. */
+/** Of concurrent calls, on any nodes, only the one whose mail the store has queued hands it over. */
 async function send(
   deps: Core,
   managed: ManagedReceipt,
-  { recipient, locale }: DeliverInput,
+  address: string | null,
+  locale: string,
   caller: Caller,
 ): Promise<Sending | TooManyMails> {
   const { stored } = managed;
-  const mailing = await openMailing(deps, managed, recipient);
+  const mailing = await openMailing(deps, managed, address);
   if (mailing === null) return 'nothing_to_send';
   if (stored.delivery?.state === 'queued') return 'in_flight';
   if (caller.kind === 'anonymous') return 'nothing_to_send';

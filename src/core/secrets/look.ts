@@ -1,26 +1,26 @@
 /**
- * The second look: an answer that was lost, a double press or a reload does not cost the secret, and nobody else gains by it. The
- * claim leaves the value for whoever has the opener's nonce, still sealed under link and passphrase, for a minute and two more
- * answers (`core/ports/looks.ts`). Nothing is opened here.
+ * The second look: a lost answer, a double press or a reload does not cost the secret. The claim leaves the value for the
+ * holder of the opener's nonce, still sealed under link and passphrase, for a minute and two more answers
+ * (`core/ports/looks.ts`). Nothing is opened here.
  *
- * Another nonce, or none, meets what everybody meets at a secret that is gone (P17).
+ * With another nonce, or none, the secret is gone like any other (P17).
  */
 
 import { deriveLookTag } from '../../crypto/derive.ts';
 import { sealLook, unwrapLook } from '../../crypto/look.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import { lookAnswers, lookSeconds } from '../../protocol/limits.ts';
-import { parseSecretKey, secretIdOf } from '../keys.ts';
+import { parseSecretKey, secretIdOf, tagOf } from '../keys.ts';
 import type { NewLook } from '../ports/looks.ts';
 import { type AccessCore, type ProvenSecret, proveLive, unwrappedIn } from './access.ts';
 import type { FinishLookInput, InspectInput, SecretRefusal } from './outcomes.ts';
 
 type LookCore = AccessCore & { readonly random: RandomBytes };
 
-/** The nonce in a text of `sixteenBytesForm`; each nonce has one. */
+/** @param text of `sixteenBytesForm`; each nonce has one */
 export const nonceIn = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64url'));
 
-/** What the claim of a proven secret leaves for its opener; `null` for a secret of version 1, which opens strictly once. */
+/** What a claim leaves for its opener; `null` for version 1 of the envelope, which opens strictly once. */
 export function lookFor(deps: LookCore, access: ProvenSecret, nonce: Uint8Array): NewLook | null {
   const { stored, unwrapped, secretKey } = access;
   const until = Math.min(deps.store.now() + lookSeconds, stored.expiresAt);
@@ -37,9 +37,9 @@ export function lookFor(deps: LookCore, access: ProvenSecret, nonce: Uint8Array)
   return sealedLook === null ? null : { sealedLook, until };
 }
 
-type ProvenLook = ProvenSecret & { readonly tag: Uint8Array };
+type ProvenLook = ProvenSecret & { readonly lookTag: Uint8Array };
 
-/** As `proveAccess`, at a secret that this opener has opened already. */
+/** As `proveAccess`, for a secret that this opener has already opened. */
 export async function proveLook(
   deps: AccessCore,
   input: InspectInput,
@@ -48,16 +48,16 @@ export async function proveLook(
   const secretKey = parseSecretKey(input.secretKey);
   if (secretKey === null) return { outcome: 'unknown' };
   const id = secretIdOf(secretKey);
-  const tag = deriveLookTag(nonce, id);
-  const stored = await deps.store.findLook(id, tag);
+  const lookTag = deriveLookTag(nonce, id);
+  const stored = await deps.store.findLook(id, lookTag);
   if (stored === null) return { outcome: 'unknown' };
   const unwrapping = unwrapLook(stored.sealedSecret, stored, { secretKey, nonce }, deps.ring);
   const unwrapped = unwrappedIn(deps, stored, unwrapping);
-  const access = await proveLive(deps, { secretKey, stored, unwrapped }, input);
-  return access.outcome === 'proven' ? { ...access, tag } : access;
+  const access = await proveLive(deps, { secretKey, stored, unwrapped, tag: tagOf(stored.secretId) }, input);
+  return access.outcome === 'proven' ? { ...access, lookTag } : access;
 }
 
-/** Ends the look early. Writes only if there is one: neither answer nor timing shows whether the key ever existed (P17). */
+/** Ends the look early. Writes only if there is one; neither answer nor timing shows whether the key ever existed (P17). */
 export async function finishLook(
   deps: Pick<AccessCore, 'store'>,
   { secretKey: text, look }: FinishLookInput,

@@ -1,36 +1,36 @@
 /**
- * The inputs and outcomes of the use cases for secrets. An outcome is a discriminated union, switched exhaustively; it carries
- * no HTTP status, no wire name and no rendered sentence: API v1, v2 and the pages each encode it their own way.
+ * The inputs and outcomes of the use cases for secrets. An outcome is a discriminated union, switched exhaustively; it has no
+ * HTTP status, wire name or rendered sentence, because v1, v2 and the pages each encode it in their own way.
  */
 
 import type { RepeatedRequest } from '../../crypto/creation.ts';
 import type { CharacterSet } from '../../protocol/drawing.ts';
-import type { Burner, NoticeKind, ReceiptState } from '../../protocol/vocabulary.ts';
+import type { NoticeKind, ReceiptState } from '../../protocol/vocabulary.ts';
 import type { MetadataKey, SecretKey } from '../keys.ts';
 import type { Exhausted, Lock } from '../ports/attempts.ts';
 import type { IsAbandoned } from '../ports/claims.ts';
-import type { Delivery } from '../secret.ts';
+import type { Delivery, ReceiptFacts } from '../secret.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { DomainChoice } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';
 import type { Proofs, SealedInput } from './end-to-end.ts';
 
-/** What conceal and generate share. Texts are as received, never trimmed; `null` and `''` both mean not given. */
+/** For conceal and generate. Texts are as received, never trimmed; `null` and `''` both mean not given. */
 export interface CreationOptions {
   readonly passphrase: Sensitive<string> | null;
-  /** The lifetime asked for, a whole number above zero; `null` asks for the plan's default. */
+  /** The lifetime requested, a whole number above zero; `null` requests the plan's default. */
   readonly ttlSeconds: number | null;
   readonly recipient: Sensitive<string> | null;
   readonly shareDomain: string | null;
-  /** The `Host` header as received: it only chooses among verified share domains. */
+  /** The `Host` header as received. It only chooses among verified share domains. */
   readonly arrivedOn: string | null;
   /** As in `InspectInput`: the passphrase is hashed in this client's turn. Not needed without a passphrase. */
   readonly clientPrefix: string | null;
   /** The mail's language, a BCP 47 tag; the installation's default when `null` or not offered. */
   readonly locale: string | null;
-  /** Which notices the account wants about this secret; `null` takes the account's own setting. */
+  /** The notices that the account wants about this secret; `null` takes the account's own setting. */
   readonly notify: readonly NoticeKind[] | null;
-  /** A label for the creator alone, up to 500 characters. */
+  /** The creator's private label, up to 500 characters. */
   readonly memo: Sensitive<string> | null;
 }
 
@@ -49,42 +49,32 @@ export interface GenerateInput extends CreationOptions {
 }
 
 /** A receipt, opened with its metadata key: everything that any version shows. */
-export interface ReceiptView {
+export interface ReceiptView extends ReceiptFacts {
   /** The owner's username, or `anon`. */
   readonly custid: string;
   readonly metadataKey: MetadataKey;
   /** `null` once the secret is gone. */
   readonly secretKey: SecretKey | null;
-  /** The first six characters of the secret key, also once that is gone; `''` if an earlier version did not keep them. */
+  /** The first six characters of the secret key, even after it is gone; `''` if an earlier version did not keep them. */
   readonly secretShortkey: string;
   readonly state: ReceiptState;
   /** The lifetime granted. */
   readonly ttlSeconds: number;
   /** Remaining seconds at store time; `null` once the secret is gone. */
   readonly secretTtlSeconds: number | null;
-  /** The longest lifetime that the secret can be given, from now on; `null` in lists, and where it cannot be changed. */
+  /** The longest lifetime that can be set now; `null` in lists, and if it cannot be changed. */
   readonly longestTtlSeconds: number | null;
   /** The receipt's remaining seconds at store time. */
   readonly metadataTtlSeconds: number;
   /** Obfuscated. */
   readonly recipient: string | null;
-  /** `''` for the site's own host. */
-  readonly shareDomain: string;
-  readonly hasPassphrase: boolean;
-  /** End-to-end: the server cannot show its whole link. */
-  readonly sealed: boolean;
-  readonly createdAt: UnixSeconds;
   readonly updatedAt: UnixSeconds;
-  readonly viewedAt: UnixSeconds | null;
   readonly receivedAt: UnixSeconds | null;
   readonly burnedAt: UnixSeconds | null;
-  /** `null` unless it was burned, and where nobody kept by whom. */
-  readonly burnedBy: Burner | null;
   readonly delivery: Delivery | null;
-  readonly notify: readonly NoticeKind[];
-  /** The creator's own label. */
+  /** `''` for none. */
   readonly memo: string;
-  /** By wrong passphrases. */
+  /** After too many wrong passphrases. */
   readonly locked: Lock | null;
 }
 
@@ -102,33 +92,28 @@ export type CreationOutcome =
   | MemoRefusal
   | { readonly outcome: 'value_too_large'; readonly maxBytes: number }
   | { readonly outcome: 'passphrase_too_long'; readonly maxBytes: number }
-  /** Anonymous callers may not name a recipient. */
-  | { readonly outcome: 'recipient_needs_account' }
+  | RecipientRefusal
   /** Only accounts may create here. */
   | { readonly outcome: 'account_required' }
-  | { readonly outcome: 'undeliverable_recipient'; readonly recipient: string }
   /** Anonymous callers get no notices. */
   | { readonly outcome: 'notify_needs_account' }
   | TooManyMails
   | Exclude<DomainChoice, { outcome: 'chosen' }>;
 
-/** What a creation that may be repeated is known by; a caller with an API token gives it. */
+/** Identifies a creation that may be repeated; a caller with an API token gives it. */
 export interface Idempotency {
   /** 1–255 characters of visible ASCII and blanks. */
   readonly key: string;
   /** 0, or the place in a batch. */
   readonly index: number;
   readonly request: RepeatedRequest;
-  /**
-   * Asked before something is created, and not for a repetition: `null`, or in how many seconds it may be.
-   * Absent: it may.
-   */
+  /** Called before a creation, not before a repetition: `null`, or after how many seconds it is allowed. Absent: allowed. */
   readonly mayCreate?: () => number | null;
 }
 
 export type RepeatableOutcome =
   | CreationOutcome
-  /** An earlier request has created it; this is what it is now. */
+  /** An earlier request created it; this is its state now. */
   | {
       readonly outcome: 'repeated';
       readonly secretKey: SecretKey;
@@ -136,7 +121,7 @@ export type RepeatableOutcome =
       /** Of generate, while the secret waits. */
       readonly value: Sensitive<string> | null;
     }
-  /** An earlier request has created it, and even its receipt is gone. */
+  /** An earlier request created it, and even its receipt is gone. */
   | { readonly outcome: 'repeated_gone'; readonly secretKey: SecretKey; readonly metadataKey: MetadataKey }
   /** An equal request is at work, or broke off less than 30 seconds ago. */
   | { readonly outcome: 'in_flight'; readonly retryAfterSeconds: number }
@@ -144,19 +129,25 @@ export type RepeatableOutcome =
   | { readonly outcome: 'idempotency_mismatch' }
   | { readonly outcome: 'rate_limited'; readonly retryAfterSeconds: number };
 
-/** Why what a client has sealed is not kept. Nothing was stored. */
+/** Why a client's sealed secret is refused. Nothing was stored. */
 export type SealedRefusal =
-  /** The server must not see a value or a passphrase, and has no link that it could mail. */
+  /** The server must not see a value or a passphrase, and has no link to mail. */
   | { readonly outcome: 'sealed_beside'; readonly field: 'secret' | 'passphrase' | 'recipient' }
-  /** Not padded as it should be, or not the hash of a proof. */
+  /** Badly padded, or not the hash of a proof. */
   | { readonly outcome: 'sealed_wrongly'; readonly flaw: 'ciphertext' | 'hash' }
   /** @see Plan.maxSealedBytes */
   | { readonly outcome: 'sealed_too_large'; readonly maxBytes: number };
 
-/** Why a memo is not kept. Nothing was stored or changed. */
+/** Nothing was stored or changed. */
 export type MemoRefusal =
   | { readonly outcome: 'memo_too_long'; readonly maxCharacters: number }
   | { readonly outcome: 'ill_formed'; readonly field: 'memo' };
+
+/** Nothing was stored or sent. */
+export type RecipientRefusal =
+  | { readonly outcome: 'undeliverable_recipient'; readonly recipient: string }
+  /** Mail goes out in an account's name. */
+  | { readonly outcome: 'recipient_needs_account' };
 
 /** A limit on mails is reached, of this account or to this address. Nothing was stored or sent. */
 export interface TooManyMails {
@@ -165,21 +156,21 @@ export interface TooManyMails {
 }
 
 export interface InspectInput {
-  /** As given: anything that is not a key is unknown. */
+  /** As given: anything but a key is unknown. */
   readonly secretKey: string;
   /** `null` and `''` both mean not given, which does not count as an attempt. */
   readonly passphrase: Sensitive<string> | null;
-  /** Of an end-to-end secret, in place of a passphrase; `null` for any other, and for a look. */
+  /** For an end-to-end secret, in place of a passphrase; `null` for any other, and to look without opening. */
   readonly proofs: Proofs | null;
-  /** The client's prefix (IPv4 /24, IPv6 /56) in text form; attempts are counted by it. */
+  /** The client's prefix (IPv4 /24, IPv6 /56) in text form, by which attempts are counted. */
   readonly clientPrefix: string;
 }
 
 export interface RevealInput extends InspectInput {
   readonly isAbandoned: IsAbandoned;
   /**
-   * The opener's nonce, 16 bytes that were drawn for this secret: with the same one the answer may be had again for a minute.
-   * Absent or `null`: strictly once.
+   * The opener's nonce, 16 bytes drawn for this secret: with it the answer may be had again for a minute. Absent or `null`:
+   * strictly once.
    */
   readonly look?: Uint8Array | null;
 }
@@ -194,7 +185,7 @@ export interface FinishLookInput {
 /** What anyone with the link may know about a live secret. */
 export interface SecretView {
   readonly secretKey: SecretKey;
-  /** As in the receipt, where nothing that a recipient does leads to `viewed`. */
+  /** As in the receipt; a recipient's requests never lead to `viewed`. */
   readonly state: 'new' | 'received';
   readonly hasPassphrase: boolean;
   /** End-to-end: only its full link opens it. */
@@ -216,9 +207,9 @@ export type SecretRefusal =
   | { readonly outcome: 'passphrase_missing' }
   | WrongPassphrase
   | AttemptsExhausted
-  /** An end-to-end secret, and its whole link was not proven: no attempt. */
+  /** An end-to-end secret whose whole link was not proven; not counted as an attempt. */
   | { readonly outcome: 'incomplete_link' }
-  /** Proofs were sent, and it is no end-to-end secret: its value is not given to a client that expects ciphertext. */
+  /** Proofs came for a secret that is not end-to-end: a client that expects ciphertext does not get its value. */
   | { readonly outcome: 'not_sealed' };
 
 /** No guess was computed. */
@@ -232,11 +223,11 @@ export interface WrongPassphrase {
   readonly attemptsLeft: number | null;
   /** Seconds until one more is allowed. */
   readonly moreAfterSeconds: number;
-  /** No more are left until the creator allows them. */
+  /** No guess is left until the creator allows more. */
   readonly needsCreator: boolean;
 }
 
-/** What leaves: a text, or what the client of an end-to-end secret had encrypted. */
+/** A text, or the ciphertext of an end-to-end secret. */
 export type RevealedContent =
   | { readonly kind: 'value'; readonly value: Sensitive<string> }
   | { readonly kind: 'sealed'; readonly ciphertext: Uint8Array };
@@ -251,8 +242,8 @@ export interface Abandoned {
   readonly outcome: 'abandoned';
 }
 
-/** The passphrase was right, or none is needed. An end-to-end secret may be looked at without proofs. */
 export type InspectOutcome =
+  /** The passphrase was right or not needed. An end-to-end secret may be inspected without proofs. */
   | {
       readonly outcome: 'waiting';
       readonly secret: SecretView;
@@ -266,7 +257,7 @@ export type StatusOutcome =
   | {
       readonly outcome: 'waiting';
       readonly secret: SecretView;
-      /** The account that created it: its name, if any, and its obfuscated address. `null` if it was created anonymously. */
+      /** The account that created it: its name, if any, and its obfuscated address. `null` if created anonymously. */
       readonly sender: { readonly name: string | null; readonly address: string } | null;
     }
   | { readonly outcome: 'unknown' };
@@ -275,7 +266,7 @@ export interface ReceiptInput {
   /** As given. */
   readonly metadataKey: string;
   /**
-   * What the door requires besides the key (P16). A record made by an account needs that account, except for `holder`.
+   * Required besides the key (P16). A record made by an account needs that account, except for `holder`.
    * `owner` (the API): an account, any for a record made anonymously.
    * `creator` (the pages): nothing more for a record made anonymously, since its creator has no account.
    * `holder` (the API in the `upstream` dialect): nothing more for any record.
@@ -300,12 +291,12 @@ export type ChangeOutcome =
   | {
       readonly outcome: 'found';
       readonly receipt: ReceiptView;
-      /** From now on: as asked for, or the nearest that the plan allowed when it was created; `null` when unchanged. */
+      /** From now on: as requested, or the nearest that the plan allowed at creation; `null` when unchanged. */
       readonly grantedTtlSeconds: number | null;
     }
-  /** A new lifetime or more guesses were asked for, and the secret was read, burned or has expired. */
+  /** A new lifetime or more guesses were requested, and the secret was read, burned or has expired. */
   | { readonly outcome: 'already_gone'; readonly receipt: ReceiptView }
-  /** A new lifetime was asked for, and the secret was stored by a version that could not change it. */
+  /** A new lifetime was requested for a secret stored by a version that could not change it. */
   | { readonly outcome: 'lifetime_fixed' }
   | { readonly outcome: 'unknown' }
   | MemoRefusal;
@@ -313,8 +304,8 @@ export type ChangeOutcome =
 export interface BurnInput extends ReceiptInput {
   readonly isAbandoned: IsAbandoned;
   /**
-   * Unless `null`, the secret's passphrase must be right too (the `upstream` dialect burns a protected secret only with
-   * its passphrase); `passphrase: null` means it was required and not given, which only the owner may do, if `sparesOwner`.
+   * Unless `null`, a protected secret's passphrase must be right too (the `upstream` dialect). `passphrase: null`: it was
+   * required and not given, which only the owner may do, if `sparesOwner`.
    */
   readonly proof: {
     readonly passphrase: Sensitive<string> | null;
@@ -338,7 +329,7 @@ export interface BurnUnreadInput extends InspectInput {
   readonly isAbandoned: IsAbandoned;
 }
 
-/** The refusals are those of a reveal, and none of them changes anything. */
+/** The refusals of a reveal. None changes anything. */
 export type BurnUnreadOutcome = { readonly outcome: 'burned' } | Abandoned | SecretRefusal;
 
 export interface RecentInput {
@@ -359,7 +350,7 @@ export type SuggestInput =
 export interface DeliverInput extends ReceiptInput {
   /** Mail goes out in the owner's name, so the key alone is never enough. */
   readonly authority: 'owner' | 'creator';
-  /** A new address; `null` repeats the one that the secret was last sent to. */
+  /** A new address; `null` repeats the last one. */
   readonly recipient: Sensitive<string> | null;
   /** The mail's language, a BCP 47 tag; the installation's default if it is not offered. */
   readonly locale: string;
@@ -372,11 +363,9 @@ export type DeliverOutcome =
   | { readonly outcome: 'in_flight'; readonly receipt: ReceiptView }
   /** The secret is gone, or there is no address. */
   | { readonly outcome: 'nothing_to_send'; readonly receipt: ReceiptView }
-  /** An end-to-end secret, of which the server does not have the whole link. */
+  /** An end-to-end secret, whose whole link the server does not have. */
   | { readonly outcome: 'link_unknown' }
-  | { readonly outcome: 'undeliverable_recipient'; readonly recipient: string }
-  /** A new address needs a caller with an account: holding the metadata key is not enough. */
-  | { readonly outcome: 'recipient_needs_account' }
+  | RecipientRefusal
   | TooManyMails
   | { readonly outcome: 'unknown' };
 

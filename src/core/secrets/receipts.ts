@@ -2,18 +2,16 @@
  * Receipts: what the creator may know, the boxes that hold it, and who may manage a record.
  *
  * Another account's metadata key gets exactly the answer of an unknown one (P16), and the secret key is shown only while
- * the secret waits. A recipient's plain address is only ever in a box that opens only with the secret key, which goes with
- * the secret (P11). A memo lives as long as the receipt, whatever happens
- * to the secret.
+ * the secret waits. A recipient's plain address opens only with the secret key, and so goes with the secret (P11). A memo
+ * lives as long as the receipt.
  */
 
-import { openBox, sealBox } from '../../crypto/box.ts';
+import { type BoxInput, openBox, sealBox } from '../../crypto/box.ts';
 import { FieldReader, FieldWriter, utf8 } from '../../crypto/bytes.ts';
 import { expiryLimitOf, openCreatorKey, unwrapSecret } from '../../crypto/envelope.ts';
 import type { KeyRing } from '../../crypto/keyring.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import { unwrapCreatorBox } from '../../crypto/version-1.ts';
-import type { ReceiptState } from '../../protocol/vocabulary.ts';
 import { type AccountCaller, type AccountId, type Caller, noAccountId } from '../account.ts';
 import {
   type MetadataKey,
@@ -29,6 +27,7 @@ import { epochKeyOf } from '../ports/epochs.ts';
 import {
   isWaiting,
   type ReceiptRecord,
+  receiptFactsOf,
   receiptStateAt,
   type StoredDelivery,
   type StoredReceipt,
@@ -39,8 +38,8 @@ import {
 } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
-import { type Locks, locksOf } from './access.ts';
-import type { ReceiptInput, ReceiptOutcome, ReceiptView } from './outcomes.ts';
+import { type Locks, locksOf } from './attempts.ts';
+import type { MemoRefusal, ReceiptInput, ReceiptOutcome, ReceiptView } from './outcomes.ts';
 
 export const anonymousCustid = 'anon';
 const secretKeyLength = 31;
@@ -63,27 +62,50 @@ interface BoxesInput {
 
 /** Seals what the creator may see later, under keys that only the creator holds. */
 export function sealBoxes(random: RandomBytes, input: BoxesInput): Boxes {
-  const { receiptId: binding, recipient, caller } = input;
-  const keyMaterial = utf8(input.metadataKey);
+  const { receiptId, metadataKey, recipient, caller } = input;
   const details =
-    recipient === null
-      ? null
-      : sealBox({ label: 'details', keyMaterial, binding, content: utf8(recipient), random });
+    recipient === null ? null : sealText(random, boxOf('details', receiptId, metadataKey), recipient);
   return {
-    detailsBox: withShortkey(details, input.metadataKey, input.secretKey),
+    detailsBox: withShortkey(details, metadataKey, input.secretKey),
     recentBox: caller.kind === 'anonymous' ? null : sealRecent(caller, input, random),
-    memoBox: sealMemo(random, binding, input.metadataKey, input.memo),
+    memoBox: sealMemo(random, receiptId, metadataKey, input.memo),
   };
 }
 
+/** @param key a metadata key; of an address both keys, whose fixed lengths need no separator */
+const boxOf = (label: BoxInput['label'], receiptId: ReceiptId, key: string): BoxInput => ({
+  label,
+  keyMaterial: utf8(key),
+  binding: receiptId,
+});
+
+const recentBoxOf = ({ dataKey }: AccountCaller, receiptId: ReceiptId): BoxInput => ({
+  label: 'recent',
+  keyMaterial: dataKey.expose(),
+  binding: receiptId,
+});
+
+function sealText(random: RandomBytes, box: BoxInput, text: string): Uint8Array {
+  return sealBox({ ...box, content: utf8(text), random });
+}
+
+/** Keeps a byte order mark, which a memo may begin with. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+function openText(
+  sealed: Uint8Array | null,
+  label: BoxInput['label'],
+  receiptId: ReceiptId,
+  key: string,
+): string | null {
+  const content = sealed === null ? null : openBox(sealed, boxOf(label, receiptId, key));
+  return content === null ? null : decoder.decode(content);
+}
+
 function sealRecent(caller: AccountCaller, input: BoxesInput, random: RandomBytes): Uint8Array {
-  return sealBox({
-    label: 'recent',
-    keyMaterial: caller.dataKey.expose(),
-    binding: input.receiptId,
-    content: fieldsOf(input.metadataKey, shortkeyOf(input.secretKey), input.recipient ?? ''),
-    random,
-  });
+  const { receiptId, metadataKey, secretKey, recipient } = input;
+  const content = fieldsOf(metadataKey, shortkeyOf(secretKey), recipient ?? '');
+  return sealBox({ ...recentBoxOf(caller, receiptId), content, random });
 }
 
 /** Length-prefixed, one after the other. */
@@ -96,7 +118,7 @@ function fieldsOf(...texts: readonly string[]): Uint8Array {
 
 function textsOf(content: Uint8Array): () => string {
   const reader = new FieldReader(content);
-  return () => new TextDecoder().decode(reader.field());
+  return () => decoder.decode(reader.field());
 }
 
 interface RecentContent {
@@ -105,22 +127,15 @@ interface RecentContent {
   readonly recipient: string | null;
 }
 
-/** `null` when the box was sealed under an earlier data key (all its tokens are gone) or is damaged. */
-function openRecent(caller: AccountCaller, stored: ReceiptRecord): RecentContent | null {
-  if (stored.recentBox === null) return null;
-  const content = openBox(stored.recentBox, {
-    label: 'recent',
-    keyMaterial: caller.dataKey.expose(),
-    binding: stored.receiptId,
-  });
+/** `null` when the box is damaged, or was sealed under an earlier data key, all tokens of which are gone. */
+function openRecent(caller: AccountCaller, { recentBox, receiptId }: ReceiptRecord): RecentContent | null {
+  const content = recentBox === null ? null : openBox(recentBox, recentBoxOf(caller, receiptId));
   if (content === null) return null;
   const next = textsOf(content);
   const metadataKey = parseMetadataKey(next());
   const secretShortkey = next();
-  const recipient = next();
-  return metadataKey === null
-    ? null
-    : { metadataKey, secretShortkey, recipient: recipient === '' ? null : recipient };
+  const recipient = next() || null;
+  return metadataKey === null ? null : { metadataKey, secretShortkey, recipient };
 }
 
 interface CreatorContent {
@@ -132,8 +147,7 @@ interface CreatorContent {
 /** What the creator may read of a waiting secret: never its value. */
 async function openCreator(
   { ring, store }: Pick<Core, 'ring' | 'store'>,
-  stored: StoredReceipt,
-  metadataKey: MetadataKey,
+  { metadataKey, stored }: ManagedReceipt,
 ): Promise<CreatorContent | null> {
   if (stored.sealedSecret === null) return null;
   const epochKey = await epochKeyOf(store, stored.sealedSecret);
@@ -144,7 +158,8 @@ async function openCreator(
   const key = openCreatorKey(unwrapped.secret, metadataKey);
   const secretKey = key === null ? null : parseSecretKey(key);
   if (secretKey === null) return null;
-  return { secretKey, address: openAddress(creator.addressBox, stored.receiptId, metadataKey, secretKey) };
+  const address = openText(creator.addressBox, 'address', stored.receiptId, metadataKey + secretKey);
+  return { secretKey, address };
 }
 
 /** The same from the box that version 1 of the envelope keeps beside the row. */
@@ -154,19 +169,15 @@ function openCreatorBox(
   metadataKey: MetadataKey,
 ): CreatorContent | null {
   const box = creatorBox === null ? null : unwrapCreatorBox(creatorBox, receiptId, ring);
-  const content =
-    box === null
-      ? null
-      : openBox(box, { label: 'creator', keyMaterial: utf8(metadataKey), binding: receiptId });
+  const content = box === null ? null : openBox(box, boxOf('creator', receiptId, metadataKey));
   if (content === null) return null;
-  const text = new TextDecoder().decode(content);
+  const text = decoder.decode(content);
   content.fill(0);
   const secretKey = parseSecretKey(text.slice(0, secretKeyLength));
-  const address = text.slice(secretKeyLength);
-  return secretKey === null ? null : { secretKey, address: address === '' ? null : address };
+  return secretKey === null ? null : { secretKey, address: text.slice(secretKeyLength) || null };
 }
 
-/** What it takes to write the recipient's mail and to note what became of it. */
+/** What writing the recipient's mail and noting its delivery takes. */
 export interface Mailing {
   readonly metadataKey: MetadataKey;
   readonly secretKey: SecretKey;
@@ -178,49 +189,29 @@ export interface Mailing {
 /** To the address given, else to the last one. `null` once the secret is gone, or without any address. */
 export async function openMailing(
   deps: Core,
-  { stored, metadataKey }: ManagedReceipt,
-  given: Sensitive<string> | null,
+  managed: ManagedReceipt,
+  given: string | null,
 ): Promise<Mailing | null> {
+  const { stored, metadataKey } = managed;
   if (!isWaiting(stored, deps.store.now())) return null;
-  const content = await openCreator(deps, stored, metadataKey);
+  const content = await openCreator(deps, managed);
   if (content === null) return null;
   const { secretKey } = content;
   const { delivery, receiptId } = stored;
-  const last = openAddress(delivery?.addressBox ?? null, receiptId, metadataKey, secretKey);
-  const address = given?.expose() ?? last ?? content.address;
+  const last = openText(delivery?.addressBox ?? null, 'address', receiptId, metadataKey + secretKey);
+  const address = given ?? last ?? content.address;
   if (address === null) return null;
   return { metadataKey, secretKey, to: new Sensitive(address), isElsewhere: address !== content.address };
-}
-
-/** Keys have a fixed length, so no separator is needed. */
-function addressKey(metadataKey: MetadataKey, secretKey: SecretKey): Uint8Array {
-  return utf8(metadataKey + secretKey);
 }
 
 /** Seals a recipient's address so that it opens only with what is erased with the secret (P11). */
 export function sealAddress(
   random: RandomBytes,
-  binding: ReceiptId,
+  receiptId: ReceiptId,
   { metadataKey, secretKey }: Pick<Mailing, 'metadataKey' | 'secretKey'>,
   address: string,
 ): Uint8Array {
-  const keyMaterial = addressKey(metadataKey, secretKey);
-  return sealBox({ label: 'address', keyMaterial, binding, content: utf8(address), random });
-}
-
-function openAddress(
-  box: Uint8Array | null,
-  binding: ReceiptId,
-  metadataKey: MetadataKey,
-  secretKey: SecretKey,
-): string | null {
-  if (box === null) return null;
-  const content = openBox(box, {
-    label: 'address',
-    keyMaterial: addressKey(metadataKey, secretKey),
-    binding,
-  });
-  return content === null ? null : new TextDecoder().decode(content);
+  return sealText(random, boxOf('address', receiptId, metadataKey + secretKey), address);
 }
 
 /**
@@ -229,70 +220,53 @@ function openAddress(
  */
 export function sealNote(
   random: RandomBytes,
-  binding: ReceiptId,
+  receiptId: ReceiptId,
   mailing: Mailing,
   reply: string | null,
 ): Pick<StoredDelivery, 'noteBox' | 'addressBox'> {
-  const { to, isElsewhere } = mailing;
-  const keyMaterial = utf8(mailing.metadataKey);
-  const note = fieldsOf(isElsewhere ? obfuscate(to.expose()) : '', reply ?? '');
+  const { to, isElsewhere, metadataKey } = mailing;
+  if (!isElsewhere && reply === null) return { noteBox: null, addressBox: null };
+  const content = fieldsOf(isElsewhere ? obfuscate(to.expose()) : '', reply ?? '');
   return {
-    noteBox:
-      isElsewhere || reply !== null
-        ? sealBox({ label: 'note', keyMaterial, binding, content: note, random })
-        : null,
-    addressBox: isElsewhere ? sealAddress(random, binding, mailing, to.expose()) : null,
+    noteBox: sealBox({ ...boxOf('note', receiptId, metadataKey), content, random }),
+    addressBox: isElsewhere ? sealAddress(random, receiptId, mailing, to.expose()) : null,
   };
 }
 
-interface NoteContent {
-  /** Obfuscated; `null` if the mail went to the address given at creation. */
-  readonly recipient: string | null;
-  readonly reply: string | null;
+/** @param recipient as given at creation; the last mail's wins */
+function openNotes(
+  { receiptId, delivery, memoBox }: ReceiptRecord,
+  metadataKey: MetadataKey,
+  recipient: string | null,
+): Pick<OpenedFields, 'recipient' | 'reply' | 'memo'> {
+  const memo = openText(memoBox, 'memo', receiptId, metadataKey) ?? '';
+  const noteBox = delivery?.noteBox ?? null;
+  const content = noteBox === null ? null : openBox(noteBox, boxOf('note', receiptId, metadataKey));
+  if (content === null) return { recipient, reply: null, memo };
+  const next = textsOf(content);
+  return { recipient: next() || recipient, reply: next() || null, memo };
 }
 
-function openNote({ receiptId, delivery }: ReceiptRecord, metadataKey: MetadataKey): NoteContent {
-  const noteBox = delivery?.noteBox ?? null;
-  const at = { label: 'note', keyMaterial: utf8(metadataKey), binding: receiptId } as const;
-  const content = noteBox === null ? null : openBox(noteBox, at);
-  if (content === null) return { recipient: null, reply: null };
-  const next = textsOf(content);
-  const [recipient, reply] = [next(), next()];
-  return { recipient: recipient === '' ? null : recipient, reply: reply === '' ? null : reply };
+/** In code points. */
+const maxMemoCharacters = 500;
+
+export function checkMemo(memo: string): MemoRefusal | null {
+  if (!memo.isWellFormed()) return { outcome: 'ill_formed', field: 'memo' };
+  // A code point is one or two UTF-16 units, so most memos need no counting.
+  const isTooLong =
+    memo.length > maxMemoCharacters &&
+    (memo.length > 2 * maxMemoCharacters || [...memo].length > maxMemoCharacters);
+  return isTooLong ? { outcome: 'memo_too_long', maxCharacters: maxMemoCharacters } : null;
 }
 
 /** `null` for an empty memo. */
 export function sealMemo(
   random: RandomBytes,
-  binding: ReceiptId,
+  receiptId: ReceiptId,
   metadataKey: MetadataKey,
   memo: string,
 ): Uint8Array | null {
-  if (memo === '') return null;
-  return sealBox({ label: 'memo', keyMaterial: utf8(metadataKey), binding, content: utf8(memo), random });
-}
-
-/** Exactly as given, including a byte order mark. */
-const memoDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
-
-function openMemo({ receiptId, memoBox }: ReceiptRecord, metadataKey: MetadataKey): string {
-  if (memoBox === null) return '';
-  const at = { label: 'memo', keyMaterial: utf8(metadataKey), binding: receiptId } as const;
-  const content = openBox(memoBox, at);
-  return content === null ? '' : memoDecoder.decode(content);
-}
-
-interface DetailsContent {
-  /** Obfuscated. */
-  readonly recipient: string | null;
-  readonly shortkey: string | null;
-}
-
-function openDetails(stored: ReceiptRecord, metadataKey: MetadataKey): DetailsContent {
-  const { box, shortkey } = splitDetails(stored.detailsBox, metadataKey);
-  const at = { label: 'details', keyMaterial: utf8(metadataKey), binding: stored.receiptId } as const;
-  const content = box === null ? null : openBox(box, at);
-  return { recipient: content === null ? null : new TextDecoder().decode(content), shortkey };
+  return memo === '' ? null : sealText(random, boxOf('memo', receiptId, metadataKey), memo);
 }
 
 /** A record that the caller may manage, with its key. */
@@ -304,15 +278,15 @@ export interface ManagedReceipt {
 /** The record, or `null` when it is unknown to this caller. */
 export async function findManaged(
   deps: Core,
-  input: ReceiptInput,
+  { metadataKey: text, authority }: ReceiptInput,
   caller: Caller,
 ): Promise<ManagedReceipt | null> {
-  const metadataKey = parseMetadataKey(input.metadataKey);
+  const metadataKey = parseMetadataKey(text);
   if (metadataKey === null) return null;
   const account = caller.kind === 'account' ? caller.account.id : noAccountId;
-  const manager = input.authority === 'holder' ? undefined : account;
+  const manager = authority === 'holder' ? undefined : account;
   const stored = await deps.store.findReceipt(receiptIdOf(metadataKey), manager);
-  return stored !== null && mayManage(stored, input.authority, account) ? { metadataKey, stored } : null;
+  return stored !== null && mayManage(stored, authority, account) ? { metadataKey, stored } : null;
 }
 
 function mayManage(
@@ -328,11 +302,11 @@ function mayManage(
 export async function viewOf(deps: Core, managed: ManagedReceipt, caller: Caller): Promise<ReceiptView> {
   const { stored, metadataKey } = managed;
   const now = deps.store.now();
-  const creator = isWaiting(stored, now) ? await openCreator(deps, stored, metadataKey) : null;
+  const creator = isWaiting(stored, now) ? await openCreator(deps, managed) : null;
   const secretKey = creator?.secretKey ?? null;
   const limit =
     secretKey === null || stored.sealedSecret === null ? null : expiryLimitOf(stored.sealedSecret);
-  const { recipient, shortkey: kept } = openDetails(stored, metadataKey);
+  const { box, shortkey: kept } = splitDetails(stored.detailsBox, metadataKey);
   const shortkey = secretKey === null ? kept : shortkeyOf(secretKey);
   // Records made before shortkeys were kept with the details.
   const recent = shortkey === null && caller.kind === 'account' ? openRecent(caller, stored) : null;
@@ -341,8 +315,8 @@ export async function viewOf(deps: Core, managed: ManagedReceipt, caller: Caller
     metadataKey,
     secretKey,
     secretShortkey: shortkey ?? recent?.secretShortkey ?? '',
-    recipient,
     longestTtlSeconds: limit === null ? null : limit - now,
+    ...openNotes(stored, metadataKey, openText(box, 'details', stored.receiptId, metadataKey)),
   };
   return receiptView(stored, now, opened, await locksOf(deps.store, [stored]));
 }
@@ -353,40 +327,41 @@ async function custidOf(deps: Core, stored: StoredReceipt, caller: Caller): Prom
   return (await deps.store.findAccountById(stored.owner))?.username ?? anonymousCustid;
 }
 
-type OpenedFields = Pick<
-  ReceiptView,
-  'custid' | 'metadataKey' | 'secretKey' | 'secretShortkey' | 'recipient' | 'longestTtlSeconds'
->;
+interface OpenedFields
+  extends Pick<
+    ReceiptView,
+    'custid' | 'metadataKey' | 'secretKey' | 'secretShortkey' | 'recipient' | 'longestTtlSeconds' | 'memo'
+  > {
+  /** @see Delivery.reply */
+  readonly reply: string | null;
+}
 
-/** A stored receipt at store time `now`, with what its boxes held; the last mail's recipient wins. */
+/** A stored receipt at store time `now`, with the content of its boxes. */
 export function receiptView(
   stored: ReceiptRecord,
   now: UnixSeconds,
   opened: OpenedFields,
   locks: Locks = new Map(),
 ): ReceiptView {
-  const state: ReceiptState = receiptStateAt(stored, now);
-  const note = openNote(stored, opened.metadataKey);
-  const { delivery } = stored;
+  const state = receiptStateAt(stored, now);
+  const { delivery, createdAt, expiresAt, endedAt } = stored;
   return {
-    ...opened,
-    recipient: note.recipient ?? opened.recipient,
+    ...receiptFactsOf(stored),
+    custid: opened.custid,
+    metadataKey: opened.metadataKey,
+    secretKey: opened.secretKey,
+    secretShortkey: opened.secretShortkey,
+    longestTtlSeconds: opened.longestTtlSeconds,
+    recipient: opened.recipient,
     state,
-    ttlSeconds: stored.expiresAt - stored.createdAt,
-    secretTtlSeconds: isWaiting(stored, now) ? stored.expiresAt - now : null,
+    ttlSeconds: expiresAt - createdAt,
+    secretTtlSeconds: isWaiting(stored, now) ? expiresAt - now : null,
     metadataTtlSeconds: Math.max(0, stored.receiptExpiresAt - now),
-    shareDomain: stored.shareDomain,
-    hasPassphrase: stored.hasPassphrase,
-    sealed: stored.sealed,
-    createdAt: stored.createdAt,
     updatedAt: updatedAtOf(stored, now),
-    viewedAt: stored.viewedAt,
-    receivedAt: state === 'received' ? stored.endedAt : null,
-    burnedAt: state === 'burned' ? stored.endedAt : null,
-    burnedBy: stored.burnedBy,
-    delivery: delivery === null ? null : { state: delivery.state, at: delivery.at, reply: note.reply },
-    notify: stored.notify,
-    memo: openMemo(stored, opened.metadataKey),
+    receivedAt: state === 'received' ? endedAt : null,
+    burnedAt: state === 'burned' ? endedAt : null,
+    delivery: delivery === null ? null : { state: delivery.state, at: delivery.at, reply: opened.reply },
+    memo: opened.memo,
     locked: locks.get(stored) ?? null,
   };
 }
@@ -403,24 +378,29 @@ export async function viewReceipt(deps: Core, input: ReceiptInput, caller: Calle
   if (managed === null) return { outcome: 'unknown' };
   const { metadataKey, stored } = managed;
   const viewedAt = stored.viewedAt ?? (await deps.store.markViewed(stored.receiptId));
-  // Not marked because it no longer waits, so what was read may be out of date (P6).
+  // It no longer waits, so the record read above may be out of date (P6).
   if (viewedAt === null) return findReceipt(deps, input, caller);
   const viewed = { metadataKey, stored: { ...stored, viewedAt } };
   return { outcome: 'found', receipt: await viewOf(deps, viewed, caller) };
 }
 
-/** What takes more than the account's key to tell. */
-const unlisted = { secretKey: null, longestTtlSeconds: null } as const;
-
-/** As a list shows it, without the secret key; empty if the box was sealed under an earlier data key or is damaged. */
+/** A list's entry, without the secret key; empty if `openRecent` is `null`. */
 export function listedView(
   caller: AccountCaller,
   stored: ReceiptRecord,
   now: UnixSeconds,
   locks: Locks,
 ): ReceiptView[] {
-  const content = openRecent(caller, stored);
-  return content === null
-    ? []
-    : [receiptView(stored, now, { ...unlisted, custid: caller.account.username, ...content }, locks)];
+  const recent = openRecent(caller, stored);
+  if (recent === null) return [];
+  const { metadataKey, secretShortkey, recipient } = recent;
+  const opened = {
+    custid: caller.account.username,
+    metadataKey,
+    secretKey: null,
+    secretShortkey,
+    longestTtlSeconds: null,
+    ...openNotes(stored, metadataKey, recipient),
+  };
+  return [receiptView(stored, now, opened, locks)];
 }

@@ -11,11 +11,11 @@ import type { ReceiptState } from '../../protocol/vocabulary.ts';
 import type { AccountCaller } from '../account.ts';
 import type { Core } from '../ports/core.ts';
 import { receiptStateAt } from '../secret.ts';
-import { locksOf } from './access.ts';
+import { locksOf } from './attempts.ts';
 import type { ReceiptView, RecentInput, RecentOutcome } from './outcomes.ts';
 import { listedView } from './receipts.ts';
 
-/** How many records one call scans for those in the requested states, and how many at a time. */
+/** Records that one call scans for the requested states, and how many at a time. */
 const scanMax = 1_000;
 const scanPage = 200;
 const invalidCursor: RecentOutcome = { outcome: 'invalid_cursor' };
@@ -36,10 +36,7 @@ export async function recent(deps: Core, input: RecentInput, caller: AccountCall
   };
 }
 
-/**
- * Those in some states: scans until it has found `limit` or scanned `scanMax`, and the next call continues where it stopped.
- * So a page can be short, or empty, with more to come; nothing is skipped.
- */
+/** Scans until it has found `limit` or scanned `scanMax`. A page can be short or empty with more to come; nothing is skipped. */
 async function recentIn(
   deps: Core,
   states: readonly ReceiptState[],
@@ -73,10 +70,7 @@ async function recentIn(
   return { outcome: 'listed', receipts, nextCursor };
 }
 
-/**
- * Records of the account after a cursor of the store; `next` is the cursor to continue at, if there are more. `null` when
- * the store does not know the cursor.
- */
+/** `next` is the store's cursor to continue at, if there are more. `null` when the store does not know the cursor. */
 async function pageOf(deps: Core, caller: AccountCaller, limit: number, after: string | null) {
   const found = await deps.store.listReceipts(caller.account.id, { limit: limit + 1, after });
   if (found === null) return null;
@@ -85,11 +79,11 @@ async function pageOf(deps: Core, caller: AccountCaller, limit: number, after: s
 }
 
 /**
- * A cursor that callers get. The store's own may count over all accounts and so tell how many secrets others make: sealed
- * under the account's data key it tells nothing, and works for this account alone (P16).
+ * The store's cursor may count over all accounts and so reveal how many secrets others make. Callers get it sealed under the
+ * account's data key: it reveals nothing and works for this account alone (P16).
  */
 const label = 'cursor';
-/** As long as every sealed cursor is in base64url: nothing longer is decoded. */
+/** The length of every sealed cursor in base64url; nothing longer is decoded. */
 const cursorLength = 150;
 
 function boxOf(caller: AccountCaller) {

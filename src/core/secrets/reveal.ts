@@ -1,11 +1,11 @@
 /**
  * Reveal: the only door through which a value leaves, in the order prove → claim → open.
  *
- * Nothing is opened before the store has durably confirmed that this call and no other took the secret (P1, P2). Anything
- * that could be wrong is found before the claim, and nothing is claimed for a client that has left (P3). Any new path that
- * shows a value must go through here: a test forbids other imports of `open`.
+ * Nothing is opened before the store has durably confirmed that this call and no other took the secret (P1, P2). Every flaw
+ * is found before the claim, and nothing is claimed for a client that has left (P3). Any new path that shows a value must go
+ * through here: a test forbids other imports of `open`.
  *
- * Whoever claims with a nonce may have the same answer again with that nonce (`look.ts`): each further answer is prove → count → open.
+ * An opener who claims with a nonce gets the same answer again with it (`look.ts`): prove → count → open.
  */
 import { open } from '../../crypto/envelope.ts';
 import type { Caller } from '../account.ts';
@@ -19,7 +19,6 @@ import {
   proveAccess,
   proveLive,
   secretViewOf,
-  tagOf,
 } from './access.ts';
 import { lookFor, proveLook } from './look.ts';
 import type {
@@ -30,13 +29,13 @@ import type {
   RevealOutcome,
 } from './outcomes.ts';
 
-/** Less than the whole core: nothing that makes a secret or lists an account's. */
+/** Nothing that makes a secret or lists an account's. */
 type RevealCore = AccessCore & NoticeCore & Pick<Core, 'random'>;
 
 export async function reveal(deps: RevealCore, input: RevealInput, caller: Caller): Promise<RevealOutcome> {
   const { look: nonce = null } = input;
   const first = await take(deps, input, nonce, caller);
-  // Also where another request of the same opener was quicker.
+  // Or another request of the same opener came first.
   return first.outcome === 'unknown' && nonce !== null ? takeAgain(deps, input, nonce, caller) : first;
 }
 
@@ -48,7 +47,7 @@ async function take(
 ): Promise<RevealOutcome> {
   const access = await proveAccess(deps, input);
   if (access.outcome !== 'proven') return access;
-  // Hashing and the look-ups took time.
+  // Hashing and look-ups took time.
   if (input.isAbandoned()) return { outcome: 'abandoned' };
   const look = nonce === null ? null : lookFor(deps, access, nonce);
   const claim = await deps.store.claim(access.stored, input.isAbandoned, look);
@@ -68,7 +67,7 @@ async function takeAgain(
   if (access.outcome !== 'proven') return access;
   if (input.isAbandoned()) return { outcome: 'abandoned' };
   const { secretId } = access.stored;
-  const answer = await deps.store.takeAnswer(secretId, access.tag, input.isAbandoned);
+  const answer = await deps.store.takeAnswer(secretId, access.lookTag, input.isAbandoned);
   if (answer !== 'answered') return { outcome: answer === 'gone' ? 'unknown' : 'abandoned' };
   return release(deps, access, caller, 'revealed_again');
 }
@@ -82,7 +81,7 @@ function release(deps: AccessCore, access: ProvenSecret, caller: Caller, event: 
 }
 
 function contentIn(deps: AccessCore, access: ProvenSecret, event: ReleaseEvent): RevealedContent {
-  const tag = tagOf(access.stored.secretId);
+  const { tag } = access;
   try {
     const bytes = open(access.unwrapped, access.keys);
     const content = access.stored.sealed
@@ -91,7 +90,7 @@ function contentIn(deps: AccessCore, access: ProvenSecret, event: ReleaseEvent):
     deps.events({ event, tag });
     return content;
   } catch (fault) {
-    // The claim stands and the value is lost: counted, never retried (at most one reader matters more than no loss).
+    // The claim is final and the value lost: counted, never retried, because at most one reader matters more than no loss.
     deps.events({ event: 'reveal_forfeited', tag });
     throw fault;
   }
@@ -106,16 +105,13 @@ function textIn(bytes: Uint8Array): Sensitive<string> {
   return new Sensitive(value);
 }
 
-/**
- * The text of what was revealed without proofs, which is always one.
- * @throws Error for ciphertext
- */
+/** @throws Error for ciphertext, which only a reveal with proofs releases */
 export function textOf(content: RevealedContent): string {
   if (content.kind === 'value') return content.value.expose();
   throw new Error('a reveal without proofs released ciphertext');
 }
 
-/** Proves link and passphrase without consuming. Of an end-to-end secret, proofs that are not given are not needed. */
+/** Proves link and passphrase without consuming. An end-to-end secret is shown without proofs, too. */
 export async function inspect(
   deps: AccessCore,
   input: InspectInput,

@@ -1,8 +1,8 @@
 /**
- * Rotation: what waits under older roots comes under the current one, while servers serve (P12).
+ * Rotation: re-wraps waiting secrets under the current root while servers serve (P12).
  *
- * Nothing under the outer layer is opened (P9), and nothing but the sealed bytes changes, so a reader never notices (P3). Of a
- * re-wrapping and any other change at once neither is lost: it is put in place only where the bytes are those that were read.
+ * Nothing under the outer layer is opened (P9), and only the sealed bytes change, so a reader never notices (P3). A new
+ * wrapping replaces only the bytes that were read, so no concurrent change is lost.
  */
 import { rewrapSecret, unwrapSecret } from '../../crypto/envelope.ts';
 import type { KeyRing } from '../../crypto/keyring.ts';
@@ -24,17 +24,17 @@ export interface RewrapDeps {
 
 export interface RewrapReport {
   readonly rewrapped: number;
-  /** Of version 1 of the envelope, which binds both layers to the root: they wait under it until they are read or expire. */
+  /** Version 1 of the envelope binds both layers to the root: these wait under it until they are read or expire. */
   readonly fixed: number;
-  /** When the last of those expires; `null` when there are none. */
+  /** When the last of those expires; `null` without any. */
   readonly fixedUntil: UnixSeconds | null;
-  /** That no root of the ring opens. */
+  /** No root of the ring opens these. */
   readonly damaged: number;
 }
 
-/** Records that one call of the store looks at. */
+/** Records a call of the store. */
 const batchRecords = 500;
-/** So many are in memory at once, and their writes share a transaction. */
+/** Held in memory together; their writes share a transaction. */
 const atOnce = 64;
 
 type Rewrapped =
@@ -48,7 +48,7 @@ async function rewrapOne(deps: RewrapDeps, id: SecretId): Promise<Rewrapped> {
   const stored = await store.findSecret(id);
   if (stored === null) return rewrapLookAt(deps, id);
   const { sealedSecret, expiresAt } = stored;
-  // Another rotation may have come first: what it did is not done again.
+  // Another rotation may have come first.
   if (isUnder(ring, sealedSecret)) return { outcome: 'settled' };
   const epochKey = await epochKeyOf(store, sealedSecret);
   const rewrapped = rewrapSecret(sealedSecret, stored, { ring, epochKey, random }, { root: ring.current });
@@ -60,7 +60,7 @@ async function rewrapOne(deps: RewrapDeps, id: SecretId): Promise<Rewrapped> {
   return { outcome: isReplaced ? 'rewrapped' : 'changed' };
 }
 
-/** It was read meanwhile, or was before: what is kept for its opener is re-wrapped as well. */
+/** It was read: re-wraps its opener's second look, too. */
 async function rewrapLookAt({ store, ring, random }: RewrapDeps, id: SecretId): Promise<Rewrapped> {
   const look = await store.findAnyLook(id);
   if (look === null || isUnder(ring, look.sealedSecret)) return { outcome: 'settled' };
@@ -99,8 +99,8 @@ async function pass(deps: RewrapDeps, onProgress: (rewrapped: number) => void): 
 }
 
 /**
- * Re-wraps until a pass through the store finds nothing that was changed meanwhile. What servers still store under older roots comes
- * under the current one too, as long as it is stored before the last pass: close the older roots first to leave nothing out.
+ * Re-wraps until a pass through the store meets no concurrent change. Close the older roots first: a server could otherwise
+ * store another secret under them after the last pass.
  * @param onProgress called now and then with how many were re-wrapped so far
  */
 export async function rewrapOlder(

@@ -1,7 +1,4 @@
-/**
- * The secret service: what API, pages and commands call. Work that outlives a call (a mail or a notice being handed over,
- * a token's last use) never fails the call it followed.
- */
+/** The secret service, for API, pages and commands. Work that outlives a call (mails, notices, a token's last use) never fails it. */
 
 import type { AccountCaller, Caller } from '../account.ts';
 import { senderNameOf } from '../accounts/sender-name.ts';
@@ -39,58 +36,47 @@ import { findReceipt, viewReceipt } from './receipts.ts';
 import { recent } from './recent.ts';
 import { inspect, reveal } from './reveal.ts';
 
-/** What `createService` makes itself is not asked for. */
 export type ServiceParts = Omit<Core, 'inBackground'>;
 
 export type SecretService = ReturnType<typeof createService>;
 
-/**
- * The use cases, their ports bound. A method rejects only with `ServiceError`. `clientPrefix` and `caller` come from the
- * HTTP layer.
- */
+/** The use cases, their ports bound. A method rejects only with `ServiceError`. */
 export function createService(parts: ServiceParts) {
   const background = createBackground();
-  // A store that cannot note it now is not asked again: the receipt then says what it last knew.
   const core: Core = { ...parts, inBackground: background.begin };
   return {
     conceal: (input: ConcealInput, caller: Caller) => conceal(core, input, caller),
     generate: (input: GenerateInput, caller: Caller) => generate(core, input, caller),
-    /** As `conceal`, and any number of equal requests of one token with one key within 24 hours create one secret. */
+    /** As `conceal`; equal requests of one token with one key within 24 hours create one secret. */
     concealOnce: (input: ConcealInput, idempotency: Idempotency, caller: TokenCaller) =>
       concealOnce(core, input, idempotency, caller),
     generateOnce: (input: GenerateInput, idempotency: Idempotency, caller: TokenCaller) =>
       generateOnce(core, input, idempotency, caller),
     reveal: (input: RevealInput, caller: Caller) => reveal(core, input, caller),
-    /** Ends the opener's second look; whether there was one stays unsaid. */
+    /** Ends the second look. Does not reveal whether one existed. */
     finishLook: (input: FinishLookInput) => finishLook(core, input),
     /** `GET /secret/:key` and a reveal with `continue: false`. Guesses are counted as in a reveal. */
     inspect: (input: InspectInput, caller: Caller) => inspect(core, input, caller),
     secretStatus: (input: { readonly secretKey: string }, caller: Caller) =>
       secretStatus(core.store, input.secretKey, caller),
     findReceipt: (input: ReceiptInput, caller: Caller) => findReceipt(core, input, caller),
-    /** As `findReceipt`, and the creator has now looked: the answer already says `viewed`. */
+    /** As `findReceipt`, and notes that the creator has looked: the answer already says `viewed`. */
     viewReceipt: (input: ReceiptInput, caller: Caller) => viewReceipt(core, input, caller),
     burn: (input: BurnInput, caller: Caller) => burn(core, input, caller),
-    /** Burns what the same input would open; guesses are counted as in a reveal. */
     burnByRecipient: (input: BurnUnreadInput) => burnByRecipient(core, input),
-    /**
-     * Sets or removes the memo, also once the secret is gone, and changes the lifetime of a waiting one: `found` with the
-     * updated receipt.
-     */
     change: (input: ChangeInput, caller: Caller) => change(core, input, caller),
-    /** Sends the recipient's mail again, or to another address. Needs the metadata key, which opens the secret key for its creator. */
+    /** Sends the recipient's mail again, or to another address. */
     deliver: (input: DeliverInput, caller: Caller) => deliver(core, input, caller),
-    /** Starts mailing the notices that are due, and returns how many. */
     sendDueNotices: () => sendDueNotices(core),
-    /** Draws a value to fill into the form; nothing is stored. The caller has checked the ranges. */
+    /** Draws a value for the form; nothing is stored. The caller has checked the ranges. */
     suggest: (input: SuggestInput) => suggest(core, input),
-    /** What passphrases are drawn from, for a browser that draws one itself. */
+    /** For a browser that draws a passphrase itself. */
     words: () => core.words(),
     /** Newest created first. */
     recent: (input: RecentInput, caller: AccountCaller) => recent(core, input, caller),
     /** The caller, or `null` for an unknown username, a wrong, expired or revoked token: indistinguishable (P17). */
     authenticate: (username: string, token: string) => authenticate(core, username, token),
-    /** Resolves when no mail is being handed over. */
+    /** Resolves when no background work is left. */
     settled: background.settled,
   };
 }

@@ -3,7 +3,7 @@
  * from the link. Only a `link` in the props puts the link in the page; its field, message and QR code work without scripts.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import { attemptLimits } from '../../core/secrets/access.ts';
+import { attemptLimits } from '../../core/secrets/attempts.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import { anonymousCustid } from '../../core/secrets/receipts.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';

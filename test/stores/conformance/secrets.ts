@@ -5,7 +5,7 @@ import { strict as assert } from 'node:assert';
 import type { AccountId } from '../../../src/core/account.ts';
 import type { ReceiptId, SecretId } from '../../../src/core/keys.ts';
 import type { BurnedBatch } from '../../../src/core/ports/claims.ts';
-import { attemptLimits } from '../../../src/core/secrets/access.ts';
+import { attemptLimits } from '../../../src/core/secrets/attempts.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { ownerIn } from './account-fixtures.ts';
 import {

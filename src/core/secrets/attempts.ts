@@ -1,0 +1,29 @@
+/** The limits on guesses at passphrases (P14), and locks; `access.ts` counts and computes the guesses. */
+import type { AttemptLimits, AttemptStore, Lock } from '../ports/attempts.ts';
+import type { SecretStore } from '../ports/secrets.ts';
+import { isWaiting, type ReceiptRecord } from '../secret.ts';
+
+/** NIST SP 800-63B allows 100 for throttled authenticators, here over a secret's life. */
+export const attemptLimits: AttemptLimits = {
+  windowSeconds: 600,
+  perClient: 5,
+  perNetwork: 10,
+  perSecret: 20,
+  keptForNewcomers: 5,
+  perLife: 100,
+};
+
+export type Locks = ReadonlyMap<ReceiptRecord, Lock | null>;
+
+/** The locks on unread secrets with a passphrase. */
+export async function locksOf(
+  store: Pick<AttemptStore, 'findLocks'> & Pick<SecretStore, 'now'>,
+  records: readonly ReceiptRecord[],
+): Promise<Locks> {
+  const now = store.now();
+  const guarded = records.filter((each) => each.hasPassphrase && isWaiting(each, now));
+  if (guarded.length === 0) return new Map();
+  const ids = guarded.map(({ secretId }) => secretId);
+  const locks = await store.findLocks(ids, attemptLimits);
+  return new Map(guarded.map((each, n) => [each, locks[n] ?? null]));
+}
