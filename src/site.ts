@@ -1,7 +1,7 @@
 /** Everything that is served, as one `fetch`. Unknown addresses too are answered in the words of the part they belong to. */
 import { sayElsewhere } from './api/elsewhere.ts';
 import { publishDocument } from './api/openapi/document.ts';
-import { createReference } from './api/openapi/page.tsx';
+import { createReference } from './api/reference/page.tsx';
 import { createV1 } from './api/v1/operations.ts';
 import { createV2 } from './api/v2/service.ts';
 import type { Settings } from './config/read.ts';

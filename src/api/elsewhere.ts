@@ -1,12 +1,8 @@
-/**
- * The answer to another region's key: unknown here, like every unknown key, and where to ask. It follows from the key's form alone, with
- * no look-up (P17).
- */
+/** Answers to another region's key say where to ask. The hint follows from the key's form alone, without a look-up (P17). */
 import { z } from 'zod';
 import { type Region, type RegionLabel, regionElsewhere } from '../core/keys.ts';
 import type { Operation } from '../http/operation.ts';
 
-/** A field of every unknown-key answer. */
 export const hint = z
   .string()
   .optional()

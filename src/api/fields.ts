@@ -1,7 +1,6 @@
 /**
- * The fields that both versions of the API take or answer: the form of each on the wire, and the core's value for it.
- *
- * Texts arrive byte for byte; nothing is trimmed or repaired. What depends on the caller's plan is the core's to judge.
+ * The fields of both versions of the API: each one's form on the wire, and the core's value for it. Texts arrive byte for
+ * byte; nothing is trimmed or repaired. The core judges what depends on the caller's plan.
  */
 
 import { z } from 'zod';
@@ -12,7 +11,6 @@ import { allCharacterSets, generatedLength } from '../protocol/drawing.ts';
 import { keyForm } from '../protocol/link.ts';
 import { noticeKinds } from '../protocol/vocabulary.ts';
 
-/** What a version says of a field. */
 interface Words {
   readonly description: string;
   readonly examples?: unknown[];
@@ -47,7 +45,7 @@ export const illFormed = 'Must be well-formed Unicode text';
 /** Lone surrogates have no UTF-8 form, so they could not be returned as they came. */
 export const text = z.string(notText).refine((value) => value.isWellFormed(), illFormed);
 
-/** Clients send the empty text, and in JSON null, for "not given". */
+/** Clients send the empty text, or null, for "not given". */
 export const optionalText = (words: Words) =>
   text
     .nullish()
@@ -66,7 +64,7 @@ function sensitiveOf(given: string | null | undefined): Sensitive<string> | null
 
 // Numbers.
 
-/** A whole number in decimal digits, with the empty text for "not given". */
+/** A whole number in decimal digits; empty for "not given". */
 export const digits = (refusal: string) => z.string().regex(/^[0-9]*$/, refusal);
 
 interface Range {
@@ -81,11 +79,11 @@ export const digitsWithin = ({ min, max }: Range, refusal: string, mostDigits = 
     refusal,
   );
 
-/** Not `z.int()`, which stops at the safe integers: larger numbers are clamped too. */
+/** Not `z.int()`, which stops at the safe integers: larger numbers are clamped. */
 const wholeNumber = (refusal: string) =>
   z.number(refusal).min(0, refusal).refine(Number.isInteger, refusal).meta({ type: 'integer' });
 
-/** Seconds, or `null` for the plan's default: existing clients send zero for "not given". */
+/** Seconds, or `null` for the plan's default. Existing clients send zero for "not given". */
 export const ttl = ({ refusal, ...words }: RefusingWords) =>
   z
     .union([digits(refusal), wholeNumber(refusal), z.null()], refusal)
@@ -102,7 +100,7 @@ export const lengthWords = {
   description: `Characters to generate, ${lengthRange}; ${generatedLength.default} when absent.`,
 };
 
-/** @param mostDigits zeros in front included */
+/** @param mostDigits with leading zeros */
 export const length = ({ refusal, ...words }: RefusingWords, mostDigits: number = Number.POSITIVE_INFINITY) =>
   z
     .union(
@@ -128,7 +126,7 @@ export const noticeNames = noticeKinds.join(', ');
 
 const mostNames = 16;
 
-/** Names joined by commas; `empty` is the word for a list without any. */
+/** Names joined by commas; `empty` is the word for an empty list. */
 function nameList(names: readonly string[], empty: string | null, most: number | null = null) {
   const one = `(?:${names.join('|')})`;
   const list = `${one}(?:,${one})${most === null ? '*' : `{0,${most - 1}}`}`;
@@ -140,7 +138,7 @@ function namesIn<Name extends string>(known: readonly Name[], given: readonly st
   return [...new Set(given)].flatMap((name) => known.find((each) => each === name) ?? []);
 }
 
-/** A list of names, or the same names as one text. */
+/** From a list, or one text. */
 function namesOf<Name extends string>(known: readonly Name[], empty: string | null) {
   return (given: string | readonly string[] | null | undefined): readonly Name[] | null => {
     if (given === undefined || given === null || given === '') return null;
@@ -211,12 +209,11 @@ type CreationFields = Pick<CreationOptions, 'passphrase' | 'recipient' | 'notify
   readonly share_domain: string | null;
 };
 
-/** What a creation's fields and its request ask for. */
 export function creationOptions(fields: CreationFields, exchange: Exchange): CreationOptions {
   const { passphrase } = fields;
   return {
     passphrase,
-    // Finding it costs, and only hashing a passphrase needs it.
+    // It takes time to find, and only hashing a passphrase needs it.
     clientPrefix: passphrase === null ? null : exchange.clientPrefix,
     ttlSeconds: fields.ttl,
     recipient: fields.recipient,
@@ -228,7 +225,7 @@ export function creationOptions(fields: CreationFields, exchange: Exchange): Cre
   };
 }
 
-// Of v2 alone.
+// Only v2.
 
 export const notRecipient = 'Must be one e-mail address';
 

@@ -1,6 +1,6 @@
 /**
- * Request JSON, bounded before the runtime's parser sees it (P21): nesting, names and short values cost it up to a hundred times as
- * much per byte as text.
+ * Request JSON, bounded before the runtime's parser sees it (P21): per byte, nesting, names and short values cost up to a
+ * hundred times as much as text.
  */
 const deepest = 32;
 /** A full batch of 100 secrets has 1,001. */
@@ -8,7 +8,7 @@ const mostNames = 2_000;
 /** A batch of 100 with every list full has about 4,500. */
 const mostValues = 10_000;
 
-/** `fault` completes a sentence that begins with the body. */
+/** `fault` completes a sentence about the body. */
 export type ReadJson =
   | { readonly outcome: 'read'; readonly value: unknown }
   | { readonly outcome: 'refused'; readonly fault: string };
@@ -16,8 +16,8 @@ export type ReadJson =
 const refused = (fault: string): ReadJson => ({ outcome: 'refused', fault });
 
 /**
- * An object that repeats a name is refused, at any depth and however the name is escaped. RFC 8259 §4 leaves its meaning open: the
- * standard parser silently keeps the last one, another reader the first. Such an object holds fewer names than were written.
+ * Refuses an object that repeats a name, at any depth and in any escaping. RFC 8259 §4 leaves its meaning open: the standard
+ * parser keeps the last one, another reader the first. Such an object has fewer names than were written.
  */
 export function readJson(json: string): ReadJson {
   const written = measure(json);

@@ -1,30 +1,27 @@
-/** What v1 and v2 share: two dialects, operations bound to one of them, tables of refusals. */
+/** For v1 and v2: dialects, operations bound to one, tables of refusals. */
 import type { Caller } from '../core/account.ts';
 import type { Access, Exchange, Operation, Reply } from '../http/operation.ts';
 
-/** A version as documented, or as the existing service answers. */
+/** A version as documented, or like the existing service. */
 export type DialectName = 'documented' | 'upstream';
 
 export interface Row<T> {
-  /** Why the two differ: what the existing service does, or which clients depend on it. */
+  /** What the existing service does, or which clients depend on it. */
   readonly evidence: string;
   readonly documented: T;
   readonly upstream: T;
 }
 
-/** Gives both sides of a row one type. */
 export function row<T>(evidence: string, documented: T, upstream: T): Row<T> {
   return { evidence, documented, upstream };
 }
 
-/** A row of both versions. */
 export const managementAuthority = row<'owner' | 'holder'>(
   'The existing service lets whoever holds the metadata key manage the record, other accounts included.',
   'owner',
   'holder',
 );
 
-/** One side of a table of differences. */
 export type SideOf<Differences extends Readonly<Record<string, Row<unknown>>>> = {
   readonly [Name in keyof Differences]: Differences[Name]['documented'];
 };
@@ -43,10 +40,10 @@ interface Binding {
   readonly dialect: { readonly managementAccess: Access };
 }
 
-/** An operation before it knows its service and its dialect. */
+/** An operation without its service and its dialect. */
 export interface Unbound<Api extends Binding, Input = unknown>
   extends Omit<Operation, 'access' | 'bodyCapBytes' | 'decode' | 'handle'> {
-  /** `manager`: the callers that the dialect lets manage a record. */
+  /** `manager`: whom the dialect lets manage a record. */
   readonly access: Access | 'manager';
   readonly bodyCapBytes?: number | ((caller: Caller, api: Api) => number);
   decode(exchange: Exchange, dialect: Api['dialect']): Input | Promise<Input>;
@@ -70,12 +67,11 @@ function accessIn(access: Access | 'manager', { managementAccess }: Binding['dia
   return access === 'manager' ? managementAccess : access;
 }
 
-/** One entry for each member of a union, told apart by its tag. */
+/** One entry for each member of a union, by its tag. */
 export type Table<Union, Tag extends keyof Union, Rest extends readonly unknown[] = []> = {
   readonly [Name in Union[Tag] & string]: (member: Extract<Union, Record<Tag, Name>>, ...rest: Rest) => Reply;
 };
 
-/** The table's answer to one member. */
 export function answerFrom<Union, Tag extends keyof Union, Rest extends readonly unknown[]>(
   table: Table<Union, Tag, Rest>,
   tag: Tag,
@@ -83,6 +79,6 @@ export function answerFrom<Union, Tag extends keyof Union, Rest extends readonly
   ...rest: Rest
 ): Reply {
   const name = member[tag] as Union[Tag] & string;
-  // The entry for a tag takes exactly the member with that tag, which the type of an indexed table cannot say.
+  // The entry takes exactly this member, which TypeScript cannot see through the index.
   return table[name](member as never, ...rest);
 }

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describedApi } from '../../scripts/generate-openapi.ts';
-import { createReference } from '../../src/api/openapi/page.tsx';
+import { createReference } from '../../src/api/reference/page.tsx';
 import { repositoryRoot } from '../support/started-server.ts';
 
 /** Fields of a form that are a number, a name of DNS or a word out of a list: none has a byte that a form reads differently. */

@@ -36,8 +36,6 @@ import type {
   WireVersion,
 } from '../../sdk/wire.ts';
 import type * as batches from '../../src/api/v2/batch.ts';
-import type * as burns from '../../src/api/v2/burn-unread.ts';
-import type * as changes from '../../src/api/v2/change.ts';
 import type * as creation from '../../src/api/v2/creation.ts';
 import type * as fields from '../../src/api/v2/creation-fields.ts';
 import type * as domains from '../../src/api/v2/domain-records.ts';
@@ -75,7 +73,7 @@ export type Answers = AllTrue<
     Fits<z.output<typeof batches.batchAnswer>, WireBatch>,
     Fits<z.output<typeof receipts.metadataAnswer>, WireRecord<WireReceipt>>,
     Fits<z.output<typeof receipts.burnAnswer>, WireRecord<WireReceipt>>,
-    Fits<z.output<typeof changes.changeAnswer>, WireChange>,
+    Fits<z.output<typeof receipts.changeAnswer>, WireChange>,
     Fits<z.output<typeof receipts.deliverAnswer>, WireChange>,
     Fits<z.output<typeof receipts.recentAnswer>, WireRecent>,
     Fits<z.output<typeof secrets.inspectAnswer>, WireRecord<WireSecret>>,
@@ -164,12 +162,12 @@ export type Requests = AllTrue<
     >,
     Takes<typeof reveals.revealDoneBody, { look: string }>,
     Takes<
-      typeof burns.burnUnreadBody,
+      typeof reveals.burnUnreadBody,
       { continue: true; passphrase: string; link_proof: string; proof: string }
     >,
     Takes<typeof secrets.statusesBody, { identifiers: string }>,
     Takes<typeof receipts.burnBody, { continue: true }>,
-    Takes<typeof changes.changeBody, { memo: string; ttl: number; attempts: 'more' }>,
+    Takes<typeof receipts.changeBody, { memo: string; ttl: number; attempts: 'more' }>,
     Takes<typeof receipts.deliverBody, { recipient: string; locale: string }>,
     Takes<typeof domains.addBody, { domain: string }>,
     // `allow_public_api` is another name of `allow_public_homepage`.
@@ -198,7 +196,7 @@ export type SelfTests = AllTrue<
     Differs<Exclude<MetadataRecord['state'], 'viewed'>, WireReceipt['state']>,
     Differs<LeftOut<MetadataRecord & { colour: string }, MetadataRecord>, never>,
     // A field of a request has another name or type, or is one too many.
-    TakesNot<typeof changes.changeBody, { label: string; ttl: number }>,
+    TakesNot<typeof receipts.changeBody, { label: string; ttl: number }>,
     TakesNot<typeof receipts.deliverBody, { recipient: number; locale: string }>,
     TakesNot<typeof receipts.burnBody, { continue: true; passphrase: string }>,
   ]

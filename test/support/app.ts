@@ -5,7 +5,7 @@
  * and mail is kept in a list.
  */
 import { createHmac } from 'node:crypto';
-import { createReference } from '../../src/api/openapi/page.tsx';
+import { createReference } from '../../src/api/reference/page.tsx';
 import { createV1 } from '../../src/api/v1/operations.ts';
 import { createV2 } from '../../src/api/v2/service.ts';
 import type { DialectName } from '../../src/api/version.ts';

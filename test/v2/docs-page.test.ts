@@ -3,8 +3,8 @@ import { describe, expect, it } from 'bun:test';
 import { z } from 'zod';
 import { describedApi } from '../../scripts/generate-openapi.ts';
 import { curlExamples } from '../../src/api/openapi/calls.ts';
-import { refusalRows } from '../../src/api/openapi/errors.tsx';
-import { createReference, sectionsOf } from '../../src/api/openapi/page.tsx';
+import { refusalRows } from '../../src/api/reference/errors.tsx';
+import { createReference, sectionsOf } from '../../src/api/reference/page.tsx';
 import { createTestApp } from '../support/app.ts';
 
 const { surfaces, info } = describedApi();

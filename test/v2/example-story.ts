@@ -3,7 +3,7 @@
  * that the page shows, and so is what it answers.
  */
 import type { Called } from '../../src/api/openapi/calls.ts';
-import { type Entry, sectionsOf } from '../../src/api/openapi/page.tsx';
+import { type Entry, sectionsOf } from '../../src/api/reference/page.tsx';
 import type { ApiSurface } from '../../src/http/api.ts';
 
 /** As the examples name them. */

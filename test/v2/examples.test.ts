@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'bun:test';
 import { describedApi } from '../../scripts/generate-openapi.ts';
 import { curlExamples } from '../../src/api/openapi/calls.ts';
-import { createReference, type Entry, sectionsOf } from '../../src/api/openapi/page.tsx';
+import { createReference, type Entry, sectionsOf } from '../../src/api/reference/page.tsx';
 import { createTestApp } from '../support/app.ts';
 
 const { surfaces, info } = describedApi();

@@ -1,13 +1,10 @@
-/**
- * The calls that the API page shows, as commands for curl. The first of an operation is the smallest that works when it is pasted;
- * whatever an example holds, the shell reads the command back unchanged.
- */
+/** The API page's calls, as commands for curl. An operation's first is the smallest that works when pasted; the shell reads any example unchanged. */
 import { mayChange, type Operation, type OperationMethod } from '../../http/operation.ts';
 import { exampleOf } from './schema.ts';
 
 export type Called = Pick<Operation, 'method' | 'access' | 'document'>;
 
-/** The smallest call; and, where the body has other fields, one with them, by an account where that matters. */
+/** The smallest call; and if the body has other fields, one with them, by an account if that matters. */
 export function curlExamples(operation: Called, address: string): readonly string[] {
   const { method, access } = operation;
   const [least, whole] = bodiesOf(operation);
@@ -16,7 +13,6 @@ export function curlExamples(operation: Called, address: string): readonly strin
   return addsNothing ? [first] : [first, curlCommand(address, method, whole, access !== 'open')];
 }
 
-/** What is sent, and as what. */
 export interface CalledBody {
   readonly type: string;
   readonly example: unknown;
@@ -34,7 +30,7 @@ export function bodiesOf(operation: Called): readonly [least: CalledBody | null,
   return [isBlank(least) ? whole : { type, example: least }, whole];
 }
 
-/** An example of the whole body, without what the operation would refuse to callers that have no account. */
+/** Without the fields that need an account, for an operation without one. */
 export function exampleBody({ access, document: { body } }: Called): unknown {
   const example = body === undefined ? null : exampleOf(body.schema);
   return access === 'open' ? withoutAccount(example) : example;
@@ -48,7 +44,6 @@ function withoutAccount(example: unknown): unknown {
   return Object.fromEntries(fields.map(([name, field]) => [name, withoutAccount(field)]));
 }
 
-/** Whether nothing is said in it. */
 function isBlank(example: unknown): boolean {
   return typeof example === 'object' && example !== null && Object.values(example).every(isBlank);
 }
@@ -59,7 +54,7 @@ function curlCommand(
   body: CalledBody | null,
   isSignedIn: boolean,
 ): string {
-  // A key goes where the braces are; curl itself would read braces as a set of addresses.
+  // curl reads braces as a set of addresses.
   const url = quote(address.replace(/\{(\w+)\}/g, (_all, name: string) => `<${name}>`));
   const call = `curl ${url}${methodFlag(method, body)}`;
   const credentials = isSignedIn ? ["--user '<username>:<api token>'"] : [];

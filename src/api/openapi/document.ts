@@ -1,7 +1,4 @@
-/**
- * The OpenAPI 3.1 document of both versions, made from their operations alone; `zod-openapi` turns the schemas into
- * components and references. The library is loaded with the first document, so that it costs the start nothing.
- */
+/** The OpenAPI 3.1 document of both versions, made from their operations alone. Its library is loaded with the first document, not at the start. */
 import { z } from 'zod';
 import type {
   CreateDocumentOptions,
@@ -30,7 +27,7 @@ export interface ApiInfo {
   readonly revealNeedsContinue?: boolean;
 }
 
-/** Of something that the installation serves, for links of its own pages. */
+/** For links of the installation's own pages. */
 export function pathOf({ baseUrl }: Pick<ApiInfo, 'baseUrl'>, path: string): string {
   return new URL(baseUrl).pathname.replace(/\/+$/, '') + path;
 }
@@ -100,8 +97,8 @@ const documentOperation = define({
 });
 
 /**
- * @param closed answers admit no field that is not named. The published document leaves them open, since a client must
- *   ignore what it does not know; tests close them, so that an answer cannot grow a field unseen.
+ * @param closed answers have named fields only. The published document leaves them open, since a client must ignore unknown
+ *   fields; tests close them, so that an answer cannot grow a field unseen.
  */
 export async function buildDocument(
   surfaces: readonly ApiSurface[],
@@ -132,7 +129,7 @@ export async function buildDocument(
 
 type Override = NonNullable<CreateDocumentOptions['override']>;
 
-/** Zod drops the examples of an input that is transformed. */
+/** Zod drops the examples of a transformed input. */
 const keepExamples: Override = ({ zodSchema, jsonSchema }) => {
   const examples = z.globalRegistry.get(zodSchema)?.examples;
   if (Array.isArray(examples)) jsonSchema.examples = examples;
@@ -187,7 +184,7 @@ export function templateOf({ base }: ApiSurface, path: string): string {
   return base + path.replace(/:(\w+)/g, '{$1}');
 }
 
-/** What a reader is told of an operation besides its summary; `''` for nothing. */
+/** An operation's description; maybe `''`. */
 export function proseOf({ document, scope, bodyCapBytes }: Operation, aliasOf: string | null = null): string {
   return [
     document.description,
@@ -207,7 +204,7 @@ function describedWith(operation: Operation, aliasOf: string | null) {
 interface Way {
   readonly method: 'get' | 'head' | 'post' | 'patch';
   readonly path: string;
-  /** The method that defines the operation, when this is an alias. */
+  /** The operation's own method and path, if this is an alias. */
   readonly aliasOf: string | null;
 }
 
@@ -228,7 +225,7 @@ function waysOf({ method: ownMethod, path: ownPath, aliases = [] }: Operation): 
   });
 }
 
-/** For a scheme other than OAuth's the list names roles (OpenAPI 3.1, §4.8.30): here the token's scope. */
+/** For schemes other than OAuth's the list names roles (OpenAPI 3.1, §4.8.30): here the token's scope. */
 function securityOf({ access, scope }: Operation): Record<string, string[]>[] {
   if (access === 'open') return [];
   const basic = { basic: scope === undefined ? [] : [scope] };
@@ -267,7 +264,7 @@ function takenBy(operation: Operation, { method, path }: Way): Partial<ZodOpenAp
   };
 }
 
-/** The answers of one version's operations, each a component that those with the same answer share. */
+/** Operations with the same answer share one component. */
 function createAnswers(prefix: string, examples: ExampleAnswers) {
   const known = new Map<
     string,
@@ -313,7 +310,6 @@ function exampleOfAnswer(
 
 const text = { type: 'string' } as const;
 
-/** Under their names on the wire. */
 const headers = {
   'Cache-Control': { description: 'Always `no-store`.', schema: { const: 'no-store' } },
   'X-Request-Id': { description: 'Names this request in the logs of the service.', schema: text },
@@ -324,17 +320,17 @@ const headers = {
     schema: { ...text, pattern: '^[0-9]+$' },
   },
   RateLimit: {
-    description: 'What is left, as the IETF draft has it; where a rate limit refused.',
+    description: 'The rest of the limit, as in the IETF draft, if a rate limit refused.',
     schema: text,
   },
   'RateLimit-Policy': {
-    description: 'The limit, as the IETF draft has it; where a rate limit refused.',
+    description: 'The limit, as in the IETF draft, if a rate limit refused.',
     schema: text,
   },
   'Mayfly-Ignored': {
     description:
-      'The names of parameters that the call gave and the operation does not know, if any: a comma list. A name that is ' +
-      'long or holds other characters is cut and ends in `*`; a list of more than 20 ends in `...`.',
+      'The names of unknown parameters, if any, as a comma list. A name that is long or has other characters is cut and ends ' +
+      'in `*`; a list of more than 20 ends in `...`.',
     schema: { ...text, examples: ['passphase, tll'] },
   },
 };
@@ -358,12 +354,12 @@ const securitySchemes = {
     scheme: 'basic',
     description:
       "The account's e-mail address and one of its API tokens. A token has scopes: `create` (conceal and generate), " +
-      "`manage` (see and burn by the metadata key, and the domains), `read-recent` (list the account's records). A call that needs a " +
-      'scope the token lacks is refused, also where callers without an account are not. Revealing needs none.',
+      "`manage` (see and burn by the metadata key, and the domains), `read-recent` (list the account's records). A call is " +
+      'refused if the token lacks its scope, even if it needs no account. Revealing needs none.',
   },
 } as const;
 
-/** The document as text, as it is kept in the repository. */
+/** As in the repository. */
 export function renderOpenApiJson(document: OpenApiDocument): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }

@@ -1,13 +1,12 @@
-/** The example answers of `examples.json`, which is what the service answered to the example calls (`scripts/generate-examples.ts`). */
+/** The example answers of `examples.json`: the service's answers to the example calls (`scripts/generate-examples.ts`). */
 import recorded from './examples.json' with { type: 'json' };
 
-/** Where they were recorded. */
 const recordedUrl = 'https://mayfly.example';
 
-/** The answer to an operation's example, or the refusal with this code; `null` where none was recorded. */
+/** By an operation's name or a refusal's code; `null` if none was recorded. */
 export type ExampleAnswers = (name: string) => unknown;
 
-/** @param baseUrl the installation's, in the links that the answers hold */
+/** @param baseUrl the installation's, for the links in the answers */
 export function createExampleAnswers(baseUrl: string): ExampleAnswers {
   const host = JSON.stringify(new URL(baseUrl).hostname);
   const text = JSON.stringify(recorded)

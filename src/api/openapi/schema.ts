@@ -1,9 +1,8 @@
-/** Reading zod schemas: what a person is told of them, and an example that is valid against each (a test validates all). */
+/** Reads zod schemas: their descriptions for people, and a valid example of each (a test validates all). */
 import { type ZodType, z } from 'zod';
 
 type Schema = z.core.$ZodType;
 
-/** Zod's own way to tell schemas apart. */
 function defOf(schema: Schema) {
   return (schema as z.core.$ZodTypes)._zod.def;
 }
@@ -13,7 +12,7 @@ function metaOf(schema: Schema): { readonly description?: string; readonly examp
   return { ...(description !== undefined && { description }), ...(Array.isArray(examples) && { examples }) };
 }
 
-/** The name of the component that a schema is; a description of its own does not make it another. */
+/** A component's name; another description does not make it another component. */
 function nameOf(schema: Schema): string | null {
   const id = z.globalRegistry.get(schema)?.id;
   if (id !== undefined) return id;
@@ -21,7 +20,7 @@ function nameOf(schema: Schema): string | null {
   return parent === undefined ? null : nameOf(parent);
 }
 
-/** The schema within: what may be absent or is turned into the core's value. */
+/** The schema inside an optional or transformed one. */
 function innerOf(schema: Schema): Schema | null {
   const def = defOf(schema);
   if (def.type === 'optional') return def.innerType;
@@ -37,7 +36,7 @@ export function isRequired(schema: Schema): boolean {
   return schema._zod.optin === undefined;
 }
 
-/** `told`: what is required, and what its schema shows an example of. `least`: what is required alone. */
+/** `told`: required fields, and those with examples. `least`: required fields only. */
 type Extent = 'told' | 'least';
 
 export function exampleOf(schema: Schema, extent: Extent = 'told'): unknown {
@@ -71,7 +70,6 @@ export function exampleOf(schema: Schema, extent: Extent = 'told'): unknown {
   }
 }
 
-/** An optional field is shown only where its schema has an example. */
 function exampleOfObject(shape: Readonly<Record<string, Schema>>, extent: Extent): Record<string, unknown> {
   const shown = Object.entries(shape).filter(
     ([, field]) => isRequired(field) || (extent === 'told' && fieldMeta(field).examples !== undefined),
@@ -83,7 +81,7 @@ function checksOf(schema: Schema) {
   return (schema._zod.def.checks ?? []).map((check) => (check as z.core.$ZodChecks)._zod.def);
 }
 
-/** The smallest number or count that the schema's checks leave, and not less than zero. */
+/** The smallest number or count that the schema's checks allow, at least zero. */
 function leastOf(schema: Schema): number {
   const bounds = checksOf(schema).map((check) => {
     if (check.check === 'min_length') return check.minimum;
@@ -94,7 +92,6 @@ function leastOf(schema: Schema): number {
 
 const texts = ['text', '4k1zq0v9x7c2m8t5w3h6j0n4b1d7f2g', '3600', '12', ''];
 
-/** The first of a few that fits the patterns. */
 function exampleOfText(schema: Schema): string {
   const patterns = checksOf(schema).flatMap((check) =>
     check.check === 'string_format' && check.pattern !== undefined ? [check.pattern] : [],
@@ -102,7 +99,6 @@ function exampleOfText(schema: Schema): string {
   return texts.find((text) => patterns.every((pattern) => pattern.test(text))) ?? '';
 }
 
-/** The type in words; a component by its name. */
 export function typeOf(schema: Schema): string {
   const name = nameOf(schema);
   if (name !== null) return name;
@@ -145,7 +141,7 @@ export interface Field {
   readonly description: string | null;
 }
 
-/** The fields of an object; of a choice of bodies, the last, which has no wrapping. */
+/** An object's fields; of a choice of bodies the last, which is flat. */
 export function fieldsOf(schema: Schema): readonly Field[] {
   const def = defOf(schema);
   if (def.type === 'union') {
@@ -161,7 +157,7 @@ export function fieldsOf(schema: Schema): readonly Field[] {
   }));
 }
 
-/** Every component that these schemas are or hold, by name. */
+/** Every component in these schemas, by name. */
 export function componentsOf(
   schemas: readonly ZodType[],
 ): readonly (readonly [name: string, schema: Schema])[] {
@@ -198,7 +194,7 @@ function partsOf(schema: Schema): readonly Schema[] {
   }
 }
 
-/** The codes of the refusals that a schema admits: the titles of its choices. */
+/** The codes of a refusal's schema: the titles of its choices. */
 export function codesOf(schema: Schema): readonly string[] {
   const def = defOf(schema);
   if (def.type === 'union') return def.options.flatMap(codesOf);

@@ -1,13 +1,10 @@
-/**
- * Every difference between v1 as documented and as the existing service answers, with the evidence for each. Outside this
- * file no code of v1 asks which dialect it speaks.
- */
+/** Every difference between v1 as documented and the existing service, with evidence. No other code of v1 knows the dialect. */
 
 import type { Access } from '../../http/operation.ts';
 import type { ReceiptState } from '../../protocol/vocabulary.ts';
 import { type DialectName, managementAuthority, row, type SideOf, sideOf } from '../version.ts';
 
-/** What counts of a parameter's text; `undefined` where nothing does. */
+/** The part of a parameter's text that counts; `undefined` for none. */
 type ReadText = (text: string) => string | undefined;
 
 /** The body of an unknown path. */
@@ -97,7 +94,6 @@ export const differences = {
   ),
 };
 
-/** One side of the table. */
 export type Dialect = SideOf<typeof differences>;
 
 export function dialectOf(name: DialectName): Dialect {
@@ -112,7 +108,7 @@ function recipientList(obfuscated: string | null): { recipient: readonly string[
   return { recipient: obfuscated === null ? [] : [obfuscated] };
 }
 
-/** A rate limit (429), a refused browser (403) and a fault (5xx) keep their status: clients must tell those apart. */
+/** A rate limit (429), a refused browser (403) and a fault (5xx) keep their status, so that clients can tell them apart. */
 const saidAsNotFound: ReadonlySet<number> = new Set([400, 401, 405, 413]);
 
 function notFoundInstead(status: number): number {
@@ -124,8 +120,8 @@ function leadingDigits(text: string): string | undefined {
 }
 
 /**
- * Wider than the existing service's pattern, which stops at last labels of four letters and would cut an apostrophe off
- * and mail a stranger: what it leaves in doubt reaches the service whole and is refused there in words.
+ * Wider than the existing service's pattern, which stops at last labels of four letters and would cut off an apostrophe and
+ * mail a stranger. A doubtful text reaches the core whole, which refuses it in words.
  */
 function firstAddress(text: string): string | undefined {
   return text.split(/[\s<>()[\]",;:]+/).find(looksLikeAddress);
@@ -136,7 +132,7 @@ function looksLikeAddress(word: string): boolean {
   return parts.length === 2 && parts[0] !== '' && /\.(?:xn--[a-z\d-]+|\p{L}{2,})$/iu.test(parts[1] ?? '');
 }
 
-/** Two labels at least, the last one no number: what an unregistered domain is told from a typing error by. */
+/** At least two labels, the last not a number; anything else is a typing error, not an unregistered domain. */
 function domainOrNothing(text: string): string | undefined {
   const labels = text.split('.');
   const hasForm = labels.length > 1 && labels.every((label) => /^[\p{L}\p{M}\p{N}-]+$/u.test(label));

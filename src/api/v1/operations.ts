@@ -1,8 +1,6 @@
 /**
- * API v1: every operation, and the surface that the pipeline serves. Nothing else adds a path.
- *
- * Only a POST on a receipt notes that its creator has looked (P4). The service decides who may manage, told the dialect's
- * authority (P16).
+ * API v1: every operation, and the surface that the pipeline serves. Only a POST on a receipt notes that its creator has
+ * looked (P4). The service decides who may manage, by the dialect's authority (P16).
  */
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
@@ -50,32 +48,30 @@ interface V1Deps {
   readonly service: SecretService;
   readonly links: Links;
   readonly dialect: DialectName;
-  /** What `/status` names. */
   readonly defaultLocale: string;
 }
 
-/** What handlers answer with. */
 interface Api extends EncodeDeps {
   readonly service: SecretService;
   readonly defaultLocale: string;
 }
 
-/** An operation of v1: its parameters are texts, each checked and turned into the core's value by its field's schema. */
+/** Parameters are texts; each field's schema checks one and turns it into the core's value. */
 type Definition<Form extends z.ZodObject, Input> = Pick<
   Unbound<Api>,
   'name' | 'method' | 'path' | 'aliases' | 'access' | 'scope' | 'limit'
 > & {
   readonly summary: string;
-  /** Names in `path` and what they are. */
+  /** Descriptions of the names in `path`. */
   readonly params?: Readonly<Record<string, string>>;
   readonly form: Form;
-  /** Whether the dialect reads the form. Always when absent; where it depends, the document leaves the form out. */
+  /** Whether the dialect reads the form; absent: always. The document leaves out a form that depends on it. */
   readonly readsForm?: (dialect: Dialect) => boolean;
   /** The form as documented; `form` when absent. */
   readonly documentedForm?: z.ZodObject;
   /** Of status 200. */
   readonly answer: Answer;
-  /** Of other statuses, besides those that the problems bring. */
+  /** Of other statuses, in addition to those of the problems. */
   readonly refusals?: Readonly<Record<number, Answer>>;
   input(fields: z.output<Form>, exchange: Exchange): Input;
   handle(input: Input, caller: Caller, api: Api, exchange: Exchange): Promise<Reply> | Reply;
@@ -105,7 +101,7 @@ function define<Form extends z.ZodObject, Input>({
     ...(params && { params }),
     ...(isDocumented && { description: carriage, body: formBody(documentedForm) }),
   };
-  // The body of a POST is read even where it holds nothing of use: a malformed request changes nothing (P4).
+  // Every POST's body is read, even an unused one: a malformed request changes nothing (P4).
   const isPosted = [operation, ...(operation.aliases ?? [])].some(({ method }) => method === 'POST');
   const problems = problemsOf({ ...operation, document }, isPosted);
   return {
@@ -131,7 +127,6 @@ function formBody(schema: z.ZodObject) {
   return { schema, required: Object.values(schema.shape).some(isRequired), contentTypes };
 }
 
-/** Whether the schema takes no absent value. */
 function isRequired(schema: z.core.$ZodType): boolean {
   return schema._zod.optin === undefined;
 }
@@ -169,10 +164,10 @@ const leftOut = (name: string) =>
     .undefined(`The parameter "${name}" must be left out: version 1 would make the secret without it.`)
     .optional();
 
-/** What would protect a secret, and is not known here: to ignore it would make one without that. */
+/** Unknown here, but ignoring these would make a secret without their protection. */
 const protections = { sealed: leftOut('sealed'), verify: leftOut('verify'), files: leftOut('files') };
 
-/** What only v2 takes. */
+/** Only in v2. */
 const unknownHere = { locale: null, memo: null };
 
 export const concealForm = z
@@ -203,7 +198,7 @@ export const passphraseForm = z
 
 const noForm = z.object({});
 
-/** One path below each name of the creator's record: `/private`, `/metadata`, `/receipt`. */
+/** The creator's record has three names: `/private`, `/metadata`, `/receipt`. */
 function everyName(method: 'GET' | 'POST', rest: string): { method: 'GET' | 'POST'; path: string }[] {
   return ['/private', '/metadata', '/receipt'].map((name) => ({ method, path: name + rest }));
 }
@@ -220,7 +215,7 @@ function metadataKeyOf({ params }: Exchange): string {
   return params.metadata_key ?? '';
 }
 
-/** Looking at a record, by either method: they differ in what the service notes of it. */
+/** GET or POST of a record. Only POST notes that the creator has looked. */
 function looks(
   method: 'GET' | 'POST',
   look: (service: SecretService) => SecretService['findReceipt' | 'viewReceipt'],
@@ -276,7 +271,7 @@ export const v1Operations = {
     scope: 'create',
     limit: 'create',
     summary: 'Conceal a secret and get its keys',
-    // Without a secret it goes on to the core, which refuses it in its place among the refusals.
+    // Without a secret the core refuses, in its order of refusals.
     form: concealForm.partial({ secret: true }).extend(protections),
     documentedForm: concealForm,
     answer: { description: 'The record of the secret.', schema: metadataRecord },

@@ -1,6 +1,6 @@
 /**
- * v1's answers: the metadata record, its schema and the order of its fields. Success is exactly 200, times are whole Unix
- * seconds, numbers are JSON numbers; a list never shows a secret key (P16). The schemas describe the documented dialect.
+ * v1's answers: schemas (of the documented dialect) and the order of fields. Success is exactly 200, times are whole Unix
+ * seconds, numbers are JSON numbers; a list never shows a secret key (P16).
  */
 
 import { z } from 'zod';
@@ -90,7 +90,6 @@ export const nominalStatus = z
   .strictObject({ status: z.literal('nominal'), locale: z.string() })
   .meta({ id: 'V1Status' });
 
-/** What answers are written with. */
 export interface EncodeDeps {
   readonly dialect: Dialect;
   /** From configuration (P20). */
@@ -99,7 +98,7 @@ export interface EncodeDeps {
 
 type Metadata = z.output<typeof metadataRecord>;
 
-/** The fields that a dialect may leave out, empty or add. */
+/** A dialect may leave these out, empty or add them. */
 type DialectField = 'secret_key' | 'secret_ttl' | 'recipient' | 'passphrase_required';
 
 export function encodeRecord(receipt: ReceiptView, deps: EncodeDeps) {
@@ -111,7 +110,7 @@ export function encodeRecord(receipt: ReceiptView, deps: EncodeDeps) {
   );
 }
 
-/** Fields in the order that the contract gives them. */
+/** Fields in the order of the contract. */
 function recordWith(
   key: { readonly secret_key?: string | null },
   receipt: ReceiptView,
@@ -173,7 +172,7 @@ export function encodeBurn(outcome: BurnOutcome, keyAsGiven: string, deps: Encod
   }
 }
 
-/** The record with its `status`, and beside it the envelope that clients of the existing service read. */
+/** The record with its `status`, and the envelope that the existing service's clients read. */
 function burnAnswer(receipt: ReceiptView, deps: EncodeDeps): object {
   const record = encodeRecord(receipt, deps);
   const { state: _, ...withoutState } = record;

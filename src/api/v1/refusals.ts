@@ -1,9 +1,9 @@
 /**
  * Every refusal of v1, with its status and sentence.
  *
- * What P17 calls the same (unknown, read, burned, expired, a wrong or missing passphrase) is one answer of the same bytes;
- * no refusal repeats a value, a passphrase or a token (P18). Clients of the existing service match "Unknown secret", "Not
- * authorized", "Not Found" and "You did not provide anything to share" letter by letter.
+ * Unknown, read, burned, expired, a wrong or missing passphrase: one answer of the same bytes (P17). No refusal repeats a
+ * value, a passphrase or a token (P18). Clients of the existing service match "Unknown secret", "Not authorized", "Not Found"
+ * and "You did not provide anything to share" letter by letter.
  */
 import { z } from 'zod';
 import { unseenWords } from '../../core/mail/recipients.ts';
@@ -17,7 +17,7 @@ import { type Dialect, dialectOf, notFoundBody } from './dialect.ts';
 type CreationRefusal = Exclude<CreationOutcome, { outcome: 'created' }>;
 type KeyRefusal = Exclude<RevealOutcome | BurnOutcome, { outcome: 'revealed' | 'burned' }>;
 
-/** What an end-to-end secret is answered with: its value is the client's to decrypt, and v1's clients cannot. */
+/** v1's clients cannot decrypt. */
 const isEndToEnd =
   'This secret is end-to-end encrypted. Open its full link in a browser or with the mayfly command.';
 const notHere = 'The parameter "sealed" must be left out: end-to-end secrets are made with version 2.';
@@ -64,68 +64,52 @@ const keyTable: Table<KeyRefusal, 'outcome', [keyAsGiven: string]> = {
   },
 };
 
-/** The status of each problem, and how the document words it. */
-const problems: Readonly<Record<Problem['problem'], { readonly status: number; readonly sentence: string }>> =
-  {
-    malformed: { status: 400, sentence: 'A parameter is malformed, missing or not allowed.' },
-    invalid_fields: { status: 400, sentence: 'A parameter is malformed, missing or not allowed.' },
-    not_authorized: { status: 401, sentence: 'The credentials are wrong, or needed and missing.' },
-    scope_missing: { status: 403, sentence: 'The API token lacks the scope that this needs.' },
-    cross_site: { status: 403, sentence: 'A browser sent this from a page of another site.' },
-    not_found: { status: 404, sentence: 'Nothing is served at this path.' },
-    method_not_allowed: { status: 405, sentence: 'The path does not answer this method.' },
-    body_too_large: { status: 413, sentence: 'Too large; the message names the limit.' },
-    unsupported_media_type: { status: 415, sentence: 'The body has a Content-Encoding.' },
-    rate_limited: { status: 429, sentence: 'Too many requests; Retry-After says when to try again.' },
-    internal: { status: 500, sentence: 'Something unforeseen; the log has more under the request id.' },
-    unavailable: { status: 503, sentence: 'Not confirmed: nothing consumed, nothing half stored.' },
-    storage_full: { status: 503, sentence: 'Not confirmed: nothing consumed, nothing half stored.' },
-  };
+/** The document's sentence for each problem. */
+const sentences: Readonly<Record<Problem['problem'], string>> = {
+  malformed: 'A parameter is malformed, missing or not allowed.',
+  invalid_fields: 'A parameter is malformed, missing or not allowed.',
+  not_authorized: 'The credentials are wrong, or needed and missing.',
+  scope_missing: 'The API token lacks the scope that this needs.',
+  cross_site: 'A browser sent this from a page of another site.',
+  not_found: 'Nothing is served at this path.',
+  method_not_allowed: 'The path does not answer this method.',
+  body_too_large: 'Too large; the message names the limit.',
+  unsupported_media_type: 'The body has a Content-Encoding.',
+  rate_limited: 'Too many requests; Retry-After says when to try again.',
+  internal: 'Something unforeseen; the log has more under the request id.',
+  unavailable: 'Not confirmed: nothing consumed, nothing half stored.',
+  storage_full: 'Not confirmed: nothing consumed, nothing half stored.',
+};
 
 const problemTable: Table<Problem, 'problem', [dialect: Dialect]> = {
-  malformed: ({ message }) => refusal(problems.malformed.status, message),
-  invalid_fields: ({ errors }) =>
-    refusal(problems.invalid_fields.status, errors.map((error) => error.message).join(' ')),
-  not_authorized: () => refusal(problems.not_authorized.status, 'Not authorized'),
+  malformed: ({ message }) => refusal(400, message),
+  invalid_fields: ({ errors }) => refusal(400, errors.map((error) => error.message).join(' ')),
+  not_authorized: () => refusal(401, 'Not authorized'),
   scope_missing: ({ scope }, { missingScopeStatus }) =>
     refusal(missingScopeStatus, `This API token may not do that: it lacks the scope "${scope}".`),
   cross_site: () =>
-    refusal(
-      problems.cross_site.status,
-      'A page of another site may not call this service. Call it from your own program.',
-    ),
-  not_found: () => ({ status: problems.not_found.status, body: notFoundBody }),
-  method_not_allowed: (_, { wrongMethodBody: body }) => ({
-    status: problems.method_not_allowed.status,
-    body,
-  }),
+    refusal(403, 'A page of another site may not call this service. Call it from your own program.'),
+  not_found: () => ({ status: 404, body: notFoundBody }),
+  method_not_allowed: (_, { wrongMethodBody: body }) => ({ status: 405, body }),
   body_too_large: ({ capBytes }) =>
-    refusal(
-      problems.body_too_large.status,
-      `The request body is too large: at most ${capBytes} bytes are accepted.`,
-    ),
-  // Whatever its type, it is read as a form.
-  unsupported_media_type: () =>
-    refusal(problems.unsupported_media_type.status, 'Send the body as it is, without a Content-Encoding.'),
+    refusal(413, `The request body is too large: at most ${capBytes} bytes are accepted.`),
+  // Any type is read as a form, so only an encoding is refused.
+  unsupported_media_type: () => refusal(415, 'Send the body as it is, without a Content-Encoding.'),
   rate_limited: ({ retryAfterSeconds }) =>
-    later(
-      problems.rate_limited.status,
-      'Too many requests were sent. Wait, then try again',
-      retryAfterSeconds,
-    ),
+    later(429, 'Too many requests were sent. Wait, then try again', retryAfterSeconds),
   internal: ({ requestId }) => ({
-    status: problems.internal.status,
+    status: 500,
     body: { message: 'An unexpected error occurred', request_id: requestId },
   }),
   unavailable: ({ retryAfterSeconds }) =>
     later(
-      problems.unavailable.status,
+      503,
       'The service cannot confirm the request just now. Nothing was consumed: try again',
       retryAfterSeconds,
     ),
   storage_full: ({ retryAfterSeconds }) =>
     later(
-      problems.storage_full.status,
+      503,
       'There is no room for another secret just now. Nothing was stored: try again',
       retryAfterSeconds,
     ),
@@ -135,12 +119,12 @@ export function encodeCreationRefusal(refused: CreationRefusal, dialect: Dialect
   return inDialect(answerFrom(creationTable, 'outcome', refused, dialect), dialect);
 }
 
-/** @param keyAsGiven the secret or metadata key of the path, echoed to the caller. */
+/** @param keyAsGiven the key of the path, repeated in the answer */
 export function encodeKeyRefusal(refused: KeyRefusal, keyAsGiven: string, dialect: Dialect): Reply {
   return inDialect(answerFrom(keyTable, 'outcome', refused, keyAsGiven), dialect);
 }
 
-/** A burn that needs the passphrase of the secret and did not get it. */
+/** The burn needs the secret's passphrase. */
 export function encodeUnprovenBurn(dialect: Dialect): Reply {
   return inDialect(refusal(400, 'Double check that passphrase'), dialect);
 }
@@ -157,7 +141,7 @@ function refusal(status: number, message: string): Reply {
   return { status, body: { message } };
 }
 
-/** With the header, because an outcome does not pass where the transport adds it to its own problems. */
+/** Sets the header: the pipeline adds it to problems, not to outcomes. */
 function later(status: number, sentence: string, seconds: number): Reply {
   const message = `${sentence} in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
   return { status, body: { message }, headers: { 'retry-after': String(seconds) } };
@@ -198,7 +182,7 @@ const sampleProblems: { readonly [Name in Problem['problem']]: Extract<Problem, 
   storage_full: { problem: 'storage_full', retryAfterSeconds: 60 },
 };
 
-/** The document's answers of an operation that meets these problems; the sentences of one status are joined. */
+/** The document's answers for these problems; joins the sentences of one status. */
 export function answersWith(
   problemNames: readonly Problem['problem'][],
   refusals: Readonly<Record<number, Answer>> = {},
@@ -211,9 +195,9 @@ export function answersWith(
   };
   const dialect = dialectOf('documented');
   for (const name of problemNames) {
-    const { status, sentence } = problems[name];
-    const { body: example } = encodeProblem(sampleProblems[name], dialect);
-    add(status, { description: sentence, schema: name === 'internal' ? faultBody : refusalBody, example });
+    const { status, body: example } = encodeProblem(sampleProblems[name], dialect);
+    const schema = name === 'internal' ? faultBody : refusalBody;
+    add(status, { description: sentences[name], schema, example });
   }
   for (const [status, answer] of Object.entries(refusals)) add(Number(status), answer);
   return answers;

@@ -1,11 +1,11 @@
 /**
- * How v1's parameters travel: a query string, a form, a multipart body or a JSON object, merged into named texts.
+ * v1 on the wire: merges query string, form, multipart body or JSON object into named texts.
  *
- * A value arrives byte for byte or the request is refused (invalid UTF-8, invalid percent-encoding, lone surrogates), and
- * a parameter has one value or none: what a second reader could take differently is refused, never guessed. The parsers
- * are strict where the platform's own repair.
- * Sources: the WHATWG URL standard (form encoding), RFC 7578 (multipart), RFC 8259 (JSON). Real clients of the existing
- * service use all of these, some with a Content-Type that says something else.
+ * A value arrives byte for byte, or the request is refused (invalid UTF-8, invalid percent-encoding, lone surrogates). A
+ * parameter has one value or none: anything that another reader could take differently is refused, never guessed. The
+ * platform's parsers repair; these are strict.
+ * Sources: the WHATWG URL standard (form encoding), RFC 7578 (multipart), RFC 8259 (JSON). Clients of the existing service use
+ * all of these, some with another Content-Type.
  */
 import { type output, safeParse, type ZodObject } from 'zod';
 import { readAs } from '../../config/text.ts';
@@ -17,7 +17,7 @@ import { RequestProblem } from '../../http/problem.ts';
 import { readJson } from '../json.ts';
 import type { Dialect } from './dialect.ts';
 
-/** What was given: non-empty texts by name, of the names the operation knows. */
+/** Non-empty texts by name, of the names the operation knows. */
 export type Parameters = ReadonlyMap<string, string>;
 
 /** The one parameter that existing clients send with brackets. */
@@ -25,8 +25,8 @@ const listSpelling = 'recipient[]';
 type ListDialect = Pick<Dialect, 'severalRecipients'>;
 
 /**
- * Body and query of a POST, merged: the body wins, and the empty text counts as not given. What the operation does not
- * know is ignored, and named in the answer, so that a misspelt parameter is not lost in silence.
+ * Body and query of a POST, merged: the body wins, and the empty text counts as not given. The answer names unknown parameters,
+ * so that a misspelt one is not lost in silence.
  */
 export async function readParameters(
   exchange: Exchange,
@@ -43,7 +43,7 @@ export async function readParameters(
   return fromQuery === null ? fromBody : new Map([...fromQuery, ...fromBody]);
 }
 
-/** For a GET, which takes no parameters: a query that cannot be read does not change its answer. */
+/** A GET takes no parameters: an unreadable query does not change its answer. */
 export function ignoreQuery(exchange: Exchange): void {
   if (exchange.rawQuery === '') return;
   try {
@@ -55,15 +55,15 @@ export function ignoreQuery(exchange: Exchange): void {
 
 const nothing: ReadonlySet<string> = new Set();
 
-/** A piece of a query without a value is not named, because it may be part of a secret that was not escaped. */
+/** Does not name a piece of a query without a value, which may be part of an unescaped secret. */
 function namesBeside(known: ReadonlySet<string>, pairs: readonly Pair[]): readonly string[] {
   const beside = pairs.filter(([name, value]) => value !== undefined && !known.has(baseName(name)));
   return beside.map(([name]) => name);
 }
 
 /**
- * The runtime writes U+FFFD for bytes of a request target that are not UTF-8, and a raw `#` ends the query early: what
- * stood there is lost before it gets here, so neither can be kept byte for byte.
+ * The runtime writes U+FFFD for bytes of a request target that are not UTF-8, and a raw `#` ends the query early. Both lose
+ * bytes before they get here.
  */
 function queryPairs({ rawQuery, request }: Exchange): readonly Pair[] {
   if (rawQuery.includes('%EF%BF%BD')) {
@@ -129,7 +129,6 @@ function baseName(name: string): string {
   return bracket < 0 ? name : name.slice(0, bracket);
 }
 
-/** The text of a value; JSON brings other types. */
 function textOf(name: string, value: unknown): string {
   if (typeof value === 'string') {
     if (!value.isWellFormed()) throw malformed(`The parameter "${name}" is not well-formed text.`);
@@ -143,7 +142,7 @@ function textOf(name: string, value: unknown): string {
 /** Parameters that a JSON client naturally writes as a number. */
 const numeric: ReadonlySet<string> = new Set(['ttl', 'length']);
 
-/** A whole number in digits however large, as a form would bring it, and not as `1e+21`. */
+/** As a form would send it, and not as `1e+21`. */
 function inDigits(value: number | boolean): string {
   return Number.isInteger(value) ? String(BigInt(value)) : String(value);
 }
@@ -152,7 +151,7 @@ function inDigits(value: number | boolean): string {
 type Pair = readonly [name: string, value: unknown];
 const noPairs: readonly Pair[] = [];
 
-/** The members of a JSON object. A name given twice in it, or in what it holds, is refused. */
+/** Refuses a name given twice, at any depth. */
 function jsonPairs(text: string): readonly Pair[] {
   const read = readJson(readAs('document', text));
   if (read.outcome === 'refused') throw malformed(`The body ${read.fault}.`);
@@ -164,8 +163,8 @@ function jsonPairs(text: string): readonly Pair[] {
 }
 
 /**
- * `multipart/form-data`, by the platform's parser. That parser decodes text leniently and drops a byte order mark, so
- * it is given every byte as one character, and each part is decoded strictly afterwards. Files are refused.
+ * The platform's parser decodes leniently and drops a byte order mark, so it gets every byte as one character; each part is
+ * then decoded strictly. Files are refused.
  */
 async function multipartPairs(bytes: Uint8Array, contentType: string): Promise<readonly Pair[]> {
   const onePerByte = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
@@ -184,7 +183,6 @@ function decodePart(onePerByte: string): string {
 // The byte order mark is kept: values are opaque and come back byte for byte.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Exactly the text that the bytes encode, or a refusal. */
 function toText(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
@@ -202,14 +200,13 @@ function repeated(name: string): RequestProblem {
 }
 
 /**
- * The charset that a body claims. Nothing is converted: a label is no more than a library's habit as long as it makes no
- * difference, and real clients send `charset=ISO-8859-1` with plain ASCII. Where another reader of that label would see
- * another text, the body is refused instead of guessed at.
+ * The charset that a body claims. Nothing is converted: clients send `charset=ISO-8859-1` with plain ASCII, where it makes no
+ * difference. If a reader of that label would see another text, the body is refused.
  */
 const utf8Labels: ReadonlySet<string> = new Set(['', 'utf-8', 'utf8', 'unicode-1-1-utf-8']);
 /** Charsets in which bytes of ASCII may mean something else than ASCII. */
 const shiftsAscii = /^(?:utf-?(?:16|32|7)|ucs|unicode|iso-?10646|iso-?2022|csiso2022|hz|ibm|cp037|ebcdic)/;
-/** What is not ASCII, as it stands or in percent-encoding. */
+/** Not ASCII, raw or percent-encoded. */
 const beyondAscii = /[\u0080-\uffff]|%[89a-fA-F][\da-fA-F]/;
 
 /** @param text the body, read as UTF-8 */
@@ -222,13 +219,12 @@ function isUtf8AsLabelled(contentType: string, text: string): boolean {
 
 const ignoredHeader = 'mayfly-ignored';
 const maxNames = 20;
-/** What is shown of a name: up to its first other character, and no more than the longest that somebody may mean. */
+/** The part of a name that is shown. */
 const shownStart = /^[\w.[\]-]{0,40}/;
 
 /**
- * Names the parameters that a call gave and its operation does not know: names and never a value (P18), on one short line
- * of harmless ASCII, so that nothing of a request can end the header or begin another. A name that is cut ends in `*`, a
- * list that is cut in `...`.
+ * Names unknown parameters, never a value (P18), on one short line of harmless ASCII that cannot end the header or begin
+ * another. A cut name ends in `*`, a cut list in `...`.
  */
 export function nameIgnored(exchange: Exchange, names: readonly string[]): void {
   if (names.length === 0) return;
@@ -243,9 +239,9 @@ function shownName(name: string): string {
 }
 
 /**
- * Checks given parameters by the form's schema, in its order. The first wrong one refuses the request, with a sentence that
- * names it and never repeats its value (P18). Field by field, because most are absent in most calls: the whole object at
- * once costs half as much again.
+ * Checks parameters by the form's schema, in its order. The first wrong one refuses the request, with a sentence that names it
+ * and never repeats its value (P18). Field by field, because most are absent: parsing the whole object costs half as much
+ * again.
  */
 export function createFormParser<Form extends ZodObject>(form: Form) {
   const names = Object.keys(form.shape);
@@ -260,7 +256,7 @@ export function createFormParser<Form extends ZodObject>(form: Form) {
       if (!parsed.success) throw malformed(parsed.error.issues[0]?.message ?? 'A parameter is malformed.');
       fields[name] = parsed.data;
     }
-    // Each field holds what its own schema gave, which the type of a loop over names cannot say.
+    // Each field has its schema's type, which TypeScript cannot see through a loop.
     return fields as output<Form>;
   };
 }

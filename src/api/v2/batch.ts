@@ -1,4 +1,4 @@
-/** API v2: many secrets with one request. Each is created or refused for itself, as it would be alone. */
+/** API v2: many secrets with one request, each created or refused as it would be alone. */
 import { z } from 'zod';
 import { type Caller, planOf } from '../../core/account.ts';
 import { ServiceError } from '../../core/errors.ts';
@@ -11,12 +11,13 @@ import {
   answerConceal,
   answerGenerate,
   concealAnswer,
+  type FormPlace,
   generateAnswer,
   readConcealForm,
   readGenerateForm,
 } from './creation.ts';
 import { concealFields, concealSealedFields, generateFields, isGiven } from './creation-fields.ts';
-import { creationHeaders, type Once, readKey } from './idempotency.ts';
+import { creationHeaders, type Once, readKey } from './idempotency-key.ts';
 import { type Api, define, jsonBody, ok } from './operation.ts';
 import { custid, custidOf, success } from './records.ts';
 import { encodeProblem, refusalCodes, refusals, refuseRate } from './refusals.ts';
@@ -28,12 +29,11 @@ import {
   invalidFields,
   isObject,
   type JsonObject,
-  malformed,
   readGivenObject,
 } from './wire.ts';
 
 const mostSecrets = 100;
-/** So many are at work at once: their writes share a transaction, and their passphrases leave room in the queue of hashes. */
+/** Concurrent creations: their writes share a transaction, and their passphrases leave room in the queue of hashes. */
 const atOnce = 4;
 
 const generateItem = z.object({ generate: generateFields }).meta({ title: 'generated' });
@@ -59,9 +59,7 @@ const batchProblem = z
     success: z.literal(false),
     error: z.enum(refusalCodes),
     message: z.string(),
-    status: z
-      .int()
-      .meta({ description: 'What the same request would be answered with alone.', examples: [422] }),
+    status: z.int().meta({ description: 'The status of the same request alone.', examples: [422] }),
     retry_after: seconds.optional().meta({ description: 'When it may be sent again, in seconds.' }),
     field,
     errors,
@@ -72,16 +70,16 @@ const batchProblem = z
   })
   .meta({
     id: 'V2BatchProblem',
-    description: 'Why one of them was not created. Field names are those of the whole body.',
+    description: 'Why one of them was not created. Field names are paths in the whole body.',
   });
 
 export const batchAnswer = z
   .object({
     success,
     custid,
-    results: z
-      .array(z.union([concealAnswer, generateAnswer, batchProblem]))
-      .meta({ description: 'In the order of `secrets`: each as it would be answered alone, or why not.' }),
+    results: z.array(z.union([concealAnswer, generateAnswer, batchProblem])).meta({
+      description: 'In the order of `secrets`: the answer that each would get alone, or why it was refused.',
+    }),
     details: z.object({ ignored }),
   })
   .meta({ id: 'V2BatchAnswer' });
@@ -104,20 +102,20 @@ export const batch = define<Batch>({
   document: {
     summary: 'Create several secrets',
     description:
-      `Up to ${mostSecrets} at once, each created or refused for itself; each counts as a request. The body may be as large as ` +
-      'that of one secret. With `Idempotency-Key` the same body may be sent again until each is created: what is, is answered again.',
+      `Up to ${mostSecrets} at once, each created or refused on its own; each counts as a request. The body may be as large as ` +
+      'that of one secret. With `Idempotency-Key` the same body may be sent again until each is created: those that are get the ' +
+      'same answer again.',
     tag: 'Secrets',
     headers: creationHeaders,
     body: jsonBody(batchBody, true),
   },
   answers: {
-    description: 'Every secret was tried; `results` says for each what became of it.',
+    description: 'Every secret was tried; `results` has the answer for each.',
     schema: batchAnswer,
     refuses: ['account_required'],
   },
   async decode(exchange, dialect) {
     const body = await readGivenObject(exchange, dialect);
-    if (body === undefined) throw malformed('A JSON body is needed');
     const { secrets } = body;
     if (!Array.isArray(secrets) || secrets.length < 1 || secrets.length > mostSecrets)
       throw invalidFields({ field: 'secrets', message: `Must be a list of 1 to ${mostSecrets} secrets` });
@@ -164,7 +162,7 @@ async function resultOf(item: unknown, index: number, place: Place): Promise<unk
   return { ...(body as JsonObject), status, ...(wait !== undefined && { retry_after: Number(wait) }) };
 }
 
-/** The pipeline would add the waiting time. */
+/** Adds the waiting time, as the pipeline does outside a batch. */
 function replyTo(error: unknown, { requestId }: Exchange): Reply {
   const problem = problemOf(error, requestId);
   const reply = encodeProblem(problem);
@@ -177,25 +175,22 @@ async function create(item: unknown, index: number, place: Place): Promise<Reply
   if (exchange.isAbandoned()) return encodeProblem(clientLeft);
   const at = `secrets.${index}`;
   if (!isObject(item)) throw invalidFields({ field: at, message: 'Must be an object' });
-  // The request itself was counted.
+  // The first counts as the request, which was counted.
   const wait = () => (index === 0 ? null : (exchange.countAnother()?.retryAfterSeconds ?? null));
   const own = once && { ...once, idempotency: { ...once.idempotency, index, mayCreate: wait } };
+  const key = { once: own, ignored: [] };
   const given = { exchange, dialect: api.dialect };
   const answer = isGiven(item.generate)
-    ? () => answerGenerate(readGenerateItem(item, at, given), caller, api, own)
+    ? () => answerGenerate(readGenerateItem(item, at, given), caller, api, key)
     : () =>
-        answerConceal(readConcealForm(item, { ...given, prefix: `${at}.`, beside: [] }), caller, api, own);
+        answerConceal(readConcealForm(item, { ...given, prefix: `${at}.`, beside: [] }), caller, api, key);
   const waitSeconds = own === null ? wait() : null;
   return waitSeconds === null ? answer() : refuseRate({ retryAfterSeconds: waitSeconds });
 }
 
 const besideGenerate = z.object({ generate: z.unknown() });
 
-function readGenerateItem(
-  item: JsonObject,
-  at: string,
-  given: Pick<Parameters<typeof readGenerateForm>[1], 'exchange' | 'dialect'>,
-) {
+function readGenerateItem(item: JsonObject, at: string, given: Pick<FormPlace, 'exchange' | 'dialect'>) {
   const { generate } = item;
   if (isGiven(item.secret) || isGiven(item.sealed))
     throw invalidFields({ field: `${at}.generate`, message: 'Must not be given beside a secret' });

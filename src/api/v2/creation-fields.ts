@@ -1,4 +1,4 @@
-/** API v2: the fields of conceal and generate, and a body's content: a value, or what a client has sealed. */
+/** API v2: the fields of conceal and generate, and their content: a value, or a secret sealed by the client. */
 import { z } from 'zod';
 import { Sensitive } from '../../core/sensitive.ts';
 import {
@@ -60,8 +60,8 @@ const creationFields = {
   notify: notify({
     refusal: `Must name one or more of ${noticeNames}, or be none`,
     description:
-      'What the account is mailed about this secret, as a list or joined by commas: `read`, `burned`, `expiring` ' +
-      '(it is about to expire unread). `none` or an empty list: nothing. As the account has it when absent.',
+      'The notices that the account gets about this secret, as a list or joined by commas: `read`, `burned`, `expiring` ' +
+      "(it is about to expire unread). `none` or an empty list: none. Absent: the account's own setting.",
     examples: [['read']],
   }),
   memo: sensitiveText(memoWords),
@@ -84,7 +84,6 @@ export const generateFields = z
   })
   .meta({ id: 'V2GenerateFields' });
 
-/** As documented. */
 export const concealSealedFields = z
   .object({
     sealed: sealedFields,
@@ -95,10 +94,10 @@ export const concealSealedFields = z
   })
   .meta({ id: 'V2ConcealSealedFields' });
 
-/** Without a secret sealed by the client, whose field may be null. Made once: a schema costs more than a parse. */
+/** Made once: a schema costs more than a parse. */
 const plainForm = concealFields.extend({ sealed: z.null() });
 
-/** What must not stand beside it is read all the same: the core refuses it. */
+/** Reads the fields that are not allowed beside `sealed`, so that the core refuses them. */
 const sealedForm = z.object({
   sealed: sealedFields,
   secret: sensitiveText({ description: '' }),
@@ -124,10 +123,7 @@ export function isGiven(sealed: unknown): boolean {
   return sealed !== undefined && sealed !== null;
 }
 
-/**
- * A value, or what a client has sealed.
- * @param prefix of a field's name in the body as sent
- */
+/** @param prefix of a field's name in the body as sent */
 export function readConcealed(raw: JsonObject, prefix: string) {
   if (!isGiven(raw.sealed)) {
     const fields = parseFields(concealFields, raw, prefix);

@@ -18,7 +18,7 @@ import {
   readConcealed,
 } from './creation-fields.ts';
 import type { Dialect } from './dialect.ts';
-import { creationHeaders, type Once, readKey, repeated } from './idempotency.ts';
+import { creationHeaders, type ReadKey, readKey, repeated } from './idempotency-key.ts';
 import { type Api, define, definition, forGuests, jsonBody, ok } from './operation.ts';
 import {
   createdSecretRecord,
@@ -31,7 +31,7 @@ import {
   shareDomain,
   success,
 } from './records.ts';
-import { refusals, refuse, refuseFields, refuseInFlight, refuseMails, refuseRate } from './refusals.ts';
+import { refusals, refuse, refuseField, refuseInFlight, refuseMails, refuseRate } from './refusals.ts';
 import { flawMessage } from './sealed.ts';
 import {
   adjusted,
@@ -46,28 +46,27 @@ import {
   invalidFields,
   isObject,
   type JsonObject,
-  malformed,
   parseFields,
   readGivenObject,
   readObject,
 } from './wire.ts';
 
-/** What was asked for and may be granted otherwise. */
+/** What the request asks for and may be granted otherwise. */
 interface Asked {
-  /** Seconds, or a text that is no number. */
+  /** Seconds, or a text that is not a number. */
   readonly ttl: number | string | null;
-  /** A BCP 47 tag, or what should be one. */
+  /** A BCP 47 tag, maybe malformed. */
   readonly locale: string | null;
 }
 
 export interface Creation<Input> extends FromBody {
   readonly input: Input;
-  /** What comes before a field's name in the body as sent: `secret.` or nothing. */
+  /** Before a field's name in the body as sent: `secret.` or nothing. */
   readonly prefix: string;
   readonly asked: Asked;
 }
 
-/** @param raw the fields as they came, whose ttl the schema may not have seen */
+/** @param raw the fields as sent: the dialect may have changed the ttl before the schema */
 function askedOf(raw: JsonObject, fields: CreationFields): Asked {
   return { ttl: fields.ttl === null ? null : askedTtl(raw.ttl), locale: fields.locale };
 }
@@ -83,12 +82,10 @@ function inDialect(fields: JsonObject, { readTtl }: Dialect): JsonObject {
   return Object.hasOwn(fields, 'ttl') ? { ...fields, ttl: readTtl(fields.ttl) } : fields;
 }
 
-/** What a body may have beside its form. */
 const besideForm = z.object({ secret: z.unknown() });
 
 async function decodeConceal(exchange: Exchange, dialect: Dialect): Promise<Creation<ConcealInput>> {
   const body = await readGivenObject(exchange, dialect);
-  if (body === undefined) throw malformed('A JSON body is needed');
   const nested = isObject(body.secret) || (typeof body.secret !== 'string' && !isGiven(body.sealed));
   if (nested && isGiven(body.sealed))
     throw invalidFields({ field: 'sealed', message: 'Must be under secret' });
@@ -97,7 +94,6 @@ async function decodeConceal(exchange: Exchange, dialect: Dialect): Promise<Crea
   return readConcealForm(form, { exchange, dialect, prefix: nested ? 'secret.' : '', beside });
 }
 
-/** Where the fields of a creation stand. */
 export interface FormPlace {
   readonly exchange: Exchange;
   readonly dialect: Dialect;
@@ -120,14 +116,14 @@ export function readConcealForm(
   };
 }
 
-/** Nothing under `secret` is an empty form, and anything but an object a mistake. */
+/** Nothing under `secret` is an empty form; anything but an object is a mistake. */
 function nestedFields(given: unknown): JsonObject {
   if (given === undefined || given === null) return {};
   if (isObject(given)) return given;
   throw invalidFields({ field: 'secret', message: 'Must be an object, or a text in a flat body' });
 }
 
-/** A flat body is understood here too: ignoring its passphrase would leave the new secret unprotected. */
+/** Also reads a flat body: ignoring its passphrase would leave the secret unprotected. */
 async function decodeGenerate(exchange: Exchange, dialect: Dialect): Promise<Creation<GenerateInput>> {
   const { secret, ...flat } = await readObject(exchange, dialect);
   const nested = secret !== undefined && secret !== null;
@@ -187,24 +183,45 @@ export const generateAnswer = creationAnswer('generate', generatedSecretRecord).
 
 interface Answering {
   readonly creation: Creation<unknown>;
+  /** The header's name, if it is ignored. */
+  readonly header: readonly string[];
   readonly caller: Caller;
   readonly api: Api;
 }
 
+type Created = Extract<RepeatableOutcome, { outcome: 'created' | 'repeated' }>;
+
+function answerCreation(
+  kind: 'conceal' | 'generate',
+  outcome: RepeatableOutcome,
+  answering: Answering,
+): Reply {
+  if (outcome.outcome !== 'created' && outcome.outcome !== 'repeated')
+    return answerFrom(creationTable, 'outcome', outcome, answering.creation.prefix);
+  const secret = encodeCreated(outcome.receipt, secretKeyOf(outcome));
+  if (kind === 'conceal')
+    return ok(encodeCreation(kind, outcome, secret, answering) satisfies z.output<typeof concealAnswer>);
+  const generated = { ...secret, secret_value: outcome.value?.expose() ?? '' };
+  return ok(encodeCreation(kind, outcome, generated, answering) satisfies z.output<typeof generateAnswer>);
+}
+
+function secretKeyOf(created: Created): SecretKey {
+  const secretKey = created.outcome === 'repeated' ? created.secretKey : created.receipt.secretKey;
+  if (secretKey === null) throw new Error('a receipt just created has its secret key');
+  return secretKey;
+}
+
 function encodeCreation<Kind extends 'conceal' | 'generate', Secret>(
   kind: Kind,
-  { receipt, outcome }: Pick<Created, 'receipt' | 'outcome'>,
+  { receipt, outcome }: Created,
   secret: Secret,
-  { creation: { asked, ignored: paths }, caller, api: { links, mailLocaleOf } }: Answering,
+  { creation: { asked, ignored: paths }, header, caller, api: { links, mailLocaleOf } }: Answering,
 ) {
   const metadata = encodeMetadata(receipt, links);
   const recipients = receipt.recipient === null ? [] : [receipt.recipient];
-  const remarks = {
-    adjusted: {
-      ...adjustedTtl(asked.ttl, receipt.ttlSeconds),
-      ...adjustedLocaleOf(asked.locale, mailLocaleOf(asked.locale)),
-    },
-    ignored: paths,
+  const granted = {
+    ...adjustedTtl(asked.ttl, receipt.ttlSeconds),
+    ...adjustedLocaleOf(asked.locale, mailLocaleOf(asked.locale)),
   };
   return {
     success: true as const,
@@ -214,18 +231,10 @@ function encodeCreation<Kind extends 'conceal' | 'generate', Secret>(
       kind,
       recipient: recipients,
       recipient_safe: recipients,
-      ...encodeRemarks(remarks),
+      ...encodeRemarks({ adjusted: granted, ignored: boundIgnored(header, paths) }),
       ...(outcome === 'repeated' && { repeated: true as const }),
     },
   };
-}
-
-type Created = Extract<RepeatableOutcome, { outcome: 'created' | 'repeated' }>;
-
-function secretKeyOf(created: Created): SecretKey {
-  const secretKey = created.outcome === 'repeated' ? created.secretKey : created.receipt.secretKey;
-  if (secretKey === null) throw new Error('a receipt just created has its secret key');
-  return secretKey;
 }
 
 /** Creates, or answers what an equal request has created. */
@@ -233,21 +242,14 @@ export async function answerConceal(
   creation: Creation<ConcealInput>,
   caller: Caller,
   api: Api,
-  once: Once | null,
+  { once, ignored: header }: ReadKey,
 ): Promise<Reply> {
   const { input } = creation;
   const outcome =
     once === null
       ? await api.service.conceal(input, caller)
       : await api.service.concealOnce(input, once.idempotency, once.caller);
-  if (outcome.outcome !== 'created' && outcome.outcome !== 'repeated')
-    return refuseCreation(outcome, creation.prefix);
-  const secret = encodeCreated(outcome.receipt, secretKeyOf(outcome));
-  return ok(
-    encodeCreation('conceal', outcome, secret, { creation, caller, api }) satisfies z.output<
-      typeof concealAnswer
-    >,
-  );
+  return answerCreation('conceal', outcome, { creation, header, caller, api });
 }
 
 /** As `answerConceal`. */
@@ -255,24 +257,14 @@ export async function answerGenerate(
   creation: Creation<GenerateInput>,
   caller: Caller,
   api: Api,
-  once: Once | null,
+  { once, ignored: header }: ReadKey,
 ): Promise<Reply> {
   const { input } = creation;
   const outcome =
     once === null
       ? await api.service.generate(input, caller)
       : await api.service.generateOnce(input, once.idempotency, once.caller);
-  if (outcome.outcome !== 'created' && outcome.outcome !== 'repeated')
-    return refuseCreation(outcome, creation.prefix);
-  const secret = {
-    ...encodeCreated(outcome.receipt, secretKeyOf(outcome)),
-    secret_value: outcome.value?.expose() ?? '',
-  };
-  return ok(
-    encodeCreation('generate', outcome, secret, { creation, caller, api }) satisfies z.output<
-      typeof generateAnswer
-    >,
-  );
+  return answerCreation('generate', outcome, { creation, header, caller, api });
 }
 
 export const creationRefuses = [
@@ -295,8 +287,8 @@ const concealing = definition({
     summary: 'Create a secret',
     description:
       'Stores a value and answers the two keys: the secret key to give away, and the metadata key to keep. ' +
-      'The fields stand under `secret`, or flat in the body. An end-to-end secret has `sealed` in place of `secret`; its ' +
-      "body may be as large as the plan's `max_sealed_bytes` need.",
+      'The fields are under `secret`, or flat in the body. An end-to-end secret has `sealed` in place of `secret`; its ' +
+      "body may be as large as the plan's `max_sealed_bytes` needs.",
     tag: 'Secrets',
     headers: creationHeaders,
     body: jsonBody(concealBody, true),
@@ -304,14 +296,13 @@ const concealing = definition({
   answers: {
     description:
       'The secret waits. `record.receipt` is the same object as `record.metadata`. `details.adjusted` says what was ' +
-      'granted other than asked, and `details.ignored` names unknown fields.',
+      'granted instead, and `details.ignored` names unknown fields.',
     schema: concealAnswer,
     refuses: creationRefuses,
   },
   decode: decodeConceal,
   async handle(creation: Creation<ConcealInput>, caller, api, exchange) {
-    const { once, ignored: header } = await readKey(exchange, caller);
-    return answerConceal(alsoIgnoring(creation, header), caller, api, once);
+    return answerConceal(creation, caller, api, await readKey(exchange, caller));
   },
 });
 
@@ -327,7 +318,7 @@ const generating = definition({
   limit: 'create',
   document: {
     summary: 'Generate a secret',
-    description: 'Creates a secret with a random value, and answers that value this once.',
+    description: 'Creates a secret with a random value, and answers that value, once.',
     tag: 'Secrets',
     headers: creationHeaders,
     body: jsonBody(generateBody, false),
@@ -339,19 +330,12 @@ const generating = definition({
   },
   decode: decodeGenerate,
   async handle(creation: Creation<GenerateInput>, caller, api, exchange) {
-    const { once, ignored: header } = await readKey(exchange, caller);
-    return answerGenerate(alsoIgnoring(creation, header), caller, api, once);
+    return answerGenerate(creation, caller, api, await readKey(exchange, caller));
   },
 });
 
 export const generate = define(generating);
 export const guestGenerate = forGuests(generating);
-
-/** Names the header where it is ignored. */
-function alsoIgnoring<Input>(creation: Creation<Input>, header: readonly string[]): Creation<Input> {
-  if (header.length === 0) return creation;
-  return { ...creation, ignored: boundIgnored(header, creation.ignored) };
-}
 
 type CreationRefusal = Exclude<RepeatableOutcome, Created>;
 
@@ -359,13 +343,6 @@ export const recipientNeedsAccount = 'An account is required to send emails.';
 /** The address is not repeated: v2 never shows one in plain (P18). */
 export const undeliverable = ({ recipient }: { readonly recipient: string }) =>
   `Undeliverable email address${unseenWords(recipient)}`;
-
-/** The server never had the part of an end-to-end secret's link that opens it. */
-export const noLinkToMail = 'The link of an end-to-end secret cannot be mailed from here';
-
-function refuseField(field: string, message: string) {
-  return refuseFields([{ field, message }]);
-}
 
 function refuseSize(maxBytes: number) {
   const message = `The secret is larger than the limit of ${maxBytes} bytes`;
@@ -400,7 +377,3 @@ const creationTable: Table<CreationRefusal, 'outcome', [prefix: string]> = {
   unknown_share_domain: ({ shareDomain: name }, prefix) =>
     refuseField(`${prefix}share_domain`, `Unknown domain: ${name}`),
 };
-
-function refuseCreation(refusal: CreationRefusal, prefix: string) {
-  return answerFrom(creationTable, 'outcome', refusal, prefix);
-}

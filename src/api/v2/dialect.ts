@@ -1,7 +1,6 @@
 /**
- * Every difference between v2 as documented and as the existing service answers, with the evidence for each. Outside this
- * file no code of v2 asks which dialect it speaks. No row lets a GET consume or change anything (P4), though the existing
- * service does where the query has `continue=true`.
+ * Every difference between v2 as documented and the existing service, with evidence. No other code of v2 knows the dialect.
+ * No row lets a GET consume or change anything (P4), though the existing service does for `continue=true` in the query.
  */
 import type { Access } from '../../http/operation.ts';
 import { type DialectName, managementAuthority, row, type SideOf, sideOf } from '../version.ts';
@@ -30,7 +29,7 @@ export const differences = {
     true,
   ),
   looksWithoutPassphrase: row<boolean>(
-    'The existing service shows a protected secret that waits to whoever has its key: its confirmation page asks for the passphrase then.',
+    'The existing service shows a waiting protected secret to anyone with its key: its confirmation page then asks for the passphrase.',
     false,
     true,
   ),
@@ -45,28 +44,27 @@ export const differences = {
     true,
   ),
   unknownStatusIsAnswered: row<boolean>(
-    'The existing service answers 200 with `state: "unknown"` where the status of an unknown key is asked.',
+    'The existing service answers 200 with `state: "unknown"` to the status of an unknown key.',
     false,
     true,
   ),
   readTtl: row<(given: unknown) => unknown>(
-    'The existing service reads the leading digits of ttl and grants the shortest lifetime where there are none.',
+    'The existing service reads the leading digits of ttl, and without any grants the shortest lifetime.',
     (given) => given,
     leadingDigits,
   ),
 };
 
-/** One side of the table. */
 export type Dialect = SideOf<typeof differences>;
 
 export function dialectOf(name: DialectName): Dialect {
   return sideOf(differences, name);
 }
 
-/** Below every plan's shortest lifetime or equal to it, so that the plan grants its shortest. */
+/** Not above any plan's shortest lifetime, so that the plan grants its shortest. */
 const shortestTtl = 1;
 
-/** Zero and nothing ask for the default in both dialects; what is neither text nor number is left to be refused. */
+/** Zero and nothing mean the default in both dialects; anything but a text or number is refused later. */
 function leadingDigits(given: unknown): unknown {
   if (typeof given === 'number') return given < 0 ? shortestTtl : Math.trunc(given);
   if (typeof given !== 'string' || given === '') return given;

@@ -1,8 +1,4 @@
-/**
- * v2's records of share domains, and what it takes about them: the field names of the existing service where it has them, and beside them our own
- * (`name`, `state`, `finding`, `checked`).
- */
-
+/** v2's records and requests of share domains: the existing service's names, and our own (`name`, `state`, `finding`, `checked`). */
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
 import { domainFindings } from '../../core/share-domain.ts';
@@ -17,8 +13,8 @@ const flag = z.boolean();
 const asciiName = text.meta({ description: 'In ASCII form, lower case.', examples: ['secrets.example.com'] });
 const state = z.enum(domainStates).meta({
   description:
-    '`unverified`: the TXT record was not seen yet. `pending`: it was, but the name does not lead here yet. ' +
-    '`verified`: both; links can be made on it. `lost`: it was verified, and a later check found one of them gone.',
+    '`unverified`: the TXT record has not been seen. `pending`: it has, but the name does not point here yet. ' +
+    '`verified`: both; links can be made on it. `lost`: it was verified, but a later check found one of them gone.',
 });
 const textOrNull = text.nullable();
 
@@ -43,14 +39,14 @@ const domainRecord = z
     name: asciiName,
     display_domain: text.meta({ description: 'As people read it.' }),
     custid: text.meta({ description: "The owner's username." }),
-    base_domain: text.meta({ description: 'What was registered with a registry.' }),
-    subdomain: text.meta({ description: 'The whole name when it stands below the base domain; empty else.' }),
-    trd: text.meta({ description: 'What stands before the base domain; empty for the base domain itself.' }),
+    base_domain: text.meta({ description: 'The name registered with a registry.' }),
+    subdomain: text.meta({ description: 'The whole name if it is below the base domain; empty otherwise.' }),
+    trd: text.meta({ description: 'The part before the base domain; empty for the base domain itself.' }),
     sld: text.meta({ description: 'The base domain without its suffix.' }),
     tld: text.meta({ description: 'The public suffix: `com`, `co.uk`.' }),
     is_apex: flag.meta({ description: 'Whether it is the base domain itself, which can have no CNAME.' }),
     txt_validation_host: textOrNull.meta({
-      description: 'The whole name of the TXT record to publish; null where the operator’s word stands.',
+      description: 'The whole name of the TXT record to publish; null if an operator added the domain.',
     }),
     txt_validation_value: textOrNull.meta({ description: 'What the TXT record must hold.' }),
     brand: brandRecord,
@@ -58,8 +54,7 @@ const domainRecord = z
     state,
     verified: flag,
     finding: z.enum(domainFindings).nullable().meta({
-      description:
-        'Why the last check did not verify. `dns_failed`: no usable answer, nothing was concluded.',
+      description: 'Why the last check did not verify. `dns_failed`: no usable answer, so no conclusion.',
     }),
     checked: time.nullable().meta({ description: 'When the last check ended.' }),
     created: time,
@@ -70,7 +65,7 @@ const domainRecord = z
 const cluster = z
   .object({
     type: z.literal('dns'),
-    cluster_host: text.meta({ description: 'Where a CNAME of the domain must lead.' }),
+    cluster_host: text.meta({ description: 'Where a CNAME of the domain must point.' }),
     cluster_ip: textOrNull.meta({ description: 'The first of its addresses, for the base domain itself.' }),
     cluster_ips: z.array(text).meta({ description: 'All of its addresses, for A and AAAA records.' }),
     cluster_name: textOrNull,
@@ -123,7 +118,7 @@ function encodeBrandRecord({ brand, logoName }: DomainView): BrandRecord {
   };
 }
 
-/** The name and its parts, as the existing service calls them. */
+/** The existing service's names for the parts. */
 function partsOf({ name, unicodeName, baseDomain, subdomain, publicSuffix }: DomainView) {
   return {
     identifier: name,

@@ -1,7 +1,7 @@
 /**
- * API v2: share domains. All operations need an account and the scope `manage`; another account's domain is answered as an
- * unknown one, and a refusal never repeats a text that may be an address with credentials in it. A brand field that is
- * absent changes nothing; `null` and the empty text both restore the site's own.
+ * API v2: share domains. All operations need an account and the scope `manage`. Another account's domain is unknown, and a
+ * refusal never repeats a text that may be an address with credentials. An absent brand field changes nothing; `null` and the
+ * empty text restore the site's own.
  */
 import type { AccountCaller } from '../../core/account.ts';
 import type { BrandChanges, BrandProblem, DomainNameProblem, LogoProblem } from '../../core/share-domain.ts';
@@ -26,12 +26,11 @@ import {
   logoBody,
 } from './domain-records.ts';
 import { type Api, define, jsonBody, ok, type V2Operation } from './operation.ts';
-import { encodeProblem, type RefusalCode, refuse, refuseFields } from './refusals.ts';
+import { encodeProblem, type RefusalCode, refuse, refuseField, refuseFields } from './refusals.ts';
 import { type FromBody, ignoredIn, invalidFields, isObject, parseFields, readObject } from './wire.ts';
 
 type Parts = Parameters<typeof define>[0];
 
-/** An operation with a handler that only an account reaches. */
 function defineForAccount<Input>({
   handle,
   ...rest
@@ -56,13 +55,13 @@ interface AddRequest extends FromBody {
 interface BrandRequest {
   readonly name: string;
   readonly changes: BrandChanges;
-  /** What stands before a field's name in the body that was sent: `brand.` or nothing. */
+  /** Before a field's name in the body as sent: `brand.` or nothing. */
   readonly prefix: string;
 }
 
 interface LogoRequest {
   readonly name: string;
-  /** `null`: sent as something that is no picture. */
+  /** `null`: not sent as a picture. */
   readonly bytes: Uint8Array | null;
 }
 
@@ -132,7 +131,7 @@ const reasons: Readonly<Record<Exclude<DomainNameProblem, 'missing'>, string>> =
 };
 
 function wrongDomain(message: string): Reply {
-  return refuseFields([{ field: 'domain', message }]);
+  return refuseField('domain', message);
 }
 
 const addTable: Table<Exclude<AddDomainOutcome, { outcome: 'added' }>, 'outcome'> = {
@@ -146,7 +145,6 @@ const addTable: Table<Exclude<AddDomainOutcome, { outcome: 'added' }>, 'outcome'
   plan_required: () => refuse('plan_required'),
 };
 
-/** The wire's names of what can be wrong in a brand. */
 const brandFieldNames: Readonly<Record<BrandProblem['field'], string>> = {
   name: 'name',
   colour: 'primary_color',
@@ -197,7 +195,7 @@ function answerLogo(outcome: LogoOutcome, name: string, caller: AccountCaller): 
   if (outcome.outcome === 'saved') return ok(encodeBrand(outcome.domain, caller));
   if (outcome.outcome === 'unknown') return unknownDomain(name);
   const { problem, maxBytes } = outcome;
-  if (problem !== 'too_large') return refuseFields([{ field: 'logo', message: logoSentences[problem] }]);
+  if (problem !== 'too_large') return refuseField('logo', logoSentences[problem]);
   return refuse('too_large', {
     message: `The logo is larger than the limit of ${maxBytes} bytes`,
     extra: { limit: maxBytes },
@@ -207,7 +205,7 @@ function answerLogo(outcome: LogoOutcome, name: string, caller: AccountCaller): 
 const tag = 'Domains';
 const params = { domain: 'The domain, in any spelling.' };
 
-/** More than a logo may have, so that one that is too large is told the limit. */
+/** Larger than a logo may be, so that the refusal of a larger one names the limit. */
 const logoCapBytes = 1_048_576;
 const logoTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/svg+xml'];
 
@@ -292,7 +290,7 @@ const remove = defineForAccount({
   path: '/domains/:domain/remove',
   document: {
     summary: 'Remove a domain',
-    description: 'Links that were made on it lead here only as long as its DNS does.',
+    description: 'Existing links on it keep working as long as its DNS points here.',
     tag,
     params,
   },

@@ -1,4 +1,4 @@
-/** How an operation of v2 is defined: with it come the refusals of its access, limit and body, and a twin for guests. */
+/** Defines operations of v2, adds the refusals of their access, limit and body, and makes their twins for guests. */
 import type { ZodType } from 'zod';
 import type { Links } from '../../core/links.ts';
 import type { MailLocaleOf } from '../../core/mailer.ts';
@@ -11,7 +11,6 @@ import type { Unbound } from '../version.ts';
 import type { Dialect } from './dialect.ts';
 import { codeOfProblem, type RefusalCode, refusalResponses } from './refusals.ts';
 
-/** What handlers answer with. */
 export interface Api {
   readonly service: SecretService;
   readonly domains: DomainService;
@@ -25,7 +24,7 @@ export interface Api {
   readonly locales: readonly string[];
   readonly defaultLocale: string;
   readonly mailLocaleOf: MailLocaleOf;
-  /** For the `now` of a list; expiry is judged by the store alone. */
+  /** For the `now` of a list; only the store judges expiry. */
   readonly clock: Clock;
 }
 
@@ -36,7 +35,7 @@ type Definition<Input> = Omit<V2Operation<Input>, 'document'> & {
   readonly answers: {
     readonly description: string;
     readonly schema: ZodType;
-    /** Its own refusals, besides those that its access and its body bring. */
+    /** Those of its access and body are added. */
     readonly refuses: readonly RefusalCode[];
   };
 };
@@ -48,7 +47,7 @@ export function define<Input>({ answers, document, ...rest }: Definition<Input>)
     const brought = problemsOf({ ...rest, document }).map((problem) => codeOfProblem[problem]);
     return { 200: { description, schema }, ...refusalResponses([...refuses, ...brought]) };
   };
-  // Made for the document, which a start need not wait for.
+  // For the document, which is made after the start.
   const described = {
     ...document,
     get responses() {
@@ -64,10 +63,10 @@ export function definition<Input>(given: Definition<Input>): Definition<Input> {
   return given;
 }
 
-/** The same below `/guest`, as newer clients call it: credentials are not looked at, and the caller is anonymous. */
+/** The same below `/guest`, for newer clients: credentials are not read, and the caller is anonymous. */
 export function forGuests<Input>({ scope: _scope, ...given }: Definition<Input>): V2Operation<Input> {
   const { name, path, document } = given;
-  const description = [document.description, 'Credentials are not looked at: the caller is anonymous.'];
+  const description = [document.description, 'Credentials are not read: the caller is anonymous.'];
   return define({
     ...given,
     name: `v2.guest.${name.slice('v2.'.length)}`,

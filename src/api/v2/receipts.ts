@@ -1,22 +1,35 @@
-/** API v2: the creator's record by its metadata key. `POST /private/:key/burn` destroys, no other does (P4). */
+/** API v2: the creator's record by its metadata key. Only `POST /private/:key/burn` destroys (P4). */
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
 import type { Links } from '../../core/links.ts';
 import type {
   BurnInput,
   BurnOutcome,
+  ChangeInput,
+  ChangeOutcome,
   DeliverOutcome,
   ReceiptInput,
   ReceiptView,
   RecentInput,
 } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
+import { Sensitive } from '../../core/sensitive.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { Exchange, Reply } from '../../http/operation.ts';
 import { clientLeft } from '../../http/problem.ts';
-import { digitsWithin, locale, newRecipient, sensitiveText, time } from '../fields.ts';
+import {
+  digitsWithin,
+  illFormed,
+  locale,
+  memoWords,
+  newRecipient,
+  sensitiveText,
+  text,
+  time,
+  ttl,
+} from '../fields.ts';
 import { answerFrom, type Table } from '../version.ts';
-import { noLinkToMail, recipientNeedsAccount, undeliverable } from './creation.ts';
+import { recipientNeedsAccount, undeliverable } from './creation.ts';
 import type { Dialect } from './dialect.ts';
 import { type Api, define, jsonBody, ok } from './operation.ts';
 import {
@@ -28,9 +41,10 @@ import {
   recordDetails,
   success,
 } from './records.ts';
-import { encodeProblem, refuse, refuseAttempts, refuseFields, refuseMails } from './refusals.ts';
+import { encodeProblem, refuse, refuseAttempts, refuseField, refuseMails } from './refusals.ts';
 import {
   adjustedLocaleOf,
+  adjustedTtl,
   encodeIgnored,
   encodeRemarks,
   ignored,
@@ -41,45 +55,39 @@ import {
   proceed,
   queryText,
   readFields,
+  ttlAdjusted,
 } from './wire.ts';
 
-const text = z.string();
 const flag = z.boolean();
 
-export const metadataAnswer = z
-  .object({ success, custid, record: metadataRecord, details: z.object(recordDetails) })
-  .meta({ id: 'V2MetadataAnswer' });
+function recordAnswer<Details extends z.ZodRawShape>(id: string, details: Details) {
+  return z
+    .object({ success, custid, record: metadataRecord, details: z.object({ ...recordDetails, ...details }) })
+    .meta({ id });
+}
 
-function encodeReceipt(receipt: ReceiptView, caller: Caller, links: Links): z.output<typeof metadataAnswer> {
+export const metadataAnswer = recordAnswer('V2MetadataAnswer', {});
+
+/** @param more details */
+function okWith(receipt: ReceiptView, caller: Caller, links: Links, more: object = {}): Reply {
   const username = custidOf(caller);
-  return {
+  return ok({
     success: true,
     custid: username,
     record: encodeMetadata(receipt, links),
-    details: encodeDetails(receipt, receipt.custid === username),
-  };
+    details: { ...encodeDetails(receipt, receipt.custid === username), ...more },
+  } satisfies z.output<typeof metadataAnswer>);
 }
 
-/** The record's answer with more details. */
-export function okWith<Details extends object>(
-  receipt: ReceiptView,
-  details: Details,
-  caller: Caller,
-  links: Links,
-) {
-  const answer = encodeReceipt(receipt, caller, links);
-  return ok({ ...answer, details: { ...answer.details, ...details } });
-}
+const onReceipt = { access: 'manager', scope: 'manage', limit: 'manage' } as const;
+const tag = 'Metadata';
+const params = { key: 'The metadata key.' };
 
-export const onReceipt = { access: 'manager', scope: 'manage', limit: 'manage' } as const;
-export const tag = 'Metadata';
-export const params = { key: 'The metadata key.' };
-
-export function unknownMetadata(metadataKey: string, { unknownRecordKeys }: Dialect): Reply {
+function unknownMetadata(metadataKey: string, { unknownRecordKeys }: Dialect): Reply {
   return refuse('unknown_secret', { extra: unknownRecordKeys(metadataKey) });
 }
 
-export function alreadyGone(receipt: ReceiptView, links: Links): Reply {
+function alreadyGone(receipt: ReceiptView, links: Links): Reply {
   return refuse('already_gone', { extra: { record: encodeMetadata(receipt, links) } });
 }
 
@@ -92,7 +100,7 @@ const recentQuery = z.object({
       description: `Records a page, ${page.min} to ${page.max}; ${page.default} when absent.`,
       examples: ['20'],
     }),
-  cursor: text.optional().meta({ description: "An earlier page's `details.next_cursor`." }),
+  cursor: z.string().optional().meta({ description: "An earlier page's `details.next_cursor`." }),
 });
 
 export const recentAnswer = z
@@ -110,7 +118,7 @@ export const recentAnswer = z
       has_items: flag,
       received: z.array(metadataRecord).meta({ description: 'Those of this page whose secret is gone.' }),
       notreceived: z.array(metadataRecord).meta({ description: 'Those of this page whose secret waits.' }),
-      next_cursor: text.nullable().meta({ description: 'Opaque; null at the end.' }),
+      next_cursor: z.string().nullable().meta({ description: 'Opaque; null at the end.' }),
     }),
   })
   .meta({ id: 'V2RecentAnswer' });
@@ -166,13 +174,13 @@ export const recent = define({
     if (caller.kind !== 'account') return encodeProblem({ problem: 'not_authorized' });
     const outcome = await service.recent(input, caller);
     if (outcome.outcome === 'invalid_cursor') {
-      return refuseFields([{ field: 'cursor', message: 'Must be the next_cursor of an earlier page' }]);
+      return refuseField('cursor', 'Must be the next_cursor of an earlier page');
     }
     return ok(encodeRecent(outcome.receipts, outcome.nextCursor, caller, links, clock()));
   },
 });
 
-/** Newer clients call the second as guests: whether it answers them is the dialect's rule of management. */
+/** Newer clients call the second as guests; the dialect's rule of management decides whether it answers them. */
 const onNewerPaths = (method: 'GET' | 'POST', rest = '') => [
   { method, path: `/receipt/:key${rest}` },
   { method, path: `/guest/receipt/:key${rest}` },
@@ -198,7 +206,7 @@ export const receipt = define({
     const input = { metadataKey, authority: dialect.managementAuthority };
     const outcome = await service.findReceipt(input, caller);
     if (outcome.outcome === 'unknown') return unknownMetadata(metadataKey, dialect);
-    return ok(encodeReceipt(outcome.receipt, caller, links));
+    return okWith(outcome.receipt, caller, links);
   },
 });
 
@@ -216,14 +224,11 @@ async function readBurn(exchange: Exchange, dialect: Dialect) {
   return { ...read, proof: { passphrase, clientPrefix: exchange.clientPrefix, sparesOwner: true } as const };
 }
 
-export const burnAnswer = z
-  .object({
-    success,
-    custid,
-    record: metadataRecord,
-    details: z.object({ ...recordDetails, title: text, display_feedback: flag, ignored }),
-  })
-  .meta({ id: 'V2BurnAnswer' });
+export const burnAnswer = recordAnswer('V2BurnAnswer', {
+  title: z.string(),
+  display_feedback: flag,
+  ignored,
+});
 
 type BurnRefusal = Exclude<BurnOutcome, { outcome: 'burned' }>;
 
@@ -238,7 +243,7 @@ const burnTable: Table<BurnRefusal, 'outcome', [metadataKey: string, api: Api]> 
   attempts_exhausted: refuseAttempts,
 };
 
-/** What a burn would find, without burning. */
+/** Finds what a burn would, without burning. */
 async function checkBurn(service: SecretService, input: ReceiptInput, caller: Caller) {
   const looked = await service.findReceipt(input, caller);
   if (looked.outcome === 'unknown' || looked.receipt.secretTtlSeconds !== null) return looked;
@@ -254,8 +259,8 @@ export const burn = define({
   document: {
     summary: 'Burn a secret',
     description:
-      'Destroys a secret that nobody has read. With `"continue": false` it only checks that it could. (An installation in the ' +
-      'dialect `upstream` also asks `passphrase` of a protected secret: all but the owner must give it, and a wrong one is counted.)',
+      'Destroys an unread secret. With `"continue": false` it only checks that it could. (An installation in the dialect ' +
+      '`upstream` also needs the `passphrase` of a protected secret, except from the owner; a wrong one is counted.)',
     tag,
     params,
     body: jsonBody(burnBody, false),
@@ -281,26 +286,15 @@ export const burn = define({
       return answerFrom(burnTable, 'outcome', outcome, input.metadataKey, api);
     const title = outcome.receipt.state === 'burned' ? 'Secret burned' : 'Secret not burned';
     const details = { title, display_feedback: false, ...encodeIgnored(paths) };
-    return okWith(outcome.receipt, details, caller, links);
+    return okWith(outcome.receipt, caller, links, details);
   },
 });
 
 export const deliverBody = z.object({ recipient: newRecipient, locale }).meta({ id: 'V2DeliverRequest' });
 
-export const deliverAnswer = z
-  .object({
-    success,
-    custid,
-    record: metadataRecord,
-    details: z.object({ ...recordDetails, adjusted: localeAdjusted, ignored }),
-  })
-  .meta({ id: 'V2DeliverAnswer' });
+export const deliverAnswer = recordAnswer('V2DeliverAnswer', { adjusted: localeAdjusted, ignored });
 
 type DeliverRefusal = Exclude<DeliverOutcome, { outcome: 'queued' }>;
-
-function refuseRecipient(message: string): Reply {
-  return refuseFields([{ field: 'recipient', message }]);
-}
 
 const deliverTable: Table<DeliverRefusal, 'outcome', [metadataKey: string, api: Api]> = {
   unknown: (_, metadataKey, { dialect }) => unknownMetadata(metadataKey, dialect),
@@ -308,9 +302,9 @@ const deliverTable: Table<DeliverRefusal, 'outcome', [metadataKey: string, api: 
   nothing_to_send: ({ receipt: kept }, _metadataKey, { links }) =>
     kept.secretTtlSeconds === null
       ? alreadyGone(kept, links)
-      : refuseRecipient('The secret was never sent to an address: name one'),
-  link_unknown: () => refuseRecipient(noLinkToMail),
-  undeliverable_recipient: (refused) => refuseRecipient(undeliverable(refused)),
+      : refuseField('recipient', 'The secret was never sent to an address: name one'),
+  link_unknown: () => refuseField('recipient', 'The link of an end-to-end secret cannot be mailed from here'),
+  undeliverable_recipient: (refused) => refuseField('recipient', undeliverable(refused)),
   recipient_needs_account: () => refuse('account_required', { message: recipientNeedsAccount }),
   too_many_mails: refuseMails,
 };
@@ -321,13 +315,13 @@ export const deliver = define({
   method: 'POST',
   path: '/private/:key/deliver',
   aliases: [{ method: 'POST', path: '/receipt/:key/deliver' }],
-  // Mail goes out in the owner's name, so the metadata key alone is never enough for it.
+  // Mail goes out in the owner's name, so the metadata key is not enough.
   access: 'account',
   document: {
     summary: "Send the recipient's mail again, or to another address",
     description:
       'The mail carries the same link. The answer does not wait for the mail server: ' +
-      '`record.delivery` says what becomes of the mail, and `record.recipients` where the last one went.',
+      '`record.delivery` then shows its result, and `record.recipients` the last address.',
     tag,
     params,
     body: jsonBody(deliverBody, false),
@@ -347,6 +341,84 @@ export const deliver = define({
     const outcome = await api.service.deliver(input, caller);
     if (outcome.outcome !== 'queued') return answerFrom(deliverTable, 'outcome', outcome, metadataKey, api);
     const remarks = { adjusted: adjustedLocaleOf(asked, granted), ignored: paths };
-    return okWith(outcome.receipt, encodeRemarks(remarks), caller, api.links);
+    return okWith(outcome.receipt, caller, api.links, encodeRemarks(remarks));
+  },
+});
+
+export const changeBody = z
+  .object({
+    memo: text.nullish().meta(memoWords),
+    ttl: ttl({
+      refusal: 'Must be a whole number of seconds, or a string of its digits',
+      description:
+        "A waiting secret's new lifetime in seconds, from now on, at most the plan's longest since the creation. The nearest " +
+        'possible is granted, and `details.adjusted` says so. Absent, empty, null or 0: unchanged.',
+      examples: [86_400],
+    }),
+    attempts: z
+      .literal('more', 'Must be "more"')
+      .nullish()
+      .meta({
+        description:
+          '`more`: forgets the wrong passphrases, so that as many may be tried as for a new secret, and lifts a lock ' +
+          '(`record.locked`). Absent or null: unchanged.',
+      }),
+  })
+  .meta({ id: 'V2ChangeRequest' });
+
+export const changeAnswer = recordAnswer('V2ChangeAnswer', { adjusted: ttlAdjusted, ignored });
+
+type ChangeRefusal = Exclude<ChangeOutcome, { outcome: 'found' }>;
+
+const changeTable: Table<ChangeRefusal, 'outcome', [metadataKey: string, api: Api]> = {
+  unknown: (_, metadataKey, { dialect }) => unknownMetadata(metadataKey, dialect),
+  already_gone: ({ receipt }, _metadataKey, { links }) => alreadyGone(receipt, links),
+  lifetime_fixed: () =>
+    refuseField('ttl', 'The lifetime of this secret cannot be changed: an earlier version stored it'),
+  ill_formed: ({ field }) => refuseField(field, illFormed),
+  memo_too_long: ({ maxCharacters }) => refuseField('memo', `Must be at most ${maxCharacters} characters`),
+};
+
+export const change = define({
+  ...onReceipt,
+  name: 'v2.change',
+  method: 'PATCH',
+  path: '/private/:key',
+  aliases: [{ method: 'PATCH', path: '/receipt/:key' }],
+  document: {
+    summary: "Change the creator's own label or the lifetime, or lift a lock",
+    description:
+      'Sets `memo`, or removes it with an empty text or null, even after the secret is gone. `ttl` gives a waiting secret ' +
+      'another lifetime, from now on; the receipt lives twice as long as the whole. `"attempts": "more"` allows 100 more ' +
+      'passphrases to be tried. Absent fields keep their values.',
+    tag,
+    params,
+    body: jsonBody(changeBody, false),
+  },
+  answers: {
+    description: 'The record as it now is.',
+    schema: changeAnswer,
+    refuses: ['unknown_secret', 'already_gone'],
+  },
+  async decode(exchange: Exchange, dialect: Dialect) {
+    const { fields, ignored: paths } = await readFields(exchange, changeBody, dialect);
+    const { memo, ttl: ttlSeconds, attempts } = fields;
+    const input: ChangeInput = {
+      metadataKey: keyOf(exchange),
+      authority: dialect.managementAuthority,
+      memo: typeof memo === 'string' ? new Sensitive(memo) : memo,
+      ttlSeconds,
+      allowsMore: attempts === 'more',
+    };
+    return { input, ignored: paths };
+  },
+  async handle({ input, ignored: paths }, caller, api) {
+    const outcome = await api.service.change(input, caller);
+    if (outcome.outcome !== 'found')
+      return answerFrom(changeTable, 'outcome', outcome, input.metadataKey, api);
+    const { receipt: changed, grantedTtlSeconds } = outcome;
+    const granted = grantedTtlSeconds === null ? {} : adjustedTtl(input.ttlSeconds, grantedTtlSeconds);
+    const remarks = encodeRemarks({ adjusted: granted, ignored: paths });
+    return okWith(changed, caller, api.links, remarks);
   },
 });

@@ -1,11 +1,10 @@
 /**
  * The two records of v2, the creator's and the secret's, from the core's names to the wire's.
  *
- * The field names are those of the existing service's second version, with native types throughout, and beside them the
- * names that its newer clients read (`identifier` for `key`, `receipt` for `metadata`, `revealed` for `received`, `shortid`
- * for `shortkey`). A recipient appears only obfuscated; a value only as `secret_value` of reveal and generate; the secret
- * key and the link only while the secret waits. Where a text is missing it is empty: existing clients decode no null there.
- * Links come from configuration (P20).
+ * The names are those of the existing service's second version, with native types, and those that its newer clients read
+ * (`identifier` for `key`, `receipt` for `metadata`, `revealed` for `received`, `shortid` for `shortkey`). A recipient appears
+ * only obfuscated; a value only as `secret_value` of reveal and generate; the secret key and the link only while the secret
+ * waits. A missing text is empty, since existing clients decode no null there. Links come from configuration (P20).
  */
 
 import { z } from 'zod';
@@ -45,18 +44,18 @@ const delivery = z
   .object({
     state: z.enum(deliveryStates).meta({
       description:
-        '`queued`: being handed over, or waiting for another try. `accepted`: the mail server took it; whether it was ' +
-        'read nobody knows. `refused`: the mail server said no for good. `given_up`: it said "later" until the last ' +
-        'try, or could not be reached. `not_sent`: it never came to an answer, or the service ended before it did.',
+        '`queued`: being handed over, or waiting for a retry. `accepted`: the mail server took it; whether it was read is ' +
+        'unknown. `refused`: the mail server rejected it permanently. `given_up`: the mail server deferred it until the last ' +
+        'try, or was unreachable. `not_sent`: the mail server never answered, or the service ended first.',
     }),
     at: time,
     reply: text.nullable().meta({
       description:
-        'What the mail server said last, in one line; or that it cannot be reached or did not answer. Null when there is nothing to tell.',
+        "The mail server's last reply, in one line; or that it cannot be reached or did not answer. Null when there is none.",
       examples: ['550 5.1.1 No such user'],
     }),
   })
-  .meta({ id: 'V2Delivery', description: 'What became of the mail to the recipient.' });
+  .meta({ id: 'V2Delivery', description: 'The mail to the recipient.' });
 
 const locked = z
   .object({
@@ -65,7 +64,7 @@ const locked = z
       description: 'Null: until its creator allows more, with `"attempts": "more"`.',
     }),
   })
-  .meta({ id: 'V2Lock', description: 'So many guesses were wrong that nobody may make another one now.' });
+  .meta({ id: 'V2Lock', description: 'Too many guesses were wrong: no more are allowed now.' });
 
 /** The creator's record, called metadata and, by newer clients, receipt. */
 export const metadataRecord = z
@@ -77,7 +76,8 @@ export const metadataRecord = z
     secret_key: key.nullable().meta({ description: 'Null once the secret is gone, and always in a list.' }),
     secret_identifier: key.nullable(),
     secret_shortkey: text.meta({
-      description: 'The first six characters of the secret key; empty where it is no longer known.',
+      description:
+        'The first six characters of the secret key; empty if an earlier version did not keep them.',
     }),
     secret_shortid: text,
     secret_state: z.enum(['new']).nullable().meta({ description: 'Null once the secret is gone.' }),
@@ -96,8 +96,8 @@ export const metadataRecord = z
     burned: timeOrNull,
     burned_by: z.enum(['', ...burners]).meta({
       description:
-        '`creator`: with its metadata key. `recipient`: with its link. Empty while it is not burned, and ' +
-        'where neither of them burned it: with its account, with everything else, by a restore, or under an earlier version.',
+        '`creator`: with its metadata key. `recipient`: with its link. Empty while it is not burned, and if something else ' +
+        'burned it: the deletion of its account, an operator, a restore, or an earlier version.',
     }),
     recipients: text.meta({ description: 'The obfuscated address; empty when there is none.' }),
     shortkey: text,
@@ -117,17 +117,17 @@ export const metadataRecord = z
     delivery: z.union([delivery, z.null()]),
     notify: z
       .array(z.enum(noticeKinds))
-      .meta({ description: 'What the account is mailed about this secret.' }),
+      .meta({ description: 'The notices that the account gets about this secret.' }),
     memo: text.meta({ description: "The creator's own label; empty when there is none." }),
     locked: z.union([locked, z.null()]),
     natural_expiration: text.meta({ description: 'The lifetime in words.', examples: ['7 days'] }),
     expiration: time,
     expiration_in_seconds: seconds,
-    share_path: text.meta({ description: 'Empty where `share_url` is.' }),
+    share_path: text.meta({ description: 'Empty if `share_url` is.' }),
     share_url: text.meta({
       description:
-        'The link to give away, while the secret waits; empty once it is gone, always in a list, and of an ' +
-        'end-to-end secret, whose whole link only its creator has.',
+        'The link to share, while the secret waits; empty once it is gone, in lists, and for an end-to-end secret, whose ' +
+        'whole link only its creator has.',
     }),
     burn_path: text,
     burn_url: text,
@@ -160,11 +160,11 @@ const secretShape = {
 };
 
 const secretValue = text.meta({
-  description: 'The value, byte for byte. This is the only answer that has it.',
+  description: 'The value, byte for byte. No other answer has it.',
 });
 
 export const secretRecord = z.object(secretShape).meta({ id: 'V2SecretRecord' });
-/** Of a creation that was sent again: what it is now. */
+/** A repeated creation may be in any of these by then. */
 const createdStates = ['new', 'received', 'burned', 'expired'] as const;
 export const createdSecretRecord = z
   .object({ ...secretShape, state: z.enum(createdStates) })
@@ -174,7 +174,7 @@ export const generatedSecretRecord = z
     ...secretShape,
     state: z.enum(createdStates),
     secret_value: text.meta({
-      description: 'The value, byte for byte; empty where the request was sent again and the secret is gone.',
+      description: 'The value, byte for byte; empty if the request is repeated and the secret gone.',
     }),
   })
   .meta({ id: 'V2GeneratedSecretRecord' });
@@ -200,14 +200,11 @@ function isGone(receipt: ReceiptView): boolean {
   return receipt.state !== 'new' && receipt.state !== 'viewed';
 }
 
-/**
- * Paths are relative to the site, as existing clients have them; the pages are under `receipt/` and `secret/`. One literal, because
- * copying fields from others costs more than all the rest.
- */
+/** Paths are relative to the site, as in existing clients. One literal, because copying fields costs more than all the rest. */
 export function encodeMetadata(receipt: ReceiptView, links: Links): MetadataRecord {
   const { metadataKey, secretKey, recipient, state, viewedAt, receivedAt } = receipt;
   const isViewed = viewedAt !== null;
-  // Half a link opens nothing.
+  // The server has only half of an end-to-end secret's link.
   const linkKey = receipt.sealed ? null : secretKey;
   const receiptPath = `receipt/${metadataKey}`;
   const receiptUrl = links.receiptUrl(metadataKey);
@@ -273,7 +270,7 @@ const minute = 60;
 const hour = 3_600;
 const day = 86_400;
 
-/** `60 seconds`, `60 minutes`, `24 hours`, `7 days`: the unit is the first that reaches, the number truncated. */
+/** `60 seconds`, `60 minutes`, `24 hours`, `7 days`: in the smallest unit that reaches, truncated. */
 export function naturalDuration(ttlSeconds: number): string {
   if (ttlSeconds <= minute) return count(ttlSeconds, 'second');
   if (ttlSeconds <= hour) return count(Math.trunc(ttlSeconds / minute), 'minute');
@@ -285,7 +282,6 @@ function count(number: number, unit: string): string {
   return `${number} ${unit}${number === 1 ? '' : 's'}`;
 }
 
-/** What the records of a secret have in common. */
 function secretFields<State extends ReceiptState>(
   facts: Omit<SecretView, 'secretKey' | 'state' | 'isOwner' | 'secretTtlSeconds'> &
     Pick<ReceiptView, 'secretTtlSeconds'>,
@@ -320,7 +316,7 @@ export function encodeSecret(secret: SecretView): SecretRecord {
   return secretFields(secret, secret.secretKey, secret.state);
 }
 
-/** The secret's record as its creator sees it: right after creation, or when the request is sent again. */
+/** For the creator, right after creation or when the request is repeated. */
 export function encodeCreated(
   receipt: ReceiptView,
   secretKey: SecretKey,
@@ -328,7 +324,7 @@ export function encodeCreated(
   return secretFields(receipt, secretKey, receipt.state === 'viewed' ? 'new' : receipt.state);
 }
 
-/** What goes with a creator's record. */
+/** `details` of a creator's record. */
 export const recordDetails = {
   type: z.literal('record'),
   no_cache: flag,

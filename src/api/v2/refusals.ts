@@ -1,7 +1,6 @@
 /**
- * Every refusal of v2, by its stable code: `{"success":false,"error":code,"message":…}`. No status of a refusal is written
- * anywhere else in v2; the answer to an unknown, read, burned or expired secret is one and the same (P17); no refusal says
- * more of a fault than that there was one (P18).
+ * Every refusal of v2, by its stable code: `{"success":false,"error":code,"message":…}`. Only this file has a refusal's status.
+ * Unknown, read, burned and expired secrets get the same answer (P17). A refusal reveals nothing of a fault (P18).
  */
 import { z } from 'zod';
 import type { Exhausted } from '../../core/ports/attempts.ts';
@@ -14,9 +13,9 @@ import { metadataRecord } from './records.ts';
 export interface Refusal {
   readonly status: number;
   readonly message: string;
-  /** Further fields beside `success`, `error` and `message`, if any. */
+  /** Fields in addition to `success`, `error` and `message`. */
   readonly extra?: z.ZodRawShape;
-  /** A message with what this refusal was about, where it says more than `message`. */
+  /** An example of a message that says more than `message`. */
   readonly sample?: string;
 }
 
@@ -162,6 +161,10 @@ export function refuseFields(errors: readonly FieldError[]): Reply {
   return refuse('invalid_field', { message: 'Several fields are not valid', extra: { errors } });
 }
 
+export function refuseField(field: string, message: string): Reply {
+  return refuseFields([{ field, message }]);
+}
+
 function later(seconds: number) {
   return { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) };
 }
@@ -235,12 +238,11 @@ const problemTable: Table<Problem, 'problem'> = {
     refuse('unavailable', { message: 'There is no room for another secret; please try again later' }),
 };
 
-/** The transport's problems in v2's words; the pipeline adds the headers that go with a status. */
+/** The pipeline adds the headers of a status. */
 export function encodeProblem(problem: Problem): Reply {
   return answerFrom(problemTable, 'problem', problem);
 }
 
-/** The schema of one refusal, for the document. */
 function schemaOf(code: RefusalCode): z.ZodObject {
   const { message, extra, sample = message }: Refusal = refusals[code];
   return z
@@ -255,7 +257,7 @@ function schemaOf(code: RefusalCode): z.ZodObject {
 
 const schemas = new Map<string, z.ZodType>();
 
-/** The document's answers for these codes, those of one status together. */
+/** The document's answers for these codes, by status. */
 export function refusalResponses(codes: readonly RefusalCode[]): Record<number, Answer> {
   const byStatus = Map.groupBy(new Set(codes), (code) => refusals[code].status);
   return Object.fromEntries(
@@ -269,7 +271,7 @@ export function refusalResponses(codes: readonly RefusalCode[]): Record<number, 
   );
 }
 
-/** The same schema for the same codes, so that the document holds it once. */
+/** The same schema for the same codes, so that the document has it once. */
 function schemaOfAll(codes: readonly RefusalCode[]): z.ZodType {
   const name = codes.join();
   const [first] = codes;

@@ -1,4 +1,4 @@
-/** API v2: reading a secret, which consumes it (P1), and the end of its second look. */
+/** API v2: reading a secret, which consumes it (P1), ending its second look, and burning it by its link. */
 
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
@@ -6,6 +6,7 @@ import { nonceIn } from '../../core/secrets/look.ts';
 import type { RevealOutcome } from '../../core/secrets/outcomes.ts';
 import type { Exchange } from '../../http/operation.ts';
 import { sixteenBytesForm } from '../../protocol/base64url.ts';
+import { key } from '../fields.ts';
 import type { Dialect } from './dialect.ts';
 import { define, definition, forGuests, jsonBody, ok } from './operation.ts';
 import {
@@ -31,7 +32,6 @@ import { encodeIgnored, ignored, keyOf, proceed, readFields } from './wire.ts';
 
 const notLook = 'Must be 16 random bytes as base64url: 22 characters';
 
-/** In its only spelling; the core's bytes. */
 const look = (description: string) =>
   z
     .string(notLook)
@@ -44,8 +44,8 @@ export const revealBody = z
     ...accessFields,
     continue: proceed('false only checks: nothing is consumed and no value is returned.'),
     look: look(
-      'A nonce that the caller draws for this secret: 16 random bytes as base64url, 22 characters. With the same one the answer ' +
-        'may be asked for again, should it be lost: three answers in all, within a minute of the first. Absent or null: strictly once.',
+      'A nonce that the caller draws for this secret: 16 random bytes as base64url, 22 characters. With the same one a lost answer ' +
+        'may be requested again: three answers in all, within a minute of the first. Absent or null: strictly once.',
     ).nullish(),
   })
   .meta({ id: 'V2RevealRequest' });
@@ -87,10 +87,10 @@ const revealing = definition({
   document: {
     summary: 'Read a secret, once',
     description:
-      'Consumes the secret and answers its value; nobody can read it again, but for the caller who sends the same `look` ' +
-      'within a minute. A wrong passphrase consumes nothing. ' +
+      'Consumes the secret and answers its value; only a caller who sends the same `look` within a minute can read it again. ' +
+      'A wrong passphrase consumes nothing. ' +
       'An end-to-end secret takes `link_proof` and `proof`, and answers ciphertext; without the whole link nothing is ' +
-      'consumed or counted. Where proofs are sent for a secret that is not end-to-end, it is refused. ' +
+      'consumed or counted. Proofs for a secret that is not end-to-end are refused. ' +
       'With `"continue": false` it only checks, and answers as `GET /secret/:key` does.',
     tag: 'Secrets',
     params,
@@ -159,8 +159,8 @@ const finishing = definition({
   document: {
     summary: 'End the second look',
     description:
-      'The answer to a reveal with this `look` has arrived: from now on it is not repeated, and what was kept for that is erased. ' +
-      'Answers the same whether or not there was anything to end.',
+      'Says that the answer to a reveal with this `look` has arrived: it is not repeated any more, and what was kept for that is ' +
+      'erased. Answers the same whether or not there was anything to end.',
     tag: 'Secrets',
     params,
     body: jsonBody(revealDoneBody, true),
@@ -178,3 +178,75 @@ const finishing = definition({
 
 export const revealDone = define(finishing);
 export const guestRevealDone = forGuests(finishing);
+
+export const burnUnreadBody = z
+  .object({
+    ...accessFields,
+    continue: proceed('false only checks: nothing is burned.'),
+  })
+  .meta({ id: 'V2BurnUnreadRequest' });
+
+export const burnUnreadAnswer = z
+  .object({
+    success,
+    custid,
+    record: z
+      .object({
+        identifier: key,
+        key: key.meta({ description: 'The secret key, as given.' }),
+        state: z.literal('burned'),
+      })
+      .meta({ id: 'V2BurnedSecretRecord' }),
+    details: z.object({ ignored }),
+  })
+  .meta({ id: 'V2BurnUnreadAnswer' });
+
+const burning = definition({
+  name: 'v2.burnUnread',
+  method: 'POST',
+  path: '/secret/:key/burn',
+  access: 'anyone',
+  limit: 'manage',
+  document: {
+    summary: 'Burn a secret by its link',
+    description:
+      'Destroys an unread secret, and answers nothing of it. Needs what reading it needs: the passphrase, or for an ' +
+      "end-to-end secret `link_proof` and `proof`; wrong passphrases count together with those of reveals. The creator's " +
+      'record shows that the recipient burned it. A secret that is already gone is unknown. ' +
+      'With `"continue": false` it only checks, and answers as `GET /secret/:key` does.',
+    tag: 'Secrets',
+    params,
+    body: jsonBody(burnUnreadBody, false),
+  },
+  answers: {
+    description: 'It is burned; or, with `"continue": false`, the record of the secret, which waits.',
+    schema: z.union([burnUnreadAnswer, inspectAnswer]),
+    refuses: ['unknown_secret', 'incorrect_passphrase', 'incomplete_link', 'not_sealed', 'too_many_attempts'],
+  },
+  async decode(exchange: Exchange, dialect: Dialect) {
+    const { fields, ignored: paths } = await readFields(exchange, burnUnreadBody, dialect);
+    const { clientPrefix, isAbandoned } = exchange;
+    const input = { secretKey: keyOf(exchange), clientPrefix, isAbandoned, ...accessIn(fields) };
+    return { input, checkOnly: fields.continue === false, ignored: paths };
+  },
+  async handle({ input, checkOnly, ignored: paths }, caller, { service }) {
+    const { secretKey } = input;
+    if (checkOnly) return answerInspected(await service.inspect(input, caller), secretKey, caller, paths);
+    const outcome = await service.burnByRecipient(input);
+    return outcome.outcome === 'burned'
+      ? ok(encodeBurned(secretKey, caller, paths))
+      : refuseSecret(outcome, secretKey);
+  },
+});
+
+function encodeBurned(
+  secretKey: string,
+  caller: Caller,
+  paths: readonly string[],
+): z.output<typeof burnUnreadAnswer> {
+  const record = { identifier: secretKey, key: secretKey, state: 'burned' } as const;
+  return { success: true, custid: custidOf(caller), record, details: encodeIgnored(paths) };
+}
+
+export const burnUnread = define(burning);
+export const guestBurnUnread = forGuests(burning);

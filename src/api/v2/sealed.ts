@@ -1,4 +1,4 @@
-/** API v2: what an end-to-end secret looks like on the wire. The server never sees the value, its key or its passphrase. */
+/** API v2: end-to-end secrets on the wire. The server never sees the value, its key or its passphrase. */
 import { z } from 'zod';
 import { type Proofs, proofBytes, type SealedInput } from '../../core/secrets/end-to-end.ts';
 import type { RevealedContent } from '../../core/secrets/outcomes.ts';
@@ -25,11 +25,11 @@ const proofExample = 'pVK5Vb3GQHhXjvLFSxkYvSwmtEWUnsWpFGC3_sX0nFA';
 
 const ciphertext = z.string().meta({
   description:
-    'AES-256-GCM of the padded content, in base64url. Its largest size depends on the plan; a length that padding cannot have ' +
+    'AES-256-GCM of the padded content, in base64url. Its largest size depends on the plan; a length that padding cannot give ' +
     'is refused.',
 });
 
-/** As `sealed` of a creation; unknown fields are named in the answer. */
+/** `sealed` of a creation. */
 export const sealedFields = z
   .object({
     v: z.literal(version, `Must be ${version}`),
@@ -51,8 +51,8 @@ export const sealedFields = z
   .meta({
     id: 'V2Sealed',
     description:
-      'An end-to-end secret, in place of `secret`. Nothing may stand beside it that would show it to the server: no `secret`, ' +
-      '`passphrase` or `recipient`.',
+      'An end-to-end secret, in place of `secret`. `secret`, `passphrase` and `recipient`, which would show it to the server, ' +
+      'are not allowed beside it.',
   });
 
 export function sealedInputOf(fields: z.output<typeof sealedFields>): SealedInput {
@@ -68,10 +68,10 @@ export function flawMessage(flaw: keyof typeof flawWords): string {
   return flawWords[flaw];
 }
 
-/** What a reveal answers of one, in place of `sealed: true`. */
+/** In a reveal's answer, in place of `sealed: true`. */
 export const sealedContent = z.object({ v: z.literal(version), ciphertext }).meta({
   id: 'V2SealedContent',
-  description: 'What the client decrypts. This is the only answer that has it.',
+  description: 'For the client to decrypt. No other answer has it.',
 });
 
 export function encodeSealed(
@@ -89,7 +89,7 @@ export const proofFields = {
 
 type ProofFields = z.output<z.ZodObject<typeof proofFields>>;
 
-/** What a reveal shows; `half`: one of the two is missing. */
+/** `half`: one of the two is missing. */
 export function proofsIn({ link_proof, proof: given }: ProofFields): Proofs | 'half' | null {
   const [linkProof, proofGiven] = [link_proof ?? null, given ?? null];
   if (linkProof !== null && proofGiven !== null) return { linkProof, proof: proofGiven };

@@ -1,4 +1,4 @@
-/** API v2: looking at a secret by its key, which changes nothing (P4); `reveal.ts` has what consumes it. */
+/** API v2: inspecting a secret by its key, which changes nothing (P4); `reveal.ts` consumes it. */
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
 import type {
@@ -25,7 +25,6 @@ import {
   ignored,
   invalidFields,
   keyOf,
-  malformed,
   parseFields,
   percentDecoded,
   queryText,
@@ -49,7 +48,7 @@ export function refuseSecret(refusal: SecretRefusal | Abandoned, secretKey: stri
   return answerFrom(secretTable, 'outcome', refusal, secretKey);
 }
 
-/** What opens a secret, or burns it by its link. */
+/** To open a secret, or burn it by its link. */
 export const accessFields = {
   passphrase: sensitiveText({
     description: 'Needed when the secret was made with one. Never sent for an end-to-end secret.',
@@ -57,7 +56,7 @@ export const accessFields = {
   ...proofFields,
 };
 
-/** Both proofs, or none; and a passphrase would show the server what it must not have. */
+/** Both proofs, or none. With them no passphrase, which the server must not see. */
 export function accessIn(
   fields: z.output<z.ZodObject<typeof accessFields>>,
 ): Pick<InspectInput, 'passphrase' | 'proofs'> {
@@ -78,7 +77,6 @@ export const inspectAnswer = z
   .object({ success, custid, record: secretRecord, details: z.object({ ...lookDetails, ignored }) })
   .meta({ id: 'V2InspectAnswer' });
 
-/** After a look or a check: the passphrase was right, or none is needed; an end-to-end secret may not have been proven. */
 export function answerInspected(
   outcome: InspectOutcome,
   secretKey: string,
@@ -101,7 +99,7 @@ export function answerInspected(
   } satisfies z.output<typeof inspectAnswer>);
 }
 
-/** The passphrase for a look that does not consume; the header is preferred, since URLs end up in histories. */
+/** Preferred to the query, since URLs end up in histories. */
 const inspectHeaders = z.object({
   'Secret-Passphrase': z.string().optional().meta({
     description: 'The passphrase, percent-encoded UTF-8. Needed when the secret was made with one.',
@@ -163,7 +161,7 @@ const inspecting = definition({
 export const inspect = define(inspecting);
 export const guestInspect = forGuests(inspecting);
 
-/** What is said of a key that opens nothing: unknown, read, burned and expired alike (P17). */
+/** One record for unknown, read, burned and expired secrets (P17). */
 const unknownSecretRecord = z
   .object({
     identifier: z.string().meta({ description: 'As given.' }),
@@ -186,7 +184,7 @@ export const statusAnswer = z
   })
   .meta({ id: 'V2SecretStatusAnswer' });
 
-/** Where the dialect answers so in place of 404. */
+/** In place of 404, in the dialect `upstream`. */
 export const unknownStatusAnswer = z
   .object({ success, custid, record: unknownSecretRecord })
   .meta({ id: 'V2UnknownSecretStatusAnswer' });
@@ -256,10 +254,8 @@ export const statusesAnswer = z
   })
   .meta({ id: 'V2SecretStatusesAnswer' });
 
-/** The keys asked about, as given: a text that is not a key is an unknown one. */
 async function decodeStatuses(exchange: Exchange, dialect: Dialect): Promise<readonly string[]> {
   const body = await readGivenObject(exchange, dialect);
-  if (body === undefined) throw malformed('A JSON body is needed');
   const keys = parseFields(statusesBody, body, '').identifiers.split(',');
   if (keys.length <= mostStatuses) return keys;
   throw invalidFields({ field: 'identifiers', message: `Must be at most ${mostStatuses} keys` });

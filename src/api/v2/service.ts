@@ -1,4 +1,4 @@
-/** API v2: what the service says of itself and of the caller's account, and the surface that the pipeline serves. */
+/** API v2: the service, the caller's account, and the surface that the pipeline serves. */
 import { z } from 'zod';
 import type { AccountCaller } from '../../core/account.ts';
 import type { Plan } from '../../core/plans.ts';
@@ -6,16 +6,14 @@ import type { ApiSurface } from '../../http/api.ts';
 import { seconds, time } from '../fields.ts';
 import { bind, type DialectName } from '../version.ts';
 import { batch } from './batch.ts';
-import { burnUnread, guestBurnUnread } from './burn-unread.ts';
-import { change } from './change.ts';
 import { conceal, generate, guestConceal, guestGenerate } from './creation.ts';
 import { dialectOf } from './dialect.ts';
 import { domainOperations } from './domains.ts';
 import { type Api, define, ok, type V2Operation } from './operation.ts';
-import { burn, deliver, receipt, recent } from './receipts.ts';
+import { burn, change, deliver, receipt, recent } from './receipts.ts';
 import { custid, success } from './records.ts';
 import { encodeProblem } from './refusals.ts';
-import { guestReveal, guestRevealDone, reveal, revealDone } from './reveal.ts';
+import { burnUnread, guestBurnUnread, guestReveal, guestRevealDone, reveal, revealDone } from './reveal.ts';
 import { guestInspect, inspect, secretStatus, secretStatuses } from './secrets.ts';
 
 const text = z.string();
@@ -62,7 +60,7 @@ export const versionAnswer = z
   })
   .meta({ id: 'V2VersionAnswer' });
 
-/** Three parts; whatever follows the second dot, a suffix too, stays with the third. */
+/** Everything after the second dot, even a suffix, is the third part. */
 function versionParts(version: string): string[] {
   const [major = '0', minor = '0', ...rest] = version.split('.');
   return [major, minor, rest.length === 0 ? '0' : rest.join('.')];
@@ -136,7 +134,7 @@ export const authcheckAnswer = z
   })
   .meta({ id: 'V2AuthcheckAnswer' });
 
-/** What is not known of an account (when it logged in last, how many secrets it made) has no field. */
+/** Unknown facts (the last log-in, the number of secrets) have no field. */
 function encodeAccount(
   { account }: AccountCaller,
   limits: Plan,

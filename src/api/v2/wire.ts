@@ -1,10 +1,10 @@
 /**
- * How v2's requests travel: a body of JSON (or a form, in the dialect that reads forms), header texts and the query; and what `details`
- * says of a success that was not quite what was asked.
+ * v2 on the wire: reads the body (JSON, or a form in the dialect that reads forms), header texts and the query, and writes the
+ * remarks in `details`.
  *
- * What arrives becomes an object or a `RequestProblem`, never another error. A name given twice is refused, since two readers
- * could take it differently. Unknown fields are ignored and named in the answer (`ignored`), and `adjusted` names what was granted other
- * than asked; both are absent when empty, and bounded, since they repeat what a client sent.
+ * A request becomes an object or a `RequestProblem`, never another error. A name given twice is refused, since two readers
+ * could take it differently. `ignored` names unknown fields, `adjusted` what was granted instead; both are absent when empty,
+ * and bounded, since they repeat what a client sent.
  */
 import { type output, type ZodObject, type ZodType, z } from 'zod';
 import { contentTypeOf } from '../../http/content-type.ts';
@@ -13,7 +13,6 @@ import type { Exchange } from '../../http/operation.ts';
 import { type FieldError, RequestProblem } from '../../http/problem.ts';
 import { seconds } from '../fields.ts';
 import { readJson } from '../json.ts';
-
 import type { Dialect } from './dialect.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -33,7 +32,7 @@ const otherCharset = /; *charset=(?!"?utf-8"? *(?:;|$))/i;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The body as JSON; `undefined` when none was sent, which needs no content type and is an empty form where those are read. */
+/** `undefined` when no body was sent, which needs no content type; an empty form in the dialect that reads forms. */
 async function readValue(exchange: Exchange, { readsForms }: Pick<Dialect, 'readsForms'>): Promise<unknown> {
   const bytes = await exchange.body();
   if (bytes.length === 0) return readsForms ? {} : undefined;
@@ -51,7 +50,7 @@ function parseJson(text: string): unknown {
   return read.value;
 }
 
-/** `a=1` and `a[b]=1`, as the object that JSON would have held. */
+/** `a=1` and `a[b]=1`, as the object that JSON would hold. */
 function parseForm(bytes: Uint8Array): JsonObject {
   const outer = new Map<string, unknown>();
   const nested = new Map<string, Map<string, unknown>>();
@@ -79,28 +78,29 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-const jsonOnly = { readsForms: false };
-
-/** The body as an object, empty when none was sent. */
-export async function readObject(exchange: Exchange, dialect = jsonOnly): Promise<JsonObject> {
-  return (await readGivenObject(exchange, dialect)) ?? {};
-}
-
-/** As `readObject`; `undefined` when none was sent. */
-export async function readGivenObject(
-  exchange: Exchange,
-  dialect = jsonOnly,
-): Promise<JsonObject | undefined> {
+async function readBody(exchange: Exchange, dialect: Dialect): Promise<JsonObject | undefined> {
   const body = await readValue(exchange, dialect);
   if (body === undefined || isObject(body)) return body;
   throw invalidFields({ field: '', message: 'The body must be a JSON object' });
+}
+
+/** The body as an object, empty when none was sent. */
+export async function readObject(exchange: Exchange, dialect: Dialect): Promise<JsonObject> {
+  return (await readBody(exchange, dialect)) ?? {};
+}
+
+/** As `readObject`, for an operation that needs a body. */
+export async function readGivenObject(exchange: Exchange, dialect: Dialect): Promise<JsonObject> {
+  const body = await readBody(exchange, dialect);
+  if (body === undefined) throw malformed('A JSON body is needed');
+  return body;
 }
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The bounds of what an answer repeats of names that a client made up. */
+/** An answer repeats a client's names within these bounds. */
 const mostIgnored = 20;
 const longestIgnored = 100;
 
@@ -162,8 +162,8 @@ export function keyOf({ params }: Exchange): string {
   return params.key ?? '';
 }
 
-/** A request with a body: its unknown fields, as dotted paths. */
 export interface FromBody {
+  /** Unknown fields, as dotted paths. */
   readonly ignored: readonly string[];
 }
 
@@ -189,7 +189,7 @@ export const proceed = (description: string) =>
 
 const longestAsked = 100;
 
-/** As it was asked, so that a client can compare: shortened when it is a long text. */
+/** Repeated so that a client can compare; a long text is cut. */
 export function asAsked(given: string): string {
   return given.slice(0, longestAsked).toWellFormed();
 }
@@ -201,16 +201,16 @@ export const ignored = z.array(z.string()).optional().meta({
 const adjustedLocale = z
   .object({ asked: z.string(), granted: z.string() })
   .optional()
-  .meta({ description: 'Where the language is not offered: the one that the mail is in.' });
+  .meta({ description: 'The language of the mail, if the requested one is not offered.' });
 
-const absent = 'What was granted other than asked; absent when nothing was.';
+const absent = 'What was granted instead of what was requested; absent when nothing was.';
 
 export const localeAdjusted = z.object({ locale: adjustedLocale }).optional().meta({ description: absent });
 
 const adjustedLifetime = z
   .object({ asked: z.union([z.number(), z.string()]), granted: seconds })
   .optional()
-  .meta({ description: "Where the plan's bounds are in the way: the lifetime granted, in seconds." });
+  .meta({ description: 'The lifetime granted, in seconds, if the plan does not allow the one requested.' });
 
 export const ttlAdjusted = z.object({ ttl: adjustedLifetime }).optional().meta({ description: absent });
 
@@ -224,7 +224,6 @@ export interface Remarks<Adjusted extends object> {
   readonly ignored: readonly string[];
 }
 
-/** The two fields, as far as there is something to say. */
 export function encodeRemarks<Adjusted extends object>(remarks: Remarks<Adjusted>) {
   return {
     ...(Object.keys(remarks.adjusted).length > 0 && { adjusted: remarks.adjusted }),
@@ -236,12 +235,11 @@ export function encodeIgnored(paths: readonly string[]): { ignored?: string[] } 
   return paths.length > 0 ? { ignored: [...paths] } : {};
 }
 
-/** The lifetime, where it is another than was asked for. */
 export function adjustedTtl(askedFor: number | string | null, granted: number) {
   return askedFor === null || askedFor === granted ? {} : { ttl: { asked: askedFor, granted } };
 }
 
-/** The language, where it is another than was asked for: `fr` for `fr-CH` is the same, `zh-CN` for `zh-TW` is not. */
+/** `fr` is what `fr-CH` asked for, `zh-CN` is not what `zh-TW` did. */
 export function adjustedLocaleOf(askedFor: string | null, granted: string) {
   const isGranted = askedFor === null || `${askedFor}-`.toLowerCase().startsWith(`${granted}-`.toLowerCase());
   return isGranted ? {} : { locale: { asked: asAsked(askedFor), granted } };

@@ -1,4 +1,4 @@
-/** The anchors of the API reference, and the code within its sentences. */
+/** The API reference's anchors, and the code in its sentences. */
 export function anchorOf(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 }

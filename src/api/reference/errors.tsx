@@ -1,11 +1,11 @@
-/** What a client should know of each refusal, once for all operations: a code without an entry does not compile. */
+/** Help with each refusal, once for all operations: a code without an entry does not compile. */
 import type { FC } from 'hono/jsx';
 import { type Refusal, type RefusalCode, refusals } from '../v2/refusals.ts';
 import { codeList, errorAnchor, withCode } from './text.tsx';
 
 interface RefusalHelp {
-  /** Version 1's status for the same; `null` where it has no such refusal. */
-  readonly v1Status: number | null;
+  /** Version 1's status for the same; absent if it has no such refusal. */
+  readonly v1Status?: number;
   readonly when: string;
   readonly remedy: string;
 }
@@ -23,7 +23,7 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
   },
   account_required: {
     v1Status: 401,
-    when: 'Mail, notices or, on some installations, creating a secret were asked for without an account.',
+    when: 'Mail, notices or, on some installations, creating a secret need an account.',
     remedy: 'Send credentials, or leave the field out.',
   },
   insufficient_scope: {
@@ -32,7 +32,6 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
     remedy: 'Use a token with that scope.',
   },
   plan_required: {
-    v1Status: null,
     when: "The account's plan has no domains.",
     remedy: 'Ask the operator.',
   },
@@ -53,7 +52,6 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
     remedy: 'Do not retry. Ask for a new secret.',
   },
   unknown_domain: {
-    v1Status: null,
     when: 'The account has no such domain.',
     remedy: 'Check the name, or register it.',
   },
@@ -68,22 +66,18 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
     remedy: 'Nothing is left to do: `record` says what happened.',
   },
   domain_taken: {
-    v1Status: null,
     when: 'Another account has verified the domain.',
     remedy: 'Use another domain, or ask the operator.',
   },
   too_many_domains: {
-    v1Status: null,
     when: 'The account has as many domains as its plan allows.',
     remedy: 'Remove one first.',
   },
   delivery_in_flight: {
-    v1Status: null,
     when: 'A mail of this secret is being sent.',
     remedy: 'Look at `record.delivery` of the receipt, then retry.',
   },
   in_flight: {
-    v1Status: null,
     when: 'A request with this `Idempotency-Key` is at work, or broke off less than 30 seconds ago.',
     remedy: 'Send the same request again after the seconds in `Retry-After`.',
   },
@@ -93,7 +87,6 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
     remedy: 'Share less; `limit` is in bytes.',
   },
   unsupported_media_type: {
-    v1Status: null,
     when: 'The body has no content type, or not the one that is read here.',
     remedy: 'Send `application/json`; a logo as `image/…`.',
   },
@@ -108,12 +101,10 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
     remedy: 'Open its full link in a browser, or with the `mayfly` command.',
   },
   not_sealed: {
-    v1Status: null,
     when: 'Proofs were sent, and the secret is not end-to-end encrypted. The secret is untouched.',
     remedy: 'Do not retry without proofs: the link is not what it says it is.',
   },
   idempotency_mismatch: {
-    v1Status: null,
     when: 'This `Idempotency-Key` came with another body or path within 24 hours. Nothing was created.',
     remedy: 'Use a new key for a new secret. After ten of these the key answers nothing but this.',
   },
@@ -148,7 +139,7 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
 export interface RefusalRow extends RefusalHelp {
   readonly code: RefusalCode;
   readonly status: number;
-  /** Fields beside `success`, `error` and `message`. */
+  /** In addition to `success`, `error` and `message`. */
   readonly fields: readonly string[];
 }
 
@@ -160,15 +151,15 @@ export const refusalRows: readonly RefusalRow[] = (Object.keys(refusals) as Refu
   })
   .sort((a, b) => a.status - b.status);
 
-/** What any call may be refused with, so that no operation repeats it. */
+/** Any call may meet these, so no operation repeats them. */
 export const commonRefusals: ReadonlySet<string> = new Set<RefusalCode>([
   ...(['malformed', 'not_authorized', 'insufficient_scope', 'cross_site', 'not_found'] as const),
   ...(['method_not_allowed', 'too_large', 'unsupported_media_type', 'invalid_field'] as const),
   ...(['rate_limited', 'internal', 'unavailable'] as const),
 ]);
 
-// Explicit, because some browsers drop table semantics when the style sheet shows rows as cards. Spread, because the linter
-// calls the attributes redundant.
+// Explicit, because some browsers drop table semantics when the style sheet shows rows as cards. Spread, because the linter calls
+// the attributes redundant.
 const roles = {
   table: { role: 'table' },
   rowgroup: { role: 'rowgroup' },
@@ -212,7 +203,6 @@ export const Errors: FC = () => (
   </section>
 );
 
-/** Those that the sentences do not name. */
 function furtherFields({ fields, when, remedy }: RefusalRow): readonly string[] {
   return fields.filter((name) => !`${when}${remedy}`.includes(`\`${name}\``));
 }

@@ -1,4 +1,4 @@
-/** API v2: the header by which a creation may be sent again, and what goes with its answers. */
+/** API v2: the header `Idempotency-Key`; `core/secrets/idempotency.ts` has the rule. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
@@ -9,7 +9,7 @@ import { invalidFields } from './wire.ts';
 
 const idempotencyHeader = 'Idempotency-Key';
 
-/** Visible ASCII and spaces, which every proxy forwards unchanged. Two headers arrive as one, joined by a comma. */
+/** Visible ASCII and spaces, which every proxy forwards unchanged. A comma joins two headers. */
 const keyForm = /^[\x20-\x2b\x2d-\x7e]{1,255}$/;
 
 export const creationHeaders = z.object({
@@ -18,8 +18,8 @@ export const creationHeaders = z.object({
     .optional()
     .meta({
       description:
-        'Makes it safe to send the request again: for 24 hours, equal requests of one API token with one key create one secret and ' +
-        'answer the same keys. 1 to 255 characters of ASCII without a comma, a random one for each secret. Without an API token it is ignored.',
+        'Makes retries safe: for 24 hours, equal requests of one API token with one key create one secret and answer the same ' +
+        'keys. 1 to 255 characters of ASCII without a comma, a random one for each secret. Ignored without an API token.',
     }),
 });
 
@@ -27,10 +27,10 @@ export const repeated = z
   .literal(true)
   .optional()
   .meta({
-    description: `An earlier request with this ${idempotencyHeader} has created it: the record says what it is now, and no mail was sent.`,
+    description: `An earlier request with this ${idempotencyHeader} created it: the record shows its state now, and no mail was sent.`,
   });
 
-/** A creation that may be sent again, and the caller whose token it is known by. */
+/** A creation that may be repeated, by a caller with an API token. */
 export interface Once {
   readonly caller: TokenCaller;
   readonly idempotency: Idempotency;
@@ -39,11 +39,11 @@ export interface Once {
 export interface ReadKey {
   /** `null`: no key was given, or it is ignored. */
   readonly once: Once | null;
-  /** The header's name, where it is. */
+  /** The header's name, if it is ignored. */
   readonly ignored: readonly string[];
 }
 
-/** Throws `RequestProblem('invalid_fields')` for a key that is too long, empty or not ASCII, and for two keys. */
+/** @throws RequestProblem for a key that is too long, empty or not ASCII, and for two keys */
 export async function readKey(exchange: Exchange, caller: Caller): Promise<ReadKey> {
   const { request, path } = exchange;
   const key = request.headers.get('idempotency-key');

@@ -1,11 +1,11 @@
 /**
- * The API reference, rendered on the server from the operations: the main part of a page, in English; `web/` gives it the frame of the
- * site. Without scripts, closed parts open natively, also for a link into them: an anchor is inside the part that it names.
+ * The API reference, rendered from the operations: the main part of a page, in English; `web/` adds the site's frame. Closed parts
+ * open without scripts, even for a link into them, because an anchor is inside its part.
  */
 import type { FC } from 'hono/jsx';
 import type { ApiSurface } from '../../http/api.ts';
 import type { Operation } from '../../http/operation.ts';
-import { curlExamples } from './calls.ts';
+import { curlExamples } from '../openapi/calls.ts';
 import {
   type ApiInfo,
   description,
@@ -15,14 +15,14 @@ import {
   tagOf,
   templateOf,
   versionOf,
-} from './document.ts';
+} from '../openapi/document.ts';
+import { createExampleAnswers, type ExampleAnswers } from '../openapi/examples.ts';
+import { codesOf, componentsOf, descriptionOf, type Field, fieldsOf, typeOf } from '../openapi/schema.ts';
 import { commonRefusals, Errors, refusalRows } from './errors.tsx';
-import { createExampleAnswers, type ExampleAnswers } from './examples.ts';
 import { FirstCalls } from './first-calls.tsx';
-import { codesOf, componentsOf, descriptionOf, type Field, fieldsOf, typeOf } from './schema.ts';
 import { anchorOf, codeList, errorAnchor, recordAnchor, withCode } from './text.tsx';
 
-/** The reference as markup; rendered at the first call. */
+/** Rendered at the first call. */
 export function createReference(surfaces: readonly ApiSurface[], info: ApiInfo): () => string {
   let markup: string | null = null;
   return () => {
@@ -35,7 +35,7 @@ export interface Entry {
   readonly operation: Operation;
   /** With parameters in braces. */
   readonly path: string;
-  /** Other ways to call the same, `GET /api/v2/receipt/{key}`; HEAD is left out, every GET answers it. */
+  /** `GET /api/v2/receipt/{key}`; without HEAD, which every GET answers. */
   readonly aliases: readonly string[];
 }
 
@@ -62,13 +62,13 @@ function entryOf(surface: ApiSurface, operation: Operation): Entry {
   return { operation, path: templateOf(surface, operation.path), aliases };
 }
 
-/** What the parts of one page share. */
+/** For all parts of the page. */
 interface Told {
   readonly baseUrl: string;
   readonly examples: ExampleAnswers;
-  /** The operation that explains a field, by everything that is told of the field. */
+  /** The operation that explains a field, by the field in JSON. */
   readonly explained: Map<string, Operation>;
-  /** The names of records that have an entry of their own. */
+  /** The names of records with an entry. */
   readonly records: ReadonlySet<string>;
 }
 
@@ -209,7 +209,7 @@ const OperationEntry: FC<{ entry: Entry; told: Told }> = ({ entry, told }) => {
 };
 
 function whoMayCall({ access }: Operation): string {
-  if (access === 'open') return 'For anyone; credentials are not looked at.';
+  if (access === 'open') return 'For anyone; credentials are not read.';
   return access === 'anyone' ? 'For anyone, with or without an account.' : 'For accounts.';
 }
 
@@ -243,7 +243,7 @@ interface FieldsProps {
   readonly fields: readonly Field[];
   readonly requiredWord: string;
   readonly told: Told;
-  /** Whose fields they are; an operation refers to an earlier one for what that has explained. */
+  /** Refers to an earlier operation for fields that it explained. */
   readonly operation?: Operation;
 }
 
@@ -293,7 +293,7 @@ const FieldList: FC<Omit<FieldsProps, 'operation'>> = ({ fields, requiredWord, t
     </dl>
   );
 
-/** Names of records lead to their fields. */
+/** Links names of records to their fields. */
 const Type: FC<{ name: string; told: Told }> = ({ name, told }) => (
   <>
     {name
@@ -324,7 +324,7 @@ const Answer: FC<{ operation: Operation; told: Told }> = ({ operation, told }) =
   );
 };
 
-/** An operation's own; those of every call are told once. */
+/** Leaves out the refusals of every call. */
 const Refusals: FC<{ operation: Operation }> = ({ operation: { document } }) => {
   const codes = Object.values(document.responses)
     .flatMap(({ schema }) => codesOf(schema))

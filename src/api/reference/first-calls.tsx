@@ -1,10 +1,10 @@
 /**
- * Three calls that work when they are pasted one after the other: in a shell with curl, with the command, and in TypeScript. Which is
- * shown follows from radio buttons, by the style sheet alone; without it all are.
+ * Three calls that work when pasted one after the other: with curl, the command, and in TypeScript. Radio buttons and the style
+ * sheet choose between them; without styles all are shown.
  */
 import type { FC } from 'hono/jsx';
 import { isLoopbackUrl } from '../../core/links.ts';
-import { type ApiInfo, pathOf } from './document.ts';
+import { type ApiInfo, pathOf } from '../openapi/document.ts';
 
 /** In the order of the buttons. */
 const callKinds = ['curl', 'command', 'typescript'] as const;
@@ -22,7 +22,7 @@ interface FirstCall {
   readonly code: Readonly<Record<CallKind, string>>;
 }
 
-/** What a call adds where sharing needs an account. */
+/** Added to the calls if sharing needs an account. */
 interface Accounts {
   readonly curl: string;
   readonly command: string;
@@ -44,7 +44,7 @@ const print = 'console.log';
 function firstCallsOf({ baseUrl, sharingNeedsAccount, revealNeedsContinue }: ApiInfo): readonly FirstCall[] {
   const account = sharingNeedsAccount ? withAccount : withoutAccount;
   const json = "--header 'Content-Type: application/json'";
-  // Nothing is sealed on its way over plain http.
+  // Clients do not seal over plain http.
   const isSealed = baseUrl.startsWith('https:') || isLoopbackUrl(baseUrl);
   const reveal = revealNeedsContinue ? ` \\\n  ${json} \\\n  --data '{"continue":true}'` : ' --request POST';
   return [
