@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
 import { builtInPlans } from '../core/plans.ts';
-import { BodyTimeout, bodyCapBytesFor, createBodyReader, type ReadBody } from './body.ts';
+import { BodyTimeout, bodyCapBytesFor, createBodyReader, longestBodySeconds, type ReadBody } from './body.ts';
 import { type Problem, RequestProblem } from './problem.ts';
 
 const capBytes = 1_000;
@@ -50,6 +50,13 @@ describe('the largest body', () => {
   it('is at least 64 KiB', () => {
     const smallest = { ...builtInPlans.basic, maxValueBytes: 1 };
     expect(bodyCapBytesFor({ anonymous: smallest, basic: smallest, identity: smallest })).toBe(65_536);
+  });
+});
+
+describe('the most time for a body', () => {
+  it('P21 grows with the length that it declares, from 64 KiB on, by a second for each 8 KiB', () => {
+    expect([0, 65_536, Number.NaN].map(longestBodySeconds)).toEqual([null, null, null]);
+    expect([65_537, 1_048_576].map(longestBodySeconds)).toEqual([9, 128]);
   });
 });
 
