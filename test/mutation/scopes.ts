@@ -111,6 +111,7 @@ export const subjects: Readonly<Record<string, readonly string[]>> = {
   sessions: ['sessions', 'passwords'],
   sweep: ['sweeps'],
   tickets: ['passwords'],
+  'store-time': ['clock'],
   time: ['clock'],
   tokens: ['accounts', 'account-access'],
   others: ['secrets', 'claims', 'burns', 'sweeps'],
