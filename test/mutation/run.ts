@@ -129,8 +129,6 @@ async function main(): Promise<number> {
       const verdict = isKnown ? 'equivalent' : await judge(sandbox, candidate, judges);
       const seconds = (performance.now() - beganMs) / 1_000;
       results.push({ candidate, verdict, seconds });
-      if (process.env.MUTDEBUG)
-        say(`${seconds.toFixed(1)} s ${verdict} ${show(candidate).replaceAll('\n', ' ')}`);
       if (verdict === 'survived') say(`survived: ${show(candidate)}`);
       if (results.length % 10 === 0) say(`${results.length} of ${drawn.length}`);
     }
