@@ -141,7 +141,7 @@ describe('a brand file', () => {
     [
       'a logo from elsewhere',
       { logo: 'https://a.example/logo.svg' },
-      'logo must be a path relative to the brand file, or null for Mayfly’s own mark',
+      'logo must be a path relative to the brand file, or null for Mayfly’s own logo',
     ],
     [
       'a logo that is not there',

@@ -81,7 +81,7 @@ function colourOn(scheme: Scheme) {
     .exactOptional();
 }
 
-const logoRule = 'must be a path relative to the brand file, or null for Mayfly’s own mark';
+const logoRule = 'must be a path relative to the brand file, or null for Mayfly’s own logo';
 
 function logoIn(folder: string) {
   return z
