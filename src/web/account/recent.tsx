@@ -142,7 +142,7 @@ const Row: FC<RowProps> = (props) => {
   const id = `receipt-${at}`;
   return (
     <Item
-      mark={<Day state={filterOf[state]} part={(secretTtlSeconds ?? 0) / ttlSeconds} />}
+      picture={<Day state={filterOf[state]} part={(secretTtlSeconds ?? 0) / ttlSeconds} />}
       name={
         <>
           <a class="item-link" href={frame.href('receipt', metadataKey)} id={id} dir="auto">

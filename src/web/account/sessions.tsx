@@ -198,7 +198,7 @@ const Row: FC<{ frame: Frame; session: StoredSession; isThis: boolean }> = ({ fr
   const { sessionId, createdAt, lastUsedAt, expiresAt } = session;
   return (
     <Item
-      mark={<Icon name="globe" />}
+      picture={<Icon name="globe" />}
       name={
         <>
           <bdi id={`browser-${sessionId}`}>{browserIn(session.label, messages)}</bdi>

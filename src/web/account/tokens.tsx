@@ -151,7 +151,7 @@ const Row: FC<{ frame: Frame; token: StoredToken; now: UnixSeconds }> = ({ frame
     );
   return (
     <Item
-      mark={<Icon name="key" />}
+      picture={<Icon name="key" />}
       name={<bdi id={`name-${tokenId}`}>{name}</bdi>}
       notes={[
         token.scopes.map((scope) => messages.say(scopeTexts[scope].label)),

@@ -108,18 +108,19 @@ export function beginFile(changed: () => void): void {
 }
 
 const hasFiles = (transfer: DataTransfer | null) => transfer?.types.includes('Files') === true;
-const mark = (isOver: boolean) => find('#share', HTMLFormElement)?.classList.toggle('dropping', isOver);
+const setDropping = (isOver: boolean) =>
+  find('#share', HTMLFormElement)?.classList.toggle('dropping', isOver);
 
 document.addEventListener('dragover', (event) => {
   if (secretField() === null || !hasFiles(event.dataTransfer)) return;
   event.preventDefault();
-  mark(true);
+  setDropping(true);
 });
 document.addEventListener('dragleave', ({ relatedTarget }) => {
-  if (relatedTarget === null) mark(false);
+  if (relatedTarget === null) setDropping(false);
 });
 document.addEventListener('drop', (event) => {
-  mark(false);
+  setDropping(false);
   if (secretField() === null || !hasFiles(event.dataTransfer)) return;
   event.preventDefault();
   void take(event.dataTransfer?.files);

@@ -81,7 +81,7 @@ const Row: FC<{ frame: Frame; domain: DomainView }> = ({ frame, domain }) => {
   const { name, unicodeName, state, createdAt } = domain;
   return (
     <Item
-      mark={<Icon name="link" />}
+      picture={<Icon name="link" />}
       name={
         <a class="item-link" href={href('domain', name)}>
           <DomainName name={unicodeName} />

@@ -17,15 +17,15 @@ export const Items: FC<PropsWithChildren<ItemsProps>> = ({ label, isDense = fals
 );
 
 interface ItemProps {
-  readonly mark?: Child;
+  readonly picture?: Child;
   readonly name: Child;
   readonly notes: readonly (readonly Child[])[];
   readonly actions?: Child;
 }
 
-export const Item: FC<ItemProps> = ({ mark = null, name, notes, actions = null }) => (
+export const Item: FC<ItemProps> = ({ picture = null, name, notes, actions = null }) => (
   <li class="item">
-    {mark === null ? null : <span class="item-mark">{mark}</span>}
+    {picture === null ? null : <span class="item-mark">{picture}</span>}
     <div class="item-text">
       <p class="item-name">{name}</p>
       {notes.map((facts) => (
