@@ -7,8 +7,8 @@ import type { Epoch } from '../../core/ports/epochs.ts';
 import type { NewLook } from '../../core/ports/looks.ts';
 import type { DueNotice } from '../../core/ports/mail.ts';
 import type { RootStore, RotationStore } from '../../core/ports/roots.ts';
-import type { NewExpiry, RoomStore } from '../../core/ports/secrets.ts';
-import type { NewRecord, StoredDelivery } from '../../core/secret.ts';
+import type { RoomStore, SecretStore } from '../../core/ports/secrets.ts';
+import type { NewRecord } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { TimeAnchor } from '../store-time.ts';
 
@@ -69,13 +69,21 @@ export const forwarded = [
 
 export type Forwarded = Pick<StorePorts, (typeof forwarded)[number]>;
 
+/** Writes of the ports that are decided where the receipt's row is. */
+type AtReceipt = Pick<SecretStore, 'markViewed' | 'setExpiry' | 'setMemo' | 'queueDelivery' | 'setDelivery'>;
+export type WritesAtReceipt = {
+  [N in keyof AtReceipt]: AtReceipt[N] extends (id: ReceiptId, ...given: infer Given) => infer Answer
+    ? (at: Located<ReceiptId>, ...given: Given) => Answer
+    : never;
+};
+
 type Taken<Port> = {
   [N in keyof Port]: Port[N] extends (...args: infer Given) => Promise<infer Answer>
     ? (...args: Given) => Answer
     : never;
 };
 
-export interface Decisions extends Taken<Forwarded> {
+export interface Decisions extends Taken<Forwarded>, Taken<WritesAtReceipt> {
   /** `null`, and nothing stored: its account is missing, its root was closed or its reservation lost. */
   put(record: NewRecord): number | null;
   /** `refused`: the secret waits, but the look does not fit it; nothing changed. */
@@ -88,16 +96,8 @@ export interface Decisions extends Taken<Forwarded> {
   endLook(at: Located<SecretId>, tag: Uint8Array): void;
   /** Replaces a decision whose client has left. */
   withdrawn(): 'abandoned';
-  markViewed(at: Located<ReceiptId>): UnixSeconds | null;
-  setExpiry(at: Located<ReceiptId>, from: UnixSeconds, to: NewExpiry): boolean;
   /** `null`: its root is closed. */
   replaceWrapping(at: Located<SecretId>, from: Uint8Array, to: Uint8Array): boolean | null;
-  setMemo(at: Located<ReceiptId>, memoBox: Uint8Array | null): boolean;
-  queueDelivery(
-    at: Located<ReceiptId>,
-    queued: Pick<StoredDelivery, 'staleAt' | 'noteBox' | 'addressBox'>,
-  ): 'queued' | 'in_flight' | 'gone';
-  setDelivery(at: Located<ReceiptId>, delivery: Omit<StoredDelivery, 'at'>): void;
   takeDueNotices(limit: number): DueNotice[];
   sweep(limit: number): number;
   holdEpoch(epoch: number, freshKey: Uint8Array): Epoch;

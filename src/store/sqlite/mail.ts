@@ -10,7 +10,7 @@ import type { StoredDelivery } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { DeliveryState } from '../../protocol/vocabulary.ts';
 import type { Deciding } from './decisions.ts';
-import { locateReceipt, type Parts } from './parts.ts';
+import { decideAtReceipt, type Parts } from './parts.ts';
 
 export const letters: Readonly<Record<DeliveryState, string>> = {
   queued: 'q',
@@ -132,19 +132,10 @@ export function createMailWrites(db: Database): MailWrites {
 }
 
 export function mailStore(parts: Parts): MailStore {
-  const { queue } = parts;
-  const locate = locateReceipt(parts);
+  const decide = decideAtReceipt(parts);
   return {
-    async queueDelivery(id, queued) {
-      const kept = structuredClone(queued);
-      const at = await locate(id);
-      return at === null ? 'gone' : queue.decide('queueDelivery', at, kept);
-    },
-    async setDelivery(id, delivery) {
-      const kept = structuredClone(delivery);
-      const at = await locate(id);
-      if (at !== null) await queue.decide('setDelivery', at, kept);
-    },
-    takeDueNotices: (limit) => queue.decide('takeDueNotices', limit),
+    queueDelivery: decide('queueDelivery', 'gone'),
+    setDelivery: decide('setDelivery', undefined),
+    takeDueNotices: (limit) => parts.queue.decide('takeDueNotices', limit),
   };
 }

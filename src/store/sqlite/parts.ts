@@ -4,7 +4,14 @@ import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type { IsAbandoned } from '../../core/ports/claims.ts';
 import type { MachineClock } from '../../core/time.ts';
 import type { StoreTime } from '../store-time.ts';
-import type { DecisionAnswer, DecisionArguments, DecisionName, Forwarded, Located } from './decisions.ts';
+import type {
+  DecisionAnswer,
+  DecisionArguments,
+  DecisionName,
+  Forwarded,
+  Located,
+  WritesAtReceipt,
+} from './decisions.ts';
 import type { Locator } from './locator.ts';
 import type { Reader } from './reader.ts';
 
@@ -41,6 +48,22 @@ const locating =
 
 export const locateReceipt = ({ reader, locator }: Parts) => locating<ReceiptId>(reader, locator.ofReceipt);
 export const locateSecret = ({ reader, locator }: Parts) => locating<SecretId>(reader, locator.ofSecret);
+
+type Given<N extends keyof WritesAtReceipt> =
+  Parameters<WritesAtReceipt[N]> extends [unknown, ...infer Rest] ? Rest : never;
+
+/** Writes that are decided where the receipt's row is; `missing` if there is none. Copies now: the caller may wipe bytes. */
+export function decideAtReceipt(parts: Parts) {
+  const locate = locateReceipt(parts);
+  return <N extends keyof WritesAtReceipt>(name: N, missing: DecisionAnswer<N>) =>
+    async (id: ReceiptId, ...given: Given<N>): Promise<DecisionAnswer<N>> => {
+      const kept = structuredClone(given);
+      const at = await locate(id);
+      return at === null
+        ? missing
+        : parts.queue.decide(name, ...([at, ...kept] as unknown as DecisionArguments<N>));
+    };
+}
 
 type Reads = Readonly<Record<string, (...args: never[]) => unknown>>;
 

@@ -17,7 +17,7 @@ import { burnerOf } from './claims.ts';
 import type { Deciding } from './decisions.ts';
 import { type Locator, rowAmong } from './locator.ts';
 import { type DeliveryColumns, deliveryColumns, deliveryOf, joinDeliveries } from './mail.ts';
-import { locateReceipt, type Parts } from './parts.ts';
+import { decideAtReceipt, type Parts } from './parts.ts';
 
 const joinMemos = 'LEFT JOIN memos m ON m.position = r.position';
 
@@ -165,21 +165,14 @@ export function createReceiptWrites(db: Database): ReceiptWrites {
 }
 
 export function receiptStore(parts: Parts): ReceiptStore {
-  const { db, queue, locator, reader, time } = parts;
+  const { db, locator, reader, time } = parts;
   const reads = createReceiptReads(db, locator);
-  const locate = locateReceipt(parts);
+  const decide = decideAtReceipt(parts);
   return {
     findReceipt: (asked, manager) =>
       reader.lookUp(asked, (id) => reads.findReceipt(id, manager ?? null, time.earliest())),
     listReceipts: (owner, page) => reader.read(() => reads.listReceipts(owner, page, time.now())),
-    async markViewed(id) {
-      const at = await locate(id);
-      return at === null ? null : queue.decide('markViewed', at);
-    },
-    async setMemo(id, memoBox) {
-      const kept = memoBox?.slice() ?? null;
-      const at = await locate(id);
-      return at !== null && queue.decide('setMemo', at, kept);
-    },
+    markViewed: decide('markViewed', null),
+    setMemo: decide('setMemo', false),
   };
 }

@@ -19,7 +19,7 @@ import { claimStore } from './claims.ts';
 import type { Deciding } from './decisions.ts';
 import { hintOf, type Locator, rowAmong } from './locator.ts';
 import { createMailWrites, letterAtCreation, mailStore } from './mail.ts';
-import { locateReceipt, type Parts } from './parts.ts';
+import { decideAtReceipt, type Parts } from './parts.ts';
 import { createReceiptWrites, receiptStore } from './receipts.ts';
 import { namedRoot, type RootUses } from './roots.ts';
 import { type PlacedSecretRow, secretColumns } from './secret-rows.ts';
@@ -120,7 +120,6 @@ export function createSecretWrites(db: Database, roots: RootUses): SecretWrites 
 export function secretStore(parts: Parts) {
   const { db, queue, locator, time, reader } = parts;
   const reads = createSecretReads(db, locator);
-  const locate = locateReceipt(parts);
   return {
     now: time.now,
     ...claimStore(parts, reads.knownPlaceOf),
@@ -137,11 +136,7 @@ export function secretStore(parts: Parts) {
         (id) => reads.findSecret(id, time.earliest()),
         (found) => found !== null,
       ),
-    async setExpiry(id, from, to) {
-      const kept = structuredClone(to);
-      const at = await locate(id);
-      return at !== null && queue.decide('setExpiry', at, from, kept);
-    },
+    setExpiry: decideAtReceipt(parts)('setExpiry', false),
     async sweep(limit) {
       let touched = 0;
       for (let slice = sliceRows; slice === sliceRows && touched < limit; touched += slice)
