@@ -1,4 +1,4 @@
-/** Kinds of settings that are addresses: of this installation, its mail server, its proxies, its regions. */
+/** Kinds of settings that are addresses: this installation, its mail server, proxies and regions. */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { z } from 'zod';
 import { parseRegionLabel, type Region, type RegionLabel } from '../core/keys.ts';
@@ -6,7 +6,7 @@ import { isLoopbackHost } from '../core/links.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import { Complaint, hidden, type Kind, kind, listOf, parts, readBy, showList } from './kinds.ts';
 
-/** An address to listen on: `node:net` decides what an address is; names are what people put in a host file. */
+/** An IP address by `node:net`, or a name as in a hosts file. */
 export const listenAddress = kind(
   'an IP address or a host name, such as 127.0.0.1 or 0.0.0.0',
   z.string().refine((text) => isIP(text) !== 0 || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text)),
@@ -30,7 +30,7 @@ export const baseUrl = kind(
   installation,
 );
 
-/** Where a person can be reached (RFC 9116 §2.5.3); as the URL parser writes it, so it holds no line break. */
+/** A contact (RFC 9116 §2.5.3), normalised by the URL parser, so it has no line break. */
 export const contact = kind(
   'a mailto: or https: address, such as mailto:security@example.org',
   readBy((text) => {
@@ -41,15 +41,14 @@ export const contact = kind(
 );
 
 /**
- * How mail is encrypted on its way to the server. Unencrypted mail carries live links, so a server that is not on this
- * machine must offer TLS unless the URL says otherwise. STARTTLS is then required and not just used when offered: an
- * attacker who strips the offer gets no mail (RFC 8314 §4.1, RFC 3207 §6).
+ * How mail is encrypted on its way to the server. Mail carries live links, so a remote server must use TLS unless the URL says otherwise.
+ * STARTTLS is then mandatory: an attacker who strips the offer gets no mail (RFC 8314 §4.1, RFC 3207 §6).
  *
  * - `implicit`: TLS from the first byte (`smtps:`).
  * - `required`: STARTTLS, or no mail.
- * - `opportunistic`: STARTTLS where it is offered, else plain. The certificate is not checked: an attacker who could
- *   forge one could also remove the offer (RFC 7435 §3).
- * - `never`: plain, also when the server offers STARTTLS.
+ * - `opportunistic`: STARTTLS if offered, else plain. Without a certificate check: an attacker who could forge a certificate could also
+ *   strip the offer (RFC 7435 §3).
+ * - `never`: plain, even if the server offers STARTTLS.
  */
 export type SmtpTls = 'implicit' | 'required' | 'opportunistic' | 'never';
 
@@ -61,7 +60,7 @@ export interface SmtpServer {
 }
 
 interface SmtpUrlError {
-  /** Says what to do, and never repeats the URL, which may hold a password. */
+  /** Says what to do without quoting the URL, which may contain a password. */
   readonly error: string;
 }
 
@@ -75,26 +74,26 @@ export function parseSmtpUrl(url: string): SmtpServer | SmtpUrlError {
   const host = parsed.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   if (!/^[a-z0-9.:_-]+$/.test(host)) return { error: `Names no mail server. Must be ${form}.` };
   if (!['', '/'].includes(parsed.pathname) || parsed.hash !== '')
-    return { error: `Has more than a server in it. Must be ${form}.` };
+    return { error: `Contains more than a server. Must be ${form}.` };
   const tls = parseTls(parsed, host);
   if (typeof tls === 'object') return tls;
   const login = parseLogin(parsed);
   if (login !== null && 'error' in login) return login;
   const port = parsed.port === '' ? (tls === 'implicit' ? 465 : 587) : Number(parsed.port);
-  return port === 0 ? { error: 'Port 0 is no port.' } : { host, port, tls, login };
+  return port === 0 ? { error: 'Port 0 is not allowed.' } : { host, port, tls, login };
 }
 
 function parseTls(url: URL, host: string): SmtpTls | SmtpUrlError {
   const unknown = [...url.searchParams.keys()].filter((name) => name !== 'tls');
-  if (unknown.length > 0) return { error: 'Has an unknown parameter: only ?tls=… is known.' };
+  if (unknown.length > 0) return { error: 'Has an unknown parameter: only ?tls=… is allowed.' };
   const asked = url.searchParams.getAll('tls');
   const choice = choices.find((one) => one === asked[0]);
   if (asked.length > 1 || (asked.length === 1 && choice === undefined))
-    return { error: 'The parameter tls is required, opportunistic or never, and stands once.' };
+    return { error: '?tls= must be required, opportunistic or never, and appear once.' };
   if (url.protocol === 'smtps:') {
     return choice === undefined || choice === 'required'
       ? 'implicit'
-      : { error: 'smtps:// is always encrypted: leave ?tls= out, or write smtp://.' };
+      : { error: 'smtps:// is always encrypted: remove ?tls= or use smtp://.' };
   }
   return choice ?? (isLoopbackHost(host) ? 'never' : 'required');
 }
@@ -123,15 +122,14 @@ export const smtpServer: Kind<SmtpServer> = hidden(
   ),
 );
 
-/** Ranges whose `X-Forwarded-For` is believed. */
+/** Proxies whose `X-Forwarded-For` is trusted. */
 export interface TrustedProxies {
   /** In CIDR form. */
   readonly ranges: readonly string[];
-  /** @param address in plain spelling */
   has(address: string): boolean;
 }
 
-/** A lone address is a range of one. */
+/** A single address is a range of one. */
 const addressRange = readBy((text) => {
   const [address = '', prefix, ...rest] = text.split('/');
   const family = address.includes('%') ? 0 : isIP(address);
@@ -160,16 +158,16 @@ export const addressRanges: Kind<TrustedProxies> = kind(
   ({ ranges }) => showList(ranges),
 );
 
-/** Origins as browsers send them: RFC 6454 §6.1, lower case, without a trailing slash. */
+/** As browsers send them: RFC 6454 §6.1, in lower case, without a trailing slash. */
 export const origins: Kind<ReadonlySet<string>> = kind(
-  'origins separated by commas, such as https://app.example.org, written as a browser sends them',
+  'origins separated by commas, as a browser sends them, such as https://app.example.org',
   parts(z.string().refine((text) => parseUrl(text, ['http:', 'https:'])?.origin === text)).transform(
     (values) => new Set(values),
   ),
   showList,
 );
 
-/** A host name of letters, digits and inner hyphens (RFC 1123 §2.1); one label is enough. */
+/** Letters, digits and inner hyphens (RFC 1123 §2.1); a single label is enough. */
 const hostNameForm =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?)*$/;
 
@@ -178,7 +176,7 @@ export const domainName = kind(
   z.string().toLowerCase().regex(hostNameForm),
 );
 
-/** An IP address with a port perhaps: `192.0.2.53`, `127.0.0.1:5353`, `[::1]:5353`. */
+/** `192.0.2.53`, `127.0.0.1:5353`, `[::1]:5353`. */
 function isDnsServer(text: string): boolean {
   const [, bracketed, plain, port = '53'] =
     /^(?:\[([^\]]+)\]|([^:]+|.*:.*:.*?))(?::(\d{1,5}))?$/.exec(text) ?? [];
@@ -213,7 +211,6 @@ function showRegions(values: readonly Region[]): string {
   return values.length === 0 ? 'none' : values.map(({ label, baseUrl: url }) => `${label}=${url}`).join(',');
 }
 
-/** A label may occur several times. */
 export const regionUrls: Kind<readonly Region[]> = kind(regionsForm, parts(regionUrl), showRegions);
 
 function isUnique(values: readonly string[]): boolean {
@@ -224,7 +221,7 @@ export const regions: Kind<readonly Region[]> = kind(
   regionsForm,
   parts(regionUrl).refine(
     (values) => isUnique(values.map(({ label }) => label)) && isUnique(values.map((each) => each.baseUrl)),
-    { params: { complaint: new Complaint({ problem: 'no label and no address may stand in it twice' }) } },
+    { params: { complaint: new Complaint({ problem: 'labels and addresses must not repeat' }) } },
   ),
   showRegions,
 );

@@ -32,13 +32,13 @@ describe('a region', () => {
     const same = { MAYFLY_REGION: 'us', MAYFLY_REGIONS: both, MAYFLY_BASE_URL: 'https://US.example.com/' };
     expect(read(same).baseUrl).toBe('https://us.example.com');
     expect(refusals({ ...same, MAYFLY_BASE_URL: 'https://mayfly.example.com' })).toEqual([
-      'MAYFLY_BASE_URL is "https://mayfly.example.com", but the region us has the address "https://us.example.com" in MAYFLY_REGIONS: leave MAYFLY_BASE_URL out, or make them the same.',
+      'MAYFLY_BASE_URL is "https://mayfly.example.com", but the region us has the address "https://us.example.com" in MAYFLY_REGIONS: remove MAYFLY_BASE_URL, or make them equal.',
     ]);
   });
 
   it('must be one of the regions', () => {
     expect(refusals({ MAYFLY_REGION: 'ap', MAYFLY_REGIONS: both })).toEqual([
-      'MAYFLY_REGION names the region "ap", which is not among MAYFLY_REGIONS (us, eu).',
+      'MAYFLY_REGION names the region "ap", which is not in MAYFLY_REGIONS (us, eu).',
     ]);
     expect(refusals({ MAYFLY_REGION: 'us' })).toEqual([
       'MAYFLY_REGION names the region "us", but MAYFLY_REGIONS is not set: list all regions there, such as us=https://us.example.com,eu=https://eu.example.com.',
@@ -47,7 +47,7 @@ describe('a region', () => {
 
   it('must be said where a server serves among regions, and need not where nothing serves', () => {
     expect(serverRegionProblem(read({ MAYFLY_REGIONS: both }))).toBe(
-      'MAYFLY_REGIONS is set and MAYFLY_REGION is not: say which of them this server is (us, eu).',
+      'MAYFLY_REGIONS is set but MAYFLY_REGION is not: set it to this server’s region (us, eu).',
     );
     expect(serverRegionProblem(read({ MAYFLY_REGIONS: both, MAYFLY_REGION: 'us' }))).toBeNull();
     expect(serverRegionProblem(read({}))).toBeNull();
@@ -67,8 +67,8 @@ describe('the router', () => {
       MAYFLY_ROUTER_WEIGHTS: 'eu=1,uk=2',
     };
     expect(refusals(env)).toEqual([
-      'MAYFLY_ROUTER_UPSTREAMS names the region "ap", which is not among MAYFLY_REGIONS (us, eu).',
-      'MAYFLY_ROUTER_WEIGHTS names the region "uk", which is not among MAYFLY_REGIONS (us, eu).',
+      'MAYFLY_ROUTER_UPSTREAMS names the region "ap", which is not in MAYFLY_REGIONS (us, eu).',
+      'MAYFLY_ROUTER_WEIGHTS names the region "uk", which is not in MAYFLY_REGIONS (us, eu).',
     ]);
   });
 });

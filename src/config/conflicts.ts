@@ -1,4 +1,4 @@
-/** What settings have to do with each other. A sentence names every variable that it is about. */
+/** Conflicts between settings. Each sentence names every variable involved. */
 import type { Region } from '../core/keys.ts';
 import { definitions, regionAddress, type SettingName, type SettingValues } from './settings.ts';
 
@@ -14,14 +14,14 @@ function signingProblems(values: Pick<SettingValues, (typeof signing)[number]>):
   if (set.length === 0 || missing.length === 0) return [];
   const [verb, others] = [set.length === 1 ? 'is' : 'are', missing.length === 1 ? 'that one' : 'the others'];
   return [
-    `${envsOf(set)} ${verb} set without ${envsOf(missing)}: mail is signed with all three, so set ${others} too, or none.`,
+    `${envsOf(set)} ${verb} set without ${envsOf(missing)}: signing mail takes all three, so set ${others} too, or none.`,
   ];
 }
 
 function portProblems({ port, internalPort }: Pick<SettingValues, 'port' | 'internalPort'>): string[] {
   if (internalPort !== port) return [];
   return [
-    `MAYFLY_INTERNAL_PORT and PORT are both ${port}: /metrics must not be on the port of the service, so choose another for one of them.`,
+    `MAYFLY_INTERNAL_PORT and PORT are both ${port}: /metrics must not share the service’s port, so change one of them.`,
   ];
 }
 
@@ -32,7 +32,7 @@ function listed(regions: readonly Region[]): string {
 function strangerProblem(env: string, label: string, regions: readonly Region[]): string {
   return regions.length === 0
     ? `${env} names the region "${label}", but MAYFLY_REGIONS is not set: list all regions there, such as us=https://us.example.com,eu=https://eu.example.com.`
-    : `${env} names the region "${label}", which is not among MAYFLY_REGIONS (${listed(regions)}).`;
+    : `${env} names the region "${label}", which is not in MAYFLY_REGIONS (${listed(regions)}).`;
 }
 
 type RegionValues = Pick<
@@ -58,22 +58,22 @@ function regionProblems(values: RegionValues, given: ReadonlySet<SettingName>): 
   const address = regionAddress(region, regions);
   if (given.has('baseUrl') && address !== null && address !== baseUrl) {
     problems.push(
-      `MAYFLY_BASE_URL is "${baseUrl}", but the region ${region} has the address "${address}" in MAYFLY_REGIONS: leave MAYFLY_BASE_URL out, or make them the same.`,
+      `MAYFLY_BASE_URL is "${baseUrl}", but the region ${region} has the address "${address}" in MAYFLY_REGIONS: remove MAYFLY_BASE_URL, or make them equal.`,
     );
   }
   return problems;
 }
 
-/** Why a server cannot serve with these settings; `null` when nothing is amiss. */
+/** Why a server cannot use these settings; `null` if it can. */
 export function serverRegionProblem({
   region,
   regions,
 }: Pick<SettingValues, 'region' | 'regions'>): string | null {
   if (regions.length === 0 || region !== null) return null;
-  return `MAYFLY_REGIONS is set and MAYFLY_REGION is not: say which of them this server is (${listed(regions)}).`;
+  return `MAYFLY_REGIONS is set but MAYFLY_REGION is not: set it to this server’s region (${listed(regions)}).`;
 }
 
-/** Why a router cannot route with these settings; `null` when nothing is amiss. */
+/** Why a router cannot use these settings; `null` if it can. */
 export function routerProblem({ regions }: Pick<SettingValues, 'regions'>): string | null {
   return regions.length > 0
     ? null
@@ -90,16 +90,16 @@ function storeProblems(
     const idle = ofPostgres.filter((name) => given.has(name));
     if (idle.length === 0) return [];
     return [
-      `${envsOf(idle)} ${idle.length === 1 ? 'is' : 'are'} set, and the store is the embedded one: set MAYFLY_STORE to a postgres:// address too, or leave ${idle.length === 1 ? 'it' : 'them'} out.`,
+      `${envsOf(idle)} ${idle.length === 1 ? 'is' : 'are'} set, but the store is the embedded one: set MAYFLY_STORE to a postgres:// address, or remove ${idle.length === 1 ? 'it' : 'them'}.`,
     ];
   }
   if (store.tls === null || store.tls.isVerified || allowsUnsafeStore) return [];
   return [
-    'MAYFLY_STORE has sslmode=no-verify, so anyone between here and the server can pose as it: name its authority with ?sslrootcert=PATH, or set MAYFLY_ALLOW_UNSAFE_STORE=on.',
+    'MAYFLY_STORE has sslmode=no-verify, so anyone on the network path can impersonate the server: set its CA with ?sslrootcert=PATH, or set MAYFLY_ALLOW_UNSAFE_STORE=on.',
   ];
 }
 
-/** Why these values contradict each other, whatever reads them. */
+/** Contradictions that matter to servers, routers and commands alike. */
 export function conflictsBetween(values: SettingValues, given: ReadonlySet<SettingName>): string[] {
   return [
     ...regionProblems(values, given),

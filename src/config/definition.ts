@@ -1,8 +1,7 @@
-/** What a setting is: a sentence, a kind, a default, a variable. */
 import type { Region, RegionLabel } from '../core/keys.ts';
 import type { Kind } from './kinds.ts';
 
-/** The settings that the defaults of others depend on. */
+/** Settings that other settings' defaults depend on. */
 export interface Others {
   readonly port: number;
   readonly host: string;
@@ -14,15 +13,17 @@ export interface Others {
 
 interface Entry<T> {
   readonly env: string;
-  /** One sentence. */
   readonly doc: string;
   readonly kind: Kind<T>;
   readonly default: NoInfer<T> | ((others: Others) => NoInfer<T>);
-  readonly reader: 'server' | 'router' | 'server and router' | 'commands';
+  /** Absent: the server. */
+  readonly reader?: Reader;
 }
 
+export type Reader = 'server' | 'router' | 'server and router' | 'commands';
+
 export interface Definition<T> extends Entry<T> {
-  /** As the reference shows it. */
+  readonly reader: Reader;
   readonly defaultText: string;
   readonly defaultFor: (others: Others) => T;
 }
@@ -34,12 +35,14 @@ type Derived<T> = Entry<T> & {
 };
 
 export function setting<T>(entry: Constant<T> | Derived<T>): Definition<T> {
-  const { default: byDefault } = entry;
+  const { default: byDefault, defaultText, reader = 'server' } = entry;
   if (typeof byDefault === 'function')
-    return { ...entry, defaultText: entry.defaultText ?? '', defaultFor: byDefault as Derived<T>['default'] };
-  return {
-    ...entry,
-    defaultText: entry.defaultText ?? entry.kind.show(byDefault, null),
-    defaultFor: () => byDefault,
-  };
+    return {
+      ...entry,
+      reader,
+      defaultText: defaultText ?? '',
+      defaultFor: byDefault as Derived<T>['default'],
+    };
+  const shown = defaultText ?? entry.kind.show(byDefault, null);
+  return { ...entry, reader, defaultText: shown, defaultFor: () => byDefault };
 }

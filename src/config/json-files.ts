@@ -1,4 +1,4 @@
-/** The settings that are JSON files: plans and rate limits. */
+/** Settings in JSON files: plans and rate limits. */
 import { z } from 'zod';
 import { builtInPlans, type Plan, type PlanName, type Plans } from '../core/plans.ts';
 import type { LimitRule } from '../core/ports/limits.ts';
@@ -12,10 +12,7 @@ function wholeNumber(least: number, most: number) {
 /** 100 years. */
 const ageSeconds = 3_155_760_000;
 
-/**
- * Above 64 MiB, 100 years and as many domains as one list can show, a number is a slip, and arithmetic on it would leave
- * the safe integers.
- */
+/** Numbers above 64 MiB, 100 years or 10,000 domains are typos, and arithmetic on them would leave the safe integers. */
 const planFields = {
   maxValueBytes: wholeNumber(1, 67_108_864),
   maxSealedBytes: wholeNumber(1, 67_108_864),
@@ -40,7 +37,7 @@ function planOver(builtIn: Plan) {
     .exactOptional();
 }
 
-/** A plan or a field that the file leaves out keeps its built-in value. */
+/** Whatever the file omits keeps its built-in value. */
 export const plansFile: z.ZodType<Plans> = fieldsOf(
   {
     anonymous: planOver(builtInPlans.anonymous),
@@ -54,20 +51,19 @@ export const plansFile: z.ZodType<Plans> = fieldsOf(
 ).transform((given) => ({ ...builtInPlans, ...given }));
 
 /**
- * What is limited. `logIn` counts credentials that were wrong: a log-in with a password is counted before the password
- * is computed, and given back when it was right. `mail` counts the mails to recipients of one sender, `mailbox` those to
- * one address, from any sender.
+ * `logIn` counts wrong credentials: a password counts before it is hashed, and is refunded if it was right. `mail` counts one sender's
+ * mails to recipients, `mailbox` the mails to one address from any sender.
  */
 export type LimitName = LocalLimit | SharedLimit;
-/** Counted in each process, in the same turn: what they bound is its own work. */
+/** Counted by each process, because they limit its own work. */
 export type LocalLimit = 'create' | 'manage';
 /** Counted by all nodes together. */
 export type SharedLimit = 'logIn' | 'signUp' | 'mail' | 'mailbox';
 
 /**
- * `anonymous` counts by client prefix, `account` by account id; `logIn.account` by the address that is logged in to, in
- * lower case, whether it has an account or not. Only accounts mail recipients, so that nothing counts by the `anonymous`
- * rules of `mail` and `mailbox`; `mailbox.account` counts by a keyed hash of the address.
+ * `anonymous` counts by client prefix, `account` by account id. `logIn.account` counts by the address, whether it has an account or not.
+ * `mailbox.account` counts by a keyed hash of the address. Only accounts mail recipients, so the `anonymous` rules of `mail` and `mailbox`
+ * are unused.
  */
 export type LimitParty = 'anonymous' | 'account';
 
@@ -77,14 +73,13 @@ const hourSeconds = 3_600;
 const daySeconds = 86_400;
 const logIn: LimitRule = { limit: 10, windowSeconds: 600, burst: 10 };
 /**
- * Guesses at one address, wherever they come from. Anybody can use these up for somebody else, so there are many more
- * than a person needs, and a new one every 36 seconds: the owner gets in between. 100 is the number of NIST
- * SP 800-63B-3 §5.2.2; counted by the hour here, because nobody should be locked out for good.
+ * Guesses at one address from any source. Attackers can use them up, so there are more than a person needs, plus one every 36 seconds for
+ * the owner. NIST SP 800-63B-3 §5.2.2 allows 100; here they are per hour, so that no account stays locked out.
  */
 const logInToAddress: LimitRule = { limit: 100, windowSeconds: hourSeconds, burst: 30 };
 const signUp: LimitRule = { limit: 10, windowSeconds: hourSeconds, burst: 10 };
 const mail: LimitRule = { limit: 50, windowSeconds: hourSeconds, burst: 50 };
-/** Not even many accounts together can flood a mailbox. */
+/** Many accounts together cannot flood a mailbox. */
 const mailbox: LimitRule = { limit: 20, windowSeconds: daySeconds, burst: 20 };
 
 export const builtInRateLimits: RateLimitTable = {
@@ -119,13 +114,13 @@ const rulesOver = (builtIn: RateLimitTable[LimitName]) => {
   const parties = { anonymous: ruleOver(builtIn.anonymous), account: ruleOver(builtIn.account) };
   return fieldsOf(parties, {
     mustBe: 'must be an object with anonymous or account',
-    unknown: `{at} is no kind of caller (${namesOf(parties)})`,
+    unknown: `{at} is not a kind of caller (${namesOf(parties)})`,
   })
     .transform((given) => ({ ...builtIn, ...given }))
     .exactOptional();
 };
 
-/** A rule or a number that the file leaves out keeps its built-in value. */
+/** Whatever the file omits keeps its built-in value. */
 export const rateLimitsFile: z.ZodType<RateLimitTable> = fieldsOf(
   {
     create: rulesOver(builtInRateLimits.create),

@@ -1,7 +1,6 @@
 /**
- * One reader for every JSON file of an operator: from text to sentences that name each wrong entry by its path.
- *
- * An unknown field is always refused: a typo must not leave a default in place unnoticed.
+ * Reads operators' JSON files, with a sentence for each wrong entry that names its path. Refuses unknown fields, because a typo must not
+ * silently leave a default in place.
  */
 import { z } from 'zod';
 import { readAs } from './text.ts';
@@ -9,9 +8,9 @@ import { readAs } from './text.ts';
 export type JsonReading<T> = { readonly value: T } | { readonly problems: readonly string[] };
 
 /**
- * In the messages of a schema `{at}` is the path of what is wrong, `{key}` its last part and `{in}` what is before that; a
- * message without them is put after the path.
- * @param root what the file as a whole is called
+ * In a schema's messages, `{at}` is the path of the wrong entry, `{key}` its last part and `{in}` the rest. A message without them follows
+ * the path.
+ * @param root names the whole file
  */
 export function readJson<T>(file: Uint8Array | string, schema: z.ZodType<T>, root = 'it'): JsonReading<T> {
   const json = parseJson(file);
@@ -27,7 +26,7 @@ function parseJson(file: Uint8Array | string): unknown {
   try {
     return JSON.parse(readAs('document', file));
   } catch {
-    // The parser's own message may quote the file; "not JSON" is what the reader needs.
+    // The parser's message may quote the file.
     return undefined;
   }
 }
@@ -45,7 +44,7 @@ function placesOf(issue: z.core.$ZodIssue): Place[] {
   return issue.keys.map((key) => ({ path: [...path, key], message }));
 }
 
-/** Sorts as the places occur in the file. */
+/** Sorts in the order of the file. */
 function positionOf(path: Path, json: unknown): string {
   let node = json;
   const positions = path.map((part) => {
@@ -75,7 +74,6 @@ function pathText(path: Path): string {
   return parts.join('').replace(/^\./, '');
 }
 
-/** An object of these fields, each of which may be left out, and of no others. */
 export function fieldsOf<S extends z.ZodRawShape>(
   shape: S,
   { mustBe, unknown }: { readonly mustBe: string; readonly unknown: string },

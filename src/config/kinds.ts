@@ -1,8 +1,4 @@
-/**
- * Kinds of settings: how a text becomes a value of its final type.
- *
- * A kind yields a value that is safe to use or says what is allowed; it never repairs a text.
- */
+/** Kinds of settings turn text into values of their final type. A kind returns a safe value or says what is allowed; it never repairs. */
 import { z } from 'zod';
 import type { Plans } from '../core/plans.ts';
 import { Sensitive } from '../core/sensitive.ts';
@@ -11,36 +7,34 @@ import { readJson } from './json.ts';
 import { builtInRateLimits, plansFile, type RateLimitTable, rateLimitsFile } from './json-files.ts';
 import { type TextForm, whyUnread } from './text.ts';
 
-/** Reads a small text file; throws when it cannot. */
 export type ReadText = (path: string) => string;
 
 export type Parsed<T> =
   | { readonly value: T }
-  /** Goes on after `NAME is "text": `. */
+  /** Follows `NAME is "text": `. */
   | { readonly problem: string }
   | Objections;
 
 export interface Objections {
-  /** Each goes on right after the variable's name. */
+  /** Each directly follows the variable's name. */
   readonly objections: readonly string[];
-  /** Only a server refuses it: the commands do without the value. */
+  /** Only a server refuses: commands do not need the value. */
   readonly isForServer: boolean;
 }
 
 export interface Kind<T> {
-  /** What is allowed, as the end of "it must be …". */
+  /** Completes "it must be …". */
   readonly allowed: string;
-  /** Never printed; can also be read from the file that `<variable>_FILE` names. */
+  /** Never printed; `<variable>_FILE` can name a file to read it from. */
   readonly isSecret: boolean;
-  /** How its text is read. */
   readonly form: TextForm;
   /** @param text never empty: empty means not given */
   parse(text: string, readText: ReadText): Parsed<T>;
-  /** @param text that the value was read from; `null` for a default */
+  /** @param text the value's source; `null` for a default */
   show(value: T, text: string | null): string;
 }
 
-/** What a parser says in place of "it must be …". */
+/** Replaces "it must be …". */
 export class Complaint {
   readonly params: { readonly problem: string } | Objections;
   constructor(params: Complaint['params']) {
@@ -48,7 +42,7 @@ export class Complaint {
   }
 }
 
-/** A schema for what no schema of zod's says as well. `undefined`: not allowed. */
+/** A schema from a parser; `undefined` means not allowed. */
 export function readBy<T>(parse: (text: string) => T | Complaint | undefined): z.ZodType<T, string> {
   return z.string().transform((text, context): T => {
     const value = parse(text);
@@ -73,7 +67,6 @@ export function kind<T>(
   return { allowed, isSecret: false, form: 'word', parse, show };
 }
 
-/** The same kind where the setting may be left out. */
 export function optional<T>(of: Kind<T>, shownAs = 'none'): Kind<T | null> {
   return { ...of, show: (value, text) => (value === null ? shownAs : of.show(value, text)) };
 }
@@ -107,7 +100,6 @@ export function oneOf<const T extends string>(...allowed: readonly T[]): Kind<T>
   return kind(quoted(allowed), z.enum(allowed));
 }
 
-/** A question with two words as its answers. */
 export function yesNo(yes: string, no: string): Kind<boolean> {
   return kind(
     quoted([yes, no]),
@@ -137,7 +129,7 @@ function showByteSize(bytes: number): string {
   return `${bytes / size}${unit}`;
 }
 
-/** A size in bytes; `null` for none. */
+/** In bytes; `null`: no limit. */
 export const byteLimit: Kind<number | null> = kind(
   'a size in MB, MiB, GB, GiB, TB or TiB, such as 500MB or 10GiB, or "none"',
   readBy((text) => (text === 'none' ? null : parseByteSize(text))),
@@ -150,12 +142,11 @@ const singleLine = z.string().regex(/^[^\r\n\0]*$/);
 
 export const plainText = kind('text without line breaks', singleLine);
 export const sensitiveLine = sensitive('text without line breaks', singleLine);
-/** Anything at all. */
 export const sensitiveText = { ...sensitive('text', z.string()), form: 'value' } as const;
 
 const addressForm = /^[^\s<>@,;:"]+@[^\s<>@,;:"]+$/;
 
-/** RFC 5322 addr-spec in its usual form, alone or after a name. `mail/` has the last word. */
+/** RFC 5322 addr-spec in its usual form, alone or after a name. `mail/` checks it fully. */
 export const mailSender = kind(
   'an address such as mayfly@example.org or "Mayfly <mayfly@example.org>"',
   z
@@ -188,7 +179,7 @@ const localeTag = readBy((text): Locale | Complaint | undefined => {
   const tag = canonicalTag(text);
   if (tag === undefined) return undefined;
   const spoken = supportedLocales.join(', ');
-  const unknown = ` names the language "${tag}", which Mayfly does not speak: it speaks ${spoken}.`;
+  const unknown = ` names the language "${tag}", which Mayfly does not have: it has ${spoken}.`;
   return (
     supportedLocales.find((locale) => locale === tag) ??
     new Complaint({ objections: [unknown], isForServer: true })
@@ -199,7 +190,7 @@ function canonicalTag(text: string): string | undefined {
   try {
     return Intl.getCanonicalLocales(text)[0];
   } catch {
-    // Intl throws RangeError for anything but a language tag.
+    // A RangeError: not a language tag.
     return undefined;
   }
 }
@@ -210,7 +201,6 @@ export const locales: Kind<readonly Locale[]> = {
   show: (values, text) => (text === null ? 'all shipped' : showList(values)),
 };
 
-/** The value is in a JSON file; the text is its path. */
 function inJsonFile<T>(path: Kind<string>, file: z.ZodType<T>, isForServer: boolean) {
   return (text: string, readText: ReadText): Parsed<T> => {
     const named = path.parse(text, readText);
@@ -248,7 +238,7 @@ export const rateLimits: Kind<RateLimitTable | 'off'> = {
   show: (_, text) => text ?? 'on',
 };
 
-/** A day that exists, as ISO 8601 writes it, in seconds since 1970 at its beginning in UTC. */
+/** An ISO 8601 date, as Unix seconds of its start in UTC. */
 export const day: Kind<number> = kind(
   'a day such as 2027-01-31',
   z.iso.date().transform((text) => Date.parse(`${text}T00:00:00Z`) / 1_000),

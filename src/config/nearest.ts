@@ -1,6 +1,4 @@
-/** "Did you mean …?": the nearest known word, at most a third of the word away, so that an unrelated word gets none. */
-
-/** Edits (insert, delete, replace, swap two neighbours) from one word to another: optimal string alignment, row by row. */
+/** Optimal string alignment: insertions, deletions, replacements and swaps of neighbours. */
 function distance(from: string, to: string): number {
   let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
@@ -18,9 +16,9 @@ function distance(from: string, to: string): number {
   return row[to.length] ?? 0;
 }
 
-/** The nearest word, or `null` when none is near. */
+/** For "Did you mean …?"; `null` if no word is within a third of the length. */
 export function nearestWord(word: string, known: readonly string[]): string | null {
-  // Longer than any word we know: nothing is near, and the comparison stays cheap.
+  // No known word is this long, and comparing stays cheap.
   if (word.length > 60) return null;
   const ranked = known
     .map((candidate) => ({ candidate, edits: distance(word, candidate) }))

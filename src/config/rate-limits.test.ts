@@ -33,7 +33,7 @@ describe('the rate limits file', () => {
     [[], 'it must hold a JSON object of limits'],
     [{ creates: {} }, 'there is no limit "creates" (create, manage, logIn, signUp, mail, mailbox)'],
     [{ create: 5 }, 'create must be an object with anonymous or account'],
-    [{ create: { everyone: {} } }, 'create.everyone is no kind of caller (anonymous, account)'],
+    [{ create: { everyone: {} } }, 'create.everyone is not a kind of caller (anonymous, account)'],
     [{ create: { account: 5 } }, 'create.account must be an object with limit, windowSeconds or burst'],
     [
       { create: { account: { per: 5 } } },
@@ -57,7 +57,7 @@ describe('the rate limits file', () => {
     ],
     [
       JSON.parse('{"create":{"constructor":{}}}'),
-      'create.constructor is no kind of caller (anonymous, account)',
+      'create.constructor is not a kind of caller (anonymous, account)',
     ],
   ])('refuses %j with a sentence', (json, sentence) => {
     expect(parseRateLimits(json)).toEqual({ problems: [sentence] });

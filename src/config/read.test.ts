@@ -87,7 +87,7 @@ describe('configuration', () => {
     [{ MAYFLY_BASE_URL: 'https://u:p@example.org' }, 'MAYFLY_BASE_URL is'],
     [{ MAYFLY_BASE_URL: 'https://example.org/?a' }, 'MAYFLY_BASE_URL is'],
     [{ MAYFLY_BASE_URL: 'ftp://example.org' }, 'MAYFLY_BASE_URL is'],
-    [{ MAYFLY_STORE: 'redis://cache' }, 'a redis store is not part of this version'],
+    [{ MAYFLY_STORE: 'redis://cache' }, 'this version has no redis store'],
     [{ MAYFLY_STORE: 'mysql' }, 'MAYFLY_STORE is not usable: it must be "sqlite" or postgres://'],
     [{ MAYFLY_STORE_DURABILITY: 'fast' }, 'it must be "single" or "synchronous" or "engine".'],
     [{ MAYFLY_V1_DIALECT: 'Upstream' }, 'it must be "documented" or "upstream".'],
@@ -106,15 +106,15 @@ describe('configuration', () => {
     [{ MAYFLY_DKIM_SELECTOR: 'a b' }, 'MAYFLY_DKIM_SELECTOR is "a b"'],
     [
       { MAYFLY_DKIM_DOMAIN: 'example.org' },
-      'MAYFLY_DKIM_DOMAIN is set without MAYFLY_DKIM_SELECTOR and MAYFLY_DKIM_KEY: mail is signed with all three, so set the others too, or none.',
+      'MAYFLY_DKIM_DOMAIN is set without MAYFLY_DKIM_SELECTOR and MAYFLY_DKIM_KEY: signing mail takes all three, so set the others too, or none.',
     ],
     [
       { MAYFLY_DKIM_DOMAIN: 'example.org', MAYFLY_DKIM_SELECTOR: 'mayfly' },
-      'MAYFLY_DKIM_DOMAIN and MAYFLY_DKIM_SELECTOR are set without MAYFLY_DKIM_KEY: mail is signed with all three',
+      'MAYFLY_DKIM_DOMAIN and MAYFLY_DKIM_SELECTOR are set without MAYFLY_DKIM_KEY: signing mail takes all three',
     ],
     [
       { MAYFLY_INTERNAL_PORT: '8080', PORT: '8080' },
-      'MAYFLY_INTERNAL_PORT and PORT are both 8080: /metrics must not be on the port of the service, so choose another for one of them.',
+      'MAYFLY_INTERNAL_PORT and PORT are both 8080: /metrics must not share the service’s port, so change one of them.',
     ],
     [{ MAYFLY_INTERNAL_PORT: '3000' }, 'MAYFLY_INTERNAL_PORT and PORT are both 3000'],
     [{ MAYFLY_DOMAIN_TARGET: 'example.org/' }, 'MAYFLY_DOMAIN_TARGET is "example.org/"'],
@@ -122,13 +122,10 @@ describe('configuration', () => {
     [{ MAYFLY_DNS_SERVERS: '192.0.2.53:0' }, 'MAYFLY_DNS_SERVERS is "192.0.2.53:0"'],
     [{ MAYFLY_REGION: 'USA' }, 'it must be two characters of a-z and 0-9, such as us or eu.'],
     [{ MAYFLY_REGIONS: 'https://us.example.com' }, 'it must be labels of two characters'],
-    [
-      { MAYFLY_REGIONS: 'us=https://a.example,us=https://b.example' },
-      'no label and no address may stand in it twice',
-    ],
+    [{ MAYFLY_REGIONS: 'us=https://a.example,us=https://b.example' }, 'labels and addresses must not repeat'],
     [
       { MAYFLY_REGIONS: 'us=https://a.example,eu=https://a.example/' },
-      'no label and no address may stand in it twice',
+      'labels and addresses must not repeat',
     ],
     [{ MAYFLY_ROUTER_UPSTREAMS: 'us=127.0.0.1:3000' }, 'MAYFLY_ROUTER_UPSTREAMS is'],
     [{ MAYFLY_ROUTER_WEIGHTS: 'us=0,eu=0' }, 'at least one above 0'],
@@ -153,7 +150,7 @@ describe('configuration', () => {
 
   it('refuses a variable it does not know and says which one was meant', () => {
     expect(refusals({ MAYFLY_BASEURL: 'x' })).toEqual([
-      'MAYFLY_BASEURL is not a setting of Mayfly. Did you mean MAYFLY_BASE_URL?',
+      'MAYFLY_BASEURL is not a Mayfly setting. Did you mean MAYFLY_BASE_URL?',
     ]);
     expect(refusals({ MAYFLY_SMTP_URI_FILE: 'x' })[0]).toContain('Did you mean MAYFLY_SMTP_URL_FILE?');
     expect(refusals({ MAYFLY_PORT: '3001' })[0]).toContain('Did you mean PORT?');
@@ -208,7 +205,7 @@ describe('secrets among the settings', () => {
 
   it('are refused when given twice, or from a file that is empty or cannot be read', () => {
     const both = refusals({ MAYFLY_SMTP_URL: canary, MAYFLY_SMTP_URL_FILE: '/run/smtp' });
-    expect(both).toEqual(['MAYFLY_SMTP_URL and MAYFLY_SMTP_URL_FILE are both set: leave one of them out.']);
+    expect(both).toEqual(['MAYFLY_SMTP_URL and MAYFLY_SMTP_URL_FILE are both set: remove one of them.']);
     expect(refusals({ MAYFLY_TOKEN_FILE: '/e' }, { '/e': '\n' })).toEqual([
       'MAYFLY_TOKEN_FILE names an empty file.',
     ]);

@@ -1,8 +1,8 @@
 /**
- * The environment, checked as a whole before anything starts: the only reading of `process.env`.
+ * Reads and checks the whole environment before anything starts; nothing else reads `process.env`.
  *
- * A wrong or unknown setting stops the start with a sentence that names the variable, what is wrong and what is allowed.
- * Nothing falls back to a default silently, and no sentence holds a secret (P18).
+ * An invalid or unknown setting stops the start with a sentence that names the variable, the problem and what is allowed. Nothing silently
+ * falls back to a default, and no sentence contains a secret (P18).
  */
 import { readFileSync } from 'node:fs';
 import { conflictsBetween } from './conflicts.ts';
@@ -14,28 +14,26 @@ import { readAs, whyUnread } from './text.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Stops a server, but no command. */
+/** Stops a server, but not a command. */
 export interface ServerFault {
   readonly setting: SettingName;
-  /** The variable that it was read from; `null` where only several settings together are wrong. */
+  /** The variable it came from; `null` if only the combination of settings is wrong. */
   readonly source: string | null;
   readonly sentence: string;
 }
 
 export interface Settings extends SettingValues {
-  /** Those that were set rather than left at their default. */
+  /** Settings that are not left at their default. */
   readonly given: ReadonlySet<SettingName>;
   readonly serverFaults: readonly ServerFault[];
-  /** Variables that look like settings but describe a Service named mayfly. */
+  /** Variables that look like settings but describe a Kubernetes Service named mayfly. */
   readonly serviceLinks: readonly string[];
 }
 
-/** What docs/configuration.md says of a setting. */
 export interface SettingEntry {
   readonly env: string;
-  /** One sentence or more. */
   readonly meaning: string;
-  /** As the end of "it must be …". */
+  /** Completes "it must be …". */
   readonly allowed: string;
   readonly defaultText: string;
   readonly isSecret: boolean;
@@ -45,7 +43,7 @@ export interface EffectiveSetting extends SettingEntry {
   /** Never a secret; `null` if a server refuses it. */
   readonly value: string | null;
   readonly given: boolean;
-  /** The variable that it was read from, `MAYFLY_TOKEN_FILE` for a file; `null` for a default. */
+  /** The variable it came from, such as `MAYFLY_TOKEN_FILE`; `null` for a default. */
   readonly source: string | null;
 }
 
@@ -53,13 +51,11 @@ export type ConfigReading =
   | {
       readonly outcome: 'read';
       readonly settings: Settings;
-      /** In the order of the table. */
       readonly effective: readonly EffectiveSetting[];
     }
   | {
       readonly outcome: 'refused';
       readonly refusals: readonly string[];
-      /** Every setting, whatever is wrong with some. */
       readonly entries: readonly SettingEntry[];
     };
 
@@ -69,20 +65,20 @@ export function processEnvironment(): Environment {
   return process.env;
 }
 
-/** Whether systemd has started this very process, rather than one that it descends from. */
+/** Whether systemd started this process itself, not an ancestor. */
 export function isStartedBySystemd(): boolean {
   return process.env.SYSTEMD_EXEC_PID === String(process.pid);
 }
 
-/** An address as an argument of a command, in its one spelling. */
+/** Normalises an address from the command line. */
 export function parseServerAddress(text: string): { readonly value: string } | { readonly problem: string } {
   const parsed = definitions.server.kind.parse(readAs('word', text), readTextFile);
   return 'objections' in parsed ? { problem: parsed.objections.join() } : parsed;
 }
 
 /**
- * Variables that Kubernetes sets in every pod for a Service named mayfly or mayfly-…, and Docker for a `--link` to such a container.
- * Matched by value too, because a Service named mayfly-internal sets MAYFLY_INTERNAL_PORT, which is also a setting.
+ * Variables that Kubernetes sets in pods for a Service named mayfly or mayfly-…, and Docker for a `--link` to such a container. Values
+ * matter too, because a Service named mayfly-internal sets MAYFLY_INTERNAL_PORT, which is also a setting.
  *
  * Source: https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables and
  * https://docs.docker.com/engine/network/links/#environment-variables
@@ -91,13 +87,12 @@ const serviceLink =
   /^MAYFLY_(?:\w+_)?(?:PORT=(?:tcp|udp|sctp):|PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?=|SERVICE_HOST=|SERVICE_PORT(?:_\w+)?=|NAME=\/[^/]+\/[^/]+$)/;
 
 function serviceLinksIn(env: Environment): string[] {
-  // Docker's copies of the linked container's variables: ignored only if its name is set too, since nothing else marks them.
+  // Docker copies the linked container's variables. They count only if its name is set, because nothing else marks them.
   const isLink = (name: string) => serviceLink.test(`${name}=${env[name]}`);
   const alias = (name: string) => /^(MAYFLY\w*?)_ENV_/.exec(name)?.[1];
   return Object.keys(env).filter((name) => isLink(name) || isLink(`${alias(name)}_NAME`));
 }
 
-/** Every variable that some setting reads. */
 function knownVariables(): string[] {
   return definitionList.flatMap(([, { env, kind }]) => (kind.isSecret ? [env, `${env}_FILE`] : [env]));
 }
@@ -106,24 +101,23 @@ function refuseUnknown(env: Environment): string[] {
   const known = knownVariables();
   const strangers = Object.keys(env).filter((name) => name.startsWith('MAYFLY_') && !known.includes(name));
   return strangers.map((name) => {
-    // PORT and HOST have no prefix, because platforms set them by these names.
+    // PORT and HOST have no prefix, because platforms set them under these names.
     const bare = name.slice('MAYFLY_'.length);
     const near = known.includes(bare) ? bare : nearestWord(name, known);
-    const hint = near === null ? 'See docs/configuration.md for all of them.' : `Did you mean ${near}?`;
-    return `${name} is not a setting of Mayfly. ${hint}`;
+    const hint = near === null ? 'See docs/configuration.md for all settings.' : `Did you mean ${near}?`;
+    return `${name} is not a Mayfly setting. ${hint}`;
   });
 }
 
-/** A text, nothing, or a reason to stop. */
 type Found = { readonly text: string; readonly source: string } | { readonly refusal: string } | null;
 
 function findText({ env: name, kind }: Definition<unknown>, env: Environment, readText: ReadText): Found {
   const given = env[name] ?? '';
-  // Blanks alone are a slip, and no empty variable.
+  // Only blanks: a mistake rather than an empty variable.
   const direct = readAs(kind.form, given) || given;
   const file = kind.isSecret ? env[`${name}_FILE`] : undefined;
   if (file === undefined || file === '') return direct === '' ? null : { text: direct, source: name };
-  if (direct !== '') return { refusal: `${name} and ${name}_FILE are both set: leave one of them out.` };
+  if (direct !== '') return { refusal: `${name} and ${name}_FILE are both set: remove one of them.` };
   try {
     const text = readAs(kind.form, readText(file));
     return text === '' ? { refusal: `${name}_FILE names an empty file.` } : { text, source: `${name}_FILE` };
@@ -133,7 +127,7 @@ function findText({ env: name, kind }: Definition<unknown>, env: Environment, re
 }
 
 function problemSentence({ env, kind }: Definition<unknown>, text: string, problem: string): string {
-  // An address can carry a password even where the setting is no secret, as in `https://user:password@…`.
+  // Even an address that is not secret can contain a password: `https://user:password@…`.
   const isPrintable = !kind.isSecret && !/:\/\/[^/]*@/.test(text);
   const what = isPrintable ? `is ${JSON.stringify(text.slice(0, 100))}` : 'is not usable';
   return `${env} ${what}: ${problem}.`;
@@ -176,7 +170,7 @@ function readGiven(env: Environment, readText: ReadText): Given {
   return { values, refusals, serverFaults };
 }
 
-/** Every value, with a default worked out when it is asked for: it may depend on settings further down the table. */
+/** Computes defaults lazily, because they may depend on settings further down the table. */
 function withDefaults(given: Given['values']): SettingValues {
   const values = {} as SettingValues;
   for (const [name, { defaultFor }] of definitionList) {
@@ -194,7 +188,6 @@ function entryOf({ env, doc, kind, defaultText }: Definition<unknown>): SettingE
   return { env, meaning: doc, allowed, defaultText, isSecret };
 }
 
-/** Every setting, or every reason not to start. */
 export function readConfig(environment: Environment, readText: ReadText = readTextFile): ConfigReading {
   const serviceLinks = serviceLinksIn(environment);
   const isOurs = ([name]: [string, unknown]) => !serviceLinks.includes(name);

@@ -1,6 +1,6 @@
-/** docs/configuration.md, written from the table of settings. */
+/** Generates docs/configuration.md from the table of settings. */
 import type { LimitRule } from '../core/ports/limits.ts';
-import type { Definition } from './definition.ts';
+import type { Reader } from './definition.ts';
 import { builtInRateLimits } from './json-files.ts';
 import { definitionList } from './settings.ts';
 
@@ -8,14 +8,14 @@ const intro = `# Settings
 
 This page is generated from the table in \`src/config/settings.ts\`; \`npm run docs\` regenerates it.
 
-Mayfly is configured by environment variables. An empty variable counts as not set. A wrong value, or a \`MAYFLY_\`
-variable that is not listed here, stops the start with a sentence that says what to do. Names that Kubernetes and
-Docker make for a service called mayfly, such as \`MAYFLY_SERVICE_HOST\` and \`MAYFLY_PORT=tcp://…\`, are ignored, and the log names them. \`mayfly config\` prints the
-settings in effect, \`mayfly config --explain\` also where each comes from. A setting marked *secret* is never printed (an address is, without its password), and can also be read from a file: append \`_FILE\` to the
-variable’s name and set it to the path. What is dropped around a value is in [command.md](command.md#how-text-is-read). \`mayfly config\` ends with 2 where a server would not start, and says why.
-`;
+Mayfly is configured with environment variables. An empty variable counts as unset. An invalid value, or a \`MAYFLY_\`
+variable that is not listed here, stops the start with a sentence that says what to do. Mayfly ignores and logs the variables that
+Kubernetes and Docker set for a service called mayfly, such as \`MAYFLY_SERVICE_HOST\` and \`MAYFLY_PORT=tcp://…\`.
 
-type Reader = Definition<unknown>['reader'];
+\`mayfly config\` prints the settings in effect, \`mayfly config --explain\` also their sources; if a server would not start, it says why
+and exits with 2. A *secret* setting is never printed (an address is, without its password), and can be read from a file: append
+\`_FILE\` to the variable’s name and set it to the path. [command.md](command.md#how-text-is-read) says how values are trimmed.
+`;
 
 function rows(...readers: readonly Reader[]): string {
   const lines = definitionList
@@ -27,7 +27,6 @@ function rows(...readers: readonly Reader[]): string {
   return ['| variable | default | meaning | allowed |', '| --- | --- | --- | --- |', ...lines, ''].join('\n');
 }
 
-/** The settings of the server that the router reads too, by name. */
 function sharedNames(): string {
   const shared = definitionList.filter(([, of]) => of.reader === 'server and router');
   return shared.map(([, of]) => `\`${of.env}\``).join(', ');
@@ -35,15 +34,15 @@ function sharedNames(): string {
 
 const routerText = `## The router
 
-\`mayfly router\` runs in front of the regions of one installation. It reads these settings, and of the server’s
+\`mayfly router\` runs in front of the regions of one installation. It reads these settings, and the server’s
 ${sharedNames()}.
 `;
 
 const plansText = `## Plans
 
 \`MAYFLY_PLANS_FILE\` names a JSON file that overrides parts of the built-in plans (\`anonymous\`, \`basic\`, \`identity\`). Whatever it omits
-keeps its built-in value. \`maxValueBytes\` counts bytes of UTF-8, \`maxSealedBytes\` those of an end-to-end secret (of a text, or of
-a file with its name and its media type), times are seconds, \`maxDomains\` is how many share domains an account may register (0: none):
+keeps its built-in value. \`maxValueBytes\` counts bytes of UTF-8. \`maxSealedBytes\` counts those of an end-to-end secret: a text, or
+a file with its name and media type. Times are in seconds. \`maxDomains\` limits an account’s share domains (0: none):
 
 \`\`\`json
 {
@@ -58,10 +57,10 @@ a file with its name and its media type), times are seconds, \`maxDomains\` is h
 }
 \`\`\`
 
-For fleets that move from the existing service, \`deploy/plans.upstream.json\` has its largest values (proxies.md).
+For moving from the existing service, \`deploy/plans.upstream.json\` has its largest values (proxies.md).
 `;
 
-/** The built-in limits as JSON, a rule to a line. */
+/** The built-in limits as JSON, one rule per line. */
 function limitsTable(): string {
   const rule = ({ limit, windowSeconds, burst }: LimitRule) =>
     `{ "limit": ${limit}, "windowSeconds": ${windowSeconds}, "burst": ${burst} }`;
@@ -75,16 +74,16 @@ function limitsTable(): string {
 const rateLimitsText = `## Rate limits
 
 \`MAYFLY_RATE_LIMITS\` may name a JSON file that overrides parts of the built-in limits; whatever it omits keeps its built-in value.
-This is the built-in table: \`limit\` calls per \`windowSeconds\` in the long run, of which \`burst\` may come at once.
+This is the built-in table: \`limit\` calls per \`windowSeconds\` in the long run, with bursts of up to \`burst\`.
 
 \`\`\`json
 ${limitsTable()}
 \`\`\`
 
-- \`anonymous\` counts callers without an account by network (IPv4 /24, IPv6 /56), \`account\` by account.
+- \`anonymous\` counts callers without an account by network (IPv4 /24, IPv6 /56), \`account\` counts by account.
 - \`create\` covers conceal and generate, \`manage\` reveal and everything else about a secret.
-- \`logIn\` counts wrong passwords and tokens only; its \`account\` rule counts them by the address that is logged in to.
-- \`mail\` bounds the mails of one account to recipients, \`mailbox\` those to one address, from any sender.
+- \`logIn\` counts only wrong passwords and tokens; its \`account\` rule counts them by account address.
+- \`mail\` limits the emails from one account to recipients, \`mailbox\` those to one address from any sender.
 
 A file that only doubles what accounts may create:
 
@@ -93,7 +92,6 @@ A file that only doubles what accounts may create:
 \`\`\`
 `;
 
-/** The whole of docs/configuration.md. */
 export function renderReference(): string {
   return [
     intro,

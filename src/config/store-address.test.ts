@@ -84,19 +84,19 @@ describe('the address of a PostgreSQL server', () => {
     ['postgres://u:canary@db/a/b', 'names no database'],
     ['postgres:///x', 'names no server'],
     ['postgres://u:canary@d%20b/x', 'names no server'],
-    ['postgres://u:canary@a,b/x', 'names several servers: name one address that leads to the primary'],
+    ['postgres://u:canary@a,b/x', 'names several servers: use one address that reaches the primary'],
     ['postgres://u:canary@a:5432,b:5432/x', 'names several servers'],
     ['postgres://u:can#ary@db/x', 'is not usable: it must be postgres://'],
     ['postgres://u:canary%zz@db/x', 'is not percent-encoded: write % as %25'],
     ['postgres://:canary@db/x', 'has a password but no user'],
     ['postgres://u:canary@db:0/x', 'port 0'],
-    ['postgres://db/x?canary=1', 'a parameter that Mayfly does not know: leave all out but host, sslmode'],
+    ['postgres://db/x?canary=1', 'an unknown parameter: only host, sslmode'],
     ['postgres://db/x?sslmode=disable&sslmode=require', 'a parameter twice'],
     ['postgres://db/x?host=/run', 'names two hosts'],
-    ['postgres:///x?host=db', 'no path of a socket'],
-    ['postgres://db/x?sslmode=prefer', 'another sslmode than verify-full, no-verify or disable'],
+    ['postgres:///x?host=db', 'not a socket’s folder'],
+    ['postgres://db/x?sslmode=prefer', 'invalid sslmode: use verify-full, no-verify or disable'],
     ['postgres://db/x?sslmode=disable&sslrootcert=/ca', 'has certificates and sslmode=disable'],
-    ['postgres://db/x?sslcert=/cert', 'needs sslcert and sslkey both, or neither'],
+    ['postgres://db/x?sslcert=/cert', 'needs both sslcert and sslkey, or neither'],
     ['postgres://db/x?sslrootcert=/none', 'a file that cannot be read (sslrootcert): /none'],
     ['postgres://db/x?sslrootcert=/text', 'a file that is not in PEM (sslrootcert): /text'],
   ] as const)
@@ -107,7 +107,7 @@ describe('the address of a PostgreSQL server', () => {
   it('is missed where other settings speak of PostgreSQL', () => {
     const said = refusalOf('sqlite', { MAYFLY_STORE_DURABILITY: 'single', MAYFLY_STORE_POOL_SIZE: '20' });
     expect(said).toBe(
-      'MAYFLY_STORE_DURABILITY and MAYFLY_STORE_POOL_SIZE are set, and the store is the embedded one: set MAYFLY_STORE to a postgres:// address too, or leave them out.',
+      'MAYFLY_STORE_DURABILITY and MAYFLY_STORE_POOL_SIZE are set, but the store is the embedded one: set MAYFLY_STORE to a postgres:// address, or remove them.',
     );
   });
 });

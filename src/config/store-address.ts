@@ -1,31 +1,30 @@
 /**
- * Where the store is: in the embedded database, or on a PostgreSQL server.
+ * The store's address: the embedded database or a PostgreSQL server.
  *
- * An address holds a password, so it is shown without it, and no sentence repeats what was given. Whatever goes to another machine is
- * encrypted, and the server proves its name, unless the address says otherwise.
+ * Addresses contain passwords, so they are shown without them, and no message quotes the input. Connections to other machines use TLS with
+ * a valid certificate unless the address says otherwise.
  */
 import { isLoopbackHost } from '../core/links.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import type { Kind, Parsed, ReadText } from './kinds.ts';
 import { readAs, whyUnread } from './text.ts';
 
-/** How a server is known, as PEM. */
+/** In PEM. */
 export interface StoreTls {
-  /** Whether its certificate must be valid and of its name. */
+  /** Whether the server's certificate must be valid for its name. */
   readonly isVerified: boolean;
-  /** Whose certificates are believed; `null`: the system's authorities. */
+  /** `null`: the system's CAs. */
   readonly ca: string | null;
-  /** What this node shows of itself; both or neither. */
+  /** This node's client certificate; both or neither. */
   readonly cert: string | null;
   readonly key: Sensitive<string> | null;
 }
 
 export interface PostgresServer {
-  /** What a driver connects by, with the password in it. */
+  /** For the driver, with the password. */
   readonly url: Sensitive<string>;
-  /** The same without the password. */
+  /** Without the password. */
   readonly shown: string;
-  /** Whether it is on this machine: nothing goes over a network. */
   readonly isLocal: boolean;
   /** `null`: not encrypted. */
   readonly tls: StoreTls | null;
@@ -38,16 +37,14 @@ const parameters = ['host', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey'] as co
 type Parameter = (typeof parameters)[number];
 type Given = Readonly<Partial<Record<Parameter, string>>>;
 
-/** Says what to do; goes on after the variable's name and never repeats the address. */
+/** Follows the variable's name, says what to do, and never quotes the address. */
 class Objection extends Error {}
 
 function givenIn({ searchParams }: URL): Given {
   const names = [...searchParams.keys()];
   const isKnown = (name: string) => parameters.some((known) => known === name);
   if (!names.every(isKnown))
-    throw new Objection(
-      ` has a parameter that Mayfly does not know: leave all out but ${parameters.join(', ')}.`,
-    );
+    throw new Objection(` has an unknown parameter: only ${parameters.join(', ')} are allowed.`);
   if (new Set(names).size < names.length) throw new Objection(' has a parameter twice.');
   return Object.fromEntries(searchParams) as Given;
 }
@@ -60,17 +57,16 @@ function decoded(text: string): string {
   }
 }
 
-/** Replaces the missing host of `postgres://user@/database?host=…`, which the URL standard knows only without a user. */
+/** Stands for the missing host of `postgres://user@/database?host=…`, which the URL standard allows only without a user. */
 const noHost = '-';
 
-/** The host, or the folder of a socket. */
 function hostOf(url: URL, { host }: Given): string {
   const named = url.hostname === noHost ? '' : decoded(url.hostname);
-  if (named !== '' && host !== undefined) throw new Objection(' names two hosts: leave ?host=… out.');
+  if (named !== '' && host !== undefined) throw new Objection(' names two hosts: remove ?host=….');
   const found = host ?? named;
   if (found === '') throw new Objection(` names no server: it must be ${form}.`);
   if (host !== undefined && !host.startsWith('/'))
-    throw new Objection(' has in ?host=… no path of a socket’s folder: write a host before the database.');
+    throw new Objection(' has a ?host=… that is not a socket’s folder: write a host before the database.');
   if (!found.startsWith('/') && !/^(\[[0-9a-f:.]+\]|[a-z0-9]([a-z0-9._-]{0,251}[a-z0-9])?)$/i.test(found))
     throw new Objection(` names no server: it must be ${form}.`);
   return found;
@@ -90,21 +86,21 @@ function readPem(what: Parameter, path: string | undefined, readText: ReadText):
 const modes = ['verify-full', 'verify-ca', 'require', 'no-verify', 'disable'];
 
 /**
- * `require` and `verify-ca` verify the name too, as node-postgres has it: libpq's `require` would believe anyone who answers. `prefer`
- * would let anyone in between choose.
+ * `require` and `verify-ca` verify the name too, as in node-postgres: libpq's `require` trusts any server. `prefer` is not allowed, because
+ * an attacker on the network path could then turn TLS off.
  */
 function tlsOf(given: Given, isLocal: boolean, readText: ReadText): StoreTls | null {
   const { sslmode = isLocal && given.sslrootcert === undefined ? 'disable' : 'verify-full' } = given;
   if (!modes.includes(sslmode))
-    throw new Objection(' has another sslmode than verify-full, no-verify or disable.');
+    throw new Objection(' has an invalid sslmode: use verify-full, no-verify or disable.');
   const { sslrootcert, sslcert, sslkey } = given;
   if (sslmode === 'disable') {
     if ([sslrootcert, sslcert, sslkey].some((path) => path !== undefined))
-      throw new Objection(' has certificates and sslmode=disable: leave one of them out.');
+      throw new Objection(' has certificates and sslmode=disable: remove one of them.');
     return null;
   }
   if ((sslcert === undefined) !== (sslkey === undefined))
-    throw new Objection(' needs sslcert and sslkey both, or neither.');
+    throw new Objection(' needs both sslcert and sslkey, or neither.');
   const key = readPem('sslkey', sslkey, readText);
   return {
     isVerified: sslmode !== 'no-verify',
@@ -119,7 +115,7 @@ const defaultPort = '5432';
 function readPostgres(text: string, readText: ReadText): PostgresServer {
   if (/^[a-z]+:\/\/(?:[^/?#]*@)?[^@/?#]*,/.test(text))
     throw new Objection(
-      ' names several servers: name one address that leads to the primary, also after a failover.',
+      ' names several servers: use one address that reaches the primary, also after a failover.',
     );
   const url = URL.parse(text) ?? URL.parse(text.replace(/^([a-z]+:\/\/[^/?#]*@)\//, `$1${noHost}/`));
   if (url === null || url.hash !== '') throw new Objection(` is not usable: it must be ${form}.`);
@@ -130,7 +126,7 @@ function readPostgres(text: string, readText: ReadText): PostgresServer {
     throw new Objection(` names no database: it must be ${form}.`);
   const [user, password] = [decoded(url.username), decoded(url.password)];
   if (user === '' && password !== '') throw new Objection(' has a password but no user.');
-  if (url.port === '0') throw new Objection(' has port 0, which is no port.');
+  if (url.port === '0') throw new Objection(' has port 0, which is not allowed.');
   const isSocket = host.startsWith('/');
   const isLocal = isSocket || isLoopbackHost(host.toLowerCase());
   const place = isSocket
@@ -150,7 +146,7 @@ function parse(text: string, readText: ReadText): Parsed<StoreAddress> {
   if (text === 'sqlite') return { value: text };
   const scheme = /^([a-z]+):\/\//.exec(text)?.[1];
   if (['redis', 'rediss', 'valkey'].includes(scheme ?? ''))
-    return { problem: `a ${scheme} store is not part of this version; set it to "sqlite" or ${form}` };
+    return { problem: `this version has no ${scheme} store; set it to "sqlite" or ${form}` };
   if (scheme !== 'postgres' && scheme !== 'postgresql')
     return { problem: `it must be ${storeAddress.allowed}` };
   try {

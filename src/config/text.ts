@@ -1,32 +1,29 @@
-/**
- * How text from people and programs is read: files, pipes, prompts, settings. docs/command.md says what each form leaves out, and a test
- * holds every door to it.
- */
+/** How text from files, pipes, prompts and settings is read. docs/command.md says what each form drops, and a test checks every input. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** Some Windows programs begin a text with an invisible byte order mark. */
+/** Some Windows programs add an invisible byte order mark. */
 const mark = /^\uFEFF/;
 
 const forms = {
   /** Byte for byte. */
   exact: (text: string) => text,
-  /** A value or passphrase: `echo` ends one line with a line break, while a text of several lines (a private key) needs its own. */
+  /** A value or passphrase: drops the line break that `echo` adds to one line, but not the one that a private key needs. */
   value: (text: string) => text.replace(mark, '').replace(/^([^\n]*?)\r?\n$/, '$1'),
-  /** A key, link, token, address: nothing around it belongs to it. */
+  /** A key, link, token or address: drops everything around it. */
   word: (text: string) => text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, ''),
-  /** Several lines, ready to be split at `\n`. */
+  /** Several lines, ready to split at `\n`. */
   lines: (text: string) => text.replace(mark, '').replaceAll('\r\n', '\n').replace(/\n$/, ''),
-  /** JSON, PEM: what reads it knows the rest. */
+  /** JSON or PEM, whose parsers handle the rest. */
   document: (text: string) => text.replace(mark, ''),
 } as const;
 
 export type TextForm = keyof typeof forms;
 
-/** Its message is the end of a sentence that names the text. */
+/** Its message completes a sentence that names the text. */
 export class NotText extends Error {
   override readonly name = 'NotText';
 }
 
-/** @throws NotText when bytes are not UTF-8: what would not come back as it went in is refused */
+/** @throws NotText for bytes that are not UTF-8, because they would not survive the round trip */
 export function readAs(form: TextForm, given: Uint8Array | string): string {
   if (typeof given === 'string') return forms[form](given);
   try {
@@ -36,7 +33,7 @@ export function readAs(form: TextForm, given: Uint8Array | string): string {
   }
 }
 
-/** Why a file was not read, as the end of a sentence that names it. */
+/** Completes a sentence that names the file. */
 export function whyUnread(error: unknown): string {
   return error instanceof NotText ? error.message : 'cannot be read';
 }
