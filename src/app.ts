@@ -1,8 +1,8 @@
 /**
- * The composition root: the one place that names concrete adapters, and the order of starting and stopping.
+ * The composition root: the only place that names concrete adapters, with the order of starting and stopping.
  *
- * Nothing listens before the store has proved its settings and the key file has proved to be the store's (P12, P25). A stop takes no new
- * request, finishes what is in flight, and closes the store last (P23).
+ * Nothing listens until the store's settings and key file have been verified (P12, P25). A stop accepts no new requests, finishes those in
+ * flight, and closes the store last (P23).
  */
 import { join } from 'node:path';
 import type { SmtpServer } from './config/addresses.ts';
@@ -52,7 +52,7 @@ import type { Store } from './store/store.ts';
 import { openStore, registerServer, StartRefusal } from './stores.ts';
 import type { Brands } from './web/brand/brand.ts';
 
-/** A setting makes the start impossible: wrong usage, rather than a machine in the wrong state. */
+/** A setting prevents the start: wrong usage, not a machine in the wrong state. */
 export class SettingRefusal extends StartRefusal {
   override readonly name = 'SettingRefusal';
 }
@@ -64,24 +64,22 @@ export interface RunningApp extends Omit<StartFacts, 'version'> {
   stop(): Promise<void>;
 }
 
-/** Where it is served. */
 export interface Door {
-  /** Resolves to the port; rejects with `ListenError`. From then on `fetch` answers what comes there. */
+  /** Resolves to the port, which `fetch` then answers. @throws ListenError */
   open(fetch: ServerOptions['fetch']): Promise<number>;
   close(): Promise<unknown>;
 }
 
-/** What is opened on the way, closed in reverse when a later step fails or the app stops. */
+/** Closed in reverse when a later step fails or the app stops. */
 export type Closers = (() => unknown)[];
 
-/** Of the ten seconds that a stop may take, mail being handed over gets what requests leave (`start.ts`). */
+/** What requests leave of a stop's ten seconds (`start.ts`) goes to mail in delivery. */
 const mailGraceMs = 1_000;
-/** Long enough for a failover of the database. */
+/** Covers a database failover. */
 const failoverMs = 2_000;
-/** A mail that was asked for waits no longer than people wait anyway. */
+/** A mail waits no longer than people wait anyway. */
 const longestMailPauseMs = 2_000;
 
-/** The file's brands; the built-in one without a file. Rejects with `SettingRefusal`. */
 async function readBrands({ brandFile }: Settings): Promise<Brands> {
   const { ownBrands } = await import('./web/brand/brand.ts');
   if (brandFile === null) return ownBrands;
@@ -93,7 +91,7 @@ async function readBrands({ brandFile }: Settings): Promise<Brands> {
   );
 }
 
-/** Why the settings alone would stop the start. */
+/** Problems with the settings alone that would stop the start. */
 export async function settingProblems(settings: Settings): Promise<readonly Finding[]> {
   const problems = settings.serverFaults.map(({ setting, sentence: words }): Finding => {
     return { what: setting === 'smtpServer' ? 'mail' : 'settings', verdict: 'fault', words };
@@ -149,7 +147,7 @@ function openMailer(settings: Settings, brands: Brands, watch: MailWatch): SmtpM
   }
 }
 
-/** Tries out the mail server that the settings name; a setting that is wrong is an answer too. */
+/** A wrong setting counts as a result too. */
 export async function tryMailServer(
   settings: Settings,
   server: SmtpServer,
@@ -221,7 +219,7 @@ async function openDomains(
   });
 }
 
-/** Runs it once after that time; returns what cancels it. */
+/** Returns a function that cancels it. */
 function after(milliseconds: number, run: () => void): () => void {
   const timer = setTimeout(run, milliseconds);
   return () => clearTimeout(timer);
@@ -231,23 +229,22 @@ function within(milliseconds: number, work: Promise<unknown>): Promise<unknown> 
   return Promise.race([work, Bun.sleep(milliseconds)]);
 }
 
-/** A server that lacks the new root of a rotation stores nothing. */
+/** A server without a rotation's new root must not store anything. */
 async function assertRootTaken(store: Store, kid: number): Promise<void> {
   if ((await store.findRootCheck(kid)) !== null && (await store.findFirstOpenRoot()) <= kid) return;
   const cause = Object.assign(new Error('The key file lacks a root.'), { code: 'ROOT_MISSING' });
   throw new ServiceError('unavailable', 'The key file does not fit the store.', { cause });
 }
 
-/** Opens what everything else works with, in the order in which each part needs the ones before it. */
 async function openParts(settings: Settings, log: Log, closers: Closers) {
   const brands = await readBrands(settings);
   const mailWatch = createMailWatch(log);
   const mailer = openMailer(settings, brands, mailWatch);
   closers.push(mailer.close);
   const opening = openStore(settings);
-  // Awaited below; swallow the rejection until then.
+  // Awaited below; until then the rejection counts as handled.
   opening.catch(() => {});
-  // The store's thread starts while this loads, which takes longer: schemas, pages and words.
+  // The store's thread starts during this import, which takes longer.
   const { createSite } = await import('./site.ts');
   const { store: opened, server, assertCommits, limitsUnder, duringRequest, close } = await opening;
   closers.push(close);
@@ -283,7 +280,7 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
-/** The use cases over the parts, and the end of the work that outlives their calls. */
+/** Creates the services and ends their background work at a stop. */
 async function createServices(settings: Settings, parts: Parts, closers: Closers) {
   const { store, mailer, events, links, limiter, ring, brands, domains } = parts;
   const { locales, defaultLocale, plans, anonymousMayCreate, region } = settings;
@@ -305,7 +302,7 @@ async function createServices(settings: Settings, parts: Parts, closers: Closers
   closers.push(async () => {
     pauses.end();
     await settled();
-    // Mail that waits for a retry is given up, and its receipt must still say so.
+    // Mail that waits for a retry is given up, which its receipt must still show.
     mailer.close();
     await settled();
   });
@@ -318,7 +315,7 @@ function risksOf(server: StoreServer | null): StoreRisk[] {
   return server.unsafe.length > 0 ? [...risks, 'unsafe'] : risks;
 }
 
-/** Starts serving; `start.ts` decides when. After a rejection, `closers` holds whatever is still open. */
+/** `start.ts` decides when. After a rejection, `closers` has everything that is still open. */
 export async function serveAt(
   door: Door,
   settings: Settings,
@@ -364,12 +361,12 @@ export async function serveAt(
         baseUrl: settings.baseUrl,
         isShareDomain: async (name) =>
           brands.forHost(name) !== brands.forHost(null) ||
-          // Without the store the name is of no use either, and the handlers say so themselves.
+          // Without the store the name does not help either, and the handlers say so.
           (await domains.isVerified(name).catch(() => true)),
       })
     : fetch;
   const port = await door.open(served);
-  // Loads the mail library after the first answers rather than before the first mail.
+  // Loads the mail library after the first answers, not at the first mail.
   setTimeout(() => void mailer.prepare(), 1_000).unref();
   await roomChecked;
   const facts = {

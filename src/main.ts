@@ -1,17 +1,19 @@
 /**
  * The process: arguments -> settings -> app -> run -> stop. Nothing else ends the process.
  *
- * A signal lets what is in flight finish, and a second one does not cut it short. An uncaught error ends the process with code 1 rather
- * than continue in an unknown state (P23), and reports only its class and place (P18).
+ * After a signal, requests in flight finish; a second signal does not interrupt them. An uncaught error ends the process with code 1 rather
+ * than leave it in an unknown state (P23), and only its class and place are reported (P18).
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import packageFile from '../package.json' with { type: 'json' };
+import { fetchedFrom, type PeopleWorld } from './cli/client.ts';
 import { openClipboard } from './cli/clipboard.ts';
-import type { ExitCode, OpenAccountsOutcome, World } from './cli/command.ts';
-import { fetchedFrom } from './cli/fetched-from.ts';
+import type { ExitCode, World } from './cli/command.ts';
+import { sections } from './cli/commands.ts';
 import { statusOf } from './cli/health.ts';
 import { openLogins } from './cli/logins.ts';
+import type { OpenAccountsOutcome, OperatorWorld } from './cli/operator.ts';
 import { openOutputFile } from './cli/output-file.ts';
 import { leaveMemoryOutOfDumps, openPrograms } from './cli/programs.ts';
 import { runCommand } from './cli/run.ts';
@@ -29,13 +31,13 @@ import { renderRouterWords, renderStartWords } from './ops/start-words.ts';
 const { version } = packageFile;
 const terminal = openTerminal();
 
-/** The log while the server runs; before and after it there is only standard error. */
+/** Open only while the server runs; otherwise there is standard error. */
 let logger: Logger | null = null;
 
 let isDying = false;
 
 async function die(error: unknown): Promise<void> {
-  // A fault of the last words themselves must not keep the process alive.
+  // A fault while reporting must not keep the process alive.
   if (isDying) process.exit(1);
   isDying = true;
   logger?.log({ event: 'fault', where: 'process', error });
@@ -48,12 +50,12 @@ async function die(error: unknown): Promise<void> {
 process.on('uncaughtException', (error) => void die(error));
 process.on('unhandledRejection', (reason) => void die(reason));
 
-/** What a stop may take in all (P23). */
+/** The limit for a whole stop (P23). */
 const stopLimitMs = 10_000;
 
 type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';
 
-/** Resolves at the first signal. The handlers stay, so that a second signal does nothing. */
+/** Resolves at the first signal. The handlers stay, so that a second signal has no effect. */
 function stopSignal(): Promise<StopSignal> {
   const received = Promise.withResolvers<StopSignal>();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
@@ -75,7 +77,6 @@ interface Running {
   readonly stop: () => Promise<void>;
 }
 
-/** Tells that it runs, waits for the signal and stops it. */
 async function runUntil(
   stopped: Promise<StopSignal>,
   { log, close }: Logger,
@@ -83,14 +84,13 @@ async function runUntil(
 ): Promise<void> {
   log({ event: 'started', port: running.port, durationMs: performance.now() });
   log({ event: 'stopping', signal: await stopped });
-  // Everything on the way has its own limit; this one holds whatever goes wrong with those.
+  // Every part of a stop has its own limit; this one holds if one of those fails.
   setTimeout(() => void die(new Error('the stop took too long')), stopLimitMs).unref();
   await running.stop();
   log({ event: 'stopped' });
   await close();
 }
 
-/** Nothing was served yet. */
 async function endWait(signal: StopSignal, { log, close }: Logger): Promise<ExitCode> {
   log({ event: 'stopping', signal });
   log({ event: 'stopped' });
@@ -98,8 +98,10 @@ async function endWait(signal: StopSignal, { log, close }: Logger): Promise<Exit
   return 0;
 }
 
-/** Settings and their schemas load only for the commands that need them. */
+/** Loaded only by commands that need them. */
 const loadSettings = () => import('./config/read.ts');
+const loadStores = () => import('./stores.ts');
+const loadMoves = () => import('./moves.ts');
 
 const readEnvironment = async () => (await loadSettings()).processEnvironment();
 
@@ -116,7 +118,7 @@ async function serve(settings: Settings): Promise<ExitCode> {
   const { StartRefusal } = await import('./stores.ts');
   const opened = openLogger(settings);
   try {
-    const onWait = (sentence: string) => terminal.err(`Mayfly waits. ${sentence}\n`);
+    const onWait = (sentence: string) => terminal.err(`Mayfly is waiting. ${sentence}\n`);
     const app = await startApp({ settings, version, log: opened.log, stopped, onWait });
     logger = opened;
     if (app === null) return await endWait(await stopped, opened);
@@ -165,7 +167,7 @@ async function route(settings: Settings): Promise<ExitCode> {
 }
 
 async function openTheStore(settings: Settings) {
-  return (await import('./stores.ts')).openBesideServers(settings);
+  return (await loadStores()).openBesideServers(settings);
 }
 
 async function openAccounts(settings: Settings): Promise<OpenAccountsOutcome> {
@@ -182,24 +184,39 @@ const world: World = {
     const { processEnvironment, readConfig } = await loadSettings();
     return readConfig(processEnvironment());
   },
+  readFile: async (path) => new Uint8Array(await readFile(path)),
+};
+
+const peopleWorld: PeopleWorld = {
+  ...world,
+  parseServerAddress: async (text) => (await loadSettings()).parseServerAddress(text),
+  fetch: (url, init) => fetch(url, init),
+  programs: openPrograms(readEnvironment),
+  openOutputFile,
+  openLogins: async () => openLogins(await readEnvironment(), process.platform, Bun.secrets),
+  fetchedFrom: () => fetchedFrom(join(import.meta.dir, '..')),
+  openClipboard: async () => openClipboard(terminal, await readEnvironment()),
+};
+
+const operatorWorld: OperatorWorld = {
+  ...world,
   settingProblems: async (settings) =>
     (await (await import('./app.ts')).settingProblems(settings)).map(({ words }) => words),
-  parseServerAddress: async (text) => (await loadSettings()).parseServerAddress(text),
   openAccounts,
   backups: {
-    write: async (...given) => (await import('./stores.ts')).backUp(...given),
-    preview: async (...given) => (await import('./stores.ts')).previewBackup(...given),
-    restore: async (...given) => (await import('./stores.ts')).restoreBackup(...given),
+    write: async (...given) => (await loadStores()).backUp(...given),
+    preview: async (...given) => (await loadStores()).previewBackup(...given),
+    restore: async (...given) => (await loadStores()).restoreBackup(...given),
   },
   moves: {
-    move: async (...given) => (await import('./moves.ts')).moveBetweenStores(...given),
-    cancel: async (...given) => (await import('./moves.ts')).cancelMove(...given),
+    move: async (...given) => (await loadMoves()).moveBetweenStores(...given),
+    cancel: async (...given) => (await loadMoves()).cancelMove(...given),
   },
   restores: {
-    preview: async (settings) => (await import('./moves.ts')).previewRestoredStore(settings),
-    accept: async (settings) => (await import('./moves.ts')).acceptRestoredStore(settings),
+    preview: async (settings) => (await loadMoves()).previewRestoredStore(settings),
+    accept: async (settings) => (await loadMoves()).acceptRestoredStore(settings),
   },
-  migrate: async (...given) => (await import('./stores.ts')).migrateStore(...given),
+  migrate: async (...given) => (await loadStores()).migrateStore(...given),
   serve,
   route,
   examine: async (settings, recipient) => {
@@ -215,22 +232,17 @@ const world: World = {
       hashOnce: () => slowHashes.stretch(new Uint8Array(16), new Uint8Array(16)),
     };
     const found = await examine(settings, deps, recipient);
-    // The mail server's probe judges the settings of mail, too.
+    // The probe of the mail server checks the mail settings too.
     return [...problems.filter((one) => !found.some((other) => Bun.deepEquals(one, other))), ...found];
   },
-  fetch: (url, init) => fetch(url, init),
   statusOf,
   random: systemRandom,
   wallClockMs: Date.now,
   sleep: (milliseconds) => Bun.sleep(milliseconds),
-  readFile: async (path) => new Uint8Array(await readFile(path)),
-  programs: openPrograms(readEnvironment),
-  openOutputFile,
-  openLogins: async () => openLogins(await readEnvironment(), process.platform, Bun.secrets),
-  fetchedFrom: () => fetchedFrom(join(import.meta.dir, '..')),
-  openClipboard: async () => openClipboard(terminal, await readEnvironment()),
 };
 
-// Before anything of value is here.
+// Before memory holds anything secret.
 leaveMemoryOutOfDumps();
-void runCommand(process.argv.slice(2), world).then((code) => process.exit(code));
+void runCommand(process.argv.slice(2), sections, { ...peopleWorld, ...operatorWorld }).then((code) =>
+  process.exit(code),
+);

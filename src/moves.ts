@@ -1,7 +1,4 @@
-/**
- * What an operator does with whole stores besides backups: moves between those that a command names, the embedded one in a folder or
- * one on a PostgreSQL server, and the acceptance of one that was restored there.
- */
+/** Moves between stores that a command names, and the acceptance of a store that was restored on a PostgreSQL server. */
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { readTextFile, type Settings } from './config/read.ts';
@@ -30,7 +27,7 @@ function addressOf(given: string, { dataDir }: Settings): Address {
   const objection = 'objections' in parsed ? parsed.objections[0] : undefined;
   throw new AddressProblem(
     objection === undefined
-      ? 'A store is named sqlite:FOLDER or postgres://user@host:port/database, or by @FILE that holds this.'
+      ? 'Name a store as sqlite:FOLDER or postgres://user@host:port/database, or as @FILE that contains this.'
       : `An address${objection}`,
   );
 }
@@ -47,7 +44,7 @@ const shownOf = (address: Address): string => ('folder' in address ? address.fol
 
 const isSame = (one: Address, other: Address): boolean => shownOf(one) === shownOf(other);
 
-/** Brings the tables up to date and checks the server, as a node does. */
+/** Updates the tables and checks the server, like a node. */
 async function preparePostgres(settings: Settings, server: PostgresServer, isSource: boolean): Promise<void> {
   const { probeServer } = await import('./store/postgres/server.ts');
   const { openEngine } = await import('./store/postgres/engine.ts');
@@ -59,7 +56,7 @@ async function preparePostgres(settings: Settings, server: PostgresServer, isSou
   await (await openEngine({ ...options, durability, clock: createMachineClock() })).close();
 }
 
-/** A closed store is not prepared, but its schema is checked all the same. */
+/** Checks the schema even of a closed store, which is not prepared. */
 async function checkServer(settings: Settings, server: PostgresServer): Promise<void> {
   const { probeServer } = await import('./store/postgres/server.ts');
   await probeServer(optionsFor(settings, server), server.shown);
@@ -81,7 +78,7 @@ async function openTarget(address: Address, settings: Settings): Promise<MoveTar
   return openPostgresTarget({ url, tls }, () => preparePostgres(settings, address.server, false));
 }
 
-/** Opens it, and says what the server says where it does not let us in. */
+/** @throws StoreRefusal with the server's reason */
 async function opened<Side>(address: Address, opening: Promise<Side>): Promise<Side> {
   try {
     return await opening;
@@ -128,11 +125,10 @@ export async function cancelMove(settings: Settings, given: string): Promise<Can
 }
 
 const notRestored =
-  'The store is not known to have been restored. To burn what waits in it all the same, run mayfly burn-all.';
-const embedded =
-  'The store is the embedded one, which mayfly restore makes from a backup: nothing to accept.';
+  'The store does not seem to be restored. To burn its unread secrets anyway, run mayfly burn-all.';
+const embedded = 'Nothing to accept: the embedded store is restored with mayfly restore.';
 
-/** Where it was restored, what it holds; `isAccepted`: which is burned then. */
+/** What a restored store holds; burned if `isAccepted`. */
 async function restoredStore(settings: Settings, isAccepted: boolean): Promise<BackupOutcome> {
   const { store } = settings;
   if (store === 'sqlite') return { outcome: 'refused', problem: embedded };

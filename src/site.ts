@@ -1,4 +1,4 @@
-/** Everything that is served, as one `fetch`. Unknown addresses too are answered in the words of the part they belong to. */
+/** Everything as one `fetch`. Each part answers its own unknown addresses. */
 import { sayElsewhere } from './api/elsewhere.ts';
 import { publishDocument } from './api/openapi/document.ts';
 import { createReference } from './api/reference/page.tsx';
@@ -28,15 +28,13 @@ export interface SiteDeps
   readonly accounts: AccountService;
   readonly domains: DomainService;
   readonly links: Links;
-  /** From package.json. */
   readonly version: string;
   readonly mailLocaleOf: MailLocaleOf;
   readonly brands: Brands;
-  /** Store time. */
   readonly clock: Clock;
 }
 
-/** The surfaces of both versions, v2 with the document of both, and their reference. */
+/** Both API versions, v2 with the OpenAPI document of both, and their reference. */
 function createVersions({ settings, service, domains, links, version, mailLocaleOf, clock }: SiteDeps) {
   const { plans, locales, defaultLocale, region } = settings;
   const v1 = createV1({ service, links, dialect: settings.v1Dialect, defaultLocale });
@@ -78,7 +76,7 @@ export function createSite(deps: SiteDeps): Fetch {
   const versions = createVersions(deps);
   const [v1, v2] = [serve(versions.v1), serve(versions.v2)];
   const alone = new Map<string, AnswerAlone>([
-    // At the root too, because whatever watches the process does not know where it serves.
+    // At the root too: health checks do not know the base path.
     ...healthAnswers(deps),
     ...healthAnswers(deps, basePath),
   ]);
@@ -86,7 +84,7 @@ export function createSite(deps: SiteDeps): Fetch {
     settings.offersDownloads ? (await import('./web/about/downloads.ts')).findDownload(name) : null;
   const { apiReference } = versions;
   const pages = createPages({ ...deps, bodyCapBytes, apiReference, findDownload });
-  // Pages among the addresses of the API.
+  // Pages at addresses of the API.
   const reference = { base: createHref(basePath)('apiDocs'), serve: pages };
   const root = { base: createHref(basePath)('api'), isAlone: true, serve: pages } as const;
   return createFetch([reference, root, v1, v2, { ...v2, base: `${basePath}/api` }], pages, alone);

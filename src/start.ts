@@ -1,7 +1,4 @@
-/**
- * The start. While the database is away it listens, reports not ready and retries every second. A fault that cannot pass by itself ends
- * it, with a sentence.
- */
+/** Starts the app. While the database cannot be reached, listens, reports not ready and retries every second. Any other fault ends the start. */
 import { type Closers, closeAll, type Door, type RunningApp, serveAt } from './app.ts';
 import type { Settings } from './config/read.ts';
 import { createLinks } from './core/links.ts';
@@ -16,18 +13,18 @@ export interface Start {
   readonly settings: Settings;
   readonly version: string;
   readonly log: Log;
-  /** Ends a wait immediately. */
+  /** Ends the wait immediately. */
   readonly stopped: Promise<unknown>;
-  /** Gets a sentence for the operator: what the start waits for. */
+  /** Gets a sentence about what the start is waiting for. */
   readonly onWait: (sentence: string) => void;
 }
 
-/** Requests get most of the ten seconds that a stop may take. */
+/** Most of the ten seconds that a stop may take. */
 const requestGraceMs = 8_000;
 const retryMs = 1_000;
 const toldEveryMs = 10_000;
 
-/** The port, opened once: by the wait if there is one, else by the service. */
+/** Opens the port once: for the wait, if there is one, else for the service. */
 function createDoor({ settings: { host: hostname, port }, log }: Start): Door {
   let answer: ServerOptions['fetch'];
   let server: RunningServer | null = null;
@@ -47,8 +44,8 @@ function createDoor({ settings: { host: hostname, port }, log }: Start): Door {
 }
 
 /**
- * Resolves when it serves, or to `null` if it was stopped first. Rejects with `StartRefusal` when the settings, the store, the keys or
- * the port do not allow it.
+ * Resolves once it serves, or to `null` if it was stopped first.
+ * @throws StartRefusal when settings, store, keys or port do not allow it
  */
 export async function startApp(given: Start): Promise<RunningApp | null> {
   const { settings, version, log, onWait } = given;
@@ -57,7 +54,7 @@ export async function startApp(given: Start): Promise<RunningApp | null> {
   let waitsFor: string | null = null;
   let toldAtMs = Number.NEGATIVE_INFINITY;
 
-  /** @throws what cannot pass */
+  /** @throws a fault that will not go away by itself */
   async function wait(error: unknown): Promise<void> {
     const refusal = await refusalOf(error, settings);
     if (!(refusal instanceof StartRefusal && refusal.mayPass)) throw refusal;

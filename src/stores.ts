@@ -1,4 +1,4 @@
-/** Which store the settings name: opened for a server or beside servers, and backed up where it is the embedded one. */
+/** Opens the store that the settings name, for a server or next to one, and backs up the embedded one. */
 import { resolve } from 'node:path';
 import type { Settings } from './config/read.ts';
 import type { PostgresServer } from './config/store-address.ts';
@@ -13,10 +13,10 @@ import { hasStore, registerServing } from './store/sqlite/files.ts';
 import { migrateFolder, openSqliteStore } from './store/sqlite/store.ts';
 import { mayPass, type Store, StoreRefusal } from './store/store.ts';
 
-/** The start cannot go on: a sentence for the operator. */
+/** Stops the start, with a sentence for the operator. */
 export class StartRefusal extends Error {
   override readonly name: string = 'StartRefusal';
-  /** Whether it may go on later without anyone's doing. */
+  /** Whether the cause may go away by itself. */
   readonly mayPass: boolean;
 
   constructor(message: string, options: { cause?: unknown } = {}) {
@@ -27,13 +27,13 @@ export class StartRefusal extends Error {
 
 export interface OpenStore {
   readonly store: Store;
-  /** What the server that holds it promises; `null` for the embedded store. */
+  /** `null` for the embedded store. */
   readonly server: StoreServer | null;
-  /** Resolves when secrets could be read and burned now; rejects with why not. @param isDoubted whether it has just failed */
+  /** Rejects with the reason why secrets cannot be read and burned now. @param isDoubted whether it has just failed */
   assertCommits(isDoubted: boolean): Promise<void>;
-  /** What its nodes count together, under a key that all of them have; `null` for a store of one machine. */
+  /** Limits that all nodes count together, under a shared key; `null` for a store of one machine. */
   readonly limitsUnder: ((key: Uint8Array) => SharedLimits) | null;
-  /** Runs a request with one deadline for all its calls to the store; `null` if each call has its own. */
+  /** Gives all store calls of a request one deadline; `null` if each call has its own. */
   readonly duringRequest: (<T>(request: () => T | Promise<T>) => Promise<T>) | null;
   close(): Promise<void>;
 }
@@ -49,14 +49,14 @@ export function optionsFor(settings: Settings, { url, tls }: PostgresServer): Se
   return { url: url.expose(), tls: options, durability, poolSize, allowsUnsafe };
 }
 
-/** A server alone makes a store. */
+/** Only a server creates a store. */
 class NotMadeYet extends StoreRefusal {}
 
 const unproven =
-  'The server need not prove its name (sslmode=no-verify), so anyone in between can pose as it: name its authority with ?sslrootcert=PATH.';
+  'The server’s certificate is not checked (sslmode=no-verify), so anyone on the network path can impersonate it: set its CA with ?sslrootcert=PATH.';
 
 export const outdated =
-  'The tables are of an earlier version of Mayfly: run mayfly migrate, or start a server of this version, and try again.';
+  'The tables are from an earlier version of Mayfly: run mayfly migrate or start a server of this version, and try again.';
 
 async function openPostgres(
   settings: Settings,
@@ -116,7 +116,7 @@ function open(settings: Settings, isBesideServers: boolean): Promise<OpenStore> 
     : openPostgres(settings, store, isBesideServers);
 }
 
-/** Opens the store that the settings name, made where it is missing. Rejects with `StartRefusal`. */
+/** Creates the store if it is missing. @throws StartRefusal */
 export async function openStore(settings: Settings): Promise<OpenStore> {
   try {
     return await open(settings, false);
@@ -125,21 +125,20 @@ export async function openStore(settings: Settings): Promise<OpenStore> {
   }
 }
 
-/** A store of any size is brought up to date in a day. */
 const longestMigrationMs = 86_400_000;
 const awaitedEveryMs = 1_000;
 const toldEveryMs = 10_000;
 
 /**
- * Brings the configured store's tables up to date, or creates them. Waits for a server that is away.
- * @param tell a sentence now and then
+ * Creates the store's tables or brings them up to date. Waits until the database can be reached.
+ * @param tell gets a sentence now and then
  */
 export async function migrateStore(
   settings: Settings,
   tell: (words: string) => void,
 ): Promise<MigrateOutcome> {
   const startedMs = performance.now();
-  let doing = 'Still at work';
+  let doing = 'Still working';
   const timer = setInterval(
     () => tell(`${doing} (${Math.round((performance.now() - startedMs) / 1_000)} s so far).`),
     toldEveryMs,
@@ -175,7 +174,7 @@ async function migrateOnce(settings: Settings): Promise<MigrateOutcome | { reado
   }
 }
 
-/** What stops a start that its store does not answer, once it is open; every other fault as it is. */
+/** Turns a failure of the open store into a reason not to start; returns other errors unchanged. */
 export async function refusalOf(error: unknown, { store }: Settings): Promise<unknown> {
   if (store === 'sqlite' || !(error instanceof ServiceError)) return error;
   const { toRefusal } = await import('./store/postgres/server.ts');
@@ -185,10 +184,10 @@ export async function refusalOf(error: unknown, { store }: Settings): Promise<un
 
 export type OpenedBeside =
   | ({ readonly outcome: 'open' } & OpenStore)
-  /** `no_store`: none was ever made there. */
+  /** `no_store`: none exists there yet. */
   | { readonly outcome: 'no_store' | 'refused'; readonly problem: string };
 
-/** For a command, which makes no store, and upgrades none that a server of an earlier version has open. */
+/** For commands, which do not create a store or upgrade one that an earlier version's server may have open. */
 export async function openBesideServers(settings: Settings): Promise<OpenedBeside> {
   try {
     return { outcome: 'open', ...(await open(settings, true)) };
@@ -198,7 +197,7 @@ export async function openBesideServers(settings: Settings): Promise<OpenedBesid
   }
 }
 
-/** Marks that a server uses the store; nobody needs to know it of one that is made for many. */
+/** Registers a server with the embedded store; a shared store does not need it. */
 export function registerServer({ store, dataDir }: Settings): ReturnType<typeof registerServing> {
   return store === 'sqlite' ? registerServing(dataDir) : { hasOthers: false, leave: () => {} };
 }
@@ -206,10 +205,9 @@ export function registerServer({ store, dataDir }: Settings): ReturnType<typeof 
 const byTheEngine: BackupOutcome = {
   outcome: 'refused',
   problem:
-    'The store is on a PostgreSQL server (MAYFLY_STORE), which is backed up and restored by its own means: docs/engines.md says how.',
+    'The store is on a PostgreSQL server (MAYFLY_STORE): back it up and restore it with PostgreSQL’s own tools (docs/engines.md).',
 };
 
-/** Writes a backup of the store that the settings name. */
 export async function backUp(
   { store, dataDir }: Settings,
   file: string,
@@ -221,12 +219,10 @@ export async function backUp(
   return { outcome: 'refused', problem: `There is no store in ${folder}: set MAYFLY_DATA_DIR.` };
 }
 
-/** What `restoreBackup` would restore, or why it would refuse. */
 export async function previewBackup({ store, dataDir }: Settings, file: string): Promise<BackupOutcome> {
   return store === 'sqlite' ? previewRestore(file, dataDir) : byTheEngine;
 }
 
-/** Makes the store that the settings name from a backup, with everything burned that waited. */
 export async function restoreBackup(
   { store, dataDir }: Settings,
   file: string,

@@ -9,7 +9,8 @@ import { type Environment, readConfig } from '../config/read.ts';
 import { createAccount } from '../core/accounts/admin.ts';
 import { checkReset } from '../core/accounts/sign-up.ts';
 import { systemRandom } from '../crypto/random.ts';
-import type { OpenAccountsOutcome } from './command.ts';
+import { sections } from './commands.ts';
+import type { OpenAccountsOutcome } from './operator.ts';
 import { runCommand } from './run.ts';
 
 const jo = 'jo@example.org';
@@ -29,7 +30,7 @@ async function installation(env: Environment = base) {
         return answer;
       },
     };
-    return { code: await runCommand(args, { ...world, terminal }), ...written };
+    return { code: await runCommand(args, sections, { ...world, terminal }), ...written };
   };
   const json = async (args: readonly string[]) => JSON.parse((await run([...args, '--json'])).out);
   return { clock, store, accounts, run, json };
@@ -50,10 +51,10 @@ describe('mayfly account create --link', () => {
     ]);
     expect(code).toBe(0);
     expect(out).toMatch(/^https:\/\/secrets\.example\.org\/vault\/reset\/[0-9a-f]{64}\n$/);
-    expect(err).toContain('Account jo@example.org made.');
+    expect(err).toContain('Created jo@example.org.');
     expect(err).toContain('works once, until ');
     expect(err).toContain('(24 hours)');
-    expect(err).not.toContain('machine alone');
+    expect(err).not.toContain('only this machine');
     expect(await checkReset({ store }, ticketIn(out))).toMatchObject({ outcome: 'valid', isFirst: true });
     expect(await store.findAccount(jo)).toMatchObject({ plan: 'identity' });
   });
@@ -70,7 +71,7 @@ describe('mayfly account create --link', () => {
   it('says so where the link leads to this machine alone', async () => {
     const { run } = await installation({});
     expect((await run(['account', 'create', jo, '--link'])).err).toContain(
-      'leads to http://localhost:3000, which is this machine alone: see MAYFLY_BASE_URL',
+      'points to http://localhost:3000, which only this machine can open: set MAYFLY_BASE_URL',
     );
   });
 });
@@ -80,7 +81,7 @@ describe('mayfly account reset', () => {
     const { run, accounts, store } = await installation();
     await createAccount(accounts, { email: jo, plan: 'basic' });
     const first = await run(['account', 'reset', jo]);
-    expect(first.err).toContain('The list of what was shared before is lost');
+    expect(first.err).toContain('The list of earlier secrets is lost');
     const second = await run(['account', 'reset', jo]);
     expect(await checkReset({ store }, ticketIn(first.out))).toEqual({ outcome: 'gone' });
     expect(await checkReset({ store }, ticketIn(second.out))).toMatchObject({ outcome: 'valid' });
@@ -111,7 +112,7 @@ describe('mayfly account lock and unlock', () => {
     expect(await run(['account', 'lock', 'JO@example.org'])).toMatchObject({ code: 0, out: '' });
     clock.advance(60);
     expect(await json(['account', 'lock', jo])).toEqual({ username: jo, locked: lockedAt, changed: false });
-    expect((await run(['account', 'lock', jo])).err).toContain('is locked already, since ');
+    expect((await run(['account', 'lock', jo])).err).toContain('is already locked, since ');
     expect((await run(['account', 'list'])).out).toContain('\tLOCKED ');
     expect(await json(['account', 'unlock', jo])).toEqual({ username: jo, locked: null, changed: true });
     expect((await run(['account', 'unlock', jo])).err).toBe('jo@example.org is not locked.\n');
@@ -140,7 +141,7 @@ describe('mayfly account delete', () => {
     for (const answer of [null, '', 'n']) {
       const { code, out, err } = await run(['account', 'delete', jo], answer);
       expect([code, out]).toEqual([1, '']);
-      expect(err).toContain('Waiting secrets: 1.');
+      expect(err).toContain('Unread secrets: 1.');
       expect(err).toContain('Receipts: 2.');
       expect(err).toContain('API tokens: 0.');
       expect(err).toContain('Share domains: secrets.example.org.');
@@ -153,7 +154,7 @@ describe('mayfly account delete', () => {
     const { run, store, waiting, others } = await withSecrets();
     const { code, err } = await run(['account', 'delete', jo], 'y');
     expect(code).toBe(0);
-    expect(err).toContain('Done. 1 secret burned. No mail was sent');
+    expect(err).toContain('Deleted jo@example.org and burned 1 secret. No email was sent');
     expect(await store.findAccount(jo)).toBeNull();
     expect(await store.listDeletions(10)).toEqual([]);
     expect(await store.findSecret(waiting.secretId)).toBeNull();

@@ -1,133 +1,113 @@
 /**
- * Operators' commands that decide who gets into an account: `mayfly account reset|lock|unlock|delete`.
- *
- * They work on the store itself, and a running server follows at once. Nothing is deleted before the operator has seen what goes with
- * the account and agreed.
+ * `mayfly account reset|lock|unlock|delete`. They change the store directly, and a running server follows immediately. Before a deletion,
+ * the operator sees what will be lost and confirms.
  */
 import type { Account } from '../core/account.ts';
 import { makeResetLink } from '../core/accounts/account-links.ts';
 import { deleteWithSecrets } from '../core/accounts/deletion.ts';
 import { wrapWords } from '../ops/wrap.ts';
-import { withAccount } from './accounts.ts';
-import {
-  type Command,
-  type ExitCode,
-  type Input,
-  type OpenAccounts,
-  printResult,
-  refuse,
-  unlessConfirmed,
-  type World,
-} from './command.ts';
-import { printHandedLink } from './handed-link.ts';
+import { printAccountLink } from './accounts.ts';
+import { type Command, type ExitCode, type Input, printDone, Refusal } from './command.ts';
+import { confirm, type OpenAccounts, type OperatorWorld, withAccount, yesOption } from './operator.ts';
 import { plural, timeOf } from './terminal.ts';
 
 const whatAResetLoses =
-  'Using it ends every session. The list of what was shared before is lost, unless an API token of the account is entered ' +
-  'beside the new password. Links, receipts and API tokens keep working.';
+  'Using it ends every session. The list of earlier secrets is lost unless one of the account’s API tokens is entered with the ' +
+  'new password. Links, receipts and API tokens keep working.';
 
-async function runReset(input: Input, world: World): Promise<ExitCode> {
+async function runReset(input: Input, world: OperatorWorld): Promise<ExitCode> {
   return withAccount(input, world, async (accounts, account, settings) => {
     const { username } = account;
     const made = await makeResetLink(accounts, account);
-    if (made.outcome === 'locked') {
-      const sentence = `${username} is locked, so no password can be set: mayfly account unlock ${username}`;
-      return refuse(world, input, 'locked', sentence);
-    }
-    const { ticket, expiresAt, isFirst } = made;
-    const which = isFirst ? 'the first' : 'a new';
-    const words = [
-      `Whoever opens this link can set ${which} password for ${username}. Earlier links no longer work.`,
-      ...(isFirst ? [] : [wrapWords(whatAResetLoses, '')]),
-    ];
-    return printHandedLink(world, input, settings, { username, ticket, expiresAt }, words);
+    if (made.outcome === 'locked')
+      throw new Refusal(
+        'locked',
+        `${username} is locked, so its password cannot be set: run mayfly account unlock ${username}`,
+      );
+    const which = made.isFirst ? 'the first' : 'a new';
+    const effect = `Anyone with this link can set ${which} password for ${username}. Earlier links no longer work.`;
+    const message = made.isFirst ? effect : `${effect}\n${wrapWords(whatAResetLoses, '')}`;
+    return printAccountLink(world, input, settings, { username, ...made }, message);
   });
 }
 
-async function runLock(input: Input, world: World): Promise<ExitCode> {
+async function runLock(input: Input, world: OperatorWorld): Promise<ExitCode> {
   return withAccount(input, world, async ({ store }, account) => {
     const changed = await store.lockAccount(account.id);
     const { username, lockedAt } = (await store.findAccountById(account.id)) ?? account;
     const effect =
-      `Account ${username} locked, also on servers that run: its sessions have ended, and its password and API tokens are ` +
-      'refused as wrong ones are. What it shared can still be read, and its receipts stay.';
-    const done = `${wrapWords(effect, '')}\nTo lift it: mayfly account unlock ${username}`;
-    const already = `${username} is locked already, since ${timeOf(lockedAt ?? store.now())}.`;
-    if (!input.json) world.terminal.err(`${changed ? done : already}\n`);
-    return printResult(world, input, { username, locked: lockedAt, changed }, []);
+      `Locked ${username}. Running servers have ended its sessions and refuse its password and API tokens. ` +
+      'Its secrets can still be opened, and its receipts stay.';
+    const done = `${wrapWords(effect, '')}\nTo unlock it: mayfly account unlock ${username}`;
+    const already = `${username} is already locked, since ${timeOf(lockedAt ?? store.now())}.`;
+    return printDone(world, input, { username, locked: lockedAt, changed }, changed ? done : already);
   });
 }
 
-async function runUnlock(input: Input, world: World): Promise<ExitCode> {
+async function runUnlock(input: Input, world: OperatorWorld): Promise<ExitCode> {
   return withAccount(input, world, async ({ store }, { id, username }) => {
     const changed = await store.unlockAccount(id);
-    const done = `Account ${username} unlocked. Its password and API tokens work again; browsers have to log in again.\n`;
-    if (!input.json) world.terminal.err(changed ? done : `${username} is not locked.\n`);
-    return printResult(world, input, { username, locked: null, changed }, []);
+    const done = `Unlocked ${username}. Its password and API tokens work again; browsers have to log in again.`;
+    const json = { username, locked: null, changed };
+    return printDone(world, input, json, changed ? done : `${username} is not locked.`);
   });
 }
 
-/** What the deletion does, in lines. */
 async function effectOf({ store }: OpenAccounts, account: Account): Promise<string> {
   const { id, username, plan, createdAt } = account;
   const { waiting, receipts } = await store.countOwned(id);
   const tokens = await store.listTokens(id);
   const domains = (await store.listDomains(id)).map(({ name }) => name);
   return [
-    `Deleting ${username} (plan ${plan}, made ${timeOf(createdAt)}):`,
-    `  Waiting secrets: ${waiting}. They are burned and never open.`,
-    `  Receipts: ${receipts}. They lose their labels, and only their addresses open them.`,
-    `  API tokens: ${tokens.length}. They stop working, as do the password and every session.`,
+    `Deleting ${username} (plan ${plan}, created ${timeOf(createdAt)}):`,
+    `  Unread secrets: ${waiting}. They will be burned.`,
+    `  Receipts: ${receipts}. They lose their labels and can be opened only by their addresses.`,
+    `  API tokens: ${tokens.length}. They stop working, and so do the password and every session.`,
     ...(domains.length === 0 ? [] : [`  Share domains: ${domains.join(', ')}. Links on them stop working.`]),
-    `This cannot be undone. To only keep everybody out: mayfly account lock ${username}`,
+    `This cannot be undone. To block access instead: mayfly account lock ${username}`,
     '',
   ].join('\n');
 }
 
-async function runDelete(input: Input, world: World): Promise<ExitCode> {
+async function runDelete(input: Input, world: OperatorWorld): Promise<ExitCode> {
   return withAccount(input, world, async (accounts, account) => {
     const { id, username } = account;
     world.terminal.err(await effectOf(accounts, account));
-    const unconfirmed = await unlessConfirmed(world, input, `Delete ${username}?`);
-    if (unconfirmed !== null) return unconfirmed;
+    await confirm(world, input, `Delete ${username}?`);
     const burned = await deleteWithSecrets(accounts.store, id);
-    if (burned === null)
-      return refuse(world, input, 'no_account', `There is no account ${username} any more.`);
-    if (!input.json)
-      world.terminal.err(
-        `Done. ${plural(burned, 'secret')} burned. No mail was sent: tell the person yourself.\n`,
-      );
-    return printResult(world, input, { username, deleted: true, burned }, []);
+    if (burned === null) throw new Refusal('no_account', `The account ${username} no longer exists.`);
+    const done = `Deleted ${username} and burned ${plural(burned, 'secret')}. No email was sent: tell the person yourself.`;
+    return printDone(world, input, { username, deleted: true, burned }, done);
   });
 }
 
-export const accessCommands: readonly Command[] = [
+export const accessCommands: readonly Command<OperatorWorld>[] = [
   {
     path: ['account', 'reset'],
-    summary: 'print a one-time link that sets a new password, for when no mail goes out',
-    words: ['EMAIL'],
+    summary: 'print a password-reset link (when email is not set up)',
+    args: ['EMAIL'],
     example: 'mayfly account reset jo@example.org',
     run: runReset,
   },
   {
     path: ['account', 'lock'],
-    summary: 'refuse its password, sessions and API tokens, at once; what it shared stays',
-    words: ['EMAIL'],
+    summary: 'block an account; its secrets can still be opened',
+    args: ['EMAIL'],
     example: 'mayfly account lock jo@example.org',
     run: runLock,
   },
   {
     path: ['account', 'unlock'],
-    summary: 'let a locked account in again',
-    words: ['EMAIL'],
+    summary: 'unblock a locked account',
+    args: ['EMAIL'],
     example: 'mayfly account unlock jo@example.org',
     run: runUnlock,
   },
   {
     path: ['account', 'delete'],
-    summary: 'delete an account and burn what it has waiting',
-    words: ['EMAIL'],
-    options: { yes: { type: 'boolean', doc: 'do not ask' } },
+    summary: 'delete an account and burn its unread secrets',
+    args: ['EMAIL'],
+    options: yesOption,
     example: 'mayfly account delete jo@example.org',
     run: runDelete,
   },

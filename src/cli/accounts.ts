@@ -1,110 +1,95 @@
 /**
  * Operators' commands for accounts and their API tokens.
  *
- * They work on the store itself, so they need the data folder and no credentials, also while the server runs. A token is printed
- * once, when it is made, and read from standard input or a file, never from an argument (P18).
+ * They open the store directly, so they need the data folder but no credentials, and work while the server runs. A token is printed only
+ * when it is created, and read from standard input or a file, never from an argument (P18).
  */
 import type { Settings } from '../config/read.ts';
 import {
-  type Account,
   type ListedAccount,
   type StoredToken,
+  type Ticket,
   type TokenScope,
   tokenScopes,
 } from '../core/account.ts';
 import { inviteAccount } from '../core/accounts/account-links.ts';
 import { createAccount, createToken } from '../core/accounts/admin.ts';
+import { createLinks, isLoopbackUrl } from '../core/links.ts';
 import { unseenWords, usernameOf } from '../core/mail/recipients.ts';
 import type { PlanName } from '../core/plans.ts';
 import { Sensitive } from '../core/sensitive.ts';
+import type { UnixSeconds } from '../core/time.ts';
 import {
   type Command,
   type ExitCode,
   type Input,
-  type OpenAccounts,
+  printDone,
   printResult,
-  readSettings,
+  Refusal,
   readTextFrom,
-  refuse,
+  say,
   UsageError,
   type World,
 } from './command.ts';
-import { printHandedLink } from './handed-link.ts';
+import {
+  type OpenAccounts,
+  type OperatorWorld,
+  unknownAccount,
+  withAccount,
+  withAccounts,
+} from './operator.ts';
 import { plural, timeOf } from './terminal.ts';
 
 const accountPlans: readonly PlanName[] = ['basic', 'identity'];
 
 function parsePlan(text: string): PlanName {
   const plan = accountPlans.find((known) => known === text);
-  if (plan === undefined)
-    throw new UsageError(`There is no plan "${text}": an account has ${accountPlans.join(' or ')}.`);
+  if (plan === undefined) throw new UsageError(`Unknown plan "${text}": use ${accountPlans.join(' or ')}.`);
   return plan;
 }
 
-/** Opens the store, does the work and closes it again. */
-export async function withAccounts(
-  input: Input,
+/** Prints only the link on standard output, so that it can be piped into `mayfly share`; everything else on standard error. */
+export function printAccountLink(
   world: World,
-  work: (accounts: OpenAccounts, settings: Settings) => Promise<ExitCode>,
-): Promise<ExitCode> {
-  const settings = await readSettings(world);
-  const opened = await world.openAccounts(settings);
-  if (opened.outcome === 'no_store') return refuse(world, input, 'no_store', opened.problem);
-  if (opened.outcome === 'refused') return refuse(world, input, 'unavailable', opened.problem);
-  try {
-    return await work(opened.accounts, settings);
-  } finally {
-    await opened.accounts.close();
-  }
-}
-
-/** As `withAccounts`, for the account that the first word names. */
-export function withAccount(
   input: Input,
-  world: World,
-  work: (accounts: OpenAccounts, account: Account, settings: Settings) => Promise<ExitCode>,
-): Promise<ExitCode> {
-  return withAccounts(input, world, async (accounts, settings) => {
-    const email = input.words[0] ?? '';
-    const account = await accounts.store.findAccount(usernameOf(email));
-    if (account === null) return refuseUnknown(world, input, email);
-    return work(accounts, account, settings);
-  });
+  { baseUrl }: Pick<Settings, 'baseUrl'>,
+  link: { readonly username: string; readonly ticket: Sensitive<Ticket>; readonly expiresAt: UnixSeconds },
+  message: string,
+): ExitCode {
+  const { username, ticket, expiresAt } = link;
+  const address = createLinks(baseUrl).resetUrl(ticket.expose());
+  if (isLoopbackUrl(baseUrl))
+    world.terminal.err(
+      `The link points to ${baseUrl}, which only this machine can open: set MAYFLY_BASE_URL.\n`,
+    );
+  const expiry = `It works once, until ${timeOf(expiresAt)} (24 hours). The link (shown once):`;
+  say(world, input, `${message}\n${expiry}`);
+  return printResult(world, input, { username, link: address, expires: expiresAt }, [address]);
 }
 
-function refuseUnknown(world: World, input: Input, email: string): ExitCode {
-  return refuse(world, input, 'no_account', `There is no account ${email}${unseenWords(email)}.`);
-}
-
-async function runCreate(input: Input, world: World): Promise<ExitCode> {
+async function runCreate(input: Input, world: OperatorWorld): Promise<ExitCode> {
   const plan = parsePlan(input.texts.plan ?? 'basic');
-  const email = input.words[0] ?? '';
-  return withAccounts(input, world, async (accounts, settings) => {
+  const email = input.args[0] ?? '';
+  return withAccounts(world, async (accounts, settings) => {
     const made = await (input.flags.has('link') ? inviteAccount : createAccount)(accounts, { email, plan });
-    if (made.outcome === 'exists')
-      return refuse(world, input, 'exists', `There is already an account ${email}.`);
-    if (made.outcome === 'invalid_email') {
-      return refuse(
-        world,
-        input,
-        'invalid_email',
-        `"${email}" is not an e-mail address${unseenWords(email)}.`,
-      );
-    }
+    if (made.outcome === 'exists') throw new Refusal('exists', `The account ${email} exists already.`);
+    if (made.outcome === 'invalid_email')
+      throw new Refusal('invalid_email', `"${email}" is not an email address${unseenWords(email)}.`);
+    const { username } = made;
     if (made.outcome === 'invited') {
-      const words = [`Account ${made.username} made. Whoever opens this link can set its password.`];
-      return printHandedLink(world, input, settings, made, words);
+      const message = `Created ${username}. Anyone with this link can set its password.`;
+      return printAccountLink(world, input, settings, made, message);
     }
     const token = made.token.expose();
-    if (!input.json) world.terminal.err(`Account ${made.username} made. Its API token is shown only now:\n`);
-    return printResult(world, input, { username: made.username, token }, [token]);
+    say(world, input, `Created ${username}. Its API token (shown once):`);
+    return printResult(world, input, { username, token }, [token]);
   });
 }
 
-async function runList(input: Input, world: World): Promise<ExitCode> {
-  return withAccounts(input, world, async ({ store }) => {
+async function runList(input: Input, world: OperatorWorld): Promise<ExitCode> {
+  return withAccounts(world, async ({ store }) => {
     const accounts = await store.listAccounts();
-    if (accounts.length === 0) world.terminal.err('There are no accounts yet.\n');
+    if (accounts.length === 0) world.terminal.err('No accounts yet.\n');
     return printResult(world, input, accounts.map(jsonOfAccount), accounts.map(lineOfAccount));
   });
 }
@@ -123,37 +108,37 @@ function lineOfAccount(account: ListedAccount): string {
   return [username, plan, timeOf(createdAt), opens, used, ...locked].join('\t');
 }
 
-async function runPlan(input: Input, world: World): Promise<ExitCode> {
-  const plan = parsePlan(input.words[1] ?? '');
+async function runPlan(input: Input, world: OperatorWorld): Promise<ExitCode> {
+  const plan = parsePlan(input.args[1] ?? '');
   return withAccount(input, world, async ({ store }, account) => {
-    await store.setPlan(account.id, plan);
-    if (!input.json) world.terminal.err(`Account ${account.username} now has the plan ${plan}.\n`);
-    return printResult(world, input, { username: account.username, plan }, []);
+    const { id, username } = account;
+    await store.setPlan(id, plan);
+    return printDone(world, input, { username, plan }, `${username} now has the plan ${plan}.`);
   });
 }
 
-export const accountCommands: readonly Command[] = [
+export const accountCommands: readonly Command<OperatorWorld>[] = [
   {
     path: ['account', 'create'],
-    summary: 'make an account and print its API token, once',
-    words: ['EMAIL'],
+    summary: 'create an account and print its API token',
+    args: ['EMAIL'],
     options: {
       plan: { type: 'string', value: 'PLAN', choices: accountPlans, doc: 'basic (the default) or identity' },
-      link: { type: 'boolean', doc: 'print a one-time link that sets its password, in place of a token' },
+      link: { type: 'boolean', doc: 'print a one-time link for setting a password instead of a token' },
     },
     example: 'mayfly account create jo@example.org --json',
     run: runCreate,
   },
   {
     path: ['account', 'list'],
-    summary: 'list the accounts: what opens them, when they were last used, which are locked',
+    summary: 'list accounts with their log-ins, last use and locks',
     example: 'mayfly account list',
     run: runList,
   },
   {
     path: ['account', 'plan'],
     summary: "change an account's plan",
-    words: ['EMAIL', 'PLAN'],
+    args: ['EMAIL', 'PLAN'],
     choices: { PLAN: accountPlans },
     example: 'mayfly account plan jo@example.org identity',
     run: runPlan,
@@ -161,13 +146,13 @@ export const accountCommands: readonly Command[] = [
 ];
 
 const secondsInDay = 86_400;
-/** A century: a larger number is a typo. */
+/** A century: more is a typo. */
 const maxDays = 36_525;
 const maxNameLength = 100;
 
 function parseDays(text: string): number {
   const days = /^[1-9][0-9]{0,4}$/.test(text) ? Number(text) : 0;
-  if (days < 1 || days > maxDays) throw new UsageError(`--expires takes whole days, 1 to ${maxDays}.`);
+  if (days < 1 || days > maxDays) throw new UsageError(`--expires takes a number of days, 1 to ${maxDays}.`);
   return days;
 }
 
@@ -198,7 +183,7 @@ function createInput(input: Input, accounts: OpenAccounts, existingToken: Sensit
   const { name = 'made by an operator', expires, scope } = input.texts;
   const days = expires === undefined ? null : parseDays(expires);
   return {
-    email: input.words[0] ?? '',
+    email: input.args[0] ?? '',
     name: parseName(name),
     scopes: scope === undefined ? tokenScopes : parseScopes(scope),
     expiresAt: days === null ? null : accounts.store.now() + days * secondsInDay,
@@ -206,27 +191,21 @@ function createInput(input: Input, accounts: OpenAccounts, existingToken: Sensit
   };
 }
 
-async function runTokenCreate(input: Input, world: World): Promise<ExitCode> {
+async function runTokenCreate(input: Input, world: OperatorWorld): Promise<ExitCode> {
   const existing = await readExisting(input, world);
-  return withAccounts(input, world, async (accounts) => {
+  return withAccounts(world, async (accounts) => {
     const wanted = createInput(input, accounts, existing);
     const made = await createToken(accounts, wanted);
-    if (made.outcome === 'no_account') return refuseUnknown(world, input, wanted.email);
-    if (made.outcome === 'invalid_token') {
-      return refuse(
-        world,
-        input,
-        'invalid_token',
-        'The token given with --with-token is not one of this account.',
-      );
-    }
+    if (made.outcome === 'no_account') throw unknownAccount(wanted.email);
+    if (made.outcome === 'invalid_token')
+      throw new Refusal('invalid_token', 'The token from --with-token does not belong to this account.');
     const { tokenId, canListEarlier } = made;
     const token = made.token.expose();
     const { name, scopes } = wanted;
     const username = usernameOf(wanted.email);
-    // With --json too: the token is refused as a wrong one is.
+    // With --json too: the server refuses the token like a wrong one.
     if (await isLocked(accounts, username)) world.terminal.err(lockedWords(username));
-    if (!input.json) world.terminal.err(wordsOfNew(tokenId, scopes, canListEarlier));
+    say(world, input, wordsOfNew(tokenId, scopes, canListEarlier));
     const json = { username, token, token_id: tokenId, name, scopes, can_list_earlier: canListEarlier };
     return printResult(world, input, json, [token]);
   });
@@ -242,18 +221,18 @@ function lockedWords(username: string): string {
 }
 
 function wordsOfNew(tokenId: number, scopes: readonly TokenScope[], canListEarlier: boolean): string {
-  return `Token ${tokenId} made. Scopes: ${scopes.join(', ')}. ${reachOf(scopes, canListEarlier)} It is shown only now:\n`;
+  return `Created token ${tokenId}. Scopes: ${scopes.join(', ')}. ${reachOf(scopes, canListEarlier)}\nThe token (shown once):`;
 }
 
 function reachOf(scopes: readonly TokenScope[], canListEarlier: boolean): string {
   if (!scopes.includes('read-recent')) {
     return canListEarlier
-      ? 'It lists nothing; what is created with it is listed as what the other token creates is.'
-      : 'It lists nothing, and what is created with it is in no list; --with-token puts it in that of an existing token.';
+      ? 'It cannot list secrets. Those it creates appear in the list of the other token.'
+      : 'It cannot list secrets. Those it creates appear in no list; with --with-token they appear in that of an existing token.';
   }
   return canListEarlier
-    ? 'It lists what the other token lists.'
-    : 'It lists what is created with it from now on; --with-token lets it list what an existing token does.';
+    ? 'It lists the same secrets as the other token.'
+    : 'It lists only secrets that it creates; with --with-token it lists the same ones as an existing token.';
 }
 
 function jsonOf(token: StoredToken) {
@@ -264,51 +243,51 @@ function jsonOf(token: StoredToken) {
 function lineOf(token: StoredToken): string {
   const expires = token.expiresAt === null ? 'never expires' : `expires ${timeOf(token.expiresAt)}`;
   const used = token.lastUsedAt === null ? 'never used' : `used ${timeOf(token.lastUsedAt)}`;
-  const fields = [token.tokenId, token.name, `made ${timeOf(token.createdAt)}`, expires, used];
+  const fields = [token.tokenId, token.name, `created ${timeOf(token.createdAt)}`, expires, used];
   return [...fields, token.scopes.join(',')].join('\t');
 }
 
-async function runTokenList(input: Input, world: World): Promise<ExitCode> {
+async function runTokenList(input: Input, world: OperatorWorld): Promise<ExitCode> {
   return withAccount(input, world, async ({ store }, account) => {
     const tokens = await store.listTokens(account.id);
-    if (tokens.length === 0) world.terminal.err('This account has no token.\n');
+    if (tokens.length === 0) world.terminal.err('This account has no tokens.\n');
     return printResult(world, input, tokens.map(jsonOf), tokens.map(lineOf));
   });
 }
 
-async function runTokenRevoke(input: Input, world: World): Promise<ExitCode> {
-  const text = input.words[1] ?? '';
+async function runTokenRevoke(input: Input, world: OperatorWorld): Promise<ExitCode> {
+  const text = input.args[1] ?? '';
   if (!/^[1-9][0-9]{0,14}$/.test(text))
-    throw new UsageError('ID is the number that "mayfly account token list" shows first.');
+    throw new UsageError('ID must be the number in the first column of mayfly account token list.');
   return withAccount(input, world, async ({ store }, account) => {
+    const { id, username } = account;
     const tokenId = Number(text);
-    if (!(await store.revokeToken(account.id, tokenId))) {
-      return refuse(world, input, 'no_token', `${account.username} has no token ${tokenId}.`);
-    }
-    if (!input.json) world.terminal.err(`Token ${tokenId} of ${account.username} no longer works.\n`);
-    return printResult(world, input, { username: account.username, revoked: tokenId }, []);
+    if (!(await store.revokeToken(id, tokenId)))
+      throw new Refusal('no_token', `${username} has no token ${tokenId}.`);
+    const json = { username, revoked: tokenId };
+    return printDone(world, input, json, `Revoked token ${tokenId} of ${username}.`);
   });
 }
 
-export const tokenCommands: readonly Command[] = [
+export const tokenCommands: readonly Command<OperatorWorld>[] = [
   {
     path: ['account', 'token', 'create'],
-    summary: 'make another API token and print it, once',
-    words: ['EMAIL'],
+    summary: 'create another API token and print it',
+    args: ['EMAIL'],
     options: {
-      name: { type: 'string', value: 'NAME', doc: 'what it is for' },
+      name: { type: 'string', value: 'NAME', doc: 'a name for your list of tokens' },
       scope: {
         type: 'string',
         value: 'SCOPES',
         choices: tokenScopes,
         isList: true,
-        doc: `what it may do, separated by commas: ${listOfScopes}; all without it`,
+        doc: `what it may do, separated by commas: ${listOfScopes}; default: all`,
       },
-      expires: { type: 'string', value: 'DAYS', doc: 'stop working after so many days' },
+      expires: { type: 'string', value: 'DAYS', doc: 'expire after this many days' },
       'with-token': {
         type: 'string',
         value: 'FILE',
-        doc: 'a file with a live token of the account, - for standard input: the new one then lists what that one lists',
+        doc: 'a file with an existing token (-: standard input): the new one lists the same secrets',
       },
     },
     example: 'mayfly account token create jo@example.org --name backups --scope create,manage --expires 90',
@@ -316,16 +295,15 @@ export const tokenCommands: readonly Command[] = [
   },
   {
     path: ['account', 'token', 'list'],
-    summary:
-      "list an account's tokens, what they may do and when they were used, without the tokens themselves",
-    words: ['EMAIL'],
+    summary: "list an account's tokens with their scopes and last use, but not the tokens themselves",
+    args: ['EMAIL'],
     example: 'mayfly account token list jo@example.org',
     run: runTokenList,
   },
   {
     path: ['account', 'token', 'revoke'],
-    summary: 'make a token useless, at once',
-    words: ['EMAIL', 'ID'],
+    summary: 'revoke a token',
+    args: ['EMAIL', 'ID'],
     example: 'mayfly account token revoke jo@example.org 3',
     run: runTokenRevoke,
   },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test';
 import { fakeWorld, runCli } from '../../test/support/cli-world.ts';
 import type { BackupFacts } from '../core/store-copies.ts';
-import type { Backups } from './command.ts';
+import type { Backups } from './operator.ts';
 
 const facts: BackupFacts = { takenAt: 1_800_000_000, waiting: 2, accounts: 1 };
 const done = async () => ({ outcome: 'done', facts }) as const;
@@ -41,7 +41,7 @@ describe('mayfly backup', () => {
     const { code, out, err } = await runCli(['backup', 'b.db'], { backups });
     expect([code, out, asked]).toEqual([0, '', ['write b.db']]);
     expect(err).toStartWith(
-      'b.db holds the store of 2027-01-15T08:00:00Z, checked: 2 waiting secrets, 1 account.\n',
+      'Wrote and checked b.db: the store as of 2027-01-15T08:00:00Z, 2 unread secrets, 1 account.\n',
     );
     expect(err).toContain('keys.json');
   });
@@ -71,7 +71,7 @@ describe('mayfly backup', () => {
       '20 % of 100 MiB',
       '30 % of 100 MiB',
       '90 % of 100 MiB',
-      expect.stringContaining('b.db holds'),
+      expect.stringContaining('checked b.db:'),
     ]);
     expect((await runCli(['backup', 'b.db', '--json'], { backups })).err).toBe('');
   });
@@ -84,15 +84,15 @@ describe('mayfly restore', () => {
       const { code } = await runCli(['restore', 'b.db'], { backups, terminal });
       expect([answer, code, asked]).toEqual([answer, 1, ['preview b.db']]);
       const [words, last] = [said.join(''), said.at(-1)];
-      expect(words).toContain('The backup is of 2027-01-15T08:00:00Z: 2 waiting secrets, 1 account.');
-      expect(words).toContain('all of it is burned');
-      expect(words).toContain('Everybody is logged out.');
+      expect(words).toContain('The backup is from 2027-01-15T08:00:00Z: 2 unread secrets, 1 account.');
+      expect(words).toContain('all of them are burned');
+      expect(words).toContain('Everyone is logged out.');
       expect(last).toBe('Nothing was changed.\n');
     }
     const { asked, backups } = recorder();
     const unasked = await runCli(['restore', 'b.db', '--json'], { backups });
     expect([unasked.code, unasked.out, asked]).toEqual([1, '{"error":"not_confirmed"}\n', ['preview b.db']]);
-    expect(unasked.err).toEndWith('Nobody can be asked here: add --yes.\n');
+    expect(unasked.err).toEndWith('No terminal to ask for confirmation: add --yes.\n');
   });
 
   it('restores after a yes, or with --yes, and says what is left to do', async () => {
@@ -104,7 +104,7 @@ describe('mayfly restore', () => {
       const [{ asked, backups }, { said, terminal }] = [recorder(), answering(answer)];
       const { code } = await runCli(args, { backups, terminal });
       expect([code, asked]).toEqual([0, ['preview b.db', 'restore b.db']]);
-      expect(said.at(-1)).toStartWith('Done. Put its keys at ');
+      expect(said.at(-1)).toStartWith('Done. Make sure that its keys are in ');
     }
     const { out } = await runCli(['restore', 'b.db', '--yes', '--json'], recorder());
     expect(JSON.parse(out)).toEqual({ taken_at: facts.takenAt, waiting: 2, accounts: 1, burned: 2 });
@@ -113,7 +113,7 @@ describe('mayfly restore', () => {
   it('says why it does not, before and after it asked', async () => {
     for (const answers of [{ preview: refused }, { restore: refused }]) {
       const { code, err } = await runCli(['restore', 'b.db', '--yes'], recorder(answers));
-      expect([code, err.endsWith('b.db is not restored. The disk is full.\n')]).toEqual([1, true]);
+      expect([code, err.endsWith('b.db was not restored. The disk is full.\n')]).toEqual([1, true]);
     }
   });
 });

@@ -1,13 +1,13 @@
 /**
- * The clipboard: the program that this system has for it, which gets the text on its standard input and never as an argument (P18);
- * else the terminal's own (OSC 52), which also reaches the near end of an SSH connection, but never says whether it took the text.
+ * Copies with the system's clipboard program, which gets the text on standard input, never as an argument (P18). Without one, uses the
+ * terminal's clipboard (OSC 52), which also works over SSH but never confirms.
  */
 import { spawn } from 'node:child_process';
 import type { Environment } from './programs.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface Clipboard {
-  /** Whether `copy` knows that the text has arrived. */
+  /** Whether `copy` knows that the text arrived. */
   readonly isSure: boolean;
   copy(text: string): Promise<boolean>;
 }
@@ -33,10 +33,10 @@ const x11: readonly ClipboardProgram[] = [
 
 const isGiven = (text: string | undefined): boolean => text !== undefined && text !== '';
 
-/** Those that reach the clipboard of whoever sits here, best first. */
-export function clipboardPrograms(environment: Environment, platform: string): readonly ClipboardProgram[] {
+/** Best first. */
+function clipboardPrograms(environment: Environment, platform: string): readonly ClipboardProgram[] {
   const { SSH_CONNECTION, SSH_TTY, WAYLAND_DISPLAY, DISPLAY, WSL_DISTRO_NAME } = environment;
-  // Theirs is the clipboard of the far end.
+  // Over SSH they would reach the clipboard of the wrong machine.
   if (isGiven(SSH_CONNECTION) || isGiven(SSH_TTY)) return [];
   if (platform === 'darwin') return [{ name: 'pbcopy', args: [] }];
   if (platform === 'win32' || isGiven(WSL_DISTRO_NAME)) return [windows];
@@ -51,7 +51,7 @@ function give(
 ): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const signal = AbortSignal.timeout(limitMs);
-  // Its outputs are left to nobody: what serves an X11 selection stays on in the background, and would hold them open.
+  // Ignores its output: X11 programs stay in the background to serve the selection, and would keep the pipes open.
   const child = spawn(file, [...args], {
     stdio: ['pipe', 'ignore', 'ignore'],
     env: { ...environment },
@@ -74,7 +74,6 @@ function terminalClipboard(terminal: Terminal): Clipboard {
   };
 }
 
-/** `null` where there is none. */
 export async function openClipboard(terminal: Terminal, environment: Environment): Promise<Clipboard | null> {
   for (const { name, args } of clipboardPrograms(environment, process.platform)) {
     const file = Bun.which(name, { PATH: environment.PATH ?? '' });

@@ -1,18 +1,18 @@
 /**
- * `mayfly completion`: scripts that complete commands, options and the values of closed sets in bash, zsh and fish.
+ * Completion scripts for bash, zsh and fish: commands, options and values from closed sets.
  *
- * They hold everything they need, start nothing and evaluate nothing of what is typed: it may be the secret (P18).
+ * They are self-contained, start nothing and evaluate nothing that was typed: it may be the secret (P18).
  */
 import { type Command, commonOptions, type OptionUsage } from './command.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type ShellName = (typeof shells)[number];
 
-/** A command, or words that begin several. */
+/** A command, or the first words of several. */
 interface Node {
   /** `account token`; empty for `mayfly` itself. */
   readonly path: string;
-  /** What may follow, with the summary of what is a command by then. */
+  /** The words that may follow, with a description each. */
   readonly next: ReadonlyMap<string, string>;
   readonly command: Command | null;
 }
@@ -42,40 +42,38 @@ function flagsOf(name: string, { short }: OptionUsage): readonly string[] {
   return [`--${name}`, ...(short === undefined ? [] : [`-${short}`])];
 }
 
-/** The words of a command that have closed sets, by place from 0. */
-function wordChoicesOf({
-  words = [],
+/** Arguments with closed sets, by index. */
+function argChoicesOf({
+  args = [],
   choices = {},
 }: Command): readonly (readonly [number, readonly string[]])[] {
-  return words.flatMap((word, index) => {
-    const known = choices[word.replace(/[[\]]/g, '')];
+  return args.flatMap((arg, index) => {
+    const known = choices[arg.replace(/[[\]]/g, '')];
     return known === undefined ? [] : [[index, known] as const];
   });
 }
 
-/** The words that are files, by place from 0. */
-function fileWordsOf({ words = [] }: Command): readonly number[] {
-  return words.flatMap((word, index) => (/^\[?FILE\]?$/.test(word) ? [index] : []));
+/** Indexes of the arguments that are files. */
+function fileArgsOf({ args = [] }: Command): readonly number[] {
+  return args.flatMap((arg, index) => (/^\[?FILE\]?$/.test(arg) ? [index] : []));
 }
 
 const isFile = ({ value }: OptionUsage): boolean => value === 'FILE';
 
-/** For `'…'` in bash and zsh. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Alternatives of a `case`, or a pattern that nothing is. */
+/** Alternatives of a `case`, or a pattern that matches nothing. */
 const anyOf = (patterns: readonly string[]): string =>
   patterns.length === 0 ? "''" : patterns.map(quoted).join(' | ');
 
 interface Tables {
-  /** Every path but the empty one. */
   readonly paths: readonly string[];
-  /** `path --option` of those that take a value. */
+  /** `path --option`, for options with a value. */
   readonly valued: readonly string[];
   readonly files: readonly string[];
-  /** `path --option` with the values of a list that commas part. */
+  /** `path --option` with the values of a comma-separated list. */
   readonly lists: readonly (readonly [string, readonly string[]])[];
-  /** `path --option` or `path 1` with all that it may be. */
+  /** `path --option` or `path 1` with every allowed value. */
   readonly sets: readonly (readonly [string, readonly string[]])[];
 }
 
@@ -86,11 +84,11 @@ function tablesOf(nodes: readonly Node[]): Tables {
       flagsOf(name, usage).map((flag) => ({ place: `${path} ${flag}`, usage })),
     ),
   );
-  const words = commands.flatMap(({ command, path }) =>
-    wordChoicesOf(command).map(([index, choices]) => [`${path} ${index}`, choices] as const),
+  const args = commands.flatMap(({ command, path }) =>
+    argChoicesOf(command).map(([index, choices]) => [`${path} ${index}`, choices] as const),
   );
-  const fileWords = commands.flatMap(({ command, path }) =>
-    fileWordsOf(command).map((index) => `${path} ${index}`),
+  const fileArgs = commands.flatMap(({ command, path }) =>
+    fileArgsOf(command).map((index) => `${path} ${index}`),
   );
   const closed = options.flatMap(({ place, usage: { choices, isList = false } }) =>
     choices === undefined ? [] : [{ place, choices, isList }],
@@ -100,13 +98,13 @@ function tablesOf(nodes: readonly Node[]): Tables {
   return {
     paths: nodes.map(({ path }) => path).filter((path) => path !== ''),
     valued: options.filter(({ usage }) => usage.type === 'string').map(({ place }) => place),
-    files: [...options.filter(({ usage }) => isFile(usage)).map(({ place }) => place), ...fileWords],
+    files: [...options.filter(({ usage }) => isFile(usage)).map(({ place }) => place), ...fileArgs],
     lists: pairs(true),
-    sets: [...pairs(false), ...words],
+    sets: [...pairs(false), ...args],
   };
 }
 
-/** What is the same in bash and zsh: where the cursor is, in `typed` (the command) and `place` (in it). */
+/** Shared by bash and zsh: finds the cursor, as `typed` (the command) and `place` (within it). */
 function findPlace({ paths, valued }: Tables, words: string, first: number, cursor: string): string {
   return `\
   local typed='' place='' known=1 count=0 skip=0 word i
@@ -177,7 +175,7 @@ complete -F _mayfly mayfly
 `;
 }
 
-/** A word and what it is, as \`_describe\` takes it. */
+/** A word with a description, for `_describe`. */
 const described = (word: string, words: string): string => quoted(`${word.replaceAll(':', '\\:')}:${words}`);
 
 function zshScript(nodes: readonly Node[]): string {
@@ -215,7 +213,7 @@ if [[ $funcstack[1] == _mayfly ]]; then _mayfly "$@"; else compdef _mayfly mayfl
 `;
 }
 
-/** In fish, \`'\` and \`\\\` are escaped inside quotes. */
+/** In fish, quotes and backslashes are escaped inside quotes. */
 const fishQuoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 function fishValues({ value, choices, isList }: OptionUsage): string {
@@ -237,10 +235,10 @@ function fishLines({ path, next, command }: Node): readonly string[] {
     ([name, usage]) =>
       `${at(`any '${path}'`)} -l ${name}${usage.short === undefined ? '' : ` -s ${usage.short}`}${fishValues(usage)} -d ${fishQuoted(usage.doc)}`,
   );
-  const sets = wordChoicesOf(command).map(
+  const sets = argChoicesOf(command).map(
     ([index, choices]) => `${at(`${index} '${path}'`)} -a ${fishQuoted(choices.join(' '))}`,
   );
-  const files = fileWordsOf(command).map((index) => `${at(`${index} '${path}'`)} -F`);
+  const files = fileArgsOf(command).map((index) => `${at(`${index} '${path}'`)} -F`);
   const rest = command.rest === undefined ? [] : [`${at(`rest '${path}'`)} -F`];
   return [...after, ...options, ...sets, ...files, ...rest];
 }

@@ -53,14 +53,14 @@ describe('mayfly config --explain', () => {
       const { out, err } = await run(args, secrets);
       expect(out + err).not.toContain('canary');
     }
-    expect((await run(['MAYFLY_TOKEN', '--explain'])).out).toContain('MAYFLY_TOKEN_FILE may name a file');
+    expect((await run(['MAYFLY_TOKEN', '--explain'])).out).toContain('MAYFLY_TOKEN_FILE can name a file');
   });
 
   it('explains what is refused too, with the reasons, and ends with 2', async () => {
     const { code, out, err } = await run(['port', '--explain'], { PORT: 'x' });
     expect(code).toBe(2);
     expect(out).toContain('takes      a whole number from 1 to 65535');
-    expect(out).toContain('in effect  nothing: the settings are refused');
+    expect(out).toContain('in effect  nothing: the settings are invalid');
     expect(err).toBe('PORT is "x": it must be a whole number from 1 to 65535.\n');
     expect(await explained(['port'], { PORT: 'x' })).toMatchObject({ PORT: { value: null, source: null } });
   });
@@ -80,7 +80,7 @@ describe('settings that a server refuses', () => {
       expect(err).toStartWith(name);
       expect(out + err).not.toContain('canary');
       if (!args.includes('--explain')) expect(out).toMatch(new RegExp(`^${name} +refused$`, 'm'));
-      else expect(flat(out)).toContain('in effect nothing: it is refused');
+      else expect(flat(out)).toContain('in effect nothing: it is invalid');
     }
     expect(await explained([name], env)).toMatchObject({
       [name]: { value: null, given: true, source: name },
@@ -113,6 +113,6 @@ describe('mayfly config NAME', () => {
       const { code, err } = await run([name, '--explain']);
       expect([code, err]).toEqual([2, expect.stringContaining(`Did you mean ${near}?`)]);
     }
-    expect((await run(['zzzzzzzz'])).err).toContain('There is no such setting. mayfly config lists them.');
+    expect((await run(['zzzzzzzz'])).err).toContain('Unknown setting. mayfly config lists them all.');
   });
 });

@@ -1,15 +1,16 @@
-/** `mayfly config`: the settings in effect, and with `--explain` what docs/configuration.md says of each. No secret is printed. */
+/** `mayfly config` prints the settings in effect, with `--explain` also their documentation, but never a secret. */
 import { nearestWord } from '../config/nearest.ts';
 import type { ConfigReading, EffectiveSetting, SettingEntry } from '../config/read.ts';
 import { wrapWords } from '../ops/wrap.ts';
 import { type Command, type ExitCode, type Input, printResult, UsageError, type World } from './command.ts';
+import type { OperatorWorld } from './operator.ts';
 
-/** The settings that NAME selects: all without one. `port` and `MAYFLY_TOKEN_FILE` name PORT and MAYFLY_TOKEN. */
+/** Also accepts `port` for PORT and `MAYFLY_TOKEN_FILE` for MAYFLY_TOKEN. */
 function selected<Setting extends SettingEntry>(
   settings: readonly Setting[],
   input: Input,
 ): readonly Setting[] {
-  const [given] = input.words;
+  const [given] = input.args;
   if (given === undefined) return settings;
   const name = given.toUpperCase();
   const names = ({ env, isSecret }: SettingEntry) => [env, ...(isSecret ? [`${env}_FILE`] : [])];
@@ -19,8 +20,8 @@ function selected<Setting extends SettingEntry>(
   if (found.length > 0) return found;
   const near =
     nearestWord(name, settings.flatMap(names)) ?? nearestWord(`MAYFLY_${name}`, settings.flatMap(names));
-  const hint = near === null ? ' mayfly config lists them.' : ` Did you mean ${near}?`;
-  throw new UsageError(`There is no such setting.${hint}`);
+  const hint = near === null ? ' mayfly config lists them all.' : ` Did you mean ${near}?`;
+  throw new UsageError(`Unknown setting.${hint}`);
 }
 
 function printEffective(world: World, input: Input, all: readonly EffectiveSetting[]): void {
@@ -36,8 +37,8 @@ function printEffective(world: World, input: Input, all: readonly EffectiveSetti
 type Explained = SettingEntry & Partial<EffectiveSetting>;
 
 function inEffect({ env, value, source }: Explained): string {
-  if (value === undefined) return 'nothing: the settings are refused';
-  if (value === null) return 'nothing: it is refused';
+  if (value === undefined) return 'nothing: the settings are invalid';
+  if (value === null) return 'nothing: it is invalid';
   if (source === null) return `${value} (default)`;
   return source === env ? `${value} (from the environment)` : `${value} (from the file that ${source} names)`;
 }
@@ -47,7 +48,7 @@ function textOf(setting: Explained): string {
   const fields = [
     ['takes', allowed],
     ...(isSecret
-      ? [['secret', `never shown whole; ${env}_FILE may name a file that holds it`] as const]
+      ? [['secret', `never shown in full; ${env}_FILE can name a file that holds it`] as const]
       : []),
     ['default', defaultText],
     ['in effect', inEffect(setting)],
@@ -61,15 +62,15 @@ function jsonOf({ meaning, allowed, defaultText, isSecret, value, given, source 
   return { ...effect, meaning, allowed, default: defaultText, secret: isSecret };
 }
 
-/** Says what would stop a server, in its words. */
-async function judge(world: World, reading: ConfigReading): Promise<ExitCode> {
+/** Prints what would stop a server. */
+async function judge(world: OperatorWorld, reading: ConfigReading): Promise<ExitCode> {
   const problems =
     reading.outcome === 'read' ? await world.settingProblems(reading.settings) : reading.refusals;
   for (const problem of problems) world.terminal.err(`${problem}\n`);
   return problems.length === 0 ? 0 : 2;
 }
 
-/** Wrong settings are explained too: that is when it is needed. */
+/** Works with invalid settings too, because that is when it is needed. */
 function explain(world: World, input: Input, reading: ConfigReading): void {
   const all: readonly Explained[] = reading.outcome === 'read' ? reading.effective : reading.entries;
   const settings = selected(all, input);
@@ -77,22 +78,22 @@ function explain(world: World, input: Input, reading: ConfigReading): void {
   printResult(world, input, json, [settings.map(textOf).join('\n\n')]);
 }
 
-async function runConfig(input: Input, world: World): Promise<ExitCode> {
+async function runConfig(input: Input, world: OperatorWorld): Promise<ExitCode> {
   const reading = await world.readConfig();
   if (input.flags.has('explain')) explain(world, input, reading);
   else if (reading.outcome === 'read') printEffective(world, input, reading.effective);
   return judge(world, reading);
 }
 
-export const configCommands: readonly Command[] = [
+export const configCommands: readonly Command<OperatorWorld>[] = [
   {
     path: ['config'],
-    summary: 'print the settings in effect, or one of them, without secrets',
-    words: ['[NAME]'],
+    summary: 'print the settings in effect, without secrets',
+    args: ['[NAME]'],
     options: {
       explain: {
         type: 'boolean',
-        doc: 'say what each means and takes, its default, and where it comes from',
+        doc: 'explain each setting: its meaning, allowed values, default and source',
       },
     },
     example: 'mayfly config MAYFLY_BASE_URL --explain',

@@ -33,12 +33,13 @@ describe('an environment file', () => {
     expect(read('')).toEqual({});
   });
 
-  const form = 'it is not NAME=value; NAME has letters, digits and _, and no digit first';
+  const form =
+    'it is not NAME=value; NAME consists of letters, digits and _, and does not begin with a digit';
   const bare = 'a value with spaces, quotes, #, $, ` or \\ must be in quotes';
   const double =
     'double quotes must enclose the whole value, with \\n, \\t, \\" and \\\\ as the only escapes';
-  const single = 'single quotes must enclose the whole value, and none may be in it';
-  const control = 'there is a control character in it';
+  const single = 'single quotes must enclose the whole value, with no single quote inside';
+  const control = 'it contains a control character';
   it.each([
     ['hunter2', form],
     ['1A=hunter2', form],

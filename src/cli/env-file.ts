@@ -1,27 +1,25 @@
 /**
- * Lines of `NAME=value` (an environment file) and of `NAME=LINK`.
+ * `NAME=value` lines (an environment file) and `NAME=LINK` lines.
  *
- * Programs disagree on quotes, comments and `$` in such files. What they read differently is refused, and nothing is expanded. A
- * refusal gives the line's number and never its text, which may be the secret (P18).
+ * Programs disagree on quotes, comments and `$` in such files. Whatever they read differently is refused, and nothing is expanded. A
+ * refusal names the line's number but never its text, which may be the secret (P18).
  */
 
 export interface Line {
-  /** From 1. */
   readonly number: number;
   readonly text: string;
 }
 
-/** Those that are neither empty nor a comment. */
+/** Skips empty lines and comments. */
 export function contentLines(text: string): Line[] {
   const lines = text.split('\n').map((each, index) => ({ number: index + 1, text: each }));
   return lines.filter((line) => !/^[ \t]*(#.*)?$/.test(line.text));
 }
 
-/** As shells have it. */
-export const nameRule = 'NAME has letters, digits and _, and no digit first';
+export const nameRule = 'NAME consists of letters, digits and _, and does not begin with a digit';
 const assignmentForm = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s;
 
-/** The name, and what follows the first `=`; `null` if the text is not of that form. */
+/** Splits at the first `=`; `null` if there is no valid name. */
 export function splitAssignment(text: string): readonly [name: string, rest: string] | null {
   const [, name, rest] = assignmentForm.exec(text) ?? [];
   return name === undefined || rest === undefined ? null : [name, rest];
@@ -56,13 +54,13 @@ function parseValue(text: string): ParsedValue {
       problem: 'double quotes must enclose the whole value, with \\n, \\t, \\" and \\\\ as the only escapes',
     };
   if (text.startsWith("'"))
-    return { problem: 'single quotes must enclose the whole value, and none may be in it' };
+    return { problem: 'single quotes must enclose the whole value, with no single quote inside' };
   return { problem: 'a value with spaces, quotes, #, $, ` or \\ must be in quotes' };
 }
 
 function parseLine(text: string): Assignment | { readonly problem: string } {
-  // A tab is text; the others are the traces of another encoding, or cannot be in an environment.
-  if (/[^\P{Cc}\t]/u.test(text)) return { problem: 'there is a control character in it' };
+  // Tabs are text. Other control characters hint at another encoding or cannot be in an environment.
+  if (/[^\P{Cc}\t]/u.test(text)) return { problem: 'it contains a control character' };
   const split = splitAssignment(text.replace(/^export +/, ''));
   if (split === null) return { problem: `it is not NAME=value; ${nameRule}` };
   const [name, rest] = split;
@@ -71,7 +69,6 @@ function parseLine(text: string): Assignment | { readonly problem: string } {
   return parsed.value === '' ? { problem: 'the value is empty' } : { name, value: parsed.value };
 }
 
-/** All of it, or every line that is wrong. */
 export function parseEnvFile(text: string): EnvFileOutcome {
   const assignments = new Map<string, Assignment>();
   const refusals: { line: number; problem: string }[] = [];
@@ -87,12 +84,11 @@ export function parseEnvFile(text: string): EnvFileOutcome {
 }
 
 /**
- * How many secrets a command takes from one file or call: three calls for each of them (status, passphrase, reveal) are what a server
- * allows without a pause, and their values leave room in the environment that a system can hand to a program.
+ * A server allows three requests for each of these (status, passphrase, reveal) without a pause, and their values fit into a program's
+ * environment.
  */
 export const maxVariables = 40;
 
-/** A file in a message; `-` is standard input. */
 export function fileLabel(path: string): string {
   return path === '-' ? 'Standard input' : path;
 }

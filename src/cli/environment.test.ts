@@ -1,7 +1,7 @@
 /** `mayfly run`: what it checks before it reads anything, what it hands to the program, and what it says. */
 import { describe, expect, it } from 'bun:test';
-import { cliSecret, fakeWorld } from '../../test/support/cli-world.ts';
-import type { World } from './command.ts';
+import { cliSecret, fakeWorld, type WholeWorld } from '../../test/support/cli-world.ts';
+import { sections } from './commands.ts';
 import type { Program, ProgramExit } from './programs.ts';
 import { runCommand } from './run.ts';
 
@@ -20,7 +20,7 @@ function problem(error: string, status: number): Response {
 }
 
 /** Secrets that open once, a program that ends with 7, and what was asked of both. */
-function installation(waiting: Record<string, Waiting>, overrides: Partial<World> = {}, input = '') {
+function installation(waiting: Record<string, Waiting>, overrides: Partial<WholeWorld> = {}, input = '') {
   const left = new Map(Object.entries(waiting));
   const requests: string[] = [];
   const reveals: string[] = [];
@@ -60,7 +60,7 @@ function installation(waiting: Record<string, Waiting>, overrides: Partial<World
     input,
   );
   const run = async (...args: string[]) => {
-    const code = await runCommand(['run', ...args], world);
+    const code = await runCommand(['run', ...args], sections, world);
     return { code, ...written, requests, reveals, programs };
   };
   return { run, world };
@@ -128,7 +128,7 @@ describe('the passphrase', () => {
     };
     const terminal = { ...world.terminal, isInteractive: true, askHidden };
     const { programs } = await installation(locked, { terminal }).run(...given, ...deploy);
-    expect([asked, programs.length]).toEqual([['Passphrase of B: '], 1]);
+    expect([asked, programs.length]).toEqual([['Passphrase for B: '], 1]);
   });
 
   it('that is missing or wrong consumes nothing, not even the secrets without one (P3)', async () => {
@@ -148,7 +148,7 @@ describe('the passphrase', () => {
     expect(wrong).toMatchObject({
       code: 1,
       err:
-        'B: The passphrase is missing or wrong. The secret was not consumed.\n' +
+        'B: The passphrase is missing or wrong. The secret was not opened.\n' +
         'The command was not started. Nothing was read.\n',
       reveals: [],
     });
@@ -160,7 +160,7 @@ describe('a run that fails', () => {
     expect(await installation(three).run(...given, '--', 'depoly', '--now')).toMatchObject({
       code: 1,
       out: '',
-      err: 'There is no command depoly that can be run here.\nThe command was not started. Nothing was read.\n',
+      err: 'Command not found: depoly.\nThe command was not started. Nothing was read.\n',
       reveals: [],
     });
   });
@@ -168,7 +168,7 @@ describe('a run that fails', () => {
   it('because secrets are gone names all of those, and consumes none of the others (P3)', async () => {
     const { [keyB]: only } = three;
     const left = only === undefined ? {} : { [keyB]: only };
-    const gone = 'There is no such secret: it was read, burned, has expired, or never existed.';
+    const gone = 'There is no such secret: it was read, burned or has expired, or the link is wrong.';
     const { code, err, reveals } = await installation(left).run(...given, ...deploy);
     expect([code, reveals]).toEqual([1, []]);
     expect(err).toBe(`A: ${gone}\nC: ${gone}\nThe command was not started. Nothing was read.\n`);
@@ -196,12 +196,12 @@ describe('a run that fails', () => {
     const first = { ...three, [keyA]: { value: 'one', fault: 'lost' } as const };
     expect((await installation(first).run(...args)).err).toBe(
       'A: http://localhost:3000 could not be reached.\n' +
-        'The command was not started. It is unknown whether A was read.\n',
+        'The command was not started. A may have been read.\n',
     );
     const second = { ...three, [keyB]: { value: 'two', fault: 'lost' } as const };
     expect((await installation(second).run(...args)).err).toBe(
       'B: http://localhost:3000 could not be reached.\n' +
-        'The command was not started. A was read and lost. It is unknown whether B was read.\n',
+        'The command was not started. A was read and lost. B may have been read.\n',
     );
   });
 
@@ -210,7 +210,7 @@ describe('a run that fails', () => {
     const { code, out, err, reveals, programs } = await installation(nul).run(...given, ...deploy);
     expect([code, out, reveals, programs]).toEqual([1, '', [keyA, keyB], []]);
     expect(err).toBe(
-      'B holds a NUL byte, which an environment cannot hold.\n' +
+      'B contains a NUL byte, which environment variables cannot hold.\n' +
         'The command was not started. A and B were read and lost.\n',
     );
   });
@@ -228,7 +228,7 @@ describe('a run that fails', () => {
 });
 
 const usage = 'Usage: mayfly run [OPTIONS] -- COMMAND [ARGS]\nSee mayfly run --help.\n';
-const form = 'NAME has letters, digits and _, and no digit first';
+const form = 'NAME consists of letters, digits and _, and does not begin with a digit';
 
 describe('wrong usage of mayfly run', () => {
   const receipt = `http://localhost:3000/receipt/${keyB}`;
@@ -236,36 +236,35 @@ describe('wrong usage of mayfly run', () => {
   const cases: [args: readonly string[], words: string, input: string][] = [
     [['deploy'], 'Put -- before COMMAND.\n', ''],
     [['--secret', `A=${keyA}`], 'COMMAND is missing.\n', ''],
-    [deploy, 'There is no secret: use --secret NAME=LINK or --secrets-file.\n', ''],
+    [deploy, 'Missing secrets: use --secret NAME=LINK or --secrets-file.\n', ''],
     [['--secret', ...deploy], '--secret needs a value: --secret NAME=LINK.\n', ''],
     [['--secret', cliSecret, ...deploy], `--secret number 1: it is not NAME=LINK; ${form}.\n`, ''],
     [['--secret', `1A=${keyA}`, ...deploy], `--secret number 1: it is not NAME=LINK; ${form}.\n`, ''],
     [
       ['--secret', `A=${cliSecret}`, '--secret', `B=${receipt}`, ...deploy],
-      "--secret number 1: what follows = is not a secret's link or key.\n" +
-        "--secret number 2: what follows = is not a secret's link or key.\n",
+      "--secret number 1: the text after = is not a secret's link or key.\n" +
+        "--secret number 2: the text after = is not a secret's link or key.\n",
       '',
     ],
     [
       ['--secret', `A=${keyA}`, '--secret', `A=${keyB}`, ...deploy],
-      '--secret number 2: an earlier one has the same name.\n',
+      '--secret number 2: duplicate name.\n',
       '',
     ],
     [
       ['--secret', `A=${keyA}`, '--secret', `B=${linkOf(keyA)}`, ...deploy],
-      '--secret number 2: an earlier one has the same link, which opens only once.\n',
+      '--secret number 2: duplicate link, which opens only once.\n',
       '',
     ],
     [
       ['--secret', `B=${keyB}`, '--secrets-file', '-', ...deploy],
-      `Standard input, line 2: it is not NAME=LINK; ${form}.\n` +
-        'Standard input, line 4: an earlier one has the same name.\n',
+      `Standard input, line 2: it is not NAME=LINK; ${form}.\nStandard input, line 4: duplicate name.\n`,
       `# links\nexport A=${keyA}\n\nB=${keyC}\n`,
     ],
-    [['--secrets-file', '-', ...deploy], 'A command gets at most 40 secrets.\n', many],
+    [['--secrets-file', '-', ...deploy], 'Too many secrets: the limit is 40.\n', many],
     [
       ['--secrets-file', '-', '--passphrase-file', '-', ...deploy],
-      'Standard input cannot hold both the links and the passphrase: put one in a file.\n',
+      'Links and passphrase cannot both come from standard input: put one in a file.\n',
       '',
     ],
   ];
@@ -278,6 +277,6 @@ describe('wrong usage of mayfly run', () => {
   it('self-test: the largest number of secrets is taken', async () => {
     const most = many.split('\n').slice(1).join('\n');
     const { err } = await installation(three, {}, most).run('--secrets-file', '-', ...deploy);
-    expect(err).toContain('N1: Nothing here has this key');
+    expect(err).toContain('N1: Unknown key');
   });
 });

@@ -1,14 +1,16 @@
 /**
  * `mayfly run`: a program with secrets in its environment, and nowhere else.
  *
- * A reveal cannot be undone. So everything that shows without one is checked first: names, links, the program, that every secret still
- * waits, and every passphrase that the server can check. That of an end-to-end secret shows only when it is read: those are first. Values are in no message, argument or file, nor in this process's own environment (P18).
+ * A reveal cannot be undone, so everything else is checked first: names, links, the program, that every secret is still unread, and every
+ * passphrase that the server can check. It cannot check an end-to-end secret's, so those secrets are opened first. Values appear in no
+ * message, argument or file, nor in this process's environment (P18).
  */
 import { MayflyError, parseLink, type Revealed } from '../../sdk/mayfly.ts';
 import { readAs } from '../config/text.ts';
 import {
   type ChosenClient,
   clientChooser,
+  type PeopleWorld,
   passphraseOptions,
   readPassphrase,
   sentenceOf,
@@ -24,12 +26,12 @@ interface NamedLink {
   readonly name: string;
   readonly link: string;
   readonly key: string;
-  /** Whether its link has an end, which opens an end-to-end secret. */
+  /** The link has a fragment, which opens an end-to-end secret. */
   readonly isWhole: boolean;
 }
 
 interface Entry {
-  /** Names it without its text. */
+  /** Identifies the entry without quoting it. */
   readonly label: string;
   readonly text: string;
 }
@@ -38,7 +40,7 @@ async function readEntries(input: Input, world: World): Promise<Entry[]> {
   const { secret: given = [] } = input.lists;
   const file = input.texts['secrets-file'];
   if (file === '-' && input.texts['passphrase-file'] === '-')
-    throw new UsageError('Standard input cannot hold both the links and the passphrase: put one in a file.');
+    throw new UsageError('Links and passphrase cannot both come from standard input: put one in a file.');
   const entries = given.map((text, index) => ({ label: `--secret number ${index + 1}`, text }));
   if (file === undefined) return entries;
   const lines = contentLines(await readTextFrom(file, 'lines', world));
@@ -57,14 +59,14 @@ function parseEntry(
   const [name, link] = split;
   const parsed = parseLink(link);
   if (parsed === null || parsed.kind === 'receipt')
-    return { problem: "what follows = is not a secret's link or key" };
-  if (earlier.some((other) => other.name === name)) return { problem: 'an earlier one has the same name' };
+    return { problem: "the text after = is not a secret's link or key" };
+  if (earlier.some((other) => other.name === name)) return { problem: 'duplicate name' };
   if (earlier.some((other) => other.key === parsed.key))
-    return { problem: 'an earlier one has the same link, which opens only once' };
+    return { problem: 'duplicate link, which opens only once' };
   return { name, link, key: parsed.key, isWhole: parsed.fragment !== null };
 }
 
-/** @throws UsageError that says what is wrong with each of them */
+/** @throws UsageError with a line for each wrong entry */
 function parseEntries(entries: readonly Entry[]): NamedLink[] {
   const links: NamedLink[] = [];
   const problems: string[] = [];
@@ -74,13 +76,12 @@ function parseEntries(entries: readonly Entry[]): NamedLink[] {
     else links.push(parsed);
   }
   if (problems.length > 0) throw new UsageError(problems.slice(0, 10).join('\n'));
-  if (links.length === 0)
-    throw new UsageError('There is no secret: use --secret NAME=LINK or --secrets-file.');
-  if (links.length > maxVariables) throw new UsageError(`A command gets at most ${maxVariables} secrets.`);
+  if (links.length === 0) throw new UsageError('Missing secrets: use --secret NAME=LINK or --secrets-file.');
+  if (links.length > maxVariables) throw new UsageError(`Too many secrets: the limit is ${maxVariables}.`);
   return links;
 }
 
-/** The loader, a shell or a runtime finds code by these names, so the link's creator would choose what runs. */
+/** Loaders, shells and runtimes find code by these variables, so the link's creator would choose what runs. */
 const codeNames =
   /^(?:LD_.+|DYLD_.+|PATH|SHELL|ENV|BASH_ENV|PERL5(?:LIB|OPT|DB)|PYTHON(?:PATH|HOME|STARTUP)|RUBY(?:LIB|OPT)|NODE_(?:OPTIONS|PATH)|BUN_OPTIONS|(?:JAVA_TOOL|JDK_JAVA|_JAVA)_OPTIONS|CLASSPATH|GIT_(?:SSH|SSH_COMMAND|ASKPASS|EXEC_PATH)|EDITOR|VISUAL|PAGER)$/;
 
@@ -89,19 +90,18 @@ function warnOfCode(links: readonly NamedLink[], world: World): void {
   if (names.length === 0) return;
   const sets = names.length === 1 ? 'decides' : 'decide';
   world.terminal.err(
-    `${listed(names)} ${sets} which code COMMAND runs. Take such a link only from somebody you trust.\n`,
+    `${listed(names)} ${sets} which code COMMAND runs. Use such a link only if you trust its sender.\n`,
   );
 }
 
 interface NamedSecret extends NamedLink, ChosenClient {}
 
-/** Why the program is not started. */
 class Stop extends Error {
   override readonly name = 'Stop';
   readonly code: string;
-  /** The names whose values were read and are lost. */
+  /** Names whose values were read and lost. */
   readonly lost: readonly string[];
-  /** The name of which nobody knows whether its value was read. */
+  /** The name whose value may have been read. */
   readonly unsure: string | null;
 
   constructor(
@@ -126,7 +126,7 @@ function lossWords({ lost, unsure }: Stop): string {
   if (lost.length === 0 && unsure === null) return 'Nothing was read.';
   const gone =
     lost.length === 0 ? [] : [`${listed(lost)} ${lost.length === 1 ? 'was' : 'were'} read and lost.`];
-  return [...gone, ...(unsure === null ? [] : [`It is unknown whether ${unsure} was read.`])].join(' ');
+  return [...gone, ...(unsure === null ? [] : [`${unsure} may have been read.`])].join(' ');
 }
 
 function refusalOf(secret: NamedSecret, error: unknown): { code: string; sentence: string } {
@@ -134,7 +134,7 @@ function refusalOf(secret: NamedSecret, error: unknown): { code: string; sentenc
   return { code: error.code, sentence: `${secret.name}: ${sentenceOf(error, secret)}` };
 }
 
-/** Whether each needs a passphrase. @throws Stop that names every one that cannot be read */
+/** Finds those with a passphrase. @throws Stop that names every secret that cannot be opened */
 async function assertWaiting(secrets: readonly NamedSecret[]): Promise<ReadonlySet<NamedSecret>> {
   const protectedOnes = new Set<NamedSecret>();
   const refusals: { code: string; sentence: string }[] = [];
@@ -157,7 +157,7 @@ async function assertWaiting(secrets: readonly NamedSecret[]): Promise<ReadonlyS
   );
 }
 
-/** By name, and right where the server can tell. @throws Stop */
+/** By name; checked where the server can. @throws Stop */
 async function provePassphrases(
   protectedOnes: ReadonlySet<NamedSecret>,
   given: string | undefined,
@@ -165,7 +165,7 @@ async function provePassphrases(
 ): Promise<ReadonlyMap<string, string>> {
   const passphrases = new Map<string, string>();
   for (const secret of protectedOnes) {
-    const passphrase = given ?? (await world.terminal.askHidden(`Passphrase of ${secret.name}: `));
+    const passphrase = given ?? (await world.terminal.askHidden(`Passphrase for ${secret.name}: `));
     if (passphrase === null) {
       const sentence = `${secret.name} needs a passphrase: use --passphrase-file or MAYFLY_PASSPHRASE.`;
       throw new Stop('incorrect_passphrase', [sentence]);
@@ -181,12 +181,12 @@ async function provePassphrases(
   return passphrases;
 }
 
-/** A file is what a variable can hold if it is text. @throws Stop */
+/** @throws Stop for what a variable cannot hold */
 function textOf({ value, file }: Revealed, { name }: NamedSecret, lost: readonly string[]): string {
   const text = value ?? decodeOrNull(file?.bytes ?? new Uint8Array());
-  if (text === null) throw new Stop('not_text', [`${name} is a file that is no text.`], [...lost, name]);
+  if (text === null) throw new Stop('not_text', [`${name} is a file that is not text.`], [...lost, name]);
   if (!text.includes('\0')) return text;
-  const sentence = `${name} holds a NUL byte, which an environment cannot hold.`;
+  const sentence = `${name} contains a NUL byte, which environment variables cannot hold.`;
   throw new Stop('nul_byte', [sentence], [...lost, name]);
 }
 
@@ -212,14 +212,14 @@ async function reveal(secret: NamedSecret, passphrase: string | undefined, lost:
   }
 }
 
-/** The values, by name. @throws Stop at the first that cannot be had: those after it still wait */
+/** The values by name. @throws Stop at the first that cannot be opened: those after it stay unread */
 async function revealAll(
   secrets: readonly NamedSecret[],
   passphrases: ReadonlyMap<string, string>,
   isExact: boolean,
 ): Promise<Map<string, string>> {
   const values = new Map<string, string>();
-  // A wrong passphrase that shows only now costs none of the others.
+  // First, so that a passphrase that is wrong costs none of the others.
   const isUnproven = ({ isWhole, name }: NamedSecret) => isWhole && passphrases.has(name);
   const inTurn = [...secrets.filter(isUnproven), ...secrets.filter((secret) => !isUnproven(secret))];
   for (const secret of inTurn) {
@@ -229,11 +229,14 @@ async function revealAll(
   return values;
 }
 
-async function runWith(secrets: readonly NamedSecret[], input: Input, world: World): Promise<ProgramExit> {
+async function runWith(
+  secrets: readonly NamedSecret[],
+  input: Input,
+  world: PeopleWorld,
+): Promise<ProgramExit> {
   const [command = '', ...args] = input.rest;
   const file = await world.programs.find(command);
-  if (file === null)
-    throw new Stop('command_not_found', [`There is no command ${plain(command)} that can be run here.`]);
+  if (file === null) throw new Stop('command_not_found', [`Command not found: ${plain(command)}.`]);
   const given = await readPassphrase(input, world);
   const protectedOnes = await assertWaiting(secrets);
   const passphrases = await provePassphrases(protectedOnes, given, world);
@@ -248,7 +251,7 @@ async function runWith(secrets: readonly NamedSecret[], input: Input, world: Wor
   );
 }
 
-async function runRun(input: Input, world: World): Promise<ExitCode | ProgramExit> {
+async function runRun(input: Input, world: PeopleWorld): Promise<ExitCode | ProgramExit> {
   const links = parseEntries(await readEntries(input, world));
   warnOfCode(links, world);
   const choose = await clientChooser(input, world);
@@ -264,27 +267,27 @@ async function runRun(input: Input, world: World): Promise<ExitCode | ProgramExi
   }
 }
 
-export const environmentCommands: readonly Command[] = [
+export const environmentCommands: readonly Command<PeopleWorld>[] = [
   {
     path: ['run'],
-    summary: 'read secrets once and run a command with them in its environment',
+    summary: 'run a command with secrets in its environment',
     rest: 'COMMAND [ARGS]',
     options: {
       secret: {
         type: 'string',
         value: 'NAME=LINK',
         isRepeatable: true,
-        doc: 'read LINK into the variable NAME; may be repeated; ps and the history of the shell show it',
+        doc: 'open LINK into the variable NAME; repeatable; visible in ps and the shell history',
       },
       'secrets-file': {
         type: 'string',
         value: 'FILE',
-        doc: 'read NAME=LINK lines from a file, - for standard input: ps does not show these',
+        doc: 'read NAME=LINK lines from a file (-: standard input); not visible in ps',
       },
       ...passphraseOptions,
       exact: {
         type: 'boolean',
-        doc: 'hand on values byte for byte: otherwise the line break after a single line and a byte order mark are left out',
+        doc: 'pass values byte for byte; otherwise a byte order mark and the line break after a single line are dropped',
       },
       ...serverOption,
     },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fakeLogins, runCli as run } from '../../test/support/cli-world.ts';
 import { readConfig } from '../config/read.ts';
 import { Sensitive } from '../core/sensitive.ts';
-import { fetchedFrom } from './fetched-from.ts';
+import { fetchedFrom } from './client.ts';
 
 let folder = '';
 let installed = '';

@@ -35,7 +35,7 @@ describe('mayfly health', () => {
   it('ends with 1 when the server is not ready', async () => {
     const { code, out, err } = await runHealth({}, 503, ['--json']);
     expect([code, out]).toEqual([1, '{"error":"not_ready"}\n']);
-    expect(err).toBe('http://127.0.0.1:3000 answers that it is not ready: see its log.\n');
+    expect(err).toBe('http://127.0.0.1:3000 is not ready: see its log.\n');
   });
 
   it('ends with 1 when nothing answers', async () => {

@@ -1,31 +1,20 @@
-/** `mayfly health`: whether the server or router of these settings is ready, for a container's health check. */
+/** `mayfly health`, for a container's health check of its server or router. */
 import { isIPv6 } from 'node:net';
-import {
-  type Command,
-  type ExitCode,
-  type Input,
-  printResult,
-  readSettings,
-  refuse,
-  type World,
-} from './command.ts';
+import { type Command, type ExitCode, type Input, printResult, Refusal, readSettings } from './command.ts';
+import type { OperatorWorld } from './operator.ts';
 
-/** A server that takes longer is no use to anybody who waits. */
 const answerLimitMs = 5_000;
 
-/** Where a server that listens on this host is reached from its own machine. */
+/** How to reach a server that listens on this host from its own machine. */
 function ownHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return isIPv6(host) ? `[${host}]` : host;
 }
 
-/**
- * The status of the answer to a GET, `null` when none comes in time. Unlike `fetch` it uses no proxy: one that a container is given for
- * everything does not lead back into it.
- */
+/** The status of a GET; `null` when no answer comes in time. Unlike `fetch`, uses no proxy, which would not lead back into a container. */
 export async function statusOf(url: string, limitMs: number): Promise<number | null> {
-  // Every other command starts without it.
+  // No other command needs it.
   const { get } = await import('node:http');
   return new Promise((resolve) => {
     const request = get(url, { signal: AbortSignal.timeout(limitMs) }, (response) => {
@@ -36,22 +25,21 @@ export async function statusOf(url: string, limitMs: number): Promise<number | n
   });
 }
 
-async function runHealth(input: Input, world: World): Promise<ExitCode> {
+async function runHealth(input: Input, world: OperatorWorld): Promise<ExitCode> {
   const settings = await readSettings(world);
   const server = `http://${ownHost(settings.host)}:${settings.port}`;
   const status = await world.statusOf(`${server}/readyz`, answerLimitMs);
-  // A server refuses to start with these, while a router does without them.
+  // A server refuses to start with these; a router does not use them.
   const faults = settings.serverFaults.map(({ sentence }) => ` ${sentence}`).join('');
-  if (status === null) return refuse(world, input, 'unreachable', `${server} does not answer.${faults}`);
-  if (status !== 200)
-    return refuse(world, input, 'not_ready', `${server} answers that it is not ready: see its log.`);
+  if (status === null) throw new Refusal('unreachable', `${server} does not answer.${faults}`);
+  if (status !== 200) throw new Refusal('not_ready', `${server} is not ready: see its log.`);
   return printResult(world, input, { ready: true }, ['ready']);
 }
 
-export const healthCommands: readonly Command[] = [
+export const healthCommands: readonly Command<OperatorWorld>[] = [
   {
     path: ['health'],
-    summary: 'ask the server of these settings whether it is ready',
+    summary: 'check whether the server is ready',
     example: 'mayfly health',
     run: runHealth,
   },

@@ -14,11 +14,12 @@ import { createService } from '../core/secrets/service.ts';
 import { rootCheck } from '../crypto/keyring.ts';
 import { readRootKeys } from '../ops/root-key-file.ts';
 import { openRootKeys } from '../ops/root-keys.ts';
+import { sections } from './commands.ts';
 import { runCommand } from './run.ts';
 
 const firstInUse =
-  'Secrets wait under root 1: mayfly keys rotate re-wraps them, or says until when they wait. ' +
-  'What was created with an Idempotency-Key keeps its root for 24 hours.\n';
+  'Secrets are stored under root 1: mayfly keys rotate re-wraps them or says when they expire. ' +
+  'A secret created with an Idempotency-Key needs its root for 24 hours.\n';
 
 let folder = '';
 let path = '';
@@ -74,7 +75,7 @@ async function installation(options: Parameters<typeof createBench>[0] = {}) {
       if (answer !== undefined) world.terminal.err(question);
       return answer ?? null;
     };
-    const code = await runCommand(['keys', ...args.split(' ')], {
+    const code = await runCommand(['keys', ...args.split(' ')], sections, {
       ...world,
       terminal: { ...world.terminal, ask },
     });
@@ -131,9 +132,9 @@ describe('mayfly keys add', () => {
     expect(await keys('add')).toEqual(
       said(
         0,
-        `Added root 2 to ${path}. Keep a copy of the file, apart from the store’s backups.\n` +
+        `Added root 2 to ${path}. Back up the file, separately from the store.\n` +
           'Running servers wrap new secrets under it within 4 seconds.\n' +
-          'Next: mayfly keys rotate re-wraps what waits under the older roots.\n',
+          'Next: mayfly keys rotate re-wraps the secrets under older roots.\n',
       ),
     );
     expect((await keys('list')).out).toContain(`2\t${dayOf2027}\tcurrent`);
@@ -205,7 +206,7 @@ describe('mayfly keys rotate', () => {
     });
     expect(waits).toEqual([3_000]);
     expect(rotated.err).toStartWith(
-      'Waiting up to 4 seconds for servers to take root 2.\nDone. 2 secrets re-wrapped under root 2.\n',
+      'Waiting up to 4 seconds for servers to use root 2.\nDone. 2 secrets re-wrapped under root 2.\n',
     );
     expect(await store.findFirstOpenRoot()).toBe(2);
     await expect(share('too late')).rejects.toMatchObject({ code: 'unavailable' });
@@ -256,9 +257,9 @@ describe('mayfly keys rotate', () => {
       said(
         0,
         'Done. 1 secret re-wrapped under root 2.\n' +
-          '1 secret from an earlier version of Mayfly cannot be re-wrapped. The older roots are needed until it is read, ' +
+          '1 secret from an earlier version of Mayfly cannot be re-wrapped. Keep the older roots until it is read, ' +
           'burned or expired: 2026-09-22T14:13:20Z at the latest.\n' +
-          '1 damaged secret cannot be opened under any root and will expire as it is.\n',
+          '1 damaged secret cannot be opened under any root and will expire unread.\n',
       ),
     );
     const json = { root: 2, rewrapped: 0, fixed: 1, fixed_until: startOfTime + 86_400, damaged: 1 };
@@ -289,7 +290,7 @@ describe('mayfly keys rotate', () => {
 
 describe('mayfly keys retire', () => {
   const facts = () =>
-    `No secret waits under root 1. Once removed from ${path}, it is only in your copies of the file.\n`;
+    `No secret is stored under root 1. Once removed from ${path}, it exists only in your copies of the file.\n`;
 
   async function rotated() {
     const made = await installation();
@@ -309,13 +310,13 @@ describe('mayfly keys retire', () => {
     expect(await keys('retire --json')).toEqual({
       code: 1,
       out: '{"error":"not_confirmed"}\n',
-      err: `${facts()}Nobody can be asked here: add --yes.\n`,
+      err: `${facts()}No terminal to ask for confirmation: add --yes.\n`,
     });
     expect(kidsInFile()).toEqual([1, 2]);
   });
 
   it('removes what is not in use after a yes, or with --yes', async () => {
-    const done = `Done. PATH has root 2. Replace the copies that you keep of it.\n`;
+    const done = `Done. PATH now has root 2. Replace your copies of it.\n`;
     for (const [args, answer, words] of [
       ['retire', 'y\n', 'Remove root 1? [y/N] '],
       ['retire', 'YES', 'Remove root 1? [y/N] '],
@@ -338,7 +339,7 @@ describe('mayfly keys retire', () => {
     expect(await store.rootKidsInUse()).toEqual([2]);
     const { code, out, err } = await keys('retire --yes --json');
     expect([code, JSON.parse(out)]).toEqual([0, { retired: [1, 3], roots: [2, 4] }]);
-    expect(err).toStartWith('No secret waits under roots 1 and 3. Once removed from ');
+    expect(err).toStartWith('No secret is stored under roots 1 and 3. Once removed from ');
     expect(err.split('\n').length).toBe(2);
   });
 
@@ -361,7 +362,7 @@ describe('mayfly keys retire', () => {
     const late: { readonly secretKey: string }[] = [];
     const meanwhile = async () => late.push(await share('late'));
     const retired = await keys('retire --yes', { fileAgeMs: 0, meanwhile });
-    const waiting = `${facts()}Waiting up to 4 seconds for servers to take root 2.\n`;
+    const waiting = `${facts()}Waiting up to 4 seconds for servers to use root 2.\n`;
     expect(retired).toEqual(said(1, waiting + firstInUse));
     expect(kidsInFile()).toEqual([1, 2]);
     expect(await Promise.all(late.map(({ secretKey }) => read(secretKey)))).toEqual(['late']);
@@ -416,7 +417,7 @@ describe('mayfly keys', () => {
     const { world, written } = fakeWorld({
       openAccounts: async () => ({ outcome: 'no_store', problem: 'There is no store here.' }),
     });
-    const run = (args: readonly string[], over = {}) => runCommand(args, { ...world, ...over });
+    const run = (args: readonly string[], over = {}) => runCommand(args, sections, { ...world, ...over });
     const args = ['keys', ...command.split(' ')];
     expect([await run([...args, '--json']), written]).toEqual([
       1,

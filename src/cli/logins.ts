@@ -1,8 +1,8 @@
 /**
- * Logins: for each server the account, and its API token in the system's keyring; where there is none, in the file that lists them,
- * which only this user can read.
+ * Logins: an account for each server, with its API token in the system's keyring or, without one, in the file that lists the logins and
+ * that only this user can read.
  *
- * A token is given out for the very server that it was kept for, and for no other.
+ * A token is released only for the server that it was saved for.
  */
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -21,23 +21,22 @@ export interface Login {
 export interface Logins {
   /** Oldest first. */
   readonly all: readonly Login[];
-  /** The file that lists them. */
   readonly path: string;
-  /** `null`: the keyring does not give it out. */
+  /** `null`: the keyring does not release it. */
   tokenOf(login: Login): Promise<Sensitive<string> | null>;
-  /** In place of an earlier one of the server. */
+  /** Replaces the server's earlier login. */
   keep(server: string, username: string, token: Sensitive<string>): Promise<LoginPlace>;
-  /** Whether the token is gone too; a keyring that does not open keeps it. */
+  /** Returns whether the token is gone too: a keyring that does not open keeps it. */
   remove(login: Login): Promise<boolean>;
 }
 
 export type LoginsOutcome =
   | { readonly outcome: 'open'; readonly logins: Logins }
-  /** This user has no folder for settings, as a service without HOME. */
+  /** This user has no folder for settings, like a service without HOME. */
   | { readonly outcome: 'nowhere'; readonly problem: string }
   | { readonly outcome: 'refused'; readonly problem: string };
 
-/** The system's own store of passwords; each method throws where there is none. */
+/** The system's password store; each method throws if there is none. */
 export interface Keyring {
   get(account: { service: string; name: string }): Promise<string | null>;
   set(account: { service: string; name: string; value: string }): Promise<void>;
@@ -46,7 +45,6 @@ export interface Keyring {
 
 interface Entry {
   readonly username: string;
-  /** Absent when the keyring has it. */
   readonly token?: string;
 }
 
@@ -55,8 +53,7 @@ type Entries = ReadonlyMap<string, Entry>;
 const service = 'mayfly';
 const othersBits = 0o077;
 
-/** `null` where this system names no folder for it. */
-export function credentialsPath(environment: Environment, platform: string): string | null {
+function credentialsPath(environment: Environment, platform: string): string | null {
   const { XDG_CONFIG_HOME, HOME, APPDATA } = environment;
   const folder = platform === 'win32' ? APPDATA : XDG_CONFIG_HOME || (HOME && join(HOME, '.config'));
   return folder ? join(folder, 'mayfly', 'credentials.json') : null;
@@ -91,21 +88,21 @@ async function readEntries(path: string, platform: string): Promise<Found> {
   if (found === null) return { entries: new Map() };
   // Windows has no such bits; its folder for settings belongs to the user.
   if (platform !== 'win32' && (found.mode & othersBits) !== 0)
-    return { problem: `${path} may be read by others: chmod 600 it, and replace the tokens in it.` };
+    return { problem: `Other users can read ${path}: chmod 600 it, and replace its tokens.` };
   try {
     const entries = parseEntries(readAs('document', await readFile(path)));
     if (entries !== null) return { entries };
   } catch {
-    // The same words hold for what cannot be read and what is not JSON.
+    // The message below covers unreadable files and invalid JSON.
   }
-  return { problem: `${path} cannot be read as mayfly login writes it: remove it, and log in again.` };
+  return { problem: `${path} is damaged or unreadable: remove it, and log in again.` };
 }
 
-/** Whole or not at all, and never readable by others. */
+/** Atomic, and never readable by others. */
 async function writeEntries(path: string, entries: Entries): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}`;
-  // Left behind by a process that ended before it was done.
+  // A process that was killed may have left one.
   await rm(draft, { force: true });
   const file = await open(draft, 'wx', 0o600);
   try {
@@ -165,7 +162,7 @@ export async function openLogins(
 ): Promise<LoginsOutcome> {
   const path = credentialsPath(environment, platform);
   if (path === null)
-    return { outcome: 'nowhere', problem: 'There is no folder for logins: set HOME or XDG_CONFIG_HOME.' };
+    return { outcome: 'nowhere', problem: 'No folder for logins: set HOME or XDG_CONFIG_HOME.' };
   const found = await readEntries(path, platform);
   if ('problem' in found) return { outcome: 'refused', problem: found.problem };
   return { outcome: 'open', logins: createLogins(path, found.entries, keyring) };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test';
 import { fakeWorld, runCli } from '../../test/support/cli-world.ts';
 import type { StoreMove, StoreMoveOutcome } from '../core/store-copies.ts';
-import type { Moves } from './command.ts';
+import type { Moves } from './operator.ts';
 
 const copied: StoreMoveOutcome = { outcome: 'copied', rows: 7, from: '/srv/one', to: '/srv/two' };
 const command = ['migrate-store', 'sqlite:/srv/one', 'sqlite:/srv/two'];
@@ -35,8 +35,8 @@ describe('mayfly migrate-store', () => {
     const { code, out, err } = await runCli(command, { moves });
     expect([code, out, asked]).toEqual([0, '', ['sqlite:/srv/one sqlite:/srv/two']]);
     expect(err).toBe(
-      '30 % of 100 rows\n100 % of 100 rows\nCopied 7 rows. /srv/one serves as before, and what changes there is copied when this ' +
-        'is run again. With --finish it closes, and the other takes its place.\n',
+      '30 % of 100 rows\n100 % of 100 rows\nCopied 7 rows. /srv/one keeps serving; run this again to copy later changes. ' +
+        '--finish closes it and opens the copy.\n',
     );
   });
 
@@ -59,7 +59,7 @@ describe('mayfly migrate-store', () => {
     const { asked, moves } = recorder();
     const { code, err } = await runCli(['migrate-store', 'sqlite:/srv/one', '--cancel'], { moves });
     expect([code, asked]).toEqual([0, ['cancel sqlite:/srv/one']]);
-    expect(err).toContain('FROM serves as before');
+    expect(err).toContain('FROM keeps serving');
     expect((await runCli([...command, '--cancel'], { moves })).code).toBe(2);
     expect((await runCli(['migrate-store', 'sqlite:/srv/one'], { moves })).code).toBe(2);
   });
@@ -92,9 +92,9 @@ describe('mayfly store accept-restore', () => {
     const ended = await runCli(['store', 'accept-restore'], { restores: given, terminal });
     expect([ended.code, asked]).toEqual([code, [...calls]]);
     expect(written.join('')).toStartWith(
-      'The store that was restored is of 2027-01-15T08:00:00Z: 2 waiting secrets, 1 account.\n',
+      'The restored store is from 2027-01-15T08:00:00Z: 2 unread secrets, 1 account.\n',
     );
-    expect(written.join('')).toContain('those links no longer open');
+    expect(written.join('')).toContain('their links stop working');
   });
 
   it('changes nothing where nothing was restored', async () => {

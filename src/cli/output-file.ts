@@ -1,39 +1,36 @@
-/**
- * A new file for a value that can be had only once: opened before the value is where its name is known, so that a path that cannot be
- * written costs nothing; readable by this user alone.
- */
+/** A new file for a value that opens only once: opened first, so that an unwritable path costs nothing, and readable only by this user. */
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 export interface OutputFile {
-  /** All of it, on the disk. @throws when it cannot; nothing of it is then left in the file system */
+  /** Writes and syncs everything. @throws after removing what was written */
   keep(content: string | Uint8Array): Promise<void>;
-  /** Everything is as before `open`. */
+  /** Undoes the opening. */
   drop(): Promise<void>;
 }
 
 export type OutputFileOutcome =
   | { readonly outcome: 'open'; readonly file: OutputFile }
-  /** `isTaken`: another name would do. */
+  /** `isTaken`: another name would work. */
   | { readonly outcome: 'refused'; readonly problem: string; readonly isTaken: boolean };
 
-export interface Place {
-  /** What is opened. */
+interface Place {
+  /** The file to write. */
   readonly path: string;
-  /** What it becomes once it is written; the same, or a file that it replaces. */
+  /** Its final name: the same, or that of the file it replaces. */
   readonly target: string;
 }
 
 const ownerOnly = 0o600;
 
 const sentences: Readonly<Record<string, string>> = {
-  EEXIST: 'is there already: choose another name, or replace it with --force',
+  EEXIST: 'already exists: choose another name, or replace it with --force',
   ENOENT: 'is in a folder that does not exist',
   ENOTDIR: 'is in a folder that does not exist',
   EISDIR: 'is a folder',
-  EACCES: 'may not be written by this user',
-  EPERM: 'may not be written by this user',
-  EROFS: 'is on a file system that cannot be written',
+  EACCES: 'is not writable for this user',
+  EPERM: 'is not writable for this user',
+  EROFS: 'is on a read-only file system',
 };
 
 export function reasonOf(error: unknown): string {
@@ -46,11 +43,11 @@ function refusalOf(path: string, error: unknown): OutputFileOutcome {
   return { outcome: 'refused', problem, isTaken: code === 'EEXIST' };
 }
 
-/** Beside the file that it replaces, which stays whole until then. */
+/** Next to the file to replace, which stays intact until then. */
 async function placeOfReplacement(path: string): Promise<Place> {
   const found = await stat(path).catch(() => null);
   if (found === null) return { path, target: path };
-  // A device or a pipe would be replaced by a file for everybody.
+  // Would replace a device or pipe for every user.
   if (!found.isFile())
     throw Object.assign(new Error(), { code: found.isDirectory() ? 'EISDIR' : 'no regular file' });
   const target = await realpath(path);
@@ -58,13 +55,13 @@ async function placeOfReplacement(path: string): Promise<Place> {
 }
 
 async function syncFolder(path: string): Promise<void> {
-  // Windows opens no folder, and syncs them by itself.
+  // Windows cannot open folders, and syncs them itself.
   const folder = await open(dirname(path), 'r').catch(() => null);
   await folder?.sync().catch(() => undefined);
   await folder?.close();
 }
 
-export function toOutputFile(handle: FileHandle, { path, target }: Place): OutputFile {
+function toOutputFile(handle: FileHandle, { path, target }: Place): OutputFile {
   async function drop(): Promise<void> {
     await handle.close().catch(() => undefined);
     await rm(path, { force: true });
@@ -86,7 +83,7 @@ export function toOutputFile(handle: FileHandle, { path, target }: Place): Outpu
   };
 }
 
-/** @param isReplacing whether a file that is there may be replaced */
+/** @param isReplacing whether it may replace a file */
 export async function openOutputFile(path: string, isReplacing: boolean): Promise<OutputFileOutcome> {
   try {
     const place = isReplacing ? await placeOfReplacement(path) : { path, target: path };

@@ -1,37 +1,35 @@
-/**
- * Programs that a command runs in its own place: found as a shell finds them, with the same streams, environment and signals, and
- * with the same end.
- */
+/** Runs another program like a shell would: found on PATH, with the same streams, environment, signals and exit code. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import { reasonOf } from './output-file.ts';
 
 declare const brand: unique symbol;
 
-/** How a program ended, as shells say it: its exit code, or 128 and the number of the signal that ended it. */
+/** As in shells: the exit code, or 128 plus the number of the signal. */
 export type ProgramExit = number & { readonly [brand]: 'ProgramExit' };
 
 export interface Program {
-  /** As `find` returned it. */
+  /** From `find`. */
   readonly file: string;
   readonly args: readonly string[];
-  /** Added to the environment of this process, in which they never are. Emptied once the program has its copy. */
+  /** Added to the program's environment, never to this process's. Emptied once the program has its copy. */
   readonly variables: Map<string, string>;
 }
 
 export type ProgramOutcome =
   | { readonly outcome: 'ended'; readonly exit: ProgramExit }
-  /** `reason`: the name of the system's error, such as `E2BIG`. */
+  /** `reason`: a system error such as `E2BIG`. */
   | { readonly outcome: 'not_started'; readonly reason: string };
 
 export interface Programs {
-  /** Looks up a command by path or on PATH. `null`: not found, or this user may not execute it. */
+  /** Finds an executable by path or on PATH. */
   find(command: string): Promise<string | null>;
-  /** Runs a program until it ends, and passes signals on to it. */
+  /** Runs a program until it ends, forwarding signals. */
   run(program: Program): Promise<ProgramOutcome>;
 }
 
-/** As a shell says it of what Ctrl-C ended. */
+/** As shells report Ctrl-C. */
 export const interruptedExit = 130 as ProgramExit;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -39,10 +37,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const passedOn = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP'] as const;
 type PassedOn = (typeof passedOn)[number];
 
-/**
- * At a terminal, Ctrl-C and Ctrl-\ reach the program without us. Passed on they would arrive twice, and the second one makes many
- * programs drop what they are finishing.
- */
+/** A terminal sends Ctrl-C and Ctrl-\ to the program too. Forwarding would deliver them twice, which makes many programs abort. */
 function isSentByTerminal(signal: PassedOn): boolean {
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY === true);
   return hasTerminal && (signal === 'SIGINT' || signal === 'SIGQUIT');
@@ -52,17 +47,13 @@ function exitOf(code: number | null, signal: NodeJS.Signals | null): ProgramExit
   return (code ?? 128 + constants.signals[signal ?? 'SIGKILL']) as ProgramExit;
 }
 
-function reasonOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-}
-
 function startChild({ file, args, variables }: Program, environment: Environment): ChildProcess {
   try {
     const env = { ...environment, ...Object.fromEntries(variables) };
     giveFilterBack();
     return spawn(file, [...args], { stdio: 'inherit', env });
   } finally {
-    // From now on this process only waits, and the program has a filter of its own.
+    // The program has its own filter; this process only waits.
     leaveMemoryOutOfDumps();
     variables.clear();
   }
@@ -71,7 +62,7 @@ function startChild({ file, args, variables }: Program, environment: Environment
 const filterFile = '/proc/self/coredump_filter';
 let filterBefore: string | null = null;
 
-/** A core dump of this process could hold values, which strings cannot be cleared of (P18). Programs inherit the filter (core(5)). */
+/** A core dump could contain values, because strings cannot be wiped (P18). Child programs inherit the filter (core(5)). */
 export function leaveMemoryOutOfDumps(): void {
   try {
     filterBefore ??= readFileSync(filterFile, 'utf8').trim();
@@ -81,20 +72,20 @@ export function leaveMemoryOutOfDumps(): void {
   }
 }
 
-/** For the moment in which a program is started, which inherits it. */
+/** Restores the filter for the program to inherit. */
 function giveFilterBack(): void {
   if (filterBefore === null) return;
   try {
     writeFileSync(filterFile, `0x${filterBefore}`);
   } catch {
-    // The program then leaves its memory out, too: better than not to start it, now that its secrets are read.
+    // The program then also dumps nothing, which is better than not starting it: its secrets have been read.
   }
 }
 
 function runProgram(program: Program, environment: Environment): Promise<ProgramOutcome> {
   const { promise, resolve } = Promise.withResolvers<ProgramOutcome>();
   let child: ChildProcess | null = null;
-  // Before there is a child that could outlive this process.
+  // Before the child exists, because it could outlive this process.
   const handlers = passedOn.map((signal) => {
     const pass = () => void (isSentByTerminal(signal) || child?.kill(signal));
     process.on(signal, pass);

@@ -1,8 +1,9 @@
-/** Commands for receipts: `mayfly burn|deliver|memo|ttl|unlock|recent`, and how a receipt is printed. */
-
+/** `mayfly burn|deliver|memo|ttl|unlock|recent`, and how receipts are printed. */
 import { unexpectedFrom } from '../../sdk/error.ts';
 import {
+  type Created,
   type Delivery,
+  type Generated,
   type MayflyClient,
   MayflyError,
   parseLink,
@@ -12,6 +13,7 @@ import {
 import { receiptStates } from '../protocol/vocabulary.ts';
 import {
   type ChosenClient,
+  type PeopleWorld,
   parseTtl,
   passphraseOptions,
   readLink,
@@ -20,7 +22,15 @@ import {
   serverOption,
   withClient,
 } from './client.ts';
-import { type Command, type ExitCode, type Input, printResult, UsageError, type World } from './command.ts';
+import {
+  type Command,
+  type ExitCode,
+  type Input,
+  printDone,
+  printResult,
+  UsageError,
+  type World,
+} from './command.ts';
 import { passphraseFor } from './second-look.ts';
 import { durationWords, timeOf } from './terminal.ts';
 
@@ -53,16 +63,13 @@ function deliveryJsonOf(delivery: Delivery | null) {
 
 const deliveryWords: Readonly<Record<Delivery['state'], string>> = {
   queued: 'is being sent',
-  accepted: 'was taken by the mail server',
+  accepted: 'was accepted by the mail server',
   refused: 'was refused by the mail server',
-  given_up: 'was put off by the mail server until the last try',
+  given_up: 'was deferred by the mail server until the last try',
   not_sent: 'was not sent',
 };
 
-/**
- * A reply comes from a foreign server, a memo from any holder of the key: control characters could take over the terminal, so they
- * are not printed.
- */
+/** Replies and memos come from strangers, and control characters could take over the terminal. */
 export function plain(text: string): string {
   return text.replace(/\p{C}/gu, ' ');
 }
@@ -71,7 +78,7 @@ function deliveryLinesOf({ delivery, recipient }: Receipt): string[] {
   if (delivery === null) return [];
   const time = timeOf(delivery.at.getTime() / 1000);
   const reply = delivery.reply === null ? '' : `: ${plain(delivery.reply)}`;
-  return [`mail to ${recipient ?? 'the recipient'} ${deliveryWords[delivery.state]}, ${time}${reply}`];
+  return [`Email to ${recipient ?? 'the recipient'} ${deliveryWords[delivery.state]}, ${time}${reply}`];
 }
 
 export function waitingWords(
@@ -79,13 +86,12 @@ export function waitingWords(
   ttlSeconds: number,
 ): string {
   const traits = [
-    ...(isSealed ? ['end to end'] : []),
+    ...(isSealed ? ['end-to-end encrypted'] : []),
     ...(hasPassphrase === true ? ['with a passphrase'] : []),
   ];
-  return ['waiting', ...traits, `for another ${durationWords(ttlSeconds)}`].join(', ');
+  return ['Not opened yet', ...traits, `expires in ${durationWords(ttlSeconds)}`].join(', ');
 }
 
-/** As the pages say it. */
 export const stateWords: Readonly<Record<Receipt['state'], string>> = {
   new: 'waiting',
   viewed: 'waiting',
@@ -94,41 +100,58 @@ export const stateWords: Readonly<Record<Receipt['state'], string>> = {
   expired: 'expired',
 };
 
+const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
 function stateLineOf(receipt: Receipt): string {
   const { state, burnedBy, secretTtlSeconds } = receipt;
   if (secretTtlSeconds !== null) return waitingWords(receipt, secretTtlSeconds);
-  return burnedBy === 'recipient' ? 'burned by the recipient' : stateWords[state];
+  return burnedBy === 'recipient' ? 'Burned by the recipient' : capitalised(stateWords[state]);
 }
 
 function lockLinesOf({ locked }: Receipt): string[] {
   if (locked === null) return [];
   const until = secondsOf(locked.until);
-  const ends = until === null ? 'until you allow more: see mayfly unlock' : `until ${timeOf(until)}`;
-  return [`locked after too many wrong passphrases, ${ends}`];
+  const ends = until === null ? 'until you run mayfly unlock' : `until ${timeOf(until)}`;
+  return [`Locked after too many wrong passphrases, ${ends}`];
 }
 
 function memoLinesOf({ memo }: Receipt): string[] {
-  return memo === '' ? [] : [`memo: ${plain(memo)}`];
+  return memo === '' ? [] : [`Memo: ${plain(memo)}`];
 }
 
-/** Prints state, lock, mail status and memo; without an account the state, as on the page. Returns 1 when the secret is gone. */
+/** Prints state, lock, mail status and memo; without an account only the state, from the page. Returns 1 if the secret is gone. */
 export async function printReceipt(
   chosen: ChosenClient,
   link: string,
   input: Input,
-  world: World,
+  world: PeopleWorld,
 ): Promise<ExitCode> {
   const shown = await orOnPage(chosen, chosen.client.receipt(link), () => stateOnPage(chosen, world));
   const isPage = !('metadataKey' in shown);
   const json = isPage ? shown : { waiting: shown.secretTtlSeconds !== null, ...jsonOf(shown) };
   const lines = isPage
-    ? [stateWords[shown.state]]
+    ? [shown.waiting ? 'Not opened yet' : capitalised(stateWords[shown.state])]
     : [stateLineOf(shown), ...lockLinesOf(shown), ...deliveryLinesOf(shown), ...memoLinesOf(shown)];
   printResult(world, input, json, lines);
   return json.waiting ? 0 : 1;
 }
 
-export function remarksJsonOf({ adjusted, ignored }: Remarks) {
+export function createdJsonOf(created: Created | Generated, server: string) {
+  return {
+    link: created.link,
+    secret_key: created.secretKey,
+    metadata_key: created.metadataKey,
+    receipt: receiptAddress(server, created.metadataKey),
+    ttl: created.ttlSeconds,
+    sealed: created.isSealed,
+    created: secondsOf(created.createdAt),
+    ...(created.repeated && { repeated: true, state: created.state }),
+    ...('value' in created ? { value: created.value } : {}),
+    ...remarksJsonOf(created),
+  };
+}
+
+function remarksJsonOf({ adjusted, ignored }: Remarks) {
   const { ttlSeconds: ttl } = adjusted;
   return {
     ...(ttl === undefined ? {} : { adjusted: { ttl } }),
@@ -136,12 +159,12 @@ export function remarksJsonOf({ adjusted, ignored }: Remarks) {
   };
 }
 
-/** Printed with `--json` too: what was not done as asked must not go unnoticed. */
+/** Printed with `--json` too, because the server changed what was asked for. */
 export function printRemarks({ adjusted: { ttlSeconds }, ignored }: Remarks, { terminal }: World): void {
   if (ttlSeconds !== undefined) {
     const { asked, granted } = ttlSeconds;
     const wanted = typeof asked === 'number' ? durationWords(asked) : plain(asked);
-    terminal.err(`The lifetime is ${durationWords(granted)}: the server does not allow ${wanted}.\n`);
+    terminal.err(`Expires in ${durationWords(granted)}: the server does not allow ${wanted}.\n`);
   }
   if (ignored.length > 0)
     terminal.err(`The server ignored unknown fields: ${ignored.map(plain).join(', ')}.\n`);
@@ -153,7 +176,7 @@ function lineOf(receipt: Receipt): string {
   return [metadataKey, stateWords[state], created, recipient ?? '', plain(memo)].join('\t').trimEnd();
 }
 
-/** Without an account the holder of a metadata key may watch and burn on the receipt's page, so this sends what its script and form do. */
+/** Without an account, a metadata key still works on the receipt's page, so this sends what the page's script and form send. */
 async function orOnPage<Result, OnPage>(
   { isAnonymous }: ChosenClient,
   asked: Promise<Result>,
@@ -165,11 +188,10 @@ async function orOnPage<Result, OnPage>(
   });
 }
 
-/** @throws MayflyError */
 async function askPage(
   { server, target }: ChosenClient,
   [method, path, expected]: readonly ['GET' | 'POST', string, number],
-  { fetch }: World,
+  { fetch }: PeopleWorld,
 ): Promise<Response> {
   const address = receiptAddress(server, target?.key ?? '');
   const init = { method, redirect: 'manual', signal: AbortSignal.timeout(30_000) } as const;
@@ -181,7 +203,7 @@ async function askPage(
   return response;
 }
 
-async function stateOnPage(chosen: ChosenClient, world: World) {
+async function stateOnPage(chosen: ChosenClient, world: PeopleWorld) {
   const response = await askPage(chosen, ['GET', 'state', 200], world);
   const answer = (await response.json().catch(() => null)) as { readonly state?: unknown } | null;
   const state = receiptStates.find((known) => known === answer?.state);
@@ -189,7 +211,7 @@ async function stateOnPage(chosen: ChosenClient, world: World) {
   return { waiting: state === 'new' || state === 'viewed', metadata_key: chosen.target?.key, state };
 }
 
-async function burnOnPage(chosen: ChosenClient, world: World): Promise<object> {
+async function burnOnPage(chosen: ChosenClient, world: PeopleWorld): Promise<object> {
   if ((await stateOnPage(chosen, world)).waiting) {
     await askPage(chosen, ['POST', 'burn', 303], world);
     const after = await stateOnPage(chosen, world);
@@ -198,8 +220,13 @@ async function burnOnPage(chosen: ChosenClient, world: World): Promise<object> {
   throw new MayflyError('already_gone', 'The secret was read, burned or has expired');
 }
 
-/** With its own link instead of the metadata key, by anyone who could read it, with the passphrase that this takes. */
-async function burnUnread(client: MayflyClient, link: string, input: Input, world: World): Promise<object> {
+/** Anyone who could open the secret may burn it, by its link and passphrase. */
+async function burnUnread(
+  client: MayflyClient,
+  link: string,
+  input: Input,
+  world: PeopleWorld,
+): Promise<object> {
   const given = await readPassphrase(input, world);
   const passphrase = await passphraseFor(client, link, given, { isRepeated: false }, world);
   await client.burnUnread(link, passphrase === undefined ? {} : { passphrase });
@@ -210,85 +237,80 @@ async function burnManaged(
   chosen: ChosenClient,
   link: string,
   { flags, texts }: Input,
-  world: World,
+  world: PeopleWorld,
 ): Promise<object> {
   if (flags.has('passphrase') || texts['passphrase-file'] !== undefined)
-    throw new UsageError("A passphrase goes with a secret's link. With a metadata key none is needed.");
+    throw new UsageError("Only a secret's link needs a passphrase, not a metadata key.");
   return orOnPage(chosen, chosen.client.burn(link).then(jsonOf), () => burnOnPage(chosen, world));
 }
 
-async function runBurn(input: Input, world: World): Promise<ExitCode> {
+async function runBurn(input: Input, world: PeopleWorld): Promise<ExitCode> {
   const link = await readLink(input, world);
   return withClient(input, world, link, async (client, chosen) => {
     const burned = await (chosen.target?.kind === 'secret'
       ? burnUnread(client, link, input, world)
       : burnManaged(chosen, link, input, world));
-    if (!input.json) world.terminal.err('Burned: nobody can read it any more.\n');
-    return printResult(world, input, burned, []);
+    return printDone(world, input, burned, 'Burned. The link no longer works.');
   });
 }
 
-async function runDeliver(input: Input, world: World): Promise<ExitCode> {
+async function runDeliver(input: Input, world: PeopleWorld): Promise<ExitCode> {
   const link = await readLink(input, world, 'receipt');
-  const [, recipient] = input.words;
+  const [, recipient] = input.args;
   return withClient(input, world, link, async (client) => {
     const receipt = await client.deliver(link, recipient === undefined ? {} : { recipient });
-    if (!input.json) world.terminal.err('The mail is being sent. mayfly status tells what becomes of it.\n');
-    return printResult(world, input, jsonOf(receipt), []);
+    const sent = 'Sending the email. See mayfly status for the result.';
+    return printDone(world, input, jsonOf(receipt), sent);
   });
 }
 
-function printMemo(receipt: Receipt, input: Input, world: World): ExitCode {
+function printMemo(receipt: Receipt, input: Input, world: PeopleWorld): ExitCode {
   const { memo } = receipt;
-  if (memo === '' && !input.json) world.terminal.err('There is no memo.\n');
-  return printResult(world, input, jsonOf(receipt), memo === '' ? [] : [plain(memo)]);
+  if (memo === '') return printDone(world, input, jsonOf(receipt), 'No memo.');
+  return printResult(world, input, jsonOf(receipt), [plain(memo)]);
 }
 
-/** Without a text it shows the memo; an empty one removes it. */
-async function runMemo(input: Input, world: World): Promise<ExitCode> {
+/** Shows the memo without a text, removes it with an empty one. */
+async function runMemo(input: Input, world: PeopleWorld): Promise<ExitCode> {
   const link = await readLink(input, world, 'receipt');
-  const [, memo] = input.words;
+  const [, memo] = input.args;
   return withClient(input, world, link, async (client) => {
     if (memo === undefined) return printMemo(await client.receipt(link), input, world);
     const receipt = await client.setMemo(link, memo);
-    const done = memo === '' ? 'The memo is removed.\n' : 'The memo is kept. Only the creator sees it.\n';
-    if (!input.json) world.terminal.err(done);
-    return printResult(world, input, jsonOf(receipt), []);
+    const done = memo === '' ? 'Memo removed.' : 'Memo saved. Only you see it.';
+    return printDone(world, input, jsonOf(receipt), done);
   });
 }
 
-/** 1 when the secret is gone. */
-function printTtl(receipt: Receipt, input: Input, world: World): ExitCode {
+/** Returns 1 if the secret is gone. */
+function printTtl(receipt: Receipt, input: Input, world: PeopleWorld): ExitCode {
   const { secretTtlSeconds, state } = receipt;
-  const isGone = secretTtlSeconds === null;
-  if (isGone && !input.json) world.terminal.err(`The secret is gone: ${stateWords[state]}.\n`);
-  printResult(world, input, jsonOf(receipt), isGone ? [] : [durationWords(secretTtlSeconds)]);
-  return isGone ? 1 : 0;
+  if (secretTtlSeconds !== null)
+    return printResult(world, input, jsonOf(receipt), [durationWords(secretTtlSeconds)]);
+  printDone(world, input, jsonOf(receipt), `The secret is gone: ${stateWords[state]}.`);
+  return 1;
 }
 
-/** Without a time it shows how long the secret may still wait. */
-async function runTtl(input: Input, world: World): Promise<ExitCode> {
-  const [, time] = input.words;
+async function runTtl(input: Input, world: PeopleWorld): Promise<ExitCode> {
+  const [, time] = input.args;
   const ttlSeconds = time === undefined ? null : parseTtl(time, 'TIME');
   const link = await readLink(input, world, 'receipt');
   return withClient(input, world, link, async (client) => {
     if (ttlSeconds === null) return printTtl(await client.receipt(link), input, world);
     const receipt = await client.setTtl(link, ttlSeconds);
     printRemarks(receipt, world);
-    // Read in this very moment.
+    // Opened in this very moment.
     if (receipt.secretTtlSeconds === null) return printTtl(receipt, input, world);
-    if (!input.json)
-      world.terminal.err(`It now opens for another ${durationWords(receipt.secretTtlSeconds)}.\n`);
-    return printResult(world, input, { ...jsonOf(receipt), ...remarksJsonOf(receipt) }, []);
+    const json = { ...jsonOf(receipt), ...remarksJsonOf(receipt) };
+    return printDone(world, input, json, `It now expires in ${durationWords(receipt.secretTtlSeconds)}.`);
   });
 }
 
-async function runUnlock(input: Input, world: World): Promise<ExitCode> {
+async function runUnlock(input: Input, world: PeopleWorld): Promise<ExitCode> {
   const link = await readLink(input, world, 'receipt');
   return withClient(input, world, link, async (client) => {
     const receipt = await client.allowMore(link);
-    if (!input.json) world.terminal.err('The wrong passphrases are forgotten: it may be tried again.\n');
-    return printResult(world, input, jsonOf(receipt), []);
+    return printDone(world, input, jsonOf(receipt), 'Unlocked: passphrases can be tried again.');
   });
 }
 
@@ -300,7 +322,7 @@ function parseLimit(text: string): number {
   return limit;
 }
 
-async function runRecent(input: Input, world: World): Promise<ExitCode> {
+async function runRecent(input: Input, world: PeopleWorld): Promise<ExitCode> {
   const limit = parseLimit(input.texts.limit ?? '20');
   return withClient(input, world, null, async (client) => {
     const receipts: Receipt[] = [];
@@ -308,16 +330,16 @@ async function runRecent(input: Input, world: World): Promise<ExitCode> {
       receipts.push(receipt);
       if (receipts.length === limit) break;
     }
-    if (receipts.length === 0) world.terminal.err('There is nothing yet.\n');
+    if (receipts.length === 0) world.terminal.err('Nothing shared yet.\n');
     return printResult(world, input, receipts.map(jsonOf), receipts.map(lineOf));
   });
 }
 
-export const receiptCommands: readonly Command[] = [
+export const receiptCommands: readonly Command<PeopleWorld>[] = [
   {
     path: ['burn'],
     summary: 'destroy an unread secret, by its link, receipt or metadata key',
-    words: ['[LINK]'],
+    args: ['[LINK]'],
     options: { ...passphraseOptions, ...serverOption },
     example: 'mayfly burn 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj',
     examples: ['mayfly burn https://secrets.example.org/secret/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd'],
@@ -325,32 +347,32 @@ export const receiptCommands: readonly Command[] = [
   },
   {
     path: ['deliver'],
-    summary: "send the recipient's mail again, or to another address",
-    words: ['[METADATA_KEY]', '[EMAIL]'],
+    summary: "send the recipient's email again, or to another address",
+    args: ['[METADATA_KEY]', '[EMAIL]'],
     options: serverOption,
     example: 'mayfly deliver 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj alan@example.org',
     run: runDeliver,
   },
   {
     path: ['memo'],
-    summary: "show the creator's own label, change it, or remove it with an empty text",
-    words: ['[METADATA_KEY]', '[TEXT]'],
+    summary: 'show your private label, change it, or remove it with an empty text',
+    args: ['[METADATA_KEY]', '[TEXT]'],
     options: serverOption,
     example: 'mayfly memo 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj wifi-of-the-office',
     run: runMemo,
   },
   {
     path: ['ttl'],
-    summary: 'show how long an unread secret may still wait, or give it another time from now on',
-    words: ['[METADATA_KEY]', '[TIME]'],
+    summary: 'show when an unread secret expires, or set a new lifetime from now',
+    args: ['[METADATA_KEY]', '[TIME]'],
     options: serverOption,
     example: 'mayfly ttl 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj 3d',
     run: runTtl,
   },
   {
     path: ['unlock'],
-    summary: 'allow more tries at the passphrase of an unread secret, after too many wrong ones',
-    words: ['[METADATA_KEY]'],
+    summary: 'allow passphrases again after too many wrong ones',
+    args: ['[METADATA_KEY]'],
     options: serverOption,
     example: 'mayfly unlock 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj',
     run: runUnlock,
@@ -358,7 +380,7 @@ export const receiptCommands: readonly Command[] = [
   {
     path: ['recent'],
     summary: "list the account's receipts, newest first",
-    options: { limit: { type: 'string', value: 'N', doc: 'how many; 20 without it' }, ...serverOption },
+    options: { limit: { type: 'string', value: 'N', doc: 'how many; default: 20' }, ...serverOption },
     example: 'mayfly recent --limit 5',
     run: runRecent,
   },

@@ -1,26 +1,36 @@
 /**
- * `mayfly reveal`. What it writes to standard output is the value and nothing else, byte for byte, except for control characters on a
- * terminal. A file goes to the current folder, because only its sender knows that it is one.
+ * `mayfly reveal` writes only the value to standard output, byte for byte, except for control characters on a terminal. A file goes to the
+ * current folder, because only its sender knows that it is one.
  *
- * A reveal cannot be undone. So a named file or the clipboard is there before it, and where one fails after it, a text is printed; and
- * the second look ends only when the value is in its place.
+ * A reveal cannot be undone, so the output file or clipboard is opened first. If writing fails afterwards, a text is printed instead. The
+ * second look ends only once the value is delivered.
  */
-import type { MayflyClient, Revealed, SharedFile } from '../../sdk/mayfly.ts';
+import { extname } from 'node:path';
+import { cut } from '../../sdk/file-name.ts';
+import type { MayflyClient, Revealed } from '../../sdk/mayfly.ts';
 import { sixteenBytesForm } from '../protocol/base64url.ts';
-import { passphraseOptions, readLink, readPassphrase, serverOption, withClient } from './client.ts';
+import {
+  type PeopleWorld,
+  passphraseOptions,
+  readLink,
+  readPassphrase,
+  serverOption,
+  withClient,
+} from './client.ts';
 import type { Clipboard } from './clipboard.ts';
 import {
   type Command,
   type ExitCode,
   type Input,
+  printDone,
   printResult,
-  refuse,
+  Refusal,
+  say,
   UsageError,
   type World,
 } from './command.ts';
 import { type OutputFile, reasonOf } from './output-file.ts';
 import { plain } from './receipts.ts';
-import { openReceivedFile } from './received-file.ts';
 import {
   endLook,
   isUnsure,
@@ -32,9 +42,8 @@ import {
 } from './second-look.ts';
 import { escaped } from './terminal.ts';
 
-/** Where the value goes. */
 type Destination =
-  /** A text to standard output, a file to the current folder. */
+  /** Text goes to standard output, a file to the current folder. */
   | { readonly to: 'usual' }
   | { readonly to: 'output' }
   | { readonly to: 'file'; readonly path: string; readonly file: OutputFile }
@@ -42,55 +51,50 @@ type Destination =
 
 function assertOneDestination({ texts, flags }: Input): void {
   const { out } = texts;
-  if (out !== undefined && flags.has('copy')) throw new UsageError('--out and --copy do not go together.');
-  if ((out ?? '-') === '-' && flags.has('force')) throw new UsageError('--force goes with --out FILE.');
-  if (out === '') throw new UsageError('--out takes the name of a file, or - for standard output.');
+  if (out !== undefined && flags.has('copy')) throw new UsageError('Use either --out or --copy.');
+  if ((out ?? '-') === '-' && flags.has('force')) throw new UsageError('--force needs --out FILE.');
+  if (out === '') throw new UsageError('--out takes a file name, or - for standard output.');
 }
 
 export const noClipboard =
-  'There is no clipboard here: neither a desktop with wl-copy, xclip or xsel, nor a terminal.';
+  'No clipboard found: it takes a terminal, or a desktop with wl-copy, xclip or xsel.';
 
-/** An exit code: it was refused, in words. */
-async function openDestination(input: Input, world: World): Promise<Destination | ExitCode> {
-  const { out: path } = input.texts;
+async function openDestination({ texts, flags }: Input, world: PeopleWorld): Promise<Destination> {
+  const { out: path } = texts;
   if (path === '-') return { to: 'output' };
   if (path !== undefined) {
-    const opened = await world.openOutputFile(path, input.flags.has('force'));
+    const opened = await world.openOutputFile(path, flags.has('force'));
     if (opened.outcome === 'open') return { to: 'file', path, file: opened.file };
-    return refuse(world, input, 'not_written', `${opened.problem} Nothing was read.`);
+    throw new Refusal('not_written', `${opened.problem} Nothing was read.`);
   }
-  if (!input.flags.has('copy')) return { to: 'usual' };
+  if (!flags.has('copy')) return { to: 'usual' };
   const clipboard = await world.openClipboard();
   if (clipboard !== null) return { to: 'clipboard', clipboard };
-  return refuse(world, input, 'no_clipboard', `${noClipboard} Nothing was read.`);
+  throw new Refusal('no_clipboard', `${noClipboard} Nothing was read.`);
 }
 
-/** The secret was read, and is not where it should be. */
+/** The secret was read but could not be delivered. */
 class NotDelivered extends Error {
   override readonly name = 'NotDelivered';
 }
 
-/** What was shared, as it was. */
 function contentOf({ value, file }: Revealed): string | Uint8Array {
   return value ?? file?.bytes ?? '';
 }
 
-/** @throws NotDelivered when nobody takes it */
 function write(content: string | Uint8Array, { terminal }: World): void {
   try {
     terminal.out(content);
   } catch (error) {
-    throw new NotDelivered(`It could not be written (${reasonOf(error)}).`);
+    throw new NotDelivered(`The value could not be written (${reasonOf(error)}).`);
   }
 }
 
-/** What a terminal may show. A line break after the value helps a person and would spoil a file. */
-function seen(value: string, { terminal }: World): string {
+/** Sanitised for a terminal. The trailing line break would corrupt a file. */
+function forTerminal(value: string, { terminal }: World): string {
   const shown = escaped(value);
   if (shown !== value)
-    terminal.err(
-      'Its control characters are shown escaped. Standard output that is no terminal gets them as they are.\n',
-    );
+    terminal.err('Control characters are shown escaped. Redirect the output to get them unchanged.\n');
   return value.endsWith('\n') ? shown : `${shown}\n`;
 }
 
@@ -98,15 +102,15 @@ function print(revealed: Revealed, input: Input, world: World): ExitCode {
   const { secretKey, value } = revealed;
   if (value === null) write(contentOf(revealed), world);
   else if (input.json) write(`${JSON.stringify({ secret_key: secretKey, value })}\n`, world);
-  else write(world.terminal.isOutputSeen ? seen(value, world) : value, world);
+  else write(world.terminal.isOutputSeen ? forTerminal(value, world) : value, world);
   return 0;
 }
 
-/** Printed rather than lost, and before the words, which may find nobody to take them. */
+/** Prints the value before the message, which may fail to print. */
 function printInstead(revealed: Revealed, words: string, input: Input, world: World): ExitCode {
   if (revealed.value === null) throw new NotDelivered(words);
   print(revealed, input, world);
-  world.terminal.err(`${words} The value was printed instead, because it cannot be read again.\n`);
+  world.terminal.err(`${words} The value was printed instead, because it opens only once.\n`);
   return 1;
 }
 
@@ -121,27 +125,54 @@ async function keep(
   } catch (error) {
     return printInstead(revealed, `${plain(path)} could not be written (${reasonOf(error)}).`, input, world);
   }
-  const what = revealed.file === null ? 'The value' : 'The file';
-  if (!input.json) world.terminal.err(`${what} is in ${plain(path)}, which only you can read.\n`);
-  return printResult(world, input, { secret_key: revealed.secretKey, file: path }, []);
+  const what = revealed.file === null ? 'the value' : 'the file';
+  const json = { secret_key: revealed.secretKey, file: path };
+  return printDone(world, input, json, `Saved ${what} in ${plain(path)}, readable only by you.`);
 }
 
-/** @throws NotDelivered */
-async function keepHere(
-  revealed: Revealed,
-  { name }: SharedFile,
-  input: Input,
-  world: World,
-): Promise<ExitCode> {
-  const opened = await openReceivedFile(name, world);
-  if (opened.outcome === 'refused') throw new NotDelivered(plain(opened.problem));
-  return keep(revealed, opened, input, world);
+/** Leaves room for a number: file names have at most 255 bytes. */
+const maxStemBytes = 200;
+const mostTries = 1_000;
+
+/** Windows devices, with any extension. */
+const deviceForm = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
+
+/**
+ * Turns a stranger's file name into one that names a visible file in this folder on every system: hidden files configure programs, and
+ * a hyphen begins an option.
+ * @param name from the client, so without a folder, control and direction characters
+ */
+export function localName(name: string): string {
+  const kept = name
+    .replace(/[<>:"/\\|?*]/g, '_')
+    .replace(/^[-.\s]+/, '')
+    .replace(/[.\s]+$/, '');
+  if (kept === '') return 'file';
+  return deviceForm.test(kept) ? `_${kept}` : kept;
 }
 
-/** The terminal's own clipboard never answers: only the person knows. */
+/** `report.pdf`, `report-2.pdf`, `report-3.pdf` … */
+export function numbered(name: string, number: number): string {
+  const extension = cut(extname(name), 32);
+  const stem = cut(name.slice(0, name.length - extname(name).length), maxStemBytes);
+  return `${stem}${number === 1 ? '' : `-${number}`}${extension}`;
+}
+
+/** Takes the first free name, because the name is unknown until the file has been read. @throws NotDelivered */
+async function openReceivedFile(name: string, { openOutputFile }: PeopleWorld) {
+  const local = localName(name);
+  for (let number = 1; ; number += 1) {
+    const path = numbered(local, number);
+    const opened = await openOutputFile(path, false);
+    if (opened.outcome === 'open') return { path, file: opened.file };
+    if (!opened.isTaken || number === mostTries) throw new NotDelivered(plain(opened.problem));
+  }
+}
+
+/** A terminal's clipboard never confirms, so the person has to. */
 async function hasArrived({ isSure }: Clipboard, { terminal }: World): Promise<boolean> {
   if (isSure) return true;
-  const answer = await terminal.ask('Sent to the clipboard of your terminal. Has it arrived? [Y/n] ');
+  const answer = await terminal.ask('Sent to your terminal’s clipboard. Did it arrive? [Y/n] ');
   return answer !== null && !/^n(o)?$/i.test(answer.trim());
 }
 
@@ -153,8 +184,8 @@ async function copy(
   world: World,
 ): Promise<ExitCode> {
   const isCopied = (await clipboard.copy(value)) && (await hasArrived(clipboard, world));
-  if (!isCopied) return printInstead(revealed, 'It is not on the clipboard.', input, world);
-  if (!input.json && clipboard.isSure) world.terminal.err('The value is on the clipboard.\n');
+  if (!isCopied) return printInstead(revealed, 'The value could not be copied.', input, world);
+  if (clipboard.isSure) say(world, input, 'Value copied.');
   return printResult(world, input, { secret_key: revealed.secretKey, copied: true }, []);
 }
 
@@ -162,18 +193,17 @@ async function deliver(
   revealed: Revealed,
   destination: Destination,
   input: Input,
-  world: World,
+  world: PeopleWorld,
 ): Promise<ExitCode> {
   const { value, file } = revealed;
   if (destination.to === 'file') return keep(revealed, destination, input, world);
   if (destination.to === 'clipboard' && value !== null)
     return copy(revealed, value, destination.clipboard, input, world);
   if (destination.to === 'output' || file === null) return print(revealed, input, world);
-  if (destination.to === 'clipboard') world.terminal.err('A file does not go on the clipboard.\n');
-  return keepHere(revealed, file, input, world);
+  if (destination.to === 'clipboard') world.terminal.err('Files cannot be copied to the clipboard.\n');
+  return keep(revealed, await openReceivedFile(file.name, world), input, world);
 }
 
-/** Reads it, and asks again when the answer is lost. @throws NotDelivered when nobody knows whether it was read */
 async function read(
   client: MayflyClient,
   link: string,
@@ -185,20 +215,19 @@ async function read(
   try {
     return await revealWith(client, link, passphrase, look);
   } catch (error) {
-    if (isUnsure(error)) world.terminal.err(`It is unknown whether it was read. ${repeatWords(look)}\n`);
+    if (isUnsure(error)) world.terminal.err(`The secret may have been read. ${repeatWords(look)}\n`);
     throw error;
   }
 }
 
-async function runReveal(input: Input, world: World): Promise<ExitCode> {
+async function runReveal(input: Input, world: PeopleWorld): Promise<ExitCode> {
   assertOneDestination(input);
   const look = readLook(input);
   const link = await readLink(input, world, 'secret');
   const passphrase = await readPassphrase(input, world);
   return withClient(input, world, link, async (client) => {
     const destination = await openDestination(input, world);
-    if (typeof destination === 'number') return destination;
-    // Nothing that fails after the reveal may take the file away.
+    // A failure after the reveal must not remove the file.
     const revealed = await read(client, link, passphrase, look, world).catch(async (error: unknown) => {
       if (destination.to === 'file') await destination.file.drop();
       throw error;
@@ -209,30 +238,30 @@ async function runReveal(input: Input, world: World): Promise<ExitCode> {
       return code;
     } catch (error) {
       if (!(error instanceof NotDelivered)) throw error;
-      return refuse(world, input, 'not_written', `${error.message} It is not lost yet. ${repeatWords(look)}`);
+      throw new Refusal('not_written', `${error.message} It is not lost yet. ${repeatWords(look)}`);
     }
   });
 }
 
-export const revealCommands: readonly Command[] = [
+export const revealCommands: readonly Command<PeopleWorld>[] = [
   {
     path: ['reveal'],
-    summary: 'read a secret, once: print a text, or write a file to this folder',
-    words: ['[LINK]'],
+    summary: 'open a secret, once: print a text, or save a file in this folder',
+    args: ['[LINK]'],
     options: {
       out: {
         type: 'string',
         short: 'o',
         value: 'FILE',
-        doc: 'write it to a new file that only you can read; - for standard output, where a text goes without it',
+        doc: 'save it in a new file that only you can read (-: standard output, the default for a text)',
       },
       force: { type: 'boolean', doc: 'let --out replace a file' },
-      copy: { type: 'boolean', doc: 'put it on the clipboard, instead of standard output' },
+      copy: { type: 'boolean', doc: 'copy it to the clipboard instead of printing it' },
       look: {
         type: 'string',
         value: 'NONCE',
         form: sixteenBytesForm,
-        doc: 'ask again for an answer that an earlier call could not write, within its minute',
+        doc: 'within a minute, get the answer again that an earlier call could not deliver',
       },
       ...passphraseOptions,
       ...serverOption,

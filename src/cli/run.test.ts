@@ -8,8 +8,9 @@ import { tokenScopes } from '../core/account.ts';
 import { createAccount } from '../core/accounts/admin.ts';
 import { parseScopes } from './accounts.ts';
 import { parseTtl } from './client.ts';
+import { commands, sections } from './commands.ts';
 import { parseDomain } from './domains.ts';
-import { commands, runCommand } from './run.ts';
+import { runCommand } from './run.ts';
 import { examplesOf, readInput, renderUsage } from './shell.ts';
 
 describe('a command', () => {
@@ -56,7 +57,7 @@ describe('a command', () => {
     });
     expect(await run(['account', 'create', 'jo@example.org', '--admin'])).toMatchObject({ code: 2, out: '' });
     expect((await run(['account', 'create', 'jo@example.org', '--plan', 'gold'])).err).toContain(
-      'There is no plan "gold"',
+      'Unknown plan "gold"',
     );
   });
 
@@ -107,10 +108,12 @@ describe('--quiet', () => {
       return 'n';
     };
     const facts = { takenAt: 0, waiting: 1, accounts: 1 };
-    const backups = { ...world.backups, look: async () => ({ outcome: 'done', facts }) as const };
+    const backups = { ...world.backups, preview: async () => ({ outcome: 'done', facts }) as const };
     const terminal = { ...world.terminal, isInteractive: true, ask };
-    expect(await runCommand(['restore', 'x.db', '--quiet'], { ...world, backups, terminal })).toBe(1);
-    expect(seen[0]).toContain('all of it is burned');
+    expect(await runCommand(['restore', 'x.db', '--quiet'], sections, { ...world, backups, terminal })).toBe(
+      1,
+    );
+    expect(seen[0]).toContain('all of them are burned');
     expect(written.err).toEndWith('Nothing was changed.\n');
   });
 
@@ -174,8 +177,8 @@ describe('the commands for people', () => {
     const { code, out } = await run(['status', key], { fetch: async (url) => answer(url) });
     expect([code, out]).toEqual([
       0,
-      'waiting, with a passphrase, for another 1 minute\n' +
-        'mail to al*****@e*****.org was refused by the mail server, 2026-09-21T14:13:20Z: 550 No  [2J such user\n',
+      'Not opened yet, with a passphrase, expires in 1 minute\n' +
+        'Email to al*****@e*****.org was refused by the mail server, 2026-09-21T14:13:20Z: 550 No  [2J such user\n',
     ]);
     const link = `http://localhost:3000/receipt/${key}`;
     const linked = await run(['status', link, '--json'], { fetch: async (url) => answer(url) });
@@ -203,7 +206,7 @@ describe('the commands for people', () => {
       [['generate', '--plain'], ''],
     ] as const) {
       const words =
-        'The lifetime is 1 minute: the server does not allow 1 second.\n' +
+        'Expires in 1 minute: the server does not allow 1 second.\n' +
         'The server ignored unknown fields: secret.notify, b [2J.\n';
       const said = await run(args, { fetch }, input);
       expect([said.code, said.err.includes(words)]).toEqual([0, true]);
@@ -226,7 +229,7 @@ describe('the commands for people', () => {
     const fetch = async (url: string) =>
       Response.json({ success: true, record, records: [record], details: {}, url });
     for (const [args, last] of [
-      [['status', `http://localhost:3000/receipt/${key}`], 'memo: for Al  [2J'],
+      [['status', `http://localhost:3000/receipt/${key}`], 'Memo: for Al  [2J'],
       [['memo', key], 'for Al  [2J'],
       [['recent'], `${key}\topened\t2026-09-21T14:13:20Z\t\tfor Al  [2J`],
     ] as const)
@@ -254,7 +257,7 @@ describe('the commands for people', () => {
   it('refuse what is not UTF-8, instead of sending something else', async () => {
     const { world, requests } = fakeWorld();
     const terminal = { ...world.terminal, readInput: async () => new Uint8Array([0xff, 0xfe]) };
-    expect(await runCommand(['share'], { ...world, terminal })).toBe(2);
+    expect(await runCommand(['share'], sections, { ...world, terminal })).toBe(2);
     expect(requests).toEqual([]);
   });
 
@@ -276,14 +279,14 @@ describe('the commands for people', () => {
   it('ask for a passphrase only where somebody can answer', async () => {
     const { code, err, requests } = await run(['reveal', key, '--passphrase']);
     expect([code, requests]).toEqual([2, []]);
-    expect(err).toContain('Nobody can be asked');
+    expect(err).toContain('No terminal to ask');
   });
 
   it('ask twice for the passphrase of a new secret, and refuse two that differ', async () => {
     const { world, requests } = fakeWorld({}, 'value');
     const answers = ['one', 'two'];
     const terminal = { ...world.terminal, askHidden: async () => answers.shift() ?? null };
-    expect(await runCommand(['share', '--passphrase'], { ...world, terminal })).toBe(2);
+    expect(await runCommand(['share', '--passphrase'], sections, { ...world, terminal })).toBe(2);
     expect(requests).toEqual([]);
   });
 
@@ -295,7 +298,7 @@ describe('the commands for people', () => {
       return Response.json({ success: true, record: { ...record, metadata_ttl: 600_000 } });
     };
     const { code, err } = await run(['ttl', key, '3d'], { fetch });
-    expect([code, err]).toEqual([0, 'It now opens for another 3 days.\n']);
+    expect([code, err]).toEqual([0, 'It now expires in 3 days.\n']);
     expect(sent).toEqual([['PATCH', '{"ttl":259200}']]);
     for (const time of ['', '0', '3 days', '1y']) {
       const refused = await run(['ttl', key, time], { fetch });
@@ -377,10 +380,10 @@ describe('mayfly account token', () => {
     const { mayfly } = await installation();
     const narrow = await mayfly([...create, '--scope', 'create']);
     expect(narrow.out).toMatch(/^[0-9a-f]{64}\n$/);
-    expect(narrow.err).toStartWith('Token 2 made. Scopes: create. It lists nothing, ');
+    expect(narrow.err).toStartWith('Created token 2. Scopes: create. It cannot list secrets. ');
     const full = await mayfly([...create, '--with-token', '-'], narrow.out);
     expect(full.err).toBe(
-      'Token 3 made. Scopes: create, manage, read-recent. It lists what the other token lists. It is shown only now:\n',
+      'Created token 3. Scopes: create, manage, read-recent. It lists the same secrets as the other token.\nThe token (shown once):\n',
     );
   });
 

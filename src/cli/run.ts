@@ -1,134 +1,33 @@
 /**
- * All commands, their help, and running one.
+ * Finds and runs the command that the arguments name.
  *
- * A command runs only when every argument was understood. Nothing of an unexpected error but its class reaches the terminal (P18).
+ * A command runs only if every argument was understood. Of an unexpected error, only its class and code reach the terminal (P18).
  */
 import { nearestWord } from '../config/nearest.ts';
 import { ServiceError } from '../core/errors.ts';
-import { accessCommands } from './account-access.ts';
-import { accountCommands, tokenCommands } from './accounts.ts';
-import { backupCommands } from './backups.ts';
 import {
   type Command,
   type ExitCode,
   type Input,
-  printResult,
   Refusal,
-  refuse,
+  type Sections,
   SettingsRefused,
   UsageError,
   type World,
 } from './command.ts';
-import { renderCompletion, shells } from './completion.ts';
-import { configCommands } from './config.ts';
-import { domainCommands } from './domains.ts';
-import { environmentCommands } from './environment.ts';
-import { healthCommands } from './health.ts';
-import { keyCommands } from './keys.ts';
-import { loginCommands } from './login.ts';
-import { renderManual } from './man.ts';
-import { moveCommands } from './migrate-store.ts';
 import { interruptedExit, type ProgramExit } from './programs.ts';
-import { receiptCommands } from './receipts.ts';
-import { revealCommands } from './reveal.ts';
-import { secretCommands } from './secrets.ts';
-import { routerCommands, serverCommands, storeCommands } from './server.ts';
 import { readInput, renderCommandHelp, renderOverview, renderUsage } from './shell.ts';
 import { heldBack, Interrupted } from './terminal.ts';
 
-const aboutCommands: readonly Command[] = [
-  {
-    path: ['help'],
-    summary: 'print this overview, or the help of a command',
-    words: ['[COMMAND]'],
-    get choices() {
-      return { COMMAND: [...new Set(commands.flatMap(({ path }) => path[0] ?? []))] };
-    },
-    example: 'mayfly help share',
-    run: async (input, world) => {
-      const help = renderOverview(sections);
-      return printResult(world, input, { help }, [help.trimEnd()]);
-    },
-  },
-  {
-    path: ['completion'],
-    summary: 'print a script that completes commands, options and values in a shell',
-    words: ['SHELL'],
-    choices: { SHELL: shells },
-    example: 'mayfly completion bash > ~/.local/share/bash-completion/completions/mayfly',
-    examples: [
-      'mayfly completion fish > ~/.config/fish/completions/mayfly.fish',
-      'mayfly completion zsh > ~/.zfunc/_mayfly',
-      'source <(mayfly completion bash)',
-    ],
-    note: 'For zsh, ~/.zshrc has: fpath+=(~/.zfunc); autoload -U compinit; compinit',
-    run: async (input, world) => {
-      const shell = shells.find((known) => known === input.words[0]);
-      if (shell === undefined) throw new UsageError(`SHELL is one of ${shells.join(', ')}.`);
-      const script = renderCompletion(shell, commands);
-      return printResult(world, input, { shell, script }, [script.trimEnd()]);
-    },
-  },
-  {
-    path: ['man'],
-    summary: 'print the manual page, for man(1)',
-    example: 'mayfly man | man -l -',
-    examples: ['mayfly man > /usr/local/share/man/man1/mayfly.1'],
-    run: async (input, world) => {
-      const manual = renderManual(sections, world.version);
-      return printResult(world, input, { manual }, [manual.trimEnd()]);
-    },
-  },
-  {
-    path: ['version'],
-    summary: 'print the version',
-    example: 'mayfly version',
-    run: async ({ json }, { terminal, version }) => {
-      terminal.out(json ? `${JSON.stringify({ version })}\n` : `${version}\n`);
-      return 0;
-    },
-  },
-];
-
-export const sections: Readonly<Record<string, readonly Command[]>> = {
-  'Share and read (talks to a server)': [
-    ...secretCommands,
-    ...revealCommands,
-    ...environmentCommands,
-    ...receiptCommands,
-    ...loginCommands,
-  ],
-  'Run a server': [
-    ...serverCommands,
-    ...configCommands,
-    ...healthCommands,
-    ...storeCommands,
-    ...backupCommands,
-    ...moveCommands,
-    ...keyCommands,
-    ...routerCommands,
-  ],
-  'Manage its accounts (on its machine)': [
-    ...accountCommands,
-    ...accessCommands,
-    ...tokenCommands,
-    ...domainCommands,
-  ],
-  About: aboutCommands,
-};
-
-export const commands: readonly Command[] = Object.values(sections).flat();
-
-/** The commands that begin with all of these words. */
-function commandsBelow(words: readonly string[]): readonly Command[] {
+function commandsBelow(commands: readonly Command[], words: readonly string[]): readonly Command[] {
   return commands.filter(({ path }) => words.every((word, index) => path[index] === word));
 }
 
-/** The longest run of known words, or near ones, that the given ones begin with. */
-function meantBy(given: readonly string[]): readonly string[] {
+/** The longest prefix of the given words that spells a command, corrected for typos. */
+function meantBy(commands: readonly Command[], given: readonly string[]): readonly string[] {
   const words: string[] = [];
   for (const word of given) {
-    const next = commandsBelow(words).flatMap(({ path }) => path[words.length] ?? []);
+    const next = commandsBelow(commands, words).flatMap(({ path }) => path[words.length] ?? []);
     const near = next.includes(word) ? word : nearestWord(word, [...new Set(next)]);
     if (near === null) break;
     words.push(near);
@@ -140,37 +39,34 @@ function listOf(below: readonly Command[]): string {
   return below.map((command) => `  ${renderUsage(command)}\n`).join('');
 }
 
-/** The words given, up to the first unknown one: what follows may be a secret. */
+/** Quotes nothing after the first unknown word, because it may be a secret. */
 function unknownIn(given: readonly string[], words: readonly string[], isWhole: boolean): string {
   const shown = given.slice(0, isWhole ? words.length : words.length + 1);
   return `There is no command "${shown.join(' ')}".`;
 }
 
-/**
- * Names the nearest command, or lists those that begin alike. Each word must be near on its own, because "delete" as a whole is too
- * near to "create".
- * @param args that begin with no command
- */
-function unknownCommandWords(args: readonly string[]): string {
+/** Suggests the nearest command or lists those with the same prefix. Compares word by word: "delete" is too close to "create". */
+function unknownCommandWords(commands: readonly Command[], args: readonly string[]): string {
   if (args[0]?.startsWith('-'))
-    return 'Options follow the command: mayfly COMMAND [WORDS] [OPTIONS]. See mayfly help.\n';
+    return 'Options follow the command: mayfly COMMAND [ARGUMENTS] [OPTIONS]. See mayfly help.\n';
   const given = args.filter((arg) => !arg.startsWith('-'));
-  const words = meantBy(given);
-  const below = commandsBelow(words);
+  const words = meantBy(commands, given);
+  const below = commandsBelow(commands, words);
   const isCommand = below.some(({ path }) => path.length === words.length);
   const isAsGiven = words.every((word, index) => word === given[index]);
   if (isAsGiven && words.length === given.length)
-    return `"${words.join(' ')}" is not a whole command. These exist:\n${listOf(below)}`;
+    return `"${words.join(' ')}" is not a complete command. Did you mean one of these?\n${listOf(below)}`;
   const unknown = unknownIn(given, words, isCommand || words.length === given.length);
   if (words.length === 0) return `${unknown} See mayfly help.\n`;
   const hint = isAsGiven ? '' : ` Did you mean "${words.join(' ')}"?`;
-  return isCommand
-    ? `${unknown}${hint} See mayfly help.\n`
-    : `${unknown}${hint} These exist:\n${listOf(below)}`;
+  return isCommand ? `${unknown}${hint} See mayfly help.\n` : `${unknown}${hint} Commands:\n${listOf(below)}`;
 }
 
-/** The command with the longest path that the arguments begin with. */
-function findCommand(args: readonly string[]): Command | null {
+/** The longest match wins. */
+function findCommand<Found extends Command>(
+  commands: readonly Found[],
+  args: readonly string[],
+): Found | null {
   const matching = commands.filter(({ path }) => path.every((word, index) => args[index] === word));
   return matching.sort((a, b) => b.path.length - a.path.length)[0] ?? null;
 }
@@ -179,9 +75,13 @@ function usageWords(command: Command): string {
   return `Usage: ${renderUsage(command)}\nSee mayfly ${command.path.join(' ')} --help.\n`;
 }
 
-const unheard: Input = { words: [], texts: {}, lists: {}, flags: new Set(), json: false, rest: [] };
+const unheard: Input = { args: [], texts: {}, lists: {}, flags: new Set(), json: false, rest: [] };
 
-async function runQuietly(command: Command, input: Input, world: World): Promise<ExitCode | ProgramExit> {
+async function runQuietly<Touched extends World>(
+  command: Command<Touched>,
+  input: Input,
+  world: Touched,
+): Promise<ExitCode | ProgramExit> {
   const held = heldBack(world.terminal);
   let code: ExitCode | ProgramExit = 1;
   try {
@@ -193,12 +93,19 @@ async function runQuietly(command: Command, input: Input, world: World): Promise
 }
 
 const unconfirmed =
-  'The store did not confirm in time. See whether it was done before you try again; mayfly doctor says what is wrong.';
+  'The store did not confirm in time. Check whether it was done before you try again; mayfly doctor says what is wrong.';
 
-async function runFound(
-  command: Command,
+/** Prints a sentence, and with `--json` the code on standard output. */
+function refuse({ terminal }: World, { json }: Input, code: string, sentence: string): ExitCode {
+  if (json) terminal.out(`${JSON.stringify({ error: code })}\n`);
+  terminal.err(`${sentence}\n`);
+  return 1;
+}
+
+async function runFound<Touched extends World>(
+  command: Command<Touched>,
   args: readonly string[],
-  world: World,
+  world: Touched,
 ): Promise<ExitCode | ProgramExit> {
   let input: Input | null = null;
   try {
@@ -231,33 +138,37 @@ async function runFound(
 
 const isWord = (arg: string): boolean => !arg.startsWith('-');
 
-/** The help of a command, or the usage of all commands that begin with these words. */
-function printHelp(words: readonly string[], world: World): ExitCode {
-  const command = findCommand(words);
-  const below = commandsBelow(words);
-  if (command === null && below.length === 0) return refuseUnknown(words, world);
-  const usages = below.map((each) => `  ${renderUsage(each)}\n`).join('');
-  world.terminal.out(command === null ? usages : renderCommandHelp(command));
-  return 0;
-}
-
-function refuseUnknown(args: readonly string[], world: World): ExitCode {
-  world.terminal.err(unknownCommandWords(args));
+function refuseUnknown(commands: readonly Command[], args: readonly string[], { terminal }: World): ExitCode {
+  terminal.err(unknownCommandWords(commands, args));
   return 2;
 }
 
-/** Runs the command that the arguments name. */
-export async function runCommand(args: readonly string[], world: World): Promise<ExitCode | ProgramExit> {
+/** Help for a command, or the usage of all commands with this prefix. */
+function printHelp(commands: readonly Command[], words: readonly string[], world: World): ExitCode {
+  const command = findCommand(commands, words);
+  const below = commandsBelow(commands, words);
+  if (command === null && below.length === 0) return refuseUnknown(commands, words, world);
+  world.terminal.out(command === null ? listOf(below) : renderCommandHelp(command));
+  return 0;
+}
+
+export async function runCommand<Touched extends World>(
+  args: readonly string[],
+  sections: Sections<Touched>,
+  world: Touched,
+): Promise<ExitCode | ProgramExit> {
   const [first, ...rest] = args;
   if (first === undefined) {
     world.terminal.err(renderOverview(sections));
     return 2;
   }
-  if (first === '--version' || first === '-V') return runCommand(['version'], world);
-  if (first === '--help' || first === '-h') return runCommand(['help', ...rest.filter(isWord)], world);
-  if (first === 'help' && rest.some(isWord)) return printHelp(rest.filter(isWord), world);
-  const command = findCommand(args);
+  if (first === '--version' || first === '-V') return runCommand(['version'], sections, world);
+  if (first === '--help' || first === '-h')
+    return runCommand(['help', ...rest.filter(isWord)], sections, world);
+  const commands = Object.values(sections).flat();
+  if (first === 'help' && rest.some(isWord)) return printHelp(commands, rest.filter(isWord), world);
+  const command = findCommand(commands, args);
   if (command !== null) return runFound(command, args.slice(command.path.length), world);
   const asksForHelp = isWord(first) && rest.some((arg) => arg === '--help' || arg === '-h');
-  return asksForHelp ? printHelp(args.filter(isWord), world) : refuseUnknown(args, world);
+  return asksForHelp ? printHelp(commands, args.filter(isWord), world) : refuseUnknown(commands, args, world);
 }

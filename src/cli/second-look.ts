@@ -1,8 +1,8 @@
 /**
- * A reveal with a second look: for a minute, the nonce gets the same answer again, three times in all.
+ * A reveal whose answer can be requested again with its nonce: three times in all, within a minute.
  *
- * The command draws the nonce, asks again when an answer is lost, and ends the look once the value is in its place. Otherwise it prints the
- * nonce, so that a person can repeat the command.
+ * The command draws the nonce, retries when an answer is lost, and ends the second look once the value is delivered. If it cannot deliver
+ * the value, it prints the nonce, so that a person can repeat the command.
  */
 import { askAgain, isLost } from '../../sdk/lost-answer.ts';
 import { type MayflyClient, MayflyError, newLook, parseLink, type Revealed } from '../../sdk/mayfly.ts';
@@ -11,7 +11,7 @@ import { type Input, Refusal, UsageError, type World } from './command.ts';
 
 export interface SecondLook {
   readonly nonce: string;
-  /** A person repeats a command: for everyone else the secret is gone. */
+  /** A person passed the nonce to repeat a command: to everyone else the secret is gone. */
   readonly isRepeated: boolean;
 }
 
@@ -22,16 +22,16 @@ export function drawLook(): SecondLook {
 export function readLook({ texts: { look: given } }: Input): SecondLook {
   if (given === undefined) return drawLook();
   if (!sixteenBytesForm.test(given))
-    throw new UsageError('--look takes the 22 characters that an earlier mayfly reveal named.');
+    throw new UsageError('--look takes the 22 characters that an earlier mayfly reveal printed.');
   return { nonce: given, isRepeated: true };
 }
 
 export function repeatWords({ nonce }: SecondLook): string {
-  return `Within a minute of its first try, this asks for the same answer: mayfly reveal --look=${nonce} LINK`;
+  return `To try again within a minute: mayfly reveal --look=${nonce} LINK`;
 }
 
 const missingPassphrase =
-  'The passphrase is missing: use --passphrase-file or MAYFLY_PASSPHRASE. The secret was not consumed.';
+  'Missing passphrase: use --passphrase-file or MAYFLY_PASSPHRASE. The secret was not opened.';
 
 async function askPassphrase({ terminal }: World): Promise<string> {
   const asked = terminal.isInteractive ? await terminal.askHidden('Passphrase: ') : null;
@@ -40,8 +40,8 @@ async function askPassphrase({ terminal }: World): Promise<string> {
 }
 
 /**
- * The passphrase to send: none if the secret has none or the link is not whole.
- * @throws MayflyError, before anything is consumed
+ * The passphrase to send: none if the secret has none, so that it does not leave this machine.
+ * @throws MayflyError before anything is consumed
  */
 export async function passphraseFor(
   client: MayflyClient,
@@ -51,9 +51,9 @@ export async function passphraseFor(
   world: World,
 ): Promise<string | undefined> {
   const waiting = await client.status(link);
-  // The nonce may still get an answer.
+  // With the nonce, the answer may still be available.
   if (waiting === null && look.isRepeated) return given;
-  // If the key is another region's, the refusal says where to ask.
+  // Its refusal names the right server if the key belongs to another region.
   if (waiting === null) await client.inspect(link);
   if (waiting === null) throw new MayflyError('unknown_secret', 'Unknown secret');
   const isWhole = (parseLink(link)?.fragment ?? null) !== null;
@@ -78,7 +78,7 @@ export function revealWith(
 
 const endMs = 2_000;
 
-/** Without this, it ends within the minute. */
+/** Errors do not matter: the value is delivered, and the second look ends within a minute anyway. */
 export async function endLook(client: MayflyClient, link: string, { nonce }: SecondLook): Promise<void> {
   await client.done(link, nonce, { timeoutMs: endMs }).catch(() => {});
 }

@@ -1,27 +1,23 @@
-/**
- * Commands for people: `mayfly share|generate|status`, on top of the client (`sdk/`).
- */
-
+/** `mayfly share|generate|status`. */
+import { basename } from 'node:path';
 import {
   type Created,
   type CreateOptions,
   type Generated,
   type MayflyClient,
   MayflyError,
+  type SharedFile,
   type WaitingSecret,
 } from '../../sdk/mayfly.ts';
-import { allCharacterSets, type CharacterSet, generatedLength } from '../protocol/drawing.ts';
+import { allCharacterSets, generatedLength } from '../protocol/drawing.ts';
 import { type NoticeKind, noticeKinds } from '../protocol/vocabulary.ts';
 import {
-  type ChosenClient,
+  type PeopleWorld,
   parseTtl,
   passphraseOptions,
   readLink,
-  readNewPassphrase,
-  readSharedFile,
-  readValue,
+  readPassphrase,
   receiptAddress,
-  sentenceOf,
   serverOption,
   withClient,
 } from './client.ts';
@@ -33,60 +29,71 @@ import {
   type Input,
   type OptionUsage,
   printResult,
+  Refusal,
   readTextFrom,
-  refuse,
+  say,
   UsageError,
+  valueIsNoArgument,
   type World,
 } from './command.ts';
-import { createdJsonOf, receiptsFollow } from './created.ts';
-import { type Assignment, fileLabel, maxVariables, parseEnvFile } from './env-file.ts';
-import { renderQr } from './qr.ts';
-import { printReceipt, printRemarks, stateWords, waitingWords } from './receipts.ts';
+import { createdJsonOf, printReceipt, printRemarks, stateWords, waitingWords } from './receipts.ts';
 import { noClipboard } from './reveal.ts';
-import { assertForMany, shareLines } from './share-lines.ts';
+import { shareMany } from './share-many.ts';
 import { timeOf } from './terminal.ts';
 
 const creationOptions: Readonly<Record<string, OptionUsage>> = {
-  ttl: { type: 'string', value: 'TIME', doc: 'how long it may wait: 90s, 30m, 12h, 7d, 2w, or seconds' },
+  ttl: { type: 'string', value: 'TIME', doc: 'when it expires: 90s, 30m, 12h, 7d, 2w, or seconds' },
   ...passphraseOptions,
   recipient: {
     type: 'string',
     value: 'EMAIL',
     form: addressForm,
-    doc: 'mail the link to this address; needs an account and --plain',
+    doc: 'email the link to this address; needs an account and --plain',
   },
   notify: {
     type: 'string',
     value: 'KINDS',
     choices: [...noticeKinds, 'none'],
     isList: true,
-    doc: `mail the account: of ${noticeKinds.join()}, or none; needs an account`,
+    doc: `events to email the account about: ${noticeKinds.join()}, or none; needs an account`,
   },
-  'share-domain': { type: 'string', value: 'DOMAIN', doc: "use this domain of the account's for the link" },
-  memo: { type: 'string', value: 'TEXT', doc: 'a label for the creator alone, up to 500 characters' },
-  qr: { type: 'boolean', doc: 'show the link as a QR code too, on standard error' },
-  copy: { type: 'boolean', doc: 'put the link on the clipboard too' },
-  plain: { type: 'boolean', doc: 'let the server encrypt it, and see it; otherwise only the link opens it' },
+  'share-domain': {
+    type: 'string',
+    value: 'DOMAIN',
+    doc: "use one of the account's own domains for the link",
+  },
+  memo: { type: 'string', value: 'TEXT', doc: 'a label that only you see, up to 500 characters' },
+  qr: { type: 'boolean', doc: 'also show the link as a QR code, on standard error' },
+  copy: { type: 'boolean', doc: 'also copy the link to the clipboard' },
+  plain: { type: 'boolean', doc: 'not end to end: the server encrypts it, and sees it' },
   'idempotency-key': {
     type: 'string',
     value: 'KEY',
-    doc: 'ask again where an answer is lost; with --plain, the same command again within a day makes no second secret. Needs an account',
+    doc: 'safe retries: with --plain, repeating the command within 24 hours creates no second secret. Needs an account',
   },
   ...serverOption,
 };
 
-function parseNotify(text: string): NoticeKind[] {
-  if (text === 'none') return [];
+function parseList<Word extends string>(
+  option: string,
+  text: string,
+  choices: readonly Word[],
+  or = '',
+): Word[] {
   return text.split(',').map((word) => {
-    const kind = noticeKinds.find((known) => known === word.trim());
-    if (kind === undefined)
-      throw new UsageError(`--notify takes ${noticeKinds.join(', ')}, separated by commas, or none.`);
-    return kind;
+    const chosen = choices.find((known) => known === word.trim());
+    if (chosen === undefined)
+      throw new UsageError(`--${option} takes ${choices.join(', ')}, separated by commas${or}.`);
+    return chosen;
   });
 }
 
+function parseNotify(text: string): NoticeKind[] {
+  return text === 'none' ? [] : parseList('notify', text, noticeKinds, ', or none');
+}
+
 const recipientNeedsPlain =
-  '--recipient needs --plain: the server can mail only a link that it knows, and what opens an end-to-end secret never reaches it.';
+  '--recipient needs --plain: the server never gets the whole link of an end-to-end secret, so it cannot email it.';
 
 async function readCreation(input: Input, world: World): Promise<CreateOptions> {
   const { ttl, recipient, notify, memo, 'share-domain': shareDomain } = input.texts;
@@ -107,179 +114,111 @@ async function readCreation(input: Input, world: World): Promise<CreateOptions> 
 }
 
 function copyWords(isCopied: boolean, { isSure }: Clipboard): string {
-  if (!isCopied) return 'The link could not be put on the clipboard.';
-  return isSure ? 'The link is on the clipboard.' : 'The link was sent to the clipboard of your terminal.';
+  if (!isCopied) return 'The link could not be copied.';
+  return isSure ? 'Link copied.' : 'The link was sent to your terminal’s clipboard.';
 }
 
-/** What becomes of the link besides being printed; an exit code: it was refused, in words. */
-async function openLinkCopies(
-  input: Input,
-  world: World,
-): Promise<((link: string) => Promise<void>) | ExitCode> {
-  const clipboard = input.flags.has('copy') ? await world.openClipboard() : undefined;
-  if (clipboard === null) return refuse(world, input, 'no_clipboard', `${noClipboard} Nothing was shared.`);
-  return async (link) => {
-    if (input.flags.has('qr')) world.terminal.show(await renderQr(link));
-    if (clipboard === undefined) return;
-    const isCopied = await clipboard.copy(link);
-    if (!isCopied || !input.json) world.terminal.err(`${copyWords(isCopied, clipboard)}\n`);
-  };
+/** Fixed black and white, because QR readers need dark on light. */
+const inkOf = (isDark: boolean | undefined): number => (isDark === true ? 16 : 231);
+
+/** Two rows of modules per line of text, with the margin that readers need. */
+async function renderQr(text: string): Promise<string> {
+  const { encodeQR } = await import('qr');
+  const rows = encodeQR(text, 'raw', { ecc: 'medium', border: 2 });
+  const lines = Array.from({ length: Math.ceil(rows.length / 2) }, (_none, line) => {
+    const [upper = [], lower = []] = rows.slice(2 * line, 2 * line + 2);
+    const blocks = upper.map(
+      (isDark, column) => `\u001b[38;5;${inkOf(isDark)};48;5;${inkOf(lower[column])}m▀`,
+    );
+    return `${blocks.join('')}\u001b[0m\n`;
+  });
+  return lines.join('');
 }
 
-/** Creates it, and gives the link to everything that was asked for. */
+/** Creates the secret; prints, draws and copies its link. @throws Refusal */
 async function create(
   input: Input,
-  world: World,
+  world: PeopleWorld,
   work: (client: MayflyClient) => Promise<Created | Generated>,
 ): Promise<ExitCode> {
-  const copies = await openLinkCopies(input, world);
-  if (typeof copies === 'number') return copies;
+  const clipboard = input.flags.has('copy') ? await world.openClipboard() : undefined;
+  if (clipboard === null) throw new Refusal('no_clipboard', `${noClipboard} Nothing was shared.`);
   return withClient(input, world, null, async (client, { server }) => {
     const created = await work(client);
-    const code = printCreated(created, server, input, world);
-    await copies(created.link);
-    return code;
+    printCreated(created, server, input, world);
+    if (input.flags.has('qr')) world.terminal.show(await renderQr(created.link));
+    if (clipboard === undefined) return 0;
+    const isCopied = await clipboard.copy(created.link);
+    if (!isCopied || !input.json) world.terminal.err(`${copyWords(isCopied, clipboard)}\n`);
+    return 0;
   });
 }
 
 function repeatedWords({ state, secretTtlSeconds }: Created): string {
-  const now = secretTtlSeconds === null ? `, and is gone: ${stateWords[state]}` : '';
-  return `It was shared before with this idempotency key${now}.\n`;
+  const now = secretTtlSeconds === null ? `, and is now ${stateWords[state]}` : '';
+  return `Already shared with this idempotency key${now}.`;
 }
 
-function printCreated(created: Created | Generated, server: string, input: Input, world: World): ExitCode {
+function printCreated(created: Created | Generated, server: string, input: Input, world: World): void {
   const expires = created.createdAt.getTime() / 1000 + created.ttlSeconds;
   printRemarks(created, world);
-  if (!input.json) {
-    if (created.repeated) world.terminal.err(repeatedWords(created));
-    world.terminal.err(
-      created.secretTtlSeconds === null
-        ? 'Its receipt:\n'
-        : `It opens once, until ${timeOf(expires)}. Watch or burn it here, and keep this address to yourself:\n`,
-    );
-    world.terminal.err(`  ${receiptAddress(server, created.metadataKey)}\n`);
-  }
+  if (created.repeated) say(world, input, repeatedWords(created));
+  const receipt =
+    created.secretTtlSeconds === null
+      ? 'Its receipt:'
+      : `Opens once, expires ${timeOf(expires)}. Watch or burn it at this address, which is only for you:`;
+  say(world, input, `${receipt}\n  ${receiptAddress(server, created.metadataKey)}`);
   const lines = 'value' in created ? [created.value, created.link] : [created.link];
-  return printResult(world, input, createdJsonOf(created, server), lines);
+  printResult(world, input, createdJsonOf(created, server), lines);
 }
 
-function assertForEnvFile({ words, texts, flags }: Input): void {
-  if (words.length > 0) throw new UsageError('Share either a value or file, or the lines of --env-file.');
-  if (flags.has('exact'))
-    throw new UsageError('--exact has no meaning with --env-file: its quotes say what is in a value.');
-  if (flags.has('qr') || flags.has('copy'))
-    throw new UsageError('--qr and --copy show one link: they do not go with --env-file.');
-  assertForMany('env-file', texts);
+/** Prompts twice, because a typo could not be corrected later. */
+async function readNewPassphrase(input: Input, world: World): Promise<string | undefined> {
+  const first = await readPassphrase(input, world);
+  if (!input.flags.has('passphrase')) return first;
+  const again = await world.terminal.askHidden('Repeat passphrase: ');
+  if (again !== first) throw new UsageError('The two passphrases differ.');
+  return first;
 }
 
-/** @throws UsageError that names the lines and never shows their text */
-async function readEnvFile(file: string, world: World): Promise<readonly Assignment[]> {
-  const read = parseEnvFile(await readTextFrom(file, 'lines', world));
-  if (read.outcome === 'refused') {
-    const lines = read.refusals.map(({ line, problem }) => `${fileLabel(file)}, line ${line}: ${problem}.`);
-    throw new UsageError(`${lines.slice(0, 10).join('\n')}\nNothing was shared.`);
+/** @throws UsageError that does not repeat the argument, because it may be the secret */
+async function readSharedFile(input: Input, world: World): Promise<SharedFile> {
+  const [path = ''] = input.args;
+  if (input.flags.has('exact'))
+    throw new UsageError('--exact does not work with a file, which is always shared byte for byte.');
+  if (input.flags.has('plain'))
+    throw new UsageError(
+      'Files are only shared end to end. With --plain, pipe the text in: mayfly share --plain < FILE',
+    );
+  try {
+    return { name: basename(path), type: '', bytes: await world.readFile(path) };
+  } catch (error) {
+    const isFound = error instanceof Error && 'code' in error && error.code !== 'ENOENT';
+    throw new UsageError(
+      isFound ? `This file cannot be read (${error.code}).` : `No such file. ${valueIsNoArgument}`,
+    );
   }
-  const { length } = read.assignments;
-  if (length === 0)
-    throw new UsageError(`There is nothing to share: ${fileLabel(file)} has no NAME=value line.`);
-  if (length > maxVariables)
-    throw new UsageError(`At most ${maxVariables} values are shared at once, and there are ${length}.`);
-  return read.assignments;
 }
 
-type SharedByName = ReadonlyMap<string, Created>;
-
-/** @param failed what stopped it, if not all were shared */
-function printShared(
-  shared: SharedByName,
-  failed: { readonly error: string; readonly name: string } | null,
-  server: string,
-  input: Input,
-  { terminal }: World,
-): void {
-  const secrets = Object.fromEntries(
-    [...shared].map(([name, created]) => [name, createdJsonOf(created, server)]),
-  );
-  if (input.json) terminal.out(`${JSON.stringify({ ...failed, secrets })}\n`);
-  if (input.json || shared.size === 0) return;
-  terminal.err(receiptsFollow);
-  for (const [name, { metadataKey }] of shared)
-    terminal.err(`  ${receiptAddress(server, metadataKey)}  ${name}\n`);
+async function readValue(input: Input, world: World): Promise<string> {
+  if (world.terminal.isInteractive) world.terminal.err('Type the secret, then press Ctrl-D on a new line:\n');
+  return readTextFrom('-', input.flags.has('exact') ? 'exact' : 'value', world);
 }
 
-/** Each has a key of its own; not with its name, which stays here. */
-function keyFor({ idempotencyKey }: CreateOptions, n: number): Pick<CreateOptions, 'idempotencyKey'> {
-  return idempotencyKey === undefined ? {} : { idempotencyKey: `${idempotencyKey} ${n + 1}` };
-}
-
-/**
- * Each link is printed as soon as it is there: without it, what was shared could not be read any more. A name stays here, because it
- * would tell what its secret opens; who wants a label gives `--memo`.
- */
-async function shareEach(
-  assignments: readonly Assignment[],
-  creation: CreateOptions,
-  chosen: ChosenClient,
-  input: Input,
-  world: World,
-): Promise<ExitCode> {
-  const shared = new Map<string, Created>();
-  for (const [n, { name, value }] of assignments.entries()) {
-    try {
-      const own = keyFor(creation, n);
-      const created = await chosen.client.conceal({ ...creation, ...own, value });
-      printRemarks(created, world);
-      if (!input.json) world.terminal.out(`${name}=${created.link}\n`);
-      shared.set(name, created);
-    } catch (error) {
-      if (!(error instanceof MayflyError)) throw error;
-      printShared(shared, { error: error.code, name }, chosen.server, input, world);
-      world.terminal.err(
-        `${name}: ${sentenceOf(error, chosen)}\n` +
-          `${shared.size} of ${assignments.length} were shared: ${name} and what follows it were not.\n`,
-      );
-      return 1;
-    }
+async function runShare(input: Input, world: PeopleWorld): Promise<ExitCode> {
+  for (const option of ['lines', 'env-file'] as const) {
+    const file = input.texts[option];
+    if (file !== undefined) return shareMany(option, file, () => readCreation(input, world), input, world);
   }
-  printShared(shared, null, chosen.server, input, world);
-  return 0;
-}
-
-async function shareEnvFile(file: string, input: Input, world: World): Promise<ExitCode> {
-  assertForEnvFile(input);
-  const assignments = await readEnvFile(file, world);
-  const creation = await readCreation(input, world);
-  return withClient(input, world, null, (_, chosen) =>
-    shareEach(assignments, creation, chosen, input, world),
-  );
-}
-
-async function runShare(input: Input, world: World): Promise<ExitCode> {
-  const envFile = input.texts['env-file'];
-  const { lines } = input.texts;
-  if (lines !== undefined) return shareLines(lines, () => readCreation(input, world), input, world);
-  if (envFile !== undefined) return shareEnvFile(envFile, input, world);
-  const isFile = input.words.length > 0 && input.words[0] !== '-';
+  const isFile = input.args.length > 0 && input.args[0] !== '-';
   if (!isFile && input.texts['passphrase-file'] === '-')
-    throw new UsageError('Standard input holds the value: put the passphrase in a file.');
-  if (isFile) {
-    const file = await readSharedFile(input, world);
-    const creation = await readCreation(input, world);
-    return create(input, world, (client) => client.conceal({ ...creation, file }));
-  }
+    throw new UsageError('The value comes from standard input: put the passphrase in a file.');
+  const file = isFile ? await readSharedFile(input, world) : null;
   const creation = await readCreation(input, world);
+  if (file !== null) return create(input, world, (client) => client.conceal({ ...creation, file }));
   const value = await readValue(input, world);
-  if (value === '') throw new UsageError('There is nothing to share: standard input is empty.');
+  if (value === '') throw new UsageError('Nothing to share: standard input is empty.');
   return create(input, world, (client) => client.conceal({ ...creation, value }));
-}
-
-function parseCharset(text: string): CharacterSet[] {
-  return text.split(',').map((word) => {
-    const set = allCharacterSets.find((known) => known === word.trim());
-    if (set === undefined)
-      throw new UsageError(`--charset takes ${allCharacterSets.join(', ')}, separated by commas.`);
-    return set;
-  });
 }
 
 function parseLength(text: string): number {
@@ -289,12 +228,12 @@ function parseLength(text: string): number {
   return length;
 }
 
-async function runGenerate(input: Input, world: World): Promise<ExitCode> {
+async function runGenerate(input: Input, world: PeopleWorld): Promise<ExitCode> {
   const { length, charset } = input.texts;
   const generation = {
     ...(await readCreation(input, world)),
     ...(length === undefined ? {} : { length: parseLength(length) }),
-    ...(charset === undefined ? {} : { charset: parseCharset(charset) }),
+    ...(charset === undefined ? {} : { charset: parseList('charset', charset, allCharacterSets) }),
   };
   return create(input, world, (client) => client.generate(generation));
 }
@@ -310,8 +249,8 @@ function printWaiting(secret: WaitingSecret, input: Input, world: World): ExitCo
   return printResult(world, input, json, [waitingWords(secret, secretTtlSeconds)]);
 }
 
-/** A bare key does not say what it is: it is tried as a secret's, then as a receipt's. */
-async function runStatus(input: Input, world: World): Promise<ExitCode> {
+/** Tries a bare key as a secret's, then as a receipt's. */
+async function runStatus(input: Input, world: PeopleWorld): Promise<ExitCode> {
   const link = await readLink(input, world);
   return withClient(input, world, link, async (client, chosen) => {
     const { kind, server } = chosen.target ?? {};
@@ -319,31 +258,31 @@ async function runStatus(input: Input, world: World): Promise<ExitCode> {
     if (secret !== null) return printWaiting(secret, input, world);
     if (kind !== 'secret') return printReceipt(chosen, link, input, world);
     if (server !== chosen.server) throw new MayflyError('unknown_secret', '');
-    printResult(world, input, { waiting: false }, ['gone']);
+    printResult(world, input, { waiting: false }, ['Gone: opened, burned or expired.']);
     return 1;
   });
 }
 
-export const secretCommands: readonly Command[] = [
+export const secretCommands: readonly Command<PeopleWorld>[] = [
   {
     path: ['share'],
-    summary: 'share a file, or the text on standard input, end to end; print the link',
-    words: ['[FILE]'],
+    summary: 'share a file, or text from standard input, end to end; print the link',
+    args: ['[FILE]'],
     options: {
       ...creationOptions,
       exact: {
         type: 'boolean',
-        doc: 'share the input byte for byte: otherwise the line break after a single line and a byte order mark are left out',
+        doc: 'share the input byte for byte; otherwise a byte order mark and the line break after a single line are dropped',
       },
       lines: {
         type: 'string',
         value: 'FILE',
-        doc: 'share each line as a secret of its own, up to 100, - for standard input; print their links in order',
+        doc: 'share each line as a separate secret, up to 100 (-: standard input); print their links in order',
       },
       'env-file': {
         type: 'string',
         value: 'FILE',
-        doc: 'share each NAME=value line, - for standard input; print NAME=LINK lines for mayfly run; names stay here',
+        doc: 'share each NAME=value line (-: standard input); print NAME=LINK lines for mayfly run; names are not sent',
       },
     },
     example: 'mayfly share report.pdf',
@@ -357,19 +296,19 @@ export const secretCommands: readonly Command[] = [
   },
   {
     path: ['generate'],
-    summary: 'draw a random value and share it; print it and its link',
+    summary: 'generate and share a random value; print it and its link',
     options: {
       length: {
         type: 'string',
         value: 'N',
-        doc: `${generatedLength.min} to ${generatedLength.max} characters; ${generatedLength.default} without it`,
+        doc: `${generatedLength.min} to ${generatedLength.max} characters; default: ${generatedLength.default}`,
       },
       charset: {
         type: 'string',
         value: 'SETS',
         choices: allCharacterSets,
         isList: true,
-        doc: `of ${allCharacterSets.join()}; all without it`,
+        doc: `some of ${allCharacterSets.join()}; default: all`,
       },
       ...creationOptions,
     },
@@ -380,8 +319,8 @@ export const secretCommands: readonly Command[] = [
   {
     path: ['status'],
     summary:
-      'show whether a secret is unread, by its link or receipt; for an account also lock, mail and memo',
-    words: ['[LINK]'],
+      'show whether a secret is unread, by its link or receipt; with an account also lock, mail and memo',
+    args: ['[LINK]'],
     options: serverOption,
     example: 'mayfly status https://secrets.example.org/secret/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd',
     run: runStatus,

@@ -1,8 +1,7 @@
 /**
- * Operators' commands for the server, its store and the router: `mayfly serve|doctor|router|burn-all|store set-time`.
+ * `mayfly serve|migrate|doctor|router|burn-all|store set-time`.
  *
- * None of them starts or reports anything with wrong settings, and the store is not changed before the operator has seen what that
- * means and agreed.
+ * None of them runs with invalid settings. Before the store changes, the operator sees what that means and confirms.
  */
 import type { Settings } from '../config/read.ts';
 import type { ClockReport } from '../core/ports/clock.ts';
@@ -10,25 +9,25 @@ import { burnAll } from '../core/secrets/burn.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import type { Finding } from '../ops/doctor.ts';
 import { clockOwner, differenceWords } from '../ops/start-words.ts';
-import { withAccounts } from './accounts.ts';
 import {
   addressForm,
   type Command,
   type ExitCode,
   type Input,
-  type OpenAccounts,
+  printDone,
   printResult,
+  Refusal,
   readSettings,
-  refuse,
-  unlessConfirmed,
-  type World,
 } from './command.ts';
-import { perSecrets } from './progress.ts';
+import {
+  confirm,
+  type OpenAccounts,
+  type OperatorWorld,
+  perSecrets,
+  withAccounts,
+  yesOption,
+} from './operator.ts';
 import { plural, timeOf } from './terminal.ts';
-
-async function runServe(_input: Input, world: World): Promise<ExitCode> {
-  return world.serve(await readSettings(world));
-}
 
 const marks: Readonly<Record<Finding['verdict'], string>> = {
   ok: 'ok    ',
@@ -36,7 +35,7 @@ const marks: Readonly<Record<Finding['verdict'], string>> = {
   fault: 'FAULT ',
 };
 
-function report(findings: readonly Finding[], input: Input, world: World): ExitCode {
+function report(findings: readonly Finding[], input: Input, world: OperatorWorld): ExitCode {
   const width = Math.max(...findings.map(({ what }) => what.length));
   const lines = findings.map(
     ({ what, verdict, words }) => `${marks[verdict]}  ${what.padEnd(width)}  ${words}`,
@@ -45,7 +44,7 @@ function report(findings: readonly Finding[], input: Input, world: World): ExitC
   return findings.some(({ verdict }) => verdict === 'fault') ? 1 : 0;
 }
 
-async function runDoctor(input: Input, world: World): Promise<ExitCode> {
+async function runDoctor(input: Input, world: OperatorWorld): Promise<ExitCode> {
   const reading = await world.readConfig();
   if (reading.outcome === 'refused') {
     const faults = reading.refusals.map((words) => ({ what: 'settings', verdict: 'fault', words }) as const);
@@ -54,7 +53,7 @@ async function runDoctor(input: Input, world: World): Promise<ExitCode> {
   const settings: Finding = {
     what: 'settings',
     verdict: 'ok',
-    words: `${reading.settings.given.size} set, the others at their defaults (mayfly config --explain)`,
+    words: `${reading.settings.given.size} set, the others at their defaults (see mayfly config --explain)`,
   };
   const mailTo = input.texts['mail-to'];
   const recipient = mailTo === undefined ? null : new Sensitive(mailTo);
@@ -63,48 +62,47 @@ async function runDoctor(input: Input, world: World): Promise<ExitCode> {
   return report(isSettingWrong ? found : [settings, ...found], input, world);
 }
 
-async function runMigrate(input: Input, world: World): Promise<ExitCode> {
+async function runMigrate(input: Input, world: OperatorWorld): Promise<ExitCode> {
   const settings = await readSettings(world);
   const migrated = await world.migrate(settings, (words) => world.terminal.err(`${words}\n`));
-  if (migrated.outcome === 'refused') return refuse(world, input, 'failed', migrated.problem);
+  if (migrated.outcome === 'refused') throw new Refusal('failed', migrated.problem);
   const { outcome, where } = migrated;
-  if (!input.json) world.terminal.err(`${migrateWords[outcome](where)}\n`);
-  return printResult(world, input, { outcome }, []);
+  return printDone(world, input, { outcome }, migrateWords[outcome](where));
 }
 
 const migrateWords = {
-  made: (where: string) => `Done. ${where} has the tables of a new store.`,
-  updated: (where: string) => `Done. The store at ${where} is up to date now.`,
+  made: (where: string) => `Done. Created a new store at ${where}.`,
+  updated: (where: string) => `Done. The store at ${where} is now up to date.`,
   up_to_date: (where: string) => `The store at ${where} is up to date: nothing to do.`,
 } as const;
 
-const settingsNote = 'Settings come from the environment: mayfly config shows all of them.';
+const settingsNote = 'Settings come from the environment: mayfly config lists them.';
 
-export const serverCommands: readonly Command[] = [
+export const serverCommands: readonly Command<OperatorWorld>[] = [
   {
     path: ['serve'],
-    summary: 'serve until stopped',
+    summary: 'run the server',
     example: 'PORT=8080 mayfly serve',
     examples: ['HOST=0.0.0.0 MAYFLY_BASE_URL=https://secrets.example.org mayfly serve'],
     note: settingsNote,
-    run: runServe,
+    run: async (_input, world) => world.serve(await readSettings(world)),
   },
   {
     path: ['migrate'],
     summary: "bring the store's tables up to date",
     example: 'mayfly migrate',
-    note: 'A server does so at its start, too. This waits for a database that is away.',
+    note: 'A starting server does this too. Waits until the database can be reached.',
     run: runMigrate,
   },
   {
     path: ['doctor'],
-    summary: 'check settings, folder, keys, store, disk, address and mail',
+    summary: 'check settings, folder, keys, store, disk, address and email',
     options: {
       'mail-to': {
         type: 'string',
         value: 'ADDRESS',
         form: addressForm,
-        doc: 'send a test mail there and say what the mail server replied',
+        doc: 'send a test email there and print the reply of the mail server',
       },
     },
     example: 'mayfly doctor --mail-to jo@example.org',
@@ -112,35 +110,31 @@ export const serverCommands: readonly Command[] = [
   },
 ];
 
-async function runRouter(_input: Input, world: World): Promise<ExitCode> {
-  return world.route(await readSettings(world));
-}
-
-export const routerCommands: readonly Command[] = [
+export const routerCommands: readonly Command<OperatorWorld>[] = [
   {
     path: ['router'],
-    summary: 'stand before several regions, until stopped',
+    summary: 'run the router in front of several regions',
     example: 'MAYFLY_REGIONS=us=https://us.example.com,eu=https://eu.example.com PORT=8080 mayfly router',
     note: settingsNote,
-    run: runRouter,
+    run: async (_input, world) => world.route(await readSettings(world)),
   },
 ];
 
 function effectOf({ storeTime, wall }: ClockReport, expiring: number): string {
   if (wall >= storeTime) {
     return expiring === 0
-      ? 'No waiting secret expires by it.'
-      : `${plural(expiring, 'waiting secret')} then ${expiring === 1 ? 'has' : 'have'} expired and will be erased.`;
+      ? 'No secret expires because of it.'
+      : `${plural(expiring, 'unread secret')} will expire and be erased.`;
   }
   return (
-    'What has expired by the present store time is erased first. Secrets made at a time that has not come yet wait longer ' +
-    'than asked, by the difference.'
+    'Secrets that have expired by the current store time are erased first. Secrets created while store time was ahead live ' +
+    'longer than requested, by the difference.'
   );
 }
 
 async function setTime(
   input: Input,
-  world: World,
+  world: OperatorWorld,
   { store }: OpenAccounts,
   settings: Settings,
 ): Promise<ExitCode> {
@@ -150,8 +144,8 @@ async function setTime(
   const report = store.clock();
   const { storeTime, wall, verdict } = report;
   if (verdict === 'agreed' && Math.abs(wall - storeTime) <= 1) {
-    if (!input.json) world.terminal.err(`Store time and the clock of ${owner} agree: nothing to do.\n`);
-    return printResult(world, input, { changed: false, time: storeTime }, []);
+    const agreed = `Store time and the clock of ${owner} agree: nothing to do.`;
+    return printDone(world, input, { changed: false, time: storeTime }, agreed);
   }
   const expiring = wall >= storeTime ? await store.countExpiringBy(wall) : 0;
   world.terminal.err(
@@ -159,44 +153,38 @@ async function setTime(
       `${whose.padEnd(22)}${timeOf(wall)}, ${differenceWords(wall - storeTime)}\n` +
       `${effectOf(report, expiring)}\n`,
   );
-  const unconfirmed = await unlessConfirmed(world, input, `Set store time to the clock of ${owner}?`);
-  if (unconfirmed !== null) return unconfirmed;
+  await confirm(world, input, `Set store time to the clock of ${owner}?`);
   await store.setTime();
-  if (!input.json) world.terminal.err('Done. A server that is running follows within a second.\n');
-  return printResult(world, input, { changed: true, time: store.now() }, []);
+  const json = { changed: true, time: store.now() };
+  return printDone(world, input, json, 'Done. Running servers follow within a second.');
 }
 
-async function runBurnAll(input: Input, world: World, { store }: OpenAccounts): Promise<ExitCode> {
+async function runBurnAll(input: Input, world: OperatorWorld, { store }: OpenAccounts): Promise<ExitCode> {
   const waiting = await store.countExpiringBy(Number.MAX_SAFE_INTEGER);
-  if (waiting === 0) {
-    if (!input.json) world.terminal.err('No secret waits: nothing to do.\n');
-    return printResult(world, input, { burned: 0 }, []);
-  }
+  if (waiting === 0) return printDone(world, input, { burned: 0 }, 'No unread secrets: nothing to do.');
   world.terminal.err(
-    `${plural(waiting, 'secret')} ${waiting === 1 ? 'waits' : 'wait'}. Burned, whoever made them, they never open again, and their ` +
-      'receipts say so. This cannot be undone.\n',
+    `${plural(waiting, 'unread secret')} will be burned, from all accounts and anonymous senders. Their links stop working, and ` +
+      'their receipts say so. This cannot be undone.\n',
   );
-  const unconfirmed = await unlessConfirmed(world, input, 'Burn all of them?');
-  if (unconfirmed !== null) return unconfirmed;
+  await confirm(world, input, 'Burn all of them?');
   const burned = await burnAll(store, perSecrets(50_000, waiting, input, world));
-  if (!input.json) world.terminal.err(`Done. ${plural(burned, 'secret')} burned.\n`);
-  return printResult(world, input, { burned }, []);
+  return printDone(world, input, { burned }, `Done. ${plural(burned, 'secret')} burned.`);
 }
 
-export const storeCommands: readonly Command[] = [
+export const storeCommands: readonly Command<OperatorWorld>[] = [
   {
     path: ['burn-all'],
-    summary: 'burn every secret that waits, whoever made it',
-    options: { yes: { type: 'boolean', doc: 'do not ask' } },
+    summary: 'burn every unread secret of every sender',
+    options: yesOption,
     example: 'mayfly burn-all',
-    run: (input, world) => withAccounts(input, world, (accounts) => runBurnAll(input, world, accounts)),
+    run: (input, world) => withAccounts(world, (accounts) => runBurnAll(input, world, accounts)),
   },
   {
     path: ['store', 'set-time'],
-    summary: "set store time to this machine's clock, or the database server's",
-    options: { yes: { type: 'boolean', doc: 'do not ask' } },
+    summary: 'set store time to the clock of this machine or the database server',
+    options: yesOption,
     example: 'mayfly store set-time',
     run: (input, world) =>
-      withAccounts(input, world, (accounts, settings) => setTime(input, world, accounts, settings)),
+      withAccounts(world, (accounts, settings) => setTime(input, world, accounts, settings)),
   },
 ];

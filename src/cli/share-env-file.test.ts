@@ -1,11 +1,11 @@
 /** `mayfly share --env-file`: what is refused before anything is sent, and that no link is lost. */
 import { describe, expect, it } from 'bun:test';
-import { cliSecret, fakeWorld } from '../../test/support/cli-world.ts';
-import type { World } from './command.ts';
+import { cliSecret, fakeWorld, type WholeWorld } from '../../test/support/cli-world.ts';
+import { sections } from './commands.ts';
 import { runCommand } from './run.ts';
 
 /** A server that takes so many secrets, and then no more. */
-function installation(input: string, limit = 100, overrides: Partial<World> = {}) {
+function installation(input: string, limit = 100, overrides: Partial<WholeWorld> = {}) {
   const sent: Record<string, unknown>[] = [];
   const fetch = async (_url: string, { body }: RequestInit) => {
     if (sent.length === limit)
@@ -28,7 +28,7 @@ function installation(input: string, limit = 100, overrides: Partial<World> = {}
   };
   const { world, written } = fakeWorld({ fetch, ...overrides }, input);
   return async (...args: string[]) => {
-    const code = await runCommand(['share', '--plain', '--env-file', '-', ...args], world);
+    const code = await runCommand(['share', '--plain', '--env-file', '-', ...args], sections, world);
     return { code, ...written, sent };
   };
 }
@@ -42,7 +42,7 @@ describe('mayfly share --env-file', () => {
     expect([code, sent]).toEqual([0, [{ secret: 'one two' }, { secret: 'three' }]]);
     expect(out).toBe(lineOf('DB', 'a') + lineOf('API', 'b'));
     expect(err).toBe(
-      'Each opens once. Watch or burn them at these addresses, and keep those to yourself:\n' +
+      'Each opens once. Watch or burn them at these addresses, which are only for you:\n' +
         `  http://localhost:3000/receipt/m${'a'.repeat(30)}  DB\n  http://localhost:3000/receipt/m${'b'.repeat(30)}  API\n`,
     );
   });
@@ -68,9 +68,9 @@ describe('mayfly share --env-file', () => {
     const { code, out, err } = await installation(`${two}LAST=four\n`, 1)();
     expect([code, out]).toEqual([1, lineOf('DB', 'a')]);
     expect(err).toBe(
-      'Each opens once. Watch or burn them at these addresses, and keep those to yourself:\n' +
+      'Each opens once. Watch or burn them at these addresses, which are only for you:\n' +
         `  http://localhost:3000/receipt/m${'a'.repeat(30)}  DB\n` +
-        'API: Too large.\n1 of 3 were shared: API and what follows it were not.\n',
+        'API: Too large.\n1 of 3 were shared: not API and those after it.\n',
     );
     const json = await installation(two, 1)('--json');
     expect(JSON.parse(json.out)).toMatchObject({
@@ -84,7 +84,7 @@ describe('mayfly share --env-file', () => {
     expect(await installation(two, 0)()).toMatchObject({
       code: 1,
       out: '',
-      err: 'DB: Too large.\n0 of 2 were shared: DB and what follows it were not.\n',
+      err: 'DB: Too large.\n0 of 2 were shared: not DB and those after it.\n',
     });
   });
 });
@@ -94,12 +94,12 @@ const usage = 'Usage: mayfly share [FILE] [OPTIONS]\nSee mayfly share --help.\n'
 describe('wrong usage of mayfly share --env-file', () => {
   const many = Array.from({ length: 41 }, (_, at) => `N${at}=x`).join('\n');
   const cases: [args: string[], input: string, words: string][] = [
-    [[], '# only this\n', 'There is nothing to share: Standard input has no NAME=value line.\n'],
-    [[], many, 'At most 40 values are shared at once, and there are 41.\n'],
+    [[], '# only this\n', 'Nothing to share: Standard input has no NAME=value line.\n'],
+    [[], many, 'Too many values: 41. The limit is 40.\n'],
     [
       [],
       `A=1\n${cliSecret}\nB="${cliSecret}\n`,
-      'Standard input, line 2: it is not NAME=value; NAME has letters, digits and _, and no digit first.\n' +
+      'Standard input, line 2: it is not NAME=value; NAME consists of letters, digits and _, and does not begin with a digit.\n' +
         'Standard input, line 3: double quotes must enclose the whole value, with \\n, \\t, \\" and \\\\ as the only escapes.\n' +
         'Nothing was shared.\n',
     ],
@@ -109,15 +109,15 @@ describe('wrong usage of mayfly share --env-file', () => {
       `A=${cliSecret}$x\n`,
       'Standard input, line 1: a value with spaces, quotes, #, $, ` or \\ must be in quotes.\nNothing was shared.\n',
     ],
-    [['-'], two, 'Share either a value or file, or the lines of --env-file.\n'],
-    [[cliSecret], two, 'Share either a value or file, or the lines of --env-file.\n'],
-    [['--exact'], two, '--exact has no meaning with --env-file: its quotes say what is in a value.\n'],
+    [['-'], two, 'Share one of these: a value, a file, --lines or --env-file.\n'],
+    [[cliSecret], two, 'Share one of these: a value, a file, --lines or --env-file.\n'],
+    [['--exact'], two, '--exact works with a single secret, not with --env-file.\n'],
     [
       ['--recipient', 'al@example.org'],
       two,
-      '--recipient does not go with --env-file: the mails would not say which link is which.\n',
+      '--recipient does not work with --env-file: the emails would not say which link is which.\n',
     ],
-    [['--passphrase-file', '-'], two, 'Standard input holds the values: put the passphrase in a file.\n'],
+    [['--passphrase-file', '-'], two, 'The values come from standard input: put the passphrase in a file.\n'],
     [['--ttl', '1y'], two, '--ttl takes a time such as 90s, 30m, 12h, 7d or 2w.\n'],
   ];
   it.each(cases)('%j with %j sends nothing', async (args, input, words) => {
@@ -129,10 +129,10 @@ describe('wrong usage of mayfly share --env-file', () => {
   it('a file that cannot be read is named, and a wrong line in one with it', async () => {
     const missing = async () => Promise.reject(new Error('ENOENT'));
     const { world, written } = fakeWorld({ readFile: missing });
-    expect(await runCommand(['share', '--env-file', '.env'], world)).toBe(2);
+    expect(await runCommand(['share', '--env-file', '.env'], sections, world)).toBe(2);
     expect(written.err).toBe(`The file .env cannot be read.\n${usage}`);
     const wrong = fakeWorld();
-    expect(await runCommand(['share', '--env-file', '.env'], wrong.world)).toBe(2);
+    expect(await runCommand(['share', '--env-file', '.env'], sections, wrong.world)).toBe(2);
     expect(wrong.written.err).toStartWith('.env, line 1: it is not NAME=value; ');
   });
 

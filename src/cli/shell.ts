@@ -1,8 +1,8 @@
 /**
- * The library for the shell (commander) between a command's value and its arguments: it reads them and lays out the help.
+ * Reads a command's arguments and writes its help (with commander) and the manual page.
  *
- * Words of refusals are ours, because the library's repeat what was given, which may be the secret (P18)
- * (docs/decisions/033-commander-for-the-shell.md).
+ * Refusals have our own wording: the library's repeat what was given, which may be the secret (P18;
+ * docs/decisions/033-commander-for-the-shell.md).
  */
 import { Option, Command as Shell } from 'commander';
 import { nearestWord } from '../config/nearest.ts';
@@ -12,15 +12,16 @@ import {
   commonOptions,
   type Input,
   type OptionUsage,
+  type Sections,
   UsageError,
-  valueIsNoWord,
+  valueIsNoArgument,
 } from './command.ts';
 
-/** As wide as every terminal is, and as mail and tickets keep it. */
+/** Fits every terminal, mail and ticket. */
 const helpColumns = 80;
-const commonHeading = 'Options of every command:';
+const commonHeading = 'Common options:';
 
-export function nameOf(command: Command): string {
+function nameOf(command: Command): string {
   return ['mayfly', ...command.path].join(' ');
 }
 
@@ -29,8 +30,8 @@ function restOf({ rest }: Command): readonly string[] {
 }
 
 export function renderUsage(command: Command): string {
-  const { words = [], options } = command;
-  return [nameOf(command), ...words, ...(options ? ['[OPTIONS]'] : []), ...restOf(command)].join(' ');
+  const { args = [], options } = command;
+  return [nameOf(command), ...args, ...(options ? ['[OPTIONS]'] : []), ...restOf(command)].join(' ');
 }
 
 export function examplesOf({ example, examples = [] }: Command): readonly string[] {
@@ -44,7 +45,7 @@ export function optionTerm(name: string, { short, value }: OptionUsage): string 
 }
 
 function toShellOption(name: string, usage: OptionUsage, heading: string): Option {
-  // Optional to the library, which otherwise takes the next option for the value.
+  // Optional to the library, which would otherwise read the next option as the value.
   const flags = optionTerm(name, usage.type === 'boolean' ? usage : { ...usage, value: '[VALUE]' });
   const option = new Option(flags, usage.doc).helpGroup(heading);
   if (usage.isRepeatable)
@@ -52,10 +53,7 @@ function toShellOption(name: string, usage: OptionUsage, heading: string): Optio
   return option;
 }
 
-/**
- * @param usage its whole line, because the library takes an empty rest for none given and writes its own
- * @param usages the options' own spelling, which help shows
- */
+/** @param usage the whole line, because the library would replace an empty end with its own text */
 function createShell(name: string, usage: string, usages: Readonly<Record<string, OptionUsage>> = {}): Shell {
   return new Shell(name)
     .helpOption(false)
@@ -81,9 +79,8 @@ function toShell(command: Command): Shell {
   return shell;
 }
 
-/** A summary as a sentence. */
-export function sentence(words: string): string {
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+function sentence(summary: string): string {
+  return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
 }
 
 export function renderCommandHelp(command: Command): string {
@@ -92,49 +89,123 @@ export function renderCommandHelp(command: Command): string {
   return `${toShell(command).helpInformation()}\nExamples:\n${examples.join('')}${note}`;
 }
 
-/** @param sections the commands by heading */
-export function renderOverview(sections: Readonly<Record<string, readonly Command[]>>): string {
-  const program = createShell('mayfly', 'mayfly COMMAND [WORDS] [OPTIONS]').description(
+export function renderOverview(sections: Sections): string {
+  const program = createShell('mayfly', 'mayfly COMMAND [ARGUMENTS] [OPTIONS]').description(
     'Share a secret once, read it once.',
   );
   for (const [heading, commands] of Object.entries(sections)) {
     for (const command of commands) {
-      const term = [...command.path, ...(command.words ?? []), ...restOf(command)].join(' ');
+      const term = [...command.path, ...(command.args ?? []), ...restOf(command)].join(' ');
       program.addCommand(createShell(term, term).summary(command.summary).helpGroup(`${heading}:`));
     }
   }
   return `${program.helpInformation()}
 Every command takes --json, --quiet and --help. Settings: mayfly config.
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings; mayfly run
-ends as its COMMAND does.
+exits with the code of its COMMAND.
 `;
+}
+
+/** Escapes text for roff, so that none of it is read as a request. */
+function roff(text: string): string {
+  const escaped = text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll("'", '\\(aq');
+  return /^[.']/.test(escaped) ? `\\&${escaped}` : escaped;
+}
+
+const bold = (text: string): string => `\\fB${roff(text)}\\fR`;
+
+function optionLines([name, usage]: readonly [string, OptionUsage]): readonly string[] {
+  return ['.TP', bold(optionTerm(name, usage)), roff(sentence(usage.doc))];
+}
+
+function exampleLines(examples: readonly string[]): readonly string[] {
+  return ['.PP', '.nf', ...examples.map((example) => roff(example)), '.fi'];
+}
+
+function commandLines(command: Command): readonly string[] {
+  return [
+    `.SS "${roff(renderUsage(command)).replaceAll('"', '\\(dq')}"`,
+    roff(sentence(command.summary)),
+    ...Object.entries(command.options ?? {}).flatMap(optionLines),
+    ...exampleLines(examplesOf(command)),
+    ...(command.note === undefined ? [] : ['.PP', roff(command.note)]),
+  ];
+}
+
+const environment: readonly (readonly [string, string])[] = [
+  ['MAYFLY_SERVER', 'The server to use without --server.'],
+  ['MAYFLY_USERNAME, MAYFLY_TOKEN', 'The account to use; overrides mayfly login.'],
+  ['MAYFLY_PASSPHRASE', 'The passphrase to use if no option names one.'],
+];
+
+const exits: readonly (readonly [string, string])[] = [
+  ['0', 'Done.'],
+  ['1', 'Refused or failed.'],
+  ['2', 'Wrong usage or settings. Nothing was done.'],
+];
+
+const terms = (rows: readonly (readonly [string, string])[]): readonly string[] =>
+  rows.flatMap(([term, meaning]) => ['.TP', bold(term), roff(meaning)]);
+
+/** The manual page, as man(7) reads it. */
+export function renderManual(sections: Sections, version: string): string {
+  const lines = [
+    `.TH MAYFLY 1 "" "mayfly ${roff(version)}" "User Commands"`,
+    '.SH NAME',
+    'mayfly \\- share a secret once, read it once',
+    '.SH SYNOPSIS',
+    `${bold('mayfly')} COMMAND [ARGUMENTS] [OPTIONS]`,
+    '.SH DESCRIPTION',
+    roff('Results go to standard output and messages to standard error, so that results can be piped.'),
+    roff('A value is read from standard input and never from an argument, which other users could see.'),
+    ...Object.entries(sections).flatMap(([heading, commands]) => [
+      `.SH ${roff(heading.toUpperCase())}`,
+      ...commands.flatMap(commandLines),
+    ]),
+    '.SH COMMON OPTIONS',
+    ...Object.entries(commonOptions).flatMap(optionLines),
+    '.SH EXIT STATUS',
+    ...terms(exits),
+    roff('mayfly run exits with the code of its COMMAND.'),
+    '.SH ENVIRONMENT',
+    ...terms(environment),
+    '.PP',
+    roff('mayfly config lists every setting. NAME_FILE can name a file that holds a secret setting.'),
+    '.SH FILES',
+    ...terms([
+      [
+        '~/.config/mayfly/credentials.json',
+        'Servers and accounts from mayfly login, with their tokens if this system has no keyring.',
+      ],
+    ]),
+  ];
+  return `${lines.join('\n')}\n`;
 }
 
 const withoutValue = (name: string, { instead }: OptionUsage): string =>
   `--${name} takes no value${instead === undefined ? '' : `: ${instead}`}.`;
 
-/** `--output` for `--out`, `--mail` for `--mail-to`. */
+/** Matches `--output` to `--out` and `--mail` to `--mail-to`. */
 function longerOrShorter(name: string, names: readonly string[]): string | null {
   if (name.length < 3) return null;
   return names.find((known) => known.startsWith(name) || name.startsWith(known)) ?? null;
 }
 
-/** What is wrong with an argument that the library knows no option for. */
 function problemOf(arg: string, usages: Readonly<Record<string, OptionUsage>>): string {
-  // Nothing of it is repeated: it may be the beginning of the secret.
+  // Not repeated: it may be the beginning of the secret.
   if (!arg.startsWith('--')) {
     const letters = Object.values(usages).flatMap(({ short }) => (short === undefined ? [] : `-${short}`));
-    return `The short options here are ${letters.join(' and ')}. All others have two hyphens, such as --json.`;
+    return `Unknown short option: only ${letters.join(', ')} exist here. Long ones begin with --, such as --json.`;
   }
   const [long = ''] = arg.split('=');
   const name = long.slice(2);
   const known = Object.hasOwn(usages, name) ? usages[name] : undefined;
   if (known !== undefined) return withoutValue(name, known);
-  // What is no name of an option may be the secret: a private key begins with five hyphens.
-  if (!/^[a-z][a-z-]{0,30}$/.test(name)) return 'There is no such option.';
+  // May be the secret: a private key begins with five hyphens.
+  if (!/^[a-z][a-z-]{0,30}$/.test(name)) return 'Unknown option.';
   const names = Object.keys(usages);
   const near = nearestWord(name, names) ?? longerOrShorter(name, names);
-  return `There is no option ${long}.${near === null ? '' : ` Did you mean --${near}?`}`;
+  return `Unknown option ${long}.${near === null ? '' : ` Did you mean --${near}?`}`;
 }
 
 function assertOptions(
@@ -142,7 +213,7 @@ function assertOptions(
   given: ReadonlyMap<string, unknown>,
   usages: Readonly<Record<string, OptionUsage>>,
 ): void {
-  // The library reads no value as `true`.
+  // The library turns a missing value into `true`.
   const empty = Object.entries(usages).filter(
     ([name, { type }]) => type === 'string' && given.get(name) === true,
   );
@@ -153,39 +224,37 @@ function assertOptions(
   if (problems.length > 0) throw new UsageError([...new Set(problems)].join('\n'));
 }
 
-/** People give a value to an option that takes none: `--passphrase hunter2`. */
-function tooManyWords(
-  { options = {}, words = [], path, rest }: Command,
+/** The extra argument may be meant as an option's value, as in `--passphrase hunter2`. */
+function tooManyArgs(
+  { options = {}, args = [], path, rest }: Command,
   given: ReadonlyMap<string, unknown>,
 ): string {
   const meant = Object.entries(options).find(([name, { instead }]) => instead && given.get(name) === true);
   if (meant !== undefined) return withoutValue(...meant);
   if (rest !== undefined) return 'Only options may come before --.';
-  if (words.includes('[FILE]')) return `One file is shared at a time. ${valueIsNoWord}`;
-  const allowed = words.map((word) => word.replace(/[[\]]/g, ''));
-  return `There are too many words: mayfly ${path.join(' ')} takes ${allowed.length === 0 ? 'none' : `only ${allowed.join(' and ')}`}.`;
+  if (args.includes('[FILE]')) return `Share one file at a time. ${valueIsNoArgument}`;
+  const allowed = args.map((arg) => arg.replace(/[[\]]/g, ''));
+  return `Too many arguments: mayfly ${path.join(' ')} takes ${allowed.length === 0 ? 'none' : `only ${allowed.join(' and ')}`}.`;
 }
 
-function assertWordCount(
+function assertArgCount(
   command: Command,
-  words: readonly string[],
+  args: readonly string[],
   given: ReadonlyMap<string, unknown>,
 ): void {
-  const { words: wanted = [] } = command;
-  const required = wanted.filter((word) => !word.startsWith('['));
-  const missing = required[words.length];
+  const { args: wanted = [] } = command;
+  const missing = wanted.filter((arg) => !arg.startsWith('['))[args.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
-  // The word is not quoted: it may be the secret that was meant to be shared.
-  if (words.length > wanted.length) throw new UsageError(tooManyWords(command, given));
+  // Not quoted: the argument may be the secret.
+  if (args.length > wanted.length) throw new UsageError(tooManyArgs(command, given));
 }
 
-function assertRest({ rest: usage }: Command, words: readonly string[], rest: readonly string[]): void {
+function assertRest({ rest: usage }: Command, args: readonly string[], rest: readonly string[]): void {
   if (usage === undefined || rest.length > 0) return;
   const [missing] = usage.split(' ');
-  throw new UsageError(words.length > 0 ? `Put -- before ${missing}.` : `${missing} is missing.`);
+  throw new UsageError(args.length > 0 ? `Put -- before ${missing}.` : `${missing} is missing.`);
 }
 
-/** The command's own arguments, and those after `--`, which may look like its own. */
 function splitAtRest(
   command: Command,
   args: readonly string[],
@@ -194,25 +263,25 @@ function splitAtRest(
   return end === -1 ? [args, []] : [args.slice(0, end), args.slice(end + 1)];
 }
 
-/** No argument can hold this character, and to the library what begins with it is a value. */
+/** No argument can contain this character, and the library reads whatever begins with it as a value. */
 const shield = '\0';
 
-/** Marks values and words that begin with a hyphen, which the library would take for options. */
-function shieldValues({ words = [], options = {} }: Command, args: readonly string[]): string[] {
-  const takesAddress = words.some((word) => word.includes('EMAIL'));
-  return args.map((arg, at) => {
-    const form = options[args[at - 1]?.replace(/^--/, '') ?? '']?.form;
+/** Marks values and arguments that begin with a hyphen, so that the library does not read them as options. */
+function shieldValues({ args = [], options = {} }: Command, given: readonly string[]): string[] {
+  const takesAddress = args.some((arg) => arg.includes('EMAIL'));
+  return given.map((arg, at) => {
+    const form = options[given[at - 1]?.replace(/^--/, '') ?? '']?.form;
     const isValue = form?.test(arg) || (takesAddress && addressForm.test(arg));
     return arg.startsWith('-') && isValue ? shield + arg : arg;
   });
 }
 
-/** Throws `UsageError`, naming the nearest option for each unknown one. */
-export function readInput(command: Command, args: readonly string[]): Input {
-  const [own, rest] = splitAtRest(command, args);
+/** @throws UsageError that suggests the nearest option for each unknown one */
+export function readInput(command: Command, commandLine: readonly string[]): Input {
+  const [own, rest] = splitAtRest(command, commandLine);
   const shell = toShell(command);
   const { operands, unknown } = shell.parseOptions(shieldValues(command, own));
-  const words = operands.map((word) => word.replace(shield, ''));
+  const args = operands.map((arg) => arg.replace(shield, ''));
   const given = new Map(
     shell.options.map((option) => [option.name(), shell.getOptionValue(option.attributeName())] as const),
   );
@@ -226,8 +295,8 @@ export function readInput(command: Command, args: readonly string[]): Input {
     if (Array.isArray(value)) lists[name] = value.filter((each) => typeof each === 'string');
   }
   if (!flags.has('help')) {
-    assertRest(command, words, rest);
-    assertWordCount(command, words, given);
+    assertRest(command, args, rest);
+    assertArgCount(command, args, given);
   }
-  return { words, texts, lists, flags, json: flags.has('json'), rest };
+  return { args, texts, lists, flags, json: flags.has('json'), rest };
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'bun:test';
 import { createSettableClock, putNew, ttlSeconds } from '../../test/stores/conformance/check.ts';
 import { createMemoryStore } from '../../test/stores/memory.ts';
+import type { WholeWorld } from '../../test/support/cli-world.ts';
 import { readConfig } from '../config/read.ts';
 import { systemRandom } from '../crypto/random.ts';
-import type { World } from './command.ts';
+import { sections } from './commands.ts';
 import { runCommand } from './run.ts';
 
 function installation(command: readonly string[]) {
@@ -12,7 +13,7 @@ function installation(command: readonly string[]) {
   const unasked = () => Promise.reject(new Error('not here'));
   const run = async (args: readonly string[], answer: string | null = null) => {
     const written = { out: '', err: '' };
-    const world: World = {
+    const world: WholeWorld = {
       terminal: {
         out(text) {
           written.out += text;
@@ -59,7 +60,7 @@ function installation(command: readonly string[]) {
       openLogins: unasked,
       programs: { find: unasked, run: unasked },
     };
-    return { code: await runCommand(args, world), ...written };
+    return { code: await runCommand(args, sections, world), ...written };
   };
   return {
     clock,
@@ -89,12 +90,12 @@ describe('mayfly store set-time', () => {
       const { code, err } = await run([], answer);
       expect([answer, code, store.now()]).toEqual([answer, 1, before]);
       expect(err).toContain('2027-02-14T08:00:00Z, 30 days ahead');
-      expect(err).toContain('1 waiting secret then has expired and will be erased.');
+      expect(err).toContain('1 unread secret will expire and be erased.');
       expect(err).toEndWith('Nothing was changed.\n');
     }
     const unasked = await run(['--json']);
     expect([unasked.code, unasked.out, store.now()]).toEqual([1, '{"error":"not_confirmed"}\n', before]);
-    expect(unasked.err).toEndWith('Nobody can be asked here: add --yes.\n');
+    expect(unasked.err).toEndWith('No terminal to ask for confirmation: add --yes.\n');
   });
 
   it('sets store time to the clock after a yes, or with --yes', async () => {
@@ -108,7 +109,7 @@ describe('mayfly store set-time', () => {
       const { code, err } = await run(args, answer);
       expect([code, store.now(), store.clock().verdict]).toEqual([0, clock.read(), 'agreed']);
       expect(err).toContain('1 day behind');
-      expect(err).toEndWith('Done. A server that is running follows within a second.\n');
+      expect(err).toEndWith('Done. Running servers follow within a second.\n');
     }
   });
 
@@ -129,7 +130,7 @@ describe('mayfly burn-all', () => {
     for (const answer of ['', 'n', 'no', 'all of them']) {
       const { code, err } = await run([], answer);
       expect([answer, code]).toEqual([answer, 1]);
-      expect(err).toStartWith('2 secrets wait. Burned, whoever made them, they never open again');
+      expect(err).toStartWith('2 unread secrets will be burned, from all accounts and anonymous senders.');
       expect(err).toEndWith('Nothing was changed.\n');
     }
     expect((await run(['--json'])).out).toBe('{"error":"not_confirmed"}\n');
@@ -147,7 +148,7 @@ describe('mayfly burn-all', () => {
       expect([code, await store.findSecret(secretId)]).toEqual([0, null]);
       expect((await store.findReceipt(receiptId))?.state).toBe('burned');
       expect(err).toEndWith('Done. 1 secret burned.\n');
-      expect(await run(args)).toEqual({ code: 0, out: '', err: 'No secret waits: nothing to do.\n' });
+      expect(await run(args)).toEqual({ code: 0, out: '', err: 'No unread secrets: nothing to do.\n' });
     }
   });
 

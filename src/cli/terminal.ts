@@ -1,38 +1,35 @@
 /**
- * The terminal: what a person types or pipes, and how times are printed.
+ * Reads what a person types or pipes, and formats what they read.
  *
- * A passphrase is never echoed. A value is read from standard input, never from an argument, which other users of the machine and
- * the shell's history would see (P18).
+ * A passphrase is never echoed. A value is read from standard input, never from an argument, which other users and the shell history would
+ * see (P18).
  */
 import { readSync, writeSync } from 'node:fs';
 
 export interface Terminal {
   out(content: string | Uint8Array): void;
   err(text: string): void;
-  /** What was asked for and is no result: on standard error, and with `--quiet` too. */
+  /** Prints on standard error what was asked for but is not a result, with `--quiet` too. */
   show(text: string): void;
-  /** Standard input is a terminal. */
+  /** Standard input is a terminal; the next two, standard output and standard error. */
   readonly isInteractive: boolean;
-  /** Standard output is a terminal. */
   readonly isOutputSeen: boolean;
-  /** Standard error is a terminal. */
   readonly isErrorSeen: boolean;
-  /** Does the work, and shows that it goes on when it takes more than a second and standard error is a terminal. */
+  /** Shows a spinner on a terminal if the work takes more than a second. */
   waiting<Result>(words: string, work: () => Promise<Result>): Promise<Result>;
-  /** Everything on standard input. */
   readInput(): Promise<Uint8Array>;
-  /** One line, as typed; `null` without a terminal or at the end of input. */
+  /** Reads a line; `null` without a terminal or at the end of input. */
   ask(question: string): Promise<string | null>;
-  /** One line, not echoed; `null` without a terminal. @throws Interrupted at Ctrl-C */
+  /** Reads a line without echo; `null` without a terminal. @throws Interrupted at Ctrl-C */
   askHidden(question: string): Promise<string | null>;
 }
 
-/** Ctrl-C at a question that is read key by key; elsewhere it is a signal, which ends the process with the same exit code. */
+/** Ctrl-C at a prompt in raw mode. Elsewhere it is a signal, with the same exit code. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
-/** Writes everything, even to a pipe that takes it in parts. */
+/** Writes everything, even to a pipe that accepts only parts. */
 function writeAll(fileDescriptor: number, content: string | Uint8Array): void {
   let rest: Uint8Array = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
   while (rest.length > 0) {
@@ -40,7 +37,6 @@ function writeAll(fileDescriptor: number, content: string | Uint8Array): void {
       rest = rest.subarray(writeSync(fileDescriptor, rest));
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error;
-      // A command has nothing else to do while its reader catches up.
       Bun.sleepSync(1);
     }
   }
@@ -56,7 +52,7 @@ const erase = [0x08, 0x7f];
 const eraseLine = 0x15;
 const firstPrintable = 0x20;
 
-/** Takes bytes until Enter. Raw mode: nothing is echoed and we see every key. */
+/** In raw mode: no echo, and every key arrives. */
 function readHiddenLine(): string {
   const bytes: number[] = [];
   const one = new Uint8Array(1);
@@ -66,13 +62,13 @@ function readHiddenLine(): string {
     if (enter.includes(byte)) break;
     if (byte === eraseLine) bytes.length = 0;
     else if (erase.includes(byte)) eraseCharacter(bytes);
-    // Ctrl-Z and its like would be in a passphrase that nobody can type again.
+    // Ctrl-Z and the like would make a passphrase that cannot be typed elsewhere.
     else if (byte >= firstPrintable) bytes.push(byte);
   }
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(new Uint8Array(bytes));
 }
 
-/** A character is its first byte and the continuation bytes (10xxxxxx) after it. */
+/** Removes a UTF-8 character: its continuation bytes (10xxxxxx) and the byte before them. */
 function eraseCharacter(bytes: number[]): void {
   let byte = bytes.pop();
   while (byte !== undefined && (byte & 0xc0) === 0x80) byte = bytes.pop();
@@ -89,7 +85,7 @@ const patienceMs = 1_000;
 const frameMs = 100;
 const frames = ['|', '/', '-', '\\'] as const;
 
-/** One line, drawn over itself and taken away at the end. */
+/** One line, redrawn in place and removed at the end. */
 async function withSpinner<Result>(words: string, work: () => Promise<Result>): Promise<Result> {
   let frame = 0;
   const draw = () => writeAll(2, `\r${frames[frame++ % frames.length]} ${words} …`);
@@ -106,7 +102,7 @@ async function withSpinner<Result>(words: string, work: () => Promise<Result>): 
   }
 }
 
-/** Keeps words back until the command fails or asks. */
+/** Holds messages back until the command fails or asks. */
 export function heldBack(terminal: Terminal): { readonly terminal: Terminal; release(): void } {
   let words = '';
   const release = () => {
@@ -134,10 +130,10 @@ export function heldBack(terminal: Terminal): { readonly terminal: Terminal; rel
   };
 }
 
-/** Control and direction characters, which could take over a terminal; not a line's end and not a tab. */
+/** Control and direction characters, which could take over a terminal; line breaks and tabs are fine. */
 const unseen = /(?!\r?\n|\t)[\p{Cc}\p{Bidi_Control}]/gu;
 
-/** A stranger's text as a terminal may show it. */
+/** Makes a stranger's text safe for a terminal. */
 export function escaped(text: string): string {
   return text.replace(unseen, (character) => {
     const number = character.codePointAt(0) ?? 0;
@@ -176,7 +172,6 @@ export function openTerminal(): Terminal {
   };
 }
 
-/** ISO 8601, to the second. */
 export function timeOf(seconds: number): string {
   return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 }
@@ -188,12 +183,11 @@ const units = [
   ['second', 1],
 ] as const;
 
-/** `1 secret`, `2 secrets`. */
 export function plural(amount: number, unit: string): string {
   return `${amount} ${unit}${amount === 1 ? '' : 's'}`;
 }
 
-/** `6 days 23 hours`: the largest unit that fits and the next one. */
+/** The two largest units: `6 days 23 hours`. */
 export function durationWords(seconds: number): string {
   const at = units.findIndex(([, size]) => seconds >= size);
   const [largest, next] = at === -1 ? units.slice(-1) : units.slice(at);

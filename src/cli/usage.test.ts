@@ -1,7 +1,7 @@
 /** How invalid commands are answered, and how to find help. */
 import { describe, expect, it } from 'bun:test';
 import { cliSecret, runCli } from '../../test/support/cli-world.ts';
-import { commands } from './run.ts';
+import { commands } from './commands.ts';
 import { renderCommandHelp } from './shell.ts';
 
 const accountUsage = [
@@ -14,7 +14,7 @@ describe('a command that does not exist', () => {
   it('below a group of commands is answered with the group’s commands', async () => {
     const { code, out, err } = await runCli(['account', 'suspend', 'you@example.com']);
     expect([code, out]).toEqual([2, '']);
-    expect(err).toStartWith(`There is no command "account suspend". These exist:\n${accountUsage}`);
+    expect(err).toStartWith(`There is no command "account suspend". Commands:\n${accountUsage}`);
   });
 
   it('is answered with the nearest one, even if several of its words are misspelt', async () => {
@@ -45,7 +45,7 @@ describe('a command that does not exist', () => {
     const { code, err } = await runCli(['acount']);
     expect(code).toBe(2);
     expect(err).toStartWith(
-      `There is no command "acount". Did you mean "account"? These exist:\n${accountUsage}`,
+      `There is no command "acount". Did you mean "account"? Commands:\n${accountUsage}`,
     );
   });
 
@@ -53,7 +53,7 @@ describe('a command that does not exist', () => {
     const { code, err } = await runCli(['--json', 'account', 'list']);
     expect([code, err]).toEqual([
       2,
-      'Options follow the command: mayfly COMMAND [WORDS] [OPTIONS]. See mayfly help.\n',
+      'Options follow the command: mayfly COMMAND [ARGUMENTS] [OPTIONS]. See mayfly help.\n',
     ]);
   });
 });
@@ -65,7 +65,7 @@ describe('a misspelt option', () => {
         const misspelt = name.slice(0, -1);
         const { code, out, err } = await runCli([...command.path, `--${misspelt}`]);
         expect([name, code, out]).toEqual([name, 2, '']);
-        expect(err).toStartWith(`There is no option --${misspelt}. Did you mean --`);
+        expect(err).toStartWith(`Unknown option --${misspelt}. Did you mean --`);
       }
     }
   });
@@ -78,16 +78,16 @@ describe('a misspelt option', () => {
     );
     expect([code, requests]).toEqual([2, []]);
     expect(err).toStartWith(
-      'There is no option --passphase. Did you mean --passphrase?\n' +
-        'There is no option --tll. Did you mean --ttl?\n' +
-        'There is no option --colour.\n',
+      'Unknown option --passphase. Did you mean --passphrase?\n' +
+        'Unknown option --tll. Did you mean --ttl?\n' +
+        'Unknown option --colour.\n',
     );
     expect(err).not.toContain(cliSecret);
   });
 
   it('that cannot be one is not repeated: a private key begins with five hyphens (P18)', async () => {
     const { code, err } = await runCli(['share', '-----BEGIN KEY-----\nhunter2\n-----END KEY-----']);
-    expect([code, err.split('\n')[0]]).toEqual([2, 'There is no such option.']);
+    expect([code, err.split('\n')[0]]).toEqual([2, 'Unknown option.']);
     expect(err).not.toMatch(/BEGIN|hunter2/);
   });
 
@@ -95,7 +95,7 @@ describe('a misspelt option', () => {
     const { code, err } = await runCli(['share', '-hunter2']);
     expect([code, err.split('\n')[0]]).toEqual([
       2,
-      'The short options here are -q and -h. All others have two hyphens, such as --json.',
+      'Unknown short option: only -q, -h exist here. Long ones begin with --, such as --json.',
     ]);
   });
 });
@@ -110,7 +110,7 @@ describe('an option', () => {
     expect((await runCli(['-V'])).out).toBe('1.2.3\n');
     for (const command of commands) {
       const help = (await runCli([...command.path, '-h'])).out;
-      expect(help).toMatch(/^ {2}-q, --quiet {2,}no words/m);
+      expect(help).toMatch(/^ {2}-q, --quiet {2,}print only/m);
       expect(help.includes('-o, --out FILE')).toBe(command.path[0] === 'reveal');
     }
     const key = '0'.repeat(31);

@@ -1,6 +1,7 @@
 /** How the secret is read from standard input, and how the remaining time of a secret is shown. */
 import { describe, expect, it } from 'bun:test';
 import { fakeWorld, runCli } from '../../test/support/cli-world.ts';
+import { sections } from './commands.ts';
 import { runCommand } from './run.ts';
 import { durationWords } from './terminal.ts';
 
@@ -38,7 +39,7 @@ describe('the value that share takes', () => {
   ])('typed at a terminal is read like a pipe: %j with %j is %j', async (typed, args, value) => {
     const { world, requests } = fakeWorld({}, typed);
     const terminal = { ...world.terminal, isInteractive: true };
-    await runCommand(['share', '--plain', ...args], { ...world, terminal });
+    await runCommand(['share', '--plain', ...args], sections, { ...world, terminal });
     expect(JSON.parse(String(requests[0]?.init.body)).secret.secret).toBe(value);
   });
 
@@ -68,7 +69,9 @@ describe('how long a secret waits', () => {
     const key = '0123456789abcdefghijklmnopqrstu';
     const record = { key, state: 'new', has_passphrase: false, secret_ttl: 604_799, created: 1_790_000_000 };
     const overrides = { fetch: async () => Response.json({ success: true, record }) };
-    expect((await runCli(['status', key], overrides)).out).toBe('waiting, for another 6 days 23 hours\n');
+    expect((await runCli(['status', key], overrides)).out).toBe(
+      'Not opened yet, expires in 6 days 23 hours\n',
+    );
     expect(JSON.parse((await runCli(['status', key, '--json'], overrides)).out).secret_ttl).toBe(604_799);
   });
 });

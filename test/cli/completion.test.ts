@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commands } from '../../src/cli/run.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { openTmux } from '../support/tmux.ts';
 import { mayfly } from './command-run.ts';
 

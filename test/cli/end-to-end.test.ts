@@ -9,10 +9,9 @@ import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '../../sdk/mayfly.ts';
-import type { World } from '../../src/cli/command.ts';
-import { localName, numbered } from '../../src/cli/received-file.ts';
+import { localName, numbered } from '../../src/cli/reveal.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
-import { fakeWorld, runCli } from '../support/cli-world.ts';
+import { fakeWorld, runCli, type WholeWorld } from '../support/cli-world.ts';
 import {
   createAccount,
   makeDataDir,
@@ -35,7 +34,7 @@ interface Request {
 function installation(change: (request: Request, answer: () => Promise<Response>) => Promise<Response>) {
   const app = createTestApp({ baseUrl: server });
   const requests: Request[] = [];
-  const fetch: World['fetch'] = async (url, init) => {
+  const fetch: WholeWorld['fetch'] = async (url, init) => {
     const request = {
       method: init.method ?? 'GET',
       path: new URL(url).pathname,
@@ -44,7 +43,7 @@ function installation(change: (request: Request, answer: () => Promise<Response>
     requests.push(request);
     return change(request, async () => app.handler(new Request(url, init)));
   };
-  const run = (args: readonly string[], overrides: Partial<World> = {}, input = '') =>
+  const run = (args: readonly string[], overrides: Partial<WholeWorld> = {}, input = '') =>
     runCli([...args, '--server', server], { fetch, ...overrides }, input);
   const client = createClient({ server, fetch: async (url, init) => app.handler(new Request(url, init)) });
   return { app, client, requests, run };
@@ -57,7 +56,7 @@ const isDone = ({ path }: Request) => path.endsWith('/reveal/done');
 /** Files of this world, and which of them cannot be written. */
 function folder(taken: readonly string[] = [], isFull: (path: string) => boolean = () => false) {
   const files = new Map<string, string | Uint8Array>(taken.map((path) => [path, 'mine']));
-  const openOutputFile: World['openOutputFile'] = async (path) => {
+  const openOutputFile: WholeWorld['openOutputFile'] = async (path) => {
     if (files.has(path)) return { outcome: 'refused', problem: `${path} is there already.`, isTaken: true };
     const keep = async (content: string | Uint8Array) => {
       if (isFull(path)) throw Object.assign(new Error(), { code: 'ENOSPC' });
@@ -98,7 +97,7 @@ describe('a lost answer', () => {
     // The server gives an answer three times: the first two tries do not even arrive.
     let tries = 0;
     const { link } = await here.client.conceal({ value: 'hunter2' });
-    const overrides: Partial<World> = {
+    const overrides: Partial<WholeWorld> = {
       fetch: async (url, init) => {
         if (url.endsWith('/reveal') && isCut && tries++ < 2) throw new TypeError('unreachable');
         const answer = await here.app.handler(new Request(url, init));
@@ -108,7 +107,7 @@ describe('a lost answer', () => {
     };
     const failed = await here.run(['reveal', link], overrides);
     expect([failed.code, failed.out, lookIn(failed.err).length]).toEqual([1, '', 22]);
-    expect(failed.err).toContain('It is unknown whether it was read.');
+    expect(failed.err).toContain('The secret may have been read.');
     isCut = false;
     const other = await here.run(['reveal', link], overrides);
     expect([other.code, other.err]).toEqual([1, expect.stringContaining('There is no such secret')]);
@@ -128,7 +127,7 @@ describe('a place that cannot take it', () => {
     const failed = await here.run(['reveal', link, '--json'], full);
     expect([failed.code, failed.out]).toEqual([1, '{"error":"not_written"}\n']);
     expect(failed.err).toStartWith(
-      'report.pdf could not be written (ENOSPC). It is not lost yet. Within a minute',
+      'report.pdf could not be written (ENOSPC). It is not lost yet. To try again within a minute',
     );
     expect(here.requests.slice(before).filter(isDone)).toEqual([]);
     const place = folder();
@@ -152,7 +151,7 @@ describe('a place that cannot take it', () => {
       },
     };
     expect((await run(['reveal', link], { terminal: closed })).code).toBe(1);
-    expect(err).toContain('It could not be written (ENOSPC). It is not lost yet.');
+    expect(err).toContain('The value could not be written (ENOSPC). It is not lost yet.');
     expect((await run(['reveal', link, `--look=${lookIn(err)}`])).out).toBe('hunter2');
   });
 
@@ -162,14 +161,14 @@ describe('a place that cannot take it', () => {
     const openClipboard = async () => ({ isSure: true, copy: async () => true });
     const { code, err } = await here.run(['reveal', link, '--copy'], { ...place, openClipboard });
     expect([code, place.files.has('report.pdf')]).toEqual([0, true]);
-    expect(err).toStartWith('A file does not go on the clipboard.\n');
+    expect(err).toStartWith('Files cannot be copied to the clipboard.\n');
   });
 
   it('a taken name is numbered, and no file is replaced', async () => {
     const place = folder(['report.pdf', 'report-2.pdf']);
     const { link } = await here.client.conceal(fileOf('../../report.pdf'));
     const { err } = await here.run(['reveal', link], place);
-    expect(err).toBe('The file is in report-3.pdf, which only you can read.\n');
+    expect(err).toBe('Saved the file in report-3.pdf, readable only by you.\n');
     expect([place.files.get('report.pdf'), place.files.get('report-2.pdf')]).toEqual(['mine', 'mine']);
   });
 });
@@ -241,7 +240,7 @@ describe('no downgrade', () => {
         find: async () => '/bin/true',
         run: async () => ({ outcome: 'ended', exit: 0 as never }) as const,
       };
-      const fetch: World['fetch'] = async (url, init) => {
+      const fetch: WholeWorld['fetch'] = async (url, init) => {
         const request = {
           method: init.method ?? 'GET',
           path: new URL(url).pathname,
@@ -256,7 +255,7 @@ describe('no downgrade', () => {
           : await here.run(args, secretFiles);
       expect([code, err]).toEqual([
         1,
-        expect.stringContaining('says that it has a plain one. Nothing was read.'),
+        expect.stringContaining('says its secret is a plain one. Nothing was read.'),
       ]);
     }
     expect(new Set(here.requests.map(({ method, path }) => `${method} ${path}`))).toEqual(
@@ -271,7 +270,7 @@ describe('no downgrade', () => {
     const { link, secretKey } = await here.client.conceal({ value: 'x', passphrase: 'canary-passphrase' });
     for (const cut of [secretKey, link.slice(0, -1), `${link.slice(0, -22)}${'A'.repeat(22)}`]) {
       const { code, err } = await here.run(['reveal', cut, '--passphrase-file', 'p'], secretFiles);
-      expect([code, err]).toEqual([1, expect.stringContaining('The link is not whole')]);
+      expect([code, err]).toEqual([1, expect.stringContaining('The link is incomplete')]);
     }
     expect(JSON.stringify(here.requests)).not.toContain('canary-passphrase');
     expect(await isWaiting(here, secretKey)).toBe(true);
@@ -316,7 +315,7 @@ describe('with real files', () => {
       const shared = await mayfly(place, 'share', join(place, name), '--quiet');
       expect(shared).toMatchObject({ code: 0, err: '' });
       const read = await mayfly(here, 'reveal', shared.out.trim());
-      expect(read).toEqual({ code: 0, out: '', err: `The file is in ${name}, which only you can read.\n` });
+      expect(read).toEqual({ code: 0, out: '', err: `Saved the file in ${name}, readable only by you.\n` });
       expect(digestOf(await readFile(join(here, name)))).toBe(digestOf(await readFile(join(place, name))));
       expect((await stat(join(here, name))).mode & 0o777).toBe(0o600);
     }

@@ -104,8 +104,8 @@ describe('what the command offers without an account', () => {
     expect(receipt).toBe(`${server}/receipt/${key}`);
     const printed = /https:\S+\/receipt\/\S+/.exec((await run(['share'], 'hunter2')).err)?.[0] ?? '';
     for (const address of [receipt ?? '', printed]) {
-      expect((await run(['status', address])).out).toBe('waiting\n');
-      expect((await run(['burn', address])).err).toBe('Burned: nobody can read it any more.\n');
+      expect((await run(['status', address])).out).toBe('Not opened yet\n');
+      expect((await run(['burn', address])).err).toBe('Burned. The link no longer works.\n');
       const after = await run(['status', address, '--json']);
       expect([after.code, JSON.parse(after.out)]).toMatchObject([1, { waiting: false, state: 'burned' }]);
       expect((await run(['burn', address, '--json'])).out).toBe('{"error":"already_gone"}\n');
@@ -126,10 +126,10 @@ describe('what the command offers without an account', () => {
 
   it('is not a key told as gone: a metadata key is watched by its address or as it is', async () => {
     for (const word of [metadataKey, `${server}/receipt/${metadataKey}`])
-      expect((await run(['status', word])).out).toBe('waiting\n');
+      expect((await run(['status', word])).out).toBe('Not opened yet\n');
     const unknown = await run(['status', '--json', '0'.repeat(31)]);
     expect([unknown.code, unknown.out]).toEqual([1, '{"error":"unknown_secret"}\n']);
-    expect((await run(['status', secretKey])).out).toStartWith('waiting');
+    expect((await run(['status', secretKey])).out).toStartWith('Not opened yet');
   });
 
   it('names a figure for what is too large, which then fits', async () => {
@@ -158,6 +158,6 @@ describe('what the command offers without an account', () => {
     expect((await runCli(['status', '--json', address], { fetch: away })).out).toBe(
       '{"error":"unreachable"}\n',
     );
-    expect((await run(['status', address])).out).toBe('waiting\n');
+    expect((await run(['status', address])).out).toBe('Not opened yet\n');
   });
 });

@@ -58,7 +58,7 @@ describe('a login without a keyring', () => {
     expect([code, out, err]).toEqual([
       0,
       '',
-      `Logged in to ${address} as jo@example.org. The token is kept in ${path}, which only you can read.\n`,
+      `Logged in to ${address} as jo@example.org. The token is in ${path}, readable only by you.\n`,
     ]);
     expect([(await stat(path)).mode & 0o777, await readdir(join(path, '..'))]).toEqual([
       0o600,
@@ -68,7 +68,7 @@ describe('a login without a keyring', () => {
     expect(await mayfly(['whoami'], env)).toEqual({
       code: 0,
       out: 'jo@example.org\n',
-      err: `At ${address}, with the token in the file of mayfly login.\n`,
+      err: `At ${address}, with the token in mayfly login's file.\n`,
     });
     expect((await mayfly(['logout'], env)).code).toBe(0);
     expect(await readFile(path, 'utf8')).not.toContain(jo.token);
@@ -83,7 +83,7 @@ describe('a login without a keyring', () => {
       'hunter2',
     );
     expect([wrong.code, wrong.out]).toEqual([1, '']);
-    expect(wrong.err).toContain('It takes API tokens, not the password');
+    expect(wrong.err).toContain('Use an API token, not the password');
     expect(await stat(path).catch(() => null)).toBe(null);
   });
 
@@ -95,7 +95,7 @@ describe('a login without a keyring', () => {
       const refused = await mayfly(args, env, 'x');
       expect([refused.code, refused.err]).toEqual([
         1,
-        `${path} may be read by others: chmod 600 it, and replace the tokens in it.\n`,
+        `Other users can read ${path}: chmod 600 it, and replace its tokens.\n`,
       ]);
     }
     await writeFile(path, '{"version":1');
@@ -125,7 +125,7 @@ describe('a login without a keyring', () => {
     const { code, err } = await mayfly(['whoami'], own);
     expect([code, err]).toEqual([
       1,
-      `${address} does not know al@example.org with the token of MAYFLY_TOKEN.\n`,
+      `${address} does not accept al@example.org with the token in MAYFLY_TOKEN.\n`,
     ]);
   });
 
@@ -283,9 +283,9 @@ describe('a login with the keyring of the desktop', () => {
     ]);
     expect([code, out]).toEqual([0, 'jo@example.org\n']);
     expect(err).toContain(
-      `Logged in to ${address} as jo@example.org. The token is kept in the keyring of this system.\n`,
+      `Logged in to ${address} as jo@example.org. The token is in this system's keyring.\n`,
     );
-    expect(err).toContain(`At ${address}, with the token in the keyring of this system.\n`);
+    expect(err).toContain(`At ${address}, with the token in this system's keyring.\n`);
     const files = await readdir(config, { recursive: true, withFileTypes: true });
     for (const file of files.filter((each) => each.isFile()))
       expect(await readFile(join(file.parentPath, file.name), 'latin1')).not.toContain(jo.token);

@@ -3,7 +3,7 @@ import { expect, it } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commands } from '../../src/cli/run.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { optionTerm, readInput, renderUsage } from '../../src/cli/shell.ts';
 import { runCli } from '../support/cli-world.ts';
 import { repositoryRoot } from '../support/started-server.ts';

@@ -36,7 +36,7 @@ describe('mayfly account', () => {
     );
     expect(code).toBe(0);
     expect(out).toMatch(/^[0-9a-f]{64}\n$/);
-    expect(err).toContain('shown only now');
+    expect(err).toContain('(shown once)');
   });
 
   it('create refuses an address that has an account, with exit code 1', async () => {
@@ -44,7 +44,7 @@ describe('mayfly account', () => {
     expect(await mayfly(again, env)).toEqual({
       code: 1,
       out: '',
-      err: 'There is already an account JO@example.org.\n',
+      err: 'The account JO@example.org exists already.\n',
     });
     const { code, out } = await mayfly([...again, '--json'], env);
     expect([code, out]).toEqual([1, '{"error":"exists"}\n']);
@@ -76,7 +76,7 @@ describe('mayfly account', () => {
     const { username, token, token_id: id } = JSON.parse(made.out);
     expect((await authcheck(username, token)).status).toBe(200);
     const list = await mayfly(['account', 'token', 'list', 'jo@example.org'], env);
-    expect(list.out).toContain(`${id}\tbackups\tmade `);
+    expect(list.out).toContain(`${id}\tbackups\tcreated `);
     expect(list.out).not.toContain(token);
     expect((await mayfly(['account', 'token', 'revoke', 'jo@example.org', String(id)], env)).code).toBe(0);
     expect((await authcheck(username, token)).status).toBe(401);
@@ -163,8 +163,8 @@ describe('access to an account', () => {
     const made = await (await fetch(`${api}/share`, { method: 'POST', headers, body })).json();
     const unasked = await mayfly(['account', 'delete', email], env);
     expect(unasked.code).toBe(1);
-    expect(unasked.err).toContain('Waiting secrets: 1.');
-    expect(unasked.err).toEndWith('Nobody can be asked here: add --yes.\n');
+    expect(unasked.err).toContain('Unread secrets: 1.');
+    expect(unasked.err).toEndWith('No terminal to ask for confirmation: add --yes.\n');
     const { code, out } = await mayfly(['account', 'delete', email, '--yes', '--json'], env);
     expect([code, JSON.parse(out)]).toEqual([0, { username: email, deleted: true, burned: 1 }]);
     expect((await authcheck(email, token)).status).toBe(401);
@@ -176,7 +176,7 @@ describe('mayfly domain', () => {
   it('adds, lists and removes a domain of one account', async () => {
     expect((await mayfly(['domain', 'add', 'jo@example.org', 'Secrets.example.org'], env)).code).toBe(0);
     expect((await mayfly(['domain', 'list', 'jo@example.org'], env)).out).toBe(
-      "secrets.example.org\tverified\tby the operator's word\n",
+      'secrets.example.org\tverified\tadded by an operator\n',
     );
     const taken = await mayfly(['domain', 'add', 'plain@example.org', 'secrets.example.org', '--json'], env);
     expect([taken.code, taken.out]).toEqual([1, '{"error":"taken"}\n']);

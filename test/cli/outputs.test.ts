@@ -42,7 +42,7 @@ describe('reveal --out', () => {
   it('writes the value, byte for byte, to a new file that only its owner can read', async () => {
     const file = join(folder, 'new');
     const { code, out, err } = await mayfly(['reveal', await share(), '--out', file], env);
-    expect([code, out, err]).toEqual([0, '', `The value is in ${file}, which only you can read.\n`]);
+    expect([code, out, err]).toEqual([0, '', `Saved the value in ${file}, readable only by you.\n`]);
     expect(await readFile(file, 'utf8')).toBe(value);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
@@ -56,7 +56,7 @@ describe('reveal --out', () => {
       const { code, err } = await mayfly(['reveal', link, '--out', path], env);
       expect([code, err]).toEqual([
         1,
-        `${path} is there already: choose another name, or replace it with --force. Nothing was read.\n`,
+        `${path} already exists: choose another name, or replace it with --force. Nothing was read.\n`,
       ]);
     }
     expect([await readFile(file, 'utf8'), await isWaiting(link)]).toEqual(['mine', true]);
@@ -108,7 +108,7 @@ describe('reveal --out', () => {
     expect(await exited).toEqual({ code: 1, signal: null });
     expect(stdout()).toBe(value);
     expect(stderr()).toBe(
-      `${join(place, 'x')} could not be written (EFBIG). The value was printed instead, because it cannot be read again.\n`,
+      `${join(place, 'x')} could not be written (EFBIG). The value was printed instead, because it opens only once.\n`,
     );
     expect(await readdir(place)).toEqual([]);
   });
@@ -118,7 +118,7 @@ describe('--copy', () => {
   it('gives the value to the clipboard’s program on its standard input, and not in its arguments (P18)', async () => {
     const given = await fakeProgram('xclip', `cat > "$KEPT"; echo "$@" > "$KEPT.args"`);
     const { code, out, err } = await mayfly(['reveal', await share(), '--copy'], given);
-    expect([code, out, err]).toEqual([0, '', 'The value is on the clipboard.\n']);
+    expect([code, out, err]).toEqual([0, '', 'Value copied.\n']);
     expect(await readFile(given.KEPT ?? '', 'utf8')).toBe(value);
     expect(await readFile(`${given.KEPT}.args`, 'utf8')).toBe('-selection clipboard\n');
   });
@@ -127,7 +127,7 @@ describe('--copy', () => {
     const given = await fakeProgram('xsel', 'exit 3');
     const { code, out, err } = await mayfly(['reveal', await share(), '--copy'], given);
     expect([code, out]).toEqual([1, value]);
-    expect(err).toStartWith('It is not on the clipboard. The value was printed instead');
+    expect(err).toStartWith('The value could not be copied. The value was printed instead');
   });
 
   it('reads and shares nothing where there is no clipboard, as over SSH with no terminal', async () => {

@@ -35,7 +35,7 @@ describe('sharing and reading with the command', () => {
     const link = shared.out.trim();
     // Seconds may have passed since then: each command is a process of its own.
     expect((await mayfly(['status', link], anonymous)).out).toMatch(
-      /^waiting, end to end, for another (1 hour|59 minutes( \d+ seconds?)?)\n$/,
+      /^Not opened yet, end-to-end encrypted, expires in (1 hour|59 minutes( \d+ seconds?)?)\n$/,
     );
     expect(await mayfly(['reveal', link], anonymous)).toEqual({ code: 0, out: value, err: '' });
     const again = await mayfly(['reveal', link, '--json'], anonymous);
@@ -48,7 +48,7 @@ describe('sharing and reading with the command', () => {
     const shared = await mayfly(['share', '--ttl', '30d'], anonymous, 'open sesame');
     expect([shared.code, shared.err.split('\n')[0]]).toEqual([
       0,
-      'The lifetime is 7 days: the server does not allow 30 days.',
+      'Expires in 7 days: the server does not allow 30 days.',
     ]);
     expect(shared.out).toMatch(fullLink);
   });
@@ -70,12 +70,12 @@ describe('sharing and reading with the command', () => {
     const link = (await mayfly(['share', '--exact', '--passphrase-file', file], anonymous, value)).out.trim();
     expect((await mayfly(['status', link], anonymous)).out).toContain('with a passphrase');
     for (const [env, words] of [
-      [anonymous, 'The passphrase is missing: use --passphrase-file or MAYFLY_PASSPHRASE.'],
+      [anonymous, 'Missing passphrase: use --passphrase-file or MAYFLY_PASSPHRASE.'],
       [{ ...anonymous, MAYFLY_PASSPHRASE: 'wrong' }, 'The passphrase is missing or wrong.'],
     ] as const) {
       const refused = await mayfly(['reveal', link], env);
       expect([refused.code, refused.out]).toEqual([1, '']);
-      expect(refused.err).toBe(`${words} The secret was not consumed.\n`);
+      expect(refused.err).toBe(`${words} The secret was not opened.\n`);
     }
     expect((await mayfly(['reveal', link], { ...anonymous, MAYFLY_PASSPHRASE: 'correct horse' })).out).toBe(
       value,
@@ -97,11 +97,11 @@ describe('sharing and reading with the command', () => {
     const { metadata_key: key, link } = JSON.parse(
       (await mayfly(['share', '--json'], account, 'to burn')).out,
     );
-    expect((await mayfly(['burn', key], anonymous)).err).toContain('Nothing here has this key');
+    expect((await mayfly(['burn', key], anonymous)).err).toContain('Unknown key');
     expect((await mayfly(['memo', key], anonymous)).err).toContain('This needs an account');
     const recent = JSON.parse((await mayfly(['recent', '--json'], account)).out);
     expect(recent[0]).toMatchObject({ metadata_key: key, state: 'new' });
-    expect((await mayfly(['burn', key], account)).err).toBe('Burned: nobody can read it any more.\n');
+    expect((await mayfly(['burn', key], account)).err).toBe('Burned. The link no longer works.\n');
     expect((await mayfly(['burn', key, '--json'], account)).out).toBe('{"error":"already_gone"}\n');
     expect((await mayfly(['reveal', link], anonymous)).code).toBe(1);
     expect((await mayfly(['recent'], account)).out).toContain(`${key}\tburned\t`);
@@ -111,9 +111,13 @@ describe('sharing and reading with the command', () => {
     const shared = await mayfly(['share'], anonymous, 'to watch');
     const receipt = /http:\S+\/receipt\/\S+/.exec(shared.err)?.[0] ?? '';
     expect((await fetch(receipt)).status).toBe(200);
-    expect(await mayfly(['status', receipt], anonymous)).toEqual({ code: 0, out: 'waiting\n', err: '' });
+    expect(await mayfly(['status', receipt], anonymous)).toEqual({
+      code: 0,
+      out: 'Not opened yet\n',
+      err: '',
+    });
     expect((await mayfly(['burn', receipt], anonymous)).code).toBe(0);
-    expect((await mayfly(['status', receipt], anonymous)).out).toBe('burned\n');
+    expect((await mayfly(['status', receipt], anonymous)).out).toBe('Burned\n');
     expect((await mayfly(['reveal', shared.out.trim()], anonymous)).code).toBe(1);
   });
 
@@ -125,7 +129,7 @@ describe('sharing and reading with the command', () => {
     expect(JSON.parse(burned.out)).toEqual({ secret_key: expect.any(String), state: 'burned' });
     expect((await mayfly(['burn', link], anonymous)).err).toContain('There is no such secret');
     const status = await mayfly(['status', key], account);
-    expect([status.code, status.out]).toEqual([1, 'burned by the recipient\n']);
+    expect([status.code, status.out]).toEqual([1, 'Burned by the recipient\n']);
     expect((await mayfly(['recent'], account)).out).toContain(`${key}\tburned\t`);
   });
 
@@ -144,12 +148,14 @@ describe('sharing and reading with the command', () => {
     const sent = await mayfly(['deliver', key, 'grace@example.com'], account);
     expect([sent.code, sent.out]).toEqual([0, '']);
     const lines = (await mayfly(['status', key], account)).out.split('\n');
-    expect(lines[0]).toMatch(/^waiting, for another (7 days|6 days 23 hours)$/);
-    expect(lines[1]).toMatch(/^mail to gr\*{5}@e\*{5}\.com (is being sent|was taken by the mail server), 20/);
+    expect(lines[0]).toMatch(/^Not opened yet, expires in (7 days|6 days 23 hours)$/);
+    expect(lines[1]).toMatch(
+      /^Email to gr\*{5}@e\*{5}\.com (is being sent|was accepted by the mail server), 20/,
+    );
     // Without its account, a metadata key shows nothing, and a secret key shows only that the secret is waiting.
     const stranger = await mayfly(['status', '--json', key], anonymous);
     expect([stranger.code, stranger.out]).toEqual([1, '{"error":"unknown_secret"}\n']);
-    expect((await mayfly(['status', secretKey], account)).out).toStartWith('waiting');
+    expect((await mayfly(['status', secretKey], account)).out).toStartWith('Not opened yet');
     expect((await mayfly(['deliver', key], anonymous)).err).toContain('This needs an account');
   });
 
@@ -157,22 +163,22 @@ describe('sharing and reading with the command', () => {
     const shared = await mayfly(['share', '--memo', 'VPN for Al', '--json'], account, 'x');
     const { metadata_key: key, link } = JSON.parse(shared.out);
     const linesOf = async (...args: string[]) => (await mayfly(args, account)).out.trimEnd().split('\n');
-    expect((await linesOf('status', key)).slice(1)).toEqual(['memo: VPN for Al']);
+    expect((await linesOf('status', key)).slice(1)).toEqual(['Memo: VPN for Al']);
     expect((await linesOf('recent', '--limit', '1'))[0]).toMatch(
       new RegExp(`^${key}\twaiting\t[^\t]+\t\tVPN for Al$`),
     );
     expect(await mayfly(['memo', key], account)).toEqual({ code: 0, out: 'VPN for Al\n', err: '' });
     await mayfly(['reveal', link], anonymous);
     const changed = await mayfly(['memo', key, 'VPN, second try'], account);
-    expect(changed).toEqual({ code: 0, out: '', err: 'The memo is kept. Only the creator sees it.\n' });
+    expect(changed).toEqual({ code: 0, out: '', err: 'Memo saved. Only you see it.\n' });
     expect(JSON.parse((await mayfly(['memo', key, '--json'], account)).out)).toMatchObject({
       metadata_key: key,
       state: 'received',
       memo: 'VPN, second try',
     });
     expect(JSON.parse((await mayfly(['recent', '--json'], account)).out)[0].memo).toBe('VPN, second try');
-    expect((await mayfly(['memo', key, ''], account)).err).toBe('The memo is removed.\n');
-    expect(await mayfly(['memo', key], account)).toEqual({ code: 0, out: '', err: 'There is no memo.\n' });
+    expect((await mayfly(['memo', key, ''], account)).err).toBe('Memo removed.\n');
+    expect(await mayfly(['memo', key], account)).toEqual({ code: 0, out: '', err: 'No memo.\n' });
     expect((await linesOf('status', key)).slice(1)).toEqual([]);
     expect((await mayfly(['memo', key, 'x'], anonymous)).err).toContain('This needs an account');
     const drawn = await mayfly(['generate', '--memo', 'drawn', '--json'], account);
@@ -191,12 +197,12 @@ describe('sharing and reading with the command', () => {
     expect(await mayfly(['ttl', key, '3d'], account)).toEqual({
       code: 0,
       out: '',
-      err: 'It now opens for another 3 days.\n',
+      err: 'It now expires in 3 days.\n',
     });
     expect((await mayfly(['ttl', key], account)).out).toMatch(/^(3 days|2 days 23 hours)\n$/);
     const less = await mayfly(['ttl', '-', '30d', '--json'], account, `${key}\n`);
     expect(less.err).toMatch(
-      /^The lifetime is (14 days|13 days 23 hours): the server does not allow 30 days\.\n$/,
+      /^Expires in (14 days|13 days 23 hours): the server does not allow 30 days\.\n$/,
     );
     const { adjusted, secret_ttl: left } = JSON.parse(less.out);
     expect(adjusted.ttl.asked).toBe(2_592_000);
@@ -221,6 +227,6 @@ describe('sharing and reading with the command', () => {
 
   it('a server that is not there is told in a sentence', async () => {
     const { code, err } = await mayfly(['generate', '--server', 'http://127.0.0.1:1'], {});
-    expect([code, err]).toEqual([1, 'http://127.0.0.1:1 could not be reached: nothing listens there.\n']);
+    expect([code, err]).toEqual([1, 'http://127.0.0.1:1 could not be reached: connection refused.\n']);
   });
 });

@@ -5,7 +5,7 @@
 import { describe, expect, it, spyOn } from 'bun:test';
 import { createClient, newLook } from '../../sdk/mayfly.ts';
 import type { Command } from '../../src/cli/command.ts';
-import { commands } from '../../src/cli/run.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { readInput } from '../../src/cli/shell.ts';
 import { createAccount, createToken } from '../../src/core/accounts/admin.ts';
 import { generateMetadataKey, generateSecretKey } from '../../src/core/keys.ts';
@@ -98,18 +98,18 @@ describe('a value or word of a form of its own that begins with a hyphen', () =>
   );
   for (const { command, name, value } of options)
     it(`is taken in both forms: ${titleOf(command)} --${name}`, () => {
-      const words = (command.words ?? []).filter((word) => !word.startsWith('['));
+      const args = (command.args ?? []).filter((arg) => !arg.startsWith('['));
       for (const given of [[`--${name}`, value], [`--${name}=${value}`]]) {
-        const input = readInput(command, [...words, ...given, '--json']);
-        expect([input.texts[name], input.words, input.json]).toEqual([value, words, true]);
+        const input = readInput(command, [...args, ...given, '--json']);
+        expect([input.texts[name], input.args, input.json]).toEqual([value, args, true]);
       }
     });
 
-  const taking = commands.filter(({ words = [] }) => words.some((word) => bare(word) === 'EMAIL'));
+  const taking = commands.filter(({ args = [] }) => args.some((arg) => bare(arg) === 'EMAIL'));
   for (const command of taking)
-    it(`is taken among the words: ${titleOf(command)}`, () => {
-      const words = (command.words ?? []).map((word) => (bare(word) === 'EMAIL' ? address : bare(word)));
-      expect(readInput(command, ['--quiet', ...words, '--json'])).toMatchObject({ words, json: true });
+    it(`is taken among the arguments: ${titleOf(command)}`, () => {
+      const args = (command.args ?? []).map((arg) => (bare(arg) === 'EMAIL' ? address : bare(arg)));
+      expect(readInput(command, ['--quiet', ...args, '--json'])).toMatchObject({ args, json: true });
     });
 
   it('is in more than one option and more than ten commands', () => {

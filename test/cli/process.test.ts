@@ -42,7 +42,7 @@ describe('a start', () => {
     const err = await refusal({ MAYFLY_ANONYMOUS: 'maybe', MAYFLY_BASEURL: 'https://x.example' }, 2);
     expect(err).toBe(
       'MAYFLY_ANONYMOUS is "maybe": it must be "create" or "read".\n' +
-        'MAYFLY_BASEURL is not a setting of Mayfly. Did you mean MAYFLY_BASE_URL?\n',
+        'MAYFLY_BASEURL is not a Mayfly setting. Did you mean MAYFLY_BASE_URL?\n',
     );
   });
 
@@ -96,7 +96,7 @@ describe('a start', () => {
 
   it('is refused with languages or mail that make no sense', async () => {
     expect(await refusal({ MAYFLY_DEFAULT_LOCALE: 'tlh' }, 2)).toContain(
-      'MAYFLY_DEFAULT_LOCALE names the language "tlh", which Mayfly does not speak: it speaks en, de, ',
+      'MAYFLY_DEFAULT_LOCALE names the language "tlh", which Mayfly does not have: it has en, de, ',
     );
     expect(await refusal({ MAYFLY_LOCALES: 'en,tlh' }, 2)).toContain(
       'MAYFLY_LOCALES names the language "tlh"',

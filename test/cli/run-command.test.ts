@@ -117,7 +117,7 @@ describe('the lines that share --env-file prints', () => {
     const { code, out, err } = await mayfly(['share', '--env-file', '-'], env, text);
     expect(code).toBe(1);
     expect(out).toMatch(/^A=http:\S+\n$/);
-    expect(err).toEndWith('1 of 3 were shared: B and what follows it were not.\n');
+    expect(err).toEndWith('1 of 3 were shared: not B and those after it.\n');
     expect(await isWaiting(out.trim().slice('A='.length))).toBe(true);
   });
 });
@@ -183,7 +183,7 @@ describe('the values', () => {
       code: 1,
       out: '',
       err:
-        'A holds a NUL byte, which an environment cannot hold.\n' +
+        'A contains a NUL byte, which environment variables cannot hold.\n' +
         'The command was not started. A was read and lost.\n',
     });
     expect(await isWaiting(links[1])).toBe(true);
@@ -198,7 +198,7 @@ describe('a secret', () => {
     const { code, out, err } = await mayfly(['run', ...secrets, '--', 'env'], env);
     expect([code, out]).toEqual([1, '']);
     expect(err).toBe(
-      'N1: There is no such secret: it was read, burned, has expired, or never existed.\n' +
+      'N1: There is no such secret: it was read, burned or has expired, or the link is wrong.\n' +
         'The command was not started. Nothing was read.\n',
     );
     expect(await Promise.all(links.map(isWaiting))).toEqual([true, false, true]);
@@ -211,9 +211,7 @@ describe('a secret', () => {
     for (const command of ['no-such-command', file, folder, join(folder, 'nothing')]) {
       const { code, out, err } = await mayfly(['run', '--secret', `A=${link}`, '--', command], env);
       expect([code, out]).toEqual([1, '']);
-      expect(err).toBe(
-        `There is no command ${command} that can be run here.\nThe command was not started. Nothing was read.\n`,
-      );
+      expect(err).toBe(`Command not found: ${command}.\nThe command was not started. Nothing was read.\n`);
     }
     expect(await isWaiting(link)).toBe(true);
   });

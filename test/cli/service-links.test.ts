@@ -1,6 +1,6 @@
 /** Variables that Kubernetes or Docker put beside ours: every command runs with them as without, and a typo is still refused. */
 import { describe, expect, it } from 'bun:test';
-import { commands } from '../../src/cli/run.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { type Environment, readConfig } from '../../src/config/read.ts';
 import { runCli } from '../support/cli-world.ts';
 import { startServer } from '../support/started-server.ts';
@@ -58,7 +58,7 @@ describe('service links', () => {
   it('hide no typo of a setting', async () => {
     for (const [name, value] of Object.entries(typos)) {
       const { code, err } = await runExample('mayfly serve', { [name]: value });
-      expect([code, err]).toEqual([2, expect.stringContaining(`${name} is not a setting of Mayfly.`)]);
+      expect([code, err]).toEqual([2, expect.stringContaining(`${name} is not a Mayfly setting.`)]);
     }
   });
 

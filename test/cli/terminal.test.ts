@@ -91,7 +91,7 @@ describe('at a terminal', () => {
   it('share asks twice for the passphrase, unseen, and takes the secret until Ctrl-D; reveal asks for it too', async () => {
     await using terminal = await openShell();
     await enter(terminal, 'mayfly share --passphrase', /^Passphrase: $/m);
-    await enter(terminal, passphrase, /^The same again: $/m);
+    await enter(terminal, passphrase, /^Repeat passphrase: $/m);
     assertUnseen([passphrase]);
     await enter(terminal, passphrase, /press Ctrl-D/);
     await enter(terminal, value, new RegExp(`^${value}$`, 'm'));
@@ -121,7 +121,7 @@ describe('at a terminal', () => {
     const cores = join(folder, 'cores');
     await enter(terminal, `mkdir ${cores}; cd ${cores}; ulimit -c unlimited; clear; echo moved`, /^moved$/m);
     await enter(terminal, 'mayfly share --passphrase; echo "code $?"', /^Passphrase: $/m);
-    await enter(terminal, passphrase, /^The same again: $/m);
+    await enter(terminal, passphrase, /^Repeat passphrase: $/m);
     await enter(terminal, passphrase, /press Ctrl-D/);
     terminal.press('C-\\');
     await terminal.until(/^code 131$/m);
@@ -139,7 +139,7 @@ describe('at a terminal', () => {
     terminal.press('C-u');
     terminal.type('one of them');
     terminal.press('BSpace', 'C-z');
-    await enter(terminal, '', /^The same again: $/m);
+    await enter(terminal, '', /^Repeat passphrase: $/m);
     const seen = await enter(terminal, 'one of the others', /^code \d+$/m);
     expect(seen).toContain('The two passphrases differ.');
     expect(seen).toMatch(/^code 2$/m);
@@ -147,7 +147,7 @@ describe('at a terminal', () => {
     await enter(terminal, 'mayfly share --passphrase < /dev/tty', /^Passphrase: $/m);
     terminal.type('on');
     terminal.press('C-u');
-    await enter(terminal, 'onee\u007f', /^The same again: $/m);
+    await enter(terminal, 'onee\u007f', /^Repeat passphrase: $/m);
     await enter(terminal, 'one', /press Ctrl-D/);
     terminal.press('C-c');
   }, 60_000);
@@ -158,10 +158,7 @@ describe('at a terminal', () => {
     for (const [line, question] of [
       ['mayfly share --passphrase', /^Passphrase: $/m],
       ['mayfly share', /press Ctrl-D/],
-      [
-        'mayfly login --server https://secrets.example.org jo@example.org',
-        /^API token \(it is not shown\): $/m,
-      ],
+      ['mayfly login --server https://secrets.example.org jo@example.org', /^API token \(not shown\): $/m],
       ['mayfly reveal', /^Link or key: $/m],
     ] as const) {
       await enter(terminal, `clear; ${line}; echo "code $?"`, question);
@@ -191,7 +188,7 @@ describe('at a terminal', () => {
     await using terminal = await openShell();
     await enter(terminal, `cd ${folder}; printf '${value}' > v; mayfly share --quiet < v`, /#[\w-]{22}$/m);
     const link = /http:\S+#[\w-]{22}$/m.exec(terminal.screen())?.[0] ?? '';
-    await enter(terminal, `clear; mayfly reveal --copy ${link}`, /Has it arrived\? \[Y\/n\] $/m);
+    await enter(terminal, `clear; mayfly reveal --copy ${link}`, /Did it arrive\? \[Y\/n\] $/m);
     expect(terminal.screen()).not.toContain(value);
     await enter(terminal, 'n', new RegExp(`^${value}$`, 'm'));
   }, 60_000);

@@ -1,9 +1,9 @@
 /** The doors of the command: standard input, files, arguments and prompts. */
-import type { World } from '../../src/cli/command.ts';
+import { sections } from '../../src/cli/commands.ts';
 import { runCommand } from '../../src/cli/run.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
 import { createMemoryStore } from '../stores/memory.ts';
-import { fakeLogins, fakeWorld } from '../support/cli-world.ts';
+import { fakeLogins, fakeWorld, type WholeWorld } from '../support/cli-world.ts';
 import { steadyClock } from '../support/clocks.ts';
 import {
   bytesDoor,
@@ -19,13 +19,13 @@ import {
   value,
 } from './text-door.ts';
 
-interface Overrides extends Partial<Omit<World, 'terminal'>> {
-  readonly terminal?: Partial<World['terminal']>;
+interface Overrides extends Partial<Omit<WholeWorld, 'terminal'>> {
+  readonly terminal?: Partial<WholeWorld['terminal']>;
 }
 
 async function run(args: readonly string[], { terminal, ...overrides }: Overrides) {
   const { world, written } = fakeWorld(overrides);
-  const code = await runCommand(args, { ...world, terminal: { ...world.terminal, ...terminal } });
+  const code = await runCommand(args, sections, { ...world, terminal: { ...world.terminal, ...terminal } });
   return { code, ...written };
 }
 
@@ -48,7 +48,7 @@ interface Asked {
 async function requestsOf(args: readonly string[], overrides: Overrides): Promise<readonly Asked[]> {
   const asked: Asked[] = [];
   const record = { key: secretKey, state: 'new', has_passphrase: true, secret_ttl: 60, created: 1 };
-  const fetch: World['fetch'] = async (url, init) => {
+  const fetch: WholeWorld['fetch'] = async (url, init) => {
     asked.push({ url, init });
     if (url.endsWith('/status')) return Response.json({ success: true, record });
     return Response.json({ success: false, error: 'unknown_secret' }, { status: 404 });
@@ -78,7 +78,7 @@ async function passphraseTo(
 
 function openPrograms() {
   const handed = new Map<string, string>();
-  const programs: World['programs'] = {
+  const programs: WholeWorld['programs'] = {
     find: async () => '/bin/true',
     run: async ({ variables }) => {
       for (const [name, text] of variables) handed.set(name, text);
@@ -143,7 +143,7 @@ async function kept(what: 'server' | 'username' | 'token', args: readonly string
 const typed = (given: { readonly server?: string; readonly email?: string; readonly token?: string }) =>
   answering((question) => {
     if (question.startsWith('Server')) return given.server ?? '';
-    return question.startsWith('E-mail') ? (given.email ?? email) : (given.token ?? token);
+    return question.startsWith('Email') ? (given.email ?? email) : (given.token ?? token);
   });
 
 /** The token, when it is taken for one of the account. */

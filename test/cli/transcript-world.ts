@@ -1,13 +1,12 @@
 /** An installation in memory for one line of a transcript: the real service and commands, with fixed time and files. */
 import { createClient } from '../../sdk/mayfly.ts';
-import type { World } from '../../src/cli/command.ts';
 import { readConfig } from '../../src/config/read.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import type { CancelOutcome, StoreMove, StoreMoveOutcome } from '../../src/core/store-copies.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
 import type { Finding } from '../../src/ops/doctor.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
-import { fakeLogins, fakeWorld } from '../support/cli-world.ts';
+import { fakeLogins, fakeWorld, type WholeWorld } from '../support/cli-world.ts';
 import type { Call } from './transcript.ts';
 import { type KeyFiles, makeKeyFiles } from './transcript-keys.ts';
 
@@ -23,7 +22,7 @@ export interface Installation {
   worldFor(
     call: Call,
     answers: readonly string[],
-  ): Promise<{ world: World; written: () => { out: string; err: string } }>;
+  ): Promise<{ world: WholeWorld; written: () => { out: string; err: string } }>;
   /** Everything random, by a name. */
   masked(text: string): string;
   close(): void;
@@ -148,7 +147,7 @@ export async function makeInstallation(line: string): Promise<Installation> {
     };
     const { world: base, written } = fakeWorld({}, input ?? `${typed[0] ?? ''}\n`);
     const isInteractive = answers.length > 0 && input === null;
-    const world: World = {
+    const world: WholeWorld = {
       ...base,
       ...outsideOf(app, files),
       readConfig: async () => readConfig(settings, readText),
@@ -215,7 +214,7 @@ async function cancelOf(from: string): Promise<CancelOutcome> {
   return from === 'sqlite:nothing' ? noMove : { outcome: from === 'sqlite:data' ? 'cancelled' : 'none' };
 }
 
-function outsideOf(app: TestApp, files: Readonly<Record<string, string>>): Partial<World> {
+function outsideOf(app: TestApp, files: Readonly<Record<string, string>>): Partial<WholeWorld> {
   const { store } = app;
   return {
     fetch: async (url, init) => {
@@ -242,7 +241,7 @@ function outsideOf(app: TestApp, files: Readonly<Record<string, string>>): Parti
     migrate: async ({ dataDir }, tell) => {
       if (dataDir === 'later')
         return { outcome: 'refused', problem: 'The data was written by a later version.' };
-      if (dataDir === 'slow') tell('Still at work (10 s so far).');
+      if (dataDir === 'slow') tell('Still working (10 s so far).');
       const outcome = dataDir === 'new' ? 'made' : dataDir === 'slow' ? 'updated' : 'up_to_date';
       return { outcome, where: dataDir };
     },
@@ -266,7 +265,7 @@ function outsideOf(app: TestApp, files: Readonly<Record<string, string>>): Parti
         ? { outcome: 'open', file: { keep: async () => {}, drop: async () => {} } }
         : {
             outcome: 'refused',
-            problem: `${path} is there already: choose another name, or replace it with --force.`,
+            problem: `${path} already exists: choose another name, or replace it with --force.`,
             isTaken: true,
           },
   };

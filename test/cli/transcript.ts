@@ -11,6 +11,7 @@
  * Every line runs in an installation of its own, in memory, in which everything that is random is shown by a name.
  */
 import type { Command } from '../../src/cli/command.ts';
+import { sections } from '../../src/cli/commands.ts';
 import { runCommand } from '../../src/cli/run.ts';
 import { type Installation, makeInstallation } from './transcript-world.ts';
 
@@ -91,7 +92,7 @@ export async function runStep(step: Step): Promise<string> {
     answer.startsWith('$') ? (installation.variables[answer.slice(1)] ?? answer) : answer,
   );
   const { world, written } = await installation.worldFor(call, answers);
-  const code = await runCommand(call.args, world);
+  const code = await runCommand(call.args, sections, world);
   const { out, err } = written();
   const exit = code === 0 ? [] : [`= ${code}`];
   installation.close();

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'bun:test';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { commands } from '../../src/cli/run.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { headings, parseTranscript, renderTranscript, transcriptName } from './transcript.ts';
 
 const folder = join(import.meta.dir, 'transcripts');

@@ -8,7 +8,7 @@ import { mayfly } from './command-run.ts';
 const key = 'ab12'.repeat(7).padEnd(31, 'c');
 const certificatePath = join(repositoryRoot, 'test/mail/certificate.pem');
 const untrusted =
-  "its certificate is not trusted here (if it is of your own authority, set NODE_EXTRA_CA_CERTS to that authority's file)";
+  "its certificate is not trusted (for a private CA, set NODE_EXTRA_CA_CERTS to the CA's file)";
 
 let server: Bun.Server<undefined>;
 let ownAuthority = '';
@@ -20,8 +20,8 @@ afterAll(() => server.stop(true));
 
 const cases: readonly (readonly [string, () => string, string])[] = [
   ['of one’s own authority', () => ownAuthority, untrusted],
-  ['where nothing listens', () => 'http://127.0.0.1:1', 'nothing listens there'],
-  ['that has no name', () => 'http://no-such-name.invalid', 'there is no such name'],
+  ['where nothing listens', () => 'http://127.0.0.1:1', 'connection refused'],
+  ['that has no name', () => 'http://no-such-name.invalid', 'no such host'],
 ];
 
 for (const [what, address, words] of cases) {

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { commands } from '../../src/cli/run.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { readConfig } from '../../src/config/read.ts';
 import { repositoryRoot } from '../support/started-server.ts';
 import { shippedCaddyfile } from './caddy.ts';

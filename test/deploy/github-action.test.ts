@@ -76,11 +76,11 @@ describe('the action reads', () => {
     const { code, errors, log, variables } = await run({ read: `KEPT=${kept}\nGONE=${gone}` });
     expect([code, variables]).toEqual([1, {}]);
     expect(errors).toEqual([
-      'GONE: There is no such secret: it was read, burned, has expired, or never existed.\nNothing was read.',
+      'GONE: There is no such secret: it was read, burned or has expired, or the link is wrong.\nNothing was read.',
     ]);
     expect([kept, gone].filter((link) => log.includes(link))).toEqual([]);
     expect((await run({ read: `KEPT=${kept}\nB=${kept}` })).errors).toEqual([
-      'read, line 2: an earlier one has the same link, which opens only once.',
+      'read, line 2: duplicate link, which opens only once.',
     ]);
     expect((await run({ read: `KEPT=${kept}\nB=${guarded}` })).errors).toEqual([
       'B needs a passphrase: set the input passphrase.\nNothing was read.',
@@ -140,7 +140,7 @@ describe('the action reads', () => {
     const { code, errors } = await run({ server: 'http://127.0.0.1:1', read: `A=${'0'.repeat(31)}` });
     expect([code, errors.join()]).toEqual([
       1,
-      expect.stringContaining('http://127.0.0.1:1 could not be reached: nothing listens there.'),
+      expect.stringContaining('http://127.0.0.1:1 could not be reached: connection refused.'),
     ]);
   }, 30_000);
 });
@@ -205,7 +205,7 @@ describe('the action shares', () => {
     const large = await fileWith('x'.repeat(120_000));
     for (const [file, sentence] of [
       [join(folder, 'none'), 'there is no file'],
-      [empty, 'There is nothing to share: standard input is empty.'],
+      [empty, 'Nothing to share: standard input is empty.'],
       [large, 'takes without an account: about 100 kB end to end.'],
     ] as const) {
       const { code, errors, outputs } = await run({ 'share-file': file });

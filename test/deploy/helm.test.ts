@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { commands } from '../../src/cli/run.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { readConfig } from '../../src/config/read.ts';
 import { requestBytes, sendOnce } from '../support/raw-client.ts';
 import { repositoryRoot, startServer } from '../support/started-server.ts';

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commands } from '../../src/cli/run.ts';
+import { commands } from '../../src/cli/commands.ts';
 import { buildExecutable } from '../support/executable.ts';
 import { freePort, repositoryRoot } from '../support/started-server.ts';
 import { expectDone, type Machine, startMachine } from './machine.ts';

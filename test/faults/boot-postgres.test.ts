@@ -286,7 +286,7 @@ describe('a standby that does not answer', () => {
       },
     };
     await until('it says what it waits for', async () =>
-      /Mayfly waits\. .*does not confirm in time.*whether the standby .* is connected/.test(stderr()),
+      /Mayfly is waiting\. .*does not confirm in time.*whether the standby .* is connected/.test(stderr()),
     );
     const [doctor, create] = await Promise.all([
       run('doctor'),

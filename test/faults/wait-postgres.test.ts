@@ -80,7 +80,7 @@ describe('a start whose database is away', () => {
       expect([path, status, headers.get('retry-after')]).toEqual([path, 503, '5']);
     }
     expect(node.stderr()).toContain(
-      `Mayfly waits. The PostgreSQL server at ${server.url} does not answer (ECONNREFUSED): start it, or correct MAYFLY_STORE.`,
+      `Mayfly is waiting. The PostgreSQL server at ${server.url} does not answer (ECONNREFUSED): start it, or correct MAYFLY_STORE.`,
     );
     // Tried every second, told every ten.
     await until('the log says so', async () => node.stdout().includes('store_awaited'));
@@ -89,7 +89,9 @@ describe('a start whose database is away', () => {
     await until('it is ready', async () => (await node.statusOf('/readyz')) === 200);
     expect(readMade(await sendOnce(node.port, createV1({ value: 'after the wait' })))).not.toBeNull();
     await until('it says so', async () => node.stderr().includes('is ready'));
-    expect([count(node.stderr(), 'Mayfly waits'), count(node.stdout(), 'store_awaited')]).toEqual([1, 1]);
+    expect([count(node.stderr(), 'Mayfly is waiting'), count(node.stdout(), 'store_awaited')]).toEqual([
+      1, 1,
+    ]);
   });
 
   test('ends at once when it is told to stop', async () => {
@@ -146,7 +148,7 @@ describe('mayfly migrate', () => {
     store.close();
     try {
       const { code, stderr } = await migrate({ MAYFLY_DATA_DIR: folder });
-      expect([code, stderr]).toEqual([0, `Done. The store at ${folder} is up to date now.\n`]);
+      expect([code, stderr]).toEqual([0, `Done. The store at ${folder} is now up to date.\n`]);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
@@ -183,7 +185,7 @@ describe('a start in the middle of a failover', () => {
     await until('the store is made', async () => (await first.statusOf('/readyz')) === 200);
     await using node = await begin({ MAYFLY_STORE: standby, ...env });
     await until('it waits', async () =>
-      node.stderr().includes('Mayfly waits. The address leads to a standby'),
+      node.stderr().includes('Mayfly is waiting. The address leads to a standby'),
     );
     await pair.killPrimary();
     await pair.promote();

@@ -3,7 +3,7 @@
  * Operations, addresses and commands come from what serves them, so that a new one without a row is noticed.
  */
 import { describe, expect, it } from 'bun:test';
-import { sections } from '../../src/cli/run.ts';
+import { sections } from '../../src/cli/commands.ts';
 import { readConfig } from '../../src/config/read.ts';
 import type { AccountId } from '../../src/core/account.ts';
 import { waysTo } from '../../src/http/api.ts';

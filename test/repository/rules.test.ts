@@ -19,7 +19,6 @@ const ownDecoders = [
   'src/cli/terminal.ts',
   'src/cli/programs.ts',
   'src/ops/machine-clock.ts',
-  'src/cli/fetched-from.ts',
 ];
 
 function codeOf(text: string): string {

@@ -1,10 +1,15 @@
 /** A world for commands without a terminal, a store or a network: nothing outside is touched. */
-import type { World } from '../../src/cli/command.ts';
+import type { PeopleWorld } from '../../src/cli/client.ts';
+import { sections } from '../../src/cli/commands.ts';
 import type { Login, Logins } from '../../src/cli/logins.ts';
+import type { OperatorWorld } from '../../src/cli/operator.ts';
 import { runCommand } from '../../src/cli/run.ts';
 import { parseServerAddress, readConfig } from '../../src/config/read.ts';
 import type { Sensitive } from '../../src/core/sensitive.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
+
+/** What all commands together may touch. */
+export type WholeWorld = PeopleWorld & OperatorWorld;
 
 /** The content of a passphrase file; no message may contain it. */
 export const cliSecret = 'hunter2-canary';
@@ -34,10 +39,10 @@ export function fakeLogins(): Logins {
   };
 }
 
-export function fakeWorld(overrides: Partial<World> = {}, input = '') {
+export function fakeWorld(overrides: Partial<WholeWorld> = {}, input = '') {
   const written = { out: '', err: '' };
   const requests: { url: string; init: RequestInit }[] = [];
-  const world: World = {
+  const world: WholeWorld = {
     terminal: {
       out: (content) => {
         written.out += typeof content === 'string' ? content : new TextDecoder().decode(content);
@@ -100,7 +105,7 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
   return { world, written, requests };
 }
 
-export async function runCli(args: readonly string[], overrides: Partial<World> = {}, input = '') {
+export async function runCli(args: readonly string[], overrides: Partial<WholeWorld> = {}, input = '') {
   const { world, written, requests } = fakeWorld(overrides, input);
-  return { code: await runCommand(args, world), ...written, requests };
+  return { code: await runCommand(args, sections, world), ...written, requests };
 }

@@ -1,8 +1,8 @@
 /** `mayfly share --lines` and `--idempotency-key`: what is sent, and what a repetition says. */
 import { describe, expect, it } from 'bun:test';
-import { cliSecret, fakeWorld } from '../../test/support/cli-world.ts';
+import { cliSecret, fakeWorld, type WholeWorld } from '../../test/support/cli-world.ts';
 import { readConfig } from '../config/read.ts';
-import type { World } from './command.ts';
+import { sections } from './commands.ts';
 import { runCommand } from './run.ts';
 
 const created = (letter: string, changes: object = {}, details: object = {}) => {
@@ -17,7 +17,7 @@ const created = (letter: string, changes: object = {}, details: object = {}) => 
 const account = async () => readConfig({ MAYFLY_USERNAME: 'jo@example.org', MAYFLY_TOKEN: 'ab'.repeat(32) });
 
 /** A server that answers with these. */
-function installation(input: string, answers: readonly object[], overrides: Partial<World> = {}) {
+function installation(input: string, answers: readonly object[], overrides: Partial<WholeWorld> = {}) {
   const sent: { path: string; key: string | null; body: unknown }[] = [];
   const fetch = async (url: string, { body, headers }: RequestInit) => {
     const key = new Headers(headers).get('idempotency-key');
@@ -26,7 +26,7 @@ function installation(input: string, answers: readonly object[], overrides: Part
   };
   const { world, written } = fakeWorld({ fetch, readConfig: account, ...overrides }, input);
   return async (...args: string[]) => {
-    const code = await runCommand(['share', '--plain', ...args], world);
+    const code = await runCommand(['share', '--plain', ...args], sections, world);
     return { code, ...written, sent };
   };
 }
@@ -46,7 +46,7 @@ describe('mayfly share --lines', () => {
     expect(sent).toEqual([{ path: '/api/v2/secret/batch', key: null, body: { secrets } }]);
     expect([code, out]).toEqual([1, `${linkOf('a')}\n${linkOf('c')}`]);
     expect(err).toBe(
-      'Each opens once. Watch or burn them at these addresses, and keep those to yourself:\n' +
+      'Each opens once. Watch or burn them at these addresses, which are only for you:\n' +
         `  http://localhost:3000/receipt/m${'a'.repeat(30)}  line 1\nline 2: Too large.\n  http://localhost:3000/receipt/m${'c'.repeat(30)}  line 3\n2 of 3 were shared.\n`,
     );
   });
@@ -81,11 +81,11 @@ describe('mayfly share --idempotency-key', () => {
     const repeated = { repeated: true };
     const waiting = await installation('x', [created('a', {}, repeated)])('--idempotency-key', 'k');
     expect([waiting.code, waiting.out, waiting.sent[0]?.key]).toEqual([0, linkOf('a'), 'k']);
-    expect(waiting.err).toStartWith('It was shared before with this idempotency key.\nIt opens once, until ');
+    expect(waiting.err).toStartWith('Already shared with this idempotency key.\nOpens once, expires ');
     const burned = created('a', { state: 'burned', secret_ttl: 0 }, repeated);
     const gone = await installation('x', [burned])('--idempotency-key', 'k');
     expect(gone.err).toBe(
-      'It was shared before with this idempotency key, and is gone: burned.\nIts receipt:\n' +
+      'Already shared with this idempotency key, and is now burned.\nIts receipt:\n' +
         `  http://localhost:3000/receipt/m${'a'.repeat(30)}\n`,
     );
     const json = await installation('x', [burned])('--idempotency-key', 'k', '--json');
