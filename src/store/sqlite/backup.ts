@@ -221,7 +221,14 @@ export function runTask(task: Task): BackupOutcome {
 
 const lookMilliseconds = 500;
 
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+/** 0 if it cannot be read: only the progress depends on it, and the copy says what is wrong. */
+function sizeOf(path: string): number {
+  try {
+    return statSync(path).size;
+  } catch {
+    return 0;
+  }
+}
 
 async function inThread(task: Task, onProgress: () => void): Promise<BackupOutcome> {
   const worker = new Worker(new URL('./copier.ts', import.meta.url).href);
