@@ -72,7 +72,7 @@ export const scopes: readonly Scope[] = [
     files: [
       'src/api/{fields,json}.ts',
       'src/api/v1/wire.ts',
-      'src/api/v2/{creation-fields,idempotency,sealed,wire}.ts',
+      'src/api/v2/{creation-fields,idempotency-key,sealed,wire}.ts',
       'src/http/{content-type,form,multipart}.ts',
       'src/config/{json,text}.ts',
       'src/cli/{command,env-file,environment}.ts',

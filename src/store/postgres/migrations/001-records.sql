@@ -16,7 +16,7 @@ CREATE TABLE mayfly_store.records (
   burned_by text CHECK (burned_by IN ('creator', 'recipient')),
   viewed_at bigint,
   sweep_at bigint NOT NULL,                    -- when the sweep has something to do: the expiry, the receipt's end
-  marks integer NOT NULL,                      -- see store/marks.ts
+  marks integer NOT NULL,                      -- see store/flags.ts
   share_domain text NOT NULL,
   details_box bytea,
   recent_box bytea,
