@@ -221,14 +221,10 @@ export function runTask(task: Task): BackupOutcome {
 
 const lookMilliseconds = 500;
 
-/** 0 if it cannot be read: only the progress depends on it, and the copy says what is wrong. */
-function sizeOf(path: string): number {
-  try {
-    return statSync(path).size;
-  } catch {
-    return 0;
-  }
-}
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** The thread, not the progress, says why a file cannot be. */
+const sizeSoFar = (path: string): number => (existsSync(path) ? sizeOf(path) : 0);
 
 async function inThread(task: Task, onProgress: () => void): Promise<BackupOutcome> {
   const worker = new Worker(new URL('./copier.ts', import.meta.url).href);
@@ -253,7 +249,7 @@ export function backUpStore(
   const [database, path] = [join(resolve(directory), 'mayfly.db'), resolve(backup)];
   const source = sizeOf(database) + sizeOf(`${database}-wal`);
   return inThread({ kind: 'back_up', database, backup: path }, () =>
-    onProgress(sizeOf(unfinished(path)), source),
+    onProgress(sizeSoFar(unfinished(path)), source),
   );
 }
 
@@ -282,7 +278,7 @@ export async function restoreStore(
   const database = join(folder, 'mayfly.db');
   const source = sizeOf(path);
   return inThread({ kind: 'restore', backup: path, database, at }, () =>
-    onProgress(sizeOf(unfinished(database)), source),
+    onProgress(sizeSoFar(unfinished(database)), source),
   );
 }
 
