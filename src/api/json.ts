@@ -68,7 +68,7 @@ function measure(json: string): { readonly names: number } | null {
   return { names };
 }
 
-/** Index of the closing quote; the input's length if there is none. */
+/** Index of the closing quote, or the input's length. */
 function endOfText(json: string, start: number): number {
   const quote = json.indexOf('"', start);
   if (quote === -1) return json.length;

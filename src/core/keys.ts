@@ -71,7 +71,7 @@ export type RegionLabel = string & { readonly [brand]: 'RegionLabel' };
 /** One of the installations behind the shared address. */
 export interface Region {
   readonly label: RegionLabel;
-  /** Origin and path of its own address, without a trailing slash. */
+  /** Origin and path, without a trailing slash. */
   readonly baseUrl: string;
 }
 

@@ -93,7 +93,7 @@ export interface StoredSecret extends RecordFacts {
   readonly sealedSecret: Uint8Array;
 }
 
-/** What its creator sees of a record just as it is stored. */
+/** Shown to its creator unchanged: a new field of this kind begins here (ARCHITECTURE.md, "Where new code goes"). */
 export interface ReceiptFacts
   extends Pick<RecordFacts, 'createdAt' | 'hasPassphrase' | 'sealed' | 'shareDomain' | 'notify'> {
   readonly viewedAt: UnixSeconds | null;

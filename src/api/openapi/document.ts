@@ -50,7 +50,7 @@ interface Published {
 
 /**
  * @param surface the version that serves the document
- * @param others the versions that it describes besides
+ * @param others the other versions that it describes
  */
 export function publishDocument(
   surface: ApiSurface,
@@ -212,7 +212,7 @@ const lower = { POST: 'post', PATCH: 'patch' } as const satisfies Partial<
   Record<OperationMethod, Way['method']>
 >;
 
-/** The operation's own path first, then its aliases; HEAD beside every GET. */
+/** The operation's own path, then its aliases; every GET also has a HEAD. */
 function waysOf({ method: ownMethod, path: ownPath, aliases = [] }: Operation): readonly Way[] {
   return [{ method: ownMethod, path: ownPath }, ...aliases].flatMap(({ method, path }): Way[] => {
     const isOwn = path === ownPath && method === ownMethod;

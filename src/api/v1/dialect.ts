@@ -26,10 +26,10 @@ export const differences = {
     (isRequired) => ({ passphrase_required: isRequired }),
     () => ({}),
   ),
-  metadataUrl: row<(receiptUrl: string) => { metadata_url?: string }>(
+  metadataUrl: row<(receiptUrl: () => string) => { metadata_url?: string }>(
     "Since its version 0.24 the existing service sends the address of the creator's page beside the record.",
     () => ({}),
-    (receiptUrl) => ({ metadata_url: receiptUrl }),
+    (receiptUrl) => ({ metadata_url: receiptUrl() }),
   ),
   recipientField: row<(obfuscated: string | null) => { recipient?: string | readonly string[] }>(
     'The existing service always answers a list: the Ruby client joins it, Go clients read it into a list of strings.',

@@ -132,7 +132,7 @@ function recordWith(
     created: receipt.createdAt,
     updated: receipt.updatedAt,
     ...(state === 'received' && receivedAt !== null ? { received: receivedAt } : {}),
-    ...dialect.metadataUrl(links.receiptUrl(receipt.metadataKey)),
+    ...dialect.metadataUrl(() => links.receiptUrl(receipt.metadataKey)),
   } satisfies Omit<Metadata, DialectField>;
 }
 

@@ -204,7 +204,7 @@ function repeated(name: string): RequestProblem {
  * difference. If a reader of that label would see another text, the body is refused.
  */
 const utf8Labels: ReadonlySet<string> = new Set(['', 'utf-8', 'utf8', 'unicode-1-1-utf-8']);
-/** Charsets in which bytes of ASCII may mean something else than ASCII. */
+/** Charsets in which ASCII bytes may mean other characters. */
 const shiftsAscii = /^(?:utf-?(?:16|32|7)|ucs|unicode|iso-?10646|iso-?2022|csiso2022|hz|ibm|cp037|ebcdic)/;
 /** Not ASCII, raw or percent-encoded. */
 const beyondAscii = /[\u0080-\uffff]|%[89a-fA-F][\da-fA-F]/;

@@ -97,7 +97,7 @@ export const concealSealedFields = z
 /** Made once: a schema costs more than a parse. */
 const plainForm = concealFields.extend({ sealed: z.null() });
 
-/** Reads the fields that are not allowed beside `sealed`, so that the core refuses them. */
+/** Reads fields that `sealed` excludes, so that the core refuses them. */
 const sealedForm = z.object({
   sealed: sealedFields,
   secret: sensitiveText({ description: '' }),

@@ -99,7 +99,7 @@ export interface FormPlace {
   readonly dialect: Dialect;
   /** @see Creation.prefix */
   readonly prefix: string;
-  /** Unknown fields beside the form. */
+  /** Unknown fields outside the form. */
   readonly beside: readonly string[];
 }
 

@@ -69,7 +69,7 @@ export async function proveAccess(deps: AccessCore, input: InspectInput): Promis
 export function unwrappedIn(deps: AccessCore, stored: StoredSecret, outcome: UnwrapOutcome): UnwrappedSecret {
   if (outcome.outcome === 'unwrapped') return outcome.secret;
   if (outcome.outcome === 'damaged') throw damaged(deps.events, stored, 'its seal does not match');
-  // A server with a key file of its own may not have this root yet (P12).
+  // Another node may have a newer key file (P12).
   deps.events({ event: 'root_missing', kid: outcome.kid });
   throw new ServiceError('unavailable', `root ${outcome.kid} is not in the key ring`);
 }

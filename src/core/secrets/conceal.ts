@@ -54,7 +54,7 @@ const freshSources = ({ random }: Pick<Core, 'random'>): CreationSources => ({
   hold: null,
 });
 
-/** What each step takes. Of `text` and `sealed` one; `text` is empty beside `sealed`. */
+/** Handed from step to step. With `sealed`, `text` is empty. */
 interface Creation {
   readonly kind: Extract<ServiceEvent, { event: 'concealed' }>['kind'];
   readonly text: Sensitive<string>;
@@ -100,7 +100,7 @@ async function create(deps: Core, creation: Creation): Promise<CreationOutcome> 
     checkMayCreate(deps, creation) ??
     (sealed === null ? checkTexts(deps, creation) : checkSealed(deps, creation, sealed)) ??
     checkMemo(textOf(input.memo)) ??
-    checkRecipient(input.recipient, to, caller) ??
+    (input.recipient === null ? null : checkRecipient(input.recipient, to, caller)) ??
     checkNotify(creation);
   if (refusal !== null) return refusal;
   const choice = await chooseShareDomain(deps, input, caller);
@@ -180,7 +180,7 @@ async function sealAndStore(deps: Core, checked: Checked): Promise<CreationOutco
   const createdAt = deps.store.now();
   const ttlSeconds = grantTtl(planOf(deps.plans, caller), input.ttlSeconds);
   const expiresAt = createdAt + ttlSeconds;
-  const notify = noticesFor(input.notify, caller);
+  const notify = caller.kind === 'anonymous' ? [] : noticesFor(input.notify, caller);
   const facts: Facts = {
     secretId: secretIdOf(secretKey),
     receiptId: receiptIdOf(metadataKey),
@@ -193,7 +193,7 @@ async function sealAndStore(deps: Core, checked: Checked): Promise<CreationOutco
     shareDomain,
     deliveryStaleAt: mailTo === null ? null : createdAt + firstTrySeconds,
     notify,
-    noticeDueAt: noticeDueAt(notify, { createdAt, expiresAt }),
+    noticeDueAt: notify.length === 0 ? null : noticeDueAt(notify, { createdAt, expiresAt }),
   };
   const keys: Keys = { secretKey, metadataKey };
   const sealedSecret = await sealContent(deps, checked, keys, facts);

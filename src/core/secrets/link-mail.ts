@@ -96,7 +96,7 @@ export async function deliver(deps: Core, input: DeliverInput, caller: Caller): 
   const managed = await findManaged(deps, input, caller);
   if (managed === null) return { outcome: 'unknown' };
   const address = input.recipient === null ? null : parseRecipient(input.recipient.expose());
-  const refusal = checkRecipient(input.recipient, address, caller);
+  const refusal = input.recipient === null ? null : checkRecipient(input.recipient, address, caller);
   if (refusal !== null) return refusal;
   if (managed.stored.sealed) return { outcome: 'link_unknown' };
   const outcome = await send(deps, managed, address, input.locale, caller);
@@ -108,11 +108,10 @@ export async function deliver(deps: Core, input: DeliverInput, caller: Caller): 
 
 /** @param parsed the recipient, or `null` for no address */
 export function checkRecipient(
-  recipient: Sensitive<string> | null,
+  recipient: Sensitive<string>,
   parsed: string | null,
   caller: Caller,
 ): RecipientRefusal | null {
-  if (recipient === null) return null;
   if (caller.kind === 'anonymous') return { outcome: 'recipient_needs_account' };
   return parsed === null ? { outcome: 'undeliverable_recipient', recipient: recipient.expose() } : null;
 }

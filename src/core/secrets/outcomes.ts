@@ -35,7 +35,7 @@ export interface CreationOptions {
 }
 
 export interface ConcealInput extends CreationOptions {
-  /** Empty beside `sealed`. */
+  /** Empty with `sealed`. */
   readonly value: Sensitive<string>;
   /** An end-to-end secret; `null` for one that the server encrypts. */
   readonly sealed: SealedInput | null;
@@ -162,7 +162,7 @@ export interface InspectInput {
   readonly passphrase: Sensitive<string> | null;
   /** For an end-to-end secret, in place of a passphrase; `null` for any other, and to look without opening. */
   readonly proofs: Proofs | null;
-  /** The client's prefix (IPv4 /24, IPv6 /56) in text form, by which attempts are counted. */
+  /** The client's prefix (IPv4 /24, IPv6 /56) in text form: attempts are counted by it. */
   readonly clientPrefix: string;
 }
 
@@ -266,7 +266,7 @@ export interface ReceiptInput {
   /** As given. */
   readonly metadataKey: string;
   /**
-   * Required besides the key (P16). A record made by an account needs that account, except for `holder`.
+   * Required in addition to the key (P16). A record made by an account needs that account, except for `holder`.
    * `owner` (the API): an account, any for a record made anonymously.
    * `creator` (the pages): nothing more for a record made anonymously, since its creator has no account.
    * `holder` (the API in the `upstream` dialect): nothing more for any record.

@@ -1,5 +1,5 @@
 /**
- * Receipts: what the creator may know, the boxes that hold it, and who may manage a record.
+ * Receipts: what the creator may know, the boxes with it, and who may manage a record.
  *
  * Another account's metadata key gets exactly the answer of an unknown one (P16), and the secret key is shown only while
  * the secret waits. A recipient's plain address opens only with the secret key, and so goes with the secret (P11). A memo
@@ -127,7 +127,7 @@ interface RecentContent {
   readonly recipient: string | null;
 }
 
-/** `null` when the box is damaged, or was sealed under an earlier data key, all tokens of which are gone. */
+/** `null` when the box is damaged, or was sealed under an earlier data key, whose tokens are all gone. */
 function openRecent(caller: AccountCaller, { recentBox, receiptId }: ReceiptRecord): RecentContent | null {
   const content = recentBox === null ? null : openBox(recentBox, recentBoxOf(caller, receiptId));
   if (content === null) return null;
@@ -162,7 +162,7 @@ async function openCreator(
   return { secretKey, address };
 }
 
-/** The same from the box that version 1 of the envelope keeps beside the row. */
+/** The same from the separate box of version 1 of the envelope. */
 function openCreatorBox(
   ring: KeyRing,
   { creatorBox, receiptId }: StoredReceipt,
