@@ -19,12 +19,12 @@ import type {
 import { MayflyError, notLoaded } from './error.ts';
 import type { CallOptions } from './limit.ts';
 import { keyOf, partsOf } from './link.ts';
+import type { Receipt } from './receipt.ts';
 import {
   type Account,
   type Created,
   type Generated,
   type Locales,
-  type Receipt,
   type Remarks,
   type Revealed,
   type ServiceStatus,
@@ -64,14 +64,12 @@ export type {
 export { newLook } from './drawing.ts';
 export { type FieldError, MayflyError, type MayflyErrorCode } from './error.ts';
 export type { CallOptions } from './limit.ts';
+export type { Delivery, Lock, Receipt } from './receipt.ts';
 export type {
   Account,
   Created,
-  Delivery,
   Generated,
   Locales,
-  Lock,
-  Receipt,
   Remarks,
   Revealed,
   ServiceStatus,

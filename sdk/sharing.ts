@@ -20,10 +20,11 @@ import {
   toRevealed,
   toSealedCiphertext,
   toStatus,
+  type WireBatch,
 } from './records.ts';
 import { open, prove } from './sealing.ts';
 import type { Connection } from './transport.ts';
-import { given, type Json, listAt, type Raw, unexpected, type WireBatch, withHidden } from './wire.ts';
+import { given, type Json, listAt, type Raw, unexpected, withHidden } from './wire.ts';
 
 export async function conceal(connection: Connection, options: ConcealOptions): Promise<Created> {
   return withinOneLimit(connection.timeoutMs, options, async (own) => {

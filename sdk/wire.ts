@@ -3,14 +3,7 @@
  * field of its type, and `test/sdk/contract.ts` compares the interfaces with the API's schemas.
  */
 
-import type {
-  Burner,
-  DeliveryState,
-  DomainState,
-  LockCause,
-  NoticeKind,
-  ReceiptState,
-} from '../src/protocol/vocabulary.ts';
+import type { DomainState, ReceiptState } from '../src/protocol/vocabulary.ts';
 import { MayflyError } from './error.ts';
 
 export type Json = Record<string, unknown>;
@@ -142,29 +135,6 @@ export interface Adjustment<Asked, Granted> {
   readonly granted: Granted;
 }
 
-export interface WireReceipt {
-  readonly key: string;
-  readonly secret_key: string | null;
-  readonly share_url: string;
-  readonly state: ReceiptState;
-  readonly has_passphrase: boolean;
-  readonly sealed: boolean;
-  readonly secret_ttl: number;
-  readonly metadata_ttl: number;
-  readonly created: number;
-  readonly received: number | null;
-  readonly burned: number | null;
-  readonly burned_by: '' | Burner;
-  readonly recipients: string;
-  readonly delivery: WireDelivery | null;
-  readonly notify: readonly NoticeKind[];
-  readonly share_domain: string;
-  readonly memo: string;
-  readonly locked: WireLock | null;
-}
-
-export type WireLock = Readonly<{ by: LockCause; until: number | null }>;
-
 /** The secret's own record. */
 export interface WireSecret {
   readonly key: string;
@@ -197,11 +167,6 @@ export interface WireRemarks {
   readonly ignored?: readonly string[] | undefined;
 }
 
-export interface WireCreation<Secret = WireCreatedSecret> {
-  readonly record: { readonly metadata: WireReceipt; readonly secret: Secret };
-  readonly details: WireRemarks & { readonly repeated?: true | undefined };
-}
-
 /** Why one of a batch was not created. */
 export interface WireProblem {
   readonly success: false;
@@ -214,19 +179,9 @@ export interface WireProblem {
   readonly limit?: number | undefined;
 }
 
-type WireMade = (WireCreation | WireCreation<WireGeneratedSecret>) & { readonly success: true };
-
-export type WireBatch = Readonly<{ results: readonly (WireMade | WireProblem)[] }>;
 export type WireRecord<Record> = Readonly<{ record: Record }>;
-export type WireChange = WireRecord<WireReceipt> & Readonly<{ details: WireRemarks }>;
 export type WireStatuses = Readonly<{ records: readonly (WireSecret | WireUnknownSecret)[] }>;
 
-export interface WireRecent {
-  readonly records: readonly WireReceipt[];
-  readonly details: { readonly next_cursor: string | null };
-}
-
-export type WireDelivery = Readonly<{ state: DeliveryState; at: number; reply: string | null }>;
 export type WireServiceStatus = Readonly<{ locale: string; region?: string | undefined }>;
 export type WireVersion = Readonly<{ version: readonly string[] }>;
 export type WireLocales = Readonly<{ locales: readonly string[]; default_locale: string }>;

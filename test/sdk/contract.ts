@@ -6,27 +6,22 @@
 import type { z } from 'zod';
 import type { creationFields, generationFields } from '../../sdk/creation.ts';
 import type { serverCodes } from '../../sdk/error.ts';
+import type { WireDelivery, WireLock, WireReceipt } from '../../sdk/receipt.ts';
+import type { WireBatch, WireChange, WireCreation, WireRecent } from '../../sdk/records.ts';
 import type { SealedSecret } from '../../sdk/sealing.ts';
 import type {
   FieldsOf,
   numberAt,
   textAt,
   WireAccount,
-  WireBatch,
   WireBrand,
   WireBrandChanges,
-  WireChange,
-  WireCreation,
-  WireDelivery,
   WireDomain,
   WireDomainAnswer,
   WireDomains,
   WireGeneratedSecret,
   WireLocales,
-  WireLock,
   WireOpenedSecret,
-  WireReceipt,
-  WireRecent,
   WireRecord,
   WireSealedSecret,
   WireSecret,

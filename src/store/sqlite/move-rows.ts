@@ -247,10 +247,21 @@ function ownTimesOf(row: Named): Named {
   };
 }
 
-const copiedColumns = [
-  ...['position', 'state', 'row_version', 'owner', 'created_at', 'expires_at', 'receipt_expires_at', 'marks'],
-  ...['share_domain', 'details_box', 'recent_box', 'secret_id', 'receipt_id'],
+/** Kept in another form, or in another table. */
+const changedColumns = [
+  ...[
+    'ended_at',
+    'burned_by',
+    'viewed_at',
+    'memo_box',
+    'sealed_secret',
+    'look_until',
+    'notice_due_at',
+    'delivery',
+  ],
+  ...['delivery_at', 'delivery_stale_at', 'delivery_note_box', 'delivery_address_box'],
 ];
+const copiedColumns = namesOf(tableNamed('records')).filter((name) => !changedColumns.includes(name));
 
 function addRecord(db: Database, row: Named): boolean {
   const sealed = bytesIn(row, 'sealed_secret') ?? new Uint8Array(0);

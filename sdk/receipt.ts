@@ -1,0 +1,144 @@
+/** A receipt, as a program gets it and as the API sends it. */
+
+import {
+  type Burner,
+  burners,
+  type DeliveryState,
+  deliveryStates,
+  type LockCause,
+  lockCauses,
+  type NoticeKind,
+  noticeKinds,
+  type ReceiptState,
+  receiptStates,
+} from '../src/protocol/vocabulary.ts';
+import {
+  numberAt,
+  optionalFlag,
+  optionalNumber,
+  optionalText,
+  optionalTime,
+  type Raw,
+  textAt,
+  timeAt,
+  toObject,
+  wordAt,
+} from './wire.ts';
+
+export interface Delivery {
+  readonly state: DeliveryState;
+  readonly at: Date;
+  /** The mail server's last reply in one line, or that it could not be reached or did not answer. */
+  readonly reply: string | null;
+}
+
+/** What a secret's creator may know about it. */
+export interface Receipt {
+  /** Manages the secret. Keep it private. */
+  readonly metadataKey: string;
+  /** `null` once the secret is gone, and always in a list. */
+  readonly secretKey: string | null;
+  /** The link to share; `null` if `secretKey` is, and for an end-to-end secret, whose link is known only where it was created. */
+  readonly link: string | null;
+  /** End-to-end encrypted. */
+  readonly isSealed: boolean;
+  readonly state: ReceiptState;
+  /** `null` once the secret is gone. */
+  readonly hasPassphrase: boolean | null;
+  /** Remaining; `null` once the secret is gone. */
+  readonly secretTtlSeconds: number | null;
+  /** Remaining. */
+  readonly receiptTtlSeconds: number;
+  readonly createdAt: Date;
+  readonly receivedAt: Date | null;
+  readonly burnedAt: Date | null;
+  /** `null` also if neither did, for example when an operator burned everything. */
+  readonly burnedBy: Burner | null;
+  /** The last mail's recipient, obfuscated. */
+  readonly recipient: string | null;
+  /** `null` if nothing was mailed. */
+  readonly delivery: Delivery | null;
+  readonly notify: readonly NoticeKind[];
+  /** `''` if links use the site's own host. */
+  readonly shareDomain: string;
+  /** The creator's label; `''` for none. */
+  readonly memo: string;
+  /** Set after too many wrong passphrases. */
+  readonly locked: Lock | null;
+}
+
+export interface Lock {
+  readonly by: LockCause;
+  /** `null`: until `allowMore`. */
+  readonly until: Date | null;
+}
+
+export interface WireReceipt {
+  readonly key: string;
+  readonly secret_key: string | null;
+  readonly share_url: string;
+  readonly state: ReceiptState;
+  readonly has_passphrase: boolean;
+  readonly sealed: boolean;
+  readonly secret_ttl: number;
+  readonly metadata_ttl: number;
+  readonly created: number;
+  readonly received: number | null;
+  readonly burned: number | null;
+  readonly burned_by: '' | Burner;
+  readonly recipients: string;
+  readonly delivery: WireDelivery | null;
+  readonly notify: readonly NoticeKind[];
+  readonly share_domain: string;
+  readonly memo: string;
+  readonly locked: WireLock | null;
+}
+
+export type WireLock = Readonly<{ by: LockCause; until: number | null }>;
+
+export type WireDelivery = Readonly<{ state: DeliveryState; at: number; reply: string | null }>;
+
+function toDelivery(delivery: unknown): Delivery | null {
+  if (delivery === null || delivery === undefined) return null;
+  const record = toObject<WireDelivery>(delivery);
+  return {
+    state: wordAt(record, 'state', deliveryStates),
+    at: timeAt(record, 'at'),
+    reply: optionalText(record, 'reply'),
+  };
+}
+
+function lockOf({ locked }: Raw<WireReceipt>): Lock | null {
+  if (locked === null || locked === undefined) return null;
+  const record = toObject<WireLock>(locked);
+  return { by: wordAt(record, 'by', lockCauses), until: optionalTime(record, 'until') };
+}
+
+/** Without kinds that this client does not know. */
+function noticesOf({ notify }: Raw<WireReceipt>): NoticeKind[] {
+  return Array.isArray(notify) ? noticeKinds.filter((kind) => notify.includes(kind)) : [];
+}
+
+export function toReceipt(record: Raw<WireReceipt>): Receipt {
+  return {
+    metadataKey: textAt(record, 'key'),
+    secretKey: optionalText(record, 'secret_key'),
+    link: optionalText(record, 'share_url'),
+    isSealed: optionalFlag(record, 'sealed') === true,
+    state: wordAt(record, 'state', receiptStates),
+    hasPassphrase: optionalFlag(record, 'has_passphrase'),
+    // 0 once the secret is gone.
+    secretTtlSeconds: optionalNumber(record, 'secret_ttl') || null,
+    receiptTtlSeconds: numberAt(record, 'metadata_ttl'),
+    createdAt: timeAt(record, 'created'),
+    receivedAt: optionalTime(record, 'received'),
+    burnedAt: optionalTime(record, 'burned'),
+    burnedBy: burners.find((each) => each === record.burned_by) ?? null,
+    recipient: optionalText(record, 'recipients'),
+    delivery: toDelivery(record.delivery),
+    notify: noticesOf(record),
+    shareDomain: optionalText(record, 'share_domain') ?? '',
+    memo: optionalText(record, 'memo') ?? '',
+    locked: lockOf(record),
+  };
+}
