@@ -11,6 +11,7 @@ import type { Messages } from '../kit/language.ts';
 import { type Frame, Page } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
 import { Ago, Dated, Icon } from '../kit/parts.tsx';
+import { isBurnedByRecipient } from '../secrets/receipt-life.ts';
 import type { AccountPageDeps } from './form.tsx';
 
 const pageLength = 50;
@@ -207,7 +208,7 @@ const Fate: FC<{ messages: Messages; receipt: ReceiptView }> = ({ messages, rece
   const { state, createdAt, ttlSeconds, secretTtlSeconds, receivedAt, burnedAt, updatedAt } = receipt;
   const fate = filterOf[state];
   const expiresAt = createdAt + ttlSeconds;
-  const burned = receipt.burnedBy === 'recipient' ? 'recent.burnedByRecipientAt' : 'recent.burnedAt';
+  const burned = isBurnedByRecipient(receipt) ? 'recent.burnedByRecipientAt' : 'recent.burnedAt';
   const shown = {
     waiting: <Dated messages={messages} say="recent.timeLeft" at={expiresAt} left={secretTtlSeconds ?? 0} />,
     opened: <Dated messages={messages} say="recent.openedAt" at={receivedAt ?? updatedAt} as={Ago} />,

@@ -8,6 +8,11 @@ export function expiryOf({ createdAt, ttlSeconds }: Pick<ReceiptView, 'createdAt
   return createdAt + ttlSeconds;
 }
 
+/** With its link; otherwise its creator, or an operator, burned it. */
+export function isBurnedByRecipient({ burnedBy }: Pick<ReceiptView, 'burnedBy'>): boolean {
+  return burnedBy === 'recipient';
+}
+
 export function partLeft({
   secretTtlSeconds,
   ttlSeconds,

@@ -14,7 +14,7 @@ import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { Ago, CopyButton, Dated, Icon, Moment, ShortTime } from '../kit/parts.tsx';
 import { MemoField, noticeTexts } from './fields.tsx';
 import { type ChosenMessage, Copied, LinkActions, Passphrase, SealedLink } from './link-actions.tsx';
-import { expiryOf, partLeft } from './receipt-life.ts';
+import { expiryOf, isBurnedByRecipient, partLeft } from './receipt-life.ts';
 import { ChangeLifetime, type RefusedLifetime } from './receipt-lifetime.tsx';
 import { type MailRequest, MailSection } from './receipt-mail.tsx';
 import type { LifetimeOffer } from './typed.ts';
@@ -60,7 +60,7 @@ const burnedByRecipient: StateTexts = {
 };
 
 function textsOf({ receipt, link, justCreated }: ReceiptProps): StateTexts {
-  if (receipt.burnedBy === 'recipient') return burnedByRecipient;
+  if (isBurnedByRecipient(receipt)) return burnedByRecipient;
   return justCreated && link !== null ? ready : stateTexts[receipt.state];
 }
 
@@ -294,8 +294,8 @@ const Activity: FC<FactsProps> = ({ frame, receipt }) => {
 };
 
 function happened(receipt: ReceiptView): readonly Happened[] {
-  const { createdAt, viewedAt, receivedAt, burnedAt, burnedBy, state } = receipt;
-  const burned = burnedBy === 'recipient' ? 'receipt.burnedByRecipient' : 'receipt.burned';
+  const { createdAt, viewedAt, receivedAt, burnedAt, state } = receipt;
+  const burned = isBurnedByRecipient(receipt) ? 'receipt.burnedByRecipient' : 'receipt.burned';
   const expiredAt = state === 'expired' ? expiryOf(receipt) : null;
   const events: readonly (readonly [string, MessageKey, number | null])[] = [
     ['created', 'receipt.created', createdAt],
