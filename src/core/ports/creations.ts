@@ -13,7 +13,7 @@ import type { UnixSeconds } from '../time.ts';
 export const creationSeconds = 86_400;
 /** How long a reservation counts as in progress. */
 export const takeOverSeconds = 30;
-/** After this many other bodies the row answers nothing more. */
+/** After this many other bodies the row answers no more requests. */
 export const maxMismatches = 10;
 
 export interface NewIdempotentCreation extends CreationHold {
@@ -27,7 +27,7 @@ export interface IdempotentCreation extends Pick<NewIdempotentCreation, 'wrapped
   readonly isDone: boolean;
   /** In store time. */
   readonly reservedAt: UnixSeconds;
-  /** Other bodies that came with it. */
+  /** How many other bodies came with the same idempotency key. */
   readonly mismatches: number;
 }
 

@@ -13,7 +13,7 @@ export interface DomainStore {
    */
   addDomain(domain: NewDomain, max: number): Promise<'added' | 'exists' | 'taken' | 'too_many' | 'gone'>;
   findDomain(id: AccountId, name: string): Promise<StoredDomain | null>;
-  /** By name. */
+  /** Sorted by name. */
   listDomains(id: AccountId): Promise<StoredDomain[]>;
   /** The verified domain of this name; `null` if no account has it verified. One look-up. */
   findVerifiedDomain(name: string): Promise<StoredDomain | null>;

@@ -187,7 +187,7 @@ export function createAttemptStore(engine: Engine): AttemptStore {
   }
 
   async function decideTogether(id: SecretId, turns: readonly Turn[]): Promise<void> {
-    // In the time of one call, however often it is tried.
+    // Each is answered in the time of one call, however often it is tried.
     const askedAtMs = Math.min(...turns.map((turn) => turn.askedAtMs));
     for (let tries = 0; tries < maxTries; tries += 1) {
       const before = toAttempts((await engine.read<AttemptsRow>(selectAttempts, [id], askedAtMs))[0]);

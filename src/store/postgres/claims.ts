@@ -116,7 +116,7 @@ const burnFoundRecords = decision(`
     RETURNING r.secret_id, r.ended_at)
   SELECT found.*, burned.ended_at AS burned_at FROM found LEFT JOIN burned USING (secret_id)`);
 
-/** Removes the tokens too, so that no undo puts back what it has passed. */
+/** Removes the tokens too, so that no undo puts back a secret that this has passed. */
 const burnAll = decision(`
   WITH looked AS MATERIALIZED (
     SELECT r.position, r.secret_id FROM mayfly_store.records r WHERE r.position > $3 ORDER BY r.position LIMIT $4),

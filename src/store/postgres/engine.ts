@@ -62,7 +62,7 @@ export interface Engine {
 export interface EngineOptions
   extends PostgresAddress,
     Partial<Pick<EngineDemands, 'durability' | 'allowsUnsafe'>> {
-  /** Heard with each answer; or driven by a test. */
+  /** The server's clock, heard with each answer; or one that a test drives. */
   readonly clock: ServerClock | MachineClock;
   /** A minute if absent. */
   readonly migrationMs?: number;
@@ -91,7 +91,7 @@ const keptEachMs = authorityMs / 2;
 const ownCopy = (values: Values): Values =>
   values.map((value) => (value instanceof Uint8Array ? new Uint8Array(value) : value));
 
-/** A call that serves one request has the time which that has left. */
+/** A call for one request has the time left to that request. */
 function timed<T>(askedAtMs: number | undefined, call: (deadlineMs: number) => Promise<T>): Promise<T> {
   if (askedAtMs !== undefined) return call(askedAtMs + limitMs);
   return requestWaits.count(() => call(requestWaits.beganMs() + limitMs));

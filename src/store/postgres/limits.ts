@@ -24,7 +24,7 @@ const countCalls = statement(
     $1::bytea[], $2::text[], $3::int[], $4::int[], $5::bigint[], $6::bigint[]) AS waits`,
 );
 
-/** At most what a statement deletes in time. */
+/** Deletes at most what a statement can in time. */
 const forgetWhole = statement(`
   DELETE FROM mayfly_store.limits WHERE client IN (
     SELECT client FROM mayfly_store.limits WHERE whole_at <= extract(epoch FROM clock_timestamp()) * 1000000

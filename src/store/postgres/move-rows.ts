@@ -62,7 +62,7 @@ function jsonOfKeys(table: MovedTable, keys: readonly string[]): string {
   return jsonOfRows({ ...table, columns: table.keys }, cells);
 }
 
-/** With bytes in hex. */
+/** The rows of `$1` as a table `m`, with bytes in hex. */
 const given = (columns: MovedTable['columns']): string =>
   `json_to_recordset($1::json) AS m (${columns.map(({ name, type }) => `${quoted(name)} ${wordOf[type]}`).join(', ')})`;
 

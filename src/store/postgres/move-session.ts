@@ -20,7 +20,7 @@ export interface MoveSession extends AsyncDisposable {
   ask<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Retried while the server itself has undone it. */
   write<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** On one snapshot. */
+  /** Reads on one snapshot. */
   read<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 

@@ -31,7 +31,7 @@ async function moveOf({ ask }: MoveSession): Promise<MoveRow | null> {
   return row ?? null;
 }
 
-/** Changes something only while no other run has begun. */
+/** One run of the command, which changes something only while no other run has begun. */
 function createRun(session: MoveSession) {
   let run = 0;
   return {

@@ -36,7 +36,7 @@ const selectUsedBytes = statement(`
     AS bytes FROM shares`);
 
 const measuredEachMs = 10_000;
-/** Unless something was stored since. */
+/** How long a refusal by the engine counts, unless something was stored since. */
 const refusalCountsMs = 60_000;
 
 export interface Room extends Pick<Store, 'usedBytes'>, RoomStore {

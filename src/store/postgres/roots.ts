@@ -47,7 +47,7 @@ export function createRootUses(engine: Engine): RootUses {
   };
 }
 
-/** Without reading the rest of the bytes. */
+/** Reads a part of the bytes without the rest. */
 const rootOf = (column: string): string =>
   `(get_byte(substr(${column}, 2, 2), 0) * 256 + get_byte(substr(${column}, 2, 2), 1))`;
 

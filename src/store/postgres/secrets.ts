@@ -172,7 +172,7 @@ function createPut(engine: Engine, roots: RootUses): SecretStore['put'] {
   };
 }
 
-/** Leaves alone what has another root by now. */
+/** Leaves alone a secret that has another root by now. */
 const setExpiry = decision(`
   UPDATE mayfly_store.records r SET expires_at = $5, sweep_at = $5, receipt_expires_at = $6, notice_due_at = $7,
     sealed_secret = $8, sealed_version = r.sealed_version + 1

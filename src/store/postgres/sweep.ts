@@ -9,7 +9,7 @@ import { erased } from './claims.ts';
 import type { Engine } from './engine.ts';
 import { decision, type Statement } from './statement.ts';
 
-/** While its secret waits or has a look. The address goes with them (P11). */
+/** A record may hold sealed bytes while its secret waits or has a look. The address goes with them (P11). */
 const sweepRecords = decision(`
   WITH due AS MATERIALIZED (
     SELECT secret_id, receipt_expires_at, GREATEST(

@@ -24,7 +24,7 @@ const selectIndexed = `
 const selectNotIndexed = `
   SELECT position FROM records WHERE owner = ?1 AND position > ?2 AND position <= ?3 ORDER BY position LIMIT ?4`;
 
-/** Of all accounts' rows outside the index: a few milliseconds. */
+/** One step examines this many rows of all accounts, for those outside the index: a few milliseconds. */
 const rowsAStep = 8_192;
 
 const burnOwned = `${endRecord('b')}

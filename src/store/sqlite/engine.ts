@@ -60,7 +60,7 @@ export interface Writes {
   readonly merge: IndexMerge;
   readonly begin: () => void;
   readonly commit: () => void;
-  /** Returns the time to judge the batch by. */
+  /** Saves the batch's time if it is later; returns the time to judge the batch by. */
   readonly keepTime: (time: BatchTime) => UnixSeconds;
   readonly decide: (now: UnixSeconds, ask: Ask) => unknown;
   /** Forgets what memory holds of a transaction that was rolled back. */

@@ -50,7 +50,7 @@ const moveOf = (db: Database): MoveRow | null =>
 
 const bytesEqual = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 
-/** Changes something only while no other run has begun. */
+/** One run of the command, which changes something only while no other run has begun. */
 function createRun(db: Database) {
   let run = 0;
   return {
