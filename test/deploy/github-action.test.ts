@@ -197,7 +197,7 @@ describe('the action shares', () => {
     const given = { 'share-file': await fileWith('x'), ...account, recipient: 'alan@example.org' };
     const { code, errors, outputs } = await run(given);
     expect([code, outputs]).toEqual([1, {}]);
-    expect(errors.join()).toStartWith('The input recipient needs plain: true: the server can mail only');
+    expect(errors.join()).toStartWith('The input recipient needs plain: true: the server never gets');
   });
 
   it('nothing that is not there, empty or refused, and says why', async () => {
@@ -206,7 +206,7 @@ describe('the action shares', () => {
     for (const [file, sentence] of [
       [join(folder, 'none'), 'there is no file'],
       [empty, 'Nothing to share: standard input is empty.'],
-      [large, 'takes without an account: about 100 kB end to end.'],
+      [large, 'accepts about 100 kB end to end without an account.'],
     ] as const) {
       const { code, errors, outputs } = await run({ 'share-file': file });
       expect([code, errors.length, outputs]).toEqual([1, 1, {}]);
