@@ -109,7 +109,7 @@ describe('a share domain of a running server', () => {
       before,
     ]);
     const { out } = await mayfly(['domain', 'list', 'alice@example.com'], env);
-    expect(out).toContain("ours.example.org\tverified\tby the operator's word\n");
+    expect(out).toContain('ours.example.org\tverified\tadded by an operator\n');
     expect(out).toMatch(/^secrets\.example\.org\tverified\tchecked 2\d{3}-/m);
     const share = { secret: { secret: 'x', share_domain: 'ours.example.org' } };
     expect((await client.call('/secret/conceal', share)).status).toBe(200);

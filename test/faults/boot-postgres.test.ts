@@ -326,7 +326,7 @@ describe('a command', () => {
       const { code, stderr } = await runProduct(['src/main.ts', ...words], env);
       expect([code, stderr]).toEqual([
         1,
-        expect.stringContaining('by its own means: docs/engines.md says how.'),
+        expect.stringContaining('back it up and restore it with PostgreSQL’s own tools (docs/engines.md).'),
       ]);
     }
   });
