@@ -173,7 +173,7 @@ export function planOf(plans: Plans, caller: Caller): Plan {
 export interface SignedIn {
   readonly caller: AccountCaller;
   readonly sessionId: number;
-  /** 32 hex digits that forms of this session carry (see `http/cross-site.ts` and `web/kit/session.ts`). */
+  /** 32 hex digits that forms of this session carry (see `http/cross-site.ts` and `web/kit/form-token.ts`). */
   readonly formToken: string;
 }
 

@@ -32,6 +32,7 @@ import type { Assets } from './assets/assets.ts';
 import type { HostBrands } from './brand/brand.ts';
 import { errorReply } from './kit/error-page.tsx';
 import { type Form, parseForm, parseUpload } from './kit/form.ts';
+import { formTokenField, isOwnForm, type SignInTokenOf } from './kit/form-token.ts';
 import { chooseLanguage, languageCookie, languageIn, messagesIn, offeredLanguage } from './kit/language.ts';
 import type { Frame } from './kit/layout.tsx';
 import { MessagePage } from './kit/message-page.tsx';
@@ -52,7 +53,7 @@ import {
   toResponse,
 } from './kit/page.ts';
 import { type Href, routes } from './kit/routes.ts';
-import { formTokenField, isOwnForm, type SessionCookie, type SignInTokenOf } from './kit/session.ts';
+import type { SessionCookie } from './kit/session.ts';
 import { damagedReply } from './secrets/secret-refusals.tsx';
 
 export interface Site extends Observers {

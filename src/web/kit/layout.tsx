@@ -12,10 +12,10 @@ import type { Assets, ScriptName, StyleName } from '../assets/assets.ts';
 import type { Brand } from '../brand/brand.ts';
 import { paletteOf, type Scheme } from '../brand/colours.ts';
 import { DefaultLogo } from '../brand/default-logo.tsx';
+import { formTokenField } from './form-token.ts';
 import type { Messages } from './language.ts';
 import { Icon } from './parts.tsx';
 import type { Href, RouteName } from './routes.ts';
-import { formTokenField } from './session.ts';
 
 export interface Frame {
   readonly messages: Messages;
