@@ -16,13 +16,13 @@ export type AccountId = number & { readonly [brand]: 'AccountId' };
 /** No account has it. */
 export const noAccountId = 0 as AccountId;
 
-/** An API token: 64 lower-case hex digits (32 random bytes). */
+/** 64 lower-case hex digits (32 random bytes). */
 export type ApiToken = string & { readonly [brand]: 'ApiToken' };
 
-/** A logged-in browser's cookie value: 64 lower-case hex digits (32 random bytes). */
+/** In a logged-in browser's cookie: 64 lower-case hex digits (32 random bytes). */
 export type SessionToken = string & { readonly [brand]: 'SessionToken' };
 
-/** The token in a sign-up or reset link: 64 lower-case hex digits (32 random bytes). */
+/** In a sign-up or reset link: 64 lower-case hex digits (32 random bytes). */
 export type Ticket = string & { readonly [brand]: 'Ticket' };
 
 /** What a token may do, in display order; revealing needs no scope. */

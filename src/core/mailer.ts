@@ -1,33 +1,31 @@
-/**
- * The ports of mail: what the core asks of whoever hands mails over, and the bounds on them.
- */
+/** The ports for handing over mails, and the limits on mails. */
 import type { DeliveryState } from '../protocol/vocabulary.ts';
 import type { AccountId, TokenFate } from './account.ts';
 import type { Sensitive } from './sensitive.ts';
 import type { UnixSeconds } from './time.ts';
 
-/** The brand that a mail shows, of the site or of a share domain. */
+/** Of the site or of a share domain. */
 export interface MailBrand {
   /** One line. */
   readonly name: string;
-  /** The host that the mail's links lead to. */
+  /** The host of the mail's links. */
   readonly host: string;
   /** `#rrggbb` with a contrast of 4.5 to white, for the button; `null`: our own. */
   readonly colour: string | null;
 }
 
-/** The brand of mails whose links are on this share domain, `''` for the site. */
+/** @param shareDomain `''` for the site */
 export type MailBrandOf = (shareDomain: string) => Promise<MailBrand>;
 
-/** The language of a mail: what was asked for where it is offered, else the installation's own. Tags of BCP 47. */
+/** The requested language if it is offered, else the installation's. BCP 47 tags. */
 export type MailLocaleOf = (asked: string | null) => string;
 
-/** The mail that tells a recipient about a secret: the link, never the value, the passphrase or the metadata key. */
+/** To a recipient: the link, never the value, the passphrase or the metadata key. */
 export interface SecretLinkMail {
   readonly to: Sensitive<string>;
   /** The sender's username. */
   readonly from: Sensitive<string>;
-  /** The sender's name, if it has one, which comes first. */
+  /** Shown first. */
   readonly senderName: string | null;
   readonly link: Sensitive<string>;
   readonly hasPassphrase: boolean;
@@ -44,12 +42,12 @@ export type AccountMail = {
   readonly locale: string;
 } & (
   | {
-      /** Proves the address of somebody who signs up, or of an account whose password is forgotten. */
+      /** Proves the address. */
       readonly kind: 'sign_up' | 'reset';
       readonly link: Sensitive<string>;
       readonly expiresAt: UnixSeconds;
     }
-  /** Somebody signs up with the address of an account. */
+  /** For a sign-up with an account's address. */
   | { readonly kind: 'already_signed_up'; readonly logInUrl: string; readonly forgottenUrl: string }
   /** `password_set`: there was none before. */
   | {
@@ -59,56 +57,51 @@ export type AccountMail = {
     }
   | { readonly kind: 'token_created'; readonly name: string; readonly forgottenUrl: string }
   | { readonly kind: 'account_deleted' }
-  /** What the account asked to be told about one of its secrets. Names neither key nor recipient. */
+  /** Notices about a secret. They name neither key nor recipient. */
   | {
       readonly kind: 'secret_read' | 'secret_burned' | 'secret_expiring';
       readonly createdAt: UnixSeconds;
       /** When it was read or burned, or will expire. */
       readonly at: UnixSeconds;
-      /** Where the account's secrets are listed. */
       readonly recentUrl: string;
       readonly brand: MailBrand;
     }
 );
 
-/** How handing a mail over ended. */
 export interface Handover {
   readonly state: Exclude<DeliveryState, 'queued'>;
-  /**
-   * What the mail server said last, one line of at most 300 characters, without the link; where it said nothing, one of
-   * `mailTroubles`; `null` when it is neither.
-   */
+  /** The mail server's last reply without the link, one line of at most 300 characters; or one of `mailTroubles`; or `null`. */
   readonly reply: string | null;
 }
 
-/** Told before each further try: it begins in so many seconds at the latest. */
+/** Called before each retry, which begins within this time. */
 export type OnRetry = (withinSeconds: number, reply: string | null) => void;
 
 export interface Mailer {
-  /** Hands the mail over, with bounded retries. Never rejects; the result is what the receipt will say. */
+  /** With bounded retries. Never rejects; the receipt shows the result. */
   sendSecretLink(mail: SecretLinkMail, onRetry?: OnRetry): Promise<Handover>;
   /** As `sendSecretLink`. */
   sendAccountMail(mail: AccountMail): Promise<Handover>;
 }
 
-/** A mailer that can also do all the computing of a mail, its signature included, and leave sending it to the caller. */
+/** Can also do all the computing of a mail, even its signature, and leave sending it to the caller. */
 export interface AccountMailer extends Pick<Mailer, 'sendAccountMail'> {
   /** Never rejects. `send` hands the mail over as `sendAccountMail` does. */
   writeAccountMail(mail: AccountMail): Promise<{ send(): Promise<Handover> }>;
 }
 
-/** How long a mail just queued is believed to be at its first try, in seconds: as long as one try may take, and some. */
+/** A queued mail is believed to be at its first try for this long: a little more than one try may take. */
 export const firstTrySeconds = 60;
 
-/** Bounds on mails to recipients: of an account in an hour, and to one address in a day, from any sender. */
+/** Limits mails to recipients: an account's in an hour, and those to one address in a day, from any sender. */
 export interface MailQuota {
-  /** Counts one mail if both bounds allow it. `address` as given; it is not kept. */
+  /** Counts one mail if both limits allow it. The address is not kept. */
   take(
     account: AccountId,
     address: Sensitive<string>,
   ): Promise<
     { readonly outcome: 'allowed' } | { readonly outcome: 'too_many'; readonly retryAfterSeconds: number }
   >;
-  /** Gives one counted mail back: it was not handed over. */
+  /** Gives one counted mail back. */
   refund(account: AccountId, address: Sensitive<string>): Promise<void>;
 }

@@ -1,11 +1,10 @@
 /**
- * A secret and its receipt are one record with one state, so the receipt cannot disagree with what happened to the secret
- * (P6), and burn and reveal exclude each other (P7).
+ * A secret and its receipt are one record with one state, so the receipt cannot disagree with it (P6), and burn and reveal
+ * exclude each other (P7).
  *
  *   waiting --claim--> received        waiting --burn--> burned        waiting --ttl--> expired
  *
- * `received`, `burned` and `expired` are final. `viewed` is not a state of the record: it is a waiting record whose
- * creator has looked at it.
+ * `received`, `burned` and `expired` are final. `viewed` is a waiting record whose creator has looked at it.
  */
 
 import { shortkeyMask } from '../crypto/derive.ts';

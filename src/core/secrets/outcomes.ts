@@ -1,7 +1,4 @@
-/**
- * The inputs and outcomes of the use cases for secrets. An outcome is a discriminated union, switched exhaustively; it has no
- * HTTP status, wire name or rendered sentence, because v1, v2 and the pages each encode it in their own way.
- */
+/** Inputs and outcomes of the use cases for secrets, without HTTP status, wire name or sentence: v1, v2 and the pages each encode them. */
 
 import type { RepeatedRequest } from '../../crypto/creation.ts';
 import type { CharacterSet } from '../../protocol/drawing.ts';
@@ -24,11 +21,11 @@ export interface CreationOptions {
   readonly shareDomain: string | null;
   /** The `Host` header as received. It only chooses among verified share domains. */
   readonly arrivedOn: string | null;
-  /** As in `InspectInput`: the passphrase is hashed in this client's turn. Not needed without a passphrase. */
+  /** As in `InspectInput`, for the passphrase's turn in the queue of hashes. */
   readonly clientPrefix: string | null;
   /** The mail's language, a BCP 47 tag; the installation's default when `null` or not offered. */
   readonly locale: string | null;
-  /** The notices that the account wants about this secret; `null` takes the account's own setting. */
+  /** `null` takes the account's own setting. */
   readonly notify: readonly NoticeKind[] | null;
   /** The creator's private label, up to 500 characters. */
   readonly memo: Sensitive<string> | null;
@@ -48,7 +45,7 @@ export interface GenerateInput extends CreationOptions {
   readonly charset: readonly CharacterSet[] | null;
 }
 
-/** A receipt, opened with its metadata key: everything that any version shows. */
+/** Everything that any version shows of a receipt. */
 export interface ReceiptView extends ReceiptFacts {
   /** The owner's username, or `anon`. */
   readonly custid: string;
@@ -60,11 +57,11 @@ export interface ReceiptView extends ReceiptFacts {
   readonly state: ReceiptState;
   /** The lifetime granted. */
   readonly ttlSeconds: number;
-  /** Remaining seconds at store time; `null` once the secret is gone. */
+  /** Remaining at store time; `null` once the secret is gone. */
   readonly secretTtlSeconds: number | null;
   /** The longest lifetime that can be set now; `null` in lists, and if it cannot be changed. */
   readonly longestTtlSeconds: number | null;
-  /** The receipt's remaining seconds at store time. */
+  /** Remaining at store time. */
   readonly metadataTtlSeconds: number;
   /** Obfuscated. */
   readonly recipient: string | null;
@@ -85,7 +82,6 @@ export type CreationOutcome =
       /** Only for generate. */
       readonly value: Sensitive<string> | null;
     }
-  /** The value is absent or empty. */
   | { readonly outcome: 'nothing_to_share' }
   | SealedRefusal
   | { readonly outcome: 'ill_formed'; readonly field: 'secret' | 'passphrase' }
@@ -93,9 +89,7 @@ export type CreationOutcome =
   | { readonly outcome: 'value_too_large'; readonly maxBytes: number }
   | { readonly outcome: 'passphrase_too_long'; readonly maxBytes: number }
   | RecipientRefusal
-  /** Only accounts may create here. */
   | { readonly outcome: 'account_required' }
-  /** Anonymous callers get no notices. */
   | { readonly outcome: 'notify_needs_account' }
   | TooManyMails
   | Exclude<DomainChoice, { outcome: 'chosen' }>;
@@ -113,7 +107,7 @@ export interface Idempotency {
 
 export type RepeatableOutcome =
   | CreationOutcome
-  /** An earlier request created it; this is its state now. */
+  /** As an earlier request created it, in its state now. */
   | {
       readonly outcome: 'repeated';
       readonly secretKey: SecretKey;
@@ -121,7 +115,7 @@ export type RepeatableOutcome =
       /** Of generate, while the secret waits. */
       readonly value: Sensitive<string> | null;
     }
-  /** An earlier request created it, and even its receipt is gone. */
+  /** Even its receipt is gone. */
   | { readonly outcome: 'repeated_gone'; readonly secretKey: SecretKey; readonly metadataKey: MetadataKey }
   /** An equal request is at work, or broke off less than 30 seconds ago. */
   | { readonly outcome: 'in_flight'; readonly retryAfterSeconds: number }
@@ -149,7 +143,7 @@ export type RecipientRefusal =
   /** Mail goes out in an account's name. */
   | { readonly outcome: 'recipient_needs_account' };
 
-/** A limit on mails is reached, of this account or to this address. Nothing was stored or sent. */
+/** From this account, or to this address. Nothing was stored or sent. */
 export interface TooManyMails {
   readonly outcome: 'too_many_mails';
   readonly retryAfterSeconds: number;
@@ -160,7 +154,7 @@ export interface InspectInput {
   readonly secretKey: string;
   /** `null` and `''` both mean not given, which does not count as an attempt. */
   readonly passphrase: Sensitive<string> | null;
-  /** For an end-to-end secret, in place of a passphrase; `null` for any other, and to look without opening. */
+  /** Of an end-to-end secret; `null` for any other, and to look without opening. */
   readonly proofs: Proofs | null;
   /** The client's prefix (IPv4 /24, IPv6 /56) in text form: attempts are counted by it. */
   readonly clientPrefix: string;
@@ -168,35 +162,29 @@ export interface InspectInput {
 
 export interface RevealInput extends InspectInput {
   readonly isAbandoned: IsAbandoned;
-  /**
-   * The opener's nonce, 16 bytes drawn for this secret: with it the answer may be had again for a minute. Absent or `null`:
-   * strictly once.
-   */
+  /** The opener's nonce for a second look, 16 bytes drawn for this secret. Absent or `null`: strictly once. */
   readonly look?: Uint8Array | null;
 }
 
 export interface FinishLookInput {
   /** As given. */
   readonly secretKey: string;
-  /** As in `RevealInput`. */
   readonly look: Uint8Array;
 }
 
 /** What anyone with the link may know about a live secret. */
 export interface SecretView {
   readonly secretKey: SecretKey;
-  /** As in the receipt; a recipient's requests never lead to `viewed`. */
   readonly state: 'new' | 'received';
   readonly hasPassphrase: boolean;
   /** End-to-end: only its full link opens it. */
   readonly sealed: boolean;
   readonly ttlSeconds: number;
-  /** Remaining seconds at store time. */
+  /** Remaining at store time. */
   readonly secretTtlSeconds: number;
   readonly shareDomain: string;
   readonly createdAt: UnixSeconds;
   readonly updatedAt: UnixSeconds;
-  /** Whether the caller is the account that created it. */
   readonly isOwner: boolean;
 }
 
@@ -207,9 +195,9 @@ export type SecretRefusal =
   | { readonly outcome: 'passphrase_missing' }
   | WrongPassphrase
   | AttemptsExhausted
-  /** An end-to-end secret whose whole link was not proven; not counted as an attempt. */
+  /** The whole link of an end-to-end secret was not proven. Not counted as an attempt. */
   | { readonly outcome: 'incomplete_link' }
-  /** Proofs came for a secret that is not end-to-end: a client that expects ciphertext does not get its value. */
+  /** Proofs came for another secret: a client that expects ciphertext does not get a value. */
   | { readonly outcome: 'not_sealed' };
 
 /** No guess was computed. */
@@ -219,15 +207,12 @@ export interface AttemptsExhausted extends Omit<Exhausted, 'outcome'> {
 
 export interface WrongPassphrase {
   readonly outcome: 'passphrase_wrong';
-  /** Guesses this client has left; `null` if this one was not counted because it could not have been right. */
+  /** Of this client; `null` if the guess was not counted because it could not have been right. */
   readonly attemptsLeft: number | null;
-  /** Seconds until one more is allowed. */
   readonly moreAfterSeconds: number;
-  /** No guess is left until the creator allows more. */
   readonly needsCreator: boolean;
 }
 
-/** A text, or the ciphertext of an end-to-end secret. */
 export type RevealedContent =
   | { readonly kind: 'value'; readonly value: Sensitive<string> }
   | { readonly kind: 'sealed'; readonly ciphertext: Uint8Array };
@@ -243,7 +228,7 @@ export interface Abandoned {
 }
 
 export type InspectOutcome =
-  /** The passphrase was right or not needed. An end-to-end secret may be inspected without proofs. */
+  /** An end-to-end secret may be inspected without proofs. */
   | {
       readonly outcome: 'waiting';
       readonly secret: SecretView;
@@ -252,12 +237,11 @@ export type InspectOutcome =
     }
   | SecretRefusal;
 
-/** Whether it still waits; takes no passphrase. */
 export type StatusOutcome =
   | {
       readonly outcome: 'waiting';
       readonly secret: SecretView;
-      /** The account that created it: its name, if any, and its obfuscated address. `null` if created anonymously. */
+      /** The address is obfuscated. `null` if created anonymously. */
       readonly sender: { readonly name: string | null; readonly address: string } | null;
     }
   | { readonly outcome: 'unknown' };
@@ -283,7 +267,7 @@ export interface ChangeInput extends ReceiptInput {
   readonly memo: Sensitive<string> | null | undefined;
   /** A new lifetime, from now on, at least 1; `null` keeps the old one. */
   readonly ttlSeconds: number | null;
-  /** Whether to allow as many guesses at the passphrase as a new secret does. */
+  /** Whether to allow as many guesses as for a new secret. */
   readonly allowsMore?: boolean;
 }
 
@@ -294,9 +278,9 @@ export type ChangeOutcome =
       /** From now on: as requested, or the nearest that the plan allowed at creation; `null` when unchanged. */
       readonly grantedTtlSeconds: number | null;
     }
-  /** A new lifetime or more guesses were requested, and the secret was read, burned or has expired. */
+  /** Too late for a new lifetime or more guesses. */
   | { readonly outcome: 'already_gone'; readonly receipt: ReceiptView }
-  /** A new lifetime was requested for a secret stored by a version that could not change it. */
+  /** Stored by a version that could not change it. */
   | { readonly outcome: 'lifetime_fixed' }
   | { readonly outcome: 'unknown' }
   | MemoRefusal;
@@ -324,7 +308,7 @@ export type BurnOutcome =
   | AttemptsExhausted
   | { readonly outcome: 'unknown' };
 
-/** Burning by the link, in place of opening it. */
+/** By the link. */
 export interface BurnUnreadInput extends InspectInput {
   readonly isAbandoned: IsAbandoned;
 }
@@ -337,7 +321,7 @@ export interface RecentInput {
   readonly limit: number;
   /** From an earlier page's `nextCursor`; `null` for the first page. */
   readonly cursor: string | null;
-  /** Only receipts in these states; `null` for all. */
+  /** `null` for all. */
   readonly states: readonly ReceiptState[] | null;
 }
 
@@ -359,11 +343,11 @@ export interface DeliverInput extends ReceiptInput {
 export type DeliverOutcome =
   /** The mail is being handed over; the receipt will show the result. */
   | { readonly outcome: 'queued'; readonly receipt: ReceiptView }
-  /** A mail for this secret is already being handed over. */
+  /** A mail is already being handed over. */
   | { readonly outcome: 'in_flight'; readonly receipt: ReceiptView }
   /** The secret is gone, or there is no address. */
   | { readonly outcome: 'nothing_to_send'; readonly receipt: ReceiptView }
-  /** An end-to-end secret, whose whole link the server does not have. */
+  /** End-to-end. */
   | { readonly outcome: 'link_unknown' }
   | RecipientRefusal
   | TooManyMails
