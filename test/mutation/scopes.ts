@@ -75,7 +75,7 @@ export const scopes: readonly Scope[] = [
       'src/api/v2/{creation-fields,idempotency-key,sealed,wire}.ts',
       'src/http/{content-type,form,multipart}.ts',
       'src/config/{json,text}.ts',
-      'src/cli/{command,env-file,environment}.ts',
+      'src/cli/{command,env-file,environment,share-many}.ts',
     ],
     judges: [
       { of: /src\/(api|http)/, tests: ['test/http/{bodies,raw}.test.ts'] },
