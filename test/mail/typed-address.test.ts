@@ -136,9 +136,9 @@ const doors: Readonly<Record<string, Door>> = {
   'sign-up': (typed) => byMailedLink('/sign-up', typed),
   'a forgotten password': (typed) => byMailedLink('/forgotten', typed),
   'log-in': byLogIn,
-  'account create': (typed) => byCommand('mayfly account create EMAIL', typed, /already an account/),
+  'account create': (typed) => byCommand('mayfly account create EMAIL', typed, /exists already/),
   'account create --link': (typed) =>
-    byCommand('mayfly account create EMAIL --link', typed, /already an account/),
+    byCommand('mayfly account create EMAIL --link', typed, /exists already/),
   'account plan': (typed) => byCommand('mayfly account plan EMAIL identity', typed),
   'account token create': (typed) => byCommand('mayfly account token create EMAIL --json', typed),
   login: (typed) =>
