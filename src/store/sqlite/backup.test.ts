@@ -231,6 +231,15 @@ describe('a restored store', () => {
     expect(problemIn(await restore('link', 'other'))).toContain('-wal');
   });
 
+  it('is not made of a store’s file whose log cannot be looked at: it may have later changes', async () => {
+    const { clock } = await restored();
+    copyFileSync(at('live/mayfly.db'), at('replica'));
+    symlinkSync('replica-wal', at('replica-wal'));
+    expect(problemIn(previewRestore(at('replica'), at('other')))).toContain('ELOOP');
+    const made = await restoreStore(at('replica'), at('other'), clock.wall(), unwatched);
+    expect(problemIn(made)).toContain('ELOOP');
+  });
+
   it('is not made where there is a store, of a store in use, of a damaged backup, or of anything else', async () => {
     const { clock } = await restored();
     const restore = (from: string, to: string) => restoreStore(at(from), at(to), clock.wall(), unwatched);
