@@ -258,7 +258,7 @@ async function runStatus(input: Input, world: PeopleWorld): Promise<ExitCode> {
     if (secret !== null) return printWaiting(secret, input, world);
     if (kind !== 'secret') return printReceipt(chosen, link, input, world);
     if (server !== chosen.server) throw new MayflyError('unknown_secret', '');
-    printResult(world, input, { waiting: false }, ['Gone: opened, burned or expired.']);
+    printResult(world, input, { waiting: false }, ['Gone: opened, burned or expired, or the link is wrong.']);
     return 1;
   });
 }
