@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import { allowanceAfter, exhaustionOf, lockOf } from './store.ts';
+import { allowanceAfter, exhaustionOf, lockOf, mayKeepTicket } from './store.ts';
 
 const limits = {
   windowSeconds: 600,
@@ -91,5 +91,30 @@ describe('what an allowed guess leaves', () => {
 
   it('P14: is never less than none', () => {
     expect(leftAt(1_000, { ofClient: [700, 800, 900] }).left).toBe(0);
+  });
+});
+
+describe('the bounds on mailed links', () => {
+  const ticketLimits = { maxLive: 2, windowSeconds: 1_000, quietSeconds: [10, 100] };
+  const ticket = (createdAt: number, expiresAt = 5_000) => ({ createdAt, expiresAt });
+  const mayKeep = (createdAt: number, ...earlier: ReturnType<typeof ticket>[]) =>
+    mayKeepTicket(ticket(createdAt), earlier, ticketLimits, createdAt);
+
+  it('are so many that live at a time', () => {
+    expect(mayKeep(4_000, ticket(1_000))).toBe(true);
+    expect(mayKeep(4_000, ticket(1_000), ticket(2_000))).toBe(false);
+    expect(mayKeep(4_000, ticket(1_000), ticket(2_000, 4_001))).toBe(false);
+    expect(mayKeep(4_000, ticket(1_000), ticket(2_000, 4_000))).toBe(true);
+  });
+
+  it('are further apart, the more of them were sent lately', () => {
+    expect(mayKeep(1_009, ticket(1_000, 0))).toBe(false);
+    expect(mayKeep(1_010, ticket(1_000, 0))).toBe(true);
+    expect(mayKeep(1_109, ticket(1_000, 0), ticket(1_010, 0))).toBe(false);
+    expect(mayKeep(1_110, ticket(1_000, 0), ticket(1_010, 0))).toBe(true);
+    expect(mayKeep(1_129, ticket(1_000, 0), ticket(1_010, 0), ticket(1_030, 0))).toBe(false);
+    expect(mayKeep(2_010, ticket(1_000, 0), ticket(2_000, 0))).toBe(true);
+    expect(mayKeep(2_010, ticket(1_010, 0), ticket(2_000, 0))).toBe(true);
+    expect(mayKeep(2_009, ticket(1_010, 0), ticket(1_990, 0))).toBe(false);
   });
 });

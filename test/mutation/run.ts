@@ -28,8 +28,10 @@ function readArguments(args: readonly string[]) {
   return { count, seed, parts: given.filter((arg) => !/^\d+$/.test(arg)) };
 }
 
-/** Files of tests that failed once, and whether they pass on unchanged code: others cannot judge. */
+/** Files of tests that failed once, and whether they pass on unchanged code. */
 const soundness = new Map<string, Promise<boolean>>();
+/** Those that do not: they cannot judge. */
+const unsound = new Set<string>();
 
 /** Asked with the one test of it that failed, and then with all: the machine may just have been busy, or what failed was no test. */
 function isSound(sandbox: Sandbox, { file, name }: { file: string; name: string }): Promise<boolean> {
@@ -47,7 +49,7 @@ async function judge(sandbox: Sandbox, { path, mutant }: Candidate, groups: read
   const original = textOf(path);
   try {
     for (const group of groups) {
-      let files = group.files;
+      let files = group.files.filter((file) => !unsound.has(file));
       while (files.length > 0) {
         sandbox.write(path, applied(original, mutant));
         const { verdict, failed } = await sandbox.runTests(files, limitMsOf(group.seconds), group.names);
@@ -55,6 +57,7 @@ async function judge(sandbox: Sandbox, { path, mutant }: Candidate, groups: read
         sandbox.write(path, original);
         if (failed === null || (await isSound(sandbox, failed))) return 'killed';
         say(`Not a judge, because it fails without a mutant: ${failed.file}`);
+        unsound.add(failed.file);
         files = files.filter((file) => file !== failed.file);
       }
     }

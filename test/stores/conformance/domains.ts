@@ -337,6 +337,13 @@ const brandChecks: readonly ConformanceCheck[] = [
     },
   ),
 
+  check('P20', 'of two accounts with the same name, one has a logo and the other none', async ({ store }) => {
+    const [ann, bob] = await annAndBob(store);
+    for (const id of [ann, bob]) await domainOf(store, id, name);
+    assert.equal(await store.setDomainLogo(ann, name, newLogo()), true);
+    assert.equal((await store.findDomain(bob, name))?.logoName, null);
+  }),
+
   check('port', 'a logo that two domains share stays until the last of them is gone', async ({ store }) => {
     const [ann, bob] = await annAndBob(store);
     const logo = newLogo();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import type { AccountId } from '../../../src/core/account.ts';
 import type { NewRecord } from '../../../src/core/secret.ts';
 import { createMailStore } from '../../../src/store/postgres/mail.ts';
-import { createRootStore } from '../../../src/store/postgres/roots.ts';
+import { createRootStore, createRootUses, createWrappings } from '../../../src/store/postgres/roots.ts';
 import { createSecretStore } from '../../../src/store/postgres/secrets.ts';
 import { type PostgresServer, startPostgres, until } from '../../support/postgres.ts';
 import { clientStays, countOf, newRecord, refusalOf } from '../conformance/check.ts';
@@ -271,6 +271,23 @@ describe('a claim in doubt', () => {
     await refusalOf(node.store.claim(secret, clientStays), 'a claim in doubt was answered');
     await undoneBy(node);
     expect(await other.store.findSecret(record.secretId)).toBeNull();
+  });
+
+  it('P3: knows what it has erased by a number that only grows', async () => {
+    await using nodes = await openNodes(server);
+    const node = await nodes.open();
+    const client = await nodes.connect();
+    const versionOf = async () => (await client.query('SELECT sealed_version AS n FROM records')).rows[0]?.n;
+    const record = await putNew(node);
+    const to = record.sealedSecret.toReversed();
+    to.set(record.sealedSecret.subarray(0, 3));
+    const before = await versionOf();
+    const change = { ...record, sealedSecret: to };
+    expect(await node.store.setExpiry(record.receiptId, record.expiresAt, change)).toBe(true);
+    expect(await versionOf()).toBe(before + 1);
+    const replaceWrapping = createWrappings(node.engine, createRootUses(node.engine));
+    expect(await replaceWrapping(record.secretId, to, record.sealedSecret)).toBe(true);
+    expect(await versionOf()).toBe(before + 2);
   });
 
   it('P1: whose undo is in doubt itself is undone once', async () => {
