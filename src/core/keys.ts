@@ -7,7 +7,6 @@
  * a token) and a tag of two, the region's label in base 36 plus a number derived from the 29, modulo 36². The tag alone looks
  * random. See `docs/decisions/014-key-to-region.md`.
  */
-import { hex, part } from '../crypto/bytes.ts';
 import { deriveReceiptId, deriveSecretId, regionMask } from '../crypto/derive.ts';
 import { type RandomBytes, randomText } from '../crypto/random.ts';
 import { keyAlphabet, keyForm, keyLength } from '../protocol/link.ts';
@@ -49,7 +48,7 @@ export function parseMetadataKey(text: string): MetadataKey | null {
 
 /** Identifies a record in logs: the first 8 hex digits of its secret id. */
 export function tagOf(id: SecretId): string {
-  return hex(part(id, 0, 4));
+  return id.subarray(0, 4).toHex();
 }
 
 export function secretIdOf(key: SecretKey): SecretId {

@@ -57,7 +57,8 @@ export async function findLive(deps: AccessCore, keyAsGiven: string): Promise<Li
   if (stored === null) return null;
   const epochKey = await epochKeyOf(deps.store, stored.sealedSecret);
   const unwrapping = unwrapSecret(stored.sealedSecret, stored, deps.ring, epochKey);
-  return { secretKey, stored, unwrapped: unwrappedIn(deps, stored, unwrapping), tag: tagOf(stored.secretId) };
+  const tag = tagOf(stored.secretId);
+  return { secretKey, stored, unwrapped: unwrappedIn(deps, tag, unwrapping), tag };
 }
 
 export async function proveAccess(deps: AccessCore, input: InspectInput): Promise<Access> {
@@ -66,27 +67,27 @@ export async function proveAccess(deps: AccessCore, input: InspectInput): Promis
 }
 
 /** What is under the outer layer; throws if that does not open. */
-export function unwrappedIn(deps: AccessCore, stored: StoredSecret, outcome: UnwrapOutcome): UnwrappedSecret {
+export function unwrappedIn(deps: AccessCore, tag: string, outcome: UnwrapOutcome): UnwrappedSecret {
   if (outcome.outcome === 'unwrapped') return outcome.secret;
-  if (outcome.outcome === 'damaged') throw damaged(deps.events, stored, 'its seal does not match');
+  if (outcome.outcome === 'damaged') throw damaged(deps.events, tag, 'its seal does not match');
   // Another node may have a newer key file (P12).
   deps.events({ event: 'root_missing', kid: outcome.kid });
   throw new ServiceError('unavailable', `root ${outcome.kid} is not in the key ring`);
 }
 
-export function damaged(events: Events, stored: Pick<StoredSecret, 'secretId'>, why: string): ServiceError {
-  events({ event: 'record_damaged', tag: tagOf(stored.secretId) });
+export function damaged(events: Events, tag: string, why: string): ServiceError {
+  events({ event: 'record_damaged', tag });
   return new ServiceError('damaged', `a stored secret does not open: ${why}`);
 }
 
 /** Synchronous for most secrets, which have neither passphrase nor proofs. */
 export function proveLive(deps: AccessCore, live: LiveSecret, input: InspectInput): Access | Promise<Access> {
-  const { stored, unwrapped, secretKey } = live;
+  const { stored, unwrapped, secretKey, tag } = live;
   if (stored.sealed) return proveSealed(deps, live, input);
   if (input.proofs !== null) return { outcome: 'not_sealed' };
   if (stored.hasPassphrase) return tryPassphrase(deps, live, input);
   const keys = proveKeys(unwrapped, secretKey, null);
-  if (keys === null) throw damaged(deps.events, stored, 'its commitment does not match its id');
+  if (keys === null) throw damaged(deps.events, tag, 'its commitment does not match its id');
   return { ...live, outcome: 'proven', keys };
 }
 
@@ -159,11 +160,11 @@ async function proveSealed(
   live: LiveSecret,
   { proofs, clientPrefix }: InspectInput,
 ): Promise<Access> {
-  const { stored, unwrapped, secretKey } = live;
+  const { stored, unwrapped, secretKey, tag } = live;
   const keys = proveKeys(unwrapped, secretKey, null);
   const hashes = openProofs(unwrapped, secretKey);
   if (keys === null || hashes === null)
-    throw damaged(deps.events, stored, 'its commitment or its proofs do not match its id');
+    throw damaged(deps.events, tag, 'its commitment or its proofs do not match its id');
   if (proofs === null || !isProofOf(proofs.linkProof, hashes.linkHash)) return { outcome: 'incomplete_link' };
   const compare = async () => (isProofOf(proofs.proof, hashes.proofHash) ? keys : null);
   if (stored.hasPassphrase) return countGuess(deps, live, clientPrefix, compare);

@@ -90,7 +90,8 @@ async function newExpiry(
   const epochKey = await epochKeyOf(store, sealed);
   const expiry = { expiresAt, epoch: await store.epochFor(expiresAt) };
   const sealedSecret = rewrapSecret(sealed, stored, { ring, epochKey, random }, { expiry });
-  if (sealedSecret === null) throw damaged(deps.events, stored, 'it cannot be wrapped for another expiry');
+  if (sealedSecret === null)
+    throw damaged(deps.events, tagOf(stored.secretId), 'it cannot be wrapped for another expiry');
   return {
     expiresAt,
     receiptExpiresAt: createdAt + 2 * (expiresAt - createdAt),

@@ -52,8 +52,9 @@ export async function proveLook(
   const stored = await deps.store.findLook(id, lookTag);
   if (stored === null) return { outcome: 'unknown' };
   const unwrapping = unwrapLook(stored.sealedSecret, stored, { secretKey, nonce }, deps.ring);
-  const unwrapped = unwrappedIn(deps, stored, unwrapping);
-  const access = await proveLive(deps, { secretKey, stored, unwrapped, tag: tagOf(stored.secretId) }, input);
+  const tag = tagOf(stored.secretId);
+  const unwrapped = unwrappedIn(deps, tag, unwrapping);
+  const access = await proveLive(deps, { secretKey, stored, unwrapped, tag }, input);
   return access.outcome === 'proven' ? { ...access, lookTag } : access;
 }
 
