@@ -132,9 +132,7 @@ describe('mayfly migrate', () => {
     ] as const) {
       const first = await migrate(env);
       expect([first.code, first.stdout]).toEqual([0, '']);
-      expect(first.stderr).toMatch(
-        new RegExp(`^Done\\. ${where.source} has the tables of a new store\\.\n$`),
-      );
+      expect(first.stderr).toMatch(new RegExp(`^Done\\. Created a new store at ${where.source}\\.\n$`));
       expect((await migrate(env)).stderr).toMatch(/is up to date: nothing to do\.\n$/);
       expect(await migrate(env, '--json')).toMatchObject({ code: 0, stdout: '{"outcome":"up_to_date"}\n' });
     }
