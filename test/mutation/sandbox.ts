@@ -68,8 +68,8 @@ function start(cwd: string, scratch: string, args: readonly string[]): ChildProc
   const { PATH = '', HOME = '' } = process.env;
   return spawn(process.execPath, args, {
     cwd,
-    // A fixed seed, so that a test draws the same with every mutant.
-    env: { PATH, HOME, TMPDIR: scratch, MAYFLY_SEED: '1', NO_COLOR: '1' },
+    // A fixed seed, so that a test draws the same with every mutant; a language in which a browser can name any file.
+    env: { PATH, HOME, LANG: 'C.UTF-8', TMPDIR: scratch, MAYFLY_SEED: '1', NO_COLOR: '1' },
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });
