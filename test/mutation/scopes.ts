@@ -90,7 +90,10 @@ export const scopes: readonly Scope[] = [
     ],
     judges: [
       { of: /\/share/, tests: browser('share-sealed', 'share-options', 'share') },
-      { of: /\/(handover|sealed-link)/, tests: browser('receipt-handover', 'receipt', 'first-view') },
+      {
+        of: /\/(handover|sealed-link)/,
+        tests: browser('receipt-handover', 'receipt', 'first-view', 'secret-traces'),
+      },
       { of: /\/(reveal|sealed\.|stretch)/, tests: browser('secret', 'sealed', 'damaged-links') },
       { of: /\/reading/, tests: browser('reading', 'exact') },
     ],

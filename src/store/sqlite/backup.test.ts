@@ -136,6 +136,18 @@ describe('a backup', () => {
   });
 });
 
+it('a backup whose thread fails is refused, and says why', async () => {
+  const realWorker = globalThis.Worker;
+  globalThis.Worker = class extends realWorker {
+    constructor() {
+      super(URL.createObjectURL(new Blob(["self.onmessage = () => { throw new Error('a fault'); }"])));
+    }
+  };
+  const taking = backUpStore(parent, at('backup.db'), unwatched);
+  globalThis.Worker = realWorker;
+  expect(await taking).toEqual({ outcome: 'refused', problem: expect.stringContaining('a fault') });
+});
+
 describe('a file that cannot be written', () => {
   it.each([
     ['EACCES', '/srv/x.db.part may not be written by this user (EACCES)'],
