@@ -94,7 +94,10 @@ export const scopes: readonly Scope[] = [
         of: /\/(handover|sealed-link)/,
         tests: browser('receipt-handover', 'receipt', 'first-view', 'secret-traces'),
       },
-      { of: /\/(reveal|sealed\.|stretch)/, tests: browser('secret', 'sealed', 'damaged-links') },
+      {
+        of: /\/(reveal|sealed\.|stretch)/,
+        tests: browser('secret', 'sealed', 'secret-traces', 'damaged-links'),
+      },
       { of: /\/reading/, tests: browser('reading', 'exact') },
     ],
   },
