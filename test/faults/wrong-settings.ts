@@ -16,7 +16,7 @@ export const wrongSettings: readonly (readonly [
   ['HOST', 'not an address', /IP address/],
   ['MAYFLY_BASE_URL', 'ftp://files.example.org', /http or https/],
   ['MAYFLY_BASE_URL', 'https://user:hunter2@example.org', /without user/],
-  ['MAYFLY_STORE', 'postgres://u:hunter2@a,b/mayfly', /one address that leads to the primary/],
+  ['MAYFLY_STORE', 'postgres://u:hunter2@a,b/mayfly', /one address that reaches the primary/],
   ['MAYFLY_STORE_DURABILITY', 'fast', /"single" or "synchronous"/],
   ['MAYFLY_STORE_POOL_SIZE', '3', /whole number from 4 to 500/],
   ['MAYFLY_ALLOW_UNSAFE_STORE', 'yes', /"on" or "off"/],
