@@ -87,7 +87,7 @@ async function underLoad(
 async function moveUnderLoad(from: string, to: string, env: Env): Promise<void> {
   await moveAndKill([from, to], env, '% of');
   expect(await move([from, to], env)).toBe('copied');
-  await moveAndKill([from, to, '--finish', '--yes'], env, 'takes its place');
+  await moveAndKill([from, to, '--finish', '--yes'], env, 'takes over');
   expect(await move([from, to, '--finish', '--yes'], env)).toBe('moved');
 }
 

@@ -69,7 +69,7 @@ describe('the three calls of the API page', () => {
     await using server = await startServer();
     const [link, status, opened] = paste(await callsOf(server, 'command'));
     expect(link).toMatch(new RegExp(`^http://localhost:${server.port}/secret/[0-9a-z]{31}#[\\w-]{22}$`));
-    expect(status).toStartWith('waiting');
+    expect(status).toStartWith('Not opened yet');
     expect(opened).toBe('open sesame');
   });
 
