@@ -1,13 +1,13 @@
 /**
- * Moves a store into another while the first one serves (docs/decisions/048-moving-between-stores.md).
+ * Moves a store into another while the first still serves (docs/decisions/048-moving-between-stores.md).
  *
  * 1. The source records the key of every row that changes, in the same transaction.
  * 2. All rows are copied, a page at a time; then the changes, until few are left.
- * 3. The source closes: in one step every process on it stops reading and deciding. The rest is copied.
- * 4. The source records that it was handed over, only once closed with nothing left. Then the target opens.
+ * 3. The source closes: in one step every process using it stops reading and deciding. The rest is copied.
+ * 4. The source records the handover, but only once it is closed and nothing is left. Then the target opens.
  *
- * So at most one of the two releases a value, and the record of step 4 is the moment the other takes over. Every step
- * may be repeated: an interrupted move continues. Each store refuses runs of the command before its latest.
+ * So at most one of the two stores releases a value, and step 4 marks the moment when the target takes over. Every step
+ * may be repeated, so an interrupted move continues. Each store refuses all runs of the command but its latest.
  */
 import type { UnixSeconds } from '../../core/time.ts';
 import { keyOf, type MovedRow, type MovedTable, movedTables, type TableName, tableNamed } from './tables.ts';
@@ -15,9 +15,9 @@ import { keyOf, type MovedRow, type MovedTable, movedTables, type TableName, tab
 export type MoveId = Uint8Array;
 
 /**
- * - `copying`: it serves.
+ * - `copying`: the source still serves.
  * - `closed`: it has stopped serving.
- * - `handed_over`: for good.
+ * - `handed_over`: it has stopped for good.
  */
 export type SourcePhase = 'copying' | 'closed' | 'handed_over';
 
@@ -34,7 +34,7 @@ export interface SourceState {
   readonly phase: SourcePhase;
 }
 
-/** The table of the next page, and the key after which it begins. */
+/** The table of the next page, and the key after which that page begins. */
 export interface NextPage {
   readonly table: TableName;
   readonly after: string | null;
@@ -44,7 +44,7 @@ export type TargetState =
   | { readonly state: 'copying'; readonly next: NextPage | null }
   | { readonly state: 'open' };
 
-/** Changed rows in their current state, all of one moment. */
+/** Changed rows in their current state, all from one moment. */
 export interface Changes {
   readonly changeIds: readonly number[];
   readonly tables: readonly ChangedRows[];
@@ -52,7 +52,7 @@ export interface Changes {
 
 export interface ChangedRows {
   readonly table: MovedTable;
-  /** Including those of deleted rows. */
+  /** Includes the keys of deleted rows. */
   readonly keys: readonly string[];
   readonly rows: readonly MovedRow[];
 }
@@ -65,37 +65,37 @@ export interface StoreFacts {
   readonly lastIds: Readonly<Record<string, number>>;
 }
 
-/** Durable when they resolve. Those that write reject once another run has begun. */
+/** Every call is durable once it resolves. Calls that write reject once another run has begun. */
 export interface MoveSource extends AsyncDisposable {
-  /** @param fresh the id for a new move */
+  /** @param fresh the id to use for a new move */
   begin(fresh: MoveId): Promise<SourceState>;
   countRows(): Promise<number>;
   readPage(table: MovedTable, after: string | null, limit: number): Promise<readonly MovedRow[]>;
   readChanges(limit: number): Promise<Changes>;
   forget(changeIds: readonly number[]): Promise<void>;
   close(): Promise<void>;
-  /** Only of a closed source. */
+  /** Only for a closed source. */
   readFacts(): Promise<StoreFacts>;
-  /** Rejects unless it is closed, and no changes are left. */
+  /** Rejects unless the source is closed and no changes are left. */
   handOver(): Promise<void>;
-  /** Of a store that was handed over (P10). */
+  /** Only for a store that was handed over (P10). */
   erase(): Promise<void>;
-  /** The store serves again, unless it was handed over. Returns whether there was a move. */
+  /** Lets the store serve again, unless it was handed over. Returns whether there was a move. */
   cancel(): Promise<boolean>;
 }
 
 export interface MoveTarget extends AsyncDisposable {
   /**
-   * Makes or finds the store for this move; nothing serves from it. Rejects with `StoreRefusal` if anything else is
+   * Creates or finds the store for this move; nothing serves from it. Rejects with `StoreRefusal` if anything else is
    * there.
    */
   begin(id: MoveId): Promise<TargetState>;
   /**
-   * Adds missing rows, and records the next page, in one step. Skips a conflicting row: the source has recorded it as
+   * Adds missing rows and records the next page, in one step. Skips a conflicting row: the source has recorded it as
    * changed.
    */
   addRows(table: MovedTable, rows: readonly MovedRow[], next: NextPage | null): Promise<void>;
-  /** In one step. */
+  /** Applies all changes in one step. */
   applyChanges(changes: Changes): Promise<void>;
   setFacts(facts: StoreFacts): Promise<void>;
   open(): Promise<void>;

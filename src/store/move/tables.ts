@@ -1,6 +1,6 @@
 /**
- * What a move takes between stores, as tables and columns that both can produce. Rows move as stored: ciphertext, ids
- * and times. A table follows those that its rows refer to.
+ * What moves between stores, as tables and columns that both can produce. Rows move as stored: ciphertext, ids and
+ * times. Each table comes after those that its rows refer to.
  */
 
 export type Cell = number | string | Uint8Array | null;
@@ -16,9 +16,9 @@ export interface MovedColumn {
 export interface MovedTable {
   readonly name: TableName;
   readonly columns: readonly MovedColumn[];
-  /** How many leading columns identify a row. */
+  /** The leading columns, which identify a row. */
   readonly keys: readonly MovedColumn[];
-  /** The table that its rows refer to, by the columns of both. */
+  /** The table that its rows refer to, and the columns that match. */
   readonly parent: { readonly table: TableName; readonly columns: Readonly<Record<string, string>> } | null;
 }
 
@@ -30,7 +30,7 @@ const columns = {
   accounts: [
     ...['id int', 'username text', 'plan text', 'locale text', 'notify int', 'created_at int'],
     ...['sender_name text', 'locked_at int', 'last_used_at int'],
-    // Of its password, if it has one.
+    // The account's password, if it has one.
     ...['salt bytes', 'verifier bytes', 'wrapped_data_key bytes', 'password_set_at int'],
   ],
   tokens: [
@@ -56,8 +56,8 @@ const columns = {
     ...['mismatches int', 'reserved_at int', 'ends_at int'],
   ],
   /**
-   * One row per secret: guesses made, when the last stops counting, and those of the window in JSON, oldest first, each
-   * `[client in hex, at]`.
+   * One row per secret: the guesses in its life, when that life ends, when the last guess stops counting, and the
+   * window's guesses in JSON, oldest first, each `[client in hex, at]`.
    */
   attempts: ['secret_id bytes', 'in_life int', 'ends_at int', 'stale_at int', 'window text'],
   records: [
@@ -99,7 +99,7 @@ export function tableNamed(name: string): MovedTable {
   return table;
 }
 
-/** Also says where the following page begins. */
+/** Returns a row's key, which also marks where the next page begins. */
 export function keyOf({ keys }: MovedTable, row: MovedRow): string {
   return keys.map((_, n) => textOf(row[n] ?? null)).join(':');
 }
@@ -117,6 +117,6 @@ function cellFrom(type: CellType, text: string): Cell {
   return type === 'bytes' ? Uint8Array.fromHex(text) : text;
 }
 
-/** Rows of others refer to theirs, and would be deleted with them, so they change in place. */
+/** Whether other tables' rows refer to this table's, and would be deleted with them. Such rows change in place. */
 export const isReferredTo = ({ name }: MovedTable): boolean =>
   movedTables.some(({ parent }) => parent?.table === name);

@@ -1,11 +1,11 @@
 /**
- * Guesses at passphrases (P14). One row has all attempts on a secret that still count, and the shared rule decides
- * (`exhaustionOf`). The form of the write is the safety argument: it replaces the row only as it was read, by the
- * number of its last change; each change has a greater number, even after the row was deleted, because numbers follow
- * store time. If another node came first, it reads and decides again. `reserved` is answered only once durable, so a
- * guess that was not counted is never computed.
+ * Passphrase guesses (P14). One row contains every attempt on a secret that still counts, and a shared rule decides
+ * (`exhaustionOf`). Safety rests on the form of the write: it replaces the row only if its last change still has the
+ * number that was read. Each change gets a greater number, even after the row was deleted, because numbers follow store
+ * time. If another node was faster, this one reads and decides again. `reserved` is returned only once it is durable,
+ * so a guess that was not counted is never computed.
  *
- * One read and one write decide a node's concurrent callers together, so a burst does not compete with itself.
+ * One read and one write serve all of a node's concurrent callers, so a burst does not compete with itself.
  */
 
 import { ServiceError } from '../../core/errors.ts';
@@ -23,7 +23,7 @@ import { rowsInOrderOf } from './secret-rows.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
 const clientBytes = 16;
-/** Each failed try is another node's success, and the limits allow only so many. */
+/** Each failed try means that another node succeeded, and the limits allow only so many successes. */
 const maxTries = 100;
 
 const selectAttempts = statement(`
@@ -49,7 +49,7 @@ interface CountedRow {
 }
 
 interface AttemptsRow {
-  /** `null`, and all that follows, if nothing was counted yet. */
+  /** `null`, like the fields below, if nothing has been counted yet. */
   last_number: number | null;
   numbers: readonly unknown[] | null;
   times: readonly unknown[] | null;
@@ -57,7 +57,7 @@ interface AttemptsRow {
   in_life: number | null;
   life_ends_at: UnixSeconds | null;
   stale_at: UnixSeconds | null;
-  /** `null`: it is not stored. */
+  /** `null` if the secret is not stored. */
   expires_at: UnixSeconds | null;
 }
 
@@ -68,12 +68,12 @@ interface CountedAttempt {
 }
 
 interface Attempts {
-  /** 0 before the first. */
+  /** 0 before the first change. */
   readonly lastNumber: number;
   /** Oldest first. */
   readonly counted: readonly CountedAttempt[];
   readonly inLife: number;
-  /** `null`: the secret is not stored, and nothing was counted. */
+  /** `null` if the secret is not stored and nothing was counted. */
   readonly lifeEndsAt: UnixSeconds | null;
   readonly staleAt: UnixSeconds;
 }
@@ -100,12 +100,12 @@ function toAttempts(row: AttemptsRow | undefined): Attempts {
 
 const nextNumber = ({ lastNumber }: Attempts, now: UnixSeconds): number => Math.max(lastNumber + 1, now);
 
-/** Returns the attempts from now on, the same object if nothing changes, and the answer. */
+/** Returns the new attempts (the same object if nothing changes) and the answer. */
 type Decide<Answer> = (attempts: Attempts, now: UnixSeconds) => readonly [Attempts, Answer];
 
 /**
- * A life that has ended before the window begins again; for a secret that is not stored it is one window: guesses count
- * all the same.
+ * A new life starts once the last has ended and the window is empty. For a secret that is not stored, a life lasts one
+ * window, so guesses count there too.
  */
 function atPresent(attempts: Attempts, windowSeconds: number, now: UnixSeconds) {
   const counted = attempts.counted.filter(({ at }) => at > now - windowSeconds);
@@ -115,7 +115,7 @@ function atPresent(attempts: Attempts, windowSeconds: number, now: UnixSeconds) 
     : { counted, inLife, lifeEndsAt: lifeEndsAt ?? now + windowSeconds };
 }
 
-/** The number continues, so an older reservation is not mistaken for a new one. */
+/** Numbering continues, so that an older reservation is never mistaken for a new one. */
 const forgetAll: Decide<void> = (before, now) =>
   before.lastNumber === 0
     ? [before, undefined]
@@ -155,9 +155,9 @@ function refundOf(attempt: number): Decide<void> {
 }
 
 interface Turn {
-  /** Of `performance.now()`. */
+  /** By `performance.now()`. */
   readonly askedAtMs: number;
-  /** Called again if the attempts have changed since. */
+  /** Called again if the attempts have changed since the last call. */
   decide(attempts: Attempts, now: UnixSeconds): Attempts;
   answer(): void;
   reject(error: unknown): void;
@@ -187,7 +187,7 @@ export function createAttemptStore(engine: Engine): AttemptStore {
   }
 
   async function decideTogether(id: SecretId, turns: readonly Turn[]): Promise<void> {
-    // Each is answered in the time of one call, however often it is tried.
+    // Each turn is answered within the time of one call, however many tries it takes.
     const askedAtMs = Math.min(...turns.map((turn) => turn.askedAtMs));
     for (let tries = 0; tries < maxTries; tries += 1) {
       const before = toAttempts((await engine.read<AttemptsRow>(selectAttempts, [id], askedAtMs))[0]);

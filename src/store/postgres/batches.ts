@@ -1,6 +1,6 @@
 /**
- * Many callers share a statement: `unnest` passes their asks in the order of their ids, so that concurrent statements
- * lock rows in the same order. While two are in flight, further asks collect.
+ * Lets many callers share a statement. `unnest` passes their asks in the order of their ids, so that concurrent
+ * statements lock rows in the same order. While two statements are in flight, further asks queue up.
  */
 import type { Engine, Values } from './engine.ts';
 import { NotExecutedError } from './faults.ts';
@@ -10,16 +10,16 @@ import { requestWaits } from './waits.ts';
 const maxAsks = 256;
 const maxBytes = 4 * 1024 * 1024;
 const maxInFlight = 2;
-/** Asks that wait longer are not sent, which leaves the statement enough of a call's two seconds. */
+/** Asks that wait longer are not sent, so the statement always has enough of a call's two seconds left. */
 const maxWaitMs = 1_000;
-/** Requests have waited for different times; the slack saves a timer for each. */
+/** Each ask has its own deadline; the slack avoids a timer for each. */
 const watchSlackMs = 50;
 
 export interface BatchOptions<Ask, Answer, Row = unknown> {
-  /** Made by `decision`, or for reads by `statement`. */
+  /** Made by `decision`, or by `statement` for reads. */
   readonly statement: Statement;
   readonly kind: 'read' | 'decide';
-  /** Of two decisions with the same id the second waits for the next statement; reads may have one twice. */
+  /** If two decisions have the same id, the second waits for the next statement. A read may contain an id twice. */
   idOf(ask: Ask): Uint8Array;
   /** One array per column, in the order of the asks. */
   valuesOf(asks: readonly Ask[]): Values;
@@ -38,7 +38,7 @@ interface Waiting<Ask, Answer> {
   readonly reject: (fault: unknown) => void;
 }
 
-/** A fault of the statement rejects every ask sent with it. */
+/** If a statement fails, every ask sent with it is rejected. */
 export function createBatch<Ask, Answer, Row = unknown>(
   engine: Pick<Engine, 'read' | 'decide'>,
   batch: BatchOptions<Ask, Answer, Row>,
@@ -93,7 +93,7 @@ export function createBatch<Ask, Answer, Row = unknown>(
     let sent = taken;
     const asks = () => sent.map(({ ask }) => ask);
     const values = batch.valuesOf(asks());
-    /** It may have waited again since: for the time, or for a connection. */
+    /** Drops asks abandoned since: the statement may have waited again, for the time or for a connection. */
     function lateValues(): Values | null {
       const there = sent.filter(({ ask }) => !batch.isAbandoned?.(ask));
       if (there.length === sent.length) return values;
@@ -128,7 +128,7 @@ export function createBatch<Ask, Answer, Row = unknown>(
   function schedule(): void {
     if (isDue || inFlight === maxInFlight || waiting.length === 0) return;
     isDue = true;
-    // It serves other requests than the one that scheduled it.
+    // The batch also serves requests other than the one that scheduled it.
     requestWaits.apart(() => setImmediate(sendNext));
   }
 
@@ -143,10 +143,10 @@ export function createBatch<Ask, Answer, Row = unknown>(
 }
 
 /**
- * Many look-ups in one statement.
- * @param find returns a row for each key, found or not: with its place, from 1, and `recordsColumn`, which saves asking where
- *   it ran
- * @param found `null` for a row of a key that was not found
+ * Combines many look-ups into one statement.
+ * @param find returns a row for each key, found or not, with the key's place (from 1) and `recordsColumn`, which saves
+ *   a query for where it ran
+ * @param found returns `null` for the row of a key that was not found
  */
 export function createLookUp<
   Key extends Uint8Array | string | null,
@@ -175,8 +175,8 @@ export interface Done {
 }
 
 /**
- * The row that a decision made or changed. Without one, the answer depends on what others wrote, so that is proven first:
- * what is reported gone stays gone.
+ * Returns the decision's row, or else `null`. If nothing was changed, the answer depends on what others wrote, so that
+ * is proven durable first: what is reported gone remains gone.
  */
 export async function decided<Row>(
   engine: Engine,

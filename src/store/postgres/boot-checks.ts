@@ -1,8 +1,8 @@
 /**
  * The conditions for trusting a server (P25), checked at the start and on every reconnection, because the address may
- * lead to another server by then. A commit decides a claim, so it has to be durable wherever authority may move: on
- * this server alone (`single`), on a standby too (`synchronous`), or wherever the operator says that the engine keeps
- * it (`engine`).
+ * have moved to another server. A commit decides a claim, so it must be durable wherever authority may move: on this
+ * server alone (`single`), on a standby too (`synchronous`), or, if the operator vouches for the engine, wherever it
+ * keeps commits (`engine`).
  */
 import { StoreRefusal } from '../store.ts';
 import { migrations } from './migrate.ts';
@@ -11,7 +11,7 @@ export const durabilities = ['single', 'synchronous', 'engine'] as const;
 export type Durability = (typeof durabilities)[number];
 
 export interface EngineDemands {
-  /** `null`: `synchronous` if the server names standbys; otherwise it has to be set. */
+  /** `null` means `synchronous` if the server names standbys; otherwise the operator must choose. */
   readonly durability: Durability | null;
   readonly connections: number;
   readonly allowsUnsafe: boolean;
@@ -25,7 +25,7 @@ export interface CheckedEngine {
 
 export type AskEngine = (text: string, values: readonly unknown[]) => Promise<readonly unknown[]>;
 
-/** `null` if the engine has no such setting. */
+/** A setting is `null` if the engine lacks it. */
 export interface EngineFacts {
   readonly version: number;
   readonly isStandby: boolean;
@@ -42,19 +42,19 @@ export interface EngineFacts {
   readonly logTransactionSampleRate: string | null;
   readonly logParameters: string | null;
   readonly logParametersOnError: string | null;
-  /** If the module is loaded: settings of its name alone print nothing. */
+  /** `null` unless the module is loaded, because its settings alone log nothing. */
   readonly explainMinDuration: string | null;
   readonly maxConnections: number | null;
   readonly unloggedTables: readonly string[];
-  /** On the search path, where another role may create; each with the SQL that revokes that. */
+  /** For each schema on the search path where another role may create objects, the SQL that prevents it. */
   readonly openSchemas: readonly string[];
-  /** Each with its owner. */
+  /** Other roles' objects in Mayfly's schema, each with its owner. */
   readonly foreignObjects: readonly string[];
 }
 
 /**
- * Through a pooler the path is the role's, otherwise only the engine's own. Superusers may do anything, so they are
- * left out.
+ * Through a pooler the search path is the role's; otherwise it contains only the engine's own schemas. Superusers may
+ * do anything, so they are left out.
  */
 const selectOpenSchemas = `
       SELECT CASE WHEN may.role = n.nspowner THEN format('ALTER SCHEMA %I OWNER TO %I;', n.nspname, current_user)
@@ -100,7 +100,7 @@ const selectFacts = `
     ARRAY(${selectOpenSchemas}) AS "openSchemas",
     ARRAY(${selectForeignObjects}) AS "foreignObjects"`;
 
-/** Programs that only archive its log, and subscribers of logical replication, are never promoted. */
+/** Leaves out programs that only archive the log, and logical subscribers, which are never promoted. */
 const selectFollowers = `
   SELECT coalesce(application_name, '') AS name FROM pg_stat_replication
   WHERE application_name NOT IN ('pg_receivewal', 'pg_basebackup', 'barman_receive_wal')
@@ -193,7 +193,7 @@ function failoverProblems(
   }
 }
 
-/** E-mail addresses, hashes of tokens and ciphertext are parameters (P18). */
+/** Parameters include email addresses, token hashes and ciphertext (P18). */
 function logProblems(facts: EngineFacts): string[] {
   const reasons = [
     facts.logStatement !== null &&
@@ -217,7 +217,7 @@ function logProblems(facts: EngineFacts): string[] {
   ].filter((problem) => problem !== false);
 }
 
-/** `-1` turns it off. */
+/** `-1` turns the setting off. */
 const isOn = (minDuration: string | null): boolean => minDuration !== null && minDuration !== '-1';
 
 const undeclared =
@@ -236,7 +236,7 @@ export function judgeEngine(
 ): { readonly durability: Durability | null; readonly obstacles: string[]; readonly unsafe: string[] } {
   const durability = durabilityOf(facts, demands.durability);
   const obstacles = obstaclesOf(facts, demands);
-  // A primary does not decide by its standby's settings.
+  // A standby's settings are not its primary's.
   if (facts.isStandby) return { durability, obstacles, unsafe: [] };
   if (durability === null) return { durability, obstacles: [...obstacles, undeclared], unsafe: [] };
   const unsafe = [
@@ -248,7 +248,7 @@ export function judgeEngine(
   return { durability, obstacles, unsafe };
 }
 
-/** Rejects with a `StoreRefusal` that holds every sentence, or with the driver's error. */
+/** Rejects with a `StoreRefusal` that contains every sentence, or with the driver's error. */
 export async function checkEngine(ask: AskEngine, demands: EngineDemands): Promise<CheckedEngine> {
   const [facts] = (await ask(selectFacts, [loggedTables])) as EngineFacts[];
   if (facts === undefined) throw new StoreRefusal('unsafe_setting', 'The server does not say how it is set.');

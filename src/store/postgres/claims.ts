@@ -1,13 +1,15 @@
 /**
- * The form of the statements is the safety argument. Each locks its rows in the order of their ids, so that concurrent
- * statements never deadlock. Then one UPDATE holds the whole condition, sets the state and erases (P1, P6, P7): any
- * other decision about a row waits for the lock, and then its condition fails. No index covers a column that a claim
- * changes, so a claim touches none. Nothing is answered before the engine has confirmed it (P2).
+ * Claims and burns. Safety rests on the form of the statements. Each locks its rows in the order of their ids, so that
+ * concurrent statements never deadlock. Then one UPDATE checks the whole condition, sets the state and erases the
+ * secret (P1, P6, P7). Any other decision about the row waits for the lock, and then its own condition fails. A claim
+ * updates no index, because none covers a column that it changes. Nothing is answered before the engine has confirmed
+ * it (P2).
  *
- * A claim leaves its own token. If its confirmation is in doubt, this node has released nothing and alone knows the
- * token: it may put back what was erased, from its earlier read (P3), by one UPDATE within `undoSeconds`, unless
- * someone was answered since (endings.ts), an answer of its look was requested, or the erased bytes are not those read.
- * It takes the same locks as a put, so nothing comes back under a closed root or for a deleted account.
+ * A claim leaves its own token in the row. If its confirmation is in doubt, this node has released nothing and alone
+ * knows the token. It may restore what was erased from its earlier read (P3), by one UPDATE within `undoSeconds`,
+ * unless someone has been answered since (endings.ts), an answer of the look was requested, or the erased bytes differ
+ * from those read. The undo takes the same locks as a put, so nothing comes back under a closed root or for a deleted
+ * account.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -42,7 +44,7 @@ export const rootOf = (bytes: string): string => `substr(${bytes}, 2, 2)`;
 /** The caller adds the condition. */
 export const erased = 'sealed_secret = NULL, delivery_address_box = NULL, look_until = NULL, look_tag = NULL';
 
-/** A look fits only if its end is right by store time, and no later root has re-wrapped the secret. */
+/** A look fits only if it ends in time by store time and no later root has re-wrapped the secret. */
 const lookFits = `
   found.look IS NULL OR (octet_length(found.look) = octet_length(r.sealed_secret) AND ${versionOf('found.look')} = ${lookVersion}
     AND ${rootOf('found.look')} >= ${rootOf('r.sealed_secret')}
@@ -116,7 +118,7 @@ const burnFoundRecords = decision(`
     RETURNING r.secret_id, r.ended_at)
   SELECT found.*, burned.ended_at AS burned_at FROM found LEFT JOIN burned USING (secret_id)`);
 
-/** Removes the tokens too, so that no undo puts back a secret that this has passed. */
+/** Removes the tokens too, so that no undo restores a secret that this has already passed. */
 const burnAll = decision(`
   WITH looked AS MATERIALIZED (
     SELECT r.position, r.secret_id FROM mayfly_store.records r WHERE r.position > $3 ORDER BY r.position LIMIT $4),
@@ -198,10 +200,10 @@ function createClaimBatches(engine: Engine) {
 }
 
 const betweenTriesMs = 1_000;
-/** The claim may still be running at the engine, so this many confirmed decisions have to miss it. */
+/** The claim may still be running on the server, so the undo gives up only after this many confirmed misses. */
 const missesToEnd = 3;
 
-/** Tries until the undo is confirmed, or the claim is known not to have happened. */
+/** Retries for `undoSeconds`, until the undo is confirmed or the claim is known not to have happened. */
 async function putBack(undo: (ask: Undo) => Promise<boolean | 'abandoned'>, ask: Undo): Promise<void> {
   const endsAt = performance.now() + undoSeconds * 1_000;
   for (let misses = 0; misses < missesToEnd; ) {
@@ -219,7 +221,7 @@ interface BurnRow extends Ending {
 }
 
 interface Burn {
-  /** Of the receipt, or of the secret. */
+  /** The receipt's id, or the secret's. */
   readonly id: Uint8Array;
   readonly rowVersion: number | null;
   readonly isAbandoned: IsAbandoned;
@@ -235,7 +237,7 @@ const burnBatch = (engine: Engine, statement: Statement) =>
     isAbandoned: ({ isAbandoned }) => isAbandoned(),
   });
 
-/** The secret's own root was recorded with it, and a look under an earlier one is refused. */
+/** Only a later root is recorded: the secret's own already is, and a look under an earlier one is refused. */
 const isOfLaterRoot = ({ sealedLook }: NewLook, kept: Kept | undefined): boolean =>
   kept === undefined || (rootKidOf(sealedLook) ?? 0) > (rootKidOf(kept.sealedSecret) ?? 0);
 

@@ -12,11 +12,11 @@ const sweptAtOnce = 1_000;
 const walkedAtOnce = 20_000;
 
 /**
- * Expired secrets stay expired even if the time is set back. Guesses, sessions and tickets from a time that is now in
- * the future keep their remaining duration. All looks end now, because their end would come later. Records cannot be
- * moved: their times are sealed with them.
+ * Expired secrets remain expired even if the time is set back. Guesses, sessions and tickets dated in what is now the
+ * future keep their remaining duration. All looks end now, because they would otherwise end too late. Records cannot be
+ * shifted: their times are sealed with them.
  *
- * The row of the time is locked first: concurrent decisions use the old time until this commits, and the new one after.
+ * The time's row is locked first: concurrent decisions use the old time until this commits, and the new one afterwards.
  */
 const setTime = decision(`
   WITH kept AS MATERIALIZED (SELECT only_row FROM mayfly_store.store_time WHERE only_row = 1 FOR UPDATE),

@@ -1,7 +1,7 @@
 /**
- * A decision with its confirmation, and a read with the place where it ran: each in one write on one connection. A
- * pooler may send each transaction to another server, so through one both ask, in their own transaction, which server
- * it is.
+ * Sends a decision with its confirmation, or a read with a query for where it ran, in one write on one connection. A
+ * pooler may send each transaction to a different server; behind one, each also queries, in its own transaction, which
+ * server it runs on.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { Connection, Query } from './connection.ts';
@@ -41,7 +41,7 @@ async function sendDecision(
   const decided = replies[sent.indexOf(query)];
   if (decided?.status !== 'fulfilled') throw faultOf(decided?.reason);
   const rows = replies.map((reply) => (reply.status === 'fulfilled' ? reply.value : null));
-  // Absent while a dump is being loaded.
+  // The row is absent while a dump is being loaded.
   const row = rows.at(-1)?.[0] as Decided['row'];
   const place = connection.isPooled ? (rows[1]?.[0] as Place | undefined) : row;
   const isWhole = !rows.includes(null) && connection.noticeCount() === noticesBefore;
@@ -50,7 +50,7 @@ async function sendDecision(
 }
 
 /**
- * A reload of settings in between may have ended the wait for the standby: then one more write is confirmed under the
+ * A reload of settings in between may have ended the wait for the standby. Then one more write is confirmed under the
  * new settings, and the decision precedes it in the log.
  */
 export async function decideConfirmed(
@@ -78,7 +78,7 @@ interface Read {
   readonly place: Place;
 }
 
-/** If they come from the store that the connection was checked with. */
+/** Returns rows only from the store that the connection was checked against; otherwise rejects. */
 export async function readWithPlace(
   connection: Connection,
   query: Query,

@@ -1,8 +1,9 @@
 /**
- * One connection, with one caller at a time. What a caller sends together goes in one write, as separate statements.
+ * One connection, for one caller at a time. Queries that a caller sends together go out in one write, as separate
+ * statements.
  *
- * A slow statement is cancelled at the server, from another connection: otherwise a commit that waits for a standby
- * would keep its backend for as long as the standby is away; `statement_timeout` does not end that wait either.
+ * A slow statement is cancelled on the server, through another connection. Otherwise a commit that waits for a standby
+ * would occupy its backend for as long as the standby is away; not even `statement_timeout` ends that wait.
  */
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
@@ -15,7 +16,7 @@ export type Values = readonly unknown[];
 
 export interface ServerAddress {
   readonly url: string;
-  /** `false`: not encrypted. */
+  /** `false` means unencrypted. */
   readonly tls: ConnectionOptions | false;
   /** Replaces `mayfly_store`, so that tests can share a server. */
   readonly schema?: string;
@@ -26,20 +27,20 @@ export interface Query {
   readonly values: Values;
 }
 
-/** In the order of the queries. The reasons are the driver's errors. */
+/** One reply per query, in order. Rejection reasons are the driver's errors. */
 export type Replies = readonly PromiseSettledResult<readonly unknown[]>[];
 
 export interface Connection {
-  /** Statements may run on several backends, and prepared ones do not survive. */
+  /** If `true`, statements may run on several backends, and prepared ones do not survive. */
   readonly isPooled: boolean;
   isUsable(): boolean;
-  /** An unconfirmed commit may show as a notice, and as nothing else. */
+  /** A notice may be the only sign of an unconfirmed commit. */
   noticeCount(): number;
-  /** Rejects as `unavailable` at `deadlineMs` (of `performance.now()`), and is unusable from then on. */
+  /** Rejects as `unavailable` at `deadlineMs` (by `performance.now()`), after which the connection is unusable. */
   ask(queries: readonly Query[], deadlineMs: number): Promise<Replies>;
   /**
-   * Without parameters, stopping at the first that fails; returns the rows of the last. Rejects with the driver's
-   * error.
+   * Runs statements without parameters, up to the first that fails. Returns the rows of the last; rejects with the
+   * driver's error.
    */
   run(text: string, deadlineMs: number): Promise<readonly unknown[]>;
   end(): Promise<void>;
@@ -48,7 +49,7 @@ export interface Connection {
 const bytea = 17;
 const int8 = 20;
 
-/** Whole numbers of 64 bits are below 2^53 here. */
+/** 64-bit integers are always below 2^53 here. */
 export const valueTypes = {
   getTypeParser(oid: number, format?: 'text' | 'binary'): (value: never) => unknown {
     if (oid === int8) return Number as (value: never) => unknown;
@@ -59,19 +60,19 @@ export const valueTypes = {
 };
 
 const connectMs = 3_000;
-/** The server's time to receive a cancel, then to end the statement, and at last the session. */
+/** How long the server has to receive a cancel request, then to end the statement, and finally the session. */
 const cancelMs = 1_000;
 const answerMs = 500;
 const endMs = 200;
 const maxCancels = 5;
-/** After this many, it is not the server that the connection leads to. */
+/** If this many were received without effect, they reached a server other than the connection's. */
 const takenCancels = 2;
 
-/** A better-fitting operator or function in another schema would run with this role's rights. */
+/** Otherwise a better-matching operator or function in another schema would run with this role's rights. */
 export const fixedPath = 'search_path TO pg_catalog, pg_temp';
 
 /**
- * Compiling a statement takes longer than running it (seen: 1.3 s for one of 10 ms). An engine without this setting
+ * Compiling a statement takes longer than running it (1.3 s observed for one of 10 ms). An engine without this setting
  * does not compile.
  */
 const ownSettings = `
@@ -108,7 +109,7 @@ interface CancelConnection extends pg.Connection {
   cancel(processId: number, secretKey: number): void;
 }
 
-/** Resolves when the server has received that, or cannot be reached. */
+/** Resolves to whether the server received the request in time. */
 async function requestCancel(client: pg.Client, { tls }: ServerAddress): Promise<boolean> {
   const { processID, secretKey } = client as unknown as BackendKey;
   const link = new pg.Connection({ ssl: tls } as pg.ConnectionConfig) as CancelConnection;
@@ -128,11 +129,11 @@ async function requestCancel(client: pg.Client, { tls }: ServerAddress): Promise
   return hasEnded && isSent;
 }
 
-/** Over TLS only the server can read it; the others stay on this machine. */
+/** Over TLS, only the server can read the password; otherwise it must not leave this machine. */
 const mayTellPassword = ({ host }: pg.Client, { tls }: ServerAddress): boolean =>
   tls !== false || host.startsWith('/') || isLoopbackHost(host.toLowerCase());
 
-/** A man in the middle could pose as the server and ask for the cleartext password. */
+/** A man in the middle could pose as the server and request the password in cleartext. */
 function refuseToTell({ connection }: pg.Client): void {
   connection.prependListener('authenticationCleartextPassword', () =>
     connection.stream.destroy(new Error('PostgreSQL asks for the password without encryption.')),
@@ -190,7 +191,7 @@ export async function openConnection(server: ServerAddress): Promise<Connection>
       reject(new ServiceError('unavailable', 'PostgreSQL did not answer in time.'));
     }, leftMs);
     const { stream } = client.connection;
-    // All of them in one write.
+    // Sends all queries in one write.
     stream.cork();
     const all = Promise.allSettled(
       queries.map(async (query) => {
@@ -214,7 +215,7 @@ export async function openConnection(server: ServerAddress): Promise<Connection>
     throw reply?.reason;
   }
 
-  /** A pooler numbers its clients itself. */
+  /** Returns whether this is a pooler, which we recognise because it numbers its clients itself. */
   async function prepare(): Promise<boolean> {
     const deadlineMs = performance.now() + connectMs;
     try {

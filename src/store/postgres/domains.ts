@@ -1,6 +1,7 @@
 /**
- * The unique index of verified names lets one account at most have a name verified, whichever nodes write (P20). It also
- * finds the account in one look-up, which runs for every request on another host than the site's.
+ * Share domains. A unique index over verified names ensures that at most one account has a name verified, whichever
+ * nodes write (P20). It also finds the account in one look-up, which runs for every request to a host other than the
+ * site's.
  */
 import type { DomainStore } from '../../core/ports/domains.ts';
 import { type DomainLogo, plainBrand, type StoredDomain } from '../../core/share-domain.ts';
@@ -11,7 +12,7 @@ import { recordsColumn } from './server-watch.ts';
 import { copyOf, decision, nameOf, type Statement, statement } from './statement.ts';
 import { leaseSeconds } from './time.ts';
 
-/** Of `domains d`, with `logo`. */
+/** The columns of `domains d` joined with `logo`. */
 const columns = `d.account_id, d.name, d.state, d.challenge, d.created_at, d.updated_at, d.checked_at, d.finding, d.brand,
     l.name AS logo_name`;
 const logo = 'LEFT JOIN mayfly_store.domain_logos l ON l.domain = d.name AND l.account_id = d.account_id';
@@ -57,8 +58,8 @@ const removeLogo = decision(`
 const removeDomain = decision(`DELETE FROM mayfly_store.domains WHERE ${ofOwner} RETURNING name`);
 
 /**
- * Never-checked domains come first. A lease ending later than even a node ahead of time would set it dates from before
- * the time was set back.
+ * Domains that were never checked come first. A lease ending later than even a fast node would set is ignored: it dates
+ * from before the time was set back.
  */
 const takeDue = decision(`
   WITH due AS MATERIALIZED (

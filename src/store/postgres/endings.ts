@@ -1,9 +1,9 @@
 /**
- * When a secret seen as ended may be called gone. Two things could bring it back. A failover loses what was not
- * durable, so an ending is proven first (`Engine.prove`). And its own node undoes a claim in doubt by the token in the
- * row (claims.ts), so the token is removed first: then no undo finds it. An undo comes within `undoSeconds`, by the
- * store's time and by the node's own clock; an older token is void. A confirmed decision that locked the row has proven
- * its state: what it saw precedes it in the engine's log.
+ * Decides when a secret seen as ended may be called gone. Two things could bring it back. A failover loses what was not
+ * durable, so an ending is proven first (`Engine.prove`). And a node may undo its own claim in doubt by the token in
+ * the row (claims.ts), so the token is removed first; then no undo finds it. An undo happens within `undoSeconds`, by
+ * store time and by the node's own clock, so an older token is void. A confirmed decision that locked the row has
+ * proven its state: what it saw precedes it in the engine's log.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { UnixSeconds } from '../../core/time.ts';
@@ -16,7 +16,7 @@ export const undoSeconds = 7;
 /** Two nodes' times may differ by the three seconds of a lease (see time.ts). */
 const settledAfterSeconds = undoSeconds + 5;
 
-/** Of a record whose state is not 'w'. */
+/** The ending of a record whose state is not 'w'. */
 export interface Ending {
   readonly secret_id: Uint8Array;
   readonly state: string;
@@ -47,11 +47,11 @@ interface SettledRow {
 }
 
 export interface Endings {
-  /** While this node undoes a claim, it does not believe it, so that it does not block itself (P3). */
+  /** While this node undoes a claim, it does not believe that claim, so that it does not block its own undo (P3). */
   undoing(claimToken: Uint8Array, undo: () => Promise<void>): Promise<void>;
-  /** Resolves when the ending can never be undone or lost; rejects as `unavailable` while it may be. */
+  /** Resolves once the ending can no longer be undone or lost; rejects as `unavailable` while it still could be. */
   believe(seen: Ending): Promise<void>;
-  /** For what a confirmed decision has seen in a row that it locked. */
+  /** Does the same for what a confirmed decision saw in a row that it locked. */
   believeLocked(seen: Ending): Promise<void>;
 }
 

@@ -1,13 +1,14 @@
 /**
- * Reads, decisions and proof that what was seen is durable.
+ * Reads, decisions, and proof that what they saw is durable.
  *
- * A decision is confirmed when its statement succeeded, no notice came on its connection, and the server, asked in the
- * same write and so after the commit, is still as it was checked (`server-watch.ts`). Otherwise it is rejected, whether
- * it happened or not (P2), and not retried unless the server itself undid it.
+ * A decision is confirmed if its statement succeeded, no notice arrived on its connection, and the server has not
+ * changed since its check (`server-watch.ts`); that is queried in the same write, so after the commit. Otherwise the
+ * decision is rejected, whether it happened or not (P2), and retried only if the server itself undid it.
  *
- * Where a standby may take over, a server is believed only while it is known to decide: within the last few seconds it
- * confirmed that this node saved the time there. Every read needs that, and every decision, since it may have written
- * nothing. A confirmation from one server proves nothing about rows read from another.
+ * Where a standby may take over, a server is trusted only while it is known to be in charge: within the last few
+ * seconds it must have confirmed that this node saved the time there. Every read needs that, and so does every
+ * decision, since it may have written nothing. A confirmation from one server proves nothing about rows read from
+ * another.
  */
 import type { MachineClock, UnixSeconds } from '../../core/time.ts';
 import type { EngineDemands } from './boot-checks.ts';
@@ -31,17 +32,17 @@ export type LateValues = () => Values | null;
 export interface Engine {
   readonly time: SharedTime;
   /**
-   * Reads on the primary, which is known to decide. `$1` is the first of `values`. Rejects as `unavailable` if no server is.
-   * @param askedAtMs when the callers began to wait (of `performance.now()`): two seconds later it rejects. Without it
-   *   the call counts against its request (`waits.ts`)
+   * Reads on the primary; `values` begin at `$1`. Rejects as `unavailable` if no server is known to be in charge.
+   * @param askedAtMs when the callers began to wait (by `performance.now()`); the call rejects two seconds later. If
+   *   absent, it counts against its request (`waits.ts`)
    */
   read<Row>(statement: Statement, values: Values, askedAtMs?: number): Promise<readonly Row[]>;
   /**
-   * One statement, one decision (see `decision`): `values` begin at `$3`. Resolves when it is durable at the store's
-   * class; rejects as `unavailable` when it is not or may not be, with `NotExecutedError` when nothing happened, and
-   * with `ConstraintError` when the tables refused a row.
-   * @param lateValues called after every wait, just before sending, for the values to send instead; `null` sends
-   *   nothing
+   * Runs one statement as one decision (see `decision`); `values` begin at `$3`. Resolves once it is durable at the
+   * store's class. Rejects as `unavailable` if it is not or may not be, with `NotExecutedError` if nothing happened,
+   * and with `ConstraintError` if the tables refused a row.
+   * @param lateValues called just before sending, after every wait; returns the values to send instead, or `null` to
+   *   send nothing
    */
   decide<Row>(
     statement: Statement,
@@ -50,9 +51,9 @@ export interface Engine {
     lateValues?: LateValues,
   ): Promise<readonly Row[]>;
   /**
-   * Resolves when what was seen is known to be durable; rejects as `unavailable`.
-   * @param seen rows as `read` or `decide` returned them, or one of them
-   * @param since when it became so; now if absent
+   * Resolves once the rows seen are known to be durable; otherwise rejects as `unavailable`.
+   * @param seen the rows returned by `read` or `decide`, or one of them
+   * @param since when the state seen began; now if absent
    */
   prove(seen: object, since?: UnixSeconds): Promise<void>;
   status(): EngineStatus;
@@ -62,36 +63,36 @@ export interface Engine {
 export interface EngineOptions
   extends PostgresAddress,
     Partial<Pick<EngineDemands, 'durability' | 'allowsUnsafe'>> {
-  /** The server's clock, heard with each answer; or one that a test drives. */
+  /** The server's clock, updated by each answer, or one driven by a test. */
   readonly clock: ServerClock | MachineClock;
   /** A minute if absent. */
   readonly migrationMs?: number;
-  /** At least two: for decisions, which may wait for a standby, and for reads. */
+  /** At least two: one for decisions, which may wait for a standby, and one for reads. */
   readonly poolSize?: number;
 }
 
-/** Of a call, and of all calls of one request together. */
+/** Time limit for a call, and for all calls of one request together. */
 const limitMs = 2_000;
-/** May take longer: calls do not wait for a connection to open. */
+/** Checks may take longer: calls do not wait for a connection to open. */
 const checkMs = 5_000;
-/** A connection silent for longer is tested before it decides. */
+/** A connection silent for longer is probed before use. */
 const silentMs = 1_000;
 const maxAttempts = 5;
 const maxPauseMs = 20;
 const defaultPoolSize = 10;
 const readersShare = 0.4;
-/** A state may have been written this much later than its own end time. */
+/** A state may have been written this long after the end time that it records. */
 const writtenWithinMs = 10_000;
-/** A server that has just confirmed a decision has no successor yet that stored anything. */
+/** For this long after a server confirmed a decision, no successor can have stored anything. */
 const authorityMs = 3_000;
-/** Early enough that no read waits for it; checked every second. */
+/** How often the time is saved: early enough that no read waits for a save. Checked every second. */
 const keptEachMs = authorityMs / 2;
 
-/** Callers wipe their bytes after the call. A buffer's `slice` would share them. */
+/** Copies the bytes, because callers wipe theirs after the call. A buffer's `slice` would share them. */
 const ownCopy = (values: Values): Values =>
   values.map((value) => (value instanceof Uint8Array ? new Uint8Array(value) : value));
 
-/** A call for one request has the time left to that request. */
+/** Gives a call made for a request the time that this request has left. */
 function timed<T>(askedAtMs: number | undefined, call: (deadlineMs: number) => Promise<T>): Promise<T> {
   if (askedAtMs !== undefined) return call(askedAtMs + limitMs);
   return requestWaits.count(() => call(requestWaits.beganMs() + limitMs));
@@ -105,7 +106,7 @@ async function by(deadlineMs: number, shared: Promise<void> | null): Promise<voi
   await Promise.race([shared, late]).finally(() => clearTimeout(timer));
 }
 
-/** Retries while nothing has happened and it may succeed. */
+/** Retries as long as nothing has happened and another attempt may succeed. */
 async function persist<T>(deadlineMs: number, attempt: () => Promise<T>): Promise<T> {
   for (let left = maxAttempts - 1; ; left -= 1) {
     try {
@@ -118,7 +119,7 @@ async function persist<T>(deadlineMs: number, attempt: () => Promise<T>): Promis
   }
 }
 
-/** Callers share work that begins after each has asked: at most one runs, and one waits to. */
+/** Lets callers share a run that begins after they asked: one may be running while another waits. */
 function createShared(run: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   let next: Promise<void> | null = null;
@@ -156,7 +157,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const connection = await open();
   const first = await prepare(connection, watch, options.migrationMs);
   known = first;
-  // Answers come in any order.
+  // Answers arrive in any order.
   const latest = () => known ?? first;
   const onConfirmed = (row: TimeRow) => {
     if (row.times_set > latest().times_set || row.seconds > latest().seconds) known = row;
@@ -173,7 +174,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     known: latest,
     onConfirmed,
   });
-  // The first decisions need not wait for it, and a new store gets a time.
+  // Saves the time, so that the first decisions need not wait and a new store has one.
   await time.beforeDecision()?.catch(() => {});
   return { time, ...calls, status: watch.status, close };
 
@@ -182,7 +183,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
-/** Migrates as durably as everything else. Returns the saved time. */
+/** Migrates, as durably as everything else, and returns the saved time. */
 async function prepare(connection: Connection, watch: ServerWatch, migrationMs?: number): Promise<TimeRow> {
   try {
     const isMigrated = await migrate(connection, migrationMs);
@@ -222,12 +223,15 @@ interface Answer {
 
 function createCalls({ readers, writers, watch, clock, first, known, onConfirmed }: Parts): Calls {
   const heardAtMs = new WeakMap<Connection, number>();
-  /** Where rows were seen, in case a proof is needed. */
+  /** The server on which rows were seen, in case a proof is needed. */
   const seenOn = new WeakMap<object, Answer['server']>();
-  /** When each server's last confirmed save of the time began. A save always writes; a decision that finds nothing to write waits for no standby, and proves nothing. */
+  /**
+   * When each server's last confirmed save of the time began. A save always writes; a decision that writes nothing
+   * waits for no standby, so proves nothing.
+   */
   const confirmedFromMs = new Map<Answer['server'], number>();
   let lastKeptMs = Number.NEGATIVE_INFINITY;
-  /** Only then is another server expected to take over. */
+  /** Only with synchronous durability may another server take over. */
   const mayBeReplaced = () => watch.status().durability === 'synchronous';
   const msSinceConfirmed = (server: Answer['server']) =>
     performance.now() - (confirmedFromMs.get(server) ?? Number.NEGATIVE_INFINITY);
@@ -252,7 +256,7 @@ function createCalls({ readers, writers, watch, clock, first, known, onConfirmed
       time.hear(row as TimeRow);
     } catch (cause) {
       void connection.end();
-      // The others may be dead too.
+      // The other idle connections may be dead too.
       forgetIdle();
       throw new NotExecutedError('A connection to PostgreSQL is of no use any more.', {
         mayTryAgain: true,

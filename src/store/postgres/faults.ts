@@ -1,6 +1,6 @@
 /**
- * If the server answers that a statement failed, nothing happened, unless it was ended or cancelled, or says itself
- * that it does not know. Without an answer the outcome is unknown.
+ * If the server reports that a statement failed, nothing happened, unless the statement was ended or cancelled, or the
+ * server reports the outcome as unknown. Without an answer the outcome is unknown.
  */
 import pg from 'pg';
 import { ServiceError } from '../../core/errors.ts';
@@ -16,7 +16,7 @@ export class NotExecutedError extends ServiceError {
   }
 }
 
-/** Nothing happened. Holds nothing of the row (P18). */
+/** Nothing happened: the tables refused a row. Contains nothing of the row (P18). */
 export class ConstraintError extends Error {
   override readonly name = 'ConstraintError';
   readonly code: string;
@@ -29,7 +29,7 @@ export class ConstraintError extends Error {
   }
 }
 
-/** The server's own words may repeat a value, so only those about the statement's text are kept (P18). */
+/** The server's message may repeat a value, so only messages about the statement's text are kept (P18). */
 function causeOf({ code = '', message }: pg.DatabaseError): Error {
   const words = code.startsWith('42') ? `${code}: ${message}` : `PostgreSQL answered ${code}.`;
   return Object.assign(new Error(words), { code });
@@ -41,7 +41,7 @@ const isOf = (code: string, classes: readonly string[]) => classes.some((prefix)
 const contention = ['40001', '40P01'];
 /** The server has become a standby. */
 const readOnly = ['25006'];
-/** Undecided: see the head of this file. */
+/** The outcome is unknown: see the top of this file. */
 const undecided = ['40003', '08', '57'];
 
 export function faultOf(error: unknown): Error {

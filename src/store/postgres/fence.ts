@@ -1,7 +1,7 @@
 /**
- * A fenced store was closed by a move, is being filled by one, or was restored: two of its tables have other names, so
+ * A fenced store was closed by a move, is being filled by one, or was restored: two of its tables are renamed, so that
  * no node's statement finds them. Renaming takes a lock that waits for every statement in progress and keeps later ones
- * out, so from its commit on nothing is read or decided, even by a node that was connected before.
+ * out. Once it commits, nothing is read or decided, even by a node that was already connected.
  */
 import type { UnixSeconds } from '../../core/time.ts';
 import { fencedWords, StoreRefusal } from '../store.ts';
@@ -15,17 +15,17 @@ const named = (table: string): string => `mayfly_store.${table}`;
 export const nameIn = (table: string, isFenced: boolean): string =>
   named(isFenced && fenced.some((each) => each === table) ? behind(table) : table);
 
-/** In the order that decisions use, so that neither deadlocks with the other. */
+/** Locks tables in the same order as decisions, so that neither deadlocks with the other. */
 const lock = (isFenced: boolean): string =>
   `LOCK TABLE ${fenced.map((table) => nameIn(table, isFenced)).join(', ')} IN ACCESS EXCLUSIVE MODE`;
 
-/** Within a transaction. */
+/** Must run within a transaction. */
 export async function putUpFence(ask: AskFence): Promise<void> {
   await ask(lock(false));
   for (const table of fenced) await ask(`ALTER TABLE ${named(table)} RENAME TO ${behind(table)}`);
 }
 
-/** Within a transaction. */
+/** Must run within a transaction. */
 export async function takeDownFence(ask: AskFence): Promise<void> {
   await ask(lock(true));
   for (const table of fenced) await ask(`ALTER TABLE ${named(behind(table))} RENAME TO ${table}`);
@@ -43,10 +43,10 @@ export const restoredRefusal = (keptAt: UnixSeconds): StoreRefusal =>
       'waited then may have been opened since, so nothing is served from it. Run mayfly store accept-restore, which burns what waits.',
   );
 
-/** A failover takes less, and a node that serves saves the time every second. */
+/** A failover takes less time, and a serving node saves the time every second. */
 const failoverSeconds = 120;
 
-/** By the server's clock. */
+/** Returns the saved time, and whether it is fresh by the server's clock. */
 export async function readKeptTime(
   ask: AskFence,
   isBehind: boolean,
@@ -58,7 +58,7 @@ export async function readKeptTime(
   return { keptAt, isFresh };
 }
 
-/** @throws StoreRefusal when no node may serve from it */
+/** @throws StoreRefusal if no node may serve from the store */
 export async function assertNotFenced(ask: AskFence): Promise<void> {
   if (!(await isFenced(ask))) return;
   const [row] = await ask('SELECT phase FROM mayfly_store.move');

@@ -1,13 +1,13 @@
 /**
- * A fixed number of connections, opened when needed. A dropped one keeps its place until the server has released it, so
- * a node never has more backends than it was given.
+ * A fixed number of connections, opened on demand. A dropped connection keeps its place until the server has released
+ * it, so a node never has more backends than it is allowed.
  */
 import { StoreRefusal } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { NotExecutedError } from './faults.ts';
 
 export interface Lane {
-  /** Rejects as not executed if none is free by `deadlineMs` (of `performance.now()`). */
+  /** Rejects as not executed if no connection is free by `deadlineMs` (in `performance.now()` time). */
   use<T>(deadlineMs: number, work: (connection: Connection) => Promise<T>): Promise<T>;
   forgetIdle(): void;
   close(): Promise<void>;
@@ -19,7 +19,7 @@ interface Caller {
 }
 
 const pauseMs = 100;
-/** After this long without a connection no caller waits for more than the next attempt. */
+/** After this long without a connection, callers wait only for the next attempt. */
 const outageMs = 2_000;
 
 export function createLane(size: number, open: () => Promise<Connection>, first?: Connection): Lane {

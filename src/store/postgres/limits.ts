@@ -1,8 +1,8 @@
 /**
- * Limits that all nodes count together: the cell rate algorithm of `http/rate-limit.ts`, on the server. A statement
- * locks its clients' rows in the order of their hashes, so none deadlocks, and takes its requests one by one, so each
- * counts what came before it. The table is UNLOGGED and nothing else is written: such a commit waits neither for the
- * disk nor for a standby. A crash or a failover forgets the counts.
+ * Limits that all nodes count together, by the cell rate algorithm of `http/rate-limit.ts` on the server. A statement
+ * locks its clients' rows in the order of their hashes, so that none deadlock, and processes its requests one by one,
+ * so that each counts those before it. The table is UNLOGGED and nothing else is written, so such a commit waits for
+ * neither the disk nor a standby. A crash or failover loses the counts.
  */
 import { createHmac } from 'node:crypto';
 import type { LimitCount, SharedLimits } from '../../core/ports/limits.ts';
@@ -15,7 +15,7 @@ type Mode = 'take' | 'peek' | 'refund';
 interface Request {
   readonly mode: Mode;
   readonly counts: readonly LimitCount[];
-  /** So that requests keep their order, and none waits for another with the same counts. */
+  /** Keeps requests in order, so that none waits for another with the same counts. */
   readonly number: number;
 }
 
@@ -24,7 +24,7 @@ const countCalls = statement(
     $1::bytea[], $2::text[], $3::int[], $4::int[], $5::bigint[], $6::bigint[]) AS waits`,
 );
 
-/** Deletes at most what a statement can in time. */
+/** Deletes no more rows than one statement can in time. */
 const forgetWhole = statement(`
   DELETE FROM mayfly_store.limits WHERE client IN (
     SELECT client FROM mayfly_store.limits WHERE whole_at <= extract(epoch FROM clock_timestamp()) * 1000000
@@ -56,7 +56,7 @@ function waitsOf(requests: readonly Request[], waits: readonly number[]): (reado
   });
 }
 
-/** @param key 32 bytes, the same on all nodes: without it, what is stored of a client does not identify it */
+/** @param key 32 bytes, the same on all nodes; without the key, the stored hashes identify no client */
 export function createSharedLimits(
   engine: Pick<Engine, 'read' | 'decide'>,
   key: Uint8Array,

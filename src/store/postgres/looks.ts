@@ -1,8 +1,8 @@
 /**
- * The second look, in the record's own row: it replaces the sealed secret, and has its length. Each decision is one
- * UPDATE that holds the whole condition (see claims.ts). An answer removes the token of the claim that left the look:
- * then no undo puts the secret back, so it is never released together with its look (P1). A column tells tags apart, so
- * another one is refused by the same work as at a gone secret (P17).
+ * The second look, stored in the record's own row: it replaces the sealed secret and has the same length. Each decision
+ * is one UPDATE that checks the whole condition (see claims.ts). An answer removes the token of the claim that left the
+ * look. Then no undo restores the secret, so it is never released along with its look (P1). The tag has its own column,
+ * so a wrong tag is refused with the same work as for a gone secret (P17).
  */
 import type { SecretId } from '../../core/keys.ts';
 import type { IsAbandoned } from '../../core/ports/claims.ts';

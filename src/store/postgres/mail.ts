@@ -1,7 +1,7 @@
 /**
- * Each decision is one UPDATE of the record's own row that holds the whole condition, so of many nodes one hands a mail
- * over, and one gets a notice. The statement that hands out a notice forgets it; in doubt it is lost, never given
- * twice. Locked rows are skipped, so nodes do not wait for each other.
+ * Email deliveries and notices. Each decision is one UPDATE of the record's own row that checks the whole condition, so
+ * only one node hands over an email, and only one gets a notice. The statement that hands out a notice also deletes it;
+ * in doubt a notice is lost, never given twice. Locked rows are skipped, so nodes do not wait for each other.
  */
 import type { AccountId } from '../../core/account.ts';
 import type { MailStore } from '../../core/ports/mail.ts';
@@ -10,7 +10,7 @@ import { createEndings, type Ending, endingColumns } from './endings.ts';
 import type { Engine } from './engine.ts';
 import { copyOf, decision } from './statement.ts';
 
-/** As `deliveryAt` judges it. */
+/** Judges the delivery as `deliveryAt` does. */
 const queueDelivery = decision(`
   WITH found AS MATERIALIZED (
     SELECT ${endingColumns}, r.expires_at FROM mayfly_store.records r WHERE r.receipt_id = $3 FOR NO KEY UPDATE),
@@ -23,7 +23,7 @@ const queueDelivery = decision(`
     RETURNING 1)
   SELECT found.*, expires_at > now AS lives, EXISTS (SELECT FROM queued) AS is_queued FROM found, clock`);
 
-/** The address goes with the secret (P11). */
+/** The address is erased along with the secret (P11). */
 const noteDelivery = decision(`
   UPDATE mayfly_store.records SET delivery = $4, delivery_at = now, delivery_stale_at = $5, delivery_note_box = $6,
     delivery_address_box = CASE WHEN state = 'w' AND expires_at > now THEN $7::bytea END
@@ -32,7 +32,7 @@ const noteDelivery = decision(`
 const isDue = 'r.notice_due_at <= now';
 const isWanted = `r.state = 'w' AND r.expires_at > now AND EXISTS (SELECT FROM mayfly_store.accounts a WHERE a.id = r.owner)`;
 
-/** Those of gone secrets and accounts are only forgotten. */
+/** Notices for gone secrets and accounts are deleted without being returned. */
 const takeNotices = decision(`
   WITH unwanted AS MATERIALIZED (
     SELECT r.secret_id FROM mayfly_store.records r, clock WHERE ${isDue} AND (${isWanted}) IS NOT TRUE

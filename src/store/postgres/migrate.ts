@@ -1,6 +1,6 @@
 /**
- * Each migration once, even if several nodes start together. They exclude each other by a row that the transaction
- * locks, because a session's lock means nothing through a pooler.
+ * Runs each migration once, even if several nodes start together. They exclude each other by a row that the transaction
+ * locks, because a session lock means nothing through a pooler.
  */
 import pg from 'pg';
 import { StoreRefusal } from '../store.ts';
@@ -38,8 +38,8 @@ const lostSchema =
   'store instead, drop the table “migrations” in the first schema of the user’s search_path, usually public.';
 
 /**
- * The server warns about objects of other roles, which it cannot close; a notice would make the commit count as
- * unconfirmed.
+ * The server warns about other roles' objects, whose rights it cannot revoke; such a notice would make the commit count
+ * as unconfirmed.
  */
 const closeToPublic = `
   SET LOCAL client_min_messages TO error;
@@ -55,7 +55,7 @@ const isOneOf = (error: unknown, codes: readonly string[]) =>
   error instanceof pg.DatabaseError && codes.includes(error.code ?? '');
 
 /**
- * @param connection idle; not to be used after a rejection
+ * @param connection must be idle; must not be used after a rejection
  * @returns whether there was anything to do
  */
 export async function migrate(connection: Connection, limitMs = migrationMs): Promise<boolean> {
@@ -72,7 +72,7 @@ export async function migrate(connection: Connection, limitMs = migrationMs): Pr
     );
   }
 
-  /** Nothing is sent after the deadline. */
+  /** Retries only until the deadline: nothing is sent after it. */
   async function findCount(isMade: boolean): Promise<{ done: number; isMade: boolean }> {
     const done = await countDone(false).catch((error) => {
       if (isOneOf(error, [missingTable])) return null;
@@ -92,8 +92,8 @@ export async function migrate(connection: Connection, limitMs = migrationMs): Pr
   for (const text of migrations.slice(await countDone(true))) await run(text);
   await run(`UPDATE mayfly_store.migrations SET done = ${migrations.length}`);
   await run(closeToPublic);
-  // The server takes a table that was never counted for thousands of rows, and compiles each statement that joins it
-  // for a second.
+  // The server assumes that a table never analyzed has thousands of rows, and spends a second compiling each statement
+  // that joins it.
   await run(`ANALYZE ${tablesOfOneRow.join(', ')}`);
   await run('COMMIT');
   return true;

@@ -1,6 +1,6 @@
 /**
- * This store's rows as they are moved (`store/move/tables.ts`), and back. Most tables have those columns; this file
- * describes the others. Rows travel to the server as one JSON text, with bytes in hex.
+ * Converts this store's rows to their moved form (`store/move/tables.ts`) and back. Most tables have the same columns;
+ * this file describes where they differ. Rows travel to the server as one JSON text, with bytes in hex.
  */
 import { lookRow } from '../../core/ports/looks.ts';
 import {
@@ -66,7 +66,7 @@ function jsonOfKeys(table: MovedTable, keys: readonly string[]): string {
 const given = (columns: MovedTable['columns']): string =>
   `json_to_recordset($1::json) AS m (${columns.map(({ name, type }) => `${quoted(name)} ${wordOf[type]}`).join(', ')})`;
 
-/** Some are words of SQL. */
+/** Some column names are SQL keywords. */
 const quoted = (name: string): string => `"${name}"`;
 
 const sameKey = ({ keys }: MovedTable, one: string, other: string): string =>
@@ -93,7 +93,7 @@ const inOrder =
 
 type Asking = Pick<MoveSession, 'ask'>;
 
-/** @param from the table's name at present */
+/** @param from the table's current name */
 export async function readPage(
   { ask }: Asking,
   table: MovedTable,
@@ -108,7 +108,7 @@ export async function readPage(
   return (await ask<Record<string, Cell>>(sql, values)).map(inOrder(table));
 }
 
-/** @param from the table's name at present */
+/** @param from the table's current name */
 export async function readRows(
   { ask }: Asking,
   table: MovedTable,
@@ -119,7 +119,7 @@ export async function readRows(
   return (await ask<Record<string, Cell>>(sql, [jsonOfKeys(table, keys)])).map(inOrder(table));
 }
 
-/** @param into the table's name at present */
+/** @param into the table's current name */
 export async function deleteRows(
   { ask }: Asking,
   table: MovedTable,
@@ -156,7 +156,7 @@ function insertOf(table: MovedTable, into: string): string {
     SELECT ${columns.map(([, value]) => value).join(', ')} FROM ${given(table.columns)} ${where}`;
 }
 
-/** Skips rows with a conflict. @param into the table's name at present */
+/** Skips rows that conflict. @param into the table's current name */
 export async function addRows(
   { ask }: Asking,
   table: MovedTable,
@@ -167,7 +167,7 @@ export async function addRows(
   await ask(`${insertOf(table, into)} ON CONFLICT DO NOTHING`, [jsonOfRows(table, rows)]);
 }
 
-/** @param into the table's name at present */
+/** @param into the table's current name */
 export async function putRows(
   session: Asking,
   table: MovedTable,
@@ -192,7 +192,7 @@ export async function putRows(
   await session.ask(insertOf(table, into) + orChange, [jsonOfRows(table, rows)]);
 }
 
-/** Rows are in their current state: one that has lost a name to another may come after that one. */
+/** Rows arrive in their current state, so one that lost its name may come after the one that took it. */
 async function giveWay({ ask }: Asking, table: MovedTable, rows: readonly MovedRow[]): Promise<void> {
   await ask(
     `UPDATE mayfly_store.domains t SET state = 'lost' FROM ${given(table.columns)}
@@ -201,7 +201,7 @@ async function giveWay({ ask }: Asking, table: MovedTable, rows: readonly MovedR
   );
 }
 
-/** The key of the row that a trigger fires for. */
+/** Returns the SQL for the key of the row that a trigger fires for. */
 export function keyInTrigger({ keys }: MovedTable, row: 'NEW' | 'OLD'): string {
   const texts = keys.map(({ name, type }) =>
     type === 'bytes' ? `encode(${row}.${name}, 'hex')` : `${row}.${name}::text`,

@@ -1,6 +1,6 @@
 /**
- * A move's one connection works in transactions; each holds a row that no two runs of the command can hold together. A
- * transaction is confirmed as a decision is (`engine.ts`).
+ * A move's only connection, which works in transactions. Each locks a row, so that runs of the command exclude each
+ * other. A transaction is confirmed like a decision (`engine.ts`).
  */
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
@@ -10,7 +10,7 @@ import { inSchema } from './statement.ts';
 
 export interface PostgresAddress {
   readonly url: string;
-  /** `false`, the default: not encrypted. */
+  /** `false`, the default, means unencrypted. */
   readonly tls?: ConnectionOptions | false;
   /** Replaces `mayfly_store`, so that tests can share a server. */
   readonly schema?: string;
@@ -18,9 +18,9 @@ export interface PostgresAddress {
 
 export interface MoveSession extends AsyncDisposable {
   ask<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Retried while the server itself has undone it. */
+  /** Retries as long as the server itself undoes the transaction. */
   write<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Reads on one snapshot. */
+  /** Reads from one snapshot. */
   read<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -29,10 +29,10 @@ const standing = `
     pg_postmaster_start_time() AS started_at, pg_is_in_recovery() AS is_standby`;
 
 const limitMs = 60_000;
-/** Nodes queue behind a lock that the move waits for. */
+/** Nodes queue up behind a lock that the move is waiting for. */
 const lockMs = 2_000;
 const maxAttempts = 10;
-/** The server undid the transaction. */
+/** Error codes that mean that the server undid the transaction. */
 const undone = new Set(['40P01', '55P03', '40001']);
 
 export async function openMoveSession({ url, tls = false, schema }: PostgresAddress): Promise<MoveSession> {
@@ -52,7 +52,7 @@ export async function openMoveSession({ url, tls = false, schema }: PostgresAddr
   const ask = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> =>
     (await client.query(inSchema(sql, schema), [...values])).rows as Row[];
   const [backend] = await ask<{ pid: number }>('SELECT pg_catalog.pg_backend_pid() AS pid');
-  // A pooler would keep it for others.
+  // A pooler would keep the setting for its other clients.
   if (backend?.pid === (client as unknown as { processID: number }).processID) await ask(`SET ${fixedPath}`);
   const stand = async () => JSON.stringify(await ask(standing));
   const first = await stand();
@@ -74,7 +74,7 @@ export async function openMoveSession({ url, tls = false, schema }: PostgresAddr
     const before = notices;
     const result = await transact('BEGIN', async () => {
       await ask(`SET LOCAL lock_timeout = ${lockMs}`);
-      // Remarks about missing objects are no notice of a commit.
+      // Remarks about missing objects must not count as notices about the commit.
       await ask('SET LOCAL client_min_messages = warning');
       return work();
     });

@@ -1,7 +1,7 @@
 /**
- * This store as the source and as the target of a move. Triggers record the key of each row that changes, in the same
+ * This store as the source or target of a move. Triggers record the key of each row that changes, in the same
  * transaction. A trigger is created under a lock that waits for current writers, so no change is missed by both the
- * triggers and the pages, which are read later. Closing puts the fence up (`fence.ts`).
+ * triggers and the pages, which are read later. Closing puts up the fence (`fence.ts`).
  */
 
 import type { BackupFacts } from '../../core/store-copies.ts';
@@ -23,7 +23,7 @@ import { addRows, deleteRows, keyInTrigger, putRows, readPage, readRows } from '
 import { type MoveSession, openMoveSession, type PostgresAddress } from './move-session.ts';
 import { findPlace, keepPlace } from './restores.ts';
 
-/** So that no two runs change anything together. */
+/** Locks the move's row, so that no two runs make changes at the same time. */
 async function moveOf({ ask }: MoveSession): Promise<MoveRow | null> {
   const [row] = await ask<MoveRow>(
     'SELECT id, phase, run, next_table, next_after FROM mayfly_store.move FOR UPDATE',
@@ -31,7 +31,7 @@ async function moveOf({ ask }: MoveSession): Promise<MoveRow | null> {
   return row ?? null;
 }
 
-/** One run of the command, which changes something only while no other run has begun. */
+/** One run of the command, which may make changes only until another run begins. */
 function createRun(session: MoveSession) {
   let run = 0;
   return {
@@ -62,7 +62,7 @@ const noteFunction = (table: MovedTable): string => `
     RETURN NULL;
   END $$`;
 
-/** Locking several tables together could deadlock with a node's statement. */
+/** Uses one transaction per table: locking several together could deadlock with a node's statement. */
 async function recordChanges(session: MoveSession): Promise<void> {
   for (const table of movedTables)
     await session.write(async () => {
@@ -72,7 +72,7 @@ async function recordChanges(session: MoveSession): Promise<void> {
     });
 }
 
-/** Within a transaction. */
+/** Must run within a transaction. */
 async function forgetTriggers({ ask }: MoveSession, isClosed: boolean): Promise<void> {
   for (const { name } of movedTables) {
     await ask(`DROP TRIGGER IF EXISTS note_moved ON ${nameIn(name, isClosed)}`);
@@ -229,7 +229,7 @@ async function cancel(session: MoveSession): Promise<boolean> {
 const taken = () =>
   new StoreRefusal('not_a_store', 'There is a store in that database: name another database or schema.');
 
-/** @param prepare makes the tables, in a database that has none */
+/** @param prepare creates the tables in a database that has none */
 export async function openPostgresTarget(
   address: PostgresAddress,
   prepare: PrepareStore,
@@ -281,7 +281,7 @@ function goneAmong(
   return keys.filter((key) => !there.has(key));
 }
 
-/** Checked behind the lock that a node would need to add anything. */
+/** Checks that the store is empty, while holding the lock that a node would need to add anything. */
 async function beginFilling({ ask }: MoveSession, id: MoveId): Promise<void> {
   await putUpFence(ask);
   const [row] = await ask<{ is_used: boolean }>(
@@ -324,7 +324,7 @@ async function setFacts({ ask }: MoveSession, { time, firstOpenRoot, lastIds }: 
   }
 }
 
-/** Rounded up as `roots.ts` does. */
+/** Adds a day, which covers the rounding in `roots.ts`. */
 async function recordRoots({ ask }: MoveSession): Promise<void> {
   await ask(
     `INSERT INTO mayfly_store.root_uses (kid, until)
@@ -334,7 +334,7 @@ async function recordRoots({ ask }: MoveSession): Promise<void> {
   );
 }
 
-/** What a restored store holds; `null` for one that is not known to be restored. */
+/** Returns what a restored store contains; `null` if the store is not known to be restored. */
 export async function previewRestored({ ask }: MoveSession): Promise<BackupFacts | null> {
   if (!(await isFenced(ask))) return null;
   const [facts] = await ask<BackupFacts>(`
@@ -345,9 +345,9 @@ export async function previewRestored({ ask }: MoveSession): Promise<BackupFacts
 }
 
 /**
- * Burns what waited and destroys its keys, ends every look, log-in and mailed ticket, which may have ended since (see
- * restores.ts). As for a restored file (`sqlite/backup.ts`), even what has expired by the server's clock, which may be
- * wrong.
+ * Burns every waiting secret, destroys the keys, and ends every look, log-in and emailed ticket, as these may have
+ * ended since the backup (see restores.ts). As with a restored file (`sqlite/backup.ts`), this includes what has
+ * expired by the server's clock, which may be wrong.
  */
 export async function acceptRestore(session: MoveSession): Promise<void> {
   const { ask } = session;

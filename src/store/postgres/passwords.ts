@@ -1,4 +1,4 @@
-/** Passwords. One function of 002-accounts.sql changes one, and so ends everything begun with the earlier one. */
+/** Passwords. One function in 002-accounts.sql changes a password, which ends everything begun with the earlier one. */
 import type { StoredPassword } from '../../core/account.ts';
 import type { PasswordStore } from '../../core/ports/passwords.ts';
 import { accountColumns, accountOf, type PasswordRow, passwordOf } from '../account-rows.ts';

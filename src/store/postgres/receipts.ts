@@ -48,7 +48,7 @@ function toReceipt(row: KeptReceipt, now: UnixSeconds): ReceiptRecord {
   };
 }
 
-/** The address goes with the secret (P11). */
+/** The address disappears with the secret (P11). */
 function deliveryOf(row: KeptReceipt, waits: boolean): StoredDelivery | null {
   if (row.delivery === null) return null;
   return {

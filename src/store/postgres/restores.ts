@@ -1,12 +1,12 @@
 /**
- * A store restored from a backup presents an older state: secrets opened since would open again (P1). It is recognised
+ * A store restored from a backup is in an older state: secrets opened since would open again (P1). It is recognised
  * whenever a connection is opened, and by each decision and read of records (`server-watch.ts`). It serves nothing
- * until everything that waited in it is burned.
+ * until every secret that waited in it is burned. The signs:
  *
- * - It is elsewhere, by its system, database or table, which a backup holds from before: a restored dump, or a copy.
- * - Its saved time is before the one that this node knows was saved.
- * - It is on another timeline, and a starting node knows nothing: a standby was promoted, which loses nothing if
- *   commits are synchronous, or a backup was rolled forward. After a failover the saved time is from just before.
+ * - The system, database or table is not the recorded one, which a backup keeps: a restored dump, or a copy.
+ * - The saved time is earlier than one that this node knows was saved.
+ * - The timeline has changed, and a starting node knows no saved time. Either a standby was promoted, which loses
+ *   nothing if commits are synchronous, or a backup was rolled forward. After a failover the saved time is recent.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { UnixSeconds } from '../../core/time.ts';
@@ -27,7 +27,7 @@ const fullPlace = `SELECT ${ids}, system_identifier::text AS system_id,
   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline FROM pg_control_system()`;
 const placeAlone = `SELECT ${ids}, NULL::text AS system_id, NULL::text AS timeline`;
 
-/** Some engines have no such functions, or let no user call them. */
+/** Some engines lack these functions or let no user call them. */
 export async function findPlace(ask: AskFence): Promise<Place> {
   const [place] = await ask(fullPlace).catch(() => ask(placeAlone));
   return place as Place;
@@ -51,7 +51,7 @@ export interface KnownTime {
   readonly times_set: number;
 }
 
-/** A heard time may be slightly ahead of what was durable. */
+/** A time heard from the server may be slightly ahead of the durable one. */
 export const heardEarlySeconds = 5;
 
 export function hasGoneBack(kept: KnownTime, known: KnownTime): boolean {
@@ -69,10 +69,9 @@ const halfRestored = () =>
   new ServiceError('unavailable', 'A table of the store is empty: a dump is being loaded over it.');
 
 /**
- * @param known `null` for a node that starts
+ * @param known `null` for a starting node
  * @returns whether something was written
- * @throws StoreRefusal when the store was restored; from then on no node opens it, and calls of one that has it open
- *   reject
+ * @throws StoreRefusal if the store was restored; from then on no node opens it, and calls on an open store reject
  */
 export async function assertNotRestored(ask: AskFence, known: KnownTime | null): Promise<boolean> {
   const place = await findPlace(ask);
@@ -99,8 +98,8 @@ export async function assertNotRestored(ask: AskFence, known: KnownTime | null):
 }
 
 /**
- * A dump ends with its foreign keys. Until then its tables are loaded by their names, and each node refuses them by
- * itself.
+ * Returns whether a dump was loaded completely: foreign keys come last. Until then its tables are loaded by name, so
+ * none is renamed, and each node refuses them by itself.
  */
 async function isWhole(ask: AskFence): Promise<boolean> {
   const rows = await ask(`SELECT FROM pg_catalog.pg_constraint

@@ -1,7 +1,7 @@
 /**
- * A server whose disk is full may stop altogether, including reads and burns, so the limit keeps them working (P21,
- * P23). Usage is estimated from the engine's own counts, because its files do not shrink and reusable space does not
- * count. It is measured in the background; a put only reads the last verdict.
+ * The storage limit. A server whose disk is full may stop altogether, reads and burns included; the limit keeps those
+ * working (P21, P23). Usage is estimated from the engine's own counts, because its files do not shrink and reusable
+ * space should not count. It is measured in the background; a put only checks the last verdict.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { RoomStore } from '../../core/ports/secrets.ts';
@@ -10,14 +10,14 @@ import type { Engine } from './engine.ts';
 import { statement } from './statement.ts';
 
 /**
- * A row's header and alignment; a page's share that inserts leave free (001-records.sql); a chunk of a long value, with
+ * A row's header and alignment; the share of a page that inserts fill (001-records.sql); a chunk of a long value with
  * its header.
  */
 const rowExtraBytes = 40;
 const fillFactor = 0.7;
 const chunkBytes = 2_100;
 
-/** The part of live rows; all of it if nothing is known of them. */
+/** Counts only live rows, or everything if their share is unknown. */
 const selectUsedBytes = statement(`
   WITH sizes AS (
     SELECT c.relname, pg_relation_size(c.oid) AS heap, pg_indexes_size(c.oid) AS indexes,
@@ -36,13 +36,11 @@ const selectUsedBytes = statement(`
     AS bytes FROM shares`);
 
 const measuredEachMs = 10_000;
-/** How long a refusal by the engine counts, unless something was stored since. */
+/** How long a refusal by the engine counts, unless something has been stored since. */
 const refusalCountsMs = 60_000;
 
 export interface Room extends Pick<Store, 'usedBytes'>, RoomStore {
-  /**
-   * Rejects with `storage_full` while the limit is reached; otherwise stores, and records whether the engine had room.
-   */
+  /** Rejects with `storage_full` while the limit is reached; otherwise stores and notes whether the engine had room. */
   storing<Result>(store: () => Promise<Result>): Promise<Result>;
 }
 

@@ -1,11 +1,12 @@
 /**
- * The wrapping roots (P12). A stored check is never replaced, and the statement that stores one returns the stored one,
- * so nodes that start together get the same. Storing or re-wrapping a record locks the floor's row FOR SHARE: closing
- * roots waits for it, and then nothing more comes under them, so a later walk by position misses nothing.
+ * The wrapping roots (P12). A stored check is never replaced, and the statement that stores one returns whichever is
+ * stored, so nodes that start together get the same check. Storing or re-wrapping a record locks the floor's row FOR
+ * SHARE. Closing roots waits for that lock; then nothing more is stored under them, so a later walk by position misses
+ * nothing.
  *
- * No index names a row's root: it would have to follow the row's state, and a claim would change it. Instead each node
- * records a root's use before its first record of a later day, which bounds the roots in use; the closed ones are
- * searched for.
+ * No index covers a row's root: it would have to follow the row's state, and a claim would change it. Instead each node
+ * records a root's use before storing the first record of a later day. That bounds the roots in use; only closed roots
+ * need a search.
  */
 
 import { ServiceError } from '../../core/errors.ts';
@@ -24,7 +25,7 @@ const raiseUse = decision(`
   ON CONFLICT (kid) DO UPDATE SET until = greatest(root_uses.until, excluded.until)`);
 
 export interface RootUses {
-  /** Resolves once it is durable that a record may live until then under the root that its sealed bytes name. */
+  /** Resolves once it is durably noted that a record under the root of `sealed` may live until `until`. */
   extend(sealed: Uint8Array, until: UnixSeconds): Promise<void>;
 }
 
@@ -47,11 +48,11 @@ export function createRootUses(engine: Engine): RootUses {
   };
 }
 
-/** Reads a part of the bytes without the rest. */
+/** Reads part of the bytes without loading the rest. */
 const rootOf = (column: string): string =>
   `(get_byte(substr(${column}, 2, 2), 0) * 256 + get_byte(substr(${column}, 2, 2), 1))`;
 
-/** The row waits or has a look, at `$1`. */
+/** Whether the row is waiting or has a look at time `$1`. */
 const isSealed = `((state = 'w' AND expires_at > $1) OR (state = 'r' AND look_until > $1))`;
 
 const selectCheck = statement('SELECT check_value FROM mayfly_store.root_checks WHERE kid = $1');
@@ -83,14 +84,14 @@ const selectOlder = statement(`
   SELECT position, CASE WHEN ${isSealed} AND ${rootOf('sealed_secret')} < $2 THEN secret_id END AS secret_id
   FROM mayfly_store.records WHERE position > $3 ORDER BY position LIMIT $4`);
 
-/** Visits at most `$4`. */
+/** Visits at most `$4` records. */
 const selectRoots = statement(`
   SELECT max(position) AS upto, count(*) AS looked, array_agg(DISTINCT kid) FILTER (WHERE kid = ANY ($2::int[])) AS kids
   FROM (
     SELECT position, CASE WHEN ${isSealed} THEN ${rootOf('sealed_secret')} END AS kid
     FROM mayfly_store.records WHERE position > $3 ORDER BY position LIMIT $4) walked`);
 
-/** A statement over so many ends in time even on a slow disk. */
+/** A statement over this many records finishes in time even on a slow disk. */
 const walkedAtOnce = 5_000;
 
 interface WalkedRow {
@@ -119,7 +120,7 @@ export function createRootStore(engine: Engine): SharedRootStore {
   return {
     async findRootCheck(kid) {
       const [row] = await engine.read<{ check_value: Uint8Array }>(selectCheck, [kid]);
-      // It could be replaced by another node's after a failover.
+      // After a failover, another node's check could replace one that was not durable.
       if (row !== undefined) await engine.prove(row);
       return row?.check_value ?? null;
     },
@@ -162,7 +163,7 @@ export function createRootStore(engine: Engine): SharedRootStore {
   };
 }
 
-/** `row_version` stays: a proof of a link against the bytes before still claims (P3). */
+/** Leaves `row_version` unchanged, so that a link proven against the earlier bytes can still claim (P3). */
 const replaceWrappings = decision(`
   WITH asked AS (
     SELECT * FROM unnest($3::bytea[], $4::bytea[], $5::bytea[], $6::integer[]) AS asked (secret_id, was, becomes, kid)),

@@ -1,9 +1,9 @@
-/** All but the sealed bytes, which are read only if needed. */
+/** All columns but the sealed bytes, which are read only if needed. */
 export const secretColumns = 'r.row_version, r.owner, r.created_at, r.expires_at, r.marks, r.share_domain';
 
 const textOf = (id: Uint8Array): string => Buffer.from(id).toString('latin1');
 
-/** A statement returns its rows in any order, one for each time that a known id was asked for. */
+/** Returns each ask's row, or `null`. Statements return rows in any order, one for each request of a known id. */
 export function rowsInOrderOf<Ask, Row extends { readonly asked_id: Uint8Array }>(
   asks: readonly Ask[],
   idOf: (ask: Ask) => Uint8Array,

@@ -1,7 +1,7 @@
 /**
  * Secrets: finding and storing them, and changing their expiry.
  *
- * A read changes nothing that anyone is told (P4), and a look-up runs the same statement whatever happened to the secret
+ * A read changes nothing that anyone can see (P4), and a look-up runs the same statement whatever happened to the secret
  * (P17).
  */
 import { ServiceError } from '../../core/errors.ts';
@@ -26,8 +26,8 @@ import { recordsColumn } from './server-watch.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
 /**
- * A row for each id, found or not. Bytes that are erased, or about to be, are not read. LATERAL, here and in a claim, makes
- * even a plan from when the table was small look each row up by the index.
+ * Returns a row for each id, found or not. Bytes that are erased, or about to be, are not read. LATERAL, here and in a claim,
+ * ensures that even a plan made when the table was small finds each row by the index.
  */
 const findSecrets = statement(`
   SELECT found.*, asked.secret_id AS asked_id, found.state IS NOT NULL AS is_there, ${recordsColumn}
@@ -51,7 +51,7 @@ function createFinding(engine: Engine, { believe }: Endings) {
       statement: findSecrets,
       kind: 'read',
       idOf: ({ id }) => id,
-      // The earliest of several times is right for each: the claim judges what has expired since.
+      // The earliest time is right for every ask: the claim judges what has expired since.
       valuesOf: (asks) => [asks.map(({ id }) => id), Math.min(...asks.map(({ now }) => now))],
       answersOf: (rows, asks) => rowsInOrderOf(asks, ({ id }) => id, rows),
     },
@@ -79,10 +79,11 @@ function createFinding(engine: Engine, { believe }: Endings) {
 }
 
 /**
- * Storing records. The form of the statement is the safety argument. It locks what a record must not outlive, and stores it
+ * Stores records. Safety rests on the form of the statement. It locks what a record must not outlive, and stores the record
  * only if that exists: the floor of the roots (FOR SHARE: closing a root waits for it, and then sees the record), the account
  * (FOR KEY SHARE: so does deleting it), and the reservation's row, not done yet and with the seed of the record's keys, so
- * each seed has one record at most (P5). All are locked in one order. A refused record leaves its reservation as it was.
+ * that each seed gets at most one record (P5). All are locked in one order. A refused record leaves its reservation
+ * unchanged.
  */
 const putRecords = decision(`
   WITH asked AS (
@@ -138,7 +139,7 @@ const sizeOf = ({ sealedSecret, detailsBox, recentBox, memoBox }: NewRecord): nu
 
 const copyOfBox = (box: Uint8Array | null): Uint8Array | null => (box === null ? null : copyOf(box));
 
-/** The caller wipes its buffers. Field by field, because `structuredClone` takes a tenth of a creation's time. */
+/** Copies a record whose buffers the caller wipes. `structuredClone` would take a tenth of a creation's time. */
 const copyOfRecord = (record: NewRecord): NewRecord => ({
   ...record,
   secretId: copyOf(record.secretId) as NewRecord['secretId'],
@@ -154,7 +155,7 @@ function createPut(engine: Engine, roots: RootUses): SecretStore['put'] {
   const put = createBatch<NewRecord, boolean, { readonly asked_id: Uint8Array }>(engine, {
     statement: putRecords,
     kind: 'decide',
-    // Of two for one reservation in one statement both would be stored.
+    // One statement would store both of two records for one reservation.
     idOf: ({ hold, secretId }) => hold?.id ?? secretId,
     valuesOf,
     answersOf: (rows, records) =>
@@ -172,7 +173,7 @@ function createPut(engine: Engine, roots: RootUses): SecretStore['put'] {
   };
 }
 
-/** Leaves alone a secret that has another root by now. */
+/** Skips a secret that is under another root by now. */
 const setExpiry = decision(`
   UPDATE mayfly_store.records r SET expires_at = $5, sweep_at = $5, receipt_expires_at = $6, notice_due_at = $7,
     sealed_secret = $8, sealed_version = r.sealed_version + 1
@@ -181,7 +182,7 @@ const setExpiry = decision(`
     AND octet_length(r.sealed_secret) = octet_length($8::bytea) AND ${rootOf('r.sealed_secret')} = ${rootOf('$8::bytea')}
   RETURNING r.secret_id`);
 
-/** All of a secret but its mail, and its sweep. */
+/** Everything about a secret except its email and its sweep. */
 export type PostgresSecrets = Omit<SecretStore, 'now' | 'sweep' | 'scrub' | keyof MailStore> &
   Pick<RotationStore, 'findAnyLook' | 'replaceWrapping'>;
 

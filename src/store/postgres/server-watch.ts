@@ -1,11 +1,11 @@
 /**
- * Whether the server, and the store in it, are still those that were checked: asked after each decision and read on its
- * own connection.
+ * Watches whether the server, and the store on it, are still those that were checked, after each decision and read on
+ * its own connection.
  *
- * A commit that waits for a standby succeeds silently if the standbys' names are emptied during the wait. The names
- * show that, and if they are back by then, the time of the last reload does: the server gives every backend the new
- * configuration before it ends the waits. A dump loaded over the store makes other tables under the same names, or sets
- * the time back.
+ * A commit waiting for a standby succeeds silently if the list of standby names is emptied during the wait. The list
+ * shows that or, if it has been restored since, the time of the last reload does: the server gives every backend the
+ * new configuration before it ends the waits. A dump loaded over the store creates new tables under the same names, or
+ * sets the time back.
  */
 import { StoreRefusal } from '../store.ts';
 import { type CheckedEngine, checkEngine, type Durability, type EngineDemands } from './boot-checks.ts';
@@ -14,9 +14,9 @@ import { type AskFence, assertNotFenced } from './fence.ts';
 import { assertNotRestored, hasGoneBack, type KnownTime } from './restores.ts';
 import { type Statement, statement } from './statement.ts';
 
-/** With `engine` durability the server is not known. */
+/** With `engine` durability, nothing is known about the server itself. */
 export interface Place {
-  /** No two servers start in the same microsecond, and a primary becomes a standby only by a restart. */
+  /** No two servers start in the same microsecond, and a primary becomes a standby only by restarting. */
   readonly server_started?: number;
   readonly is_standby?: boolean;
   readonly time_table: number | null;
@@ -35,10 +35,10 @@ const settingColumns = `
     current_setting('synchronous_standby_names') AS standby_names,
     extract(epoch FROM pg_conf_load_time())::float8 AS loaded_at`;
 const clockColumn = 'extract(epoch FROM clock_timestamp())::float8 AS server_now';
-/** A statement that includes this, and always returns a row, says itself which table it read (`confirmed.ts`). */
+/** A statement that includes this column, and always returns a row, reports which table it read (`confirmed.ts`). */
 export const recordsColumn = "'mayfly_store.records'::regclass::oid::bigint AS records_table";
 const storeColumns = `store_time.tableoid::bigint AS time_table, ${recordsColumn}`;
-/** During the check they may not exist yet, or not be readable to us. */
+/** During the check, the tables may not exist yet or may not be readable. */
 const oidOf = (table: string): string => `
   (SELECT c.oid::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
    WHERE n.nspname = 'mayfly_store' AND c.relname = '${table}')`;
@@ -76,15 +76,15 @@ export interface EngineStatus extends CheckedEngine {
 export type Change = 'none' | 'settings' | 'place';
 
 export interface ServerWatch {
-  /** Rejects with a `StoreRefusal`, or with the driver's error if the server does not answer. */
+  /** Rejects with a `StoreRefusal`, or with the driver's error if the server does not respond. */
   check(connection: Connection, deadlineMs: number): Promise<void>;
-  /** What `changeSince` judges, the server's clock as `server_now`, and the row of `store_time`. */
+  /** Queries what `changeSince` judges, the server's clock as `server_now`, and the row of `store_time`. */
   afterDecision(): Query;
   place(): Query;
-  /** `undefined` until it is checked. */
+  /** Returns `undefined` until the connection is checked. */
   placeOf(connection: Connection): Place | undefined;
   /**
-   * Anything but `none` means it must be checked again.
+   * Anything but `none` means that the connection must be checked again.
    * @param known the saved time known before `row` was queried
    */
   changeSince(connection: Connection, row: unknown, known: KnownTime | null): Change;
@@ -97,7 +97,7 @@ const isSamePlace = (checked: Place, now: Place): boolean =>
   now.time_table === checked.time_table &&
   now.records_table === checked.records_table;
 
-/** Another backend loaded the same configuration at another moment. */
+/** Through a pooler, another backend may have loaded the same configuration at another moment. */
 const hasSameSettings = (checked: Reading, now: Partial<Reading>, isPooled: boolean): boolean =>
   now.loaded_at === undefined ||
   (now.standby_names === checked.standby_names &&

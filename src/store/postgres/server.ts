@@ -20,7 +20,7 @@ export interface ServerFacts extends CheckedEngine {
   readonly tables: FoundTables;
 }
 
-/** Where versions before own-schema.sql made their tables. */
+/** Looks where versions before own-schema.sql created their tables. */
 const selectEarlier = `
   SET LOCAL search_path TO DEFAULT;
   SELECT pg_catalog.to_regclass('store_place')::pg_catalog.oid AS earlier`;
@@ -49,7 +49,7 @@ async function findTables(
   return done === 0 ? 'none' : done < migrations.length ? 'older' : 'up_to_date';
 }
 
-/** Changes nothing. Rejects with a `StoreRefusal` that says what to do. @param shown its address without a password */
+/** Changes nothing. Rejects with a `StoreRefusal` that says what to do. @param shown the address without password */
 export async function probeServer(options: ServerOptions, shown: string): Promise<ServerFacts> {
   const { url, tls, durability, allowsUnsafe, poolSize: connections } = options;
   try {
@@ -79,7 +79,7 @@ const certificateCodes =
 
 const noEncryption = /does not support SSL/;
 
-/** A sentence for the operator, never in the driver's own words: they may repeat values. */
+/** Returns a refusal for the operator, never in the driver's own words, which may repeat values. */
 export function toRefusal(error: unknown, shown: string): StoreRefusal {
   if (error instanceof StoreRefusal) return error;
   if (error instanceof ServiceError)
@@ -87,7 +87,7 @@ export function toRefusal(error: unknown, shown: string): StoreRefusal {
   return new StoreRefusal(isAway(error) ? 'away' : 'unreachable', sentenceOf(error, shown), { cause: error });
 }
 
-/** A server that is starting, stopping or full (classes 08, 53 and 57), but does not refuse us. */
+/** Whether the server is starting, stopping or full (classes 08, 53 and 57), rather than refusing us. */
 function isAway(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return /^(?:08|53|57)/.test(codeOf(error));
   return !certificateCodes.test(codeOf(error)) && !noEncryption.test(String(error));

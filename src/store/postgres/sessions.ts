@@ -1,9 +1,9 @@
 /**
- * Sessions of browsers.
+ * Browser sessions.
  *
- * A session begins by an UPDATE of its account's row that finds the password it was opened with, in an account that is not
- * locked. Either it waits for a change of password or a lock in progress, and then fails, or that change waits and ends the
- * session (see 002-accounts.sql). An expired session is neither found, nor moved on, nor ended.
+ * A session begins with an UPDATE of its account's row. It matches only an account that is not locked and still has the
+ * password that opened the session. Either the UPDATE waits for a password change or lock in progress, and then fails, or
+ * that change waits and ends the session (see 002-accounts.sql). An expired session is neither found, extended nor ended.
  */
 import type { Account, StoredSession } from '../../core/account.ts';
 import type { SessionStore } from '../../core/ports/sessions.ts';
@@ -44,7 +44,7 @@ const insertSession = decision(`
   SELECT id, $5, $6, $7, $8, $8, $9 FROM opened
   RETURNING session_id`);
 
-/** Locks the account's row first, as everywhere. */
+/** Locks the account's row first, as all statements do. */
 const noteUse = decision(`
   WITH used AS (
     UPDATE mayfly_store.accounts SET last_used_at = greatest($4::bigint, last_used_at)

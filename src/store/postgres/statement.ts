@@ -1,4 +1,4 @@
-/** Two clients of one pooler must never mean different statements by a name, so it follows from the text. */
+/** Two clients of one pooler must never use one name for different statements, so the name is derived from the text. */
 import { createHash } from 'node:crypto';
 
 export interface Statement {
@@ -7,8 +7,8 @@ export interface Statement {
 }
 
 /**
- * No other role may create in it, and every statement qualifies its names with it, whatever `search_path` is. Not named
- * like a likely role, because a role's default path begins with the schema of its name.
+ * No other role may create anything in this schema, and every statement qualifies its names with it, whatever
+ * `search_path` is. Not named like a likely role, because a role's default path begins with the schema of its name.
  */
 const schemaName = 'mayfly_store';
 
@@ -20,22 +20,22 @@ export function statement(text: string): Statement {
 }
 
 /**
- * From a decision's first two parameters: this node's store time, and how often it knows the time to have been set.
- * Never earlier than what another node saved; a node that missed a setting uses the time that was set.
+ * A decision's time, from its first two parameters: this node's store time, and how many time changes it has seen.
+ * Never earlier than a time saved by another node; a node that missed a change uses the time that was set.
  */
 const clock = `
   clock AS (
     SELECT CASE WHEN times_set = $2::bigint THEN greatest($1::bigint, seconds) ELSE seconds END AS now
     FROM mayfly_store.store_time WHERE only_row = 1)`;
 
-/** Its text finds its time in `clock.now`, and its own parameters begin at `$3`. It may begin with its own WITH. */
+/** The text reads the time from `clock.now`, numbers its own parameters from `$3`, and may begin with WITH. */
 export function decision(text: string): Statement {
   const [, ownTables] = /^\s*WITH\s+(.*)$/s.exec(text) ?? [];
   return statement(ownTables === undefined ? `WITH ${clock}\n${text}` : `WITH ${clock},\n${ownTables}`);
 }
 
-/** A caller may wipe its bytes after the call. Not by `slice`: a `Buffer`'s shares its bytes. */
+/** Copies bytes that a caller may wipe after the call. A `Buffer`'s `slice` would share them. */
 export const copyOf = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes);
 
-/** `null`, which equals nothing, if no text in the database can be this name. */
+/** Returns `null`, which equals nothing, if no text in the database can be this name. */
 export const nameOf = (text: string): string | null => (text.includes('\0') ? null : text);

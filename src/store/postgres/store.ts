@@ -1,6 +1,7 @@
 /**
- * For any number of equal nodes. Each decision is one statement on the primary, and durable at the store's class when
- * it resolves (P2, P5). Expiry is judged by a store time that all nodes share and that never steps back (P8).
+ * The PostgreSQL store, for any number of equal nodes. Each decision is one statement on the primary, durable at the
+ * store's class once it resolves (P2, P5). Expiry is judged by a store time that all nodes share and that never goes
+ * back (P8).
  */
 import type { SharedLimits } from '../../core/ports/limits.ts';
 import type { MachineClock } from '../../core/time.ts';
@@ -30,7 +31,7 @@ import { createTokenStore } from './tokens.ts';
 
 const tickMs = 1_000;
 
-/** Needs the same locks and rights as a claim, and finds no row. */
+/** Needs the same locks and rights as a claim, but finds no row. */
 const probeRecords = decision(
   `UPDATE mayfly_store.records SET state = state FROM clock WHERE secret_id = ''::bytea`,
 );
@@ -38,7 +39,7 @@ const probeRecords = decision(
 export interface PostgresStoreOptions extends Omit<EngineOptions, 'clock'> {
   /** Only its elapsed time counts: all nodes use the server's wall clock. */
   readonly clock: MachineClock;
-  /** New secrets are refused as `storage_full` at this size; absent or `null`: as much as the engine. */
+  /** New secrets are refused as `storage_full` at this size; if absent or `null`, only the engine sets a limit. */
   readonly maxStorageBytes?: number | null;
 }
 
@@ -49,11 +50,11 @@ export interface PostgresStore extends Store, AsyncDisposable {
 }
 
 export interface OpenPostgresStore extends PostgresStore {
-  /** Rejects with why a secret could not be read and burned now. May be called every second. */
+  /** Rejects with the reason why a secret could not be read and burned now. May be called every second. */
   assertCommits(isDoubted: boolean): Promise<void>;
 }
 
-/** Rejects with a `StoreRefusal` that says what to do. */
+/** Opens the store, or rejects with a `StoreRefusal` that says what to do. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<OpenPostgresStore> {
   const clock = createServerClock(options.clock, () => performance.now());
   const engine = await openEngine({ ...options, clock });
@@ -69,7 +70,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   return {
     ...store,
     async assertCommits(isDoubted) {
-      // An unconfirmed write may have moved the saved time on, so only a confirmed one shows that a failure is over.
+      // An unconfirmed write may have advanced the saved time, so only a confirmed one shows that a failure is over.
       if (isDoubted || !hasTicked) await engine.time.keep();
       await engine.decide(probeRecords, []);
     },

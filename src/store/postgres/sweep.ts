@@ -1,7 +1,7 @@
 /**
  * Erases what has expired, in small steps, on any number of nodes concurrently. Locked rows are skipped (SKIP LOCKED),
- * so sweeps neither wait for each other nor delay a reader. `sweep_at` only says where to look: under its row's lock, a
- * record's own state and times decide what it may still hold.
+ * so sweeps neither wait for each other nor delay a reader. `sweep_at` only tells where to look: under the row's lock,
+ * a record's own state and times decide what it may still contain.
  */
 import type { SecretStore } from '../../core/ports/secrets.ts';
 import { finishedDeletionSeconds } from '../store.ts';
@@ -9,7 +9,7 @@ import { erased } from './claims.ts';
 import type { Engine } from './engine.ts';
 import { decision, type Statement } from './statement.ts';
 
-/** A record may hold sealed bytes while its secret waits or has a look. The address goes with them (P11). */
+/** A record may contain sealed bytes while its secret waits or has a look. The address is erased with them (P11). */
 const sweepRecords = decision(`
   WITH due AS MATERIALIZED (
     SELECT secret_id, receipt_expires_at, GREATEST(
@@ -41,7 +41,7 @@ const sweepLooks = decision(`
     DELETE FROM mayfly_store.looks l USING due WHERE l.until = due.until AND l.secret_id = due.secret_id)
   SELECT count(*) AS touched FROM due`);
 
-/** Guesses at a secret whose expiry was put off count until then. */
+/** Guesses at a secret whose expiry was postponed count until the new expiry. */
 const sweepAttempts = decision(`
   WITH due AS MATERIALIZED (
     SELECT secret_id FROM mayfly_store.attempts, clock WHERE stale_at <= now ORDER BY stale_at LIMIT $3 FOR UPDATE OF attempts SKIP LOCKED),
@@ -73,7 +73,7 @@ const sweeps = [
   sweepTable('creations', 'creation_id', 'ends_at'),
 ];
 
-/** A statement that exceeds a call's time is undone as a whole, so each attempt is smaller than the one before. */
+/** A statement that exceeds a call's time limit is undone as a whole, so each further attempt is smaller. */
 const most = 500;
 const least = 10;
 

@@ -1,9 +1,9 @@
 /**
  * Tickets.
  *
- * Using a ticket up and voiding the others is one function of 002-accounts.sql, which ends everything begun with the earlier
- * password up to the moment of the change. How many tickets a username may have is one rule for all stores (`mayKeepTicket`):
- * a ticket takes the place after those it was judged by, and if another took that place, it is judged again.
+ * One function in 002-accounts.sql uses up a ticket and voids the others. It ends everything begun with the earlier password
+ * up to the moment of the change. One rule for all stores (`mayKeepTicket`) limits how many tickets a username may have. A
+ * ticket takes the place after those it was judged against; if another has taken that place, it is judged again.
  */
 import type { AccountId, AccountLinkTicket, StoredTicket } from '../../core/account.ts';
 import type { TicketStore } from '../../core/ports/tickets.ts';
@@ -33,7 +33,7 @@ interface EarlierTicket extends Pick<StoredTicket, 'createdAt' | 'expiresAt'> {
   readonly place: number;
 }
 
-/** In the place after `$5`; not when that one has been swept since, because its number may be in use again. */
+/** Uses the place after `$5`, unless the ticket at `$5` has been swept since: its number may be in use again. */
 const insertTicket = decision(`
   WITH last AS MATERIALIZED (
     SELECT FROM mayfly_store.tickets WHERE kind = $3 AND username = $4 AND place = $5::bigint FOR KEY SHARE)

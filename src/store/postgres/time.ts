@@ -1,9 +1,9 @@
 /**
- * Store time over an engine that many nodes share (P8): a lease. All nodes use the server's clock as the wall clock;
- * each measures elapsed time itself, so when a server's clock jumps, or another's differs after a failover, every node
- * that was up disputes it. About once a second one of them saves the time, with the server's clock at that moment, so
- * that a starting node knows how much time has passed; and how far ahead decisions may go before the next save. So time
- * is never behind a decision, whichever server is promoted, and never ahead of elapsed time by more than a lease.
+ * Store time on an engine shared by many nodes (P8), kept by a lease. All nodes use the server's clock as the wall
+ * clock, but each measures elapsed time itself. So if that clock jumps, or the new server's differs after a failover,
+ * every running node disputes it. About once a second one node saves the time along with the server's clock, so that a
+ * starting node knows how much time has passed. It also saves how far ahead decisions may go before the next save. So
+ * time is never behind a decision, whichever server is promoted, and never ahead of elapsed time by more than a lease.
  */
 import type { MachineClock, UnixSeconds } from '../../core/time.ts';
 import {
@@ -16,10 +16,10 @@ import {
 import { heardEarlySeconds, type KnownTime } from './restores.ts';
 import { type Statement, statement } from './statement.ts';
 
-/** How far ahead of the saved time decisions may go, and how long a heard time is used. */
+/** How far ahead of the saved time decisions may go, and how long a time heard from the server is used. */
 export const leaseSeconds = 3;
 
-/** With the server's clock at the time of the read, in seconds with a fraction. */
+/** The saved time, with the server's clock at the time of the read in fractional seconds. */
 export interface TimeRow {
   readonly seconds: UnixSeconds;
   readonly used_until: UnixSeconds;
@@ -47,9 +47,9 @@ function keptIn(row: TimeRow): KeptTime {
   return { anchor, usedUntil, timesSet: row.times_set };
 }
 
-/** A server's clock as last read, plus the time that has passed on the node. */
+/** The server's clock as last read, plus the time elapsed on this node since. */
 export interface ServerClock extends MachineClock {
-  /** @param serverNow seconds, with a fraction */
+  /** @param serverNow in fractional seconds */
   hear(serverNow: number): void;
 }
 
@@ -61,7 +61,7 @@ export function createServerClock(own: MachineClock, nowMs: () => number): Serve
     bootId,
     sinceBoot,
     wall() {
-      // The node's own milliseconds do not count while it is suspended.
+      // The node's millisecond clock stops while it is suspended.
       const atLeastMs = (sinceBoot() - heardSinceBoot - 1) * 1000;
       return Math.floor((serverMs + Math.max(nowMs() - heardMs, atLeastMs)) / 1000);
     },
@@ -71,14 +71,12 @@ export function createServerClock(own: MachineClock, nowMs: () => number): Serve
   };
 }
 
-/**
- * Later than the saved time, or news of a dispute in the same second; never by a node that has not heard of a setting.
- */
+/** Later than the saved time, or news of a dispute in the same second; never from a node that missed a change. */
 const isNews = `times_set = $1 AND ($2 > seconds OR ($2 = seconds AND disputed_since IS DISTINCT FROM $7))`;
 
 /**
- * Always writes, so that once it is confirmed everything seen before is durable. But never over a time that went back:
- * that would hide a restore.
+ * Always writes, so that once it is confirmed, everything seen before is durable. It never overwrites a time that went
+ * back: that would hide a restore.
  */
 const keepTime = statement(`
   UPDATE mayfly_store.store_time SET
@@ -91,31 +89,31 @@ const keepTime = statement(`
     disputed_ahead = CASE WHEN ${isNews} THEN $8::bigint ELSE disputed_ahead END
   WHERE times_set > $9::bigint OR (times_set = $9::bigint AND seconds >= $10::bigint - ${heardEarlySeconds})`);
 
-/** Each resolves after `hear` was called. */
+/** Each call resolves after `hear` was called. */
 export interface TimeKeeping {
-  /** 0 if a test drives the time: then each second is saved before a decision, and heard before a read. */
+  /** 0 if a test drives the time: then each second is saved before a decision, and fetched before a read. */
   readonly leaseSeconds: number;
   read(): Promise<void>;
   known(): KnownTime;
-  /** Even if others do. */
+  /** Whether this node must save the time even if others do. */
   isDue(): boolean;
-  /** A confirmed write. */
+  /** Resolves once the write is confirmed. */
   write(statement: Statement, values: readonly unknown[]): Promise<void>;
 }
 
 export interface SharedTime extends StoreTime {
-  /** Takes in a row that was read on the primary. */
+  /** Takes in a row read on the primary. */
   hear(row: TimeRow): void;
-  /** `null` for nothing to wait for. */
+  /** Returns `null` if there is nothing to wait for. */
   beforeRead(): Promise<void> | null;
   beforeDecision(): Promise<void> | null;
   /** A decision's first parameters. */
   ofDecision(): readonly [UnixSeconds, number];
-  /** Once it resolves, everything seen on the primary before is durable. */
+  /** Once this resolves, everything seen on the primary before is durable. */
   keep(): Promise<void>;
-  /** Waits for one in flight instead. */
+  /** Like `keep`, but joins a save already in flight. */
   keepNow(): Promise<void>;
-  /** As far as this node has heard. */
+  /** How often the time has been set, as far as this node knows. */
   timesSet(): number;
   machine(): readonly [wall: UnixSeconds, bootId: string | null, sinceBoot: number];
   /** Called about once a second. Saves the time if no other node does. */
@@ -137,10 +135,10 @@ export function createSharedTime(
 
   function hear(row: TimeRow): void {
     const heard = keptIn(row);
-    // An answer that was in flight while the time was set.
+    // This answer was in flight while the time was set.
     if (heard.timesSet < kept.timesSet) return;
     const isKnown = heard.timesSet === kept.timesSet && time.anchor() !== null;
-    // A dispute that others noticed is theirs, not another one.
+    // A dispute that others noticed first is not a new one.
     if (isKnown) time.raiseTo(leastTimeBy(heard.anchor, clock), heard.anchor.dispute);
     if ('hear' in clock) clock.hear(row.server_now);
     if (heard.timesSet > kept.timesSet || (!isKnown && isAccountedFor(heard.anchor, clock)))
@@ -200,7 +198,7 @@ export function createSharedTime(
     keepNow: keepOnce,
     beforeRead: () => (isStale() ? readNow() : null),
     beforeDecision: () => (isStale() || mustKeep() ? hearAndKeep() : null),
-    // A decision after a wait stays within the lease from before it.
+    // Even after a wait, a decision must not exceed the lease from before it.
     ofDecision: () => [
       time.anchor() === null ? time.now() : Math.min(time.now(), kept.usedUntil),
       kept.timesSet,

@@ -40,7 +40,7 @@ const insertToken = decision(`
   SELECT id, $4, $5, $6, $7, $8, $9 FROM mayfly_store.accounts WHERE id = $3 FOR KEY SHARE
   RETURNING token_id`);
 
-/** Finds the password used for the request, so a request overtaken by a change of password adds nothing. */
+/** Checks for the password used for the request, so a request overtaken by a password change adds nothing. */
 const insertOwnToken = decision(`
   WITH opened AS MATERIALIZED (
     SELECT id FROM mayfly_store.accounts WHERE id = $3 AND verifier = $10 AND locked_at IS NULL FOR SHARE)
@@ -52,7 +52,7 @@ const deleteToken = decision(
   'DELETE FROM mayfly_store.tokens WHERE account_id = $3 AND token_id = $4 RETURNING token_id',
 );
 
-/** Locks the account's row first, as everywhere. */
+/** Locks the account's row first, as all statements do. */
 const noteUse = decision(`
   WITH used AS (
     UPDATE mayfly_store.accounts SET last_used_at = greatest($4::bigint, last_used_at)

@@ -1,6 +1,6 @@
 /**
- * A request has two seconds for all of its calls to the store together, so that slow ones do not add up. Overlapping
- * calls count once. Calls made after the answer have their own deadlines.
+ * All store calls of a request share two seconds, so that slow calls do not add up. Overlapping calls count once. Calls
+ * made after the response have their own deadlines.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
@@ -14,7 +14,7 @@ interface Waits {
 export interface RequestWaits {
   during<T>(request: () => T | Promise<T>): Promise<T>;
   count<T>(call: () => Promise<T>): Promise<T>;
-  /** Earlier than now by what its request has already waited. */
+  /** Returns the current time less what the request has already waited. */
   beganMs(): number;
   apart<T>(work: () => T): T;
 }
