@@ -1,8 +1,8 @@
 /**
- * DNS names, DNS queries, and the content of DKIM records. A resolver contacts only the configured servers, regardless of the answers. Every
- * query has a time limit, answers are bounded, and nothing is cached between queries. Only the public half of a DKIM key is compared, shown
- * or looked up. Sources: RFC 1035 §2.3.4, RFC 1123 §2.1, RFC 5890, RFC 6376 §3.6.1, the WHATWG URL Standard (how browsers read a host),
- * publicsuffix.org.
+ * DNS names, DNS queries, and the content of DKIM records. A resolver contacts only the configured servers, regardless of the answers.
+ * Every query has a time limit, answers are bounded, and nothing is cached between queries. Only the public half of a DKIM key is compared,
+ * shown or looked up. Sources: RFC 1035 §2.3.4, RFC 1123 §2.1, RFC 5890, RFC 6376 §3.6.1, the WHATWG URL Standard (how browsers read a
+ * host), publicsuffix.org.
  */
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
@@ -14,20 +14,20 @@ import type { DomainName, DomainNameProblem, ParseDomainName } from '../core/sha
 import type { DnsAnswer, Resolver } from '../core/share-domains/check.ts';
 
 export interface ResolverLimits {
-  /** For all queries of one session together. */
+  /** Time limit for all queries of a session together. */
   readonly limitMs: number;
-  /** For the first try of a query; the second gets twice as long. */
+  /** Time limit for a query's first try; the second gets twice as long. */
   readonly firstTryMs: number;
 }
 
 const usualLimits: ResolverLimits = { limitMs: 5_000, firstTryMs: 1_200 };
 const tries = 2;
 
-/** More than any sane name has; the rest is ignored. */
+/** More values than any sane name has; the rest are ignored. */
 const maxValues = 64;
 const maxValueLength = 1_024;
 
-/** A name that can be queried: labels without blanks and dots (RFC 2181 §11), within the protocol's limits. */
+/** A name that can be queried: labels without whitespace or dots (RFC 2181 §11), within the protocol's limits. */
 const askable = /^(?=.{1,253}$)(?:[^\s.]{1,63}\.)*[^\s.]{1,63}$/;
 
 /** The resolver's definite "no such record", as opposed to a failure. */
@@ -52,16 +52,16 @@ function codeOf(error: unknown): unknown {
 }
 
 /**
- * The runtime does not say which strings belong to one record, so all of them joined are added: that finds a record that the DNS has split.
+ * The runtime does not report which strings form one record, so all of them joined are added too, which finds a record that DNS has split.
  */
 async function textsOf(dns: DnsResolver, name: string): Promise<readonly string[]> {
   const texts = (await dns.resolveTxt(name)).map((strings) => strings.join(''));
   return texts.length > 1 ? [...texts.slice(0, maxValues - 1), texts.join('')] : texts;
 }
 
-/** @param servers as in `MAYFLY_DNS_SERVERS`; empty: the system's */
+/** @param servers as in `MAYFLY_DNS_SERVERS`; if empty, the system's */
 export function createResolver(servers: readonly string[], limits: ResolverLimits = usualLimits): Resolver {
-  /** A new resolver per query: a shared one would answer from its cache. */
+  /** Uses a new resolver per query: a shared one would answer from its cache. */
   async function ask(question: Question, untilMs: number): Promise<DnsAnswer> {
     const leftMs = untilMs - performance.now();
     if (leftMs < 1) return failed;
@@ -107,16 +107,16 @@ export function createResolver(servers: readonly string[], limits: ResolverLimit
 const maxNameLength = 253;
 const maxLabels = 10;
 const labelForm = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** Belongs to a URL, a pattern or a sentence around the name, and would silently be cut off or resolved away. */
+/** Characters of a URL, pattern or sentence around the name, which would be silently cut off or resolved away. */
 const strangeCharacters = /[\s/:?#@\\%*_[\]]/;
 /** A host that ends in a number is read as an IPv4 address or fails (URL Standard, "ends in a number"). */
 const endsInNumber = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
 
-/** The canonical spelling of a name with any suffix, or why it is invalid. */
+/** Returns the canonical spelling of a name with any suffix, or why it is invalid. */
 export function toAsciiName(text: string): string | { readonly problem: DomainNameProblem } {
   if (text === '') return { problem: 'missing' };
   if (isIP(text.replace(/^\[(.*)\]$/, '$1')) !== 0) return { problem: 'ip_address' };
-  // A name may end in one dot, the root's.
+  // A name may end with one dot, for the root.
   const bare = text.replace(/\.$/, '').toLowerCase();
   if (bare === '' || text.length > 4 * maxNameLength || strangeCharacters.test(bare))
     return { problem: 'malformed' };
@@ -127,7 +127,7 @@ export function toAsciiName(text: string): string | { readonly problem: DomainNa
   return isWell && labels.every((label) => labelForm.test(label)) ? name : { problem: 'malformed' };
 }
 
-/** Listed, but not on the web: Tor's names (RFC 7686) and the DNS's own (RFC 3172). */
+/** Whether a suffix is listed but not on the web: Tor's (RFC 7686) and the DNS's own (RFC 3172). */
 function isInfrastructure(publicSuffix: string): boolean {
   return publicSuffix === 'onion' || publicSuffix === 'arpa' || publicSuffix.endsWith('.arpa');
 }
@@ -183,7 +183,7 @@ export async function compareDkimRecord(
   const published =
     answer.outcome === 'found' ? answer.values.map(keyIn).filter((text) => text !== null) : [];
   if (published.length === 0) return { outcome: 'missing', record };
-  // Some publish the bare PKCS #1 key, as in RFC 6376, instead of the common form around it.
+  // Some domains publish the bare PKCS #1 key, as in RFC 6376, instead of the common form that wraps it.
   const forms = [own, key.export({ type: 'pkcs1', format: 'der' }).toString('base64')];
   return published.some((text) => forms.includes(text))
     ? { outcome: 'fits' }
@@ -199,7 +199,7 @@ function publicHalf(privateKey: Sensitive<string>): KeyObject | null {
   }
 }
 
-/** The tag `p` of a record: base64, where blanks mean nothing. */
+/** Returns the tag `p` of a record, base64 without its whitespace; `null` if it has no such tag. */
 function keyIn(record: string): string | null {
   const tag = /(?:^|;)\s*p\s*=([^;]*)/.exec(record)?.[1];
   return tag === undefined ? null : tag.replace(/\s+/g, '');

@@ -40,7 +40,7 @@ export type OpenCheckStore =
   | {
       readonly outcome: 'open';
       readonly store: CheckStore;
-      /** `null`: the embedded store. */
+      /** `null` for the embedded store. */
       readonly server: StoreServer | null;
       readonly close: () => Promise<void>;
     }
@@ -50,13 +50,13 @@ export type OpenCheckStore =
 export interface MailAnswer {
   /** `later`: nothing is wrong, but the server wants a retry. */
   readonly outcome: 'well' | 'later' | 'failed';
-  /** The result and, unless it is well, what to do. */
+  /** The result and, unless all is well, what to do. */
   readonly words: string;
 }
 
 export interface DoctorDeps {
   readonly openStore: () => Promise<OpenCheckStore>;
-  /** Tests the configured mail server without sending. With a recipient it also sends a test mail; `null`: the server was not reached. */
+  /** Tests the mail server without sending. With a recipient, also sends a test email; `testMail` is `null` if none was tried. */
   readonly probeMail: (
     server: SmtpServer,
     recipient: Sensitive<string> | null,
@@ -70,7 +70,7 @@ const advice = (what: string, words: string): Finding => ({ what, verdict: 'advi
 const fault = (what: string, words: string): Finding => ({ what, verdict: 'fault', words });
 
 const mebibyte = 1_048_576;
-/** Room for the store's own reserve and some hundred thousand secrets. */
+/** Room for the store's own reserve and a few hundred thousand secrets. */
 const scarceMebibytes = 1_024;
 const tooFewMebibytes = 64;
 
@@ -92,7 +92,7 @@ function examineDisk({ dataDir }: Settings): Finding {
   return freeMebibytes < scarceMebibytes ? advice('disk', `${words}: make room soon`) : ok('disk', words);
 }
 
-/** `ring`: `null` if the file will be created, `undefined` if it cannot be read. */
+/** Returns a `ring` of `null` if the file will be created, or `undefined` if it cannot be read. */
 function examineKeys({ rootKeysFile, store }: Settings): {
   finding: Finding;
   ring: KeyRing | null | undefined;
@@ -111,7 +111,7 @@ function examineKeys({ rootKeysFile, store }: Settings): {
 
 const nearlyFull = 0.8;
 
-/** `0.95`, `10240`: sizes below ten get decimals. */
+/** Returns sizes such as `0.95` or `10240`: below ten they have decimals. */
 function mebibytesOf(bytes: number): number {
   const size = bytes / mebibyte;
   return size < 10 ? Number(size.toPrecision(2)) : Math.round(size);
@@ -214,7 +214,7 @@ function examineAddress(settings: Settings): Finding {
   return ok('address', baseUrl);
 }
 
-/** The executable unpacks the hash's native code into a file there, and some machines forbid running it. */
+/** The executable unpacks the hash's native code into a file in /tmp, and some machines forbid running it. */
 const tmpAdvice =
   'the runtime must run native code from a file in /tmp: allow that, or set TMPDIR to a folder that allows it';
 
@@ -291,7 +291,7 @@ async function examineSignature(settings: Settings, { resolver }: DoctorDeps): P
     case 'unknown':
       return [advice('signature', `${name} could not be looked up: no name server answers`)];
     case 'no_key':
-      // Without the key no mail is sent, and the mail server's own finding says so.
+      // Without the key no email is sent, and the mail server's own finding reports that.
       return [];
   }
 }

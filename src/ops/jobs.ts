@@ -1,10 +1,10 @@
 /**
  * Background work: the sweeper, the daily check of share domains, and random pauses for work whose timing would leak something.
  *
- * Within 60 s of an erasure no copy is left in the store's files (P10), or the log says that a reader blocks it. Expiry never waits for the
- * sweeper: the store checks it on every read (P8), and a disputed wall clock suspends erasing. Runs never overlap; a fault is logged and
- * retried. A stop waits only briefly for running checks: the next run repeats them. It ends current and later pauses early, so no mail is
- * lost.
+ * Within 60 s of an erasure no copy is left in the store's files (P10), or the log reports that a reader is blocking this. Expiry never
+ * waits for the sweeper: the store checks it on every read (P8), and a disputed wall clock suspends erasing. Runs never overlap; a fault is
+ * logged and the run retried. Shutdown waits only briefly for running checks: the next run repeats them. It ends current and later pauses
+ * early, so no email is lost.
  */
 import type { AccountService } from '../core/accounts/service.ts';
 import { StoreMovedError } from '../core/errors.ts';
@@ -37,7 +37,7 @@ const retryMs = 5_000;
 const promisedMs = 60_000;
 const sliceRecords = 500;
 
-/** Starts immediately, because secrets that expired during downtime are overdue. */
+/** Starts sweeping immediately, because secrets that expired during downtime are overdue. */
 export function startSweeper(deps: SweeperDeps): Sweeper {
   let stopped = false;
   let callOff = (): void => {};
@@ -56,7 +56,7 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
     });
   }
 
-  /** Leaves half of the time to requests, for a third of the promised 60 s; then erasing takes priority, to finish within them. */
+  /** Leaves half of the time to requests for a third of the promised 60 s; then erasing takes priority, to keep that promise. */
   async function sweep(): Promise<void> {
     const startMs = deps.monotonicMs();
     let records = 0;
@@ -80,7 +80,7 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
     if (isDone) nextReportMs = promisedMs;
     else if (waitedMs > promisedMs && waitedMs >= nextReportMs) {
       deps.log({ event: 'scrub_waiting', durationMs: waitedMs });
-      // A program that keeps its place in the log, such as Litestream, does so for as long as it runs.
+      // A program that keeps its place in the store's log, such as Litestream, does so for as long as it runs.
       nextReportMs = 2 * waitedMs;
     }
     return isDone;
@@ -98,7 +98,7 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
     }
   }
 
-  /** Once per change: a doubtful clock is why nothing is swept. */
+  /** Logs each change once: a doubtful clock is why nothing is swept. */
   async function logClock(): Promise<void> {
     const { verdict, aheadSeconds } = deps.store.clock();
     if (verdict === loggedVerdict) return;
@@ -116,7 +116,7 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
     const isDeleted = await attempt('deletions', () => deps.finishDeletions(() => !stopped));
     const isSwept = !stopped && (await attempt('sweep', sweep));
     const isScrubbed = !stopped && (await attempt('scrub', scrub));
-    // Last, so that a mail never delays an erasure.
+    // Last, so that an email never delays an erasure.
     const isNotified = !stopped && (await attempt('notices', deps.sendDueNotices));
     if (!stopped) await deps.checkRoom();
     if (stopped) return;
@@ -143,11 +143,11 @@ export interface DomainCheckerDeps {
   readonly after: After;
 }
 
-/** Keeps out of the way of a start and of the readers who waited for it. */
+/** Stays out of the way of startup and of the readers who waited for it. */
 export const firstRunMs = 30_000;
-/** Each domain is checked daily; this is how late that may be. */
+/** Each domain is checked daily; a check may be this late. */
 export const runIntervalMs = 600_000;
-/** A stop has ten seconds in all, mostly for requests. */
+/** Shutdown gets ten seconds in total, mostly for requests. */
 const stopGraceMs = 1_000;
 
 export function startDomainChecker({ domains, log, after }: DomainCheckerDeps): { stop(): Promise<void> } {
@@ -158,7 +158,7 @@ export function startDomainChecker({ domains, log, after }: DomainCheckerDeps): 
     try {
       await domains.checkDue(stopping.signal);
     } catch (error) {
-      // After the stop the store closes while a late check still runs.
+      // During shutdown the store closes while a late check may still be running.
       if (!stopping.signal.aborted) log({ event: 'fault', where: 'domains', error });
     }
     if (!stopping.signal.aborted) callOff = after(runIntervalMs, start);

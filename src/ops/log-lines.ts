@@ -1,7 +1,7 @@
 /**
  * Everything that can be logged, as a closed set. No value, passphrase, key, token or address can reach a log (P18): a line has no free
- * text, each field has one narrow form that excludes these, and anything else is withheld. Operations are logged by name, never by path or
- * query. An unknown thrown value is reduced to its class, code and place, because libraries quote their arguments in messages.
+ * text, each field has one narrow form that excludes all of these, and anything else is withheld. Operations are logged by name, never by
+ * path or query. An unknown thrown value is reduced to its class, code and place, because libraries quote their arguments in messages.
  */
 import type { AccountId } from '../core/account.ts';
 import type { ServiceEvent } from '../core/events.ts';
@@ -33,7 +33,7 @@ export type LogLine =
   | { readonly event: 'swept'; readonly records: number; readonly durationMs: number }
   /** Erased bytes are still in the store's files because a reader blocks the scrub. */
   | { readonly event: 'scrub_waiting'; readonly durationMs: number }
-  /** The wall clock disagrees with the elapsed time; `clock_agreed`: not any more. */
+  /** The wall clock disagrees with the elapsed time; `clock_agreed` reports that they agree again. */
   | {
       readonly event: 'clock_disputed' | 'clock_unproven';
       readonly direction: 'ahead' | 'behind';
@@ -45,9 +45,9 @@ export type LogLine =
   | { readonly event: 'store_moved' }
   | { readonly event: 'store_awaited'; readonly code: string }
   | { readonly event: 'store_back' }
-  /** New secrets are refused for lack of room, the others still open; or there is room again. */
+  /** New secrets are refused for lack of room, though existing ones still open; or there is room again. */
   | { readonly event: 'storage_full' | 'storage_free' }
-  /** New secrets are wrapped under a root of the changed key file; or the file is unusable, and `mayfly doctor` says why. */
+  /** New secrets are wrapped under a root from the changed key file; or the file is unusable, and `mayfly doctor` says why. */
   | { readonly event: 'root_taken'; readonly kid: number }
   | { readonly event: 'root_keys_refused' }
   | {
@@ -64,7 +64,7 @@ export type LogLine =
       readonly error: unknown;
       readonly requestId?: string;
     }
-  /** A mail that was not accepted: only codes, because the server's words may repeat the address. */
+  /** An email was not accepted. Only codes are logged, because the server's message may repeat the address. */
   | {
       readonly event: 'mail_fault';
       readonly code: string;
@@ -73,9 +73,9 @@ export type LogLine =
     }
   | { readonly event: 'mail_server_lost'; readonly code: string }
   | { readonly event: 'mail_server_back' }
-  /** Without descriptors the process could accept no connection, so it closed idle ones. Raise `ulimit -Hn`. */
+  /** Without free descriptors the process could not accept connections, so it closed idle ones. Raise `ulimit -Hn`. */
   | { readonly event: 'descriptors_used_up' }
-  /** Once: a proxy that is not in `MAYFLY_TRUSTED_PROXIES` forwards requests, so all its visitors count as one client. */
+  /** Logged once: a proxy that is not in `MAYFLY_TRUSTED_PROXIES` forwards requests, so all its visitors count as one client. */
   | { readonly event: 'proxy_untrusted' }
   | { readonly event: 'region_lost' | 'region_back'; readonly region: RegionLabel }
   | { readonly event: 'log_dropped'; readonly records: number };
@@ -111,7 +111,8 @@ const oneOf = (words: readonly string[]): Form => matching(new RegExp(`^(${words
 const operationName = matching(/^[a-z][a-z0-9]{0,7}(\.[a-z_]{1,24}){1,2}$/i);
 
 /**
- * Keys (31 of `[0-9a-z]`), tokens (64 hex digits) and addresses match none: words have at most 24 letters, a request id has 20 hex digits.
+ * Keys (31 of `[0-9a-z]`), tokens (64 hex digits) and addresses match none of these: words have at most 24 letters, and a request id has 20
+ * hex digits.
  */
 const forms = {
   tag: matching(/^[0-9a-f]{8}$/),
@@ -161,14 +162,13 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   domain_checked: { level: 'info', fields: ['account', 'domainState'] },
   signed_up: { level: 'info', fields: ['account'] },
   logged_in: { level: 'info', fields: ['account'] },
-  // No account: it would reveal to the log's reader who has one, and the address is never written.
+  // No account is logged: it would reveal to the log's reader who has one, and the address is never written.
   log_in_refused: { level: 'info', fields: [] },
   locked_out: { level: 'info', fields: ['account', 'by'] },
   password_changed: { level: 'info', fields: ['account', 'by'] },
   account_deleted: { level: 'info', fields: ['account', 'burned'] },
   account_mail_ended: { level: 'info', fields: ['kind', 'state'] },
-  // Events of secrets are logged at `info` already, and a proxy in front logs requests: two lines per request would cost a tenth of its
-  // time.
+  // Secret events are already logged at `info`, and a proxy in front logs requests: two lines per request would cost a tenth of its time.
   request: {
     level: 'debug',
     fields: ['operation', 'method', 'status', 'durationMs', 'requestId', 'account'],
@@ -211,7 +211,7 @@ function kindOf(line: LogLine): Kind {
 }
 
 export function levelOf(line: LogLine): LogLevel {
-  // A large sweep may have slowed answers.
+  // A large sweep may have slowed responses.
   if (line.event === 'swept' && line.records > 10_000) return 'info';
   return line.event === 'request' && line.status >= 500 ? 'warn' : kindOf(line).level;
 }
@@ -240,12 +240,12 @@ function textOf(value: unknown, form: RegExp): string | null {
   return typeof value === 'string' && form.test(value) ? value : null;
 }
 
-/** From `src/` or `node_modules/` on: enough to find the line, without the machine's paths. */
+/** Keeps the path from `src/` or `node_modules/` on: enough to find the line, without the machine's paths. */
 function shorten(path: string): string | null {
   return /(?:^|\/)((?:src|sdk|node_modules)\/[\w@.+/-]{1,150})$/.exec(path)?.[1] ?? null;
 }
 
-/** The stack starts with the message, which could imitate a frame: read only after it. */
+/** The stack starts with the message, which could imitate a frame, so frames are read only after it. */
 function framesOf(error: Error): string[] {
   const stack = error.stack ?? '';
   const start = stack.indexOf(error.message);
@@ -272,7 +272,7 @@ export interface FaultFields {
   readonly [field: string]: string | null | readonly string[];
   readonly error: string;
   readonly code: string | null;
-  /** `SQLiteError SQLITE_FULL`. */
+  /** Such as `SQLiteError SQLITE_FULL`. */
   readonly cause: string | null;
   readonly at: readonly string[];
 }

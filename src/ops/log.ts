@@ -1,7 +1,7 @@
 /**
- * The log: JSON lines through pino. Only the closed set of `log-lines.ts` can be logged (P18). Logging never delays an answer: lines are
+ * The log: JSON lines through pino. Only the closed set of `log-lines.ts` can be logged (P18). Logging never delays a response: lines are
  * written once per turn of the event loop, a reader that stalls or leaves never stalls a request (P24), and lines that do not fit the
- * buffer are dropped and counted. pino takes about 35 ms to load, so it loads after the first answers.
+ * buffer are dropped and counted. pino takes about 35 ms to load, so it loads after the first responses.
  */
 
 import { writeSync } from 'node:fs';
@@ -24,7 +24,7 @@ export interface LoggerDeps {
 }
 
 const rank: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
-/** Longer than a start and its first answers take. */
+/** Longer than startup and the first responses take. */
 const loadDelayMs = 300;
 
 interface HeldLine {
@@ -33,7 +33,7 @@ interface HeldLine {
   readonly fields: Fields;
 }
 
-/** Lines are written later than they happened, so the time is set per line. */
+/** Lines are written later than their events happen, so the time is set per line. */
 interface OpenPino {
   readonly pino: Pino;
   readonly setTime: (timeMs: number) => void;
@@ -45,13 +45,13 @@ async function openPino(level: LogLevel, collect: (text: string) => void): Promi
   let ofMs = Number.NaN;
   const options = {
     level,
-    // Neither process id nor host name: they say nothing about the service.
+    // Neither process id nor host name, which reveal nothing about the service.
     base: null,
     timestamp: () => time,
     formatters: { level: (label: string) => ({ level: label }) },
   };
   const setTime = (timeMs: number): void => {
-    // Lines of one turn mostly share their millisecond.
+    // Lines from one turn usually share a millisecond.
     if (timeMs === ofMs) return;
     ofMs = timeMs;
     time = `,"time":"${new Date(timeMs).toISOString()}"`;

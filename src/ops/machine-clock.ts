@@ -1,12 +1,12 @@
 /**
- * This machine's clocks. The system gives the time since boot (sysinfo(2) on Linux: CLOCK_BOOTTIME, which counts while the machine is
- * suspended), random(4) the id of this boot.
+ * This machine's clocks. The time since boot comes from the system (sysinfo(2) on Linux: CLOCK_BOOTTIME, which counts while the machine is
+ * suspended), and the id of this boot from random(4).
  */
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { type MachineClock, systemClock } from '../core/time.ts';
 
-/** How long to cache the system's answer, which costs more than the rest of reading the time. */
+/** How long to cache the system's answer: fetching it costs more than the rest of reading the time. */
 const freshMs = 250;
 
 function readBootId(): string | null {

@@ -106,7 +106,7 @@ function watchStorage(
     help: 'Size of the store, as MAYFLY_MAX_STORAGE counts it',
     registers,
     async collect() {
-      // A store that does not answer must not block the other series.
+      // A store that does not respond must not block the other series.
       await usedBytes().then(
         (bytes) => this.set(bytes),
         () => this.set(Number.NaN),
@@ -213,14 +213,14 @@ export interface MailWatch {
   onAnswer(): void;
 }
 
-/** Reports the loss of the mail server once, not per mail and attempt, and its return; every other fault immediately. */
+/** Reports the loss of the mail server once, not per email and attempt, and its return; every other fault immediately. */
 export function createMailWatch(log: Log): MailWatch {
   let isReached = true;
   return {
     isReached: () => isReached,
     onFault(fault, trouble) {
       const isLoss = trouble === 'unreachable';
-      // Mails in the queue of a lost server get no answer either.
+      // Emails queued for an unreachable server get no answer either.
       if (!isReached && trouble !== null) return;
       log(isLoss ? { event: 'mail_server_lost', code: fault.code } : { event: 'mail_fault', ...fault });
       if (isLoss) isReached = false;

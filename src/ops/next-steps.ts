@@ -1,7 +1,7 @@
 /**
- * What is still to do on a server for others, printed at each start until it is done, and by the doctor. For the operator's own account it
- * prints a command, not a link: others may read the start's log, which is kept, and a live link in it would open the account to the first
- * reader (`docs/decisions/034-links-handed-over.md`).
+ * The steps left to do on a server meant for others, printed at each start until they are done, and by the doctor. For the operator's own
+ * account, a command is printed, not a link: others may read the startup log, which is kept, and a live link in it would open the account
+ * to the first reader (`docs/decisions/034-links-handed-over.md`).
  */
 import { isIP } from 'node:net';
 import type { Settings } from '../config/read.ts';
@@ -79,7 +79,7 @@ function stepOf(name: StepName, { rootKeysFile }: Settings): Step {
   }
 }
 
-/** In the order to do them; empty for a trial installation. */
+/** Returns the steps in the order to do them; none for a trial installation. */
 export function nextSteps(settings: Settings, facts: SetupFacts): readonly NextStep[] {
   if (isTriedOut(settings) && !facts.isService) return [];
   const { baseUrl, given, smtpServer, mailFrom, signUpIsOpen } = settings;

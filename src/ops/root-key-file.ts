@@ -1,6 +1,6 @@
 /**
  * The key file: the wrapping roots of this installation, as `{"version":1,"roots":[{"kid":1,"key":"<base64url of 32 bytes>","created":"<ISO
- * 8601>"}]}`, readable by its owner alone. Changes are atomic, and only one command at a time makes one.
+ * 8601>"}]}`, readable by its owner alone. Changes are atomic, and only one command at a time can make one.
  */
 import {
   closeSync,
@@ -80,7 +80,7 @@ const keyFile = z
   )
   .transform(({ roots }) => ({ ring: createKeyRing(roots), roots }));
 
-/** Windows has no such bits. */
+/** Windows has no such permission bits. */
 function isOpenToOthers(path: string): boolean {
   return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0;
 }
@@ -118,7 +118,7 @@ interface Owner {
   readonly gid: number;
 }
 
-/** Changes the owner of the descriptor, not of the path: the folder's owner could swap in a symlink. */
+/** Changes the owner by descriptor, not by path, because the folder's owner could swap in a symlink. */
 function writeSynced(path: string, text: string, owner: Owner | null): void {
   const file = openSync(path, 'wx', 0o600);
   try {
@@ -141,7 +141,7 @@ export const newRoot = (kid: number, deps: NewRootDeps): FiledRoot => ({
   created: new Date(deps.wallClockMs()).toISOString(),
 });
 
-/** Written to a new file next to it, so that the key file is never partial. Returns the path. */
+/** Writes to a new file beside the key file, so that the key file is never partial. Returns the new path. */
 function writeBeside(
   path: string,
   roots: readonly FiledRoot[],
@@ -162,14 +162,14 @@ function writeBeside(
 export interface PreparedRootKeys {
   readonly outcome: 'prepared';
   /**
-   * Renames it. If another process has created the file, that one stays and counts: the link fails if the name exists, and never shows
-   * partial content.
+   * Gives the file its final name. If another process has already created that file, it is kept and used: linking fails if the name exists,
+   * and never shows partial content.
    */
   place(): RootKeysReading;
   drop(): void;
 }
 
-/** Does everything that could fail for lack of rights or room, before the creation is announced. */
+/** Does everything that could fail for lack of rights or space before the creation is announced. */
 export function prepareRootKeys(path: string, deps: NewRootDeps): PreparedRootKeys | Refused {
   const cannot = (error: unknown) => refused(`The key file ${path} cannot be created (${codeOf(error)}).`);
   try {
@@ -193,7 +193,7 @@ export function prepareRootKeys(path: string, deps: NewRootDeps): PreparedRootKe
   }
 }
 
-/** Keeps the owner. @throws file system errors */
+/** Replaces the file but keeps its owner. @throws file system errors */
 function replaceRoots(path: string, roots: readonly FiledRoot[], deps: Pick<NewRootDeps, 'random'>): void {
   // An operator may be root, but the server is not.
   const beside = writeBeside(path, roots, deps, statSync(path));
@@ -205,7 +205,7 @@ function replaceRoots(path: string, roots: readonly FiledRoot[], deps: Pick<NewR
   }
 }
 
-/** Left by a command that was killed before the rename: contains roots that may have been retired. */
+/** Removes files left by a command that was killed before the rename, whose roots may have been retired. */
 function removeUnfinished(path: string): void {
   const isUnfinished = new RegExp(`^${RegExp.escape(basename(path))}\\.[0-9a-f]{16}\\.new$`);
   for (const name of readdirSync(dirname(path)))
@@ -214,9 +214,7 @@ function removeUnfinished(path: string): void {
 
 export type RootKeysChange = { readonly outcome: 'changed'; readonly roots: readonly FiledRoot[] } | Refused;
 
-/**
- * Changes the key file, one process at a time: with two, the root of one would be lost, along with every secret already wrapped under it.
- */
+/** Changes the key file, one process at a time: of two, one would lose its root, along with every secret already wrapped under it. */
 export async function changeRootKeys(
   path: string,
   deps: Pick<NewRootDeps, 'random'>,
@@ -238,7 +236,7 @@ export async function changeRootKeys(
   }
 }
 
-/** Resolves symlinks: the link stays, and all names of a file share one lock. */
+/** Resolves symlinks, so that the link is kept and all names of a file share one lock. */
 function targetOf(path: string): string {
   try {
     return realpathSync(path);
@@ -276,7 +274,7 @@ function putInPlace(
   }
 }
 
-/** Equal while the text and permissions stay the same. */
+/** Returns the same value as long as the text and permissions are unchanged. */
 export function versionOfFile(path: string): string {
   try {
     const { dev, ino, size, mode, ctimeNs } = statSync(path, { bigint: true });
@@ -286,7 +284,7 @@ export function versionOfFile(path: string): string {
   }
 }
 
-/** Since it was created or changed; 0 if it is missing or dated in the future. */
+/** Returns the time since the file was created or changed; 0 if it is missing or dated in the future. */
 export function ageOfFileMs(path: string, wallClockMs: () => number): number {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat === undefined ? 0 : Math.max(0, wallClockMs() - stat.ctimeMs);

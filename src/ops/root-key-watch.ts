@@ -29,12 +29,12 @@ export interface RootKeyWatch {
 export function watchRootKeys(deps: RootKeyWatchDeps): RootKeyWatch {
   const { path, ring, store, log, after, readFile = readRootKeys } = deps;
   let verified = ring;
-  /** As last read, not yet verified: good for finding roots, never for wrapping. */
+  /** The file as last read, not yet verified: used to find roots, never to wrap. */
   let filed = ring;
   let { current } = ring;
   let readVersion = versionOfFile(path);
   let taken = readVersion;
-  /** Logged once per file version, which is reread until it can be used. */
+  /** The file version last refused: logged once, but reread until it can be used. */
   let refusedAt: string | null = null;
   let stopped = false;
   let running: Promise<void> = Promise.resolve();
@@ -43,7 +43,7 @@ export function watchRootKeys(deps: RootKeyWatchDeps): RootKeyWatch {
   function read(): KeyRing | null {
     const version = versionOfFile(path);
     const reading = readFile(path);
-    // Perhaps temporary, such as no free file descriptor: the next lookup tries again.
+    // The failure may be temporary, such as a lack of file descriptors: the next look-up tries again.
     if (reading.outcome !== 'read') return null;
     readVersion = version;
     filed = reading.ring;
@@ -73,7 +73,7 @@ export function watchRootKeys(deps: RootKeyWatchDeps): RootKeyWatch {
 
   function poll(): void {
     running = take()
-      // The store does not answer: the file was not taken, so the next poll tries again.
+      // The store did not respond, so the file was not taken, and the next poll tries again.
       .catch((error: unknown) => log({ event: 'fault', where: 'keys', error }))
       .then(() => {
         if (!stopped) callOff = after(rootKeysPollMs, poll);
@@ -90,7 +90,7 @@ export function watchRootKeys(deps: RootKeyWatchDeps): RootKeyWatch {
       },
       find(kid) {
         const root = findKnown(kid);
-        // Another process has re-wrapped a secret under a root that was added since the last read.
+        // Another process may have re-wrapped a secret under a root that was added since the last read.
         if (root !== null || versionOfFile(path) === readVersion) return root;
         read();
         return findKnown(kid);

@@ -1,7 +1,7 @@
 /**
- * The wrapping roots against the store: checked at the start, added and retired. With a wrong, damaged, lost or world-readable key file, a
- * start refuses to serve and says what to do (P12). A new file is created only for a store that has never held a secret, and is on disk
- * before the first is wrapped. A root wraps nothing before the store has its check.
+ * Checks the wrapping roots against the store at startup, and adds and retires them. With a wrong, damaged, lost or world-readable key
+ * file, the server refuses to serve and says what to do (P12). A new file is created only for a store that has never contained a secret,
+ * and is on disk before the first secret is wrapped. A root wraps nothing until the store has its check.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { RootStore, RotationStore } from '../core/ports/roots.ts';
@@ -19,14 +19,14 @@ import {
   restore,
 } from './root-key-file.ts';
 
-/** A store that was never served has neither checks nor secrets. Accounts do not count: no root wraps them. */
+/** A store that has never been served has neither checks nor secrets. Accounts do not count: no root wraps them. */
 async function hasServed(store: RootStore): Promise<boolean> {
   return (await store.findRootCheck(1)) !== null || (await store.rootKidsInUse()).length > 0;
 }
 
 /**
- * Whether the ring has the roots that this store was written with. Changes nothing.
- * @param ring `null`: no key file, which is fine if the store has never served
+ * Checks that the ring has the roots that this store was written with. Changes nothing.
+ * @param ring `null` if there is no key file, which is fine if the store has never served
  */
 export async function compareRoots(
   ring: KeyRing | null,
@@ -52,7 +52,7 @@ export async function compareRoots(
   return { outcome: 'same' };
 }
 
-/** As `compareRoots`, and refuses an old copy, under whose newest root the store takes no more secrets. */
+/** Does the same as `compareRoots`, and refuses an old copy, under whose newest root the store takes no more secrets. */
 export async function compareRootsToServe(
   ring: KeyRing | null,
   path: string,
@@ -68,7 +68,7 @@ export async function compareRootsToServe(
 }
 
 function judgeRoot(root: RootKey, kept: Uint8Array | null, isInUse: boolean): string | null {
-  // The check is stored before the first secret is wrapped, so secrets without one may be under any root.
+  // The check is stored before the first secret is wrapped, so secrets without a check may be under any root.
   if (kept === null)
     return isInUse ? `the store has secrets under root ${root.kid} but no check for it` : null;
   const own = rootCheck(root);
@@ -76,7 +76,7 @@ function judgeRoot(root: RootKey, kept: Uint8Array | null, isInUse: boolean): st
   return `root ${root.kid} is not the one that this store was written with`;
 }
 
-/** As `compareRootsToServe`, and stores the checks of new roots: afterwards the ring may wrap secrets. */
+/** Does the same as `compareRootsToServe`, and stores the checks of new roots. Afterwards the ring may wrap secrets. */
 export async function verifyRoots(
   ring: KeyRing,
   path: string,
@@ -85,7 +85,7 @@ export async function verifyRoots(
   const compared = await compareRootsToServe(ring, path, store);
   if (compared.outcome === 'refused') return compared;
   for (const root of ring.all) {
-    // Another node may have added one since: the stored check decides, not the one read before.
+    // Another node may have added a check since: the stored one decides, not the one read earlier.
     const problem = judgeRoot(root, await store.addRootCheck(root.kid, rootCheck(root)), false);
     if (problem !== null) return refused(`The key file ${path}: ${problem}. ${restore}.`);
   }
@@ -114,7 +114,7 @@ async function makeFirst(
     const copy = deps.isShared ? 'Another node may have it: copy that node’s key file here. ' : '';
     return refused(`The key file ${path} is missing. ${copy}${restore}.`);
   }
-  // Before asking the store, which says yes only once: failing to write the folder after that would be final.
+  // Before asking the store, which agrees only once: failing to write to the folder after that would be final.
   const prepared = prepareRootKeys(path, deps);
   if (prepared.outcome === 'refused') return prepared;
   if (await store.mayMakeRoots()) return prepared.place();
@@ -140,8 +140,8 @@ export async function openRootKeys(
 }
 
 /**
- * Creates the key file of a store that has never served, by the operator's command: nodes that share it need one before they start.
- * @param store `null`: not created yet
+ * Creates the key file of a store that has never served, on the operator's command: nodes that share the store need it before they start.
+ * @param store `null` if it has not been created yet
  */
 export async function createRoots(
   path: string,
@@ -157,7 +157,7 @@ export async function createRoots(
     );
   const prepared = prepareRootKeys(path, deps);
   if (prepared.outcome === 'refused') return prepared;
-  // From now on a node without a file creates none; whether one already has shows at its start.
+  // From now on no node without a key file creates one; if one already has, that shows when it starts.
   await store?.mayMakeRoots();
   const made = prepared.place();
   return made.outcome === 'read' ? { outcome: 'made' } : refused(`The key file ${path} cannot be read.`);
@@ -165,7 +165,7 @@ export async function createRoots(
 
 type ReadFile = Extract<ReturnType<typeof readRootKeys>, { outcome: 'read' }>;
 
-/** The store has the new root's check, so no other node can use its key id. */
+/** Returns a root whose check the store has, so no other node can use its key id; `null` if no id is left. */
 async function drawRoot(file: ReadFile, store: RootStore, deps: NewRootDeps): Promise<FiledRoot | null> {
   for (let kid = file.ring.current.kid + 1; kid <= 0xffff; kid += 1) {
     const root = newRoot(kid, deps);
@@ -187,8 +187,8 @@ export function addRoot(path: string, store: RootStore, deps: NewRootDeps): Prom
 }
 
 /**
- * Removes older roots without secrets from the key file. They are closed first, so that none is added in between; servers must have loaded
- * the current root by now, or they cannot store anything.
+ * Removes older roots without secrets from the key file. They are closed first, so that no secret is added in between. Servers must already
+ * have loaded the current root, or they cannot store anything.
  */
 export function retireRoots(
   path: string,

@@ -1,8 +1,8 @@
 /**
- * The slow hash of passphrases, argon2id, and the queue in front of it (P21, P24); and the bcrypt hash that is stored.
+ * The slow hash of passphrases (argon2id), the queue in front of it (P21, P24), and the bcrypt hash that is stored.
  *
- * argon2id runs off the main thread, at OWASP's first recommendation: 19 MiB, t = 2, p = 1, with so few at a time that a core stays free.
- * bcrypt hashes its output and decides nothing, so it runs at its least cost and outside the queue
+ * argon2id runs off the main thread, at OWASP's first recommendation: 19 MiB, t = 2, p = 1, with so few at a time that a core remains free.
+ * bcrypt hashes its output and decides nothing, so it runs at minimum cost and outside the queue
  * (`docs/decisions/003-commitment-decides.md`).
  *
  * Creations and proofs wait in separate lines, so neither takes the other's places; a client gets only its share of a line, and clients
@@ -17,10 +17,10 @@ import type { PassphraseHasher } from '../core/ports/passphrases.ts';
 
 export interface QueueLimits {
   readonly maxInFlight: number;
-  /** In each of the two lines. */
+  /** Limit for each of the two lines. */
   readonly maxWaiting: number;
   readonly maxWaitingPerClient: number;
-  /** For all clients of one IPv6 /48, which anyone can get. */
+  /** Limit for all clients of one IPv6 /48, which anyone can get. */
   readonly maxWaitingPerNetwork: number;
   readonly maxProofsInARow: number;
 }
@@ -32,10 +32,10 @@ export interface HashQueue {
 
 type Enter = () => void;
 
-/** The /48 of an IPv6 prefix; every other client is its own. */
+/** Returns the /48 of an IPv6 prefix; any other client is a network by itself. */
 const networkOf = (client: string): string => client.split(':', 3).join(':');
 
-/** Its clients take turns, in the map's order. */
+/** A line whose clients take turns, in the map's order. */
 class Line {
   readonly #waiting = new Map<string, Enter[]>();
   #length = 0;
@@ -127,7 +127,7 @@ const argon2id = 2;
 const bcryptCost = 4;
 const bcryptMaxBytes = 72;
 
-/** A full line takes at most three seconds on two cores. */
+/** A full line clears in at most three seconds on two cores. */
 export function hashLimitsFor(cores: number): QueueLimits {
   return {
     maxInFlight: Math.max(2, cores - 1),
@@ -139,7 +139,7 @@ export function hashLimitsFor(cores: number): QueueLimits {
 }
 
 function assertFitsBcrypt(input: string): void {
-  // bcrypt would cut it, and end it at a NUL: then not every byte would count (P15).
+  // bcrypt would truncate a longer input, or one with a NUL, so not every byte would count (P15).
   if (!/^[\x21-\x7e]+$/.test(input) || input.length > bcryptMaxBytes)
     throw new RangeError('not an input for bcrypt');
 }

@@ -1,6 +1,6 @@
 /**
- * What a started server or router prints, and sentences that the doctor shares: where to open it, where the secrets are, what to back up,
- * and that kept mail contains live links (the one exception to P9). No secret setting is included.
+ * The words that a server or router prints once started, and sentences shared with the doctor: where to open it, where the secrets are,
+ * what to back up, and that saved mail contains live links (the only exception to P9). No secret setting is included.
  */
 
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const units = [
   ['minute', 60],
 ] as const;
 
-/** `30 days`, `8 hours`, `6 minutes`: in the largest unit that fits, rounded. */
+/** Returns a span such as `30 days`, `8 hours` or `6 minutes`, rounded, in the largest unit that fits. */
 export function spanWords(seconds: number): string {
   const [name, size] = units.find(([, unit]) => seconds >= unit) ?? ['second', 1];
   const count = Math.round(seconds / size);
@@ -29,7 +29,7 @@ export const clockOwner = (isOnServer: boolean): string =>
   isOnServer ? 'the PostgreSQL server' : 'this machine';
 
 /**
- * What is wrong and what to do; `null`: the clocks agree.
+ * Returns what is wrong and what to do; `null` if the clocks agree.
  * @param isOnServer whether the store uses the clock of a database server
  */
 export function clockProblem({ verdict, aheadSeconds }: ClockReport, isOnServer: boolean): string | null {
@@ -59,7 +59,7 @@ function isPrivate({ host }: Pick<Settings, 'host'>): boolean {
   return isLoopbackHost(host.toLowerCase());
 }
 
-/** Continues `links …` if those who can connect cannot open them; `null` if they can, or the operator has set the base URL. */
+/** Continues `links …` if people who can connect cannot open them; `null` if they can, or if the operator has set the base URL. */
 export function unreachableLinks(settings: ReachSettings): string | null {
   if (!isLoopbackUrl(settings.baseUrl) || isPrivate(settings) || settings.given.has('baseUrl')) return null;
   return `point to ${settings.baseUrl}, which is only this machine, but others can connect (HOST is ${settings.host}): set MAYFLY_BASE_URL to the address that they use`;
@@ -78,9 +78,9 @@ function closingReason(settings: ReachSettings): string {
   return `${settings.given.has('baseUrl') ? 'MAYFLY_BASE_URL' : 'the address of MAYFLY_REGION'} is not localhost`;
 }
 
-/** The database server, as found at the start. */
+/** The database server, as found at startup. */
 export interface StoreServer {
-  /** Its address, without a password. */
+  /** The server's address without the password. */
   readonly shown: string;
   /** Where a commit must be before it counts. */
   readonly durability: 'single' | 'synchronous' | 'engine';
@@ -96,15 +96,13 @@ export interface StartFacts {
   readonly hasNewKeys: boolean;
   /** Whether another server was already using the data folder. */
   readonly isSecondServer: boolean;
-  /** `null`: the embedded store. */
+  /** `null` for the embedded store. */
   readonly server: StoreServer | null;
-  /** The store's verdict on the wall clock. */
   readonly clock: ClockReport;
-  /** Whether new secrets are refused for lack of room. */
   readonly isStorageFull: boolean;
 }
 
-/** Appended to a sender that no mail server can answer to; else `''`. */
+/** Returns words to append to a sender that no mail server can answer; otherwise `''`. */
 export function senderAdvice(mailFrom: string): string {
   return mailFrom.endsWith('@mayfly.invalid') ? ', which does not exist: set MAYFLY_MAIL_FROM' : '';
 }
@@ -114,7 +112,6 @@ function mailWords({ smtpServer, mailFrom, dataDir }: Settings): string {
   return `saved in ${join(dataDir, 'outbox')}, for trials: the files contain live links. Set MAYFLY_SMTP_URL to send it`;
 }
 
-/** Whether DKIM is set up without a mail server. */
 export function isUnsigned({ dkimDomain, smtpServer }: Settings): boolean {
   return dkimDomain !== null && smtpServer === null;
 }

@@ -1,6 +1,6 @@
 /**
- * Whether the store works, and whether it has room for new secrets (P21, P23). Logs the cause of an outage once, and its end. Anything but
- * an outage is a bug, and ends the process.
+ * Watches whether the store works and has room for new secrets (P21, P23). Logs the cause of an outage once, and its end. Anything but an
+ * outage is a bug, and ends the process.
  */
 import { ServiceError, StoreMovedError } from '../core/errors.ts';
 import type { RoomStore, SecretStore } from '../core/ports/secrets.ts';
@@ -8,7 +8,7 @@ import type { After } from '../core/time.ts';
 import type { Log } from './log.ts';
 
 export interface StoreWatchDeps {
-  /** Resolves if secrets can be read and burned now, else rejects with the cause. @param isDoubted whether the last try failed */
+  /** Resolves if secrets can be read and burned now; otherwise rejects with the cause. @param isDoubted whether the last try failed */
   readonly assertAble: (isDoubted: boolean) => Promise<void>;
   /** How long an outage may last before it counts: long enough for a failover. */
   readonly patienceMs: number;
@@ -19,14 +19,14 @@ export interface StoreWatchDeps {
 
 export interface StoreWatch {
   isAble(): boolean;
-  /** Whether another process holds the embedded store. */
+  /** Whether another process has locked the embedded store. */
   isLocked(): boolean;
   stop(): void;
 }
 
 export const storePollMs = 1_000;
 
-/** The code of the first cause: SQLite's, PostgreSQL's or the system's. */
+/** Returns the code of the first cause: SQLite's, PostgreSQL's or the system's. */
 export function outageCodeOf(error: unknown): string {
   let code = 'UNAVAILABLE';
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

@@ -1,4 +1,4 @@
-/** Common passwords, and words for passphrases; loaded at first use (about 40 ms), not at the start. */
+/** Common passwords, and words for passphrases; loaded at first use (about 40 ms), not at startup. */
 import type { IsCommonPassword, WordList } from '../core/ports/passphrases.ts';
 
 async function load() {
@@ -13,7 +13,7 @@ function lists(): ReturnType<typeof load> {
   return loading;
 }
 
-/** In the list, with or without the digits and signs around its letters, a repetition of such a text, or tiny. */
+/** Whether a password is listed, with or without the digits and signs around its letters, repeats such a text, or is tiny. */
 export const isCommonPassword: IsCommonPassword = async (password) => {
   const { common } = await lists();
   const lower = password.toLowerCase();
@@ -21,7 +21,7 @@ export const isCommonPassword: IsCommonPassword = async (password) => {
   return [lower, unit, lettersOf(lower), lettersOf(unit)].some((text) => common.has(text)) || isTiny(unit);
 };
 
-/** From the first letter to the last: `password` of `!!password123`. A loop, because a regular expression would backtrack. */
+/** Returns the text from its first letter to its last: `password` of `!!password123`. A regular expression would backtrack. */
 function lettersOf(text: string): string {
   const characters = [...text];
   const isLetter = (character: string) => /\p{L}/u.test(character);
@@ -29,15 +29,15 @@ function lettersOf(text: string): string {
   return first === -1 ? '' : characters.slice(first, characters.findLastIndex(isLetter) + 1).join('');
 }
 
-/** The repeated part: `abc` of `abcabcabc`; without repetition, the whole text. */
+/** Returns the repeated part, such as `abc` of `abcabcabc`; without repetition, the whole text. */
 function repeatedUnit(text: string): string {
   return text.slice(0, `${text}${text}`.indexOf(text, 1));
 }
 
-/** Even repeated, so few characters are soon tried. */
+/** Even repeated, so few characters are soon guessed. */
 function isTiny(unit: string): boolean {
   return [...unit].length <= 4;
 }
 
-/** The EFF's large list: 12.9 bits a word. */
+/** The EFF's large list: 12.9 bits per word. */
 export const dicewareWords: WordList = async () => (await lists()).diceware;

@@ -1,7 +1,7 @@
 /** For terminals of 80 columns. */
 const columns = 80;
 
-/** Indents all lines but the first; words longer than a line, such as an address, stay whole. */
+/** Wraps words and indents all lines but the first. Words longer than a line, such as addresses, remain whole. */
 export function wrapWords(words: string, indent: string): string {
   const lines = [''];
   for (const word of words.split(' ')) {
