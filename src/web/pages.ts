@@ -45,7 +45,7 @@ interface PageDeps
 
 const formRoomBytes = 16_384;
 
-/** Serves every address of `routes.ts` below the base URL's path, and an error page for any other. */
+/** Serves every address in `routes.ts` under the base URL's path, and an error page for any other. */
 export function createPages(deps: PageDeps): Serve {
   const site = siteOf(deps);
   return createPagePipeline(site, pageRoutes(deps, site));

@@ -1,6 +1,6 @@
 /**
- * The pages' side of the pipeline (`http/pipeline.ts`): brand, session, checks that a form is ours and this session's, and a page for every
- * refusal. Share domains have no sessions and serve none of the site's own pages.
+ * The pages' side of the pipeline (`http/pipeline.ts`): brand, session, checks that a form came from our page and this session, and a page
+ * for every refusal. Share domains have no sessions and serve none of the site's own pages.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { domainToUnicode } from 'node:url';
@@ -64,7 +64,7 @@ export interface Site extends Observers {
   readonly uploadCapBytes: number;
   readonly href: Href;
   readonly origin: string;
-  /** `''`, or `/path`. */
+  /** Either `''` or `/path`. */
   readonly basePath: string;
   readonly accounts: Pick<AccountService, 'openSession'>;
   readonly sessionCookie: SessionCookie;
@@ -91,13 +91,13 @@ class Visit extends Call<PageTarget> {
   readonly page: PageRoute | null;
   readonly query: URLSearchParams;
   readonly cookies: string;
-  /** The raw `Host` header; `''` without one. */
+  /** The raw `Host` header; `''` if absent. */
   readonly host: string;
   frame: Frame;
   signedIn: SignedIn | null = null;
   sessionFault: { readonly error: unknown } | null = null;
   newCookie: string | null = null;
-  /** The page itself may answer problems from now on. */
+  /** Once `true`, the page itself may respond to problems. */
   isOwnForm = false;
   pageRequest: PageRequest | null = null;
 
@@ -179,7 +179,6 @@ function localeOf(site: Site, visit: Omit<Visit, 'frame'>, domain: string | null
   });
 }
 
-/** This page's address without `lang`. */
 function hereOf(path: string, query: URLSearchParams): string {
   const rest = new URLSearchParams(query);
   rest.delete('lang');
@@ -190,7 +189,7 @@ function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** Brand and session come first, so that every answer, even a refusal, has their style and language. */
+/** Loads brand and session first, so that every response, even a refusal, has the right style and language. */
 async function prepare(visit: Visit, site: Site): Promise<void> {
   const { page } = visit;
   if (page?.isFile === true) return;
@@ -199,7 +198,7 @@ async function prepare(visit: Visit, site: Site): Promise<void> {
   if (page?.isSignIn === true && visit.signedIn === null) bindToBrowser(visit, site);
 }
 
-/** Share domains have their owner's brand, and their language unless the reader has one. */
+/** Applies a share domain's brand, and its language unless the reader has chosen one. */
 async function applyBrand(visit: Visit, site: Site): Promise<void> {
   const { brand, domain } = await site.hostBrands.of(visit.host);
   if (domain === null) return;
@@ -211,7 +210,7 @@ async function applyBrand(visit: Visit, site: Site): Promise<void> {
   };
 }
 
-/** Looks up the session, whose account sets the language. `admit` raises a fault once the page is known. */
+/** Looks up the session, whose account sets the language. If this fails, `admit` throws the error later. */
 async function recognise(visit: Visit, site: Site): Promise<void> {
   const token = site.sessionCookie.in(visit.cookies);
   if (token === '') return;
@@ -227,7 +226,7 @@ async function recognise(visit: Visit, site: Site): Promise<void> {
   visit.frame = { ...visit.frame, messages, visitor: { username: caller.account.username }, formToken };
 }
 
-/** Binds a form, shown or sent, to this browser. */
+/** Binds a sign-in form, shown or submitted, to this browser. */
 function bindToBrowser(visit: Visit, { signInTokenOf }: Site): void {
   const { formToken, cookie } = signInTokenOf(visit.cookies);
   visit.frame = { ...visit.frame, signInToken: formToken };
@@ -241,7 +240,7 @@ function admit(visit: Visit, { page, action }: PageTarget, site: Site): SideAdmi
     return { kind: 'refused', problem: { problem: 'cross_site' } };
   }
   visit.isOwnForm = true;
-  // Not before the page can return the form: a store that does not answer must not lose what was typed.
+  // Not thrown until the page can return the form: an unresponsive store must not lose what was typed.
   if (visit.sessionFault !== null && page.needsNoSession !== true) throw visit.sessionFault.error;
   assertAllowed(visit.countAnother());
   if (action.needsAccount !== true || visit.signedIn !== null) return visit.caller;
@@ -279,7 +278,7 @@ function toPageRequest(visit: Visit, page: PageRoute): PageRequest {
   };
 }
 
-/** A form acts for the session that got it; without one, a sign-in form acts for its browser. */
+/** Checks that the form was issued to this session or, for a sign-in form without one, to this browser. */
 async function demandOwnSession(visit: Visit, target: PageTarget): Promise<void> {
   const sent = (await pageRequestOf(visit, target).form()).text(formTokenField);
   const { formToken, signInToken } = visit.frame;
@@ -295,7 +294,7 @@ async function handle(visit: Visit, target: PageTarget, staticPages: StaticPages
   const { page, action } = target;
   const { brand, messages, href } = visit.frame;
   const request = pageRequestOf(visit, target);
-  // The page would repeat another spelling of the address (`/%61bout`).
+  // The cached page would repeat another spelling of its address (`/%61bout`).
   const isPlain = visit.rawQuery === '' && visit.path === href(page.name, request.key);
   const isStatic = action.isStatic === true && action === page.get && visit.signedIn === null && isPlain;
   if (!isStatic) return action.handle(request);
@@ -305,7 +304,7 @@ async function handle(visit: Visit, target: PageTarget, staticPages: StaticPages
 
 const ofKeys = /^\/(?:secret|receipt|private)\//;
 
-/** An unknown key may belong to another region; its form alone decides (P17). */
+/** Redirects if an unknown key belongs to another region. We decide from its format alone (P17). */
 function orElsewhere(
   { page, request, path, rawQuery, match }: Visit,
   reply: PageReply,
@@ -322,8 +321,8 @@ function orElsewhere(
 const ticketForm = /^([0-9a-f]{64})[_-]*[^\w-]/;
 
 /**
- * Repairs a damaged link if only one can be meant. The browser keeps what follows `#`; only the page's script can move a fragment out of
- * the path.
+ * Repairs a damaged link if it can only mean one address. The browser keeps the part after `#`; only the page's script can move a fragment
+ * out of the path.
  */
 function orMended({ request, frame, path, page, match }: Visit, reply: PageReply, site: Site): PageReply {
   if (reply.status !== 404 || !isSafe(request.method)) return reply;
@@ -355,7 +354,7 @@ const passing: ReadonlySet<PageProblem['problem']> = new Set([
   'stale_form',
 ]);
 
-/** For temporary problems, the page itself answers, so that a form is not lost. */
+/** Lets the page respond to a temporary problem, so that no form is lost. Returns `null` if it cannot. */
 function recover(visit: Visit, problem: PageProblem): Promise<PageReply> | null {
   const target = visit.endpoint?.target;
   if (target === undefined || !visit.isOwnForm) return null;
@@ -367,9 +366,10 @@ function recover(visit: Visit, problem: PageProblem): Promise<PageReply> | null 
 }
 
 /**
- * Answers for what a share domain does not serve; `null` if the route does. Another's host never shows account pages or accepts their
- * forms; redirects to the site use the configuration (P20). Links open on every share domain, even if only its owner may share.
- * @throws RequestProblem `not_found` for what a share domain does not have
+ * Returns the response to what a share domain does not serve, or `null` if it does. Someone else's host never shows account pages or
+ * accepts their forms; redirects to the site use the configuration (P20). Links open on every share domain, even if only its owner may
+ * share.
+ * @throws RequestProblem `not_found` for a form that share domains do not have
  */
 function answerOnShareDomain(visit: Visit, route: PageRoute, site: Site): PageReply | null {
   const { frame } = visit;
@@ -386,10 +386,10 @@ function answerOnShareDomain(visit: Visit, route: PageRoute, site: Site): PageRe
   return pageReply(isPost ? 403 : 200, page);
 }
 
-/** Uses the registered name, never the request's spelling (P20). */
+/** Shows the registered name, never the request's spelling (P20). */
 const DomainClosedPage: FC<{ frame: Frame; domain: BrandedDomain }> = ({ frame, domain }) => {
   const { say } = frame.messages;
-  // Keeps the name's order in right-to-left text.
+  // Isolates the name from right-to-left text around it.
   const name = `\u2068${domainToUnicode(domain.name)}\u2069`;
   return (
     <MessagePage

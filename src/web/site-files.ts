@@ -20,7 +20,7 @@ import {
 } from './kit/page.ts';
 import type { Href, RouteName } from './kit/routes.ts';
 
-/** Addresses with keys are off limits. */
+/** Crawlers must not visit addresses that contain keys. */
 const closedToRobots = ['/secret/', '/receipt/', '/private/', '/sign-up/', '/reset/', '/account', '/api/'];
 
 interface SiteFilesDeps {
@@ -35,7 +35,7 @@ interface SiteFilesDeps {
   readonly clock: Clock;
 }
 
-// These addresses are well known, so they contain no hash.
+// Well-known addresses contain no content hash, so responses are cached only briefly.
 const forADay = { 'cache-control': 'public, max-age=86400' };
 const forAnHour = { 'cache-control': 'public, max-age=3600' };
 
@@ -81,14 +81,14 @@ function findAppIcon(name: string): SiteFile | null {
   return { bytes: new Uint8Array(Buffer.from(text, 'base64')), gzipped: null, type: 'image/png' };
 }
 
-/** With another logo, phones use a picture of the page instead. */
+/** Responds with "not found" for a custom logo: phones then use a screenshot of the page. */
 function touchIcon({ frame }: PageRequest): PageReply {
   const file = frame.brand.logo === null ? findAppIcon('app-180.png') : null;
   if (file === null) throw new RequestProblem({ problem: 'not_found' });
   return { status: 200, content: { kind: 'file', file }, headers: forADay };
 }
 
-/** W3C Web Application Manifest. It opens in the browser, because people recognise a link by its address. */
+/** Returns the W3C Web Application Manifest. The app opens in the browser, because people recognise a link by its address. */
 function manifest({ frame }: PageRequest): PageReply {
   const { brand, href, domain, messages } = frame;
   if (domain !== null) throw new RequestProblem({ problem: 'not_found' });
@@ -121,7 +121,7 @@ function iconsOf({ brand: { logo }, href }: Frame) {
   ];
 }
 
-/** Less than a year, as RFC 9116 §2.5.5 recommends; counted from today, so that a running installation is never stale. */
+/** Less than a year, as RFC 9116 §2.5.5 recommends. Counted from today, so that a running installation's file never expires. */
 const validDays = 180;
 const daySeconds = 86_400;
 
@@ -165,14 +165,14 @@ function fileNamed(
   };
 }
 
-/** Programs come from the installation's own host only. */
+/** Serves a program from the installation's own host only. */
 function packageAt(name: RouteName, download: DownloadName, { findDownload }: SiteFilesDeps): PageRoute {
   const handle = async (): Promise<PageReply> => {
     const found = await findDownload(download);
     if (found === null) throw new RequestProblem({ problem: 'not_found' });
     const { bytes, sha256 } = found;
     const file = { bytes, gzipped: null, type: 'application/gzip' };
-    // The address outlives the version, so npm must check for changes.
+    // Every version has the same address, so npm must check for changes.
     const headers = {
       'cache-control': 'public, no-cache',
       'content-length': `${bytes.length}`,

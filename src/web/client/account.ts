@@ -1,4 +1,4 @@
-/** `button[data-shows="SELECTOR"]` shows a password as it is typed. Menus close with Escape or a press elsewhere. */
+/** `button[data-shows="SELECTOR"]` shows or hides a typed password. Menus close on Escape or a press elsewhere. */
 import { find } from './dom.ts';
 
 function beginShowing(button: HTMLButtonElement): void {
@@ -12,7 +12,7 @@ function beginShowing(button: HTMLButtonElement): void {
     field.type = field.type === 'text' ? 'password' : 'text';
   };
   button.addEventListener('click', turn);
-  // Browsers would keep the text of a visible field as a suggestion.
+  // Browsers would remember the text of a visible field as a suggestion.
   field.form?.addEventListener('submit', () => {
     if (field.type === 'text') turn();
   });

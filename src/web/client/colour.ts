@@ -1,4 +1,4 @@
-/** Keeps a colour's text and its picker, `input[data-colour="SELECTOR of the text"]`, equal. An invalid text resets the picker. */
+/** Keeps a colour's text and its picker, `input[data-colour="SELECTOR of the text"]`, in sync. Invalid text resets the picker. */
 import { find } from './dom.ts';
 
 for (const picker of document.querySelectorAll<HTMLInputElement>('input[data-colour]')) {

@@ -1,11 +1,11 @@
 /**
- * Buttons that copy or share a text. `<button type="button" hidden data-copy="SELECTOR" data-copied="Copied">` copies the element's text:
- * for two seconds it is `.is-copied` and its `<span>` says `data-copied`. The status `#copied` announces the result in its `data-copied`
- * or `data-failed`, and is visible only while `.failed`. Only a press copies, and nothing reads the clipboard.
+ * Buttons that copy or share a text. `<button type="button" hidden data-copy="SELECTOR" data-copied="Copied">` copies the element's text.
+ * For two seconds, the button has the class `is-copied` and its `<span>` shows `data-copied`. The status `#copied` announces its own
+ * `data-copied` or `data-failed`, and is visible only with the class `failed`. Only a press copies, and nothing reads the clipboard.
  */
 const shownMs = 2_000;
 
-/** The exact texts of fields: a field turns CR and CR LF into LF, and cannot hold NUL. */
+/** The exact texts of fields, because a field turns CR and CR LF into LF and cannot contain NUL. */
 export const exactTexts = new Map<Element, string>();
 
 async function copy(source: Element): Promise<boolean> {
@@ -34,7 +34,7 @@ function confirming(button: HTMLButtonElement): () => void {
   };
   return () => {
     clearTimeout(timer);
-    // Keeps its neighbours in place, and the page from widening on a phone that is turned.
+    // Keeps the button's neighbours in place, and the page from widening when a phone is rotated.
     button.style.minInlineSize = `min(100%, ${button.offsetWidth}px)`;
     show(true);
     timer = setTimeout(show, shownMs, false);
@@ -67,12 +67,12 @@ export function beginCopying(within: ParentNode = document): void {
   }
 }
 
-/** Shows a hidden button that shares with another app, where the system can. @param data read at each press */
+/** Shows a hidden button that shares with another app, if the system can. @param data read at each press */
 export function offerSharing(button: HTMLButtonElement | null, data: () => ShareData): void {
   if (button === null || typeof navigator.share !== 'function') return;
   button.hidden = false;
   button.addEventListener('click', () => {
-    // Closing the system's dialog rejects too.
+    // Closing the system's dialog also rejects the promise.
     navigator.share(data()).catch(() => {});
   });
 }

@@ -1,10 +1,10 @@
-/** Looked up at each use: an answer may replace the whole page. */
+/** Looks up an element at each use: a response may replace the whole page. */
 export function find<Kind extends HTMLElement>(selector: string, kind: new () => Kind): Kind | null {
   const found = document.querySelector(selector);
   return found instanceof kind ? found : null;
 }
 
-/** A message for a count, in the page's language. @param forms its plural forms, as JSON */
+/** Returns the message for a count in the page's language. @param forms its plural forms, as JSON */
 export function countText(forms: string | undefined, count: number): string {
   const { lang } = document.documentElement;
   const texts = JSON.parse(forms ?? '{}') as Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 /**
- * The pages of a gone secret and of a damaged link. A mail filter may have escaped the `#`, which makes the fragment part of the path:
- * this moves it behind the `#` again, where no server gets it.
+ * The pages for a gone secret and a damaged link. A mail filter may have escaped the `#`, making the fragment part of the path. This script
+ * moves it back behind the `#`, where no server receives it.
  */
 import { parseLink, secretLink } from '../../protocol/link.ts';
 import { beginTelling } from './copying.ts';

@@ -1,8 +1,8 @@
 /**
  * The share form hands two things to the receipt, which shows them once: the half of the link that only this browser knows, and the
- * passphrase. They travel in the receipt's history entry in this tab (`history.state`, HTML §7.4), so no address, list of visited pages
- * or request holds them. The receipt removes them when it loads; an end-to-end link's half it keeps until the link was copied, shared or
- * shown as a QR code, because phones discard a tab while its owner looks up the recipient.
+ * passphrase. They travel in the receipt's history entry in this tab (`history.state`, HTML §7.4), so no address, list of visited pages or
+ * request contains them. The receipt removes them when it loads. For an end-to-end link, it keeps them until the link has been copied,
+ * shared or shown as a QR code, because phones discard a tab while its owner looks up the recipient.
  */
 import { isFragment } from '../../protocol/link.ts';
 
@@ -15,21 +15,21 @@ export interface Handover {
 }
 
 /**
- * Replaces this page by the receipt's. It pushes no second history entry: browsers treat entries that a script made from one page as the
- * same page, so going back would only change the address.
+ * Replaces this page with the receipt. It adds no second history entry: browsers treat entries that a script made from one page as the same
+ * page, so going back would only change the address.
  */
 export function handOver(handover: Handover, address: string): void {
   history.replaceState({ handover }, '', address);
   reloadAtTop();
 }
 
-/** The browser would otherwise show the new page scrolled as far as this one. */
+/** Reloads from the top: the browser would otherwise restore the scroll position. */
 export function reloadAtTop(): void {
   history.scrollRestoration = 'manual';
   location.reload();
 }
 
-/** Each part is checked alone. @param state as in `history.state` */
+/** Checks each part on its own. @param state as in `history.state` */
 export function readHandover(state: unknown): Handover {
   const { handover } = Object(state) as { readonly handover?: unknown };
   const { fragment, passphrase, link } = Object(handover) as { readonly [Key in keyof Handover]?: unknown };
@@ -40,7 +40,7 @@ export function readHandover(state: unknown): Handover {
   };
 }
 
-/** Removes it from the history before anything is shown. */
+/** Reads the handover, and removes it from the history before anything is shown. */
 export function takeHandover(): Handover {
   const handover = readHandover(history.state);
   if (history.state === null) return handover;
@@ -48,14 +48,14 @@ export function takeHandover(): Handover {
   const heading = document.querySelector('h1');
   if (heading !== null) heading.tabIndex = -1;
   heading?.focus();
-  // Undoes `reloadAtTop`, so that a reload restores the reader's place. Now, it would scroll this page.
+  // Undoes `reloadAtTop`, so that a reload restores the reader's place. Doing so now would scroll this page.
   window.addEventListener('pagehide', () => {
     history.scrollRestoration = 'auto';
   });
   return handover;
 }
 
-/** Forgets when the page is left; if the back/forward cache restores it, it loads again. */
+/** Calls `forget` when the page is left; if the back/forward cache restores the page, it reloads. */
 export function onLeaving(forget: () => void): void {
   window.addEventListener('pagehide', forget);
   window.addEventListener('pageshow', ({ persisted }) => {

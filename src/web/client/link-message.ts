@@ -1,4 +1,4 @@
-/** The ready message for a link; pages and scripts build it alike. */
+/** The ready-made message for a link, built the same way by pages and scripts. */
 
 export interface MessageParts {
   readonly subject: string;
@@ -10,7 +10,7 @@ export function withLink({ text }: MessageParts, link: string): string {
   return `${text}\n\n${link}`;
 }
 
-/** RFC 6068: line breaks are CR LF. */
+/** Encodes line breaks as CR LF (RFC 6068). */
 export function mailtoAddress(subject: string, body: string): string {
   const lines = body.replaceAll('\n', '\r\n');
   return `mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(lines)}`;

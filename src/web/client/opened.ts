@@ -1,4 +1,4 @@
-/** Shows an opened value: text as text, with its ways to read it, and a file by name and size, with a preview of safe types only. */
+/** Shows an opened value: a text as text, with reading aids, and a file by name and size, with a preview of safe types only. */
 import type { Content } from '../../../sdk/sealing.ts';
 import { sizeText } from '../../locale/size.ts';
 import { beginCopying } from './copying.ts';
@@ -10,7 +10,7 @@ type FileContent = Extract<Content, { kind: 'file' }>;
 
 const maxShownBytes = 200_000;
 
-/** By its first bytes, never by the sender's word; `null` for anything else. */
+/** Detects a picture's type from its first bytes, never from the sender's word. Returns `null` for anything else. */
 export function pictureTypeOf(bytes: Uint8Array): string | null {
   const ascii = (from: number, length: number) => String.fromCharCode(...bytes.subarray(from, from + length));
   if (ascii(0, 8) === '\x89PNG\r\n\x1a\n') return 'image/png';
@@ -20,7 +20,7 @@ export function pictureTypeOf(bytes: Uint8Array): string | null {
   return null;
 }
 
-/** A text file's text; `null` if the bytes hold anything else. */
+/** Returns a text file's text; `null` if the bytes contain anything else. */
 function textOf(bytes: Uint8Array): string | null {
   if (bytes.length === 0 || bytes.length > maxShownBytes) return null;
   try {
@@ -58,7 +58,7 @@ function nameHidden(text: string): void {
   place.querySelector('.marked')?.replaceChildren(...marks);
 }
 
-/** Lists lines such as `NAME=value` with a copy button each, above the folded whole text. Call it before `beginCopying`. */
+/** Lists lines such as `NAME=value`, each with a copy button, above the collapsed full text. Call this before `beginCopying`. */
 export function listPairs(text: string): void {
   const template = find('#pairs', HTMLTemplateElement);
   const reading = document.getElementById('reading');
@@ -100,7 +100,7 @@ function showText(text: string): void {
   const value = find('#value', HTMLTextAreaElement);
   if (value === null) return;
   value.value = text;
-  // Some browsers do not size a field by its content.
+  // Some browsers do not size a field to its content.
   const rows = text.split('\n').reduce((sum, line) => sum + 1 + Math.floor(line.length / 60), 0);
   value.rows = text.includes('\n') ? Math.min(Math.max(rows, 3), 18) : 1;
   count('characters', countGraphemes(text));

@@ -3,7 +3,7 @@ import { encodeQR } from 'qr';
 
 export const quietModules = 4;
 
-/** The dark modules (ISO/IEC 18004) as horizontal bars, one module high, from the top left at 0, 0. */
+/** Draws the dark modules (ISO/IEC 18004) as horizontal bars, one module high, starting at 0, 0 in the top left. */
 export function qrPath(text: string): { readonly path: string; readonly modules: number } {
   const drawn = encodeQR(text, 'raw', { ecc: 'medium', border: 1 });
   const rows = drawn.slice(1, -1).map((row) => row.slice(1, -1));

@@ -1,9 +1,9 @@
 /**
  * Helps people read a text exactly: its length as they count it, kinds of characters, invisible characters, and `NAME=value` lines. The
- * server uses it for plain secrets, the script for end-to-end ones.
+ * server uses this module for plain secrets, the script for end-to-end ones.
  */
 
-/** Characters as people count them: an emoji with its skin tone is one (UAX 29). Older browsers count code points. */
+/** Counts characters as people do: an emoji with its skin tone is one (UAX 29). Older browsers count code points. */
 export function countGraphemes(text: string): number {
   const isKnown = typeof Intl.Segmenter === 'function';
   const counted = isKnown ? new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text) : text;
@@ -31,8 +31,8 @@ function kindOf(character: string): GlyphKind {
 }
 
 /**
- * Runs of characters of one kind, so that 1, l and I look different. Empty unless the text is a short line in a left-to-right script
- * without joining characters.
+ * Returns runs of characters of one kind, so that 1, l and I look different. Empty unless the text is a short line in a left-to-right
+ * script without joining characters.
  */
 export function glyphsOf(text: string): readonly Glyphs[] {
   if (!/^[\x20-\x7e\u00a1-\u024f\u0370-\u03ff\u0400-\u052f]+$/.test(text) || text.length > longestGlyphs)
@@ -48,12 +48,12 @@ export function glyphsOf(text: string): readonly Glyphs[] {
 }
 
 export interface Marked {
-  /** Of an invisible character, such as `NBSP` or `U+2062`; `null` for visible text. */
+  /** Name of an invisible character, such as `NBSP` or `U+2062`; `null` for visible text. */
   readonly name: string | null;
   readonly text: string;
 }
 
-/** Abbreviations of the Unicode Standard. */
+/** Abbreviations from the Unicode Standard. */
 const names: Readonly<Record<string, string>> = {
   '\t': 'TAB',
   ' ': 'SPACE',
@@ -82,7 +82,7 @@ const names: Readonly<Record<string, string>> = {
 
 /** Characters that look like something else or like nothing. */
 const hidden = [
-  // Controls, formats, blanks, and letters that are empty.
+  // Control and format characters, blanks, and letters that look empty.
   /[^\P{Cc}\t\n\r]|(?!\u200c|\u200d|[\u{e0020}-\u{e007f}])\p{Cf}|[^\P{Zs} \u3000]|[\u2028\u2029]|\u034f/u,
   /[\u115f\u1160\u17b4\u17b5\u3164\uffa0]/u,
   // Joiners, except where they have a visible effect: in emoji, and in scripts that need them.
@@ -140,7 +140,7 @@ function unquote(text: string): string {
   return quoted?.[2] ?? text;
 }
 
-/** The lines of an environment file (`NAME=value`); empty if there are fewer than two, or any line but comments is different. */
+/** Returns the pairs of an environment file (`NAME=value`); empty for fewer than two, or if a line is neither a pair nor a comment. */
 export function pairsIn(text: string): readonly Pair[] {
   const lines = text.split(/\r\n|\r|\n/).filter((line) => !/^\s*(?:#.*)?$/.test(line));
   const pairs: Pair[] = [];

@@ -1,7 +1,7 @@
 /**
- * A waiting receipt with scripts: shows the passphrase, polls for the end of the secret and news of its mail, and helps to send the link.
- * It polls only while visible, which changes nothing. Only when the link is dead does the page reload, without the link; news of the mail
- * replace that part alone.
+ * The receipt of a waiting secret, with scripts: shows the passphrase, polls for the secret's end and news of its email, and helps send the
+ * link. It polls only while visible, and polling changes nothing. Only once the link is dead does the page reload, without the link; news
+ * of the email replaces only that part.
  */
 import { find } from './dom.ts';
 import { showPassphrase, takeHandover } from './handover.ts';
@@ -14,14 +14,14 @@ interface Answer {
 
 const watcher = document.getElementById('watch');
 
-/** Often at first, when most links are opened; later rarely, so that a forgotten tab costs little. */
+/** Polls often at first, when most links are opened, and rarely later, so that a forgotten tab costs little. */
 const paces = [
   { untilMs: 60_000, everyMs: 5_000 },
   { untilMs: 600_000, everyMs: 15_000 },
   { untilMs: Number.POSITIVE_INFINITY, everyMs: 60_000 },
 ] as const;
 const longestPauseMs = 300_000;
-/** For the announcement, before the page reloads. */
+/** Time for the announcement before the page reloads. */
 const announcedMs = 2_500;
 
 const begunMs = performance.now();
@@ -77,7 +77,7 @@ async function renewDelivery(record: string): Promise<void> {
   announce('mail');
 }
 
-/** The browser parses the page: the policy (Trusted Types) forbids turning text into markup. */
+/** Lets the browser parse the page: the policy (Trusted Types) forbids turning text into markup. */
 function load(address: string): Promise<Document> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
@@ -102,7 +102,7 @@ if (watcher !== null) {
   plan();
 }
 
-// `sealed-link.ts` takes an end-to-end secret's.
+// `sealed-link.ts` takes the handover of end-to-end secrets.
 if (document.getElementById('whole-link') === null) showPassphrase(takeHandover().passphrase);
 beginMessage();
 beginSharing();

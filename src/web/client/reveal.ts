@@ -1,6 +1,6 @@
 /**
- * The recipient's page with scripts. Only a trusted press opens (DOM §2.9), and only once. Leaving removes the value, and the back/forward
- * cache reloads the page. Nothing is stored, and only a press copies.
+ * The recipient's page with scripts. Only a trusted press opens the secret (DOM §2.9), and only once. Leaving removes the value, and
+ * returning through the back/forward cache reloads the page. Nothing is stored, and only a press copies.
  */
 import { lookSeconds } from '../../protocol/limits.ts';
 import { fragmentIn } from '../../protocol/link.ts';
@@ -26,12 +26,12 @@ listPairs(text);
 beginCopying();
 
 const form = find('form.opening', HTMLFormElement);
-/** People tick it without scripts. */
+/** The box that people tick without scripts. */
 const box = find('.sure input', HTMLInputElement);
 let isPressed = false;
 let isSent = false;
 
-/** A disabled box is not sent, nor ticked by a program that ticks everything. */
+/** Enables the box for a press: a disabled box is neither sent nor ticked by a program that ticks everything. */
 function setPressed(isNow: boolean): void {
   isPressed = isNow;
   if (box === null) return;
@@ -56,7 +56,7 @@ form?.querySelector('[type="submit"]')?.addEventListener('click', (event) => {
 });
 
 form?.addEventListener('submit', (event) => {
-  // A second answer, "gone", would replace the one with the value.
+  // A second response, "gone", would replace the one with the value.
   if (!isPressed || isSent) return event.preventDefault();
   isSent = true;
   // Browsers may suggest the text of a visible field later.
@@ -64,7 +64,7 @@ form?.addEventListener('submit', (event) => {
   if (passphrase !== null) passphrase.type = 'password';
 });
 
-/** A link with a fragment leads to an end-to-end secret: a server that serves a plain page for it is lying. */
+/** Stops if the link has a fragment: only an end-to-end secret has one, so a server that serves a plain page is lying. */
 function stopIfSealed(): void {
   const end = location.hash.slice(1);
   if (form === null || fragmentIn(end) === null || document.getElementById(end) !== null) return;

@@ -1,4 +1,4 @@
-/** The receipt of a secret that this browser just sealed: shows the whole link until it was copied, shared or shown as a QR code. */
+/** The receipt of a secret that this browser just sealed: offers the whole link until it has been copied, shared or shown as a QR code. */
 import { find } from './dom.ts';
 import { type Handover, onLeaving, showPassphrase, takeHandover } from './handover.ts';
 import { qrPath, quietModules } from './qr-path.ts';
@@ -22,7 +22,7 @@ function endHandover(): void {
   history.replaceState(null, '');
 }
 
-/** Leaving before that would lose the link, so it asks first, unless the secret is gone. */
+/** Asks for confirmation if leaving would lose the link, unless the secret is gone. */
 function guard(shown: HTMLElement): void {
   shown.addEventListener('click', ({ target }) => {
     const pressed =

@@ -1,7 +1,7 @@
 /**
  * Opens an end-to-end secret. Fragment and passphrase never leave this browser: the server gets proofs of both, computed before the first
- * request. Only a trusted press opens, and only ciphertext counts as an answer. If an answer is lost, it asks again with the same nonce,
- * and for a minute a reload of this tab may do so too.
+ * request. Only a trusted press opens, and only ciphertext is accepted. If a response is lost, the script asks again with the same nonce;
+ * for a minute, a reload of this tab may do so too.
  */
 import { newLook } from '../../../sdk/drawing.ts';
 import { MayflyError } from '../../../sdk/error.ts';
@@ -24,12 +24,11 @@ const fragment = fragmentIn(location.hash.slice(1)) ?? '';
 
 let formToken = sealed.dataset.formToken ?? '';
 let isBusy = false;
-/** This tab may have opened the secret already. */
 let mayBeOpened = isAgain;
 
 export type SealedKind = 'first' | 'again' | 'burn';
 
-/** The page's texts for the script, as `data-…`. */
+/** Texts that the page gives the script, as `data-…`. */
 export type SealedText =
   | 'insecure'
   | 'cannotProve'
@@ -43,8 +42,8 @@ export type SealedText =
   | 'pressYourself';
 
 /**
- * The second look's nonce stays in this tab's storage for a minute: the one exception to "nothing is stored". It opens nothing without
- * the fragment, which stays in the address for as long, and nothing at all after the minute.
+ * The second look's nonce is kept in this tab's storage for a minute, the one exception to "nothing is stored". It opens nothing without
+ * the fragment, which the address keeps for the same minute, and nothing at all afterwards.
  */
 const lookName = 'mayfly-look';
 
@@ -56,7 +55,7 @@ interface KeptLook {
 }
 
 let lookTimer: ReturnType<typeof setTimeout> | undefined;
-/** For browsers that store nothing. */
+/** Used in browsers that store nothing. */
 let held: KeptLook | null = null;
 
 function readLook(): KeptLook | null {
@@ -73,11 +72,11 @@ function dropLook(): void {
   try {
     sessionStorage.removeItem(lookName);
   } catch {
-    // Nothing was kept.
+    // Nothing was stored.
   }
 }
 
-/** `null` after its minute, and for another link. */
+/** Returns `null` after the minute, and for another link. */
 function keptLook(path: string): KeptLook | null {
   const kept = readLook() ?? held;
   if (kept === null) return null;
@@ -92,7 +91,7 @@ function keepLook(path: string, hasPassphrase: boolean): KeptLook {
   try {
     sessionStorage.setItem(lookName, JSON.stringify(held));
   } catch {
-    // Only this page can then ask again.
+    // Then only this page, not its reload, can ask again.
   }
   return held;
 }
@@ -166,7 +165,7 @@ async function post(body: URLSearchParams): Promise<Asked> {
     const address = sealed.dataset.open ?? '';
     const response = await fetch(address, { method: 'POST', body, cache: 'no-store', redirect: 'error' });
     const { ok, status } = response;
-    // 503: it was not opened.
+    // A 503 means that the secret was not opened.
     if (status >= 500 && status !== 503) throw new Error(`${status}`);
     asked = { ok, answer: (await response.json()) as Answer };
   } catch {
@@ -177,7 +176,7 @@ async function post(body: URLSearchParams): Promise<Asked> {
   return asked;
 }
 
-/** `null` without an answer: the secret may have been opened, and another press asks in the same way. */
+/** Returns `null` without a response: the secret may have been opened, and another press repeats the request. */
 async function ask({ linkProof, proof }: Proofs, look: string | null): Promise<Asked | null> {
   const body = new URLSearchParams({ 'link-proof': linkProof, proof });
   if (look !== null) body.set('look', look);
@@ -294,7 +293,6 @@ async function finish({ look }: KeptLook): Promise<void> {
   location.replace(address);
 }
 
-/** A scripted click opens nothing. */
 function onPress(event: Event): void {
   if (event.isTrusted) void openNow();
   else say('notice', word('pressYourself'));
@@ -309,7 +307,7 @@ function beginPressing(): void {
   });
 }
 
-/** Links and forms would otherwise drop the fragment from the address. */
+/** Keeps the fragment, which links and forms would otherwise drop from the address. */
 function keepFragment(): void {
   document.querySelector('a.skip')?.addEventListener('click', (event) => {
     event.preventDefault();
@@ -322,7 +320,7 @@ function keepFragment(): void {
     link.href += location.hash;
   window.addEventListener('hashchange', () => {
     if (location.hash === '#main') setAddress(location.pathname);
-    // The person pasted the whole link over a part of it.
+    // The person pasted the whole link over part of it.
     else reloadAtTop();
   });
 }
@@ -353,14 +351,14 @@ function begin(): void {
   }
   if (isAgain && kept?.hasPassphrase === false) document.getElementById('passphrase-field')?.remove();
   beginPressing();
-  // The person pressed within the minute, in this tab.
+  // The person has already pressed in this tab within the minute.
   if (isAgain && kept?.hasPassphrase === false && isReload() && history.state === null) void openNow();
 }
 
 window.addEventListener('pagehide', forget);
 window.addEventListener('pageshow', (event) => {
   if (!event.persisted) return;
-  // Coming back must not show it: that takes a press.
+  // Coming back must not show the secret: that takes a press.
   history.replaceState('back', '');
   location.reload();
 });

@@ -1,4 +1,4 @@
-/** Draws values in this browser. The server only renders the page: it gets stand-ins for the texts, never a text. */
+/** Draws values in this browser. The server only renders the page: it gets stand-ins for the texts, never the texts. */
 import { generateValue, random } from '../../../sdk/drawing.ts';
 import { allCharacterSets, drawWords } from '../../protocol/drawing.ts';
 import { find } from './dom.ts';
@@ -20,12 +20,12 @@ async function drawPassphrase(count: number): Promise<string> {
   const { words = '' } = find('#generate', HTMLButtonElement)?.dataset ?? {};
   const response = await fetch(words);
   const list = (await response.text()).trim().split('\n');
-  // Fail rather than draw from half a list.
+  // Fails rather than draws from an incomplete list.
   if (!response.ok || list.length !== wordListSize) throw new Error('there are no words to draw from');
   return drawWords(list, count, random);
 }
 
-/** The server has already accepted the form. */
+/** Draws without checks: the server has already accepted the form. */
 function drawFor(field: DrawableField, form: FormData): string | Promise<string> {
   if (field === 'passphrase') return drawPassphrase(passphraseWords);
   if (form.get(shareFields.suggestStyle) === 'words')
@@ -46,7 +46,7 @@ function textsNow(): Texts {
   return { secret: of('secret'), passphrase: of('passphrase') };
 }
 
-/** Tells the server which texts exist, and whether a field still holds the drawn value. */
+/** Tells the server which texts exist, and whether a field still contains the drawn value. */
 function standIns(texts: Texts): [string, string][] {
   return drawableFields.flatMap((field) => {
     const { text, drawn, aside } = texts[field];
@@ -72,7 +72,7 @@ function fill(answer: Document, texts: Texts): void {
   }
 }
 
-/** For a sealed form, so that a refusal comes back with a field for each text. */
+/** Returns the stand-ins for a sealed form, so that a refusal comes back with a field for each text. */
 export function standInsBeside(): [string, string][] {
   return standIns(textsNow()).filter(([name]) => name !== 'secret' && name !== 'passphrase');
 }

@@ -2,9 +2,9 @@
 export const shareFields = {
   /** Names the field that a value is drawn into; absent for the secret. */
   draw: 'draw',
-  /** On the button that puts the newest text back: its value names the field. */
+  /** Names the button that puts the newest text back; its value names the field. */
   takeBack: 'take-back',
-  /** Sent by the script, which goes to the receipt itself. */
+  /** Sent by the script, which then opens the receipt itself. */
   byScript: 'by-script',
   recipient: 'recipient',
   suggestStyle: 'suggest-style',
@@ -23,7 +23,7 @@ export type DrawableField = (typeof drawableFields)[number];
 export interface Drawable {
   readonly text: string;
   readonly drawn: string;
-  /** What was typed there before, newest last. */
+  /** Texts typed earlier, newest last. */
   readonly aside: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export function asideName(field: DrawableField, at: number | ''): string {
   return `${prefixes[field]}aside-${at}`;
 }
 
-/** Whether a field's text is for the recipient alone: the value, the passphrase, and the texts that drawn values replaced. */
+/** Returns whether a field's text is for the recipient alone: the value, the passphrase, and the texts that drawn values replaced. */
 export function isContentName(name: string): boolean {
   return drawableFields.some(
     (field) => name === field || name === drawnName(field) || name.startsWith(asideName(field, '')),
@@ -52,7 +52,7 @@ export function drawOver(typed: Drawable, value: string): Drawable {
   return { text: value, drawn: value, aside: [...typed.aside, ...ownText(typed)] };
 }
 
-/** Puts the newest text back, and the text in the field last in line: each gets its turn. */
+/** Puts the newest text back and moves the current one to the end of the line, so that each gets its turn. */
 export function takeBack(typed: Drawable): Drawable {
   const newest = typed.aside.at(-1);
   if (newest === undefined) return typed;
@@ -63,8 +63,8 @@ function ownText({ text, drawn }: Drawable): readonly string[] {
   return text === '' || text === drawn ? [] : [text];
 }
 
-/** 6^5, as many as five dice show. */
+/** 6^5, the number of results of five dice. */
 export const wordListSize = 7_776;
 
-/** 64 bits: enough because guesses are limited, and words are easy to read out. */
+/** 64 bits: enough because guesses are limited. Words are easy to read out. */
 export const passphraseWords = 5;

@@ -52,7 +52,7 @@ export function showFile(): void {
   if (instead !== null) instead.hidden = field.value === '';
 }
 
-/** `null` also if the field would alter the text. CR LF is fine: a field makes it a line break, as in a pasted text. */
+/** Returns `null` also for text that the field would alter. CR LF is fine: a field turns it into a line break, as in pasted text. */
 async function textOf(given: File): Promise<string | null> {
   if (given.size > limitBytes()) return null;
   try {
@@ -101,7 +101,7 @@ function beginPicking(): void {
   });
 }
 
-/** Call it for each form that the page shows. @param changed called after each change */
+/** Call this for each form that the page shows. @param changed called after each change */
 export function beginFile(changed: () => void): void {
   onChange = changed;
   beginPicking();

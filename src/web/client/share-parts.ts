@@ -1,4 +1,4 @@
-/** The share form's elements, and what it says about itself. */
+/** The share form's elements, and the messages that it shows. */
 import { countText, find } from './dom.ts';
 import { isContentName, shareFields } from './share-fields.ts';
 
@@ -10,16 +10,16 @@ export const secretField = () => find('#secret', HTMLTextAreaElement);
 
 type TypedField = HTMLInputElement | HTMLTextAreaElement;
 
-/** Also of a field whose name was removed. */
+/** Works even after a field's name was removed. */
 const nameOf = (field: TypedField) => field.dataset.name ?? field.name;
 
-/** What only the recipient may read. */
+/** Finds the fields that only the recipient may read. */
 export function contentFields(): TypedField[] {
   const fields = document.querySelectorAll<TypedField>('#share :is(input, textarea)');
   return [...fields].filter((field) => isContentName(nameOf(field)));
 }
 
-/** Without names, the browser itself cannot send them: only the script can. */
+/** Removes the names, so that the browser itself cannot send the fields. */
 export function takeNames(): void {
   for (const field of contentFields()) {
     field.dataset.name = nameOf(field);
@@ -38,7 +38,7 @@ export function bodyWithout(form: HTMLFormElement): URLSearchParams {
   return body;
 }
 
-/** At the secret's field. @param message `''` clears it */
+/** Shows an error at the secret's field. @param message `''` clears it */
 export function sayWrong(message: string): void {
   const stopped = find('#stopped', HTMLParagraphElement);
   if (stopped === null || (message === '' && stopped.textContent === '')) return;
@@ -67,8 +67,8 @@ export function say(id: string, text: string | undefined): void {
 }
 
 /**
- * How much more fits, shown once most of the room is used. The limit counts bytes, people count characters: if all characters of a text
- * have the same size, the count is exact; otherwise it uses their average and says "about".
+ * Beyond this part of the limit, a counter shows how much more fits. The limit counts bytes, people count characters: if all characters of
+ * a text have the same size, the count is exact; otherwise it uses their average and says "about".
  */
 const nearPart = 0.8;
 
@@ -79,7 +79,7 @@ export type Room =
   | { readonly kind: 'plenty' }
   | { readonly kind: 'left' | 'about' | 'over'; readonly characters: number };
 
-/** Characters are code points, which is what deleting removes in most scripts. */
+/** Counts code points, which is what deleting removes in most scripts. */
 export function roomIn(text: string, limitBytes: number): Room {
   const used = bytesIn(text);
   if (used < nearPart * limitBytes || text === '') return { kind: 'plenty' };
@@ -123,7 +123,7 @@ export function tellRoom(text: string | null, limitBytes: number): void {
   last = room.kind;
 }
 
-/** Announced when the text comes near the limit, and when it passes it. */
+/** Returns whether to announce the room: on nearing the limit, and on passing it. */
 function isNews(kind: Room['kind']): boolean {
   const stage = (each: Room['kind']) => ['plenty', 'over'].indexOf(each);
   return stage(kind) !== stage(last);

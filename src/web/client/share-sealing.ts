@@ -1,6 +1,6 @@
 /**
- * Where the secret is encrypted: in this browser, if it can and the person chose that, or by the server. The page always says which; until
- * this script runs it says "by the server", which is true for a form without scripts.
+ * Where the secret is encrypted: in this browser, if possible and chosen, or by the server. The page always shows which; until this script
+ * runs, it shows "by the server", which is true for a form without scripts.
  */
 import { type Content, seal, sealedBytesOf } from '../../../sdk/sealing.ts';
 import { find } from './dom.ts';
@@ -12,7 +12,7 @@ import { stretchInWorker } from './stretching.ts';
 const place = () => find('#sealing', HTMLDetailsElement);
 const choice = () => find('#seal', HTMLInputElement);
 
-/** Survives a refused form, which replaces the page; `null`: the page's default. */
+/** Survives a refused form, which replaces the page; `null` for the page's default. */
 let chosen: boolean | null = null;
 
 /** WebCrypto needs https or localhost. Without cookies the receipt could not show the link. */
@@ -82,7 +82,7 @@ export interface SealedForm {
   readonly fragment: string;
 }
 
-/** The form with its content sealed. Rejects if it cannot be sealed. */
+/** Returns the form with its content sealed. Rejects if sealing fails. */
 export async function sealForm(form: HTMLFormElement, content: () => Promise<Content>): Promise<SealedForm> {
   const body = bodyWithout(form);
   body.delete(shareFields.recipient);

@@ -1,7 +1,7 @@
 /**
- * The share form with scripts: options show what is chosen, a counter the room left, and the form stays until the answer arrives, so that
- * nothing typed is lost. Repeated presses send once. After the creation the page forgets what was typed, even if the browser restores it,
- * and stores nothing. Leaving with something typed asks first.
+ * The share form with scripts: options show what is chosen, a counter shows the room left, and the form remains until the response arrives,
+ * so that nothing typed is lost. Repeated presses send once. After creation, the page forgets what was typed, even if the browser restores
+ * it, and stores nothing. Leaving with something typed asks first.
  */
 import { find } from './dom.ts';
 import { handOver } from './handover.ts';
@@ -51,7 +51,7 @@ function count(): void {
   tellRoom(hasFile() ? null : (secretField()?.value ?? ''), limitBytes());
 }
 
-/** Says at the field why the form is not sent, as the server would. */
+/** Explains at the field why the form is not sent, as the server would. */
 function stop(message: string): void {
   sayWrong(message);
   (hasFile() ? document.getElementById('file-remove') : secretField())?.focus();
@@ -74,7 +74,7 @@ interface Post {
   readonly take: (request: XMLHttpRequest) => unknown;
 }
 
-/** The browser parses the answer: the policy (Trusted Types) forbids turning text into markup. */
+/** Lets the browser parse the response: the policy (Trusted Types) forbids turning text into markup. */
 function post({ address, body, pressed, take: taken }: Post): void {
   const request = new XMLHttpRequest();
   request.responseType = 'document';
@@ -109,7 +109,7 @@ function sendPlain(form: HTMLFormElement, pressed: HTMLButtonElement | null): vo
   post({ address, body, pressed, take: (request) => take(request, address) });
 }
 
-/** Sends only what it could seal; if that fails, the form does not change. */
+/** Sends the form sealed. If sealing fails, nothing is sent and the form does not change. */
 async function sendSealed(form: HTMLFormElement, pressed: HTMLButtonElement | null): Promise<void> {
   setSending(true, pressed, 'sealing');
   let made: SealedForm;
@@ -196,7 +196,7 @@ function goOn(receipt: string, fragment: string | null = null): void {
   handOver({ fragment, passphrase }, receipt);
 }
 
-/** Replaces the page by the form that the server returned. @param pressed the id of the button that drew a value */
+/** Replaces the page with the form that the server returned. @param pressed the id of the button that drew a value */
 function show(answer: Document, pressed: string | null = null): void {
   const { lang, dir } = answer.documentElement;
   if (lang !== document.documentElement.lang) Object.assign(document.documentElement, { lang, dir });
@@ -209,7 +209,7 @@ function show(answer: Document, pressed: string | null = null): void {
   else (document.getElementById(pressed) ?? button('generate'))?.focus();
 }
 
-/** Screen readers announce a status only when it changes. @returns whether there is news */
+/** Refills the status, because screen readers announce it only when it changes. @returns whether there is news */
 function announce(): boolean {
   const news = document.querySelector('.news');
   const text = news?.textContent ?? '';
@@ -218,7 +218,7 @@ function announce(): boolean {
   return news !== null;
 }
 
-/** Says at a field what can be fixed there, and anything else in a note. */
+/** Reports at a field what can be fixed there, and anything else in a note. */
 function sayUnsealed(error: unknown): void {
   const { code, field } = error as { readonly code?: unknown; readonly field?: unknown };
   const isPassphrase = code === 'invalid_field' && field === 'passphrase';
@@ -241,7 +241,7 @@ function sayRefused(title: string, lead: string): void {
   });
 }
 
-/** The request may have arrived: then there is a secret, and perhaps a mail. */
+/** Reports a missing response. The request may have arrived, creating a secret and perhaps an email. */
 function sayNoAnswer(address: string, status: number): void {
   const recipient = find('#recipient', HTMLInputElement)?.value ?? '';
   const outcome = recipient === '' ? 'unsure' : 'unsure-mail';
@@ -269,7 +269,7 @@ function tell(name: string, chosen: string): void {
 /** As in `share-options.tsx`. */
 const done = '✓';
 
-/** Such as `7 days`; `null` while the typed amount is not a number. */
+/** Returns a lifetime such as `7 days`; `null` while the typed amount is not a number. */
 function lifetime(): string | null {
   const choice = find('#ttl', HTMLSelectElement);
   if (choice?.value !== 'other') return choice?.selectedOptions[0]?.text.trim() ?? null;
@@ -296,7 +296,7 @@ function tellChips(): void {
   for (const name of ['recipient', 'share-domain', 'memo']) tell(name, trimmed(name));
 }
 
-/** Open options stay open in the new form, unless it opens another of the same row. */
+/** Keeps open options open in the new form, unless that opens another in the same row. */
 function keepOpen(answer: Document): void {
   for (const { id } of document.querySelectorAll('#share details[id][open]')) {
     const option = answer.getElementById(id);
@@ -306,13 +306,13 @@ function keepOpen(answer: Document): void {
   }
 }
 
-/** A field in a closed option cannot be focused. */
+/** Opens the option around a field, so that the field can be focused. */
 function openAround(field: Element | null): void {
   const option = field?.closest('details');
   if (option) option.open = true;
 }
 
-/** Call it after each change of the content or of who encrypts it. */
+/** Call this after each change to the content or who encrypts it. */
 function renew(): void {
   tellEncryption(hasFile());
   showFile();
@@ -380,7 +380,7 @@ window.addEventListener('beforeunload', (event) => {
 });
 
 window.addEventListener('pageshow', ({ persisted }) => {
-  // From the back/forward cache.
+  // Only a page restored from the back/forward cache needs this.
   if (!persisted) return;
   setSending(false, null);
   count();

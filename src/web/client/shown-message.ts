@@ -1,4 +1,4 @@
-/** The receipt's ready message with its link, in the recipient's language. */
+/** The receipt's ready-made message with its link, in the recipient's language. */
 import { offerSharing } from './copying.ts';
 import { find } from './dom.ts';
 import { type MessageParts, mailtoAddress, withLink } from './link-message.ts';
@@ -18,7 +18,7 @@ export function showMessage(): void {
   document.getElementById('mailto')?.setAttribute('href', mailtoAddress(parts.subject, field.value));
 }
 
-/** Fetches the texts of a chosen language; if that fails, nothing changes. */
+/** Fetches the message in the chosen language; if that fails, nothing changes. */
 async function change(menu: HTMLSelectElement, field: HTMLTextAreaElement): Promise<void> {
   const locale = menu.value;
   try {

@@ -2,7 +2,7 @@
 import { exactTexts } from './copying.ts';
 import { find } from './dom.ts';
 
-/** Replaces the main part by a template, shown from the top; `null` without that template. */
+/** Replaces the main part with a template, shown from the top; `null` if the template is missing. */
 export function showInstead(selector: string): HTMLElement | null {
   const template = find(selector, HTMLTemplateElement);
   const main = document.getElementById('main');
@@ -57,14 +57,14 @@ export function beginCover(text: string): void {
 
 const blobs = new Set<string>();
 
-/** A `blob:` address, so that the browser's list of downloads does not keep the value. */
+/** Returns a `blob:` address, so that the browser's list of downloads does not keep the value. */
 export function blobOf(bytes: Uint8Array<ArrayBuffer>, type: string): string {
   const address = URL.createObjectURL(new Blob([bytes], { type }));
   blobs.add(address);
   return address;
 }
 
-/** Removes value, file and passphrase from the page, with everything that repeats them. */
+/** Removes value, file and passphrase from the page, and everything that repeats them. */
 export function forget(): void {
   const value = valueField();
   exactTexts.clear();

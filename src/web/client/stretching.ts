@@ -1,5 +1,5 @@
 /**
- * A worker stretches passphrases; it starts only for one. The policy of pages that seal or open allows one worker address: the one in
+ * A worker stretches passphrases, and starts only when needed. The policy of pages that seal or open allows only the worker address in
  * their markup (`data-worker`, with its integrity).
  */
 import type { Stretch } from '../../../sdk/sealing.ts';
@@ -27,7 +27,7 @@ function attribute(name: string): string {
 
 let policy: ReturnType<TrustedTypes['createPolicy']> | undefined;
 
-/** A policy's name can be used only once. */
+/** Creates the policy once: its name cannot be reused. */
 function trusted(address: string): string {
   policy ??= window.trustedTypes?.createPolicy('mayfly-worker', {
     createScriptURL(named) {
@@ -38,7 +38,7 @@ function trusted(address: string): string {
   return policy?.createScriptURL(address) ?? address;
 }
 
-/** Workers take no integrity, so this fetches the file with it first; the worker then starts from the browser's cache. */
+/** Fetches the file with its integrity first, because workers cannot check one; the worker then starts from the browser's cache. */
 async function start(): Promise<Worker> {
   const address = attribute('data-worker');
   const file = await fetch(address, { integrity: attribute('data-worker-integrity'), cache: 'force-cache' });

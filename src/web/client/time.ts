@@ -1,6 +1,6 @@
 /**
- * Shows every `<time data-moment>`, also later ones, in the reader's time zone, in the forms of `locale/translate.ts`. The title has the
- * full time; a relative time is followed by the short one, because phones show no titles. Relative times update while visible.
+ * Shows every `<time data-moment>`, including later ones, in the reader's time zone, in the formats of `locale/translate.ts`. The title
+ * contains the full time; a relative time is followed by the short one, because phones show no titles. Relative times update while visible.
  */
 import { approximate, type Rough, roughly, type Unit, unitSeconds } from '../../locale/roughly.ts';
 
@@ -27,7 +27,7 @@ const forms: Readonly<Record<string, Intl.DateTimeFormatOptions>> = {
 
 const relativeTimes = new Intl.RelativeTimeFormat(lang);
 
-/** For `data-left`, counted from when this device first saw the element. */
+/** Ends of `data-left` times, counted from when this device first saw the element. */
 const ends = new WeakMap<HTMLTimeElement, number>();
 
 function secondsTo(time: HTMLTimeElement): number {
@@ -53,7 +53,7 @@ const pastUnits: readonly (readonly [Unit | 'month' | 'year', number])[] = [
   ['minute', unitSeconds.minute],
 ];
 
-/** Rounded down; "just now" in the first minute, or if this device's clock is slow. */
+/** Rounds down; "just now" in the first minute, or if this device's clock is slow. */
 function ago(seconds: number, now: string | undefined): string {
   const [unit, size] = pastUnits.find(([, each]) => seconds >= each) ?? ['second', seconds];
   if (unit === 'second') return now ?? new Intl.RelativeTimeFormat(lang, { numeric: 'auto' }).format(0, unit);
@@ -81,7 +81,7 @@ function showRelative(time: HTMLTimeElement, date: Date): void {
   if (moment === 'left') return;
   const exact = document.createElement('span');
   exact.className = 'exact';
-  // Alone on its line, it needs no brackets.
+  // A time alone on its line needs no brackets.
   const isAlone = time.parentElement?.matches('.life-when') === true;
   exact.textContent = isAlone ? `· ${exactText(date)}` : `(${exactText(date)})`;
   time.append(' ', exact);
@@ -121,7 +121,7 @@ function isUrgent({ dataset }: HTMLTimeElement, seconds: number): boolean {
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Every minute, or every second if a time shows seconds. */
+/** Updates relative times every minute, or every second if one shows seconds. */
 function refresh(): void {
   clearTimeout(timer);
   if (document.visibilityState !== 'visible') return;

@@ -1,4 +1,4 @@
-/** Cookies about one secret in one browser. No script reads them, and none holds a value or a key that opens something. */
+/** Cookies about one secret in one browser. No script can read them, and none contains a value or a key that opens anything. */
 import { createHash } from 'node:crypto';
 import { cookieIn } from '../kit/session.ts';
 
@@ -8,10 +8,10 @@ export interface Ended {
 }
 
 /**
- * What this browser did with a secret: made, opened or burned it. So its page can warn its maker without an account, and later say "you
- * opened it here". It repeats only what the browser sends (P17).
+ * What this browser did with a secret: created, opened or burned it. The secret's page can then warn a creator without an account, and
+ * later show "you opened it here". It repeats only what the browser sends (P17).
  *
- * While a secret waits, its key is the link: the cookie then holds a hash of the key, and a path without it (P18). Later the key opens
+ * While a secret waits, its key is the link, so the cookie contains a hash of the key, and a path without it (P18). Later the key opens
  * nothing, and the cookie has that secret's path.
  */
 export interface HereCookie {
@@ -29,7 +29,7 @@ function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
 }
 
-/** One of sixteen names, so that a browser with many links sends few cookies. 96 of a key's 160 bits do not lead back to it. */
+/** Uses one of sixteen names, so that a browser with many links sends few cookies. 96 bits of hash are too few to recover a 160-bit key. */
 function madeCookie(secretPath: string): { readonly name: string; readonly value: string } {
   const digest = createHash('sha256').update(`mayfly/here ${secretPath}`).digest('hex');
   return { name: `made-${digest.slice(0, 1)}`, value: digest.slice(1, 25) };
@@ -54,7 +54,7 @@ export function createHereCookie(isSecure: boolean): HereCookie {
   };
 }
 
-/** Lets the creator's browser show the link once, right after the creation. It has the receipt's path, and using it clears it. */
+/** Lets the creator's browser show the link once, right after creation. The cookie has the receipt's path and is cleared when used. */
 export interface JustCreated {
   set(receiptPath: string): string;
   clear(receiptPath: string): string;

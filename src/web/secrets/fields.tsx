@@ -1,6 +1,6 @@
 /**
- * Fields of a secret's forms. The lifetime is one of a few choices or a number with a unit: both work without scripts (the style sheet hides
- * the number unless chosen), and the bounds are visible in advance.
+ * Fields of a secret's forms. The lifetime is one of a few choices, or a number with a unit. Both work without scripts (the style sheet
+ * hides the number unless chosen), and the bounds are shown in advance.
  */
 import type { FC } from 'hono/jsx';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
@@ -55,7 +55,7 @@ export const MemoField: FC<MemoFieldProps> = ({ frame, typed, wrong }) => {
   );
 };
 
-/** Another person's address: the browser neither corrects nor remembers it. */
+/** Someone else's address, so the browser must neither correct nor remember it. */
 export const RecipientField: FC<{ texts: FieldTexts; typed: string }> = ({ texts, typed }) => (
   <Field texts={texts}>
     <input
@@ -88,7 +88,7 @@ interface LifetimeProps {
   readonly offer: LifetimeOffer;
   readonly typed: TypedLifetime;
   readonly wrong: string | null;
-  /** When it begins, unless at the creation. */
+  /** When the lifetime begins, if not at creation. */
   readonly note?: string;
 }
 
@@ -157,7 +157,7 @@ const FreeLifetime: FC<LifetimeProps> = ({ frame, offer, typed, wrong }) => {
   );
 };
 
-/** Seconds only if less than a minute is allowed, or if they are already chosen. */
+/** Offers seconds only if less than a minute is allowed, or if seconds are already chosen. */
 function unitsFor(offer: LifetimeOffer, typed: LifetimeUnit): readonly LifetimeUnit[] {
   const hasSeconds = offer.minSeconds < 60 || typed === 'seconds';
   return hasSeconds ? ['seconds', 'minutes', 'hours', 'days'] : ['minutes', 'hours', 'days'];
@@ -173,7 +173,7 @@ interface NoticeBoxesProps {
   readonly frame: Frame;
   readonly ticked: readonly NoticeKind[];
   readonly wrong: string | null;
-  /** Shows the legend to screen readers only: a heading above says the same. */
+  /** Shows the legend only to screen readers, because a heading above repeats it. */
   readonly isTitled?: boolean;
 }
 

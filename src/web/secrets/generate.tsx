@@ -1,6 +1,6 @@
 /**
- * The part of the share form that draws a value. It is in the same form, so that generating loses no other field. The browser validates
- * none of its fields: creating must work while it is folded.
+ * The part of the share form that draws a value. It belongs to the same form, so that generating loses no other field. The browser
+ * validates none of its fields: creating must work while this part is collapsed.
  */
 import type { FC } from 'hono/jsx';
 import type { SuggestInput } from '../../core/secrets/outcomes.ts';
@@ -14,9 +14,7 @@ import { type GenerateField, generateFields, suggestionBounds, type TypedSuggest
 
 type Strength = 'weak' | 'fair' | 'strong' | 'veryStrong';
 
-/**
- * Below 40 bits a stolen hash falls in seconds; NIST SP 800-63B wants 64 bits if only cost limits guesses; 100 are out of reach.
- */
+/** Below 40 bits, a stolen hash falls in seconds; NIST SP 800-63B requires 64 bits if only cost limits guesses; 100 are out of reach. */
 function strengthOf(bits: number): Strength {
   if (bits < 40) return 'weak';
   if (bits < 64) return 'fair';

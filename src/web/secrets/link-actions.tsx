@@ -1,6 +1,6 @@
 /**
- * What a creator does with a link: copy it, share it, show its QR code, send it with a ready message, and send the passphrase another
- * way. If only the browser knows the link, its script fills it in.
+ * What a creator can do with a link: copy it, share it, show its QR code, send it in a ready-made message, and send the passphrase another
+ * way. If only the browser knows the link, the page's script fills it in.
  */
 import type { FC } from 'hono/jsx';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
@@ -83,7 +83,7 @@ export const Copied: FC<{ frame: Frame }> = ({ frame: { messages } }) => (
   <CopyStatus copied={messages.say('receipt.copied')} failed={messages.say('receipt.notCopied')} />
 );
 
-/** Always dark on light, with the quiet zone that readers need. */
+/** Always dark on light, with the quiet zone that scanners need. */
 const QrCode: FC<{ text: string | null; label: string }> = ({ text, label }) => {
   if (text === null) {
     return (
@@ -115,7 +115,7 @@ interface MessageProps extends LinkActionsProps {
   readonly text: string | null;
 }
 
-/** The script fetches other languages from `data-texts`. */
+/** The script fetches the message in other languages from `data-texts`. */
 const Message: FC<MessageProps> = (props) => {
   const { frame, receipt, message, parts, text } = props;
   const { messages, href } = frame;
@@ -155,7 +155,7 @@ const Message: FC<MessageProps> = (props) => {
 
 export const messageLanguageField = 'message-language';
 
-/** Without scripts, choosing reloads the page with the link and the message in that language. */
+/** Without scripts, choosing a language reloads the page, with link and message in that language. */
 const MessageLanguage: FC<LinkActionsProps> = ({ frame, receipt, message }) => {
   const { messages, href, settings } = frame;
   if (settings.locales.length < 2) return null;
@@ -173,8 +173,8 @@ const MessageLanguage: FC<LinkActionsProps> = ({ frame, receipt, message }) => {
 };
 
 /**
- * Of an end-to-end secret the server knows only the half that opens nothing: `link`, `null` unless it was just created. The script adds
- * the rest, which the share form handed over. The markup is always there, for a reload.
+ * The server knows only half of an end-to-end link, `link`, which opens nothing and is `null` unless the secret was just created. The
+ * script adds the rest, which the share form handed over. The markup is always present, for reloads.
  */
 export const SealedLink: FC<LinkActionsProps> = (props) => {
   const { frame, link } = props;

@@ -1,7 +1,7 @@
 /**
  * The second look's nonce (`core/secrets/look.ts`) without scripts: HKDF of this browser's cookie and a field of this page view. Only this
- * browser knows the cookie, so an attacker cannot make somebody open a secret under the attacker's nonce; each page view has a new field,
- * so one opening reveals nothing about another. A reload sends both again.
+ * browser knows the cookie, so attackers cannot make somebody open a secret under their own nonce. Each page view has a new field, so one
+ * opening reveals nothing about another. A reload sends both again.
  *
  * The cookie needs https or localhost. Without it, a form opens strictly once.
  */
@@ -18,12 +18,12 @@ export const lookFieldName = 'look';
 
 const loopback = /^(?:localhost|(?:[\w-]+\.)+localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
-/** @returns whether browsers keep the cookie from this host */
+/** Returns a check of whether browsers keep the cookie from a host. */
 export function createKeepsCookies(isSecure: boolean): (host: string) => boolean {
   return (host) => isSecure || loopback.test(host);
 }
 
-/** For one page view; `cookie` is `null` if the browser has one. */
+/** Draws the field for one page view; `cookie` is `null` if the browser has one. */
 export function drawLook(cookies: string): { readonly field: string; readonly cookie: string | null } {
   const draw = () => randomBytes(partBytes).toString('base64url');
   // Keeps an existing cookie, so that forms in several tabs all work.
@@ -33,7 +33,7 @@ export function drawLook(cookies: string): { readonly field: string; readonly co
   return { field: draw(), cookie };
 }
 
-/** `null` if either is missing. @param field as the form sent it */
+/** Returns `null` if the cookie or field is missing. @param field as the form sent it */
 export function lookOf(cookies: string, field: string): Uint8Array | null {
   const cookie = cookieIn(cookies, cookieName);
   if (!sixteenBytesForm.test(cookie) || !sixteenBytesForm.test(field)) return null;

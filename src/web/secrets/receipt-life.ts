@@ -1,4 +1,4 @@
-/** A secret's life, and the ready message for its link. */
+/** A secret's lifetime, and the ready-made message for its link. */
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import { formatMoment, translate } from '../../locale/translate.ts';
@@ -8,7 +8,7 @@ export function expiryOf({ createdAt, ttlSeconds }: Pick<ReceiptView, 'createdAt
   return createdAt + ttlSeconds;
 }
 
-/** With its link; otherwise its creator, or an operator, burned it. */
+/** Returns whether someone with the link burned the secret, not its creator or an operator. */
 export function isBurnedByRecipient({ burnedBy }: Pick<ReceiptView, 'burnedBy'>): boolean {
   return burnedBy === 'recipient';
 }
@@ -20,7 +20,7 @@ export function partLeft({
   return secretTtlSeconds === null || ttlSeconds === 0 ? 0 : Math.min(1, secretTtlSeconds / ttlSeconds);
 }
 
-/** The recipient reads it later and elsewhere, so its time is in UTC and says so. */
+/** Builds the link's message. Recipients read it later and elsewhere, so its time is in UTC and labelled UTC. */
 export function linkMessage(locale: Locale, receipt: ReceiptView): MessageParts {
   const until = { date: formatMoment(locale, expiryOf(receipt)) };
   const lines: readonly (readonly [MessageKey, typeof until] | readonly [MessageKey])[] = [

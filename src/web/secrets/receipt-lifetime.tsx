@@ -1,4 +1,4 @@
-/** Changing a waiting secret's lifetime on the receipt. It counts from now, and must end before the secret's latest expiry. */
+/** Changing a waiting secret's lifetime on the receipt. The new one counts from now, and must end before the latest expiry. */
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
@@ -8,7 +8,8 @@ import { Lifetime } from './fields.tsx';
 import { type LifetimeOffer, type TypedLifetime, usualWithin } from './typed.ts';
 
 /**
- * The usual lifetimes, and the longest possible. The preset is nearest to the time left, so that saving without a choice changes little.
+ * Offers the usual lifetimes and the longest possible. Returns `null` if the lifetime cannot change. The preset is nearest to the time
+ * left, so that saving without choosing changes little.
  * @param plan the caller's
  */
 export function offerLater(
@@ -16,7 +17,7 @@ export function offerLater(
   plan: Plan,
 ): LifetimeOffer | null {
   if (maxSeconds === null || leftSeconds === null) return null;
-  // Shortly before the latest expiry, even the longest is shorter than the plan's shortest.
+  // Shortly before the latest expiry, even the longest lifetime is shorter than the plan's minimum.
   const minSeconds = Math.min(plan.ttlMinSeconds, maxSeconds);
   const usual = usualWithin(minSeconds, maxSeconds - 1);
   const distance = (seconds: number) => Math.abs(seconds - leftSeconds);

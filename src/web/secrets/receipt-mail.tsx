@@ -1,6 +1,6 @@
 /**
- * The recipient's mail on the receipt: its delivery, the form that sends it again, and why it was not sent. Addresses are obfuscated,
- * except in the field just typed into. Accounts get the form, and so does anyone who filled it in, so that nothing typed is lost.
+ * The recipient's email on the receipt: its delivery, the form that sends it again, and why it was not sent. Addresses are obfuscated,
+ * except in a field just filled in. Accounts see the form, and so does anyone who just filled it in, so that nothing typed is lost.
  */
 import type { FC } from 'hono/jsx';
 import type { Delivery } from '../../core/secret.ts';
@@ -108,7 +108,7 @@ const troubles: Readonly<Record<MailTrouble, MessageKey>> = {
 
 function textsOf({ state, reply }: Delivery): StateTexts {
   if (state === 'queued' && reply !== null) return retrying;
-  // No server answered, so there is no advice of one to follow.
+  // No mail server responded, so the advice must not mention one.
   const isUnanswered = state === 'given_up' && mailTroubleOf(reply) !== null;
   return isUnanswered ? { ...states.given_up, help: states.not_sent.help } : states[state];
 }
@@ -140,7 +140,7 @@ const Refused: FC<{ frame: Frame; refusal: MailRefusal }> = ({ frame, refusal })
   </div>
 );
 
-/** The script reloads this part when the record differs from `data-seen`. */
+/** The script reloads this part when the delivery differs from `data-seen`. */
 const CurrentDelivery: FC<{ frame: Frame; receipt: ReceiptView; isNew: boolean }> = ({
   frame,
   receipt,
@@ -194,7 +194,7 @@ const State: FC<{ frame: Frame; delivery: Delivery; isWaiting: boolean }> = ({
   );
 };
 
-/** The mail server's words, in its language. */
+/** The mail server's reply, in the server's language. */
 const Reply: FC<{ frame: Frame; reply: string }> = ({ frame, reply }) => (
   <figure class="reply">
     <figcaption>{frame.messages.say('receipt.mailSaid')}</figcaption>
@@ -206,11 +206,11 @@ const Reply: FC<{ frame: Frame; reply: string }> = ({ frame, reply }) => (
 
 const failed: ReadonlySet<DeliveryState> = new Set(['refused', 'given_up', 'not_sent']);
 
-/** For accounts, because a mail names its sender. Open after a failed mail or a refused request. */
+/** For accounts, because an email names its sender. Expanded after a failed email or a refused request. */
 const SendMail: FC<MailProps> = (props) => {
   const { frame, receipt, asked } = props;
   const { delivery, recipient } = receipt;
-  // Typed text comes back even after the session has ended.
+  // Typed text is returned even after the session has ended.
   if (frame.visitor === null && (asked?.typed.recipient ?? '') === '') return null;
   const isOpen = (delivery !== null && failed.has(delivery.state)) || (asked?.refusal ?? null) !== null;
   return (
@@ -260,7 +260,7 @@ const Address: FC<MailProps> = ({ frame, receipt, asked }) => {
   return <RecipientField texts={texts} typed={asked?.typed.recipient ?? ''} />;
 };
 
-/** In another tab, because only this address leads back. Share domains have no log-in. */
+/** Opens in another tab, because only this address leads back. Share domains have no log-in. */
 const WayToLogIn: FC<{ frame: Frame }> = ({ frame: { messages, href, domain } }) =>
   domain === null ? (
     <p>

@@ -1,6 +1,6 @@
 /**
- * The creator's page about one secret: its state at a glance, the link to send, what can be changed, and its own address, folded and far
- * from the link. Only a `link` in the props puts the link in the page; its field, message and QR code work without scripts.
+ * The creator's page about one secret: its state at a glance, the link to send, what can be changed, and the page's own address, collapsed
+ * and far from the link. The page contains the link only if the props do; its field, message and QR code work without scripts.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { attemptLimits } from '../../core/secrets/attempts.ts';
@@ -94,7 +94,7 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
 };
 
 function scriptsFor({ receipt }: ReceiptProps): ScriptName[] {
-  // First, because it fills in what is copied and shared.
+  // Runs first, because it fills in what is copied and shared.
   const first: ScriptName[] = receipt.sealed && receipt.secretKey !== null ? ['sealed-link'] : [];
   return [...first, 'copy', 'receipt', 'time'];
 }
@@ -210,7 +210,7 @@ const Changes: FC<ReceiptProps> = ({ frame, receipt, memo, offer, lifetime }) =>
   </div>
 );
 
-/** The form keeps a refused label; the head shows the saved one. */
+/** The form keeps a refused label, while the head shows the saved one. */
 const ChangeMemo: FC<FactsProps & { refused: RefusedMemo | null }> = ({ frame, receipt, refused }) => {
   const { messages, href } = frame;
   const { memo, metadataKey } = receipt;
@@ -265,7 +265,7 @@ const BurnForm: FC<PropsWithChildren<{ frame: Frame; metadataKey: string }>> = (
 
 type Happened = readonly [kind: string, what: MessageKey, at: number];
 
-/** Oldest first. While the secret waits, a link reloads the page; with scripts it updates itself. */
+/** Oldest event first. While the secret waits, a link reloads the page; with scripts, the page updates itself. */
 const Activity: FC<FactsProps> = ({ frame, receipt }) => {
   const { messages, href } = frame;
   return (
@@ -334,7 +334,7 @@ const Details: FC<FactsProps> = ({ frame, receipt }) => {
   );
 };
 
-/** The account's notices. "None" is for that account alone. */
+/** Shows the account's notices. Only that account sees "none". */
 const Notices: FC<FactsProps> = ({ frame, receipt: { notify, custid } }) => {
   const { say } = frame.messages;
   if (notify.length === 0 && frame.visitor?.username !== custid) return null;
@@ -360,7 +360,7 @@ interface OwnAddressProps extends FactsProps {
   readonly ownUrl: string;
 }
 
-/** Folded and far from the link, so that people do not send it by mistake. */
+/** Collapsed and far from the link, so that people do not send it by mistake. */
 const OwnAddress: FC<OwnAddressProps> = ({ frame, receipt, ownUrl }) => {
   const { say, roughly } = frame.messages;
   const isWaiting = receipt.secretKey !== null;

@@ -1,7 +1,7 @@
 /**
- * The creator's pages: a secret's state, link, mail, label and lifetime, and burning it. An account's receipt is its owner's alone; an
- * anonymous one belongs to the holder of its metadata key. A GET changes nothing, and shows the link only to the browser that just
- * created it. Typed text never appears in an address or a redirect.
+ * The creator's pages: a secret's state, link, email, label and lifetime, and burning it. Only the owner can see an account's receipt; an
+ * anonymous one belongs to the holder of its metadata key. A GET changes nothing, and shows the link only to the browser that just created
+ * the secret. Typed text never appears in an address or a redirect.
  */
 import type { Settings } from '../../config/read.ts';
 import { planOf } from '../../core/account.ts';
@@ -144,7 +144,7 @@ function linkOf(receipt: ReceiptView, links: Links): string | null {
   return receipt.secretKey === null ? null : links.secretUrl(receipt.secretKey, receipt.shareDomain);
 }
 
-/** The same for an unknown key and another account's (P16), so its advice to log in reveals nothing. */
+/** Responds alike to an unknown key and another account's (P16), so the advice to log in reveals nothing. */
 function unknown(request: PageRequest): PageReply {
   return errorReply(request.frame, { problem: 'unknown_receipt' });
 }
@@ -194,7 +194,7 @@ async function showLink(request: PageRequest, deps: ReceiptDeps): Promise<PageRe
   return receiptReply(200, request, deps, { receipt, link, message });
 }
 
-/** Rendered in language `in` (the recipient's); the page keeps its own. */
+/** Sends the message in language `in` (the recipient's); the page keeps its own. */
 async function sendMessage(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const found = await find(request, deps);
   if (found.outcome === 'unknown' || found.receipt.secretKey === null)
@@ -204,7 +204,7 @@ async function sendMessage(request: PageRequest, deps: ReceiptDeps): Promise<Pag
   return { status: 200, content: { kind: 'json', value: linkMessage(locale, found.receipt) } };
 }
 
-/** The page polls it every few seconds, so it has no cookie and no key. */
+/** Sends the state without a cookie or a key, because the page polls it every few seconds. */
 async function sendState(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const found = await find(request, deps);
   if (found.outcome === 'unknown')
@@ -222,7 +222,7 @@ function askToBurn(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> 
   );
 }
 
-/** The receipt then shows the truth: burned, or opened before that. */
+/** Redirects to the receipt, which shows the outcome: burned, or opened earlier. */
 async function burn(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const { key, isAbandoned, caller } = request;
   const input = { metadataKey: key, authority, proof: null, isAbandoned } as const;
@@ -234,7 +234,7 @@ async function burn(request: PageRequest, deps: ReceiptDeps): Promise<PageReply>
 
 const afterMail = { name: 'mail', value: 'sent' } as const;
 
-/** Needs a delivery in the record: anyone can write the address. */
+/** Returns `null` without a recorded delivery, because anyone can type the address. */
 function queuedMail({ query, frame }: PageRequest, { delivery }: ReceiptView): MailRequest | null {
   if (delivery === null || query.get(afterMail.name) !== afterMail.value) return null;
   return { typed: { recipient: '', locale: frame.messages.locale }, refusal: null };
@@ -280,7 +280,7 @@ async function setMemo(request: PageRequest, deps: ReceiptDeps): Promise<PageRep
   );
 }
 
-/** The receipt then shows the outcome: no lock, or a gone secret. */
+/** Redirects to the receipt, which shows the outcome: the lock removed, or the secret gone. */
 async function allowMore(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const { key: metadataKey, caller } = request;
   const input = { metadataKey, authority, memo: undefined, ttlSeconds: null, allowsMore: true } as const;
@@ -294,7 +294,7 @@ async function setLifetime(request: PageRequest, deps: ReceiptDeps): Promise<Pag
   const found = await find(request, deps);
   if (found.outcome === 'unknown') return unknown(request);
   const { receipt } = found;
-  // The receipt then shows the truth: the new expiry, or a gone secret.
+  // The receipt then shows the outcome: the new expiry, or that the secret is gone.
   const toExpiry = seeOther(`${frame.href('receipt', receipt.metadataKey)}#lifetime`);
   const offer = offerFor(request, deps, receipt);
   if (offer === null) return toExpiry;

@@ -1,6 +1,6 @@
 /**
- * Anyone who could open a secret may burn it instead: a GET asks, a POST burns. Like opening, it needs the passphrase and a person's tick
- * or press, so that no scanner can burn (P4, P16). Its refusals are those of opening (P14, P17).
+ * Anyone who can open a secret may burn it instead: a GET asks, a POST burns. Like opening, burning needs the passphrase and a person's
+ * tick or press, so that no scanner can do it (P4, P16). It has the same refusals as opening (P14, P17).
  */
 import type { FC } from 'hono/jsx';
 import { Sensitive } from '../../core/sensitive.ts';

@@ -1,6 +1,6 @@
 /**
- * The page with the value: as text, never markup, and in no title, address, storage or form that browsers keep or restore. For a minute,
- * its opener may reload it; the button that ends this opens nothing.
+ * The page with the value: as text, never as markup, and in no title, address, storage or form that browsers keep or restore. For a minute,
+ * a reload shows it again in the browser that opened it; the button that ends this minute opens nothing.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { countGraphemes, countLines, glyphsOf, markHidden } from '../client/reading.ts';
@@ -74,8 +74,8 @@ export const DoneButton: FC<{ frame: Frame; type: 'submit' | 'button' }> = ({
 );
 
 /**
- * People copy, save and hear the field. Over a short line it draws letters, digits and symbols differently, and the field's text shows only
- * where selected.
+ * The field is for copying, saving and screen readers. Over a short line, the page draws letters, digits and symbols differently; the
+ * field's own text then shows only where selected.
  *
  * Parsers drop a line break right after the tag (HTML §13.1.2.5). `autocomplete` keeps the browser from restoring the value with a tab.
  */
@@ -138,7 +138,7 @@ const HiddenOnes: FC<Omit<RevealedProps, 'ending'>> = ({ frame: { messages }, va
   );
 };
 
-/** The script shows its buttons, and fills the list of values from the template. */
+/** The script shows the hidden buttons, and fills the list of values from the template. */
 export const Actions: FC<{ frame: Frame; save: ReturnType<FC> }> = ({ frame, save }) => {
   const { say } = frame.messages;
   const copied = say('revealed.copied');
@@ -154,7 +154,7 @@ export const Actions: FC<{ frame: Frame; save: ReturnType<FC> }> = ({ frame, sav
         />
         {save}
       </div>
-      {/* The save link's address holds the value; the script replaces it by a blob address. */}
+      {/* The save link's address contains the value; the script replaces it with a blob address. */}
       <noscript>
         <p class="hint">{say('revealed.saveNote')}</p>
       </noscript>
@@ -203,18 +203,18 @@ const SaveValue: FC<Omit<RevealedProps, 'ending'>> = ({ frame, value }) => (
   </Save>
 );
 
-/** The exact bytes as a data URL (RFC 2397), so that saving needs no request. */
+/** Returns the exact bytes as a data URL (RFC 2397), so that saving needs no request. */
 function addressOf(value: string): string {
   return `data:text/plain;charset=utf-8;base64,${Buffer.from(value).toString('base64')}`;
 }
 
-/** Some browsers do not size a field by its content. */
+/** Counts rows, because some browsers do not size a field to its content. */
 function rowsFor(value: string): number {
   const lines = value.split('\n').reduce((rows, line) => rows + 1 + Math.floor(line.length / 60), 0);
   return Math.min(Math.max(lines, 3), 18);
 }
 
-/** HTML or a text field alters these (NUL, a lone carriage return). */
+/** Returns whether HTML or a text field would alter the value (NUL, a lone carriage return). */
 function holdsControls(value: string): boolean {
   return /[^\P{Cc}\n\t]/u.test(value);
 }

@@ -1,6 +1,6 @@
 /**
  * The page of an end-to-end secret, which only its script can open (`client/sealed.ts`). It has no form and no named field, so that no
- * failure sends anything in plain or consumes the secret. Without scripts it says how to open the link.
+ * failure sends anything in plain text or consumes the secret. Without scripts, it explains how to open the link.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
@@ -41,7 +41,7 @@ export const SealedPage: FC<ArrivalProps> = ({ frame, waiting }) => {
   );
 };
 
-/** The opened page reloads to this, for a minute. It is the same for every key: only the tab that opened it knows anything. */
+/** For a minute, reloading the opened page leads here. This page is the same for every key: only the tab that opened it knows anything. */
 export const AgainPage: FC<{ frame: Frame; secretKey: string }> = ({ frame, secretKey }) => {
   const { say } = frame.messages;
   return (
@@ -161,7 +161,7 @@ const OpenButton: FC<PropsWithChildren<{ kind?: 'alarm' }>> = ({ kind, children 
   </button>
 );
 
-/** Without scripts; with them, only if they fail to load or the fragment is damaged. */
+/** Shown without scripts, or if they fail to load or the fragment is damaged. */
 const NeedsScripts: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.messages;
   return (
@@ -182,7 +182,7 @@ const NeedsScripts: FC<{ frame: Frame }> = ({ frame }) => {
   );
 };
 
-/** Outside a form and without a name. */
+/** Outside any form and unnamed, so the browser never sends it. */
 const Passphrase: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.messages;
   return (
@@ -202,7 +202,7 @@ const Passphrase: FC<{ frame: Frame }> = ({ frame }) => {
 
 const filledLater = '';
 
-/** Replaces the page once the secret is opened: parts for a file, and for a text or text file. */
+/** Replaces the page once the secret is opened. Some parts are for files, others for texts and text files. */
 const Opened: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.messages;
   return (

@@ -1,6 +1,6 @@
 /**
- * Opening an end-to-end secret: the page's script sends proofs of link and passphrase, which the server never has, and gets the ciphertext
- * or a text to show. Plain secrets are refused here, so nothing can be downgraded.
+ * Opening an end-to-end secret: the page's script proves knowledge of link and passphrase, which the server never has, and receives the
+ * ciphertext or a text to show. Plain secrets are refused here, so nothing can be downgraded.
  */
 import { type Proofs, proofBytes } from '../../core/secrets/end-to-end.ts';
 import { nonceIn } from '../../core/secrets/look.ts';
@@ -42,7 +42,7 @@ export function createSealedPages(deps: SecretDeps): PageRoute[] {
   ];
 }
 
-/** The script may stretch a passphrase, and show a picture that it decrypted. */
+/** Allows the script to stretch a passphrase, and to show a picture that it decrypted. */
 export function opening(reply: PageReply): PageReply {
   return { ...reply, usesWorker: true, showsPictures: true };
 }
@@ -94,7 +94,7 @@ export function refusedAsText(
   }
 }
 
-/** Refused outside the handler: nothing was opened or counted. */
+/** Reports a refusal from outside the handler, so nothing was opened or counted. */
 export async function refuseScript({ frame }: PageRequest, problem: PageProblem): Promise<PageReply> {
   const { status } = problemTexts(problem, frame.messages);
   if (problem.problem === 'stale_form')

@@ -1,6 +1,6 @@
 /**
- * A link's page before it opens, and the pages on which it does not open. None holds the value or repeats a passphrase, and only the
- * form's button opens (P4). Strangers see one page for unknown, opened, burned and expired (P17).
+ * A link's page before it is opened, and the pages shown if it cannot be. None contains the value or repeats a passphrase, and only the
+ * form's button opens (P4). Strangers see the same page for unknown, opened, burned and expired secrets (P17).
  */
 import type { FC } from 'hono/jsx';
 import type { StatusOutcome } from '../../core/secrets/outcomes.ts';
@@ -77,8 +77,8 @@ export const Notice: FC<{ text: string | null }> = ({ text }) =>
   );
 
 /**
- * A form opens only with this: scanners send forms as they are, and only a person ticks a box. With scripts, pressing the button counts
- * (`client/reveal.ts`), and the box shows only if they fail to load.
+ * A form opens only with this box ticked: scanners send forms as they are, and only a person ticks a box. With scripts, pressing the button
+ * counts instead (`client/reveal.ts`), and the box shows only if they fail to load.
  */
 export const openBox = { name: 'open', value: 'now' } as const;
 
@@ -106,10 +106,10 @@ export const SureBox: FC<SureBoxProps> = ({ box: { name, value }, text, wrong })
 
 export type ArrivalProps = Omit<AskProps, 'refusal'>;
 
-/** Isolated: it cannot change the direction of the text around it. */
+/** Isolates text, so that it cannot change the direction of its surroundings. */
 const apart = (text: string) => `\u2068${text}\u2069`;
 
-/** The sender and the time left. The sender chose the name, so the address is always below. */
+/** Shows the sender and the time left. Senders choose their own names, so the address is always shown below. */
 export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }) => {
   const { say } = frame.messages;
   return (
@@ -131,7 +131,7 @@ export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }
   );
 };
 
-/** Warns the sender that opening it takes it from the recipient. */
+/** Warns senders that opening the secret takes it from the recipient. */
 export const OwnWarning: FC<ArrivalProps> = ({ frame, waiting: { secret } }) =>
   secret.isOwner ? <p class="note alert">{frame.messages.say('secret.own')}</p> : null;
 
@@ -161,7 +161,7 @@ export const PassphraseField: FC<{ frame: Frame; wrong: string | null }> = ({ fr
 
 interface PassphraseInputProps {
   readonly frame: Frame;
-  /** With the id `passphrase`. */
+  /** Must include the id `passphrase`. */
   readonly attributes: Readonly<Record<string, string | boolean | undefined>>;
 }
 
@@ -194,7 +194,7 @@ interface SwapButtonProps {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** The script shows it, and swaps its icon and label at each press. */
+/** The script shows the button, and swaps its icon and label at each press. */
 export const SwapButton: FC<SwapButtonProps> = ({ kind, icons, labels, attributes }) => (
   <button type="button" class={kind} hidden data-other={labels[1]} {...attributes}>
     <i>
@@ -228,7 +228,7 @@ export const Consequences: FC<ArrivalProps> = ({ frame, waiting: { sender, secre
           {sender === null ? null : <li>{say('secret.addressHidden')}</li>}
         </ul>
       </details>
-      {/* Only its script can burn an end-to-end secret, and shows this. The creator burns it on the receipt. */}
+      {/* Only the script can burn an end-to-end secret, so it shows this. Creators burn on the receipt instead. */}
       {secret.isOwner ? null : (
         <p class="aside" hidden={secret.sealed}>
           <a id="burn-unread" href={frame.href('secretBurn', secret.secretKey)}>
@@ -240,7 +240,7 @@ export const Consequences: FC<ArrivalProps> = ({ frame, waiting: { sender, secre
   );
 };
 
-/** From the share domain's owner, as text and never as markup. @param text one paragraph per line */
+/** Instructions from the share domain's owner, as text and never as markup. @param text one paragraph per line */
 export const Instructions: FC<{ frame: Frame; text: string | null }> = ({ frame, text }) => {
   if (text === null) return null;
   const paragraphs = text.split('\n').filter((line) => line.trim() !== '');
@@ -258,11 +258,11 @@ const advice: readonly MessageKey[] = ['gone.cutOff', 'gone.someoneElse', 'gone.
 
 interface GoneProps {
   readonly frame: Frame;
-  /** What this browser did with it, by its cookie, which others may have planted; usually `null`. */
+  /** What this browser did with the secret, according to a cookie that others may have planted; usually `null`. */
   readonly here: Ended | null;
 }
 
-/** The same for every stranger (P17). */
+/** Looks the same to every stranger (P17). */
 export const GonePage: FC<GoneProps> = ({ frame, here }) => {
   const { messages } = frame;
   const { say } = messages;
@@ -279,7 +279,7 @@ export const GonePage: FC<GoneProps> = ({ frame, here }) => {
   );
 };
 
-/** For what does not look like a key. The script repairs what only a script can: a fragment in the path. */
+/** Shown for anything that does not look like a key. The script repairs what only a script can: a fragment in the path. */
 export const DamagedPage: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.messages;
   return (
@@ -309,7 +309,7 @@ const hereTexts = { opened: 'gone.openedHere', burned: 'gone.burnedHere' } as co
   Record<Ended['what'], MessageKey>
 >;
 
-/** A text ready to send. It names neither link nor key, because others may read it. */
+/** A ready-made message to the sender. It contains neither link nor key, because others may read it. */
 export const TellSender: FC<{ frame: Frame; text: string }> = ({ frame, text }) => {
   const { say } = frame.messages;
   return (
@@ -337,7 +337,7 @@ export const TellSender: FC<{ frame: Frame; text: string }> = ({ frame, text }) 
   );
 };
 
-/** The same for every secret and reader. */
+/** Looks the same for every secret and reader. */
 export const DonePage: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.messages;
   return (
@@ -371,7 +371,7 @@ export const ShareOwn: FC<{ frame: Frame }> = ({ frame }) =>
 export interface Delay {
   readonly title: string;
   readonly lead: string;
-  /** What to do until then. */
+  /** What to do in the meantime. */
   readonly advice: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Why a link does not open or burn: as a page for forms, as a text for an end-to-end secret's script. */
+/** Why a link cannot open or burn a secret: as a page for forms, as text for an end-to-end secret's script. */
 import type { AttemptsExhausted, SecretRefusal, WrongPassphrase } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import type { Clock } from '../../core/time.ts';
@@ -14,7 +14,7 @@ import { type AskRefusal, DamagedPage, type Delay, DelayedPage, GonePage } from 
 export interface SecretDeps {
   readonly service: Pick<SecretService, 'secretStatus' | 'reveal' | 'finishLook' | 'burnByRecipient'>;
   readonly clock: Clock;
-  /** Whether browsers keep the second look's cookie from this host. */
+  /** Whether browsers keep the second look's cookie for this host. */
   readonly keepsCookies: (host: string) => boolean;
   readonly here: HereCookie;
 }
@@ -50,12 +50,12 @@ export function goneReply({ frame, cookies, key }: PageRequest, { here }: Secret
   return pageReply(404, <GonePage frame={frame} here={here.endedHere(cookies)} />);
 }
 
-/** Repeats nothing of the address, which may hold the fragment; so it offers no other language either. */
+/** Repeats nothing of the address, which may contain the fragment, so it offers no other language either. */
 export function damagedReply(frame: Frame): PageReply {
   return pageReply(404, <DamagedPage frame={{ ...frame, here: null }} />);
 }
 
-/** Says when to guess again, unless the secret expires before that. */
+/** Tells the reader when to guess again, unless the secret expires first. */
 async function exhausted(
   request: PageRequest,
   deps: SecretDeps,
@@ -90,8 +90,8 @@ function delayed(
 }
 
 /**
- * After a refusal that opened and counted nothing, shows the page again if that is cheap enough: over a rate limit it looks nothing up
- * (P21), and without a store it cannot.
+ * Shows the page again after a refusal that opened and counted nothing, if that is cheap enough: over a rate limit it does no lookup (P21),
+ * and without a store it cannot.
  */
 export async function keepAsking(
   request: PageRequest,

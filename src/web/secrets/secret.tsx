@@ -1,7 +1,7 @@
 /**
  * The recipient's pages: a GET asks, a POST opens. No GET or HEAD consumes the secret or counts a guess (P4), and neither does a form
- * without a person's tick or press. Unknown, opened, burned and expired get one answer (P17); every refusal leads back to the link. The
- * opener may reload for a minute (`look-cookie.ts`).
+ * without a person's tick or press. Unknown, opened, burned and expired secrets get one response (P17); every refusal leads back to the
+ * link. The opener may reload for a minute (`look-cookie.ts`).
  */
 import { textOf } from '../../core/secrets/reveal.ts';
 import { Sensitive } from '../../core/sensitive.ts';
@@ -47,7 +47,7 @@ export function createSecretPages(deps: SecretDeps): PageRoute[] {
   ];
 }
 
-/** The server knows an account's secrets; otherwise the browser's cookie says that it made this one. */
+/** Marks the reader as owner if their account owns the secret or, by its cookie, this browser created it. */
 function asSeenHere(
   waiting: WaitingSecret,
   { cookies, frame, key }: PageRequest,

@@ -1,6 +1,6 @@
 /**
- * The options of a secret, folded in one row. Each summary says what is chosen: as last sent or, with scripts (`client/share.ts`),
- * now.
+ * The options of a secret, collapsed in one row. Each summary shows the choice last sent or, with scripts (`client/share.ts`), the current
+ * one.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { shareFields } from '../client/share-fields.ts';
@@ -17,7 +17,7 @@ export const Options: FC<ShareProps> = (props) => {
     <div class="chips">
       <Expiry {...props} />
       <Passphrase {...props} />
-      {/* Without an account, only for text typed before the session ended. */}
+      {/* Without an account, shown only for text typed before the session ended. */}
       {hasAccount || typed.recipient !== '' ? <Recipient {...props} /> : null}
       {hasAccount || typed.notify.length > 0 ? <Notices {...props} /> : null}
       {domains.length > 0 || typed.shareDomain !== '' ? <Domain {...props} /> : null}
@@ -30,13 +30,13 @@ interface OptionProps {
   readonly name: string;
   readonly icon: IconName;
   readonly title: string;
-  /** Replaces the title, except for `done`; `''` for nothing. */
+  /** Replaces the title, except for `done`; `''` if nothing is chosen. */
   readonly chosen: string;
   readonly isOpen: boolean;
   readonly class?: string;
 }
 
-/** Chosen, without saying what. */
+/** Shows that something is chosen, but not what. */
 const done = '✓';
 
 const Option: FC<PropsWithChildren<OptionProps>> = ({

@@ -1,6 +1,6 @@
 /**
- * The start page: one field and one button. A refused form comes back with everything typed. The browser gets no limits: `maxlength`
- * would cut a pasted text, and its message about a folded field is invisible.
+ * The start page: one field and one button. A refused form comes back with everything typed. The browser enforces no limits: `maxlength`
+ * would cut pasted text, and its message about a collapsed field is invisible.
  */
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
@@ -72,7 +72,7 @@ const Refused: FC<{ frame: Frame; refusal: ShareRefusal }> = ({ frame, refusal }
   );
 };
 
-/** The script reports here that no answer came, or one without this form. */
+/** The script reports here that no response came, or one without this form. */
 const Unsent: FC<{ frame: Frame }> = ({ frame: { messages } }) => {
   const { say } = messages;
   return (
@@ -88,7 +88,7 @@ const Unsent: FC<{ frame: Frame }> = ({ frame: { messages } }) => {
       </template>
       <template id="refused-note">
         <div class="note alert">
-          {/* With the answer's title and lead, from the script. */}
+          {/* The script fills in the response's title and lead. */}
           <h2>{say('share.noAnswerTitle')}</h2>
           <p />
           <p>{say('share.kept')}</p>
@@ -98,7 +98,7 @@ const Unsent: FC<{ frame: Frame }> = ({ frame: { messages } }) => {
   );
 };
 
-/** Each links to its promise. */
+/** Each reason links to its promise. */
 const reasons: readonly (readonly [icon: IconName, text: MessageKey, promise: string])[] = [
   ['eye', 'share.trustOnce', 'once'],
   ['lock', 'share.trustStored', 'at-rest'],
@@ -119,7 +119,7 @@ const Trust: FC<{ frame: Frame }> = ({ frame }) => (
   </ul>
 );
 
-/** Only accounts may create here. */
+/** Shown where only accounts may create secrets. */
 export const SharingClosedPage: FC<{ frame: Frame }> = ({ frame }) => (
   <Page frame={frame} title={frame.messages.say('share.closedTitle')}>
     <h1>{frame.messages.say('share.closedTitle')}</h1>

@@ -1,6 +1,6 @@
 /**
- * Who encrypts, next to the button, and the file that only the browser can encrypt. Without scripts the server does: the script
- * (`client/share.ts`) shows the choice and the file.
+ * Shows who encrypts, next to the button, and takes the file that only the browser can encrypt. Without scripts, the server encrypts: the
+ * script (`client/share.ts`) shows the choice and the file.
  */
 
 import type { FC } from 'hono/jsx';
@@ -18,7 +18,7 @@ export function offersSealing({ settings }: Frame): boolean {
   return settings.endToEnd !== 'off';
 }
 
-/** Short next to the button, in full on demand. */
+/** Explains who encrypts: briefly next to the button, in full on demand. */
 export const Encryption: FC<SealingProps> = ({ frame, plan }) => {
   const { say, size } = frame.messages;
   if (!offersSealing(frame)) return null;
@@ -43,7 +43,7 @@ export const Encryption: FC<SealingProps> = ({ frame, plan }) => {
           </span>
         </summary>
         <div class="panel">
-          {/* No name: only the script needs it. */}
+          {/* Has no name, because only the script needs it. */}
           <label class="check" hidden>
             <input
               type="checkbox"
@@ -70,13 +70,13 @@ export const Encryption: FC<SealingProps> = ({ frame, plan }) => {
           </p>
         </div>
       </details>
-      {/* Announces changes even while the rest is folded. */}
+      {/* Announces changes even while the rest is collapsed. */}
       <p class="visually-hidden" id="encryption-spoken" role="status" />
     </>
   );
 };
 
-/** Replaces the secret's field when there is a file. */
+/** Replaces the secret's field once a file is attached. */
 export const Attachment: FC<SealingProps> = ({ frame, plan }) => {
   const { say, size } = frame.messages;
   return (
@@ -113,7 +113,7 @@ export const FilePick: FC<Pick<SealingProps, 'frame'>> = ({ frame: { messages } 
   </span>
 );
 
-/** For the script, when it could not encrypt and so sent nothing. */
+/** The script shows this note if it could not encrypt and so sent nothing. */
 export const Unsealed: FC<Pick<SealingProps, 'frame'>> = ({ frame }) => {
   const { say, size } = frame.messages;
   return (

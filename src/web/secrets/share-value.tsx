@@ -1,4 +1,4 @@
-/** The secret's field, with a file or a random value instead of typing. The limit shows only once most of it is used. */
+/** The secret's field, and ways to use a file or a random value instead. The limit shows only once most of it is used. */
 import type { FC } from 'hono/jsx';
 import {
   asideName,
@@ -36,7 +36,7 @@ export const Value: FC<ShareProps> = (props) => {
       </div>
       <News {...props} field="secret" />
       <Wrong name="secret" text={wrong} />
-      {/* The script says here why it does not send a form that the server would refuse. */}
+      {/* The script explains here why it does not send a form that the server would refuse. */}
       <p
         class="wrong"
         id="stopped"
@@ -74,7 +74,7 @@ const Text: FC<ShareProps> = (props) => {
   );
 };
 
-/** For the script, near the limit. It announces only coming near and passing it, not every key. */
+/** The script fills this in near the limit. It announces only nearing and passing it, not every keystroke. */
 const Counter: FC<{ frame: Frame }> = ({ frame }) => (
   <>
     <p
@@ -108,7 +108,7 @@ interface NewsProps {
   readonly field: DrawableField;
 }
 
-/** What was just put into a field, and the way back to the earlier text. */
+/** Reports what was just put into a field, and offers the earlier text. */
 export const News: FC<NewsProps> = ({ frame, typed, news, field }) => (
   <>
     {news?.field === field ? (

@@ -1,6 +1,6 @@
 /**
  * Sharing: the start page and its two POSTs, which create a secret or draw a value into the form. Every refusal returns the form with
- * everything typed and stores nothing. No address, cookie or redirect holds a value.
+ * everything typed and stores nothing. No address, cookie or redirect contains a value.
  */
 import type { Settings } from '../../config/read.ts';
 import { type Caller, planOf } from '../../core/account.ts';
@@ -45,13 +45,13 @@ import {
 } from './typed.ts';
 
 /**
- * Far larger than any secret, because a text that is too long must come back in the form. 1 MiB holds 100,000 Japanese characters, which
- * a form encodes in nine bytes each.
+ * Far larger than any secret, because text that is too long must come back in the form. 1 MiB fits 100,000 Japanese characters, which a
+ * form encodes as nine bytes each.
  */
 const formCapBytes = 1_048_576;
 
 interface ShareDeps {
-  /** Other pages'. */
+  /** The body limit of other pages. */
   readonly bodyCapBytes: number;
   readonly service: Pick<SecretService, 'conceal' | 'suggest' | 'words'>;
   readonly accounts: Pick<AccountService, 'listShareDomains'>;
@@ -148,14 +148,14 @@ function toConcealInput(
     recipient: recipient === '' ? null : new Sensitive(recipient),
     shareDomain,
     arrivedOn: host === '' ? null : host,
-    // An empty list too, so that unticking every box counts.
+    // Includes an empty list, so that unticking every box counts.
     notify: signedIn === null && notify.length === 0 ? null : notify,
     ttlSeconds: seconds,
     locale,
   };
 }
 
-/** Draws a value, or puts a text back. Answers with the form, because a redirect would have to store the value. */
+/** Draws a value, or puts a text back. Responds with the form, because a redirect would have to store the value. */
 async function suggest(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
   const typed = await typedIn(request, deps);
   const form = await request.form();
@@ -177,7 +177,7 @@ async function suggest(request: PageRequest, deps: ShareDeps): Promise<PageReply
   return formReply(200, request, deps, { typed: { ...typed, [field]: drawn }, refusal: null, news });
 }
 
-/** All words: only the browser knows which it draws. */
+/** Sends every word, so that only the browser knows which it draws. */
 async function sendWords({ service }: ShareDeps): Promise<PageReply> {
   const text = `${(await service.words()).join('\n')}\n`;
   const headers = { 'cache-control': 'public, max-age=86400' };
@@ -209,7 +209,7 @@ async function formReply(
   };
 }
 
-/** Empty while the store does not answer, so that the form is not lost. */
+/** Returns an empty list if the store does not respond, so that the form is not lost. */
 async function domainsFor({ signedIn }: PageRequest, { accounts }: ShareDeps): Promise<readonly string[]> {
   if (signedIn === null) return [];
   try {

@@ -1,6 +1,6 @@
 /**
  * What was typed into a secret's forms. Reading loses nothing: every text comes back in its field, even if it makes no sense. Texts that a
- * drawn value replaced stay in hidden fields of the share form; only unchanged drawn values are dropped.
+ * drawn value replaced are kept in hidden fields of the share form; only unchanged drawn values are dropped.
  */
 import type { Plan } from '../../core/plans.ts';
 import type { SealedInput } from '../../core/secrets/end-to-end.ts';
@@ -37,7 +37,7 @@ export function readMailLanguage(form: Form, { settings, messages }: Frame): Loc
 const unitSeconds = { seconds: 1, minutes: 60, hours: 3_600, days: 86_400 } as const;
 export type LifetimeUnit = keyof typeof unitSeconds;
 
-/** In seconds, or the longest possible when the form arrives. */
+/** Seconds, or the longest lifetime possible when the form arrives. */
 export type LifetimeChoice = number | 'longest';
 
 export interface LifetimeOffer {
@@ -61,7 +61,7 @@ export function usualWithin(minSeconds: number, maxSeconds: number): number[] {
   return usualLifetimesSeconds.filter((ttl) => ttl >= minSeconds && ttl <= maxSeconds);
 }
 
-/** For a new secret: the usual lifetimes within the plan, its default and its longest. */
+/** Offers a new secret the plan's default and maximum, and the usual lifetimes that it allows. */
 export function offerOf(plan: Plan): LifetimeOffer {
   const { ttlMinSeconds: minSeconds, ttlMaxSeconds: maxSeconds, ttlDefaultSeconds: preset } = plan;
   const choices = new Set([...usualWithin(minSeconds, maxSeconds), preset, maxSeconds]);
@@ -74,7 +74,7 @@ export function readLifetime(form: Form, offer: LifetimeOffer): TypedLifetime {
   if (chosen === 'other') return { choice: 'other', ...typed };
   if (chosen === '') return { choice: offer.preset, ...typed };
   const found = offer.choices.find((choice) => String(choice) === chosen);
-  // A choice that is no longer offered (after a log-in or log-out, or too late) appears as if typed.
+  // A choice no longer offered (after logging in or out, or because time has passed) appears as if typed.
   return found === undefined ? spelledOut(chosen) : { choice: found, ...typed };
 }
 
@@ -102,7 +102,7 @@ export function secondsOf(choice: LifetimeChoice, { maxSeconds }: LifetimeOffer)
   return choice === 'longest' ? maxSeconds : choice;
 }
 
-/** The seconds, or what is wrong with them. People learn the bounds and choose again; the service would grant the nearest lifetime. */
+/** Returns the seconds, or what is wrong. Out of bounds, people choose again, although the service would grant the nearest lifetime. */
 export function askedLifetime(
   typed: TypedLifetime,
   offer: LifetimeOffer,
@@ -115,7 +115,7 @@ export function askedLifetime(
   return { wrong: say('share.ttlOutOfRange', { min: duration(minSeconds), max: duration(maxSeconds) }) };
 }
 
-/** Browsers do not send unticked boxes; this hidden field says that the form has them. */
+/** Browsers do not send unticked boxes; this hidden field shows that the form has them. */
 export const noticesField = { name: 'notify', value: 'chosen' } as const;
 
 export function noticeField(kind: NoticeKind): string {
@@ -139,7 +139,7 @@ export interface TypedSuggestion {
 
 export const drawnPassphrase = { style: 'words', count: passphraseWords } as const satisfies SuggestInput;
 
-/** `first` is the form's default: enough for a lasting password. */
+/** `first` is the form's default: enough for a long-lived password. */
 export const suggestionBounds = {
   length: { min: generatedLength.min, first: 16, max: generatedLength.max },
   words: { min: 3, first: 5, max: 12 },
@@ -153,7 +153,7 @@ export const emptySuggestion: TypedSuggestion = {
 };
 
 export function readSuggestion(form: Form): TypedSuggestion {
-  // Browsers do not send unticked boxes, which a form without the generator lacks too.
+  // Without the generator, no boxes are sent, just as if all were unticked.
   if (form.text(shareFields.suggestStyle) === '') return emptySuggestion;
   return {
     style: form.text(shareFields.suggestStyle) === 'words' ? 'words' : 'characters',
@@ -183,7 +183,7 @@ function numberWithin(text: string, { min, max }: { min: number; max: number }):
   return number === null || number < min || number > max ? null : number;
 }
 
-/** The exact entropy of the drawing, rounded down; never a guess from the value. */
+/** Returns the exact entropy of the draw, rounded down; never an estimate from the value. */
 export function strengthBits(input: SuggestInput): number {
   const bits =
     input.style === 'words'
@@ -192,7 +192,7 @@ export function strengthBits(input: SuggestInput): number {
   return Math.floor(bits);
 }
 
-/** Counts the texts with a character of every set, by inclusion and exclusion. Below 2^1024 for up to 128 characters. */
+/** Counts the texts with a character from every set, by inclusion and exclusion. Below 2^1024 for up to 128 characters. */
 function textsWithEverySet(length: number, sets: readonly CharacterSet[]): number {
   const sizes = sets.map((set) => characterSets[set].length);
   const whole = sizes.reduce((sum, size) => sum + size, 0);
@@ -219,7 +219,7 @@ export interface TypedShare extends Readonly<Record<DrawableField, Drawable>> {
   readonly lifetime: TypedLifetime;
   readonly recipient: string;
   readonly locale: Locale;
-  /** `''` for the site's own. */
+  /** `''` for the site's own domain. */
   readonly shareDomain: string;
   readonly notify: readonly NoticeKind[];
   readonly suggestion: TypedSuggestion;
@@ -269,8 +269,8 @@ function readDrawable(form: Form, field: DrawableField): Drawable {
 }
 
 /**
- * What the script sealed, instead of secret and passphrase; `null` if it sealed nothing.
- * @throws RequestProblem `malformed` for what this version's script does not send
+ * Returns what the script sealed instead of secret and passphrase; `null` if it sealed nothing.
+ * @throws RequestProblem `malformed` for anything this version's script does not send
  */
 export function readSealed(form: Form): SealedInput | null {
   const version = form.text(shareFields.sealedVersion);
@@ -298,7 +298,7 @@ function malformed(message: string): RequestProblem {
 export interface ShareRefusal {
   readonly field: ShareField | null;
   readonly message: string;
-  /** That nothing happened and nothing is lost. */
+  /** States that nothing happened and nothing is lost. */
   readonly consolation: string;
   readonly needsLogIn: boolean;
 }
