@@ -1,4 +1,4 @@
-/** The options of calls. */
+/** Options of the client's calls. */
 import type { CharacterSet } from '../src/protocol/drawing.ts';
 import type { NoticeKind } from '../src/protocol/vocabulary.ts';
 import type { CallOptions } from './limit.ts';
@@ -6,29 +6,29 @@ import type { SharedFile } from './records.ts';
 
 export interface CreateOptions extends CallOptions {
   /**
-   * `true`: the server encrypts the value, and sees it when it is stored and read. Otherwise it is encrypted here, only the whole link
-   * opens it, and the server never sees it; that needs https, or a server on this machine.
+   * `true`: the server encrypts the value, and sees it when it is stored and read. Otherwise the client encrypts it, only the full link
+   * opens it, and the server never sees it; that requires https, or a server on this machine.
    */
   readonly plain?: boolean;
   /**
-   * 1–255 characters of ASCII without a comma, new for every secret; needs an account. If the answer is lost, the creation is sent up to
-   * three times, and makes one secret (see `repeated`). For 24 hours a later call with the same key and options has the same answer if it is
-   * `plain`; otherwise the value is encrypted again, and refused as `idempotency_mismatch`.
+   * 1–255 ASCII characters without a comma, new for every secret; needs an account. If the answer is lost, the creation is sent up to three
+   * times but makes only one secret (see `repeated`). For 24 hours, a later call with the same key and options returns the same answer if
+   * it is `plain`; otherwise the value is encrypted again, and refused as `idempotency_mismatch`.
    */
   readonly idempotencyKey?: string;
-  /** For the recipient to know. 1–1,024 bytes of UTF-8, used exactly as given. */
+  /** The recipient must know it. 1–1,024 bytes of UTF-8, used exactly as given. */
   readonly passphrase?: string;
-  /** Whole seconds; absent: the plan's default; out of range: the nearest it allows (see `adjusted`). */
+  /** In whole seconds. Default: the plan's. If out of range, the nearest that the plan allows (see `adjusted`). */
   readonly ttlSeconds?: number;
-  /** The e-mail address to send the link to. Needs an account, and `plain: true`: otherwise the server does not know the link. */
+  /** The email address to send the link to. Needs an account, and `plain: true`: otherwise the server does not know the link. */
   readonly recipient?: string;
-  /** A share domain of the account, for the link. */
+  /** The account's share domain to use in the link. */
   readonly shareDomain?: string;
-  /** `[]` for no notices; absent: the account's setting. Needs an account. */
+  /** `[]` for no notices. Default: the account's setting. Needs an account. */
   readonly notify?: readonly NoticeKind[];
   /** A label for the creator only, up to 500 characters. */
   readonly memo?: string;
-  /** The mail's language, a BCP 47 tag; absent: the server's default; not offered: the nearest (see `adjusted`). */
+  /** The email's language, a BCP 47 tag. Default: the server's. If not offered, the nearest (see `adjusted`). */
   readonly locale?: string;
 }
 
@@ -44,9 +44,9 @@ export type ConcealOptions = CreateOptions &
   );
 
 export interface GenerateOptions extends CreateOptions {
-  /** 4–128 characters; 12 if absent. */
+  /** 4–128 characters. Default: 12. */
   readonly length?: number;
-  /** All if absent. */
+  /** Default: all. */
   readonly charset?: readonly CharacterSet[];
 }
 
@@ -56,15 +56,14 @@ export interface PassphraseOption extends CallOptions {
 
 export interface RevealOptions extends PassphraseOption {
   /**
-   * From `newLook()`, for callers that ask again themselves, for example after a restart: for one minute the secret answers again to the same
-   * `look`, three times in all, until `done`. If absent, the client draws one, asks again at most twice if an answer is lost, and ends it.
+   * From `newLook()`, for callers that retry themselves, such as after a restart. For one minute or until `done`, the same `look` reveals
+   * the secret again, three times in total. If absent, the client draws one, retries up to twice if an answer is lost, and ends it.
    */
   readonly look?: string;
-  /** `true`: no second look. A lost answer has then consumed the secret. */
+  /** `true`: no second look. If the answer is lost, the secret is consumed all the same. */
   readonly strictlyOnce?: boolean;
 }
 
-/** In the API's names. */
 export function creationFields(options: CreateOptions) {
   const { passphrase, ttlSeconds: ttl, recipient, shareDomain: share_domain, notify, memo, locale } = options;
   return { passphrase, ttl, recipient, share_domain, notify, memo, locale };

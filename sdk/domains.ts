@@ -38,15 +38,15 @@ export type { CallOptions } from './limit.ts';
 export type { Credentials, Fetch, TransportOptions } from './transport.ts';
 
 export interface Brand {
-  /** `null` in any field: the site's own. */
+  /** `null` in any field means the site's own. */
   readonly name: string | null;
-  /** `#rrggbb`, on a light page. */
+  /** `#rrggbb`, for light pages. */
   readonly colour: string | null;
-  /** `#rrggbb`, on a dark page. */
+  /** `#rrggbb`, for dark pages. */
   readonly darkColour: string | null;
-  /** Above the button that opens a secret. */
+  /** Shown above the button that opens a secret. */
   readonly instructionsBefore: string | null;
-  /** Below an opened secret. */
+  /** Shown below an opened secret. */
   readonly instructionsAfter: string | null;
   /** A BCP 47 tag. */
   readonly locale: string | null;
@@ -56,16 +56,16 @@ export interface Brand {
   readonly isPublic: boolean;
 }
 
-/** Absent fields stay unchanged; `null` restores the site's own. */
+/** Absent fields are left unchanged; `null` restores the site's own. */
 export type BrandChanges = Partial<Omit<Brand, 'logo'>>;
 
 export interface Domain {
-  /** In ASCII, lower case. */
+  /** In lower-case ASCII. */
   readonly name: string;
   /** In Unicode. */
   readonly displayName: string;
   readonly state: DomainState;
-  /** Why the last check failed; `null` if it did not, or there was none. */
+  /** Why the last check failed; `null` if it passed, or if none has been made. */
   readonly finding: string | null;
   readonly checkedAt: Date | null;
   /** The record to publish; `null` if the server's operator vouches for the domain. */
@@ -93,21 +93,21 @@ export interface DomainList {
   readonly max: number;
 }
 
-/** Every method needs an account, and rejects only with `MayflyError`. `name` is the domain in any spelling. */
+/** Every method needs an account, and rejects only with `MayflyError`. `name` may be any spelling of the domain. */
 export interface DomainClient {
-  /** All of them, by name. */
+  /** Lists the account's domains, sorted by name. */
   list(options?: CallOptions): Promise<DomainList>;
   /** Rejects with `plan_required`, `too_many_domains` or `domain_taken`. */
   add(name: string, options?: CallOptions): Promise<TargetedDomain>;
   /** Rejects with `unknown_domain` if the account has no such domain, as do the methods below. */
   find(name: string, options?: CallOptions): Promise<TargetedDomain>;
-  /** Checks the DNS now. Rejects with `domain_taken` if another account has verified it since. */
+  /** Checks the DNS now. Rejects with `domain_taken` if another account has verified the domain since. */
   verify(name: string, options?: CallOptions): Promise<TargetedDomain>;
-  /** Its links go on working while its DNS points to the server. */
+  /** Removes the domain. Its links keep working while its DNS points to the server. */
   remove(name: string, options?: CallOptions): Promise<void>;
-  /** Rejects with `invalid_field`, for example for an illegible colour. */
+  /** Rejects with `invalid_field`, for example if a colour is illegible. */
   setBrand(name: string, changes: BrandChanges, options?: CallOptions): Promise<Brand>;
-  /** @param logo PNG, JPEG, WebP, GIF or an SVG without active content, up to 262 kB, with its `type` set; `null` removes it */
+  /** @param logo PNG, JPEG, WebP, GIF or an SVG without active content, up to 262 kB, with its `type` set; `null` removes the logo */
   setLogo(name: string, logo: Blob | null, options?: CallOptions): Promise<Brand>;
 }
 

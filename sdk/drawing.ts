@@ -1,4 +1,4 @@
-/** What a client draws: nonces of a second look, and values that the server must not see. */
+/** Random draws of a client: nonces for second looks, and values that the server must not see. */
 import { toBase64Url } from '../src/protocol/base64url.ts';
 import {
   allCharacterSets,
@@ -15,7 +15,7 @@ export function random(length: number): Uint8Array<ArrayBuffer> {
 
 const lookBytes = 16;
 
-/** The nonce of a second look. For one `reveal`: draw another for every secret. */
+/** Draws the nonce of a second look. It is good for one `reveal`: draw another for every secret. */
 export function newLook(): string {
   return toBase64Url(random(lookBytes));
 }

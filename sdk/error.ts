@@ -1,14 +1,14 @@
-/** No message quotes a value, a passphrase, a key or a token. */
+/** The client's errors. No message quotes a value, a passphrase, a key or a token. */
 
-/** Codes of API v2: see the error table of its OpenAPI document. */
+/** Error codes of API v2: see the error table in its OpenAPI document. */
 export const serverCodes = [
-  /** Never existed, or read, burned or expired; or another account's receipt. */
+  /** The secret never existed, was read or burned, or has expired; or the receipt is another account's. */
   'unknown_secret',
-  /** Missing or wrong. The secret is not consumed. */
+  /** The passphrase is missing or wrong. The secret is not consumed. */
   'incorrect_passphrase',
   /** The part of an end-to-end secret's link after `#` is missing or wrong. The secret is not consumed. */
   'incomplete_link',
-  /** The link is of an end-to-end secret, but the secret is not. It is not consumed. */
+  /** The link is for an end-to-end secret, but the secret is plain. It is not consumed. */
   'not_sealed',
   /** Too many wrong passphrases: wait `retryAfterSeconds`. */
   'too_many_attempts',
@@ -17,7 +17,7 @@ export const serverCodes = [
   'not_authorized',
   /** The API token lacks the scope. */
   'insufficient_scope',
-  /** Only accounts may do this, for example name a recipient. */
+  /** Only accounts may do this, such as naming a recipient. */
   'account_required',
   /** See `field` and `fieldErrors`. */
   'invalid_field',
@@ -25,11 +25,11 @@ export const serverCodes = [
   'too_large',
   /** The secret was read or burned, or has expired. */
   'already_gone',
-  /** A creation with this `idempotencyKey` is in progress, or broke off: send it again after `retryAfterSeconds`. */
+  /** A creation with this `idempotencyKey` is in progress or was cut off: send it again after `retryAfterSeconds`. */
   'in_flight',
   /** This `idempotencyKey` was used for another creation. */
   'idempotency_mismatch',
-  /** A mail for this secret is already being sent. */
+  /** An email for this secret is already being sent. */
   'delivery_in_flight',
   /** The account's plan has no share domains. */
   'plan_required',
@@ -51,22 +51,22 @@ export const serverCodes = [
   'internal',
 ] as const;
 
-/** Found by the client itself. */
+/** Errors that the client itself detects. */
 const clientCodes = [
-  /** Neither a link nor a key; nothing was sent. */
+  /** The text is neither a link nor a key; nothing was sent. */
   'invalid_key',
-  /** No answer. After a reveal, the secret may have been consumed. */
+  /** The server did not respond. After a reveal, the secret may have been consumed. */
   'unreachable',
   'timed_out',
-  /** By the call's `signal`, whose reason is the `cause`. */
+  /** Aborted by the call's `signal`, whose reason is the `cause`. */
   'aborted',
   /** An end-to-end secret needs https, or a server on this machine; nothing was sent. */
   'insecure_address',
   /** A module of the client could not be loaded or run: see `cause`. Nothing was consumed. */
   'not_loaded',
-  /** The answer is not one of this API. */
+  /** The answer is not from this API. */
   'unexpected_answer',
-  /** An end-to-end secret was changed, or sealed by a later version. */
+  /** The end-to-end secret was altered, or sealed by a later version. */
   'unreadable',
 ] as const;
 
@@ -79,19 +79,18 @@ export interface FieldError {
 }
 
 export interface MayflyErrorDetails {
-  /** The HTTP status; `null` without an answer. */
+  /** The HTTP status; `null` if the server did not respond. */
   readonly status?: number | null;
-  /** As the server said. */
   readonly retryAfterSeconds?: number | null;
-  /** The refused field, a dotted path in the request's body; `null` also if there are several. */
+  /** The refused field, as a dotted path in the request's body; `null` also if there are several. */
   readonly field?: string | null;
-  /** Each refused field, if there are several. */
+  /** All refused fields, if there are several. */
   readonly fieldErrors?: readonly FieldError[];
-  /** The largest value allowed, in UTF-8. */
+  /** The largest value allowed, in bytes of UTF-8. */
   readonly limitBytes?: number | null;
   /** Identifies the request in the server's log. */
   readonly requestId?: string | null;
-  /** Where to ask instead, if another region made the key. */
+  /** Where to send the request instead, if another region created the key. */
   readonly hint?: string | null;
   readonly cause?: unknown;
 }
@@ -124,7 +123,7 @@ export function detailsOf({ status, headers }: Response) {
   return { status, retryAfterSeconds: retryAfterOf(headers), requestId: headers.get('X-Request-Id') };
 }
 
-/** Only the form in seconds (RFC 9110 §10.2.3): the API uses no dates. */
+/** Reads only the form in seconds (RFC 9110 §10.2.3): the API sends no dates. */
 function retryAfterOf(headers: Headers): number | null {
   const text = headers.get('Retry-After');
   return text !== null && /^[0-9]{1,9}$/.test(text) ? Number(text) : null;

@@ -1,9 +1,9 @@
 import { MayflyError } from './error.ts';
 
 export interface CallOptions {
-  /** The call rejects with `aborted`. A reveal that was already sent may still consume the secret. */
+  /** Aborts the call, which rejects with `aborted`. A reveal already sent may still consume the secret. */
   readonly signal?: AbortSignal;
-  /** The time limit, retries included; absent: the client's. */
+  /** The time limit, including retries. Default: the client's. */
   readonly timeoutMs?: number;
 }
 
@@ -12,7 +12,7 @@ export interface Limit {
   leftMs(): number;
 }
 
-/** What timers take: 24 days. */
+/** The longest delay that timers accept: 24 days. */
 const maxTimerMs = 2 ** 31 - 1;
 
 function errorFor(signal: AbortSignal | undefined): MayflyError {
@@ -21,7 +21,7 @@ function errorFor(signal: AbortSignal | undefined): MayflyError {
     : new MayflyError('timed_out', 'The server took too long to answer.');
 }
 
-/** It says more than that the call was ended. */
+/** A refusal tells the caller more than a timeout does. */
 function isRefusal(error: unknown): boolean {
   return error instanceof MayflyError && error.status !== null;
 }
@@ -51,7 +51,7 @@ export async function withinLimit<T>(
   }
 }
 
-/** Each of several calls gets the time that is left. */
+/** Runs several calls within one time limit: each gets the time that is left. */
 export async function withinOneLimit<T>(
   timeoutMs: number,
   { timeoutMs: ownMs = timeoutMs, signal: caller }: CallOptions,
@@ -67,7 +67,7 @@ export async function withinOneLimit<T>(
   );
 }
 
-/** `null` if another try would not help. */
+/** Returns `null` if a retry would not help. */
 function waitMsAfter(error: unknown, tries: number): number | null {
   if (!(error instanceof MayflyError)) return null;
   if (error.code === 'unreachable') return 100 * 2 ** tries;
@@ -87,7 +87,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
   });
 }
 
-/** Only for calls that change nothing or create once. Does not begin a wait that exceeds the limit. */
+/** Only for calls that change nothing or create only once. Never begins a wait that would exceed the limit. */
 export async function repeat<T>(work: () => Promise<T>, retries: number, limit: Limit): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {

@@ -8,7 +8,7 @@ export function keyOf(text: string, not: Other): string {
   return partsOf(text, not).key;
 }
 
-/** @throws MayflyError as `keyOf` */
+/** @throws MayflyError as `keyOf` does */
 export function partsOf(text: string, not: Other): ParsedLink {
   const parsed = parseLink(text);
   if (parsed !== null && parsed.kind !== not) return parsed;

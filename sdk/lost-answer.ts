@@ -2,7 +2,7 @@ import { lookAnswers } from '../src/protocol/limits.ts';
 import { MayflyError } from './error.ts';
 import { pause } from './limit.ts';
 
-/** The server may have answered all the same. A proxy that gave up answers in its place, but not as Mayfly does. */
+/** Checks whether the answer was lost: the server may have sent it. A proxy that gave up responds too, but not as Mayfly does. */
 export function isLost(error: unknown): error is MayflyError {
   if (!(error instanceof MayflyError)) return false;
   const { code, status } = error;
@@ -11,8 +11,9 @@ export function isLost(error: unknown): error is MayflyError {
 }
 
 /**
- * Asks again while the answer is lost. If the secret is then gone, rejects with the loss: the lost answer may have had it.
- * @param ask the same request each time, with the same look
+ * Repeats the request while its answer is lost. If the secret is then gone, rejects with the earlier error: the lost answer may have
+ * contained it.
+ * @param ask sends the same request each time, with the same look
  */
 export async function askAgain<Answer>(ask: () => Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
   let lost: MayflyError | null = null;

@@ -1,7 +1,7 @@
 /**
  * Mayfly's client: share a secret once, read it once.
  *
- * Runs in Node 20 or later, Bun, Deno and browsers. It keeps nothing, so a value exists only in what a call returns.
+ * Runs in Node 20 or later, Bun, Deno and browsers. It stores nothing: a value exists only in what a call returns.
  *
  * ```ts
  * const mayfly = createClient({ server: 'https://secrets.example.org' });
@@ -83,51 +83,51 @@ export type { Adjustment } from './wire.ts';
 export type ClientOptions = TransportOptions;
 
 export interface DeliverOptions extends CallOptions, Pick<CreateOptions, 'locale'> {
-  /** A new address; absent: the last one. */
+  /** A new address. Default: the last one. */
   readonly recipient?: string;
 }
 
 export interface RecentOptions extends CallOptions {
-  /** 1–200; 50 if absent. */
+  /** 1–200. Default: 50. */
   readonly pageSize?: number;
 }
 
-/** Rejects only with `MayflyError`. Takes a bare key in place of a link. What takes a metadata key needs an account. */
+/** Every method rejects only with `MayflyError`. A bare key may replace a link. Methods that take a metadata key need an account. */
 export interface MayflyClient {
   /**
-   * Encrypts a text or a file, stores it and returns the link, which alone opens it, once. Rejects with `insecure_address` over plain http
-   * to another machine, and with `invalid_field` if there is a `recipient`, unless it is `plain`.
+   * Encrypts a text or a file, stores it, and returns the only link that opens it, once. Unless it is `plain`, rejects with
+   * `insecure_address` over plain http to another machine, and with `invalid_field` if there is a `recipient`.
    */
   conceal(options: ConcealOptions): Promise<Created>;
-  /** Shares a random value as `conceal` does, and returns it only this once. With `plain: true` the server draws it. */
+  /** Shares a random value as `conceal` does, and returns the value only this once. With `plain: true`, the server draws it. */
   generate(options?: GenerateOptions): Promise<Generated>;
   /**
-   * `conceal` and `generate` (`{ generate: … }`) for up to 100 secrets in one request. Resolves in their order: each is created, or a
-   * `MayflyError` says why not. With an `idempotencyKey`, the same plain items may be sent again until all are created.
+   * Conceals or generates (`{ generate: … }`) up to 100 secrets in one request. Results have the same order: a created secret, or a
+   * `MayflyError` that says why not. With an `idempotencyKey`, the same plain items may be sent again until all are created.
    */
   batch(items: readonly BatchItem[], options?: BatchOptions): Promise<readonly BatchResult[]>;
   /**
-   * Reads and consumes the secret. Rejects with `unknown_secret` if it is gone; with `incomplete_link` if the link has lost its end; and
-   * with `not_sealed` if the link has one but the server says that the secret is plain, without consuming it. If the answer is lost, asks
-   * again, which no other client can (see `look`).
+   * Reads and consumes the secret. Rejects with `unknown_secret` if it is gone; with `incomplete_link` if the end of the link is missing;
+   * and with `not_sealed`, without consuming it, if the link has an end but the server says that the secret is plain. If the answer is
+   * lost, retries, which no other client can (see `look`).
    */
   reveal(secret: string, options?: RevealOptions): Promise<Revealed>;
   /** Ends the second look of a `reveal` with this `look`; resolves whether or not there was one. */
   done(secret: string, look: string, options?: CallOptions): Promise<void>;
   /**
-   * Checks the passphrase of a plain secret, if it has one, without consuming. A wrong one counts as a guess. With the full link of an
-   * end-to-end secret no passphrase is sent, because only reading can check it.
+   * Checks the passphrase of a plain secret, if it has one, without consuming the secret. A wrong passphrase counts as a guess. With the
+   * full link of an end-to-end secret, no passphrase is sent, because only reading can check it.
    */
   inspect(secret: string, options?: PassphraseOption): Promise<WaitingSecret>;
-  /** `null` once the secret is gone. Needs no passphrase, and does not consume. */
+  /** Resolves to `null` once the secret is gone. Needs no passphrase, and does not consume the secret. */
   status(secret: string, options?: CallOptions): Promise<WaitingSecret | null>;
-  /** `status` of up to 100 secrets, in their order. A region answers only for its own secrets: `null` also for those of another. */
+  /** Like `status`, for up to 100 secrets, in their order. A region knows only its own secrets, so those of another are `null` too. */
   statuses(secrets: readonly string[], options?: CallOptions): Promise<readonly (WaitingSecret | null)[]>;
-  /** The creator's view. */
+  /** Returns the creator's view. */
   receipt(metadata: string, options?: CallOptions): Promise<Receipt>;
   /**
-   * Destroys an unread secret by its link, without reading it; takes the same passphrase. The creator sees that the recipient burned it.
-   * Rejects as `reveal` does.
+   * Destroys an unread secret by its link, without reading it. Needs the same passphrase as `reveal`, and rejects as it does. The creator
+   * sees that the recipient burned it.
    */
   burnUnread(secret: string, options?: PassphraseOption): Promise<void>;
   /** Destroys an unread secret. Rejects with `already_gone`. */
@@ -138,30 +138,30 @@ export interface MayflyClient {
    */
   setMemo(metadata: string, memo: string, options?: CallOptions): Promise<Receipt>;
   /**
-   * Gives an unread secret another lifetime, in whole seconds from now; 0 changes nothing. Beyond the plan's longest lifetime, counted from
-   * the creation, it grants the nearest (see `adjusted`). Rejects with `already_gone`, or with `invalid_field` if `ttlSeconds` is negative
-   * or not whole, or if an earlier version of the server stored the secret.
+   * Gives an unread secret a new lifetime, in whole seconds from now; 0 changes nothing. A lifetime beyond the plan's longest, counted from
+   * the creation, is shortened to it (see `adjusted`). Rejects with `already_gone`, or with `invalid_field` if `ttlSeconds` is negative or
+   * not whole, or if an earlier version of the server stored the secret.
    */
   setTtl(metadata: string, ttlSeconds: number, options?: CallOptions): Promise<Receipt & Remarks>;
   /** Forgets the wrong passphrases tried on an unread secret, which lifts the lock in `Receipt.locked`. Rejects with `already_gone`. */
   allowMore(metadata: string, options?: CallOptions): Promise<Receipt>;
   /**
-   * Sends the recipient's mail again, or to another address; see `Receipt.delivery`. Rejects with `delivery_in_flight` while one is being sent.
+   * Emails the recipient again, or another address; see `Receipt.delivery`. Rejects with `delivery_in_flight` while an email is being sent.
    */
   deliver(metadata: string, options?: DeliverOptions): Promise<Receipt & Remarks>;
-  /** The account's receipts, newest first, fetched page by page. The time limit is for one page. */
+  /** Fetches the account's receipts page by page, newest first. The time limit applies to each page. */
   recent(options?: RecentOptions): AsyncIterableIterator<Receipt>;
   /** Rejects with `not_authorized` if the credentials are wrong. */
   account(options?: CallOptions): Promise<Account>;
-  /** Resolves if the server works. Ignores credentials. */
+  /** Resolves if the server is working. Ignores credentials. */
   serviceStatus(options?: CallOptions): Promise<ServiceStatus>;
   /** The server's version, such as `0.1.0`. */
   version(options?: CallOptions): Promise<string>;
-  /** The languages of the server's pages and mails. */
+  /** The languages of the server's pages and emails. */
   locales(options?: CallOptions): Promise<Locales>;
 }
 
-/** Repeats as often as the client allows. */
+/** Retries as often as the client's options allow. */
 type Get = (path: string, options?: CallOptions) => Promise<object>;
 
 async function* pages(
@@ -186,7 +186,7 @@ async function statusOf(get: Get, secret: string, options?: CallOptions): Promis
   }
 }
 
-/** Not repeated: a wrong passphrase counts as a guess. */
+/** Never retried: a wrong passphrase counts as a guess. */
 async function inspectWith(
   call: Transport,
   secret: string,
@@ -195,7 +195,7 @@ async function inspectWith(
   const { key, fragment } = partsOf(secret, 'receipt');
   // An end-to-end secret's passphrase is never sent.
   const passphrase = fragment === null ? options.passphrase : undefined;
-  // Headers carry only Latin letters. Unlike queries, they do not end up in access logs.
+  // Headers can carry only Latin letters. Unlike queries, they do not end up in access logs.
   const headers = passphrase === undefined ? {} : { 'Secret-Passphrase': encodeURIComponent(passphrase) };
   return toInspected(await call({ method: 'GET', path: `/secret/${key}`, headers }, options));
 }

@@ -1,4 +1,4 @@
-/** Creations, alone or in a batch. */
+/** Prepares creations, alone or in a batch. */
 
 import { parseLink, secretLink } from '../src/protocol/link.ts';
 import {
@@ -52,7 +52,7 @@ function contentOf({ value, file, plain }: ConcealOptions): Content {
   return { kind: 'text', text: value };
 }
 
-/** The key is all that comes from the server. */
+/** Only the key comes from the server. */
 function fullLink(server: string, shareDomain: string, secretKey: string, fragment: string): string {
   const link = `${secretLink(secretKey, shareDomain, server)}#${fragment}`;
   if (parseLink(link)?.key !== secretKey) throw unexpected();
@@ -73,7 +73,7 @@ async function sealContent(
   assertSealable(server, options);
   const { passphrase = null, shareDomain = '' } = options;
   const { sealed, fragment } = await seal({ content, passphrase, stretch });
-  // Without the mail's language: no mail is sent.
+  // Omits the email's language: no email is sent.
   const { ttl, share_domain, notify, memo } = creationFields(options);
   return {
     fields: given({ sealed, ttl, share_domain, notify, memo }),
@@ -92,7 +92,7 @@ export async function prepareConceal(
   return { fields, read: (answer) => toCreated(answer, connection.server) };
 }
 
-/** `isDrawn`: by the server. */
+/** `isDrawn`: the server draws the value. */
 export async function prepareGenerate(
   connection: Connection,
   options: GenerateOptions,

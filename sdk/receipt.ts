@@ -1,4 +1,4 @@
-/** A receipt, as a program gets it and as the API sends it. */
+/** A receipt, as programs get it and as the API sends it. */
 
 import {
   type Burner,
@@ -28,7 +28,7 @@ import {
 export interface Delivery {
   readonly state: DeliveryState;
   readonly at: Date;
-  /** The mail server's last reply in one line, or that it could not be reached or did not answer. */
+  /** The mail server's last reply in one line, or a note that it was unreachable or did not respond. */
   readonly reply: string | null;
 }
 
@@ -45,18 +45,18 @@ export interface Receipt {
   readonly state: ReceiptState;
   /** `null` once the secret is gone. */
   readonly hasPassphrase: boolean | null;
-  /** Remaining; `null` once the secret is gone. */
+  /** Remaining lifetime; `null` once the secret is gone. */
   readonly secretTtlSeconds: number | null;
-  /** Remaining. */
+  /** Remaining lifetime. */
   readonly receiptTtlSeconds: number;
   readonly createdAt: Date;
   readonly receivedAt: Date | null;
   readonly burnedAt: Date | null;
-  /** `null` also if neither did, for example when an operator burned everything. */
+  /** `null` also if neither of them burned it, for example when an operator burned everything. */
   readonly burnedBy: Burner | null;
-  /** The last mail's recipient, obfuscated. */
+  /** The last email's recipient, obfuscated. */
   readonly recipient: string | null;
-  /** `null` if nothing was mailed. */
+  /** `null` if no email was requested. */
   readonly delivery: Delivery | null;
   readonly notify: readonly NoticeKind[];
   /** `''` if links use the site's own host. */
@@ -114,7 +114,7 @@ function lockOf({ locked }: Raw<WireReceipt>): Lock | null {
   return { by: wordAt(record, 'by', lockCauses), until: optionalTime(record, 'until') };
 }
 
-/** Without kinds that this client does not know. */
+/** Leaves out kinds that this client does not know. */
 function noticesOf({ notify }: Raw<WireReceipt>): NoticeKind[] {
   return Array.isArray(notify) ? noticeKinds.filter((kind) => notify.includes(kind)) : [];
 }

@@ -1,4 +1,4 @@
-/** The records that a program gets. An incomplete answer is an error (`unexpected_answer`), never a partial record. */
+/** The records that programs get. An incomplete answer is an error (`unexpected_answer`), never a partial record. */
 
 import { secretLink } from '../src/protocol/link.ts';
 import { MayflyError } from './error.ts';
@@ -42,20 +42,19 @@ export interface Remarks {
   readonly adjusted: {
     /** A lifetime outside the plan's limits. */
     readonly ttlSeconds?: Adjustment<number | string, number>;
-    /** A mail's language that is not offered. */
+    /** An email language that is not offered. */
     readonly locale?: Adjustment<string, string>;
   };
   /** Unknown fields, as dotted paths in the request's body: misspelt, or too new for the server. */
   readonly ignored: readonly string[];
 }
 
-/** A new secret. */
 export interface Created extends Receipt, Remarks {
-  /** An earlier call with the same `idempotencyKey` created it; this is its present state. */
+  /** An earlier call with the same `idempotencyKey` created the secret; this is its current state. */
   readonly repeated: boolean;
   readonly secretKey: string;
   readonly link: string;
-  /** As granted. */
+  /** The lifetime granted. */
   readonly ttlSeconds: number;
 }
 
@@ -70,13 +69,13 @@ export interface WaitingSecret {
   readonly hasPassphrase: boolean;
   /** End-to-end encrypted: only the full link opens it. */
   readonly isSealed: boolean;
-  /** Remaining. */
+  /** Remaining lifetime. */
   readonly secretTtlSeconds: number;
   readonly createdAt: Date;
 }
 
 export interface SharedFile {
-  /** Only its last path segment is shared, without control and direction characters, at most 255 bytes. */
+  /** Only the last path segment is shared, without control and direction characters, in at most 255 bytes. */
   readonly name: string;
   /** A media type, as a hint; `''` if unknown. */
   readonly type: string;
@@ -84,21 +83,21 @@ export interface SharedFile {
 }
 
 /**
- * A text or a file, which only `value` or `file` gives: `console.log`, `JSON.stringify` and error reports show `[sensitive]`, and a copy
- * by spread or `Object.assign` has neither.
+ * A text or a file, available only as `value` or `file`: `console.log`, `JSON.stringify` and error reports show `[sensitive]`, and a copy
+ * made by spread or `Object.assign` has neither.
  */
 export interface Revealed {
   readonly secretKey: string;
   /** `null` if a file was shared. */
   readonly value: string | null;
-  /** `null` if a text was shared. A stranger chose its type and its name, which has no path, control or direction characters. */
+  /** `null` if a text was shared. A stranger chose its type and its name, which contains no path, control or direction characters. */
   readonly file: SharedFile | null;
 }
 
 export interface ServiceStatus {
   /** The server's default language. */
   readonly locale: string;
-  /** `null` without regions. */
+  /** `null` if the service has no regions. */
   readonly region: string | null;
 }
 
@@ -109,14 +108,14 @@ export interface Locales {
 }
 
 export interface Account {
-  /** Its e-mail address. */
+  /** The account's email address. */
   readonly username: string;
   readonly plan: string;
   readonly createdAt: Date;
   readonly maxTtlSeconds: number;
   /** The largest value, in bytes of UTF-8. */
   readonly maxValueBytes: number;
-  /** The largest end-to-end secret, in bytes: a text, or a file with its name and type. `null` if the server takes none. */
+  /** The largest end-to-end secret, in bytes: a text, or a file with its name and type. `null` if the server accepts none. */
   readonly maxSealedBytes: number | null;
   readonly hasShareDomains: boolean;
 }
@@ -182,7 +181,7 @@ export function toCreated(answer: Raw<WireCreation>, server: string): Created {
   return createdOf(answer, (key, { link, shareDomain }) => link ?? secretLink(key, shareDomain, server));
 }
 
-/** @param linkOf the full link, which the server does not know */
+/** @param linkOf returns the full link, which the server does not know */
 export function toSealedCreated(answer: Raw<WireCreation>, linkOf: (secretKey: string) => string): Created {
   if (!flagAt(objectAt(objectAt(answer, 'record'), 'secret'), 'sealed')) throw unexpected();
   return createdOf(answer, linkOf);
@@ -248,7 +247,7 @@ export function toRemarkedReceipt(answer: Raw<WireChange>): Receipt & Remarks {
 
 export interface ReceiptPage {
   readonly receipts: readonly Receipt[];
-  /** `null` at the end. */
+  /** `null` on the last page. */
   readonly nextCursor: string | null;
 }
 

@@ -1,6 +1,7 @@
 /**
- * End-to-end secrets; docs/end-to-end.md describes the protocol. Needs only WebCrypto, so browsers, Node 20, Bun and Deno run the same code.
- * Rejects with `MayflyError` alone: `invalid_field` for what cannot be sealed, `unreadable` for what cannot be opened.
+ * End-to-end secrets; docs/end-to-end.md describes the protocol. Needs only WebCrypto, so browsers, Node 20, Bun and Deno run the same
+ * code. Rejects only with `MayflyError`: `invalid_field` for what cannot be sealed, `invalid_key` for a damaged fragment, `unreadable` for
+ * what cannot be opened.
  */
 import { fromBase64Url, toBase64Url } from '../src/protocol/base64url.ts';
 import { maxPassphraseBytes } from '../src/protocol/limits.ts';
@@ -18,7 +19,7 @@ export type Content =
 /** argon2id: m 19,456 KiB, t 2, p 1, 32 bytes. */
 export type Stretch = (passphrase: Uint8Array, salt: Uint8Array) => Promise<Uint8Array>;
 
-/** As on the wire (`secret.sealed`). */
+/** The form on the wire (`secret.sealed`). */
 export interface SealedSecret {
   v: 1;
   ciphertext: string;
@@ -51,7 +52,7 @@ const textKind = 0;
 const fileKind = 1;
 
 const utf8 = new TextEncoder();
-/** A byte order mark is part of a text. */
+/** A byte order mark counts as part of the text. */
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const halfPair = /\p{Cs}/u;
 const mediaType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(; ?[\w!#$&^.+-]+=("[ \w!#$&^.+-]*"|[\w!#$&^.+-]+))*$/;
@@ -112,7 +113,7 @@ async function deriveAll(fragment: Bytes, passphrase: string | null, stretch: St
   return { linkProof, proof, key };
 }
 
-/** Each fragment gives another key, which seals once, so the nonce may be fixed. */
+/** Each fragment yields a different key, which seals only once, so the nonce may be fixed. */
 const cipher = {
   name: 'AES-GCM',
   iv: new Uint8Array(12),
@@ -140,7 +141,7 @@ function unpad(padded: Bytes): Bytes {
   return padded.subarray(4, end);
 }
 
-/** Safe to show. Readers clean them again. */
+/** Makes the hints safe to show. Readers clean them again. */
 function hintsOf({ name, type }: { name: string; type: string }): { name: string; type: string } {
   const isType = type.length <= maxTypeBytes && mediaType.test(type);
   return { name: safeFileName(name), type: isType ? type : '' };
@@ -171,7 +172,7 @@ function decodeText(bytes: Uint8Array): string {
 function decodeFile(bytes: Bytes): Content {
   const typeAt = 2 + (((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0));
   const bytesAt = typeAt + 1 + (bytes[typeAt] ?? 0);
-  // Also if a length itself is missing.
+  // Also true if a length itself is missing.
   if (bytesAt > bytes.length) throw unreadable();
   const name = decodeText(bytes.subarray(2, typeAt));
   const type = decodeText(bytes.subarray(typeAt + 1, bytesAt));
@@ -188,8 +189,8 @@ function decode(content: Bytes): Content {
 }
 
 /**
- * Draws the fragment, which alone opens the content: it is not a parameter, so that no two contents share a key. To send again, send the
- * same result.
+ * Draws the fragment, without which nothing opens the content. It is not a parameter, so that no two contents share a key. To retry, send
+ * the same result.
  */
 export async function seal({ content, passphrase, stretch }: SealInput): Promise<{
   sealed: SealedSecret;
@@ -211,7 +212,7 @@ export async function seal({ content, passphrase, stretch }: SealInput): Promise
   };
 }
 
-/** @throws MayflyError `invalid_key` for a damaged fragment, `invalid_field` for an impossible passphrase */
+/** @throws MayflyError `invalid_key` for a damaged fragment, `invalid_field` for an invalid passphrase */
 export async function prove(fragment: string, passphrase: string | null, stretch: Stretch): Promise<Proofs> {
   const bytes = isFragment(fragment) ? fromBase64Url(fragment) : null;
   if (bytes === null) throw new MayflyError('invalid_key', 'The end of the link is missing or damaged.');
@@ -220,8 +221,8 @@ export async function prove(fragment: string, passphrase: string | null, stretch
 }
 
 /**
- * Trust neither a file's name nor its type: a stranger wrote them. The name is a last path segment without control and direction
- * characters; the type is `''` unless it is a media type.
+ * Opens the content. Trust neither a file's name nor its type: a stranger chose them. The name is one path segment without control and
+ * direction characters; the type is `''` unless it is a media type.
  *
  * @throws MayflyError `unreadable` unless everything is exactly right
  */
@@ -236,7 +237,7 @@ export async function open(ciphertext: string, key: Uint8Array): Promise<Content
   return decode(unpad(new Uint8Array(padded)));
 }
 
-/** As the plan's `max_sealed_bytes` counts: a text, or a file with its name and type. */
+/** Counts bytes as the plan's `max_sealed_bytes` does: a text, or a file with its name and type. */
 export function sealedBytesOf(content: Content): number {
   if (content.kind === 'text') return utf8.encode(content.text).length;
   const { name, type } = hintsOf(content);

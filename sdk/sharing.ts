@@ -1,4 +1,4 @@
-/** Shares and reads, end to end (docs/end-to-end.md) unless it is plain. Loaded with the first secret. */
+/** Shares and reads secrets, end to end (docs/end-to-end.md) unless they are plain. Loaded with the first secret. */
 import { isFragment } from '../src/protocol/link.ts';
 import type {
   ConcealOptions,
@@ -46,12 +46,10 @@ export interface BatchOptions extends CallOptions, Pick<CreateOptions, 'idempote
 type OfCall = keyof BatchOptions;
 type Item<Options> = Options extends unknown ? Omit<Options, OfCall> : never;
 
-/** As for `conceal` or `generate`. */
 export type BatchItem =
   | (Item<ConcealOptions> & { readonly generate?: undefined })
   | { readonly generate: Item<GenerateOptions> };
 
-/** An error if it was not created. */
 export type BatchResult = Created | Generated | MayflyError;
 
 async function prepare(
@@ -74,7 +72,7 @@ export async function batch(
   if (items.length === 0) return [];
   return withinOneLimit(connection.timeoutMs, options, async (own) => {
     const prepared: Awaited<ReturnType<typeof prepare>>[] = [];
-    // One after the other: a passphrase takes 19 MiB.
+    // One at a time: stretching a passphrase takes 19 MiB.
     for (const item of items) prepared.push(await prepare(connection, item));
     const body = { secrets: prepared.map(({ sent }) => sent) };
     const answer: Raw<WireBatch> = await connection.call(
@@ -90,7 +88,6 @@ export async function batch(
   });
 }
 
-/** `fields` are sent. */
 interface Opener {
   readonly fields: Json;
   open(answer: object): Promise<Revealed>;
@@ -101,8 +98,8 @@ function plainOpener({ passphrase }: RevealOptions): Opener {
 }
 
 /**
- * Whether the passphrase is part of the key. Unless the server says that the secret is sealed end to end, rejects before anything is
- * consumed and before anything that depends on the passphrase leaves the client.
+ * Returns whether the passphrase is part of the key. Unless the server says that the secret is sealed end to end, rejects before anything
+ * is consumed and before anything that depends on the passphrase leaves the client.
  */
 async function needsPassphrase(
   { call }: Connection,
@@ -112,7 +109,7 @@ async function needsPassphrase(
 ): Promise<boolean> {
   const asked = call({ method: 'GET', path: `/secret/${key}/status`, isRead: true }, own);
   const waiting = await asked.then(toStatus).catch((error) => {
-    // It may still open for a caller who repeats a look, though it is gone for everyone else.
+    // The secret may still open for a caller that repeats a look, although it is gone for everyone else.
     if (look !== undefined && error instanceof MayflyError && error.code === 'unknown_secret') return null;
     throw error;
   });
@@ -205,7 +202,7 @@ export async function reveal(
     const revealed = await opener.open(await askAgain(ask, own.signal));
     const { signal, timeoutMs = finishMs } = own;
     const limit = { ...(signal && { signal }), timeoutMs: Math.min(timeoutMs, finishMs) };
-    // The value is here; without this its second look ends within the minute.
+    // The value has arrived. If this call fails, its second look still ends within the minute.
     await done(connection, key, drawn, limit).catch(() => {});
     return revealed;
   });

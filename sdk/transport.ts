@@ -1,4 +1,4 @@
-/** Calls of API v2. Follows no redirects, and sends credentials only to the configured server. */
+/** Calls API v2. Follows no redirects, and sends credentials only to the configured server. */
 import {
   detailsOf,
   type FieldError,
@@ -11,7 +11,7 @@ import { type CallOptions, repeat, withinLimit } from './limit.ts';
 import { isJson, isText, type Json, unexpected } from './wire.ts';
 
 export interface Credentials {
-  /** The account's e-mail address. */
+  /** The account's email address. */
   readonly username: string;
   /** One of its API tokens. */
   readonly token: string;
@@ -20,31 +20,31 @@ export interface Credentials {
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface TransportOptions {
-  /** The installation's address, such as `https://secrets.example.org`, with its path if it has one. */
+  /** The installation's address, such as `https://secrets.example.org`, including its path, if any. */
   readonly server: string;
   readonly credentials?: Credentials;
-  /** Absent: the runtime's own. */
+  /** Default: the runtime's own. */
   readonly fetch?: Fetch;
-  /** The time limit of a call; absent: 30,000. */
+  /** The time limit of a call. Default: 30,000. */
   readonly timeoutMs?: number;
   /**
-   * How often a read (such as `status`, `receipt` or a page of `recent`) is retried when the server cannot be reached, or answers 429 or 503
-   * with a `Retry-After` within the time limit. 0–5; absent: 0, because a caller's own retries would multiply these. No other call is
-   * repeated, except a creation with an `idempotencyKey`, and a reveal whose answer was lost (see `look`).
+   * How often a read (such as `status`, `receipt` or a page of `recent`) is retried if the server is unreachable, or responds with 429 or
+   * 503 and a `Retry-After` within the time limit. 0–5. Default: 0, because a caller's own retries would multiply these. No other call is
+   * retried, except a creation with an `idempotencyKey`, and a reveal whose answer was lost (see `look`).
    */
   readonly retries?: number;
 }
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH';
-  /** Without secrets in the query. */
+  /** Its query contains no secrets. */
   readonly path: string;
   /** JSON, or a file with its type. */
   readonly body?: Json | Blob;
   readonly headers?: Readonly<Record<string, string>>;
   /** Changes nothing and is not a guess, so it may be repeated. */
   readonly isRead?: true;
-  /** Creates once, however often it is sent. */
+  /** Creates only once, however often the call is sent. */
   readonly idempotencyKey?: string;
 }
 
@@ -53,18 +53,18 @@ export type Transport = (call: Call, options?: CallOptions) => Promise<object>;
 
 export interface Connection {
   readonly call: Transport;
-  /** As `serverOf` writes it. */
+  /** In the form that `serverOf` returns. */
   readonly server: string;
   readonly timeoutMs: number;
   readonly hasAccount: boolean;
-  /** Passed on, so that `sharing.js` does without the codes. */
+  /** Passed in, so that `sharing.js` need not include the codes. */
   readonly problemOf: (body: Json) => MayflyError;
 }
 
-/** Without the blanks, line breaks and marks that files and environments put around it. */
+/** Strips the blanks, line breaks and invisible marks that files and environments put around a text. */
 const word = (text: string): string => text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
 
-/** As URL writes it, without a slash at the end. @throws TypeError if it is not an http(s) address */
+/** Returns the address as `URL` writes it, without a trailing slash. @throws TypeError if it is not an http(s) address */
 export function serverOf(options: Pick<TransportOptions, 'server'>): string {
   const { protocol, origin, pathname } = new URL(word(options.server));
   if (protocol !== 'https:' && protocol !== 'http:') throw new TypeError('server must be an http(s) address');
@@ -95,7 +95,6 @@ function initOf(call: Call, options: TransportOptions, signal: AbortSignal): Req
   };
 }
 
-/** `undefined` if it is not JSON. */
 async function readBody(response: Response): Promise<unknown> {
   const text = await response.text();
   try {
@@ -106,7 +105,7 @@ async function readBody(response: Response): Promise<unknown> {
   }
 }
 
-/** Bun's errors show the address, with the key in it, in their message and in a property that cannot be removed. */
+/** Bun's errors show the address, including the key, in their message and in a property that cannot be removed. */
 function withoutAddress(error: unknown, url: string): unknown {
   if (!(error instanceof Error && 'path' in error)) return error;
   const { code } = error as { readonly code?: unknown };
@@ -128,7 +127,7 @@ function isFieldError(value: unknown): value is FieldError {
   return isJson(value) && isText(value.field) && isText(value.message);
 }
 
-/** Why one of a batch was not created. */
+/** Returns why an item of a batch was not created. */
 export function problemOf(body: Json): MayflyError {
   const { status, retry_after: wait } = body;
   const error = errorIn(body, {
@@ -139,7 +138,7 @@ export function problemOf(body: Json): MayflyError {
   return error;
 }
 
-/** `null` if it is not a refusal by this API. */
+/** Returns `null` if the body is not a refusal by this API. */
 function errorIn(body: unknown, details: MayflyErrorDetails): MayflyError | null {
   const { error, message, field, errors, limit, hint }: Json = isJson(body) ? body : {};
   const code = serverCodes.find((known) => known === error);

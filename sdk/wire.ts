@@ -1,6 +1,6 @@
 /**
- * Reads answers. Each has an interface in the API's names, with the fields that the client reads. The compiler lets a reader take only a
- * field of its type, and `test/sdk/contract.ts` compares the interfaces with the API's schemas.
+ * Reads answers. Each has an interface in the API's names, limited to the fields that the client reads. The compiler lets a reader take
+ * only fields of its type, and `test/sdk/contract.ts` compares the interfaces with the API's schemas.
  */
 
 import type { DomainState, ReceiptState } from '../src/protocol/vocabulary.ts';
@@ -12,14 +12,14 @@ export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Absent fields stay absent, so the server's defaults apply. */
+/** Omits absent fields, so the server's defaults apply. */
 export function given<Fields extends object>(fields: Fields): Json {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 declare const form: unique symbol;
 
-/** A `Wire` that is not checked yet. */
+/** A `Wire` not yet checked. */
 export type Raw<Wire> = { readonly [Field in keyof Wire]?: unknown } & { readonly [form]?: Wire };
 
 /** The fields whose values are all of one kind. */
@@ -76,7 +76,6 @@ export function timeAt<Wire>(from: Raw<Wire>, field: FieldsOf<Wire, number>): Da
   return new Date(numberAt(from, field) * 1000);
 }
 
-/** One of a closed set of words. */
 export function wordAt<Wire, Field extends FieldsOf<Wire, string>>(
   from: Raw<Wire>,
   field: Field,
@@ -87,7 +86,7 @@ export function wordAt<Wire, Field extends FieldsOf<Wire, string>>(
   return word;
 }
 
-/** `null` for an empty text too. */
+/** Returns `null` for an empty text too. */
 export function optionalText<Wire>(from: Raw<Wire>, field: FieldsOf<Wire, string | Absent>): string | null {
   const value = from[field];
   return isText(value) && value !== '' ? value : null;
@@ -149,10 +148,10 @@ export interface WireSecret {
 type With<Wire, Fields> = Omit<Wire, keyof Fields> & Readonly<Fields>;
 
 export type WireOpenedSecret = With<WireSecret, { secret_value: string }>;
-/** A repeated creation answers with the present state. */
+/** A repeated creation returns the current state. */
 export type WireCreatedSecret = With<WireSecret, { state: Exclude<ReceiptState, 'viewed'> }>;
 export type WireGeneratedSecret = With<WireCreatedSecret, { secret_value: string }>;
-/** An end-to-end secret, just read. */
+/** An end-to-end secret that was just read. */
 export type WireSealedSecret = With<WireSecret, { sealed: { readonly v: 1; readonly ciphertext: string } }>;
 /** For a key that opens nothing. */
 export type WireUnknownSecret = Readonly<{ key: string; state: 'unknown' }>;
@@ -167,7 +166,7 @@ export interface WireRemarks {
   readonly ignored?: readonly string[] | undefined;
 }
 
-/** Why one of a batch was not created. */
+/** Why an item of a batch was not created. */
 export interface WireProblem {
   readonly success: false;
   readonly error: string;
@@ -211,7 +210,7 @@ export interface WireBrand {
   readonly allow_public_homepage: boolean;
 }
 
-/** Absent: unchanged. */
+/** Absent fields are left unchanged. */
 export type WireBrandChanges = {
   readonly [Field in Exclude<keyof WireBrand, 'logo'>]: WireBrand[Field] | undefined;
 };
