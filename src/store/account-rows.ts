@@ -24,7 +24,7 @@ export interface AccountRow {
   locked_at: UnixSeconds | null;
 }
 
-/** Of `accounts a`. */
+/** Columns of `accounts a`. */
 export const accountColumns =
   'a.id, a.username, a.plan, a.locale, a.notify, a.sender_name, a.created_at AS account_created_at, a.locked_at';
 
@@ -38,7 +38,7 @@ export function freshAccount(made: Pick<Account, 'id' | 'username' | 'plan' | 'c
   return { ...made, locale: null, notify: [], senderName: null, lockedAt: null };
 }
 
-/** All `null` if the account has no password. */
+/** The password's columns are all `null` if the account has none. */
 export interface PasswordRow extends AccountRow {
   salt: Uint8Array | null;
   verifier: Uint8Array | null;
@@ -77,7 +77,7 @@ export interface TokenRow {
   last_used_at: UnixSeconds | null;
 }
 
-/** Of `tokens t`. */
+/** Columns of `tokens t`. */
 export const tokenColumns =
   't.token_id, t.account_id, t.token_hash, t.name, t.wrapped_data_key, t.scopes, t.created_at, t.expires_at, t.last_used_at';
 
@@ -106,7 +106,7 @@ export interface SessionRow {
   expires_at: UnixSeconds;
 }
 
-/** Of `sessions s`. */
+/** Columns of `sessions s`. */
 export const sessionColumns =
   's.session_id, s.account_id, s.session_hash, s.wrapped_data_key, s.label, s.created_at, s.last_used_at, s.expires_at';
 

@@ -1,6 +1,6 @@
 /**
- * A node's cached epoch keys: read once, forgotten when their day is over. The next sweep destroys them in the store,
- * once the clocks agree (P8).
+ * A node's cache of epoch keys: each is read once, and forgotten when its day is over. The next sweep destroys it in
+ * the store, once the clocks agree (P8).
  */
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../core/errors.ts';
@@ -10,20 +10,20 @@ import type { StoreTime } from './store-time.ts';
 
 export interface EpochTable {
   /**
-   * Stores the key if the epoch has none; resolves, durably, to the stored one, or a later epoch's if this one's was
-   * destroyed.
+   * Stores the key if the epoch has none. Resolves, once durable, to the stored key, or to a later epoch's if this
+   * one's was destroyed.
    */
   holdEpoch(epoch: number, freshKey: Uint8Array): Promise<Epoch>;
   readEpochKey(epoch: number): Promise<Uint8Array | null>;
-  /** By store time. `false`: another has locked the table. */
+  /** Judges by store time. Resolves to `false` if another process has locked the table. */
   destroyPastEpochs(): Promise<boolean>;
 }
 
 type Records = Pick<SecretStore, 'put' | 'setExpiry' | 'sweep'>;
 
 /**
- * After a restore or a set clock known keys may be gone: they are read again, and nothing sealed under a lost key is
- * acknowledged.
+ * After a restore or a change of the clock, known keys may be gone: they are read again, and nothing sealed under a
+ * lost key is acknowledged.
  */
 export function withEpochs(
   table: EpochTable,

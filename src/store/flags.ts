@@ -1,6 +1,6 @@
 import { type NoticeKind, noticeKinds } from '../protocol/vocabulary.ts';
 
-/** Bit n is entry n, so the list may only grow at its end. */
+/** Bit n represents entry n, so the list may only grow at its end. */
 export function maskOf<Entry>(list: readonly Entry[], chosen: readonly Entry[]): number {
   return list.reduce((mask, entry, bit) => (chosen.includes(entry) ? mask | (1 << bit) : mask), 0);
 }
@@ -19,7 +19,7 @@ export interface RecordFlags {
 /** Leaves room for two more notices; SQLite still stores the number in one byte. */
 const sealedBit = 1 << 6;
 
-/** Bit 0: it has a passphrase; bit n + 1: entry n of `noticeKinds`; bit 6: it is end-to-end. */
+/** Bit 0: has a passphrase; bit n + 1: entry n of `noticeKinds`; bit 6: is end-to-end. */
 export const bitsOf = ({ hasPassphrase, sealed, notify }: RecordFlags): number =>
   (hasPassphrase ? 1 : 0) | (maskOf(noticeKinds, notify) << 1) | (sealed ? sealedBit : 0);
 

@@ -1,4 +1,4 @@
-/** A record's row, which holds the secret, later a look, and the receipt throughout: what both stores share. */
+/** A record's row, as both stores share it. It contains the secret, later a look, and the receipt throughout. */
 import type { AccountId } from '../core/account.ts';
 import type { ReceiptId, SecretId } from '../core/keys.ts';
 import type { StoredSecret, StoredState } from '../core/secret.ts';

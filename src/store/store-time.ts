@@ -2,31 +2,31 @@
  * Store time: the clock that decides expiry (P8).
  *
  * It starts from the saved time and advances with the time since boot, which nothing can set; the wall clock corrects
- * it within five minutes. So a wall clock that jumps neither expires waiting secrets nor keeps ended ones alive.
- * Suspension is no jump: time since boot counts it.
+ * it by at most five minutes. So a jump of the wall clock neither expires waiting secrets nor keeps ended ones alive.
+ * Suspension is not a jump: time since boot includes it.
  *
- * After a reboot the elapsed time is unknown. The wall clock is then believed immediately if at most an hour ahead,
- * otherwise after ten minutes without erasure.
+ * After a reboot, the elapsed time is unknown. We then believe the wall clock immediately if it is at most an hour
+ * ahead, otherwise after ten minutes without erasure.
  */
 import { ServiceError } from '../core/errors.ts';
 import type { ClockReport } from '../core/ports/clock.ts';
 import type { SecretStore } from '../core/ports/secrets.ts';
 import type { MachineClock, UnixSeconds } from '../core/time.ts';
 
-/** NTP steps and slews stay far below this. */
+/** NTP steps and slews are far smaller. */
 const toleranceSeconds = 300;
-/** After a reboot: how far ahead a wall clock is believed immediately, and after how long otherwise. */
+/** After a reboot: how far ahead a wall clock may be and still be believed immediately, and how long it takes otherwise. */
 const believedAheadSeconds = 3_600;
 const provingSeconds = 600;
-/** A lead over the wall clock shrinks by one second in this many, so that time neither stops nor steps back. */
+/** A lead over the wall clock shrinks by one second every `slewSeconds`, so that time neither stops nor steps back. */
 const slewSeconds = 100;
 /** A dispute ends when an operator sets a clock. */
 const disputeRetrySeconds = 60;
 
-/** Store time at one moment since one boot of the machine, as a durable store saves it. */
+/** Store time at one moment after a boot of the machine, as a durable store saves it. */
 export interface TimeAnchor {
   readonly seconds: UnixSeconds;
-  /** `null`: unknown, so `sinceBoot` says nothing. */
+  /** `null` if unknown, which makes `sinceBoot` meaningless. */
   readonly bootId: string | null;
   readonly sinceBoot: number;
   readonly dispute: Dispute | null;
@@ -35,17 +35,17 @@ export interface TimeAnchor {
 }
 
 export interface Dispute {
-  /** Store time at its start: anything created since is judged by store time alone. */
+  /** Store time when the dispute began: anything created since is judged by store time alone. */
   readonly since: UnixSeconds;
   readonly aheadSeconds: number;
 }
 
-/** Store time `seconds` at `at` seconds since boot. */
+/** Store time was `seconds` at `at` seconds since boot. */
 interface Settled {
   readonly kind: 'settled';
   readonly seconds: UnixSeconds;
   readonly at: number;
-  /** Seconds passed that have not yet shrunk a lead. */
+  /** Seconds passed that have not yet gone into shrinking a lead. */
   readonly owed: number;
 }
 
@@ -67,14 +67,14 @@ type TimeState = Settled | Disputed | Unproven;
 function settle(state: Settled | Disputed, expected: UnixSeconds, wall: UnixSeconds, at: number): Settled {
   if (wall >= expected) return { kind: 'settled', seconds: wall, at, owed: 0 };
   const lead = expected - wall;
-  // Both clocks are cut to whole seconds, so one second is no lead.
+  // Both clocks are cut to whole seconds, so one second does not count as a lead.
   if (lead === 1) return { kind: 'settled', seconds: Math.max(state.seconds, wall), at, owed: 0 };
   const owed = (state.kind === 'settled' ? state.owed : 0) + (at - state.at);
   const dropped = Math.min(lead, Math.floor(owed / slewSeconds));
   return { kind: 'settled', seconds: expected - dropped, at, owed: owed - dropped * slewSeconds };
 }
 
-/** @param others the dispute of other machines with the same wall clock */
+/** @param others the dispute of other machines that share the wall clock */
 function dispute(
   state: Settled | Disputed,
   expected: UnixSeconds,
@@ -86,7 +86,7 @@ function dispute(
   const shared = others !== null && isThis(others) ? others.since : Number.POSITIVE_INFINITY;
   if (state.kind === 'disputed' && isThis(state))
     return { ...state, seconds: expected, at, since: Math.min(state.since, shared) };
-  // A new second tells what was created before the dispute from what was created during it.
+  // A new second separates what was created before the dispute from what was created during it.
   const since = Math.min(expected + 1, shared);
   return { kind: 'disputed', seconds: Math.max(expected, since), at, since, aheadSeconds: ahead };
 }
@@ -94,7 +94,7 @@ function dispute(
 function prove(state: Unproven, wall: UnixSeconds, sinceBoot: number): TimeState {
   const elapsed = sinceBoot - state.at;
   const tentative = state.wall + elapsed;
-  // It was set since, so its reading at boot proves nothing.
+  // The wall clock was set since, so its reading at boot proves nothing.
   if (Math.abs(wall - tentative) > toleranceSeconds)
     return afterRestart(state.kept + elapsed, wall, sinceBoot);
   if (elapsed < provingSeconds) return state;
@@ -122,7 +122,7 @@ function afterRestart(kept: UnixSeconds, wall: UnixSeconds, at: number): TimeSta
   return observe({ kind: 'settled', seconds, at, owed: 0 }, wall, at);
 }
 
-/** By the boot clock, or by the shared wall clock if that shows an hour or less; else `null`. */
+/** Measures by the boot clock, or by the shared wall clock if that shows an hour or less; otherwise returns `null`. */
 function elapsedSince(anchor: TimeAnchor, { wall, sinceBoot, bootId }: MachineClock): number | null {
   const sinceAnchor = sinceBoot() - anchor.sinceBoot;
   if (bootId !== null && anchor.bootId === bootId && sinceAnchor >= 0) return sinceAnchor;
@@ -148,7 +148,7 @@ export function isAccountedFor(anchor: TimeAnchor, clock: MachineClock): boolean
   return elapsedSince(anchor, clock) !== null;
 }
 
-/** The least time it can be: elapsed time counts within one boot, less what a lead may have shrunk. */
+/** Returns the earliest possible store time: within one boot, elapsed time counts, less what a lead may have shrunk. */
 export function leastTimeBy(kept: TimeAnchor, { sinceBoot, bootId }: MachineClock): UnixSeconds {
   if (bootId === null || kept.bootId !== bootId) return kept.seconds;
   const passed = Math.max(0, sinceBoot() - kept.sinceBoot);
@@ -162,9 +162,9 @@ interface Lifetime {
 
 export interface StoreTime {
   now(): UnixSeconds;
-  /** Has passed by every clock. Never after `now`. */
+  /** A time that has passed by every clock. Never after `now`. */
   earliest(): UnixSeconds;
-  /** Throws `ServiceError('unavailable')` if two clocks disagree about it. */
+  /** Throws `ServiceError('unavailable')` if two clocks disagree about the secret. */
   isLive(secret: Lifetime): boolean;
   /** Throws like `isLive` while the wall clock is only provisionally believed. */
   assertProven(secret: Lifetime): void;
@@ -172,9 +172,9 @@ export interface StoreTime {
   report(): ClockReport;
   /** The anchor to save; `null` while the wall clock is unproven. */
   anchor(): TimeAnchor | null;
-  /** Another process has used `seconds`, and is in this dispute. */
+  /** Notes that another process has used `seconds`, and is in this dispute. */
   raiseTo(seconds: UnixSeconds, dispute?: Dispute | null): void;
-  /** Even backwards. */
+  /** Adopts the anchor's time, even backwards. */
   adopt(anchor: TimeAnchor): void;
 }
 
@@ -202,7 +202,7 @@ export function createStoreTime(clock: MachineClock, kept: TimeAnchor | null): S
   const earliestOf = (known: TimeState): UnixSeconds =>
     known.kind === 'unproven' ? known.kept + passedSince(known.at) : known.seconds;
 
-  /** By both clocks, unless it was made while they disagreed. */
+  /** Judges a secret by both clocks, unless it was created while they disagreed. */
   function verdictOn(known: TimeState, { createdAt, expiresAt }: Lifetime): 'live' | 'expired' | 'doubtful' {
     const now = nowOf(known);
     const since = known.kind === 'unproven' ? known.wall : known.kind === 'disputed' ? known.since : 0;

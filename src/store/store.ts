@@ -21,18 +21,18 @@ export interface Store
     CreationStore,
     EpochStore,
     StoreClock {
-  /** Without free space that can be reused; 0 for a store without a limit. */
+  /** Excludes free space that can be reused; 0 for a store without a limit. */
   usedBytes(): Promise<number>;
 }
 
-/** A stale `queued` has outlived its process, so nothing will send it: a receipt shows `not_sent`. */
+/** A stale `queued` delivery has outlived its process, so nothing will send it: a receipt shows `not_sent`. */
 export function deliveryAt(delivery: StoredDelivery | null, now: UnixSeconds): StoredDelivery | null {
   if (delivery?.state !== 'queued') return delivery;
   const staleAt = delivery.staleAt ?? delivery.at;
   return now < staleAt ? delivery : { ...delivery, state: 'not_sent', at: staleAt, staleAt: null };
 }
 
-/** Late callers still get the full count. */
+/** How long a finished deletion is kept, so that late callers still get the full count. */
 export const finishedDeletionSeconds = 3_600;
 
 /**
@@ -43,10 +43,10 @@ export const finishedDeletionSeconds = 3_600;
  * - `not_a_store`: a backup in place of a store, or the reverse.
  * - `damaged`: not an intact database.
  * - `not_writable`: the folder or the file cannot be created, read or written.
- * - `older_server`: a server of an earlier version runs on it, and would not follow the upgrade.
- * - `away`: the engine's server is unreachable or does not confirm; may pass by itself.
+ * - `older_server`: a server of an earlier version is running on the store, and would not follow the upgrade.
+ * - `away`: the engine's server is unreachable or does not confirm; may resolve by itself.
  * - `standby`: the address leads to a standby, as during a failover.
- * - `unreachable`: the engine's server does not let us in.
+ * - `unreachable`: the engine's server denies us access.
  * - `restored`: a restored backup or a copy, whose waiting secrets may have been opened since.
  */
 export type RefusalReason =
@@ -63,7 +63,7 @@ export type RefusalReason =
   | 'unreachable'
   | 'restored';
 
-/** The message tells the operator what to do. An unsafe store is refused by name (P25). */
+/** The message tells the operator what to do. An unsafe store is refused with a named reason (P25). */
 export class StoreRefusal extends Error {
   override readonly name = 'StoreRefusal';
   readonly reason: RefusalReason;
@@ -74,7 +74,7 @@ export class StoreRefusal extends Error {
   }
 }
 
-/** Why no server opens a store that a move has closed, or is filling. @param where `in the data folder` */
+/** Explains why no server opens a store that a move has closed or is filling. @param where such as `in the data folder` */
 export const fencedWords = (where: string) => ({
   filling:
     `The store ${where} is not whole yet: mayfly migrate-store is filling it. Run that command again with --finish, or serve ` +
@@ -87,7 +87,7 @@ export const fencedWords = (where: string) => ({
 export const mayPass = ({ reason }: StoreRefusal): boolean => reason === 'away' || reason === 'standby';
 
 export interface CountedAttempts {
-  /** Of attempts within the window, oldest first. */
+  /** Times of attempts within the window, oldest first. */
   readonly ofSecret: readonly UnixSeconds[];
   readonly ofClient: readonly UnixSeconds[];
   readonly ofNetwork: readonly UnixSeconds[];
@@ -97,7 +97,7 @@ export interface CountedAttempts {
 
 type Bound = readonly [times: readonly UnixSeconds[], limit: number];
 
-/** A client whose network has guessed leaves the reserved places to others. */
+/** A client whose network has already guessed leaves the reserved attempts to others. */
 function boundsOf(
   { ofClient, ofNetwork, ofSecret }: Pick<CountedAttempts, 'ofClient' | 'ofNetwork' | 'ofSecret'>,
   { perClient, perNetwork, perSecret, keptForNewcomers }: AttemptLimits,
@@ -109,7 +109,7 @@ function boundsOf(
   ];
 }
 
-/** `null`: one more attempt is allowed. */
+/** Returns `null` if one more attempt is allowed. */
 export function exhaustionOf(
   counted: CountedAttempts,
   limits: AttemptLimits,
@@ -126,7 +126,7 @@ export function exhaustionOf(
   return { outcome: 'exhausted', retryAfterSeconds: Math.max(1, ...waits), needsCreator };
 }
 
-/** Refuses even a client that has not guessed yet. */
+/** Returns the lock that refuses even a client that has not guessed yet. */
 export function lockOf(
   { ofSecret, inLife }: Pick<CountedAttempts, 'ofSecret' | 'inLife'>,
   limits: AttemptLimits,
@@ -138,8 +138,8 @@ export function lockOf(
 }
 
 /**
- * After one more attempt, made now and allowed by `exhaustionOf`: the smallest remainder of any limit, and when it
- * grows. Of several limits with that remainder, the last to give way counts.
+ * Returns the smallest remainder of any limit after one more attempt, made now and allowed by `exhaustionOf`, and when
+ * it grows. If several limits share that remainder, the last to grow counts.
  */
 export function allowanceAfter(counted: CountedAttempts, limits: AttemptLimits, now: UnixSeconds) {
   const after = {
@@ -160,14 +160,14 @@ export function allowanceAfter(counted: CountedAttempts, limits: AttemptLimits, 
   return { left, moreAfterSeconds: Math.max(1, ...waits), needsCreator: leftInLife === 0 };
 }
 
-/** With more than the limit counted, it is not the oldest that has to leave. */
+/** If more attempts than the limit are counted, it is not enough for the oldest to leave the window. */
 function waitFor([times, limit]: Bound, { windowSeconds }: AttemptLimits, now: UnixSeconds): number {
   return (times[Math.max(0, times.length - limit)] ?? now) + windowSeconds - now;
 }
 
 type Times = Pick<StoredTicket, 'createdAt' | 'expiresAt'>;
 
-/** @param earlier all known of its kind and username; used or voided ones have expired */
+/** @param earlier all known tickets of its kind and username; used or voided ones have expired */
 export function mayKeepTicket(
   { createdAt }: Times,
   earlier: readonly Times[],
@@ -180,7 +180,7 @@ export function mayKeepTicket(
   return lately.every((at) => createdAt - at >= quietSeconds);
 }
 
-/** Used or not. */
+/** Returns until when the ticket counts, used or not. */
 export function countsUntil({ createdAt, expiresAt }: Times, { windowSeconds }: TicketLimits): UnixSeconds {
   return Math.max(expiresAt, createdAt + windowSeconds);
 }

@@ -1,6 +1,6 @@
 /**
- * Accounts. The reads run outside a transaction, the writes inside a batch's; neither calls the other. Uniqueness is the
- * database's own: a conflict is an expected answer, not a failure.
+ * Accounts. Reads run in the reader's snapshot, writes in a batch's transaction; neither calls the other. The database enforces uniqueness:
+ * a conflict is an expected answer, not a failure.
  */
 
 import type { Database } from 'bun:sqlite';
@@ -27,7 +27,7 @@ const selectListed = `
      WHERE t.account_id = a.id AND (t.expires_at IS NULL OR t.expires_at > ?1)) AS tokens
   FROM accounts a ORDER BY a.id`;
 
-/** Those in the owners' index, and those that follow it. */
+/** Counts the rows in the owners' index, and those after its end. */
 const countOwnedSql = `
   SELECT count(*) AS receipts, ifnull(sum(state = 'w' AND expires_at > ?2), 0) AS waiting FROM records
   WHERE owner = ?1 AND (position > (SELECT upto FROM merge_progress)
@@ -56,7 +56,7 @@ export function createAccountReads(db: Database, now: () => UnixSeconds) {
 
 const toAccount = (row: AccountRow | null): Account | null => (row === null ? null : accountOf(row));
 
-/** Inserts an account without a chosen language; `null` when the username is taken. */
+/** Inserts an account without a chosen language; returns `null` if the username is taken. */
 export function createAccountInsert(db: Database): (account: NewAccount) => Account | null {
   const insert = db.query(
     'INSERT INTO accounts (username, plan, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (username) DO NOTHING',

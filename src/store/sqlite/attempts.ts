@@ -1,5 +1,5 @@
 /**
- * Guesses at passphrases (P14): counted in one transaction and answered only once durable, so a guess that was not
+ * Passphrase guesses (P14). Each is counted in one transaction and answered only once durable, so a guess that was not
  * counted is never computed.
  */
 import type { Database } from 'bun:sqlite';
@@ -64,7 +64,7 @@ export function createAttemptWrites(db: Database): AttemptWrites {
     reserve(now, id, position, client, limits) {
       const window = inWindow.all(id, client, now - limits.windowSeconds);
       const known = life.get(id);
-      // An unknown secret has nothing to guess; its attempts still count, for one window.
+      // An unknown secret has nothing to guess, but its attempts still count, for one window.
       const lifeEndsAt =
         known?.ends_at ?? expiry.get(position ?? 0, id)?.expires_at ?? now + limits.windowSeconds;
       const counted = {

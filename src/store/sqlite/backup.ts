@@ -1,8 +1,8 @@
 /**
- * A backup is one moment of the store, taken while others read and write, without erased bytes. Its file kind is one
- * that no server opens: what waited in it may have been opened since, and would open again (P1). The transaction that
- * makes it a store burns everything that waited, even if expired by this machine's clock, which may be wrong. Another
- * program's copy has no such kind: only a restore makes it safe.
+ * A backup captures one moment of the store while others read and write, without erased bytes. No server opens a file
+ * of its kind: secrets that waited in it may have been opened since, and would open again (P1). The transaction that
+ * turns it into a store burns all of them, even those expired by this machine's clock, which may be wrong. A copy made
+ * by another program lacks that kind: only a restore makes it safe.
  */
 import { constants, Database } from 'bun:sqlite';
 import {
@@ -44,11 +44,10 @@ export type Task =
       readonly kind: 'restore';
       readonly backup: string;
       readonly database: string;
-      /** In Unix seconds. */
       readonly at: UnixSeconds;
     };
 
-/** A file gets its name only when it is whole. */
+/** A file gets its final name only when it is complete. */
 const unfinished = (path: string): string => `${path}.part`;
 
 function backUp(database: string, backup: string): BackupFacts {
@@ -64,15 +63,16 @@ function backUp(database: string, backup: string): BackupFacts {
   });
 }
 
-/** Reads and creates no log. */
+/** Neither reads nor creates a log. */
 function openAsIs(path: string): Database {
   const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants;
   return new Database(`${pathToFileURL(path)}?immutable=1`, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
 }
 
 /**
- * A backup, or a store's own file alone, as Litestream restores one: once all that waited is burned, it is safe too.
- * @throws StoreRefusal when the file is neither, or its log has later changes
+ * Accepts a backup, or a store's database file alone, as Litestream restores it: that is safe too once all that waited
+ * is burned.
+ * @throws StoreRefusal if the file is neither, or its log contains later changes
  */
 function assertRestorable(db: Database, backup: string): FileKind {
   const kind = isFileKind(db, 'store') ? 'store' : 'backup';
@@ -101,9 +101,9 @@ function restore(backup: string, database: string, at: UnixSeconds): BackupFacts
   const kind = reading(backup, (db) => assertRestorable(db, backup));
   return writeWhole(database, (part) => {
     copyFileSync(backup, part);
-    // It has the mode of the file that was copied.
+    // The copy has the mode of the original.
     chmodSync(part, 0o600);
-    // A server that has opened it since may have changed it during the copy.
+    // A server that has opened the original since may have changed it during the copy.
     reading(backup, (db) => assertRestorable(db, backup));
     using file = closing(openConnection(part, writerSettings, kind));
     migrate(file.db, kind);
@@ -113,14 +113,14 @@ function restore(backup: string, database: string, at: UnixSeconds): BackupFacts
     burnAll(file.db, facts.takenAt, Math.max(at, facts.takenAt));
     setFileKind(file.db, 'store');
     file.db.run('COMMIT');
-    // Leaves everything in the one file that gets its name.
+    // Puts everything into the one file that gets the final name.
     if (file.db.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy !== 0)
       throw new Error('the log was not written out');
     return facts;
   });
 }
 
-/** Burns everything that waited, and ends all log-ins and mailed links, which may have ended since. */
+/** Burns every waiting secret, and ends all log-ins and mailed links, which may have ended since. */
 function burnAll(db: Database, takenAt: UnixSeconds, at: UnixSeconds): void {
   db.query(`${endRecord('b')} WHERE state = 'w' AND expires_at > ?2`).run(at, takenAt);
   db.run(`${eraseLook} WHERE ${holdsLook}`);
@@ -130,7 +130,7 @@ function burnAll(db: Database, takenAt: UnixSeconds, at: UnixSeconds): void {
   db.run('DELETE FROM attempt_lives');
   db.run('DELETE FROM sessions');
   db.run('DELETE FROM tickets');
-  // An interrupted copy may have older values.
+  // An interrupted move may have copied older values.
   forgetMove(db);
 }
 
@@ -155,7 +155,7 @@ function closing(db: Database) {
   return { db, [Symbol.dispose]: () => db.close() };
 }
 
-/** Never overwrites a file of that name. */
+/** Never overwrites an existing file. */
 function writeWhole<Result>(path: string, work: (part: string) => Result): Result {
   if (existsSync(path)) throw nameTaken();
   const part = unfinished(path);
@@ -195,7 +195,7 @@ function giveName(part: string, path: string): void {
   try {
     linkSync(part, path);
   } catch (error) {
-    // A shared folder or a memory stick may not support links.
+    // A shared folder or a USB stick may not support hard links.
     if (withoutLinks.has(codeOf(error)) && !existsSync(path)) renameSync(part, path);
     else throw codeOf(error) === 'EEXIST' ? nameTaken() : error;
   }
@@ -223,7 +223,7 @@ const lookMilliseconds = 500;
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** The thread, not the progress, says why a file cannot be. */
+/** Does not throw: the thread, not the progress, reports why a file cannot be created. */
 const sizeSoFar = (path: string): number => (existsSync(path) ? sizeOf(path) : 0);
 
 async function inThread(task: Task, onProgress: () => void): Promise<BackupOutcome> {
@@ -264,7 +264,7 @@ export function previewRestore(backup: string, directory: string): BackupOutcome
   return refusalAt(resolve(directory)) ?? runTask({ kind: 'preview', backup: resolve(backup) });
 }
 
-/** Makes a store of a backup, in a folder without one. @param at Unix seconds, when to burn waiting secrets */
+/** Makes a store from a backup, in a folder without one. @param at when waiting secrets count as burned, in Unix seconds */
 export async function restoreStore(
   backup: string,
   directory: string,

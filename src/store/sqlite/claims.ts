@@ -1,8 +1,8 @@
 /**
  * Claims and burns.
  *
- * The form of the statements is the safety argument: each is one UPDATE that holds the whole condition, so exactly one can
- * match (P1, P7), and it sets the state and erases together (P6).
+ * The form of the statements is what makes them safe: each is one UPDATE that contains the whole condition, so only one can match (P1, P7),
+ * and it sets the state and erases the bytes together (P6).
  */
 
 import type { Database } from 'bun:sqlite';
@@ -18,9 +18,8 @@ import { locateReceipt, type Parts } from './parts.ts';
 import type { RootUses } from './roots.ts';
 
 /**
- * Who burned it, in the same step and without another column: `delivery_at` takes one of the record's own later times in
- * place of its creation time, so the row keeps its size (see looks.ts). Burns by anyone else, and by earlier versions,
- * leave it.
+ * Records who burned the secret, in the same step and without another column: `delivery_at` takes one of the record's own later times in
+ * place of its creation time, so the row keeps its size (see looks.ts). Burns by anyone else, and by earlier versions, leave it unchanged.
  */
 const burnerTimes: Readonly<Record<Burner, string>> = {
   creator: 'expires_at',
@@ -44,7 +43,7 @@ export function burnerOf({
   return at === receipt_expires_at ? 'recipient' : at === expires_at ? 'creator' : null;
 }
 
-/** The only way a waiting secret ends before its time, at `?1`; the caller adds the condition. */
+/** Ends a waiting secret early, at `?1`. Only a claim with a look does so too (see looks.ts). The caller adds the condition. */
 export const endRecord = (state: 'r' | 'b', burner: Burner | null = null) => `
   UPDATE records SET state = '${state}', ended_at = ?1,${burner === null ? '' : ` delivery_at = ${burnerTimes[burner]},`}
     creator_box = zeroblob(length(creator_box)), sealed_secret = zeroblob(length(sealed_secret))`;
@@ -107,7 +106,7 @@ export function createClaimWrites(
   };
 }
 
-/** @param knownPlaceOf where the row of a found secret is; a target found elsewhere, or copied, has no known place */
+/** @param knownPlaceOf returns where a found secret's row is; a target found elsewhere, or copied, has no known place */
 export function claimStore(
   parts: Parts,
   knownPlaceOf: (target: ClaimTarget) => number | undefined,

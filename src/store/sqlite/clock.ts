@@ -31,14 +31,14 @@ export function storeClock({ db, queue, clock, time, reader }: Parts): StoreCloc
 
 const sweptAtOnce = 5_000;
 
-/** An erased secret has expired for good, whatever the time. */
+/** An erased secret remains expired even if the time is set back. */
 const endErased = `
   UPDATE records SET expires_at = ?1
   WHERE state = 'w' AND sweep_at >= receipt_expires_at AND expires_at > ?1`;
 
 /**
- * Guesses, sessions and tickets from a time that is now in the future keep their remaining duration. Records cannot be
- * moved: their times are sealed with them.
+ * Shifts guesses, sessions and tickets dated later than the new time, so that they keep their remaining duration.
+ * Records cannot be shifted: their times are sealed with them.
  */
 const movedTimes = [
   'UPDATE attempts SET stale_at = stale_at + ?1 - ?2, at = at + ?1 - ?2 WHERE at > ?1',
@@ -48,10 +48,10 @@ const movedTimes = [
      last_used_at = min(last_used_at, ?1) WHERE created_at > ?1`,
 ];
 
-/** All looks end now, because their end would come later. None lasts longer than this after `?1`. */
+/** Ends all looks now, because they would otherwise last longer. None lasts more than this many seconds past `?1`. */
 const endLooks = `${eraseLook} WHERE sweep_at > ?1 AND sweep_at <= ?1 + ${lookSeconds} AND ${holdsLook}`;
 
-/** First erases what had expired by `now`, so that nothing gone comes back (P8). */
+/** First erases what had expired by `now`, so that nothing expired comes back (P8). */
 export function createTimeSetter(db: Database, sweep: Sweep): (now: UnixSeconds, anchor: TimeAnchor) => void {
   const write = createTimeWriter(db);
   const end = db.query(endErased);

@@ -1,13 +1,13 @@
 /**
  * Collects decisions while a batch is being committed, and hands out the answers.
  *
- * A batch is committed on the event loop and synced in a thread while the next ones collect. A promise resolves only
- * when its batch is on the disk. When a batch fails, everything in it rejects as `unavailable`, and everything else too
- * until the store has recovered (P2, P23). A claim or burn whose client left is withdrawn when its batch is assembled
- * (P3).
+ * A batch is committed on the event loop and synced in a thread while the next ones fill up. A promise resolves only
+ * when its batch is on disk. If a batch fails, everything in it rejects as `unavailable`, and so does everything else
+ * until the store has recovered (P2, P23). A claim or burn whose client has left is withdrawn when its batch is
+ * assembled (P3).
  *
- * After a failed sync a later one can succeed without the data, so the store is trusted again only after every frame of
- * the log was rewritten and the file was checked.
+ * After a failed sync, a later one can succeed without the data, so we trust the store again only after rewriting every
+ * frame of the log and checking the file.
  */
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';
 import type { IsAbandoned } from '../../core/ports/claims.ts';
@@ -44,10 +44,10 @@ interface Collected {
 
 const nothingCollected = (): Collected => ({ asks: [], waiting: [], revocables: [], bytes: 0 });
 
-/** A small decision waits for at most this much of large ones in each batch; a larger one has a batch to itself. */
+/** A small decision waits for at most this much of large ones in each batch; a larger decision gets a batch to itself. */
 const maxBatchBytes = 1024 * 1024;
 
-/** Most decisions are puts and claims: counts only what can be large in them. */
+/** Most decisions are puts and claims, so in those we count only what can be large. */
 function bytesOf({ name, args }: Ask): number {
   if (name === 'put') return (args[0] as NewRecord).sealedSecret.length;
   if (name === 'claim') return (args[0] as LocatedClaim).look?.sealedLook.length ?? 0;
@@ -70,16 +70,16 @@ const withdrawnAsk: Ask = { name: 'withdrawn', args: [] };
 export interface QueueParts {
   readonly engine: Pick<Engine, 'run'>;
   readonly time: BatchClock;
-  /** Resolves when everything committed is on the disk; `null` if it is. */
+  /** Resolves once everything committed is on disk; returns `null` if it already is. */
   readonly settled: () => Promise<void> | null;
-  /** What the next batch must wait for, so that the log does not outgrow its room. */
+  /** What the next batch must wait for, so that the log does not outgrow its space. */
   readonly tend: () => Promise<unknown> | null;
   readonly recover: () => Promise<boolean>;
 }
 
 export class CommitQueue implements DecisionQueue {
   readonly #parts: QueueParts;
-  /** None is empty; the first is committed next. */
+  /** No batch is empty; the first is committed next. */
   #collecting: Collected[] = [];
   #committing: Promise<void> | null = null;
   #scheduled = false;
@@ -98,13 +98,14 @@ export class CommitQueue implements DecisionQueue {
     return this.#outage === null;
   }
 
-  /** Whether the folder has other files now, so that reads do not count either. */
+  /** Whether other files have replaced the folder's, which makes reads invalid too. */
   get hasMoved(): boolean {
     return this.#hasMoved;
   }
 
   /**
-   * Rejects with why decisions cannot be committed. It writes only after a failure, so it may be called every second.
+   * Rejects with the reason if decisions cannot be committed. Writes only after a failure or in doubt, so it may be
+   * called every second.
    */
   async assertCommits(isDoubted: boolean): Promise<void> {
     // Only a restart helps.
@@ -149,7 +150,7 @@ export class CommitQueue implements DecisionQueue {
     this.#outage = `The store’s thread has ended: ${message}`;
   }
 
-  /** Small decisions do not wait for large ones, and none wait for later ones. */
+  /** Small decisions do not wait for large ones, and no decision waits for a later one. */
   #batchFor(bytes: number): Collected {
     const fitting = this.#collecting.find((batch) => batch.bytes + bytes <= maxBatchBytes);
     if (fitting !== undefined) return fitting;
@@ -173,7 +174,7 @@ export class CommitQueue implements DecisionQueue {
     return promise;
   }
 
-  /** The end of a batch in progress starts the next one. */
+  /** A batch in progress starts the next one when it ends. */
   #schedule(): void {
     if (this.#scheduled || this.#committing !== null) return;
     this.#scheduled = true;

@@ -1,8 +1,8 @@
 /**
- * Creations that may be repeated. The form of the statements is the safety argument. A reservation is one INSERT that
- * gives way to a live row, so of two concurrent ones one is made. A take-over is one UPDATE that names the seed it
- * replaces and its time. A record is stored in the transaction that finds its reservation not done, under the seed of
- * its keys, and marks it done, so each seed has one record at most, and so has each `secret_id` and `receipt_id`. No
+ * Creations that may be repeated. The form of the statements is what makes them safe. A reservation is one INSERT that
+ * yields to a live row, so only one of two concurrent ones succeeds. A take-over is one UPDATE that names the seed it
+ * replaces and its time. A record is stored in the transaction that finds its reservation unfinished, under the seed of
+ * its keys, and marks it done. So each seed has at most one record, as does each `secret_id` and `receipt_id`. No
  * unique index could ensure that: the ids are in deferred indexes (docs/decisions/006-deferred-index.md).
  */
 import type { Database } from 'bun:sqlite';
@@ -77,7 +77,7 @@ export function createCreationWrites(
   };
 }
 
-/** `null`, and nothing changed: it is no longer held. */
+/** Returns `null`, and changes nothing, if the reservation is no longer held. */
 export type PutHeld = (hold: CreationHold, put: () => number | null) => number | null;
 
 export function createHeldPut(db: Database): PutHeld {

@@ -1,8 +1,9 @@
 /**
- * Every pragma is set and read back on every connection, and a connection on which one does not hold is refused (P25):
- * some builds of SQLite open a database in WAL mode at `synchronous=NORMAL`, where a power loss brings a read secret
- * back unless the log is synced before anyone is told (see log.ts). Each migration is applied once, whole, in its own
- * transaction; a database of another program or a later version is refused untouched (P25).
+ * Every pragma is set and read back on every connection, and a connection on which one did not take effect is refused
+ * (P25): some builds of SQLite open a database in WAL mode with `synchronous=NORMAL`, where a power loss brings a read
+ * secret back unless the log is synced before any result is released (see log.ts). Each migration is applied once, as a
+ * whole, in its own transaction. A database from another program or a later version is refused and left untouched
+ * (P25).
  * Source: https://www.sqlite.org/pragma.html
  */
 import { Database } from 'bun:sqlite';
@@ -25,7 +26,7 @@ import epochs from './migrations/015-epochs.sql' with { type: 'text' };
 import senderName from './migrations/016-sender-name.sql' with { type: 'text' };
 
 export interface ConnectionSettings {
-  /** At `NORMAL` a commit returns before it is on the disk. */
+  /** With `NORMAL`, a commit returns before it is on disk. */
   readonly synchronous: 'FULL' | 'NORMAL';
   readonly cacheKiB: number;
   readonly busyMilliseconds: number;
@@ -38,8 +39,8 @@ export const writerSettings: ConnectionSettings = {
 };
 
 /**
- * A thread syncs the log before anyone is told. On other systems only SQLite's own sync reaches the disk, so there it
- * syncs as well.
+ * On Linux, a thread syncs the log before any result is released. On other systems only SQLite's own sync reaches the
+ * disk, so there SQLite syncs as well.
  */
 export const loopSettings: ConnectionSettings = {
   synchronous: process.platform === 'linux' ? 'NORMAL' : 'FULL',
@@ -54,7 +55,7 @@ function pragmasOf(settings: ConnectionSettings): readonly Pragma[] {
   return [
     ['busy_timeout', settings.busyMilliseconds, settings.busyMilliseconds],
     ['journal_mode', 'WAL', 'wal'],
-    // A secret may be released only after the log's sync (P2).
+    // A secret may be released only after the log is synced (P2).
     synchronous,
     // Where the system's fsync does not reach the disk (macOS), this does.
     ['fullfsync', 'ON', 1],
@@ -73,14 +74,14 @@ function pragmasOf(settings: ConnectionSettings): readonly Pragma[] {
 }
 
 /**
- * More than there are statements: closing a connection ends only cached ones, and a statement that lives on keeps the
- * file open.
+ * More than the number of statements: closing a connection ends only cached ones, and any other would keep the file
+ * open.
  */
 Database.MAX_QUERY_CACHE_SIZE = 400;
 
 /**
- * Statements come from `query`, never from `prepare`.
- * @param kind throws `StoreRefusal`, before a byte changes, if the file is of another kind
+ * Opens a connection. Get its statements from `query`, never from `prepare`.
+ * @param kind if the file is of another kind, throws `StoreRefusal` before a byte changes
  */
 export function openConnection(
   path: string,
@@ -148,7 +149,7 @@ function numberOf(db: Database, pragma: 'user_version' | 'application_id'): numb
   return Number(Object.values(db.query<object, []>(`PRAGMA ${pragma}`).get() ?? {})[0] ?? 0);
 }
 
-/** Within a transaction it takes effect with the rest. */
+/** Within a transaction, the kind takes effect together with the rest. */
 export function setFileKind(db: Database, kind: FileKind): void {
   db.run(`PRAGMA application_id = ${fileKinds[kind]}`);
 }
@@ -159,7 +160,7 @@ export function isFileKind(db: Database, kind: FileKind): boolean {
 
 export const isOutdated = (db: Database): boolean => assertFileKind(db, 'store') < migrations.length;
 
-/** Returns whether there was anything to do. @param kind what the file must be; an empty one becomes a store */
+/** Returns whether there was anything to migrate. @param kind the kind that the file must have; an empty file gets it */
 export function migrate(db: Database, kind: FileKind = 'store'): boolean {
   const version = assertFileKind(db, kind);
   for (let next = version; next < migrations.length; next += 1) apply(db, next, kind);
@@ -184,7 +185,7 @@ function refusalOf(db: Database, kind: FileKind): StoreRefusal {
   );
 }
 
-/** The version of its schema. @throws StoreRefusal when it is of another kind, or a later version */
+/** Returns the schema's version. @throws StoreRefusal if the file is of another kind, or from a later version */
 export function assertFileKind(db: Database, kind: FileKind): number {
   const version = numberOf(db, 'user_version');
   const tables = db.query<{ n: number }, []>('SELECT count(*) AS n FROM sqlite_schema').get()?.n ?? 0;

@@ -12,7 +12,7 @@ import type { NewRecord } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { TimeAnchor } from '../store-time.ts';
 
-/** The decision compares the id again. */
+/** The decision checks the id again. */
 export interface Located<Id> {
   readonly id: Id;
   readonly position: number;
@@ -27,7 +27,7 @@ export interface LocatedClaim {
 
 type StorePorts = AccountStore & DomainStore & RootStore & RotationStore & RoomStore & CreationStore;
 
-/** Writes of the ports that are decided as called: same name, arguments and answer. */
+/** Writes of the ports that are decided as called, with the same name, arguments and answer. */
 export const forwarded = [
   'createAccount',
   'inviteAccount',
@@ -69,7 +69,7 @@ export const forwarded = [
 
 export type Forwarded = Pick<StorePorts, (typeof forwarded)[number]>;
 
-/** Writes of the ports that are decided where the receipt's row is. */
+/** Writes of the ports that are decided at the receipt's row. */
 type AtReceipt = Pick<SecretStore, 'markViewed' | 'setExpiry' | 'setMemo' | 'queueDelivery' | 'setDelivery'>;
 export type WritesAtReceipt = {
   [N in keyof AtReceipt]: AtReceipt[N] extends (id: ReceiptId, ...given: infer Given) => infer Answer
@@ -84,19 +84,19 @@ type Taken<Port> = {
 };
 
 export interface Decisions extends Taken<Forwarded>, Taken<WritesAtReceipt> {
-  /** `null`, and nothing stored: its account is missing, its root was closed or its reservation lost. */
+  /** Returns `null`, and stores nothing, if its account is missing, its root is closed or its reservation is lost. */
   put(record: NewRecord): number | null;
-  /** `refused`: the secret waits, but the look does not fit it; nothing changed. */
+  /** `refused`: the secret is waiting, but the look does not fit it; nothing changed. */
   claim(target: LocatedClaim): 'won' | 'gone' | 'refused';
   burn(at: Located<ReceiptId>): UnixSeconds | null;
   burnFound(at: Located<SecretId>, rowVersion: number): UnixSeconds | null;
-  /** @param earliest anything that has expired by this has expired by every clock */
+  /** @param earliest anything that has expired by this time has expired by every clock */
   burnAll(after: number, limit: number, earliest: UnixSeconds): { burned: number; next: number | null };
   takeAnswer(at: Located<SecretId>, tag: Uint8Array): boolean;
   endLook(at: Located<SecretId>, tag: Uint8Array): void;
   /** Replaces a decision whose client has left. */
   withdrawn(): 'abandoned';
-  /** `null`: its root is closed. */
+  /** Returns `null` if the new root is closed. */
   replaceWrapping(at: Located<SecretId>, from: Uint8Array, to: Uint8Array): boolean | null;
   takeDueNotices(limit: number): DueNotice[];
   sweep(limit: number): number;
@@ -105,12 +105,12 @@ export interface Decisions extends Taken<Forwarded>, Taken<WritesAtReceipt> {
   reserve(id: SecretId, position: number | null, client: Uint8Array, limits: AttemptLimits): Reservation;
   refund(id: SecretId, attempt: number): void;
   allowMore(id: SecretId): void;
-  /** Saves the batch's store time, nothing else. */
+  /** Only saves the batch's store time. */
   keepTime(): void;
   setTime(anchor: TimeAnchor): void;
 }
 
-/** Some decisions as a batch runs them: at store time. */
+/** Some of the decisions, as a batch runs them: at store time. */
 export type Deciding<Names extends keyof Decisions> = {
   [N in Names]: (now: UnixSeconds, ...args: Parameters<Decisions[N]>) => ReturnType<Decisions[N]>;
 };
@@ -138,7 +138,7 @@ export interface Batch {
 /** `refused`: this decision alone failed and changed nothing. `full`: there is no room for what it adds. */
 export type Answer = { readonly answer: unknown } | { readonly refused: string } | { readonly full: true };
 
-/** A full store refuses it like a put: reads and burns do not need it. */
+/** Returns whether a full store refuses the decision, like a put. Reads and burns do not depend on it. */
 export function wantsRoom({ name, args }: Ask): boolean {
   return (
     name === 'put' ||

@@ -1,7 +1,8 @@
 /**
- * First the account, in one transaction, then its records by position, a batch per transaction. The first step ends all
- * storing for it, so no record appears at a position already passed. Waiting secrets end by the statement that burns
- * one, so a claim and the deletion exclude each other (P7); records keep their size (P10, see 001-records.sql).
+ * Deletes the account first, in one transaction, then its records by position, a batch per transaction. After the first
+ * step nothing can be stored for it, so no record appears at a position already passed. Waiting secrets end with the
+ * statement that burns one, so a claim and the deletion exclude each other (P7); records keep their size (P10, see
+ * 001-records.sql).
  */
 import type { Database } from 'bun:sqlite';
 import type { AccountId } from '../../core/account.ts';
@@ -13,10 +14,10 @@ import { eraseLook, holdsLook } from './looks.ts';
 import { type Parts, type Read, readBy } from './parts.ts';
 import { eraseMemoAt } from './receipts.ts';
 
-/** A domain's logo goes with its row. */
+/** A domain's logo is deleted with its row. */
 const ownTables = ['passwords', 'tokens', 'sessions', 'domains'] as const;
 
-/** As far as the index is complete. */
+/** Finds rows as far as the index is complete. */
 const selectIndexed = `
   SELECT position FROM owner_index
   WHERE owner = ?1 AND position > ?2 AND position <= (SELECT upto FROM merge_progress) ORDER BY position LIMIT ?3`;
@@ -24,7 +25,7 @@ const selectIndexed = `
 const selectNotIndexed = `
   SELECT position FROM records WHERE owner = ?1 AND position > ?2 AND position <= ?3 ORDER BY position LIMIT ?4`;
 
-/** One step examines this many rows of all accounts, for those outside the index: a few milliseconds. */
+/** One step examines this many rows outside the index, of all accounts: a few milliseconds. */
 const rowsAStep = 8_192;
 
 const burnOwned = `${endRecord('b')}
@@ -32,7 +33,7 @@ const burnOwned = `${endRecord('b')}
 
 const endLookOwned = `${eraseLook} WHERE position = ?1 AND owner = ?2 AND ${holdsLook}`;
 
-/** Expired and ended ones too: their receipts would list them as well. */
+/** Includes expired and ended records: their receipts would be listed as well. */
 const eraseRecent = `
   UPDATE records SET recent_box = zeroblob(length(recent_box))
   WHERE position = ?1 AND owner = ?2 AND recent_box IS NOT NULL`;

@@ -1,6 +1,6 @@
 /**
- * Syncs the disk, so that the event loop does not wait for it (P24). Slow hashes and DNS look-ups can fill the runtime's own
- * pool for seconds (docs/decisions/002-commits-on-the-loop.md).
+ * Syncs the disk, so that the event loop does not wait for it (P24). Slow hashes and DNS look-ups can fill the runtime's own thread pool
+ * for seconds (docs/decisions/002-commits-on-the-loop.md).
  */
 import type { Database } from 'bun:sqlite';
 import { fdatasyncSync } from 'node:fs';

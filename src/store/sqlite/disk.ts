@@ -1,11 +1,11 @@
 import { closeSync, openSync } from 'node:fs';
 
 export interface DiskTasks {
-  /** Checkpoints the log and begins the next one; whether all of it was moved. TRUNCATE also empties it. */
+  /** Checkpoints the log and begins the next one. Returns whether all of it was moved. `TRUNCATE` also empties it. */
   writeOut(database: string, mode: 'PASSIVE' | 'TRUNCATE'): boolean;
   /**
-   * Whether the store may be trusted again after a failure: rewrites and checkpoints the log, so that nothing depends
-   * on pages that a failed sync may have dropped, and checks the database.
+   * Returns whether the store may be trusted again after a failure. Rewrites and checkpoints the log, so that nothing
+   * depends on pages that a failed sync may have dropped, and checks the database.
    */
   check(database: string): boolean;
   holdBallast(path: string, sizeBytes: number): boolean;
@@ -13,15 +13,15 @@ export interface DiskTasks {
   close(): void;
 }
 
-/** A number is a file to sync: it is cheapest to send. */
+/** A number is the descriptor of a file to sync, the cheapest message to send. */
 export type DiskAsk = number | { readonly name: keyof DiskTasks; readonly args: readonly unknown[] };
 export type DiskAnswer =
   | null
   | { readonly answer: unknown }
-  /** `code`: SQLite's or the system's, such as `EIO`; `''` without one. */
+  /** `code`: SQLite's or the system's, such as `EIO`; `''` if unknown. */
   | { readonly message: string; readonly code: string };
 
-/** One task at a time. */
+/** Runs one task at a time. */
 export class Disk {
   readonly #worker = new Worker(new URL('./disk-thread.ts', import.meta.url).href, { smol: true });
   readonly #log: number;
@@ -30,7 +30,7 @@ export class Disk {
 
   /**
    * @param log the path of an existing log
-   * @param onEnd called when the thread has ended by itself
+   * @param onEnd called if the thread has ended by itself
    */
   constructor(log: string, onEnd: (message: string) => void) {
     this.#log = openSync(log, 'r+');

@@ -1,7 +1,7 @@
 /**
- * Share domains. A name is verified for one account at most: a batch checks and decides in one transaction, however
+ * Share domains. A name is verified for at most one account: a batch checks and decides in one transaction, however
  * many processes write (P20), and the unique index of verified names enforces it too. That index also finds the account
- * in one query, which runs for every request on another host than the site's.
+ * in one query, which runs on every request to a host other than the site's.
  */
 import type { Database } from 'bun:sqlite';
 import type { AccountId } from '../../core/account.ts';
@@ -12,7 +12,7 @@ import { type DomainRow, domainOf } from '../domain-rows.ts';
 import type { Deciding } from './decisions.ts';
 import { type Parts, type Read, readBy } from './parts.ts';
 
-/** Followed by a condition on `domains d`. */
+/** The caller adds a condition on `domains d`. */
 export const selectDomains = `
   SELECT d.account_id, d.name, d.state, d.challenge, d.created_at, d.updated_at, d.checked_at, d.finding, d.brand,
     l.name AS logo_name
@@ -48,7 +48,7 @@ const noteCheckSql = `
   WHERE name = ?1 AND account_id = ?2`;
 
 /**
- * `NULL`, never checked, comes first. A lease that ends later than a new one would dates from before the time was set
+ * Domains never checked (`NULL`) come first. A lease that would outlast a new one dates from before the time was set
  * back.
  */
 const toCheck = `${selectDomains}

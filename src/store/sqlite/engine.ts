@@ -1,10 +1,10 @@
 /**
- * The only place that commits.
+ * The only place that commits decisions.
  *
  * Every decision is judged at the later of the caller's time and the saved one (P8). A decision that fails alone is
- * undone alone. A full disk, or a store at its limit, refuses new secrets and memos and nothing else (P23, P21).
- * Decisions in files that the folder no longer names stop within a second (P5). A committed batch is not on the disk
- * yet: see commit-queue.ts.
+ * undone alone. A full disk, or a store at its limit, refuses only new secrets and memos (P23, P21). When other files
+ * replace the folder's, decisions on the old ones stop within a second (P5). A committed batch is not on disk yet: see
+ * commit-queue.ts.
  */
 import type { Database } from 'bun:sqlite';
 import type { NewRecord } from '../../core/secret.ts';
@@ -63,7 +63,7 @@ export interface Writes {
   /** Saves the batch's time if it is later; returns the time to judge the batch by. */
   readonly keepTime: (time: BatchTime) => UnixSeconds;
   readonly decide: (now: UnixSeconds, ask: Ask) => unknown;
-  /** Forgets what memory holds of a transaction that was rolled back. */
+  /** Forgets what is in memory of a transaction that was rolled back. */
   readonly forget: () => void;
 }
 
@@ -99,7 +99,7 @@ export function createWrites(db: Database): Writes {
     ...createEpochWrites(db),
     sweep,
     keepTime: () => undefined,
-    // A batch without room does not get here.
+    // A batch without room never gets here.
     assertRoom: () => undefined,
     setTime: createTimeSetter(db, sweep),
     withdrawn: () => 'abandoned',
@@ -116,7 +116,7 @@ export function createWrites(db: Database): Writes {
   };
 }
 
-/** Without room, refuses what only adds. If it throws, nothing is left of the batch. */
+/** Without room, refuses decisions that only add data. If it throws, nothing of the batch remains. */
 export function transact(writes: Writes, batch: Batch, hasRoom: boolean, isStore: IsStore): BatchAnswers {
   writes.begin();
   try {
@@ -156,7 +156,7 @@ function rollBack({ db, merge, forget }: Writes): void {
 const storedAt = ({ name }: Ask, answer: Answer): number | null =>
   name === 'put' && 'answer' in answer ? (answer.answer as number | null) : null;
 
-/** A decision of one statement undoes itself when it fails, and nothing else. */
+/** A decision that is a single statement undoes only itself if it fails. */
 function isOneStatement({ name, args: [first] }: Ask): boolean {
   if (name === 'claim') return (first as LocatedClaim).look === undefined;
   if (name !== 'put') return false;
@@ -172,7 +172,7 @@ function decideAlone({ db, decide, forget }: Writes, now: UnixSeconds, ask: Ask)
     if (!isAlone) db.run('RELEASE decision');
     return { answer };
   } catch (error) {
-    // SQLite has given up the transaction: the whole batch is lost.
+    // SQLite has ended the transaction, or the decision is not at fault: the whole batch is lost.
     if (!db.inTransaction || !isConstraint(error)) throw error;
     if (!isAlone) {
       db.run('ROLLBACK TO decision');
@@ -194,9 +194,9 @@ export interface EngineParts {
   readonly keeper: LogKeeper;
   readonly disk: Pick<Disk, 'ask'>;
   readonly changed: () => void;
-  /** Twice the length at which the log is checkpointed, so that its room always suffices for that. */
+  /** Twice the length at which the log is checkpointed, so that its space always suffices for a checkpoint. */
   readonly ballastBytes: number;
-  /** New secrets are refused at this size; `null`: as much as the disk. */
+  /** New secrets are refused at this size; `null`: only the disk limits it. */
   readonly maxStorageBytes: number | null;
 }
 
@@ -214,7 +214,7 @@ export class Engine {
     this.#hasRoom = createStorageLimit(maxStorageBytes);
     this.#files = rememberOpenFiles(folder, monotonicMs);
     this.#isBallastHeld = isBallastHeld(folder.ballast, ballastBytes);
-    // So that the first secret does not wait for it. Without room the first secret is refused.
+    // Started here, so that the first secret need not wait. Without room, that secret is refused.
     if (!this.#isBallastHeld) this.#holdBallast().catch(() => {});
   }
 
@@ -223,8 +223,8 @@ export class Engine {
   }
 
   /**
-   * If it rejects, nothing of the batch is visible. `isBusy`: another process held the lock for too long, and nothing
-   * is wrong.
+   * If it rejects, nothing of the batch is visible. With an `isBusy` error, another process held the lock for too long,
+   * and nothing is wrong.
    */
   async run(batch: Batch): Promise<BatchAnswers> {
     this.#files.assertInPlace(batch.asks.some(({ name }) => name === 'sweep' || name === 'scrub'));
@@ -235,7 +235,7 @@ export class Engine {
     return isScrubbed ? withScrub(batch, result, await this.#parts.keeper.empty()) : result;
   }
 
-  /** Records where new rows are, before anyone is told that they exist. */
+  /** Records where new rows are, before any caller learns that they exist. */
   #takeIn({ asks }: Batch, { answers }: BatchAnswers): void {
     const { locator } = this.#parts;
     for (const [n, ask] of asks.entries()) {
@@ -285,8 +285,9 @@ export class Engine {
   }
 
   /**
-   * A full disk fails the commit before its last frame is written, and the roll-back removes the rest from the log, so
-   * the batch may run again: in the room that the log gives back, then, without what only adds, in the ballast's.
+   * On a full disk, the commit fails before its last frame is written, and the rollback removes the rest from the log,
+   * so the batch may run again: first in the space that the log gives back, then in the ballast's, without decisions
+   * that only add data.
    */
   async #transactOnFullDisk(batch: Batch): Promise<BatchAnswers> {
     const { disk, folder, keeper } = this.#parts;
@@ -302,12 +303,12 @@ export class Engine {
     }
   }
 
-  /** The next start then has nothing to catch up on. */
+  /** Merges all rows, so that the next start has nothing to catch up on. */
   finish(): void {
     try {
       this.#writes.merge.finish();
     } catch {
-      // No room, or another process at work: the rows are merged later.
+      // There is no room, or another process is writing: the rows are merged later.
       rollBack(this.#writes);
     }
   }

@@ -1,4 +1,4 @@
-/** Epoch keys: every process on the folder uses the first one stored. Deleted keys are overwritten (P10). */
+/** Epoch keys: every process on the folder uses the first key stored for an epoch. Deleted keys are overwritten (P10). */
 import type { Database } from 'bun:sqlite';
 import { type Epoch, epochOf } from '../../core/ports/epochs.ts';
 import type { EpochTable } from '../epochs.ts';

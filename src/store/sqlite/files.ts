@@ -57,7 +57,7 @@ function folderAt(path: string): StoreFolder {
   };
 }
 
-/** A file that cannot be examined may exist: opening it says why not. */
+/** A file that cannot be examined may exist: opening it will show the reason. */
 function mayExist(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -71,14 +71,14 @@ export function hasStore(path: string): boolean {
   return mayExist(database) || mayExist(wal);
 }
 
-/** Creates what is missing, for this user alone. */
+/** Creates what is missing, accessible only to this user. */
 export function prepareFolder(path: string, typeOf: FileSystemTypeOf = systemTypeOf): StoreFolder {
   const folder = folderAt(path);
   const { directory } = folder;
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     assertLocal(directory, typeOf);
-    // First, because another process at its first start makes the database before the log.
+    // Checked first, because another process on its first start creates the database before the log.
     const hasLog = existsSync(folder.wal);
     if (!existsSync(folder.database)) {
       if (hasLog) throw databaseGone(folder);
@@ -99,7 +99,7 @@ export function prepareFolder(path: string, typeOf: FileSystemTypeOf = systemTyp
 }
 
 /**
- * Beside an empty database SQLite deletes the log, and with it the latest changes of a database that may be put back.
+ * Next to an empty database, SQLite deletes the log, and with it the latest changes to a database that may be put back.
  */
 function databaseGone({ directory, wal }: StoreFolder): StoreRefusal {
   return new StoreRefusal(
@@ -109,7 +109,7 @@ function databaseGone({ directory, wal }: StoreFolder): StoreRefusal {
   );
 }
 
-/** An empty file is an empty database. Syncs the names too: a file without a name is lost with power. */
+/** An empty file is an empty database. Syncs the directories too: otherwise a power loss could take the file's name. */
 function createDatabaseFile(folder: StoreFolder): void {
   closeSync(openSync(folder.database, 'a', 0o600));
   for (const directory of [folder.directory, dirname(folder.directory)]) syncPath(directory);
@@ -125,7 +125,7 @@ export function syncPath(path: string): void {
 }
 
 function assertLocal(directory: string, typeOf: FileSystemTypeOf): void {
-  // The numbers are Linux's; elsewhere statfs has others.
+  // The numbers are Linux's; elsewhere, statfs returns others.
   if (process.platform !== 'linux') return;
   // The kernel's field is signed on some machines.
   const name = networkFileSystems[typeOf(directory) >>> 0];
@@ -137,7 +137,7 @@ function assertLocal(directory: string, typeOf: FileSystemTypeOf): void {
   );
 }
 
-/** Nothing was begun. */
+/** Thrown before anything is decided. */
 export class FilesMoved extends Error {
   override readonly name = 'FilesMoved';
 }
@@ -145,7 +145,7 @@ export class FilesMoved extends Error {
 export interface OpenFiles {
   areInPlace(): boolean;
   /**
-   * Checks if it must, otherwise once per `checkEveryMs`, because a check costs more than a small decision.
+   * Checks if it must, otherwise only every `checkEveryMs`, because a check costs more than a small decision.
    * @throws FilesMoved
    */
   assertInPlace(mustCheck: boolean): void;
@@ -153,7 +153,7 @@ export interface OpenFiles {
 
 export const checkEveryMs = 1_000;
 
-/** While a connection that has read is open, SQLite's two files exist beside the database. */
+/** While a connection that has read is open, SQLite's `-wal` and `-shm` files exist next to the database. */
 export function rememberOpenFiles({ database, wal }: StoreFolder, monotonicMs: () => number): OpenFiles {
   const paths = [database, wal, `${database}-shm`];
   const opened = paths.map(identityOf);
@@ -184,10 +184,10 @@ export interface Serving {
   leave(): void;
 }
 
-/** Longer than a server that starts at the same time holds the lock alone. */
+/** Longer than a server starting at the same time will hold the exclusive lock. */
 const shareTimeoutMs = 500;
 
-/** A separate lock, on a file without content: a server writes once the page that SQLite locks need. */
+/** Tests a separate lock, on a file without content: a server writes only the one page that SQLite needs for locking. */
 function isAlone(db: Database): boolean {
   try {
     db.run('BEGIN EXCLUSIVE');
@@ -233,9 +233,9 @@ export function isServed(directory: string): boolean {
 const chunkBytes = 64 * 1024;
 
 /**
- * Room kept so that reads and burns still commit on a full disk (P23). New secrets are accepted only while it is held.
- * Once given up, they are refused until there is room for it twice over, so that the freed room is left to reads and
- * burns.
+ * Space reserved so that reads and burns still commit on a full disk (P23). New secrets are accepted only while it is
+ * held. Once it is given up, they are refused until there is room for twice as much, which leaves the freed space to
+ * reads and burns.
  */
 export const isBallastHeld = (path: string, sizeBytes: number): boolean => sizeOf(path) === sizeBytes;
 
@@ -268,7 +268,7 @@ function sizeOf(path: string): number {
 
 export const isEmptyFile = (path: string): boolean => sizeOf(path) <= 0;
 
-/** Random bytes: zeros take no room on file systems that compress or leave holes. */
+/** Writes random bytes: zeros take no space on file systems that compress or leave holes. */
 function writeBallast(path: string, sizeBytes: number): void {
   const file = openSync(path, 'w', 0o600);
   try {

@@ -1,17 +1,17 @@
 /**
- * Adds new rows to the indexes of ids and owners by the thousand, in index order, a slice with each batch: in order of
- * arrival each entry dirties a random page, 4 KiB of log for 16 bytes (docs/decisions/006).
+ * Adds new rows to the indexes of ids and owners by the thousand, in index order, a slice with each batch. In order of
+ * arrival, each entry would dirty a random page: 4 KiB of log for 16 bytes (docs/decisions/006).
  *
  * Every row at or before `merge_progress.upto` has its entries; `upto` rises in the transaction that adds the last of
- * them. Adding twice is harmless, so a crash, a roll-back or a second process costs only work. A deleted row's entry
- * points to a position that is never reused.
+ * them. Adding an entry twice is harmless, so a crash, a rollback or a second process only costs work. A deleted row's
+ * entry points to a position that is never reused.
  */
 import type { Database } from 'bun:sqlite';
 
 export interface MergePace {
-  /** More rows share more pages, and take a start longer to read. */
+  /** More rows share more pages, but take longer to read at startup. */
   readonly mergeRows: number;
-  /** Rows read, then entries made, per put, so that a merge ends well before the next is due. */
+  /** How many rows are read, then entries added, per put: enough to end a merge well before the next is due. */
   readonly perPut: number;
   readonly leastPerBatch: number;
 }
@@ -55,7 +55,7 @@ const indexes: readonly Index[] = [
   {
     insert: 'INSERT OR IGNORE INTO owner_index (owner, position) VALUES (?1, ?2)',
     keyOf: (row) => row.owner,
-    // Keeps each owner's together; the order of owners matters little.
+    // Keeps each owner's entries together; the order of owners matters little.
     bucketOf: (owner) => owner % bucketCount,
   },
 ];
@@ -66,7 +66,7 @@ interface Entry {
   readonly position: number;
 }
 
-/** Rows by bucket, which are sorted one by one, so that no step takes long. */
+/** Rows by bucket. Buckets are sorted one at a time, so that no step takes long. */
 type Buckets = readonly (readonly NewRow[][])[];
 
 const emptyBuckets = (): Buckets => indexes.map(() => Array.from({ length: bucketCount }, () => []));
@@ -87,7 +87,7 @@ function* entriesIn(buckets: Buckets): Generator<Entry> {
   }
 }
 
-/** First collects rows up to `target`, then makes their entries. */
+/** First collects rows up to `target`, then adds their entries. */
 interface Merge {
   readonly target: number;
   readonly buckets: Buckets;
@@ -111,12 +111,12 @@ export class IndexMerge {
     this.#upto = this.#persistedUpto();
   }
 
-  /** Rows up to here are in the indexes, as committed. */
+  /** All rows up to this position are in the indexes, as committed. */
   upto(): number {
     return this.#upto;
   }
 
-  /** @param lastPosition of the `puts` rows that this transaction stored */
+  /** @param lastPosition the last of the `puts` rows that this transaction stored */
   step(puts: number, lastPosition: number): void {
     this.#merge ??= this.#begin(lastPosition);
     if (this.#merge === null) return;
@@ -128,7 +128,7 @@ export class IndexMerge {
   settled(committed: boolean): void {
     if (committed && !this.#isComplete) return;
     if (committed) this.#upto = this.#merge?.target ?? this.#upto;
-    // After a roll-back collected rows may be gone, and so are the entries made.
+    // After a rollback, the added entries are gone, and the collected rows may be too.
     this.#merge = null;
     this.#isComplete = false;
   }
@@ -154,7 +154,7 @@ export class IndexMerge {
   #begin(lastPosition: number): Merge | null {
     const { mergeRows } = this.#pace;
     if (lastPosition - this.#upto < mergeRows) return null;
-    // Another process may have merged by now.
+    // Another process may have merged rows in the meantime.
     this.#upto = Math.max(this.#upto, this.#persistedUpto());
     return lastPosition - this.#upto < mergeRows ? null : this.#mergeUpto(this.#upto + mergeRows);
   }

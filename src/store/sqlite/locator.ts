@@ -3,8 +3,8 @@
  * yet.
  *
  * Every visible row is in the indexes, among the recent rows, or after `seen`. A look-up therefore reads the newest
- * position first and adds what came after `seen` (rows of other processes). It queries the database alike whether or
- * not the row exists (P17). A hint gives positions; the row's whole id decides. Rows leave memory only after the
+ * position first and adds what came after `seen` (rows from other processes). It runs the same queries whether or not
+ * the row exists (P17). A hint yields positions; the row's whole id decides. Rows leave memory only after the
  * transaction that completed their entries (see index-merge.ts).
  */
 import type { Database } from 'bun:sqlite';
@@ -12,8 +12,8 @@ import type { AccountId } from '../../core/account.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 
 /**
- * An id's first 47 bits as an integer, which SQLite stores in 6 bytes: the index is less than half the size of one of
- * whole ids. Ids may share a hint, so a query always compares the row's id too.
+ * Returns 47 bits of an id as an integer, which SQLite stores in 6 bytes: an index of whole ids would be more than
+ * twice the size. Ids may share a hint, so a query always compares the row's id too.
  */
 export function hintOf(id: Uint8Array, offset = 0): number {
   const byte = (index: number): number => id[offset + index] ?? 0;
@@ -22,7 +22,7 @@ export function hintOf(id: Uint8Array, offset = 0): number {
   return high * 0x1_0000_0000 + low;
 }
 
-/** At least one: for a missing row, another row's, so that as much is read for it (P17). */
+/** Never empty: for a missing row, it contains another row's position, so that as much is read (P17). */
 export type Positions = readonly number[];
 
 export interface Locator {
@@ -30,10 +30,10 @@ export interface Locator {
   placesOfReceipt(id: ReceiptId): Positions;
   ofSecret(id: SecretId): number | null;
   ofReceipt(id: ReceiptId): number | null;
-  /** Rows that may not be in the index yet, newest first; call it before reading the index. */
+  /** Returns rows that may not be in the index yet, newest first. Call it before reading the index. */
   recentOfOwner(owner: AccountId): Positions;
   stored(position: number, row: StoredRow): void;
-  /** Rows up to here are in the indexes. */
+  /** Notes that all rows up to this position are in the indexes. */
   indexed(upto: number): void;
 }
 
@@ -91,7 +91,7 @@ export function createLocator(db: Database): Locator {
       let found = positionsOf(hint);
       if (found.newest > seen) {
         catchUp();
-        // Rows added now may be in the index by now.
+        // Rows just added may have reached the index in the meantime.
         found = positionsOf(hint);
       }
       const places = among(hint);
@@ -119,7 +119,7 @@ export function createLocator(db: Database): Locator {
       return recent.ofOwner(owner);
     },
     stored(position, row) {
-      // A look-up has added it already.
+      // A look-up has already added it.
       if (position <= seen) return;
       // Another process has stored rows in between.
       if (position > seen + 1) return catchUp();
@@ -136,7 +136,7 @@ const rowOf = ({ secret_hint: secretHint, receipt_hint: receiptHint, owner }: Ne
   owner,
 });
 
-/** Reads every place, so that a hit costs what a miss does. */
+/** Reads every place, so that a hit costs as much as a miss. */
 export function rowAmong<Row>(places: Positions, read: (place: number) => Row | null): Row | null {
   let found: Row | null = null;
   for (const place of places) found = read(place) ?? found;
@@ -156,12 +156,12 @@ interface Generation {
 
 /**
  * Rows that may not be in the index yet: generations of maps, from hints and owners to positions. A generation is
- * dropped whole once all of its rows are in the index, at no cost per entry.
+ * dropped as a whole once all of its rows are in the index, at no cost per entry.
  */
 export interface RecentRows {
-  /** Positions come in rising order; the last one may come again. */
+  /** Positions arrive in ascending order; the last one may be repeated. */
   add(position: number, row: StoredRow): void;
-  /** In no order; the caller may add to the array. */
+  /** In no particular order; the caller may add to the array. */
   ofSecret(hint: number): number[];
   ofReceipt(hint: number): number[];
   /** Newest first. */

@@ -1,13 +1,13 @@
 /**
  * The write-ahead log. The event loop commits without a sync, so what its connection shows might not survive a power
- * loss: nothing is told before a sync that began later has ended (P2). Source: https://www.sqlite.org/wal.html
+ * loss: no result is released before a sync that began later has ended (P2). Source: https://www.sqlite.org/wal.html
  */
 import type { Database } from 'bun:sqlite';
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { isFileKind, within } from './database.ts';
 import type { Disk } from './disk.ts';
 
-/** How long a reader may delay a checkpoint; commits wait as long. */
+/** How long a reader may delay a checkpoint, and commits with it. */
 const readerWaitMilliseconds = 50;
 
 /** Returns whether all of the log was moved. Source: https://www.sqlite.org/wal.html */
@@ -26,8 +26,8 @@ export function writeOut(db: Database, mode: 'PASSIVE' | 'TRUNCATE'): boolean {
 }
 
 /**
- * Rewrites the log: a failed sync may have dropped pages that count as written. With such a gap, a power cut during a checkpoint would
- * leave older pages of the database among newer ones.
+ * Rewrites the log, because a failed sync may have dropped pages that count as written. With such a gap, a power cut during a checkpoint
+ * would leave older pages of the database among newer ones.
  */
 export function writeAnew(db: Database, log: string): void {
   within(db, () => {
@@ -43,20 +43,20 @@ export function writeAnew(db: Database, log: string): void {
   });
 }
 
-/** Made here, the log's first commit, which syncs its head, does not stop the event loop. */
+/** Makes the log's first commit here: it syncs the log's header, which would block the event loop. */
 export function beginLog(db: Database): void {
   try {
-    // A transaction that changes nothing is not committed at all; this one is, whatever the number.
+    // SQLite does not commit a transaction that changes nothing, but it commits this one, even if the number is the same.
     within(db, () => {
       const [[version] = []] = db.query('PRAGMA user_version').values();
       db.run(`PRAGMA user_version = ${version}`);
     });
   } catch {
-    // Another process is doing it, or the disk is full: then a commit of the event loop begins the log.
+    // Another process is doing it, or the disk is full: a commit on the event loop will begin the log.
   }
 }
 
-/** What is visible and what is on the disk, counted in changes. */
+/** Tracks what is visible and what is on disk, counted in changes. */
 export class LogSync {
   readonly #sync: () => Promise<void>;
   readonly #onFailure: (error: Error) => void;
@@ -76,14 +76,14 @@ export class LogSync {
   }
 
   /**
-   * Resolves when everything visible now is on the disk; `null` if it is. After a failed sync it rejects until `recovered`: a
+   * Resolves once everything visible now is on disk; returns `null` if it already is. After a failed sync, rejects until `recovered`: a
    * later sync may succeed without the data.
    */
   settled(): Promise<void> | null {
     if (this.#failure !== null) return Promise.reject(this.#failure);
     if (this.#safe === this.#seen) return null;
     if (this.#running === null) return this.#begin();
-    // A sync that began earlier may not cover it.
+    // A sync that began earlier may not cover the latest changes.
     if (this.#running.upto === this.#seen) return this.#running.ended;
     this.#next ??= this.#running.ended.then(() => {
       this.#next = null;
@@ -92,7 +92,7 @@ export class LogSync {
     return this.#next;
   }
 
-  /** Everything visible at this count has been rewritten. */
+  /** Notes that everything visible at this count has been rewritten. */
   recovered(seen: number): void {
     this.#failure = null;
     this.#next = null;
@@ -123,11 +123,12 @@ export class LogSync {
 }
 
 /**
- * Whether the file is still this program's store, or a move has closed it (see moving.ts). Called within a transaction.
+ * Returns whether the file is still a store; `false` if a move has closed it (see moving.ts). Call it within a
+ * transaction.
  */
 export type IsStore = () => boolean;
 
-/** Only our own sync makes other connections' commits known to be on the disk. */
+/** Watches for commits of other connections: only our own sync proves that they are on disk. */
 export function watchOthers(db: Database, onChange: () => void): IsStore {
   const version = db.query('PRAGMA data_version');
   let seen: unknown = null;
@@ -146,8 +147,8 @@ export function watchOthers(db: Database, onChange: () => void): IsStore {
 const logFrameBytes = 4_096 + 24;
 
 /**
- * Checkpoints the log before it outgrows the ballast, never in the middle of a commit (P10). No commit happens during
- * one: SQLite counts checkpointed pages as moved even when more commits make it sync the database only at a later
+ * Checkpoints the log before it outgrows the ballast, never in the middle of a commit (P10). No commit happens during a
+ * checkpoint: SQLite counts checkpointed pages as moved even if more commits make it sync the database only at a later
  * checkpoint, and it would not rewrite what a failed sync then drops.
  */
 export function createLogKeeper(db: Database, disk: Pick<Disk, 'ask'>, database: string, limitBytes: number) {
@@ -158,7 +159,7 @@ export function createLogKeeper(db: Database, disk: Pick<Disk, 'ask'>, database:
     /** A call costs a microsecond. */
     tend() {
       const { log, checkpointed } = length.get() ?? { log: 0, checkpointed: 0 };
-      // While a reader keeps the log from starting over, avoids another checkpoint with each batch.
+      // Avoids a checkpoint with every batch while a reader keeps the log from starting over.
       return (log - checkpointed) * logFrameBytes > limitBytes ? writeItOut('PASSIVE') : null;
     },
     empty: () => writeItOut('TRUNCATE'),

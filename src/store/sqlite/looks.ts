@@ -1,13 +1,13 @@
 /**
- * The second look, in the record's own row: it replaces the sealed secret, has its length, and holds its tag and the
- * answers left in the clear. `sweep_at` is its end, so the sweep erases it; no column is added, and the row keeps its
- * size (see 001-records.sql). Each decision is one UPDATE that holds the whole condition, as in claims.ts. An ended
- * look is zeros (P10).
+ * The second look, in the record's own row. It replaces the sealed secret, has the same length, and contains its tag
+ * and remaining answers in the clear. `sweep_at` is its end, so the sweep erases it; no column is added, and the row
+ * keeps its size (see 001-records.sql). Each decision is one UPDATE that contains the whole condition, as in claims.ts.
+ * An ended look is all zeros (P10).
  *
- * SQLite reads all of a value to see a part of it, slow for a megabyte. So that another nonce is refused after the same
- * work as at a gone secret (P17), `delivery_at` holds 24 bits of the tag, and the sealed value is read only if these
- * match. Nothing else reads that column of a received record: one of this version that has a mail has a row in
- * `deliveries`.
+ * SQLite reads all of a value to get a part of it, which is slow for a megabyte. So that a different nonce is refused
+ * after the same work as for a secret that is gone (P17), `delivery_at` contains 24 bits of the tag, and the sealed
+ * value is read only if these match. Nothing else reads that column of a received record: a record of this version that
+ * has an email has a row in `deliveries`.
  */
 
 import type { Database } from 'bun:sqlite';
@@ -28,17 +28,17 @@ const bytesAt = (at: number, length = 1): string => `substr(sealed_secret, ${at 
 const blobOf = (value: number): string => `x'${value.toString(16).padStart(2, '0')}'`;
 
 /**
- * Judged without sealed bytes: a claim without a look leaves `sweep_at` at the expiry. In a secret's last minute both
- * are the same.
+ * Decided without reading sealed bytes: a claim without a look leaves `sweep_at` at the expiry. In a secret's last
+ * minute, the two cases look the same.
  */
 export const mayHoldLook = `state = 'r' AND sweep_at <= ended_at + ${lookSeconds}`;
-/** In a row of zeros the version is zero. */
+/** Once the bytes are erased, the version is zero. */
 export const holdsLook = `${mayHoldLook} AND ${bytesAt(0)} = ${blobOf(version)}`;
 
-/** The only way a look ends early; the caller adds the condition, with `holdsLook`. */
+/** Ends a look early; the caller adds the condition, with `holdsLook`. */
 export const eraseLook = 'UPDATE records SET sealed_secret = zeroblob(length(sealed_secret))';
 
-/** As many bits as fit below those of a time of that width. */
+/** The hint replaces the low 24 bits of a time, so the number keeps its width. */
 export const hintSpan = 2 ** 24;
 export const hintIn = (bytes: Uint8Array, at = 0): number =>
   (bytes[at] ?? 0) * 2 ** 16 + (bytes[at + 1] ?? 0) * 2 ** 8 + (bytes[at + 2] ?? 0);
@@ -47,7 +47,7 @@ const lookOf = (position: string, id: string, tag: string, hint: string): string
   `position = ${position} AND secret_id = ${id} AND ${mayHoldLook} AND delivery_at % ${hintSpan} = ${hint}
     AND ${holdsLook} AND ${bytesAt(tagAt, tagBytes)} = ${tag}`;
 
-/** A look fits only if its end is right by store time, and no later root has re-wrapped the secret. */
+/** A look fits only if its end is valid by store time, and no later root has re-wrapped the secret. */
 const claimWithLook = `
   UPDATE records SET state = 'r', ended_at = ?1, sweep_at = ?5,
     delivery_at = ?5 / ${hintSpan} * ${hintSpan} + ?7, creator_box = zeroblob(length(creator_box)), sealed_secret = ?6
@@ -80,7 +80,7 @@ export function createLookReads(db: Database, locator: Pick<Locator, 'placesOfSe
     `${columns} WHERE position = ?1 AND secret_id = ?2 AND sweep_at > ?3 AND ${holdsLook}`,
   );
   return {
-    /** @param tag `null` finds every opener's */
+    /** @param tag `null` finds any opener's look */
     findLook(id: SecretId, tag: Uint8Array | null, now: UnixSeconds): StoredLook | null {
       const row = rowAmong(locator.placesOfSecret(id), (place) =>
         tag === null ? any.get(place, id, now) : own.get(place, id, tag, hintIn(tag), now),
@@ -90,7 +90,7 @@ export function createLookReads(db: Database, locator: Pick<Locator, 'placesOfSe
   };
 }
 
-/** `refused`: the secret waits, and the look does not fit it; nothing changed. */
+/** `refused`: the secret is waiting, but the look does not fit it; nothing changed. */
 type ClaimWithLook = (now: UnixSeconds, target: LocatedClaim, look: NewLook) => 'won' | 'gone' | 'refused';
 
 export function createLookClaim(db: Database): ClaimWithLook {

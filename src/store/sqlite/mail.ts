@@ -1,6 +1,6 @@
 /**
- * The delivery of a record's mail, and its notices, each in its own table: the record's row keeps its size (see
- * 001-records.sql). A notice is deleted by the decision that hands it out, so only one process gets it, once.
+ * The delivery of a record's email, and its notices, each in a separate table so that the record's row keeps its size
+ * (see 001-records.sql). The decision that hands out a notice also deletes it, so only one process gets it, once.
  */
 
 import type { Database } from 'bun:sqlite';
@@ -22,13 +22,13 @@ export const letters: Readonly<Record<DeliveryState, string>> = {
 
 const states = new Map(Object.entries(letters).map(([state, letter]) => [letter, state as DeliveryState]));
 
-/** Of `records r LEFT JOIN deliveries d`. */
+/** Columns of `records r LEFT JOIN deliveries d`. */
 export interface DeliveryColumns {
   /** `-` for none. */
   delivery: string;
   delivery_at: UnixSeconds;
   ended_at: UnixSeconds;
-  /** `null`, and all that follows, if it was never recorded. */
+  /** `null`, like all fields below, if no delivery was ever recorded. */
   noted_state: string | null;
   noted_at: UnixSeconds | null;
   stale_at: UnixSeconds | null;
@@ -41,12 +41,12 @@ export const deliveryColumns = `
 
 export const joinDeliveries = 'LEFT JOIN deliveries d ON d.position = r.position';
 
-/** `null` when there is no mail to the recipient. */
+/** Returns `null` if there is no email to the recipient. */
 export function deliveryOf(row: DeliveryColumns): StoredDelivery | null {
   const state = states.get(row.noted_state ?? row.delivery);
   if (state === undefined) return null;
   const { stale_at: staleAt, note_box: noteBox, address_box: addressBox } = row;
-  // Only for records of the first versions; the end of a record may have put a later time there (see claims.ts).
+  // The fallback is only for records of the first versions; ending a record may have put a later time there (see claims.ts).
   return { state, at: row.noted_at ?? Math.min(row.delivery_at, row.ended_at), staleAt, noteBox, addressBox };
 }
 
@@ -56,7 +56,7 @@ export const letterAtCreation = (staleAt: UnixSeconds | null): string =>
 const queueDelivery = `
   INSERT OR REPLACE INTO deliveries (position, state, at, stale_at) VALUES (?1, '${letters.queued}', ?2, ?3)`;
 
-/** As `deliveryAt` judges it: a delivery queued at creation and never updated is stale. */
+/** Judges as `deliveryAt` does: a delivery queued at creation and never updated is stale. */
 const queueAgain = `
   INSERT OR REPLACE INTO deliveries (position, state, at, stale_at, note_box, address_box)
   SELECT r.position, '${letters.queued}', ?1, ?4, ?5, ?6 FROM records r ${joinDeliveries}
@@ -66,7 +66,7 @@ const queueAgain = `
 const selectWaiting = `
   SELECT 1 FROM records WHERE position = ?2 AND receipt_id = ?3 AND state = 'w' AND expires_at > ?1`;
 
-/** The address goes with the secret (P11). */
+/** The address is kept only while the secret is waiting (P11). */
 const noteDelivery = `
   INSERT OR REPLACE INTO deliveries (position, state, at, stale_at, note_box, address_box)
   SELECT position, ?4, ?1, ?5, ?6, iif(state = 'w' AND expires_at > ?1, ?7, NULL) FROM records

@@ -1,7 +1,7 @@
 /**
- * This store's rows as they are moved (`store/move/tables.ts`), and back. A record is assembled from its own row and
- * those beside it, and times that have not come yet (see 001-records.sql) become none. Guesses are assembled for each
- * secret.
+ * Converts this store's rows to the form that a move uses (`store/move/tables.ts`), and back. A record is assembled
+ * from its own row and those in other tables, and times that have not come yet (see 001-records.sql) become `null`.
+ * Guesses are grouped by secret.
  */
 import type { Database } from 'bun:sqlite';
 import { lookRow } from '../../core/ports/looks.ts';
@@ -64,7 +64,7 @@ const selectRecords = `
   FROM records r ${joinDeliveries} LEFT JOIN notices n ON n.position = r.position
   LEFT JOIN memos m ON m.position = r.position`;
 
-/** Erased bytes are zeros here, and not moved. */
+/** Erased bytes are zeros in this store, and are not moved. */
 function toMovedRecord(row: RecordRow): MovedRow {
   const delivery = deliveryOf(row);
   const isLook = row.holds_look === 1;
@@ -144,7 +144,7 @@ interface KeptIn {
 const keptUnder = (key: string, ...names: readonly string[]): KeptIn[] =>
   names.map((name) => ({ name, keys: [key] }));
 
-/** The tables that hold its row, in the order for deletes. */
+/** Returns the tables that store parts of a row, in deletion order. */
 export function keptIn({ name, keys }: MovedTable): readonly KeptIn[] {
   if (name === 'records') return keptUnder('position', 'deliveries', 'notices', 'memos', 'records');
   if (name === 'attempts') return keptUnder('secret_id', 'attempts', 'attempt_lives');
@@ -159,7 +159,7 @@ export function deleteRow(db: Database, table: MovedTable, key: string): void {
     );
 }
 
-/** Returns false if its key or a unique value is taken, or its parent missing. */
+/** Returns `false` if the row's key or a unique value is taken, or its parent is missing. */
 export function addRow(db: Database, table: MovedTable, row: MovedRow): boolean {
   if (table.name === 'records') return addRecord(db, named(table, row));
   if (table.name === 'attempts') return addAttempts(db, named(table, row));
@@ -167,7 +167,7 @@ export function addRow(db: Database, table: MovedTable, row: MovedRow): boolean 
   return insert(db, table.name, named(table, row), table);
 }
 
-/** Replaces the row with its key. */
+/** Replaces the row that has the same key. */
 export function putRow(db: Database, table: MovedTable, row: MovedRow): void {
   if (table.name === 'domains') giveWay(db, named(table, row));
   if (isReferredTo(table) && changeRow(db, table, named(table, row))) return;
@@ -175,7 +175,7 @@ export function putRow(db: Database, table: MovedTable, row: MovedRow): void {
   if (!addRow(db, table, row)) throw new Error(`a row of ${table.name} is not the only one of its kind`);
 }
 
-/** Rows are in their current state: one that has lost a name to another may come after that one. */
+/** Rows arrive in their current state: a domain that lost its name to another account may come after that account's. */
 function giveWay(db: Database, { name = null, account_id = null, state }: Named): void {
   if (state !== 'verified') return;
   const sql = "UPDATE domains SET state = 'lost' WHERE name = ?1 AND state = 'verified' AND account_id <> ?2";
@@ -230,7 +230,7 @@ function insert(db: Database, into: string, row: Named, table: MovedTable | null
 const numberIn = (row: Named, name: string): number => Number(row[name]);
 const bytesIn = (row: Named, name: string): Uint8Array | null => (row[name] as Uint8Array | null) ?? null;
 
-/** What the row holds instead of times that have not come, and of what else is kept in a time's place (see claims.ts and looks.ts). */
+/** Returns what the row stores in place of times that have not come, or in a time's column (see claims.ts and looks.ts). */
 function ownTimesOf(row: Named): Named {
   const [expiresAt, receiptExpiresAt] = [numberIn(row, 'expires_at'), numberIn(row, 'receipt_expires_at')];
   const sealed = bytesIn(row, 'sealed_secret');
@@ -247,7 +247,7 @@ function ownTimesOf(row: Named): Named {
   };
 }
 
-/** Kept in another form, or in another table. */
+/** Columns stored in another form, or in another table. */
 const changedColumns = [
   ...[
     'ended_at',
@@ -300,7 +300,7 @@ function addAttempts(db: Database, row: Named): boolean {
   return true;
 }
 
-/** The key of the row that a trigger fires for. */
+/** Returns SQL for the key of the row that a trigger fires for. */
 export function keyInTrigger({ keys: typed }: MovedTable, { keys }: KeptIn, row: 'NEW' | 'OLD'): string {
   const texts = keys.map((name, n) =>
     typed[n]?.type === 'bytes' ? `lower(hex(${row}.${name}))` : `CAST(${row}.${name} AS TEXT)`,

@@ -1,8 +1,8 @@
 /**
- * This store as the source and as the target of a move. Triggers record the key of each row that changes, in the same
+ * This store as the source or target of a move. Triggers record the key of each row that changes, in the same
  * transaction. Closing changes the file's kind in a transaction: every process checks the kind in the transaction of
- * each batch and in the snapshot of its reads, so from then on none reads or decides here. A target is of another kind
- * until it is opened.
+ * each batch and in the snapshot of its reads, so from then on none reads or decides here. A target has a different
+ * kind until it is opened.
  */
 import type { Database } from 'bun:sqlite';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ const moveOf = (db: Database): MoveRow | null =>
 
 const bytesEqual = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 
-/** One run of the command, which changes something only while no other run has begun. */
+/** One run of the command. It may change something only until another run begins. */
 function createRun(db: Database) {
   let run = 0;
   return {
@@ -173,7 +173,7 @@ function countRows(db: Database): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** One snapshot: a row never comes without those that it refers to. */
+/** Reads one snapshot, so that a row never comes without those that it refers to. */
 function readChanges(db: Database, limit: number): Changes {
   db.run('BEGIN');
   try {
@@ -219,7 +219,7 @@ function erase(db: Database): void {
   db.run('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
-/** The folder is empty, or was begun by an earlier run of the same move. */
+/** Opens an empty folder, or one that an earlier run of the same move began to fill. */
 function openTarget(directory: string): Database {
   const { database } = prepareFolder(directory);
   const db = openConnection(database, writerSettings);
@@ -257,7 +257,7 @@ export function openSqliteTarget(directory: string): MoveTarget {
     applyChanges: async (changes) => run.write(() => applyChanges(db, changes)),
     setFacts: async (facts) => run.write(() => setFacts(db, facts)),
     async open() {
-      // Completing the index does no harm in a store that is not opened after all.
+      // Completing the index does no harm, even if the store is not opened after all.
       new IndexMerge(db).finish();
       run.write(() => open(db));
     },
@@ -282,7 +282,7 @@ function stateOf(move: MoveRow | null): TargetState {
   return { state: 'copying', next };
 }
 
-/** Deletes first, referring rows before the others, so that nothing unique is in the way. */
+/** Deletes first, starting with the rows that refer to others, so that no unique value is in the way. */
 function applyChanges(db: Database, { tables }: Changes): void {
   for (const { table, keys, rows } of tables.toReversed()) {
     const kept = new Set(isReferredTo(table) ? rows.map((row) => keyOf(table, row)) : []);

@@ -15,10 +15,10 @@ import type {
 import type { Locator } from './locator.ts';
 import type { Reader } from './reader.ts';
 
-/** Takes decisions into the next batch; resolves when that is on the disk. */
+/** Adds decisions to the next batch; resolves once that batch is on disk. */
 export interface DecisionQueue {
   decide<N extends DecisionName>(name: N, ...args: DecisionArguments<N>): Promise<DecisionAnswer<N>>;
-  /** Not decided if the client has left by then. */
+  /** Skips the decision if the client has left by the time its batch is assembled. */
   decideFor<N extends 'claim' | 'burn' | 'burnFound' | 'takeAnswer'>(
     isAbandoned: IsAbandoned,
     name: N,
@@ -35,7 +35,7 @@ export interface Parts {
   readonly reader: Reader;
 }
 
-/** A port without the writes that are forwarded as they are. */
+/** A port without the writes that are forwarded unchanged. */
 export type Read<Port> = Omit<Port, keyof Forwarded>;
 
 const locating =
@@ -52,7 +52,7 @@ export const locateSecret = ({ reader, locator }: Parts) => locating<SecretId>(r
 type Given<N extends keyof WritesAtReceipt> =
   Parameters<WritesAtReceipt[N]> extends [unknown, ...infer Rest] ? Rest : never;
 
-/** Writes that are decided where the receipt's row is; `missing` if there is none. Copies now: the caller may wipe bytes. */
+/** Creates writes decided at the receipt's row; without a row they return `missing`. Copies arguments: the caller may wipe them. */
 export function decideAtReceipt(parts: Parts) {
   const locate = locateReceipt(parts);
   return <N extends keyof WritesAtReceipt>(name: N, missing: DecisionAnswer<N>) =>
@@ -67,7 +67,7 @@ export function decideAtReceipt(parts: Parts) {
 
 type Reads = Readonly<Record<string, (...args: never[]) => unknown>>;
 
-/** The same reads, each in a snapshot of the reader. */
+/** Returns the same reads, each run in the reader's snapshot. */
 export function readBy<R extends Reads>(reader: Reader, reads: R) {
   const entries = Object.entries(reads).map(([name, read]) => [
     name,

@@ -1,4 +1,4 @@
-/** Passwords. One is exchanged by an UPDATE that names the one it replaces. */
+/** Passwords. The UPDATE that changes a password names the one it replaces. */
 import type { Database } from 'bun:sqlite';
 import type { Account, StoredPassword } from '../../core/account.ts';
 import type { PasswordStore } from '../../core/ports/passwords.ts';

@@ -1,16 +1,16 @@
 /**
- * All reads of one turn run together, on one snapshot, which takes and gives back a lock. It ends with them, so that a
- * scrub never waits for one. It may show what a power loss would undo, so results are told only when all of that is on
- * the disk (P2).
+ * All reads of one turn of the event loop share one snapshot, which takes and releases a lock. It ends with them, so
+ * that a scrub never waits for it. It may show what a power loss would undo, so results are released only once all of
+ * that is on disk (P2).
  */
 import type { Database } from 'bun:sqlite';
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';
 
 export interface Reader {
   /**
-   * Runs by the end of the turn, and may run several statements. If `run` throws, only this read rejects, as
-   * `unavailable`: a store in doubt, not a fault of the program.
-   * @param mayTellNow whether this result may be told immediately, because a power loss would not make it untrue
+   * Runs by the end of the turn, and may execute several statements. If `run` throws, only this read rejects, as
+   * `unavailable`: the store is in doubt, not the program.
+   * @param mayTellNow whether this result may be released immediately, because a power loss would not make it untrue
    */
   read<Result>(run: () => Result, mayTellNow?: (result: Result) => boolean): Promise<Result>;
   /** Copies the key's bytes now: the caller may wipe them. */
@@ -27,9 +27,9 @@ interface Asked {
 }
 
 /**
- * @param hasMoved called in the snapshot: whether the folder has other files, or a move has closed the store. Then
- *   nothing read counts.
- * @param settled resolves when the snapshot is on the disk; `null` if it is
+ * @param hasMoved called in the snapshot: whether other files have replaced the folder's, or a move has closed the
+ *   store. If so, nothing read is valid.
+ * @param settled resolves once the snapshot is on disk; returns `null` if it already is
  */
 export function createReader(
   db: Database,
@@ -48,11 +48,11 @@ export function createReader(
       hasBegun = true;
       const isMoved = hasMoved();
       for (const { settle, reject } of reads) isMoved ? reject(new StoreMovedError()) : settle();
-      // A failed read may have ended it.
+      // A failed read may have ended the transaction.
       if (db.inTransaction) end.run();
     } catch (error) {
       for (const { reject } of reads) reject(unread(error));
-      // Otherwise no later transaction could begin. COMMIT fails when reading fails.
+      // Otherwise no later transaction could begin. COMMIT fails if reading fails.
       if (hasBegun && db.inTransaction) db.run('ROLLBACK');
     }
   }

@@ -1,4 +1,4 @@
-/** Receipts, and the creator's memo, which has its own table: a record's row keeps its size (see 001-records.sql). */
+/** Receipts, and the creator's memo, in a separate table so that a record's row keeps its size (see 001-records.sql). */
 import type { Database } from 'bun:sqlite';
 import type { AccountId } from '../../core/account.ts';
 import type { ReceiptId } from '../../core/keys.ts';
@@ -45,7 +45,7 @@ const selectOwned = `
   SELECT ${receiptColumns} FROM records r ${joinDeliveries} ${joinMemos}
   WHERE r.position = ?1 AND r.owner = ?2 AND r.receipt_expires_at > ?3`;
 
-/** Through the index first: `CROSS JOIN` keeps the tables in this order. */
+/** Reads the index first: `CROSS JOIN` keeps the tables in this order. */
 const selectIndexed = `
   SELECT ${receiptColumns} FROM owner_index o CROSS JOIN records r ON r.position = o.position AND r.owner = o.owner
   ${joinDeliveries} ${joinMemos}
@@ -59,7 +59,7 @@ export function createReceiptReads(db: Database, locator: Locator) {
   const owned = db.query<KeptReceipt, [number, number, number]>(selectOwned);
   const indexed = db.query<KeptReceipt, [number, number, number, number]>(selectIndexed);
 
-  /** The newest of the account's rows before a position. One may be found in memory and in the index. */
+  /** Returns the account's newest rows before a position. A row may be found both in memory and in the index. */
   function newestOf(owner: AccountId, before: number, limit: number, now: UnixSeconds): KeptReceipt[] {
     const rows = new Map<number, KeptReceipt>();
     for (const place of locator.recentOfOwner(owner)) {
@@ -72,7 +72,7 @@ export function createReceiptReads(db: Database, locator: Locator) {
   }
 
   return {
-    /** @param manager `null` finds every receipt */
+    /** @param manager `null` finds any account's receipt */
     findReceipt(id: ReceiptId, manager: AccountId | null, now: UnixSeconds): StoredReceipt | null {
       const row = rowAmong(locator.placesOfReceipt(id), (place) => receipt.get(place, id, now, manager));
       return row === null ? null : { ...toReceipt(row, now), ...sealedPartsOf(row, now) };
@@ -104,7 +104,7 @@ function toReceipt(row: KeptReceipt, now: UnixSeconds): ReceiptRecord {
   const life = lifeOf(row);
   return {
     ...receiptOf(row),
-    // A time that has not come yet is kept as a later one (see 001-records.sql).
+    // A time that has not come yet is stored as a later one (see 001-records.sql).
     viewedAt: row.viewed_at < row.receipt_expires_at ? row.viewed_at : null,
     endedAt: life.state === 'waiting' ? null : row.ended_at,
     burnedBy: burnerOf(row),
@@ -114,7 +114,7 @@ function toReceipt(row: KeptReceipt, now: UnixSeconds): ReceiptRecord {
   };
 }
 
-/** The address goes with the secret (P11). */
+/** Once the secret is gone, so is the address (P11). */
 function toDelivery(row: KeptReceipt, waits: boolean, now: UnixSeconds): StoredDelivery | null {
   const delivery = deliveryAt(deliveryOf(row), now);
   return delivery === null || waits ? delivery : { ...delivery, addressBox: null };
@@ -131,7 +131,7 @@ const viewRecord = `
 
 const insertMemo = 'INSERT OR REPLACE INTO memos (position, memo_box) VALUES (?1, ?2)';
 
-/** Overwrites one of the same length in place. */
+/** Overwrites a memo of the same length in place. */
 const replaceMemo = `
   INSERT INTO memos (position, memo_box) VALUES (?1, ?2)
   ON CONFLICT (position) DO UPDATE SET memo_box = excluded.memo_box`;
@@ -142,7 +142,7 @@ const selectLive =
   'SELECT 1 FROM records WHERE position = ?2 AND receipt_id = ?3 AND receipt_expires_at > ?1';
 
 export interface ReceiptWrites extends Deciding<'markViewed' | 'setMemo'> {
-  /** With a new record. */
+  /** For a new record. */
   keepMemo(position: number, memoBox: Uint8Array): void;
 }
 

@@ -1,7 +1,8 @@
 /**
- * The wrapping roots. Which of them wrap live records is bounded for each root, in whole days, so that most puts need
- * not write it; the exact answer then examines the few roots within their bound. Sealed bytes name their own root: the
- * column `root_kid` would change the row's size (see 001-records.sql), so it keeps its value from the creation.
+ * The wrapping roots. For each root we store until when it may wrap live records, in whole days, so that most puts need
+ * not write it. The exact answer then examines only the few roots within their bound. Sealed bytes name their own root:
+ * updating the column `root_kid` would change the row's size (see 001-records.sql), so it keeps its value from the
+ * creation.
  */
 import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../core/errors.ts';
@@ -40,7 +41,7 @@ export function createRootUses(db: Database): RootUses {
   };
 }
 
-/** Searches for the newest from the newest record, for the others from the oldest. */
+/** Searches for the newest root from the newest record, and for the others from the oldest. */
 function readRootKidsInUse(db: Database, now: UnixSeconds): number[] {
   const kids = db
     .query<{ kid: number }, [number]>('SELECT kid FROM root_uses WHERE until > ?1 AND kid > 0 ORDER BY kid')
@@ -56,7 +57,7 @@ function readRootKidsInUse(db: Database, now: UnixSeconds): number[] {
   return [...new Set([...ofRecords, ...rootsOfCreations(db, now)])].sort((a, b) => a - b);
 }
 
-/** Seeds are not re-wrapped: they last 24 hours. */
+/** Seeds are not re-wrapped: they last only 24 hours. */
 function rootsOfCreations(db: Database, now: UnixSeconds): number[] {
   return db
     .query<{ root: Uint8Array }, [number]>(
@@ -66,9 +67,9 @@ function rootsOfCreations(db: Database, now: UnixSeconds): number[] {
     .map(({ root: [high = 0, low = 0] }) => high * 256 + low);
 }
 
-/** As two bytes, which compare as the numbers do. */
+/** The root's number as two bytes, which compare as the numbers do. */
 export const namedRoot = 'substr(sealed_secret, 2, 2)';
-/** The row waits or has a look, at `?2`. */
+/** Whether the row is waiting or has a look, at `?2`. */
 const isSealed = `((state = 'w' AND expires_at > ?2) OR (sweep_at > ?2 AND ${holdsLook}))`;
 const nameOf = (kid: number): Uint8Array => new Uint8Array([kid >> 8, kid & 255]);
 
@@ -98,7 +99,7 @@ export function createRootReads(db: Database, earliest: () => UnixSeconds) {
   };
 }
 
-/** `row_version` stays: a proof of a link against the bytes before still claims (P3). */
+/** `row_version` is left unchanged: a link proved against the earlier bytes can still claim (P3). */
 const changeWrapping = `
   UPDATE records SET sealed_secret = ?4
   WHERE position = ?1 AND secret_id = ?2 AND (state = 'w' OR (${holdsLook}))
@@ -121,7 +122,7 @@ export function createRootWrites(
   const forget = db.query('DELETE FROM root_uses WHERE kid = ?1 AND kid < (SELECT kid FROM root_floor)');
   return {
     addRootCheck(_now, kid, check) {
-      // The first value stays: a root that does not match it must be noticed, not overwrite it (P12).
+      // The first value is kept: a root that does not match it must be noticed, not overwrite it (P12).
       insertCheck.run(kid, check);
       return kept.get(kid)?.check_value ?? check;
     },

@@ -1,8 +1,8 @@
 /**
- * Secrets: storing and finding them, and changing their expiry.
+ * Stores and finds secrets, and changes their expiry.
  *
- * A read changes nothing (P4), and a look-up runs the same statements whatever happened to the secret (P17). Its statements
- * have ended when it returns (see reader.ts). Only a delete changes a row's size (see 001-records.sql).
+ * A read changes nothing (P4). A look-up runs the same statements regardless of what happened to the secret (P17), and has finished them
+ * when it returns (see reader.ts). Only a delete changes a row's size (see 001-records.sql).
  */
 import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../core/errors.ts';
@@ -39,7 +39,7 @@ export function createSecretReads(db: Database, locator: Locator) {
       places.set(found, row.position);
       return found;
     },
-    /** Where the row of a secret that `findSecret` returned is. A position is never reused. */
+    /** Returns the position of a secret that `findSecret` returned. Positions are never reused. */
     knownPlaceOf: (target: ClaimTarget) => places.get(target),
   };
 }
@@ -51,7 +51,7 @@ const insertRecord = `
   SELECT 'w', 1, ?1, ?2, ?3, ?4, ?3, ?4, ?3, ?5, ?2, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, x'', ?15
   WHERE ?7 >= (SELECT kid FROM root_floor)`;
 
-/** Leaves alone a row whose size would change, or that has another root by now (see 001-records.sql). */
+/** Skips a row whose size would change, or whose root has changed since (see 001-records.sql). */
 const changeExpiry = `
   UPDATE records SET expires_at = ?5, ended_at = ?5, sweep_at = ?5, receipt_expires_at = ?6,
     viewed_at = iif(viewed_at = receipt_expires_at, ?6, viewed_at), sealed_secret = ?7
@@ -60,7 +60,7 @@ const changeExpiry = `
   RETURNING secret_id`;
 
 export type SecretWrites = Deciding<'setExpiry'> & {
-  /** The position of the new row; `null`, and nothing stored, when its account does not exist or its root was closed. */
+  /** Returns the new row's position, or `null`, storing nothing, if its account does not exist or its root is closed. */
   put(record: NewRecord): number | null;
 };
 
@@ -129,7 +129,7 @@ export function secretStore(parts: Parts) {
       if ((await queue.decide('put', copyOf(record))) === null)
         throw new ServiceError('unavailable', 'The store refused the record.');
     },
-    // A waiting secret needs no sync: its link was given out after the one that stored it.
+    // A waiting secret needs no sync: its link was given out only after the sync that stored it.
     findSecret: (asked) =>
       reader.lookUp(
         asked,
@@ -147,10 +147,10 @@ export function secretStore(parts: Parts) {
   } satisfies Omit<SecretStore, keyof LookStore>;
 }
 
-/** The event loop stops for a slice, so each is short (P24). */
+/** A slice blocks the event loop, so each is short (P24). */
 const sliceRows = 128;
 
-/** The caller may wipe its bytes. Named one by one, because a spread takes six times as long. */
+/** Copies the record, because the caller may wipe its bytes. Lists the fields, because a spread takes six times as long. */
 function copyOf(record: NewRecord): NewRecord {
   const { hold } = record;
   return {

@@ -1,7 +1,7 @@
 /**
- * Sessions, found through the index of their hash, in one query whether or not they exist (P17), and only while they live at
- * store time. A session begins by an INSERT that finds the password it was opened with in an account that is not locked, so
- * it does not outlive a change of password or a lock that overtook the log-in. An expired one is neither moved on nor ended.
+ * Sessions are found through the index on their hash, in one query whether or not they exist (P17), and only while they are live by store
+ * time. A session begins with an INSERT that requires the password it was opened with, in an account that is not locked, so it does not
+ * outlive a password change or a lock that overtook the log-in. An expired session is neither extended nor ended.
  */
 import type { Database } from 'bun:sqlite';
 import type { AccountId } from '../../core/account.ts';

@@ -41,16 +41,17 @@ export interface SqliteStoreOptions {
   readonly directory: string;
   readonly clock: MachineClock;
   /**
-   * Room kept for reads and burns on a full disk; twice the length at which the log is checkpointed. 16 MiB if absent.
+   * Space reserved for reads and burns on a full disk; twice the log length that triggers a checkpoint. Default: 16
+   * MiB.
    */
   readonly ballastBytes?: number;
-  /** New secrets are refused as `storage_full` at this size; absent or `null`: as much as the disk. */
+  /** New secrets are refused as `storage_full` at this size; if absent or `null`, only the disk limits it. */
   readonly maxStorageBytes?: number | null;
-  /** A command does not upgrade a store that a server of an earlier version has open. */
+  /** Set by commands: they do not upgrade a store that a server of an earlier version has open. */
   readonly isBesideServers?: boolean;
 }
 
-/** Disposing commits everything waiting. */
+/** Disposing of it commits everything still waiting. */
 export interface SqliteStore extends Store, AsyncDisposable {
   assertCommits: CommitQueue['assertCommits'];
 }
@@ -62,7 +63,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStor
   return openWith(options, { settings: loopSettings, isSynced: true });
 }
 
-/** Changed only by tests, to show why it must not be. */
+/** Changed only by tests, to show why it must not change. */
 export interface Durability {
   readonly settings: ConnectionSettings;
   readonly isSynced: boolean;
@@ -73,14 +74,14 @@ export async function openWith(options: SqliteStoreOptions, durability: Durabili
   migrateFolder(directory, options.isBesideServers ?? false);
   const folder = prepareFolder(directory);
   const db = orRefusal(directory, () => openConnection(folder.database, durability.settings));
-  // SQLite makes the log's name durable only when SQLite itself syncs it.
+  // SQLite makes the log's name durable only if it syncs the log itself.
   isFileKind(db, 'store');
   syncPath(folder.directory);
   if (!options.isBesideServers && isEmptyFile(folder.wal)) beginLog(db);
   let queue: CommitQueue | null = null;
   const disk = new Disk(folder.wal, (message) => queue?.lose(message));
   try {
-    // Early: later, name look-ups and hashes may fill the runtime's pool.
+    // Done early: later, name look-ups and hashes may fill the runtime's thread pool.
     await disk.sync().catch((cause) => {
       throw logNotSynced(directory, cause);
     });
@@ -124,7 +125,7 @@ export async function openWith(options: SqliteStoreOptions, durability: Durabili
   }
 }
 
-/** Another file is never opened in its place. */
+/** Never opens another file in the database's place. */
 async function recover(engine: Engine, log: LogSync, disk: Disk, database: string): Promise<boolean> {
   if (!engine.areFilesInPlace()) return false;
   const { seen } = log;
@@ -134,7 +135,7 @@ async function recover(engine: Engine, log: LogSync, disk: Disk, database: strin
   return true;
 }
 
-/** Returns whether there was anything to do. @throws StoreRefusal */
+/** Returns whether there was anything to migrate. @throws StoreRefusal */
 export function migrateFolder(directory: string, isBesideServers = false): boolean {
   const { database } = prepareFolder(directory);
   return orRefusal(directory, () => {

@@ -1,10 +1,11 @@
 /**
- * Erases what has expired, refuses new secrets at the storage limit.
+ * Erases what has expired, and refuses new secrets at the storage limit.
  *
- * At a secret's expiry, or the end of its look, its bytes are overwritten in place. At its receipt's expiry its mail
- * and memo are deleted, and the row too, once no row near it holds sealed bytes: deleting lets SQLite merge the leaf
- * page with its siblings, and the unused part of a rebuilt page keeps copies of rows that moved, which `secure_delete`
- * misses (seen: 111 remains of 3,000 secrets). Until then the row is overwritten in place (P10).
+ * At a secret's expiry, or the end of its look, its bytes are overwritten in place. At its receipt's expiry, its
+ * delivery, notice and memo are deleted, and the row too, once no row near it contains sealed bytes. Deleting lets
+ * SQLite merge the leaf page with its siblings, and the unused part of a rebuilt page keeps copies of rows that moved,
+ * which `secure_delete` misses (seen: 111 remnants of 3,000 secrets). Until then, the row is overwritten in place
+ * (P10).
  */
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
@@ -13,13 +14,13 @@ import type { Batch } from './decisions.ts';
 import { mayHoldLook } from './looks.ts';
 
 /**
- * A merge touches three pages at most; a row takes at least 100 bytes of a page of 4,096, so all rows that can move are
- * among this many on either side.
+ * A merge touches at most three pages, and a row takes at least 100 bytes of a 4,096-byte page, so all rows that can
+ * move are among this many on either side.
  */
 const neighbourRows = 128;
-/** The newest row may be deleted once there is a newer one. */
+/** The newest row may be deleted only once there is a newer one. */
 const retrySeconds = 21_600;
-/** Leaves time for the neighbour's own sweep. */
+/** Leaves time for the neighbour to be swept. */
 const settleSeconds = 60;
 
 export type Sweep = (now: UnixSeconds, limit: number) => number;
@@ -29,11 +30,11 @@ interface DueRow {
   readonly is_dead: 0 | 1;
 }
 
-/** In due order: a query for one kind would scan past every waiting row of the other. */
+/** Sorted by due time: a query for one kind would scan past every waiting row of the other. */
 const dueRows = `
   SELECT position, receipt_expires_at <= ?1 AS is_dead FROM records WHERE sweep_at <= ?1 ORDER BY sweep_at LIMIT ?2`;
 
-/** The recipient's address goes with the secret (P11). */
+/** The recipient's address is erased with the secret (P11). */
 const eraseAddress =
   'UPDATE deliveries SET address_box = NULL WHERE position = ?1 AND address_box IS NOT NULL';
 
@@ -44,13 +45,13 @@ const eraseSecret = `
 
 interface NearbyRow {
   readonly position: number;
-  /** 0: holds no sealed bytes. */
+  /** 0 if the row contains no sealed bytes. */
   until: UnixSeconds;
 }
 
 /**
- * From `?1` to `?2`, and `?3` more on either side. A row holds sealed bytes until a sweep while its secret waits or has
- * a look; then its `sweep_at` is its expiry, or the look's end.
+ * Rows from `?1` to `?2`, and `?3` more on either side. While its secret is waiting or has a look, a row contains
+ * sealed bytes until a sweep; its `sweep_at` is then its expiry, or the look's end.
  */
 const nearbyRows = `
   WITH near AS (
@@ -74,7 +75,7 @@ interface RemovedRow {
   owner: number | null;
 }
 
-/** Other tables whose rows expire: key and condition. */
+/** Other tables whose rows expire, with key and condition. */
 const staleRows = [
   ['attempts', 'attempt', 'stale_at <= ?1'],
   ['attempt_lives', 'secret_id', 'ends_at <= ?1'],
@@ -91,7 +92,7 @@ function sealedNear(rows: readonly NearbyRow[], at: number, neighbours: number):
   return until;
 }
 
-/** @param neighbours differs only in its test */
+/** @param neighbours changed only by its test */
 export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   const due = db.query<DueRow, [number, number]>(dueRows);
   const forgetAddress = db.query(eraseAddress);
@@ -121,7 +122,7 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   }
 
   function removeDead(now: UnixSeconds, positions: number[]): void {
-    // Otherwise its position would be given to another record.
+    // The newest row is kept: otherwise another record would get its position.
     const keep = newest.get()?.position ?? null;
     positions.sort((a, b) => a - b);
     let [rows, at, end]: [NearbyRow[], number, number] = [[], 0, 0];
@@ -167,17 +168,17 @@ const usedBytesQuery = `
 
 /** A row and its index entries may each take a new page. */
 const bytesPerDecision = 8 * 4_096;
-/** Measures again after at most this part of the limit: another process may have written as well. */
+/** Measures at least this often while the limit fills: another process may have written as well. */
 const measuresPerLimit = 16;
 
 export function usedBytes(db: Database): number {
   return db.query<{ bytes: number }, []>(usedBytesQuery).get()?.bytes ?? 0;
 }
 
-/** Counts what a batch may take. A measurement costs microseconds; most batches need none. */
+/** Counts what a batch may take, so that most batches need no measurement, which costs microseconds. */
 export type HasRoom = (db: Database, batch: Pick<Batch, 'bytes' | 'asks'>) => boolean;
 
-/** @param limitBytes `null`: only the disk is one */
+/** @param limitBytes `null`: only the disk sets a limit */
 export function createStorageLimit(limitBytes: number | null): HasRoom {
   let unmeasuredBytes = 0;
   return (db, { bytes, asks }) => {

@@ -1,7 +1,7 @@
 /**
- * Store time as the database saves it, for every process on the folder (P8). It only moves forward, except for an
+ * Store time as saved in the database, for every process on the folder (P8). It only moves forward, except for an
  * operator's `setTime`, which increments `times_set`: a batch from a process that has not seen that yet is judged by
- * the time that was set, and saves nothing.
+ * the time that was set, and saves no time.
  */
 
 import type { Database } from 'bun:sqlite';
@@ -64,13 +64,13 @@ export function createTimeKeeper(db: Database): (time: BatchTime) => UnixSeconds
   };
 }
 
-/** Another boot, or a dispute that began or ended, within the same second. */
+/** Checks for a reboot, or a dispute that began or ended, within the same second. */
 function hasChanged(anchor: TimeAnchor, kept: TimeAnchor): boolean {
   if (anchor.seconds < kept.seconds) return false;
   return anchor.bootId !== kept.bootId || anchor.dispute?.since !== kept.dispute?.since;
 }
 
-/** With only reads, the saved time still moves on this often. */
+/** The saved time advances this often even if there are only reads. */
 const keepTimeSeconds = 10;
 
 export interface SharedTime extends StoreTime {
@@ -101,7 +101,7 @@ export function createSharedTime(
     keptAt = kept.anchor.seconds;
   }
 
-  /** Once per second of the wall clock: it is one query, and notices a set clock immediately. */
+  /** Runs once per second of the wall clock: it is one query, and notices immediately when an operator sets the time. */
   function check(): void {
     const wall = clock.wall();
     if (wall === checkedAt) return;

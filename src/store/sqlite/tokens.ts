@@ -1,4 +1,4 @@
-/** API tokens, found through the index of their hash, in one query whether or not they exist (P17). */
+/** API tokens are found through the index on their hash, in one query whether or not they exist (P17). */
 import type { Database } from 'bun:sqlite';
 import { type AccountId, type StoredToken, tokenScopes } from '../../core/account.ts';
 import type { NewToken, TokenStore } from '../../core/ports/tokens.ts';
@@ -35,7 +35,7 @@ const insertTokenSql = `
   INSERT INTO tokens (account_id, token_hash, name, wrapped_data_key, scopes, created_at, expires_at)
   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`;
 
-/** Finds the password used for the request, so a request overtaken by a change of password adds nothing. */
+/** Requires the password used for the request, so a request overtaken by a password change adds nothing. */
 const insertOwnTokenSql = `
   INSERT INTO tokens (account_id, token_hash, name, wrapped_data_key, scopes, created_at, expires_at)
   SELECT account_id, ?2, ?3, ?4, ?5, ?6, ?7 FROM passwords

@@ -1,4 +1,4 @@
-/** A migration is imported as its text. */
+/** Migrations are imported as text. */
 declare module '*.sql' {
   const text: string;
   // biome-ignore lint/style/noDefaultExport: an import of a text file is a default import
