@@ -1,7 +1,7 @@
 /**
- * Accounts and callers. The server keeps only a hash of a token, session or ticket (256 random bits, so a plain hash will do:
- * ASVS 6.5.2). An account's data key is stored only wrapped, so the database with every server key lists no account's receipts
- * (P9).
+ * Accounts and callers. The server keeps only a hash of a token, session or ticket (256 random bits, so a plain hash will
+ * do: ASVS 6.5.2). An account's data key is stored only in wrapped form, so the database and all server keys together list
+ * no account's receipts (P9).
  */
 import type { NoticeKind } from '../protocol/vocabulary.ts';
 import type { Plan, PlanName, Plans } from './plans.ts';
@@ -13,19 +13,19 @@ declare const brand: unique symbol;
 /** A positive integer below 2^53; identifies the account in logs. */
 export type AccountId = number & { readonly [brand]: 'AccountId' };
 
-/** No account has it. */
+/** An id that no account has. */
 export const noAccountId = 0 as AccountId;
 
 /** 64 lower-case hex digits (32 random bytes). */
 export type ApiToken = string & { readonly [brand]: 'ApiToken' };
 
-/** In a logged-in browser's cookie: 64 lower-case hex digits (32 random bytes). */
+/** The token in a logged-in browser's cookie: 64 lower-case hex digits (32 random bytes). */
 export type SessionToken = string & { readonly [brand]: 'SessionToken' };
 
-/** In a sign-up or reset link: 64 lower-case hex digits (32 random bytes). */
+/** The token in a sign-up or reset link: 64 lower-case hex digits (32 random bytes). */
 export type Ticket = string & { readonly [brand]: 'Ticket' };
 
-/** What a token may do, in display order; revealing needs no scope. */
+/** Everything that a token may do, in display order; revealing needs no scope. */
 export const tokenScopes = ['create', 'manage', 'read-recent'] as const;
 export type TokenScope = (typeof tokenScopes)[number];
 
@@ -36,23 +36,23 @@ export interface Account {
   readonly plan: PlanName;
   /** The BCP 47 tag that the account chose. */
   readonly locale: string | null;
-  /** The notices it wants unless a secret says otherwise; none by default. */
+  /** The notices that the account gets unless a secret sets others; none by default. */
   readonly notify: readonly NoticeKind[];
-  /** Shown to recipients before the address; allowed by `parseSenderName`, or `null`. */
+  /** Shown to recipients before the address: a name that `parseSenderName` accepts, or `null`. */
   readonly senderName: string | null;
   readonly createdAt: UnixSeconds;
-  /** Since when the operator refuses its password and tokens; `null` if unlocked. */
+  /** When the operator locked it, so that password and tokens are refused; `null` if unlocked. */
   readonly lockedAt: UnixSeconds | null;
 }
 
 export type NewAccount = Pick<Account, 'username' | 'plan' | 'createdAt'>;
 
-/** For the operator. */
+/** An account as the operator sees it. */
 export interface ListedAccount extends Account {
   readonly hasPassword: boolean;
-  /** Live API tokens. */
+  /** Number of live API tokens. */
   readonly tokens: number;
-  /** Last use of a token or session, to the minute, even after those are gone; `null` for never. */
+  /** Last use of any token or session, to the minute, kept after those are gone; `null` if never used. */
   readonly lastUsedAt: UnixSeconds | null;
 }
 
@@ -74,9 +74,9 @@ export interface StoredToken {
 /** What happens to the account's API tokens when the password changes. */
 export type TokenFate = 'keep' | 'revoke';
 
-/** Reveals neither the password nor the data key under it. */
+/** The stored form of a password; reveals neither it nor the data key. */
 export interface StoredPassword {
-  /** For argon2id: 16 random bytes, new for every password. */
+  /** The argon2id salt: 16 random bytes, new for every password. */
   readonly salt: Uint8Array;
   /** 32 bytes derived from the stretched password; identifies this password in conditional writes. */
   readonly verifier: Uint8Array;
@@ -92,36 +92,36 @@ export interface StoredSession {
   readonly sessionHash: Uint8Array;
   /** The account's data key sealed under the session token. */
   readonly wrappedDataKey: Uint8Array;
-  /** The browser: `Firefox on Linux`; at most 60 characters. */
+  /** The browser, such as `Firefox on Linux`; at most 60 characters. */
   readonly label: string;
   readonly createdAt: UnixSeconds;
   readonly lastUsedAt: UnixSeconds;
-  /** Moves on with use, up to a fixed end. */
+  /** Extended with each use, up to a fixed end. */
   readonly expiresAt: UnixSeconds;
 }
 
 export type TicketKind = 'sign_up' | 'reset';
 
-/** Limits the tickets kept, and so the mails with them. */
+/** Limits how many tickets are stored, and so how many emails carry them. */
 export interface TicketLimits {
-  /** Of one kind for one username. */
+  /** Live tickets of one kind for one username. */
   readonly maxLive: number;
   /**
-   * Minimum time since the previous ticket of the same kind and username: after one ticket in the window, after two, …; the
-   * last value applies to all further ones.
+   * Minimum time since the previous ticket of the same kind and username, by how many tickets the window already contains:
+   * one, two, …; the last value applies to all further ones.
    */
   readonly quietSeconds: readonly number[];
   readonly windowSeconds: number;
 }
 
-/** Of a link that an operator passes on. */
+/** The ticket in a link that an operator passes on. */
 export type AccountLinkTicket = Pick<StoredTicket, 'ticketHash' | 'createdAt' | 'expiresAt'>;
 
 export interface StoredTicket {
   readonly kind: TicketKind;
   /** SHA-256("mayfly/1/ticket" ‖ ticket), 32 bytes. */
   readonly ticketHash: Uint8Array;
-  /** Of the account to create or reset; in lower case. */
+  /** Username of the account to create or reset, in lower case. */
   readonly username: string;
   readonly createdAt: UnixSeconds;
   readonly expiresAt: UnixSeconds;
@@ -136,7 +136,7 @@ export interface AccountCaller {
   readonly account: Account;
   /** Opens the account's recent boxes. 32 bytes. */
   readonly dataKey: Sensitive<Uint8Array>;
-  /** The token's; all for a session. */
+  /** The token's scopes; every scope for a session. */
   readonly scopes: readonly TokenScope[];
   /** `null` for a session. */
   readonly apiToken: CallerToken | null;
@@ -152,15 +152,15 @@ export type Caller = AnonymousCaller | AccountCaller;
 
 export const anonymous: AnonymousCaller = { kind: 'anonymous' };
 
-/** Whose turn a slow hash takes: the queue shares its places by client and purpose (P21). */
+/** Who waits for a slow hash: the queue divides its places by client and purpose (P21). */
 export interface HashPlace {
   /** A client's prefix or an account; `''` outside a request. */
   readonly client: string;
-  /** `create` for a new secret; `prove` to open, burn or log in, and for a new password, since its address is proven. */
+  /** `create` for a new secret; `prove` to open, burn or log in, and to set a password, whose address is already proven. */
   readonly purpose: 'create' | 'prove';
 }
 
-/** An account counts as itself from any address; anyone else as their client's prefix. */
+/** Identifies a caller: an account counts as itself from any address, anyone else as the client's prefix. */
 export function clientOf(caller: Caller, clientPrefix: string): string {
   return caller.kind === 'account' ? `account ${caller.account.id}` : clientPrefix;
 }
@@ -173,13 +173,13 @@ export function planOf(plans: Plans, caller: Caller): Plan {
 export interface SignedIn {
   readonly caller: AccountCaller;
   readonly sessionId: number;
-  /** 32 hex digits that forms of this session carry (see `http/cross-site.ts` and `web/kit/form-token.ts`). */
+  /** 32 hex digits that this session's forms carry (see `http/cross-site.ts` and `web/kit/form-token.ts`). */
   readonly formToken: string;
 }
 
 export interface BegunSession {
   readonly token: Sensitive<SessionToken>;
-  /** Its fixed end; an idle session ends earlier. */
+  /** The session's fixed end; an idle session ends earlier. */
   readonly expiresAt: UnixSeconds;
   readonly account: Account;
 }

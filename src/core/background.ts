@@ -1,7 +1,7 @@
 /**
- * Work that outlives the call that started it: mails being handed over, last uses being recorded. It starts after the
- * current turn of the event loop, so an answer given in that turn takes the same time with or without it (P17), and its
- * failure never fails the call that started it.
+ * Work that outlives the call that started it, such as sending an email or recording a last use. It starts after the current
+ * turn of the event loop, so a response made in that turn takes the same time with or without it (P17). Its failure never
+ * fails the call.
  */
 interface Background {
   begin(work: () => Promise<void>): void;
@@ -17,7 +17,7 @@ export function createBackground(): Background {
     begin(work) {
       const settled = new Promise<void>((turn) => setImmediate(turn))
         .then(work)
-        // No caller is left to handle it; the work itself reports what people need to know.
+        // No caller is left to handle the error; the work itself reports what people need to know.
         .catch(() => undefined)
         .finally(() => running.delete(settled));
       running.add(settled);

@@ -1,14 +1,13 @@
 /**
- * The faults of the service, a closed set of codes. Expected outcomes (unknown key, wrong passphrase, refused input) are
- * returned as values; only unforeseeable faults are thrown, always as a `ServiceError`.
+ * The service's faults, a closed set of codes. Expected outcomes (unknown key, wrong passphrase, refused input) are returned
+ * as values; only unforeseeable faults are thrown, always as a `ServiceError`.
  */
 
 /**
- * - `unavailable`: the store did not confirm, or its durability is in doubt. Nothing was released, and nothing the
- *   caller may rely on was stored (P2, P5).
+ * - `unavailable`: the store did not confirm, or its durability is in doubt. Nothing was released, and
+ *   nothing was stored that the caller may rely on (P2, P5).
  * - `busy`: the bounded queue of passphrase hashes is full (P24). Nothing was consumed.
- * - `storage_full`: the disk, or the store's limit, has no room for another secret; reads and burns still work
- *   (P21, P23).
+ * - `storage_full`: the disk is full, or the store has reached its limit; reads and burns still work (P21, P23).
  * - `damaged`: a stored record does not open although the key is right. It was not consumed (P3).
  */
 export type ServiceErrorCode = 'unavailable' | 'busy' | 'storage_full' | 'damaged';
@@ -30,7 +29,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The store's files are not where they were opened. Nothing is read from them until they are back. */
+/** The store's files are no longer where they were opened. Nothing is read from them until they are back. */
 export class StoreMovedError extends ServiceError {
   constructor() {
     super('unavailable', 'The files of the store were moved, removed or replaced while they were open.');

@@ -1,4 +1,4 @@
-/** Events, for logs and counters: never a key, a value or an address (P18). */
+/** Events for logs and counters, never with a key, a value or an address (P18). */
 import type { Burner, DeliveryState } from '../protocol/vocabulary.ts';
 import type { AccountId } from './account.ts';
 import type { AccountMail } from './mailer.ts';
@@ -13,14 +13,14 @@ export type ServiceEvent =
       readonly account: AccountId | null;
     }
   | { readonly event: 'revealed'; readonly tag: string }
-  /** The same answer again to the same opener. */
+  /** The same opener got the same answer again. */
   | { readonly event: 'revealed_again'; readonly tag: string }
   | { readonly event: 'reveal_forfeited'; readonly tag: string }
   | { readonly event: 'burned'; readonly tag: string; readonly by: Burner }
   | { readonly event: 'lifetime_changed'; readonly tag: string }
   | { readonly event: 'passphrase_refused'; readonly tag: string }
   | { readonly event: 'attempts_exhausted'; readonly tag: string }
-  /** By the creator. */
+  /** The creator allowed more guesses. */
   | { readonly event: 'attempts_allowed'; readonly tag: string }
   | { readonly event: 'record_damaged'; readonly tag: string }
   /** The server's key file lacks a secret's root. */
@@ -35,7 +35,7 @@ export type ServiceEvent =
   | { readonly event: 'logged_in'; readonly account: AccountId }
   /** A wrong password, an unknown address or a locked account. */
   | { readonly event: 'log_in_refused' }
-  /** A right password or token of a locked account. */
+  /** A correct password or token for a locked account. */
   | { readonly event: 'locked_out'; readonly account: AccountId; readonly by: 'password' | 'token' }
   | { readonly event: 'password_changed'; readonly account: AccountId; readonly by: 'password' | 'reset' }
   | { readonly event: 'account_deleted'; readonly account: AccountId; readonly burned: number }

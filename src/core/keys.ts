@@ -1,10 +1,10 @@
 /**
- * Keys, which people hold, and the one-way ids under which records are stored (P13). A key is 31 characters of `[0-9a-z]`: 160
- * uniform bits, or 149.9 and a region's tag. It has one spelling; anything else is an unknown key and never repaired.
+ * Keys, which people hold, and the one-way ids that records are stored under (P13). A key is 31 characters of `[0-9a-z]`: 160
+ * uniform bits, or 149.9 bits and a region's tag. It has one spelling; any other text is an unknown key, never corrected.
  *
  * Regions are separate installations behind one address, each with its own store, keys and accounts. A secret never leaves
  * its region, and only the whole key identifies it: 29 random characters (149.9 bits; OWASP ASVS 5.0, 7.2.3, requires 128 for
- * a token) and a tag of two, the region's label in base 36 plus a number derived from the 29, modulo 36². The tag alone looks
+ * a token) and a tag of two: the region's label in base 36 plus a number derived from the 29, modulo 36². The tag alone looks
  * random. See `docs/decisions/014-key-to-region.md`.
  */
 import { deriveReceiptId, deriveSecretId, regionMask } from '../crypto/derive.ts';
@@ -17,12 +17,12 @@ declare const brand: unique symbol;
 export type SecretKey = string & { readonly [brand]: 'SecretKey' };
 /** Opens the creator's receipt. Must be kept private. */
 export type MetadataKey = string & { readonly [brand]: 'MetadataKey' };
-/** 16 bytes, one-way from a secret key. */
+/** 16 bytes, derived one-way from a secret key. */
 export type SecretId = Uint8Array & { readonly [brand]: 'SecretId' };
-/** 16 bytes, one-way from a metadata key. */
+/** 16 bytes, derived one-way from a metadata key. */
 export type ReceiptId = Uint8Array & { readonly [brand]: 'ReceiptId' };
 
-/** @param region whose tag the key gets; `null` without regions */
+/** @param region the region whose tag the key gets; `null` without regions */
 export function generateSecretKey(random: RandomBytes, region: RegionLabel | null): SecretKey {
   return drawKey(random, region) as SecretKey;
 }
@@ -37,7 +37,7 @@ function drawKey(random: RandomBytes, region: RegionLabel | null): string {
   return head + regionTag(head, region);
 }
 
-/** The key, or `null` if the text is not exactly one. */
+/** Returns the key, or `null` if the text is not exactly one key. */
 export function parseSecretKey(text: string): SecretKey | null {
   return keyForm.test(text) ? (text as SecretKey) : null;
 }
@@ -59,12 +59,12 @@ export function receiptIdOf(key: MetadataKey): ReceiptId {
   return deriveReceiptId(key) as ReceiptId;
 }
 
-/** Every key decodes to some label, even one made without a region, so a label counts only if the installation has that region. */
+/** Decodes a key's region. Even a key made without one yields a label, so a label counts only if the installation has that region. */
 export function regionOfKey(key: SecretKey | MetadataKey): RegionLabel {
   return regionOfTag(key.slice(0, -regionTagLength), key.slice(-regionTagLength));
 }
 
-/** Two characters of `[0-9a-z]`, as in `us` and `eu`. */
+/** Two characters of `[0-9a-z]`, such as `us` or `eu`. */
 export type RegionLabel = string & { readonly [brand]: 'RegionLabel' };
 
 /** One of the installations behind the shared address. */
@@ -77,11 +77,11 @@ export interface Region {
 /** This installation among its siblings. */
 export interface Regions {
   readonly own: RegionLabel;
-  /** All of them, including this one, in the operator's order. */
+  /** All regions, including this one, in the operator's order. */
   readonly all: readonly Region[];
 }
 
-/** The key's region, read from its form, if it is another one of this installation. */
+/** Returns the region encoded in the key if it is one of `all` other than `own`; otherwise `null`. */
 export function regionElsewhere(key: string, own: RegionLabel | null, all: readonly Region[]): Region | null {
   const parsed = own === null ? null : parseSecretKey(key);
   const label = parsed === null ? own : regionOfKey(parsed);

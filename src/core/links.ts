@@ -1,4 +1,4 @@
-/** Every address that people are given, built from configuration and never from a request (P20). */
+/** All URLs given to people, built from configuration and never from a request (P20). */
 import { receiptLink, secretLink } from '../protocol/link.ts';
 import type { Ticket } from './account.ts';
 import type { MetadataKey, SecretKey } from './keys.ts';
@@ -8,25 +8,25 @@ export interface Links {
   readonly baseUrl: string;
   /** The site's own host name, without a port. */
   readonly siteHost: string;
-  /** In digits, even the scheme's default. */
+  /** The port in digits, even the scheme's default. */
   readonly sitePort: string;
-  /** The link to share: on the share domain if there is one. */
+  /** Returns the link to share, on the share domain if there is one. */
   secretUrl(key: SecretKey, shareDomain: string): string;
-  /** The creator's page, always on the site itself. */
+  /** Returns the creator's page, always on the site itself. */
   receiptUrl(key: MetadataKey): string;
-  /** Completes a sign-up, with the mailed ticket. */
+  /** Returns the link that completes a sign-up. */
   signUpUrl(ticket: Ticket): string;
-  /** Replaces a forgotten password, with the mailed ticket. */
+  /** Returns the link that sets a new password. */
   resetUrl(ticket: Ticket): string;
   readonly logInUrl: string;
-  /** The list of an account's secrets. */
+  /** The page that lists an account's secrets. */
   readonly recentUrl: string;
   readonly forgottenUrl: string;
-  /** Origin of the links on this share domain; of the site when it is `''`. */
+  /** Returns the origin of links on this share domain, or the site's origin for `''`. */
   linkOrigin(shareDomain: string): string;
 }
 
-/** @param baseUrl an absolute http(s) URL, maybe with a path */
+/** @param baseUrl an absolute http(s) URL, possibly with a path */
 export function createLinks(baseUrl: string): Links {
   const parsed = new URL(baseUrl);
   const base = parsed.origin + parsed.pathname.replace(/\/+$/, '');
@@ -46,8 +46,8 @@ export function createLinks(baseUrl: string): Links {
 }
 
 /**
- * Whether a host name refers to this machine alone (RFC 6761 §6.3, RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
- * @param host in lower case; an IPv6 address with or without its brackets
+ * Checks whether a host name refers to this machine alone (RFC 6761 §6.3, RFC 1122 §3.2.1.3, RFC 4291 §2.5.3).
+ * @param host in lower case; an IPv6 address with or without brackets
  */
 export function isLoopbackHost(host: string): boolean {
   return ['localhost', '::1', '[::1]'].includes(host) || /^127(?:\.[0-9]{1,3}){3}$/.test(host);
@@ -56,12 +56,12 @@ export function isLoopbackHost(host: string): boolean {
 /** No host name has a colon or ends in a number. */
 const addressForm = /:|^\d+(?:\.\d+){3}$/;
 
-/** Hosts that no outsider can point elsewhere: addresses, `localhost` and single-label names. */
+/** Checks whether no outsider can point a host elsewhere: an address, `localhost` or a single-label name. */
 export function isPrivateName(name: string): boolean {
   return isLoopbackHost(name) || name.endsWith('.localhost') || addressForm.test(name) || !name.includes('.');
 }
 
-/** Whether a URL leads to this machine, whichever machine opens it. */
+/** Checks whether a URL always points to the machine that opens it. */
 export function isLoopbackUrl(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname);
 }

@@ -1,55 +1,55 @@
-/** The ports for handing over mails, and the limits on mails. */
+/** The ports for handing over emails, and the limits on emails. */
 import type { DeliveryState } from '../protocol/vocabulary.ts';
 import type { AccountId, TokenFate } from './account.ts';
 import type { Sensitive } from './sensitive.ts';
 import type { UnixSeconds } from './time.ts';
 
-/** Of the site or of a share domain. */
+/** The brand in an email: the site's or a share domain's. */
 export interface MailBrand {
-  /** One line. */
+  /** A single line. */
   readonly name: string;
-  /** The host of the mail's links. */
+  /** The host in the email's links. */
   readonly host: string;
-  /** `#rrggbb` with a contrast of 4.5 to white, for the button; `null`: our own. */
+  /** The button's colour as `#rrggbb`, with a contrast of 4.5 against white; `null` for our own. */
   readonly colour: string | null;
 }
 
 /** @param shareDomain `''` for the site */
 export type MailBrandOf = (shareDomain: string) => Promise<MailBrand>;
 
-/** The requested language if it is offered, else the installation's. BCP 47 tags. */
+/** Returns the requested language if it is offered, otherwise the installation's; both are BCP 47 tags. */
 export type MailLocaleOf = (asked: string | null) => string;
 
-/** To a recipient: the link, never the value, the passphrase or the metadata key. */
+/** The email to a recipient: the link, never the value, the passphrase or the metadata key. */
 export interface SecretLinkMail {
   readonly to: Sensitive<string>;
   /** The sender's username. */
   readonly from: Sensitive<string>;
-  /** Shown first. */
+  /** Shown before the sender's address. */
   readonly senderName: string | null;
   readonly link: Sensitive<string>;
   readonly hasPassphrase: boolean;
   readonly expiresAt: UnixSeconds;
-  /** A BCP 47 tag that `locale/` knows. */
+  /** A BCP 47 tag that `locale/` supports. */
   readonly locale: string;
   readonly brand: MailBrand;
 }
 
-/** A mail about the account itself, to its own address. */
+/** An email about an account, to that account's address. */
 export type AccountMail = {
   readonly to: Sensitive<string>;
-  /** A BCP 47 tag that `locale/` knows. */
+  /** A BCP 47 tag that `locale/` supports. */
   readonly locale: string;
 } & (
   | {
-      /** Proves the address. */
+      /** The link proves the address. */
       readonly kind: 'sign_up' | 'reset';
       readonly link: Sensitive<string>;
       readonly expiresAt: UnixSeconds;
     }
-  /** For a sign-up with an account's address. */
+  /** Sent when somebody signs up with an existing account's address. */
   | { readonly kind: 'already_signed_up'; readonly logInUrl: string; readonly forgottenUrl: string }
-  /** `password_set`: there was none before. */
+  /** `password_set`: the account had no password before. */
   | {
       readonly kind: 'password_changed' | 'password_set';
       readonly forgottenUrl: string;
@@ -61,7 +61,7 @@ export type AccountMail = {
   | {
       readonly kind: 'secret_read' | 'secret_burned' | 'secret_expiring';
       readonly createdAt: UnixSeconds;
-      /** When it was read or burned, or will expire. */
+      /** When the secret was read or burned, or will expire. */
       readonly at: UnixSeconds;
       readonly recentUrl: string;
       readonly brand: MailBrand;
@@ -74,34 +74,34 @@ export interface Handover {
   readonly reply: string | null;
 }
 
-/** Called before each retry, which begins within this time. */
+/** Called before each retry, which starts within `withinSeconds`. */
 export type OnRetry = (withinSeconds: number, reply: string | null) => void;
 
 export interface Mailer {
-  /** With bounded retries. Never rejects; the receipt shows the result. */
+  /** Sends with bounded retries. Never rejects; the receipt shows the result. */
   sendSecretLink(mail: SecretLinkMail, onRetry?: OnRetry): Promise<Handover>;
-  /** As `sendSecretLink`. */
+  /** Sends as `sendSecretLink` does. */
   sendAccountMail(mail: AccountMail): Promise<Handover>;
 }
 
-/** Can also do all the computing of a mail, even its signature, and leave sending it to the caller. */
+/** Can also do all the computation for an email, even its signature, and leave the sending to the caller. */
 export interface AccountMailer extends Pick<Mailer, 'sendAccountMail'> {
-  /** Never rejects. `send` hands the mail over as `sendAccountMail` does. */
+  /** Never rejects. `send` hands the email over as `sendAccountMail` does. */
   writeAccountMail(mail: AccountMail): Promise<{ send(): Promise<Handover> }>;
 }
 
-/** A queued mail is believed to be at its first try for this long: a little more than one try may take. */
+/** How long a queued email counts as being on its first try: slightly longer than one try may take. */
 export const firstTrySeconds = 60;
 
-/** Limits mails to recipients: an account's in an hour, and those to one address in a day, from any sender. */
+/** Limits emails to recipients: per account and hour, and per address and day, from all senders together. */
 export interface MailQuota {
-  /** Counts one mail if both limits allow it. The address is not kept. */
+  /** Counts one email if both limits allow it. Does not store the address. */
   take(
     account: AccountId,
     address: Sensitive<string>,
   ): Promise<
     { readonly outcome: 'allowed' } | { readonly outcome: 'too_many'; readonly retryAfterSeconds: number }
   >;
-  /** Gives one counted mail back. */
+  /** Takes back one counted email. */
   refund(account: AccountId, address: Sensitive<string>): Promise<void>;
 }

@@ -4,7 +4,7 @@ export type PlanName = 'anonymous' | 'basic' | 'identity';
 export interface Plan {
   /** Bytes of UTF-8. */
   readonly maxValueBytes: number;
-  /** Of an end-to-end secret: bytes of a text, or of a file with its name and its media type. */
+  /** For an end-to-end secret: bytes of the text, or of the file with its name and media type. */
   readonly maxSealedBytes: number;
   readonly ttlMinSeconds: number;
   readonly ttlDefaultSeconds: number;
@@ -42,7 +42,7 @@ export const builtInPlans: Plans = {
   },
 };
 
-/** The lifetime requested, or the nearest that the plan allows. `null` requests its default. */
+/** Returns the requested lifetime, or the nearest that the plan allows; `null` requests the plan's default. */
 export function grantTtl(plan: Plan, askedSeconds: number | null): number {
   if (askedSeconds === null) return plan.ttlDefaultSeconds;
   return Math.min(Math.max(askedSeconds, plan.ttlMinSeconds), plan.ttlMaxSeconds);

@@ -1,5 +1,5 @@
 /**
- * A secret and its receipt are one record with one state, so the receipt cannot disagree with it (P6), and burn and reveal
+ * A secret and its receipt are one record with one state, so they cannot contradict each other (P6), and burn and reveal
  * exclude each other (P7).
  *
  *   waiting --claim--> received        waiting --burn--> burned        waiting --ttl--> expired
@@ -13,22 +13,22 @@ import type { AccountId } from './account.ts';
 import type { MetadataKey, ReceiptId, SecretId, SecretKey } from './keys.ts';
 import type { UnixSeconds } from './time.ts';
 
-/** Expiry is not stored: it follows from the time. */
+/** Expiry is not a stored state: it follows from the time. */
 export type StoredState = 'waiting' | 'received' | 'burned';
 
 export interface StoredDelivery {
   readonly state: DeliveryState;
-  /** When it entered this state, in store time. */
+  /** When the delivery entered this state, in store time. */
   readonly at: UnixSeconds;
-  /** When `queued` begins to be reported as `not_sent`; `null` for the other states. */
+  /** When `queued` starts to be reported as `not_sent`; `null` in the other states. */
   readonly staleAt: UnixSeconds | null;
-  /** Seals the server's reply and the obfuscated recipient under the metadata key; `null` without either. */
+  /** The server's reply and the obfuscated recipient, sealed under the metadata key; `null` if both are missing. */
   readonly noteBox: Uint8Array | null;
-  /** Seals an address other than the one given at creation, under both keys: the secret key is erased with the secret. */
+  /** An address other than the one given at creation, sealed under both keys: the secret key is erased with the secret. */
   readonly addressBox: Uint8Array | null;
 }
 
-/** The delivery that the creator sees. */
+/** A delivery as the creator sees it. */
 export interface Delivery {
   readonly state: DeliveryState;
   readonly at: UnixSeconds;
@@ -38,10 +38,10 @@ export interface Delivery {
 
 declare const brand: unique symbol;
 
-/** 16 bytes, one-way from a token, an idempotency key and a place in a batch. */
+/** 16 bytes, derived one-way from a token, an idempotency key and a place in a batch. */
 export type CreationId = Uint8Array & { readonly [brand]: 'CreationId' };
 
-/** A reservation, identified by its seed, which no other reservation has. */
+/** A reservation, identified by its unique seed. */
 export interface CreationHold {
   readonly id: CreationId;
   /** 83 bytes: see `crypto/creation.ts`. */
@@ -56,62 +56,62 @@ interface RecordFacts {
   readonly createdAt: UnixSeconds;
   readonly expiresAt: UnixSeconds;
   readonly hasPassphrase: boolean;
-  /** End-to-end: a client has encrypted the value. */
+  /** Whether the secret is end-to-end: encrypted by a client. */
   readonly sealed: boolean;
   /** `''` when links use the site's own host. */
   readonly shareDomain: string;
-  /** The notices its account gets, in the order of `noticeKinds`; none for an anonymous record. */
+  /** The notices that the owner gets, in the order of `noticeKinds`; none for an anonymous record. */
   readonly notify: readonly NoticeKind[];
 }
 
-/** What the store gets at creation: ids, times and sealed bytes. None of it opens without the link (P9). */
+/** A record as the store receives it: ids, times and sealed bytes. None of it opens without the link (P9). */
 export interface NewRecord extends RecordFacts {
   readonly receiptId: ReceiptId;
   /** Created + 2 × ttl: the receipt outlives the secret. */
   readonly receiptExpiresAt: UnixSeconds;
-  /** The sealed secret, and in it what its creator can read: see `crypto/envelope.ts`. */
+  /** The sealed secret, including the part that its creator can read: see `crypto/envelope.ts`. */
   readonly sealedSecret: Uint8Array;
-  /** For the metadata key: the obfuscated recipient, sealed, and the shortkey (see `withShortkey`). Lives as long as the receipt. */
+  /** For the metadata key's holder: the sealed, obfuscated recipient and the shortkey (`withShortkey`). Lives as long as the receipt. */
   readonly detailsBox: Uint8Array | null;
-  /** Seals the metadata key, and what lists show, under the account's data key; `null` for anonymous records. */
+  /** The metadata key and what lists show, sealed under the account's data key; `null` for anonymous records. */
   readonly recentBox: Uint8Array | null;
-  /** Seals the creator's memo under the metadata key. Lives as long as the receipt. */
+  /** The creator's memo, sealed under the metadata key. Lives as long as the receipt. */
   readonly memoBox: Uint8Array | null;
   /** `staleAt` of the first delivery; `null` without a recipient. */
   readonly deliveryStaleAt: UnixSeconds | null;
-  /** When the notice of expiry is due, before `expiresAt`; `null` for never. */
+  /** When the expiry notice is due, before `expiresAt`; `null` if none is wanted. */
   readonly noticeDueAt: UnixSeconds | null;
-  /** The idempotent creation's reservation; `null` without one. */
+  /** The reservation of an idempotent creation; otherwise `null`. */
   readonly hold: CreationHold | null;
 }
 
-/** A live secret as the store gives it: sealed, unread, unexpired at store time. */
+/** A live secret as the store returns it: sealed, unread, unexpired at store time. */
 export interface StoredSecret extends RecordFacts {
-  /** Changes when the content under the link does, not with the outer layer, so a claim takes what was checked. Starts at 1. */
+  /** Changes with the content under the link, not with the outer layer, so a claim takes what was checked. Starts at 1. */
   readonly rowVersion: number;
   readonly sealedSecret: Uint8Array;
 }
 
-/** Shown to its creator unchanged: a new field of this kind begins here (ARCHITECTURE.md, "Where new code goes"). */
+/** Facts shown to the creator unchanged. Add a new field of this kind here first (ARCHITECTURE.md, "Where new code goes"). */
 export interface ReceiptFacts
   extends Pick<RecordFacts, 'createdAt' | 'hasPassphrase' | 'sealed' | 'shareDomain' | 'notify'> {
   readonly viewedAt: UnixSeconds | null;
-  /** `null` where it was not burned, an operator burned it, or an earlier version, which did not keep the burner. */
+  /** `null` if the secret was not burned, or was burned by an operator or by an earlier version, which did not record the burner. */
   readonly burnedBy: Burner | null;
 }
 
-/** Named one by one: a record has more, and sealed. */
+/** Picks the fields by name: a record also has sealed ones. */
 export function receiptFactsOf(record: ReceiptRecord): ReceiptFacts {
   const { createdAt, hasPassphrase, sealed, shareDomain, notify, viewedAt, burnedBy } = record;
   return { createdAt, hasPassphrase, sealed, shareDomain, notify, viewedAt, burnedBy };
 }
 
-/** A receipt as lists get it: without what opens to the secret's link. */
+/** A receipt as lists get it: without the sealed bytes that contain the secret's link. */
 export interface ReceiptRecord extends RecordFacts, ReceiptFacts {
   readonly receiptId: ReceiptId;
   readonly state: StoredState;
   readonly receiptExpiresAt: UnixSeconds;
-  /** When it was received or burned; `null` while waiting. */
+  /** When the secret was received or burned; `null` while its state is `waiting`. */
   readonly endedAt: UnixSeconds | null;
   readonly detailsBox: Uint8Array | null;
   readonly recentBox: Uint8Array | null;
@@ -119,7 +119,7 @@ export interface ReceiptRecord extends RecordFacts, ReceiptFacts {
   readonly delivery: StoredDelivery | null;
 }
 
-/** A receipt by its id. Both are `null` once the secret is gone, even before a sweep. */
+/** A receipt found by its id. Both fields are `null` once the secret is gone, even before a sweep. */
 export interface StoredReceipt extends ReceiptRecord {
   readonly sealedSecret: Uint8Array | null;
   /** Version 1 of the envelope kept the creator's part outside the sealed secret. */
@@ -127,11 +127,11 @@ export interface StoredReceipt extends ReceiptRecord {
 }
 
 export interface ListedReceipt extends ReceiptRecord {
-  /** Where the next page starts: opaque, at most 60 characters of ASCII. */
+  /** Marks where the next page starts: opaque, at most 60 ASCII characters. */
   readonly cursor: string;
 }
 
-/** The record that the store would return right after `put`. */
+/** Returns the record as the store would right after `put`. */
 export function freshReceipt(record: NewRecord): ReceiptRecord {
   const { createdAt: at, deliveryStaleAt: staleAt } = record;
   return {
@@ -144,7 +144,7 @@ export function freshReceipt(record: NewRecord): ReceiptRecord {
   };
 }
 
-/** The state that the creator sees at store time `now`. */
+/** Returns the state that the creator sees at store time `now`. */
 export function receiptStateAt(
   receipt: Pick<StoredReceipt, 'state' | 'expiresAt' | 'viewedAt'>,
   now: UnixSeconds,
@@ -154,7 +154,7 @@ export function receiptStateAt(
   return receipt.viewedAt === null ? 'new' : 'viewed';
 }
 
-/** Whether the secret can still be read at store time `now`. */
+/** Checks whether the secret can still be read at store time `now`. */
 export function isWaiting(receipt: Pick<StoredReceipt, 'state' | 'expiresAt'>, now: UnixSeconds): boolean {
   return receipt.state === 'waiting' && now < receipt.expiresAt;
 }
@@ -167,9 +167,9 @@ export function updatedAtOf(receipt: ReceiptRecord, now: UnixSeconds): UnixSecon
 
 /*
  * The shortkey, the first six characters of a secret key, identifies a secret to its creator after the key is erased. It is
- * stored after the details' box, or without one, XORed with six bytes derived from the metadata key. That mask covers nothing
- * else, so without the key every shortkey is equally likely. A box would make a creation a sixth more expensive; this costs a
- * twentieth. A box is 48 bytes plus a multiple of 64, so the length shows whether a shortkey follows; early records have none.
+ * stored after the details box, or alone, XORed with six bytes derived from the metadata key. That mask covers nothing
+ * else, so without the key every shortkey is equally likely. A box would add a sixth to the cost of a creation; this adds a
+ * twentieth. A box is 48 bytes plus a multiple of 64, so the length shows whether a shortkey follows. Early records have none.
  */
 const shortkeyLength = 6;
 const boxBucketBytes = 64;
@@ -204,11 +204,11 @@ export function withShortkey(
 
 interface Details {
   readonly box: Uint8Array | null;
-  /** `null` if none was kept, or under another metadata key. */
+  /** `null` if none was stored, or for another record's metadata key. */
   readonly shortkey: string | null;
 }
 
-/** The reverse of `withShortkey`. */
+/** Reverses `withShortkey`. */
 export function splitDetails(details: Uint8Array | null, metadataKey: MetadataKey): Details {
   if (details === null) return { box: null, shortkey: null };
   const end = details.length - shortkeyLength;

@@ -1,6 +1,6 @@
 /**
- * A wrapper for values that must never reach a log, an error message or a serialised object (P18): all text forms of it are
- * `[sensitive]`; only `expose()` gives the value.
+ * A wrapper for values that must never reach a log, an error message or a serialised object (P18): every text form is
+ * `[sensitive]`; only `expose()` returns the value.
  */
 const hidden = '[sensitive]';
 
@@ -28,7 +28,7 @@ export class Sensitive<T> {
     return hidden;
   }
 
-  /** What `console.log`, `util.inspect` and Bun's printer show. */
+  /** Returns what `console.log`, `util.inspect` and Bun's printer show. */
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return hidden;
   }

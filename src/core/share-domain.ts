@@ -1,32 +1,32 @@
 /**
- * Share domains: a customer's own host names for links, and their brands. Only a verified domain makes links (P20).
+ * Share domains: customers' host names for links, and their brands. Only verified domains are used in links (P20).
  *
  *   unverified --TXT seen--> pending --points here--> verified <--re-check--> lost
  *
  * A domain added by the operator is verified without a challenge and never checked. An accepted brand is legible on our
- * backgrounds, and its texts cannot rewrite the page around them.
+ * backgrounds, and its texts cannot alter the page around them.
  */
 import type { DomainState } from '../protocol/vocabulary.ts';
 import type { AccountId } from './account.ts';
 import type { UnixSeconds } from './time.ts';
 
-/** Why the last check did not verify. `dns_failed`: no usable answer, so no conclusion. */
+/** Why the last check did not verify the domain. `dns_failed`: no usable answer, so no conclusion. */
 export const domainFindings = ['txt_missing', 'txt_differs', 'not_pointing', 'dns_failed'] as const;
 export type DomainFinding = (typeof domainFindings)[number];
 
-/** The owner's brand for the domain; `null` inherits the site's. Texts are plain, one paragraph per line. */
+/** The owner's brand for the domain; a `null` field inherits the site's. Texts are plain, one paragraph per line. */
 export interface DomainBrand {
   /** 1–60 characters. */
   readonly name: string | null;
-  /** `#rrggbb`, legible on light paper. */
+  /** `#rrggbb`, legible on a light background. */
   readonly colour: string | null;
-  /** `#rrggbb`, legible on dark paper; `null` uses the nearest to `colour` that is. */
+  /** `#rrggbb`, legible on a dark background; `null` uses the legible colour nearest to `colour`. */
   readonly colourDark: string | null;
   /** Shown above the button that opens a secret; 1–500 characters. */
   readonly instructionsBefore: string | null;
   /** Shown below an opened secret; 1–500 characters. */
   readonly instructionsAfter: string | null;
-  /** An offered BCP 47 tag: the pages' language unless the reader has chosen one. */
+  /** The BCP 47 tag of an offered language: the pages' language unless the reader has chosen one. */
   readonly locale: string | null;
   /** Whether anyone may share on this domain, or only its owner. */
   readonly isPublic: boolean;
@@ -44,14 +44,14 @@ export const plainBrand: DomainBrand = {
 
 /** An image without active content, at most 262 kB. */
 export interface DomainLogo {
-  /** Its file name: a hash of its bytes and an extension. */
+  /** File name: a hash of the bytes and an extension. */
   readonly name: string;
   /** `image/png`, `image/jpeg`, `image/webp`, `image/gif` or `image/svg+xml`. */
   readonly type: string;
   readonly bytes: Uint8Array;
 }
 
-/** A name split by the public suffix list. */
+/** A name split according to the public suffix list. */
 export interface DomainName {
   /** Lower case, in ASCII form. */
   readonly name: string;
@@ -65,7 +65,7 @@ export interface DomainName {
 export type DomainNameProblem =
   /** Empty. */
   | 'missing'
-  /** With a scheme, path, port, user or space; too long; not a name at all. */
+  /** Contains a scheme, path, port, user or space; too long; or not a name at all. */
   | 'malformed'
   | 'ip_address'
   /** A name without a public suffix, such as `localhost`, `intranet` or `secrets.local`. */
@@ -82,7 +82,7 @@ export interface NewDomain {
   /** Lower case, in ASCII form (RFC 5890 A-labels). */
   readonly name: string;
   readonly state: DomainState;
-  /** 32 lower-case hex digits that the TXT record must hold; `null` for a domain that the operator added. */
+  /** 32 lower-case hex digits that the TXT record must contain; `null` for a domain that the operator added. */
   readonly challenge: string | null;
   readonly createdAt: UnixSeconds;
 }
@@ -94,7 +94,6 @@ export interface StoredDomain extends NewDomain {
   readonly checkedAt: UnixSeconds | null;
   readonly finding: DomainFinding | null;
   readonly brand: DomainBrand;
-  /** File name of its logo. */
   readonly logoName: string | null;
 }
 
@@ -107,19 +106,19 @@ export interface DomainCheck {
 const domainForm =
   /^(?=.{3,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!(?:\d+|0x[0-9a-f]*)$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** A public suffix is not needed: an operator may add any name. */
+/** Checks the form alone: an operator may add names without a public suffix. */
 export function canBeShareDomain(name: string): boolean {
   return domainForm.test(name);
 }
 
-/** A `Host` header in lower case, without port and last dot. */
+/** Returns a `Host` header in lower case, without port and trailing dot. */
 export function hostNameOf(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
 }
 
-/** The pages implement it, because legibility depends on their backgrounds. */
+/** Implemented by the pages, because legibility depends on their backgrounds. */
 export interface BrandRules {
-  /** The nearest legible colour, itself if possible. Both `#rrggbb`. */
+  /** Returns the nearest legible colour, which may be the colour itself. Both are `#rrggbb`. */
   nearestReadable(colour: string, scheme: 'light' | 'dark'): string;
   parseLogo(bytes: Uint8Array): DomainLogo | { readonly problem: LogoProblem };
   readonly maxLogoBytes: number;
@@ -140,7 +139,7 @@ export type LogoProblem = 'too_large' | 'unknown_type' | 'unsafe_svg' | 'damaged
 
 export interface BrandCore {
   readonly rules: BrandRules;
-  /** The languages offered. */
+  /** The BCP 47 tags offered. */
   readonly locales: readonly string[];
 }
 
@@ -151,7 +150,7 @@ const maxNameLength = 60;
 const maxInstructionsLength = 500;
 
 const malformed: Problem = { problem: 'malformed' };
-/** Control characters, and those that change the direction of the text after them (UAX #9). */
+/** Control characters, and characters that change the direction of the text after them (UAX #9). */
 const unruly = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 function checkText(text: string, maxLength: number, allowsLines: boolean): Checked<string> {
@@ -162,7 +161,7 @@ function checkText(text: string, maxLength: number, allowsLines: boolean): Check
   return { value: trimmed === '' ? null : trimmed };
 }
 
-/** `#rgb` or `#rrggbb`, as the latter in lower case. */
+/** Parses `#rgb` or `#rrggbb` into lower-case `#rrggbb`. */
 function parseColour(text: string): string | null {
   const [, digits = ''] = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text) ?? [];
   if (digits === '') return null;

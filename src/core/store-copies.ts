@@ -1,45 +1,45 @@
-/** Copies of a whole store, as operators ask for them: backups, and moves to another store. */
+/** Copies of a whole store, made for operators: backups, and moves to another store. */
 import type { UnixSeconds } from './time.ts';
 
-/** What a backup of a store holds. */
+/** The contents of a store's backup. */
 export interface BackupFacts {
-  /** Store time at which it was taken. */
+  /** Store time when the backup was taken. */
   readonly takenAt: UnixSeconds;
-  /** Secrets that waited then. */
+  /** Number of secrets waiting at that time. */
   readonly waiting: number;
   readonly accounts: number;
 }
 
 export type BackupOutcome =
   | { readonly outcome: 'done'; readonly facts: BackupFacts }
-  /** A sentence for the operator; nothing was written. */
+  /** `problem` is a sentence for the operator; nothing was written. */
   | { readonly outcome: 'refused'; readonly problem: string };
 
-/** Called now and then with how much of the file is written, and how much the source takes. */
+/** Called periodically with the bytes written so far and the size of the source. */
 export type OnProgress = (writtenBytes: number, sourceBytes: number) => void;
 
 export interface StoreMove {
-  /** Stores, named as in the command's help. */
+  /** The two stores, named as in the command's help. */
   readonly from: string;
   readonly to: string;
-  /** Whether to close the first at the end and open the other. */
+  /** Whether to close `from` at the end and open `to`. */
   readonly isFinishing: boolean;
   readonly onProgress: (copiedRows: number, allRows: number) => void;
 }
 
 export type StoreMoveOutcome =
-  /** The places have no passwords. */
+  /** `from` and `to` contain no passwords. */
   | {
       readonly outcome: 'copied' | 'moved';
       readonly rows: number;
       readonly from: string;
       readonly to: string;
     }
-  /** A sentence for the operator. */
+  /** `problem` is a sentence for the operator. */
   | { readonly outcome: 'refused'; readonly problem: string };
 
 export type CancelOutcome =
-  /** `none`: there was no move. */
+  /** `none`: there was no move to cancel. */
   { readonly outcome: 'cancelled' | 'none' } | { readonly outcome: 'refused'; readonly problem: string };
 
 export type MigrateOutcome =

@@ -1,4 +1,4 @@
-/** Times are whole Unix seconds, UTC; expiry is stored absolute, never as a remainder. */
+/** Times are whole Unix seconds, UTC. Expiry is stored as an absolute time, not a duration. */
 
 /** Whole seconds since 1970-01-01T00:00:00Z. */
 export type UnixSeconds = number;
@@ -17,5 +17,5 @@ export interface MachineClock {
 
 export const systemClock: Clock = () => Math.floor(Date.now() / 1000);
 
-/** Runs a function once, after so many milliseconds; returns what cancels it. */
+/** Runs a function once after `milliseconds`; returns a function that cancels it. */
 export type After = (milliseconds: number, run: () => void) => () => void;

@@ -7,16 +7,16 @@ import type { SessionStore } from './sessions.ts';
 import type { TicketStore } from './tickets.ts';
 import type { NewToken, TokenStore } from './tokens.ts';
 
-/** What an account has created and is still stored. */
+/** How many of the records that an account created are still stored. */
 export interface OwnedCounts {
   readonly waiting: number;
-  /** Of secrets in any state. */
+  /** Receipts of secrets in any state. */
   readonly receipts: number;
 }
 
 /** The accounts themselves. */
 export interface AccountRegister {
-  /** Creates the account, without a chosen language, with its first token, both or neither. `null`: the username is taken. */
+  /** Creates the account, with no language chosen, and its first token: both or neither. Returns `null` if the username is taken. */
   createAccount(account: NewAccount, token: NewToken): Promise<Account | null>;
   findAccount(username: string): Promise<Account | null>;
   findAccountById(id: AccountId): Promise<Account | null>;
@@ -24,18 +24,19 @@ export interface AccountRegister {
   hasAccounts(): Promise<boolean>;
   countOwned(id: AccountId): Promise<OwnedCounts>;
   /**
-   * Locks the account: ends its sessions and voids its reset tickets, in one step. Until it is unlocked no session begins and
-   * no password is reset; its tokens stay, and the core refuses them. `false`: it does not exist, or is locked already.
+   * Locks the account, ends its sessions and voids its reset tickets, in one step. Until it is unlocked, no session begins
+   * and no password is reset; its tokens are kept, but the core refuses them. Returns `false` if it does not exist or is
+   * already locked.
    */
   lockAccount(id: AccountId): Promise<boolean>;
-  /** Returns whether it was locked. */
+  /** Returns whether the account was locked. */
   unlockAccount(id: AccountId): Promise<boolean>;
   setPlan(id: AccountId, plan: PlanName): Promise<void>;
   /** Sets the account's language; `null` for none. */
   setLocale(id: AccountId, locale: string | null): Promise<void>;
-  /** Sets which mails the account wants about its secrets, in the order of `noticeKinds`. */
+  /** Sets which notices the account gets about its secrets, in the order of `noticeKinds`. */
   setNotify(id: AccountId, kinds: readonly NoticeKind[]): Promise<void>;
-  /** Sets the name that recipients read; `null` for none. */
+  /** Sets the name that recipients see; `null` for none. */
   setSenderName(id: AccountId, name: string | null): Promise<void>;
 }
 

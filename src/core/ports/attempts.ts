@@ -1,4 +1,4 @@
-/** Bounded guesses at passphrases (P14). `test/stores/conformance/attempts.ts` has the checks. */
+/** Bounded guesses at passphrases (P14). `test/stores/conformance/attempts.ts` checks these promises. */
 import type { SecretId } from '../keys.ts';
 import type { UnixSeconds } from '../time.ts';
 
@@ -6,7 +6,7 @@ import type { UnixSeconds } from '../time.ts';
 export interface Exhausted {
   readonly outcome: 'exhausted';
   readonly retryAfterSeconds: number;
-  /** `perLife` is reached: only the secret's creator can allow more. */
+  /** Whether `perLife` is reached, so that only the secret's creator can allow more. */
   readonly needsCreator: boolean;
 }
 
@@ -15,9 +15,9 @@ export type Reservation =
   | {
       readonly outcome: 'reserved';
       readonly attempt: number;
-      /** Guesses this client has left after this one: the smallest remainder of any limit. */
+      /** Guesses that this client has left after this one: the smallest number left under any limit. */
       readonly left: number;
-      /** Seconds until the oldest attempt that is counted against this client or secret leaves the window; at least 1. */
+      /** Seconds until the oldest attempt counted against this client or secret leaves the window; at least 1. */
       readonly moreAfterSeconds: number;
       /** As in `Exhausted`, if no guess is left. */
       readonly needsCreator: boolean;
@@ -28,34 +28,34 @@ export type Reservation =
 export interface AttemptLimits {
   readonly windowSeconds: number;
   readonly perClient: number;
-  /** Of all clients in one network. */
+  /** For all clients in one network together. */
   readonly perNetwork: number;
   readonly perSecret: number;
-  /** The last places of `perSecret`, one each for networks without an attempt in the window. */
+  /** How many of `perSecret` are reserved for networks without an attempt in the window, one for each. */
   readonly keptForNewcomers: number;
   readonly perLife: number;
 }
 
-/** A client's token is 16 bytes that hold no address: the first 8 are those of its network. */
+/** A client's token is 16 bytes and contains no address; clients of one network share the first 8. */
 export const networkBytes = 8;
 
-/** No client may guess now. */
+/** A lock that keeps every client from guessing. */
 export interface Lock {
-  /** `null`: until the creator allows more. */
+  /** When guessing may resume; `null` until the creator allows it. */
   readonly until: UnixSeconds | null;
 }
 
 export interface AttemptStore {
   /**
-   * Counts one attempt before anything is hashed, if every limit allows it; atomic, and durable across restarts and
-   * processes. `retryAfterSeconds` (at least 1) is when enough attempts will have left the window, or the rest of the
-   * secret's life for `perLife`.
+   * Counts one attempt before anything is hashed, if every limit allows it. Atomic, and durable across restarts and
+   * processes. `retryAfterSeconds` (at least 1) is the time until enough attempts have left the window or, for `perLife`,
+   * the rest of the secret's life.
    */
   reserve(id: SecretId, client: Uint8Array, limits: AttemptLimits): Promise<Reservation>;
-  /** Gives back one reservation after a right passphrase. Other attempts stay counted. */
+  /** Cancels one reservation, as after a correct passphrase. Other attempts remain counted. */
   refund(id: SecretId, attempt: number): Promise<void>;
-  /** Forgets every attempt, including those of its life. Earlier reservations are not refunded later. */
+  /** Forgets every attempt, including those counted over the secret's life. Earlier reservations can no longer be refunded. */
   allowMore(id: SecretId): Promise<void>;
-  /** The lock on each secret, which also holds for a client that has not guessed yet. Changes nothing. */
+  /** Returns the lock on each secret, or `null`. A lock also applies to clients that have not guessed yet. Changes nothing. */
   findLocks(ids: readonly SecretId[], limits: AttemptLimits): Promise<readonly (Lock | null)[]>;
 }

@@ -1,4 +1,4 @@
-/** What the use cases work with, wired once in `app.ts`. A function that takes less than all of it names what it takes. */
+/** Everything that the use cases work with, wired once in `app.ts`. A function that needs only part of it names that part. */
 import type { KeyRing } from '../../crypto/keyring.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import type { InBackground } from '../background.ts';
@@ -16,14 +16,14 @@ import type { EpochStore } from './epochs.ts';
 import type { IsCommonPassword, PassphraseHasher, WordList } from './passphrases.ts';
 import type { SecretStore } from './secrets.ts';
 
-/** For secrets. */
+/** Dependencies of the use cases for secrets. */
 export interface Core {
   readonly store: SecretStore & AttemptStore & AccountStore & DomainStore & CreationStore & EpochStore;
   readonly mailer: Mailer;
   readonly mailQuota: MailQuota;
   readonly mailBrandOf: MailBrandOf;
   readonly mailLocaleOf: MailLocaleOf;
-  /** This installation's; `null` without regions. */
+  /** This installation's region; `null` without regions. */
   readonly region: RegionLabel | null;
   readonly hasher: PassphraseHasher;
   readonly ring: KeyRing;
@@ -37,7 +37,7 @@ export interface Core {
   readonly inBackground: InBackground;
 }
 
-/** For accounts: their store shows and takes no secret. */
+/** Dependencies of the use cases for accounts. Their store can neither show nor take a secret. */
 export interface AccountCore extends Pick<Core, 'hasher' | 'random' | 'links' | 'events' | 'inBackground'> {
   readonly store: AccountStore & DomainStore & StoreNow;
   readonly mailer: AccountMailer;

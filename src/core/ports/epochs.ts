@@ -1,6 +1,6 @@
 /**
  * Epochs: the UTC days on which secrets expire. A secret's outer layer needs the key of its epoch as well as the root, and that key is
- * destroyed after the day, so erased bytes left in an engine's data files no longer open, even with link and root (P10).
+ * destroyed after the day, so erased bytes left in an engine's data files no longer open, even with the link and the root (P10).
  */
 import { epochIn } from '../../crypto/envelope.ts';
 import type { Epoch } from '../../crypto/keyring.ts';
@@ -15,18 +15,18 @@ const lastEpoch = 2 ** 16 - 1;
 export const epochOf = (expiresAt: UnixSeconds): number =>
   Math.min(Math.floor(expiresAt / daySeconds), lastEpoch);
 
-/** `SecretStore.sweep` destroys the keys of days that are over by every clock. `test/stores/conformance/epochs.ts` has the checks. */
+/** `SecretStore.sweep` destroys the keys of days over by every clock. `test/stores/conformance/epochs.ts` checks these promises. */
 export interface EpochStore {
   /**
-   * The key for sealing what expires then: durable before it resolves, and the same for every caller. An epoch never gets a
-   * second key: if the time was set back and that day's key is already destroyed, this is a later epoch's.
+   * Returns the key that seals what expires at that time: durable before the call resolves, and the same for every caller. An epoch never
+   * gets a second key: if the time was set back and that day's key is already destroyed, returns a later epoch's key.
    */
   epochFor(expiresAt: UnixSeconds): Promise<Epoch>;
-  /** `null`: destroyed, or never made. */
+  /** Returns `null` if destroyed or never made. */
   findEpochKey(epoch: number): Promise<Uint8Array | null>;
 }
 
-/** The key that a row's outer layer needs; `null` if it needs none or the key is destroyed. */
+/** Returns the key that a row's outer layer needs; `null` if it needs none or the key is destroyed. */
 export function epochKeyOf(
   store: Pick<EpochStore, 'findEpochKey'>,
   row: Uint8Array,

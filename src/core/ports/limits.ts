@@ -5,7 +5,7 @@ export interface LimitRule {
   readonly burst: number;
 }
 
-/** One call to be counted against a client, by the rule called `name`. */
+/** One call to count against a client, by the rule called `name`. */
 export interface LimitCount {
   readonly name: string;
   readonly rule: LimitRule;
@@ -13,17 +13,17 @@ export interface LimitCount {
 }
 
 /**
- * Limits that protect people (log-ins, sign-ups, mails), so all nodes count together. They may be forgotten when the process
- * or the engine restarts. A call takes one round trip, however many counts it has.
+ * Limits that protect people (on log-ins, sign-ups and emails), so all nodes count together. The counts may be lost when the
+ * process or the engine restarts. A call takes one round trip, however many counts it has.
  */
 export interface SharedLimits {
   /**
-   * Counts a call against each, if every rule allows it, else against none, in one step. Returns for each the milliseconds
-   * until its rule allows it, 0 for now.
+   * Counts a call against every entry if all rules allow it, otherwise against none, in one step. Returns for each entry the
+   * milliseconds until its rule allows a call; 0 means now.
    */
   take(counts: readonly LimitCount[]): Promise<readonly number[]>;
-  /** As `take`, but counts nothing. */
+  /** Works like `take`, but counts nothing. */
   peek(counts: readonly LimitCount[]): Promise<readonly number[]>;
-  /** Gives back one counted call of each, which did not happen after all. */
+  /** Takes back one counted call for each entry, because it did not happen after all. */
   refund(counts: readonly LimitCount[]): Promise<void>;
 }

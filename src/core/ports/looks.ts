@@ -1,6 +1,6 @@
 /**
- * The second look: the opener of a secret, by a nonce, gets the same answer again for a minute with the same nonce.
- * `test/stores/conformance/looks.ts` has the checks.
+ * The second look: for a minute, a secret's opener gets the same answer again by sending the same nonce.
+ * `test/stores/conformance/looks.ts` checks these promises.
  */
 import { lookRow } from '../../crypto/look.ts';
 import type { SecretId } from '../keys.ts';
@@ -9,15 +9,15 @@ import type { UnixSeconds } from '../time.ts';
 
 export { lookRow };
 
-/** What a claim leaves in place of the secret that it takes. */
+/** The look that a claim stores in place of the secret that it takes. */
 export interface NewLook {
-  /** As long as the secret's own row; names its tag and the answers left (see `crypto/look.ts`). */
+  /** As long as the secret's row; contains the look's tag and the answers left (see `crypto/look.ts`). */
   readonly sealedLook: Uint8Array;
   /** At most `lookSeconds` after the claim, and not after the secret's expiry. */
   readonly until: UnixSeconds;
 }
 
-/** A look that has not ended, sealed; in place of the secret's row. */
+/** A look that has not ended; its sealed bytes are in place of the secret's row. */
 export interface StoredLook extends StoredSecret {
   readonly until: UnixSeconds;
 }
@@ -31,16 +31,16 @@ export type AnswerOutcome = 'answered' | 'gone' | 'abandoned';
 
 /** A look is found only by the secret's id together with the tag of its opener's nonce. */
 export interface LookStore {
-  /** The look, or `null` when none has this tag at store time. Changes nothing. */
+  /** Returns the look, or `null` if none has this tag at store time. Changes nothing. */
   findLook(id: SecretId, tag: Uint8Array): Promise<StoredLook | null>;
 
   /**
-   * Counts one more answer of a look, in one atomic step, if one is left and it has not ended at store time; the last one
-   * erases the look. Resolves only when that is durable. After a rejection nothing may be released (P2); as for a claim, that
-   * includes a decision that can still be undone. `isAbandoned` as in `claim`.
+   * Counts one more answer of a look, in one atomic step, if one is left and the look has not ended at store time; the last
+   * answer erases the look. Resolves only when that is durable. After a rejection nothing may be released (P2); as with a
+   * claim, calls also reject while a decision can still be undone. `isAbandoned` works as in `claim`.
    */
   takeAnswer(id: SecretId, tag: Uint8Array, isAbandoned: () => boolean): Promise<AnswerOutcome>;
 
-  /** Ends a look early: erased, durably. Does nothing if none has this tag. */
+  /** Ends a look early by erasing it, durably. Does nothing if no look has this tag. */
   endLook(id: SecretId, tag: Uint8Array): Promise<void>;
 }

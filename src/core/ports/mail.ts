@@ -1,18 +1,18 @@
-/** What a store records of mails: their delivery to recipients, and the notices that creators asked for. */
+/** What stores record about emails: their delivery to recipients, and the notices that creators requested. */
 import type { AccountId } from '../account.ts';
 import type { ReceiptId } from '../keys.ts';
 import type { NewRecord, StoredDelivery } from '../secret.ts';
 import type { UnixSeconds } from '../time.ts';
 
-/** A secret that is about to expire unread, and whose account wanted to know. */
+/** A secret that is about to expire unread, and whose account requested a notice. */
 export interface DueNotice extends Pick<NewRecord, 'createdAt' | 'expiresAt' | 'shareDomain'> {
   readonly owner: AccountId;
 }
 
 export interface MailStore {
   /**
-   * Records that a waiting secret's mail is about to be handed over, unless one is queued and not stale: of many concurrent
-   * calls, one gets `queued`. `gone`: no secret waits there. Nothing changed in the other cases.
+   * Records that a waiting secret's email is about to be handed over, unless one is queued and not stale: of many concurrent
+   * calls, one gets `queued`. `gone`: no such secret is waiting. In the other cases, nothing changes.
    */
   queueDelivery(
     id: ReceiptId,
@@ -23,8 +23,8 @@ export interface MailStore {
   setDelivery(id: ReceiptId, delivery: Omit<StoredDelivery, 'at'>): Promise<void>;
 
   /**
-   * Takes notices that are due at store time, roughly the longest due first, at most `limit`. Each is given out once, ever,
-   * and only while its secret waits and its account exists; the others are forgotten.
+   * Takes at most `limit` notices that are due at store time, roughly the longest due first. Each is returned only once, and
+   * only while its secret is waiting and its account exists; the others are forgotten.
    */
   takeDueNotices(limit: number): Promise<DueNotice[]>;
 }

@@ -4,10 +4,10 @@ import type { UnixSeconds } from '../time.ts';
 export type NewToken = Omit<StoredToken, 'tokenId' | 'accountId' | 'lastUsedAt'>;
 
 export interface TokenStore {
-  /** The token with this hash and its account: one look-up, the same work whether or not it exists (P17). */
+  /** Returns the token with this hash and its account. One look-up, with the same work whether or not it exists (P17). */
   findToken(tokenHash: Uint8Array): Promise<{ account: Account; token: StoredToken } | null>;
   addToken(id: AccountId, token: NewToken): Promise<StoredToken>;
-  /** As `addToken`, if `verifier` still belongs to the account's password; `null` when it does not, or the account is locked. */
+  /** Works like `addToken` if `verifier` still belongs to the account's password; `null` if not, or if the account is locked. */
   addOwnToken(id: AccountId, verifier: Uint8Array, token: NewToken): Promise<StoredToken | null>;
   listTokens(id: AccountId): Promise<StoredToken[]>;
   /** Returns whether the account had such a token. */
