@@ -1,7 +1,7 @@
 /**
- * One-time links that the operator passes on when no mail goes out: to the first password of a new account, or to a new one. Each is a
- * reset ticket (`sign-up.ts`), lives a day and replaces the account's earlier links. It carries no data key: with one, anybody who got hold
- * of the link could open the account's list.
+ * One-time links that the operator passes on when no email goes out: they set a new account's first password, or a new password. Each
+ * contains a reset ticket (`sign-up.ts`), lives a day and replaces the account's earlier links. It carries no data key: otherwise, anybody
+ * who got hold of the link could open the account's list.
  */
 
 import { hashToken } from '../../crypto/derive.ts';
@@ -18,7 +18,7 @@ import { drawBearer } from './tokens.ts';
 const lifetimeSeconds = 86_400;
 
 interface AccountLink {
-  /** Used in the same link as a reset. */
+  /** Used in the same kind of link as a reset. */
   readonly ticket: Sensitive<Ticket>;
   readonly expiresAt: UnixSeconds;
 }

@@ -1,6 +1,6 @@
 /**
- * Mails about an account, sent to its own address after the answer. A mail never decides an outcome, and no event names the address (P18).
- * The work after the answer does not reveal whether a stranger's request led to a mail (P17).
+ * Emails about an account, sent to its address after the response. An email never decides an outcome, and no event names the address
+ * (P18). The work after the response does not reveal whether a stranger's request caused an email (P17).
  */
 
 import type { Events } from '../events.ts';
@@ -12,7 +12,7 @@ export function sendAfter({ mailer, events, inBackground }: AccountCore, mail: A
 }
 
 /**
- * For requests that anyone can make for any address. Every mail that could follow is written and signed on this thread for every
+ * Serves requests that anyone can make for any address. Every email that could follow is written and signed on this thread for every
  * address, so the next request waits equally long. Only the sending differs, and a random pause before it hides its timing.
  *
  * @param chosen one of `mails`; `null` sends none

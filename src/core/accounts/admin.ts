@@ -1,6 +1,6 @@
 /**
- * Accounts and tokens made by an operator's command, without a password. The data key is stored only wrapped (P9), so a token made without
- * an existing one gets a new data key: it can do everything, but lists only what it creates itself.
+ * Accounts and tokens created by an operator's command, without a password. The data key is stored only in wrapped form (P9), so a token
+ * created without an existing one gets a new data key: it can do everything, but lists only the secrets that it creates itself.
  */
 
 import { type ApiToken, type TokenScope, tokenScopes } from '../account.ts';

@@ -15,7 +15,7 @@ interface DeletionCore<Method extends keyof AccountStore> extends Pick<AccountCo
   readonly store: Pick<AccountStore, Method>;
 }
 
-/** Returns how many secrets the deletion has burned, in any process. Only the process that finishes it reports the event. */
+/** Returns how many secrets the deletion has burned, in all processes. Only the process that finishes it reports the event. */
 export async function finishDeletion(
   { store, events }: DeletionCore<'continueDeletion'>,
   id: AccountId,
@@ -28,7 +28,7 @@ export async function finishDeletion(
   }
 }
 
-/** For the operator, without a password or a mail. Returns how many secrets were burned; `null`: no such account. */
+/** Deletes an account for the operator, without password or email. Returns how many secrets were burned; `null` if it is unknown. */
 export async function deleteWithSecrets(
   store: Pick<AccountStore, 'deleteAccount' | 'continueDeletion'> & Pick<SecretStore, 'scrub'>,
   id: AccountId,

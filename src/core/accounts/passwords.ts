@@ -1,13 +1,14 @@
 /**
- * Account passwords: which are accepted (NIST SP 800-63B-3 §5.1.1.2, ASVS 5.0 V6.2: a length and a list of common ones, no composition
- * rules), how one opens the data key, and the changes that need one in addition to a session: a new password, the account's deletion.
+ * Account passwords: which ones are accepted (NIST SP 800-63B-3 §5.1.1.2, ASVS 5.0 V6.2: a length and a list of common ones, no composition
+ * rules), how one opens the data key, and the changes that require one in addition to a session: setting a new password and deleting the
+ * account.
  *
- * A password is compared as received, every byte (P15). The store holds a value derived from the stretched password and the data key
+ * A password is compared as received, every byte (P15). The store contains a value derived from the stretched password, and the data key
  * wrapped under it, so each guess costs an argon2id computation (P9). Every refusal stretches one password and compares one value in
  * constant time (P17).
  *
- * The data key survives a change of password, because the current one opens it. A change ends every other session. If another change or a
- * reset came in between, the given password is wrong.
+ * The data key survives a password change, because the current password opens it. A change ends every other session. If another change or a
+ * reset came in between, the given password counts as wrong.
  */
 
 import { equalInConstantTime, utf8 } from '../../crypto/bytes.ts';
@@ -31,7 +32,7 @@ import { finishDeletion } from './deletion.ts';
 export const passwordLength = { min: 10, max: 256 } as const;
 const saltBytes = 16;
 
-/** Used without a stored password: the same work, and nothing equals it. */
+/** Used if no password is stored: it takes the same work, and nothing equals it. */
 const dummyPassword = { salt: new Uint8Array(saltBytes), verifier: new Uint8Array(32) };
 
 /** Lengths are in characters (code points). */
@@ -49,7 +50,7 @@ export async function refusalOf(
 ): Promise<PasswordRefusal | null> {
   if (!password.isWellFormed()) return { outcome: 'password_ill_formed' };
   const { min, max } = passwordLength;
-  // Count code units first, which is cheap: do not split megabytes into characters.
+  // Counting code units first is cheap and avoids splitting megabytes into characters.
   const length = password.length > 2 * max ? password.length : [...password].length;
   if (length < min) return { outcome: 'password_too_short', minLength: min };
   if (length > max) return { outcome: 'password_too_long', maxLength: max };
@@ -58,7 +59,7 @@ export async function refusalOf(
   return null;
 }
 
-/** Whether only digits and symbols remain once the address, or its local part, is removed. */
+/** Checks whether only digits and symbols remain once the address, or its local part, is removed. */
 function isMadeOf(password: string, username: string): boolean {
   const lower = password.toLowerCase();
   const local = username.slice(0, username.lastIndexOf('@'));
@@ -84,7 +85,7 @@ export async function makePassword(
 }
 
 /**
- * `null`: wrong password, or none.
+ * Returns the data key, or `null` if the password is wrong or missing.
  * @throws ServiceError `damaged` if the password is right but the data key does not open
  */
 export async function openWithPassword(
@@ -179,7 +180,7 @@ export async function deleteAccount(
   const proven = await provePassword(deps, caller, input.password);
   if (proven === null) return wrongPassword;
   proven.dataKey.fill(0);
-  // Deleted in between: the password no longer belongs to an account.
+  // The account was deleted in between, so the password is no longer valid.
   if (!(await deps.store.deleteAccount(id))) return wrongPassword;
   sendAfter(deps, { to: new Sensitive(username), locale: input.locale, kind: 'account_deleted' });
   const burned = await finishDeletion(deps, id);
@@ -192,7 +193,7 @@ interface ProvenPassword {
   readonly password: StoredPassword;
 }
 
-/** `null` unless the password is this account's: the address may belong to another account now. */
+/** Returns `null` unless the password belongs to this account: the address may be another account's now. */
 export async function provePassword(
   { store, hasher }: Pick<AccountCore, 'store' | 'hasher'>,
   caller: AccountCaller,

@@ -1,6 +1,6 @@
 /**
- * What the account pages call. No outcome reveals whether an address has an account, except to someone with its mailbox or password (P17).
- * Work after an answer (a mail, a last use) never fails the call.
+ * The service that the account pages call. No outcome reveals whether an address has an account, except to someone with its mailbox or
+ * password (P17). Work after a response (an email, a last use) never fails the call.
  */
 
 import type { NoticeKind } from '../../protocol/vocabulary.ts';
@@ -32,24 +32,24 @@ import { createOwnToken, type OwnTokenInput } from './tokens.ts';
 export type AccountService = ReturnType<typeof createAccountService>;
 
 /**
- * A method rejects only with `ServiceError`. Callers limit the rate; mails go out in the background. `clientPrefix`: as in `InspectInput`.
+ * Methods reject only with `ServiceError`. Callers limit the rate; emails go out in the background. `clientPrefix` is as in `InspectInput`.
  */
 export function createAccountService(parts: Omit<AccountCore, 'inBackground'>) {
   const background = createBackground();
   const core: AccountCore = { ...parts, inBackground: background.begin };
   const { store } = core;
   return {
-    /** Mails a link that completes the sign-up. If the address has an account, the mail says so instead. Same answer, same time. */
+    /** Emails a link that completes the sign-up. If the address has an account, the email says so instead. Same response, same time. */
     requestSignUp: (input: TicketRequest) => requestSignUp(core, input),
     checkSignUp: (ticket: string) => checkSignUp(core, ticket),
     signUp: (input: SignUpInput) => signUp(core, input),
     logIn: (input: LogInInput) => logIn(core, input),
-    /** `null`: malformed, unknown, ended or expired. */
+    /** Returns `null` if the session is malformed, unknown, ended or expired. */
     openSession: (token: string) => openSession(core, token),
     logOut: async ({ caller, sessionId }: SignedIn) => {
       await store.endSession(caller.account.id, sessionId);
     },
-    /** Mails a link that sets a new password, if the account exists. Same answer, same time. */
+    /** Emails a link that sets a new password, if the account exists. Same response, same time. */
     requestReset: (input: TicketRequest) => requestReset(core, input),
     checkReset: (ticket: string) => checkReset(core, ticket),
     resetPassword: (input: ResetInput) => resetPassword(core, input),
@@ -61,27 +61,27 @@ export function createAccountService(parts: Omit<AccountCore, 'inBackground'>) {
     listSessions: ({ caller }: SignedIn) => store.listSessions(caller.account.id),
     endSession: ({ caller }: SignedIn, sessionId: number) => store.endSession(caller.account.id, sessionId),
     listTokens: ({ caller }: SignedIn) => store.listTokens(caller.account.id),
-    /** Needs the password. Mails the owner. */
+    /** Requires the password. Notifies the owner by email. */
     createToken: (signedIn: SignedIn, input: OwnTokenInput) => createOwnToken(core, signedIn, input),
     revokeToken: ({ caller }: SignedIn, tokenId: number) => store.revokeToken(caller.account.id, tokenId),
-    /** The verified ones: only these make links. */
+    /** Lists verified domains; links use no others. */
     listShareDomains: async ({ caller }: SignedIn): Promise<readonly string[]> => {
       const domains = await store.listDomains(caller.account.id);
       return domains.filter(({ state }) => state === 'verified').map(({ name }) => name);
     },
-    /** The default notices for secrets that set none. */
+    /** Sets the default notices for secrets that set none. */
     setNotify: ({ caller }: SignedIn, kinds: readonly NoticeKind[]) =>
       store.setNotify(caller.account.id, kinds),
-    /** `''`: none. Returns whether it was accepted. */
+    /** Sets the sender's name; `''` removes it. Returns whether the name was accepted. */
     setSenderName: async ({ caller }: SignedIn, text: string): Promise<boolean> => {
       const name = parseSenderName(text);
       if (name === null && text.trim() !== '') return false;
       await store.setSenderName(caller.account.id, name);
       return true;
     },
-    /** `null` follows the browser. */
+    /** Sets the language; `null` follows the browser. */
     setLocale: ({ caller }: SignedIn, locale: string | null) => store.setLocale(caller.account.id, locale),
-    /** Resolves when no mail is in progress. */
+    /** Resolves when no background work is left. */
     settled: background.settled,
   };
 }

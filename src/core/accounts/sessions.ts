@@ -1,9 +1,9 @@
 /**
  * Log-in and sessions. The store has only a hash of the session token, and the data key wrapped under the token (P9). A session starts only
- * if its password is still the account's and the account is not locked (the store decides). It ends a week after its last use, and at most
- * a month after its start (NIST SP 800-63B-3 §4.1.3).
+ * if its password is still the account's and the account is not locked (the store decides). It ends a week after its last use, and no later
+ * than a month after its start (NIST SP 800-63B-3 §4.1.3).
  *
- * Unknown address, wrong or no password, and a locked account cost the same at log-in: one lookup, one stretching, one answer (P17).
+ * At log-in, an unknown address, a wrong or missing password and a locked account cost the same: one lookup, one hash, one answer (P17).
  * Callers limit the attempts.
  */
 
@@ -35,11 +35,11 @@ const useGranularitySeconds = 60;
 interface SessionInput {
   readonly verifier: Uint8Array;
   readonly dataKey: Uint8Array;
-  /** The browser; cut to 60 characters. */
+  /** The browser; truncated to 60 characters. */
   readonly label: string;
 }
 
-/** `null`: the password has changed since it was proven. */
+/** Returns `null` if the password has changed since it was proven, or the account is locked. */
 export async function beginSession(
   { store, random }: Pick<AccountCore, 'store' | 'random'>,
   account: Account,
@@ -59,7 +59,7 @@ export async function beginSession(
   return { token: new Sensitive(text as SessionToken), expiresAt: endOf(createdAt), account };
 }
 
-/** `null`: malformed, unknown, ended or expired. */
+/** Returns `null` if the session is malformed, unknown, ended or expired. */
 export async function openSession(deps: AccountCore, text: string): Promise<SignedIn | null> {
   const bytes = parseBearer(text);
   if (bytes === null) return null;

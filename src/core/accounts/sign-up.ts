@@ -1,16 +1,16 @@
 /**
- * Sign-up and password reset by a mailed link that proves an address, and the ticket in that link.
+ * Sign-up and password reset by an emailed link that proves an address, and the ticket in that link.
  *
- * The store has only a ticket's hash. A ticket of one kind does not work as the other, nor as a token or a session. Requesting one does not
- * affect earlier ones, so a stranger cannot void an owner's link; using one voids the others of its kind. A ticket that gets no mail is
- * stored as well and its text discarded: the answer, its time, the work and the effect on later requests are the same whether or not the
- * address has an account (P17).
+ * The store has only a ticket's hash. A ticket of one kind does not work as the other, or as a token or a session. Requesting one does not
+ * affect earlier ones, so a stranger cannot void an owner's link; using one voids the others of its kind. A ticket that is not emailed is
+ * stored as well and its text discarded: the response, its timing, the work and the effect on later requests are the same whether or not
+ * the address has an account (P17).
  *
- * An account is created, and its password chosen, only after the mailed link: an account for another person's address is impossible.
+ * An account is created, and its password chosen, only through the emailed link: an account for another person's address is impossible.
  *
  * A reset also serves accounts created by a command, which have no password yet, and operators' links (`account-links.ts`). All refusals
- * come before the ticket is used up. A reset ends every session and, on request, every API token. Only an API token can carry the data key
- * over: without one the account gets a new key, and the list of earlier secrets is lost (P9 allows no other way).
+ * come before the ticket is used up. A reset ends every session and, on request, revokes every API token. Only an API token can carry the
+ * data key over: without one the account gets a new key, and the list of earlier secrets is lost (P9 allows no other way).
  */
 
 import { hashToken } from '../../crypto/derive.ts';
@@ -42,8 +42,8 @@ const daySeconds = 86_400;
 const lifetimeSeconds: Readonly<Record<TicketKind, number>> = { sign_up: daySeconds, reset: hourSeconds };
 
 /**
- * A stranger who keeps asking causes at most 26 reset mails and 3 sign-up mails to a mailbox per day. No quiet time is longer than a link
- * lives, so the mailbox always holds a working link, or gets one on request.
+ * A stranger who keeps making requests causes at most 26 reset emails and 3 sign-up emails to a mailbox per day. No quiet time is longer
+ * than a link lives, so the mailbox always contains a working link, or gets one on request.
  */
 const ticketLimits: TicketLimits = {
   maxLive: 3,
@@ -54,11 +54,11 @@ const ticketLimits: TicketLimits = {
 interface DrawnTicket {
   readonly ticket: Sensitive<Ticket>;
   readonly expiresAt: UnixSeconds;
-  /** Whether it was stored, so that a mail may follow. */
+  /** Whether the ticket was stored, so that an email may follow. */
   readonly isKept: boolean;
 }
 
-/** Stores it, unless there were too many lately. */
+/** Draws a ticket and stores it, unless too many were requested lately. */
 export async function keepTicket(
   { store, random }: Pick<AccountCore, 'store' | 'random'>,
   kind: TicketKind,
@@ -102,7 +102,7 @@ type ResetTicketOutcome =
 type SignUpOutcome =
   | { readonly outcome: 'signed_up'; readonly session: BegunSession }
   | { readonly outcome: 'gone' }
-  /** A command or another mail has created the account. */
+  /** A command or the link in another email has created the account. */
   | { readonly outcome: 'exists' }
   | PasswordRefusal;
 
@@ -110,7 +110,7 @@ type ResetOutcome =
   | {
       readonly outcome: 'reset';
       readonly session: BegunSession;
-      /** Whether earlier secrets are still listed: an API token opened the data key. */
+      /** Whether earlier secrets are still listed, because an API token opened the data key. */
       readonly keepsList: boolean;
       readonly isFirst: boolean;
     }
@@ -202,7 +202,7 @@ export async function checkReset(
   return { outcome: 'valid', username, isFirst: await hasNothing(deps, username) };
 }
 
-/** Whether the account has neither a password nor a token. */
+/** Checks whether the account has neither a password nor a token. */
 export async function hasNothing(
   { store }: { readonly store: AccountStore },
   username: string,
@@ -215,7 +215,7 @@ export async function hasNothing(
 export interface ResetInput {
   readonly ticket: string;
   readonly password: Sensitive<string>;
-  /** `''`: the list of earlier secrets is lost. */
+  /** Carries the data key over; `''` loses the list of earlier secrets. */
   readonly existingToken: Sensitive<string>;
   /** `revoke` includes the given token, after it has opened the data key. */
   readonly tokens: TokenFate;
@@ -243,7 +243,7 @@ export async function resetPassword(deps: AccountCore, input: ResetInput): Promi
   if (account === null) return { outcome: 'gone' };
   reportChange(deps, account, hadPassword ? 'password_changed' : 'password_set', input);
   const session = await begin(deps, account, { password, dataKey, label: input.label });
-  // Replaced again just now, by another proof of the address: this link is used up.
+  // The password was replaced again just now, by another proof of the address: this link is used up.
   return session === null ? { outcome: 'gone' } : { outcome: 'reset', session, keepsList, isFirst };
 }
 

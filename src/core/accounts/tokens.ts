@@ -1,13 +1,13 @@
 /**
  * API tokens, and the form that they share with session tokens and tickets: 32 random bytes as 64 lower-case hex digits. That is the only
  * spelling; others are refused, never repaired. Each kind is hashed with its own label (`crypto/derive.ts`), so none works as another. Only
- * the answer that creates a token shows it: the store gets its hash and the account's data key wrapped under it.
+ * the response that creates a token shows it: the store gets its hash, and the account's data key wrapped under it.
  *
- * An unknown username and a wrong token cost the same steps and one lookup by the token's hash, so they are indistinguishable (P17). Only
- * the log shows that a right token was refused for a locked account.
+ * An unknown username and a wrong token take the same steps and one lookup by the token's hash, so they are indistinguishable (P17). Only
+ * the log shows that a correct token was refused for a locked account.
  *
- * A token outlives the session that created it, so creating one needs the password, and the owner gets a mail. It opens the account's data
- * key, so it lists what the session lists, within its scopes.
+ * A token outlives the session that created it, so creating one requires the password, and the owner gets an email. It opens the account's
+ * data key, so it lists what the session lists, within its scopes.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -64,7 +64,7 @@ function tokenHashOf(token: ApiToken): Uint8Array {
   return hashToken(bytesOf(token));
 }
 
-/** 32 bytes; `null` if the stored token is another one or damaged. */
+/** Returns the 32 bytes, or `null` if the stored token is another one or damaged. */
 function dataKeyOf(token: ApiToken, stored: Pick<StoredToken, 'wrappedDataKey'>): Uint8Array | null {
   return openDataKey(stored.wrappedDataKey, bytesOf(token));
 }
@@ -84,7 +84,7 @@ export async function dataKeyOfToken(
   return isLiveToken(found.token, store.now()) ? dataKeyOf(token, found.token) : null;
 }
 
-/** As stored: in the order of `tokenScopes`, without duplicates. */
+/** Returns the scopes as stored: in the order of `tokenScopes`, without duplicates. */
 export function scopesInOrder(scopes: readonly TokenScope[]): readonly TokenScope[] {
   return tokenScopes.filter((scope) => scopes.includes(scope));
 }
@@ -139,7 +139,7 @@ export async function authenticate(
   };
 }
 
-/** Compares digests, so the time reveals neither length nor position of a difference. */
+/** Compares digests, so the time reveals neither the length nor the position of a difference. */
 function sameText(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 }
@@ -161,7 +161,7 @@ export interface OwnTokenInput {
 }
 
 const maxNameLength = 60;
-/** Bounds storage, not access: concurrent calls may exceed it together. */
+/** Limits storage, not access: concurrent calls may exceed it together. */
 const maxLiveTokens = 50;
 
 export async function createOwnToken(
@@ -195,7 +195,7 @@ function announce(deps: AccountCore, username: string, { name }: StoredToken, lo
   sendAfter(deps, { to: new Sensitive(username), locale, kind: 'token_created', name, forgottenUrl });
 }
 
-/** Trimmed; `null` if empty, too long, or with characters that could rewrite the line it is shown in. */
+/** Trims a name. Returns `null` if it is empty, too long, or could alter the line it is shown in. */
 function parseName(text: string): string | null {
   const name = text.trim();
   const length = [...name].length;

@@ -1,6 +1,6 @@
 /**
- * Notices: mails to a secret's creator that it was read, was burned, or is about to expire unread. A notice never delays or fails the
- * event, goes only to the account's own address, and names neither key nor recipient (P18).
+ * Notices: emails that inform a secret's creator that it was read, was burned, or is about to expire unread. A notice never delays the
+ * event or makes it fail, goes only to the account's own address, and names neither key nor recipient (P18).
  */
 
 import { type NoticeKind, noticeKinds } from '../../protocol/vocabulary.ts';
@@ -17,19 +17,19 @@ export type NoticeCore = Pick<
 > & { readonly store: Pick<Core['store'], 'takeDueNotices' | 'findAccountById'> };
 
 const daySeconds = 86_400;
-/** The notice comes a day ahead, or a quarter of a lifetime shorter than four days. */
+/** The notice is due a day before expiry or, for a lifetime under four days, a quarter of it before. */
 const leadShare = 4;
-/** If the process dies before it mails them, a run's notices are lost. */
+/** A run's notices are lost if the process dies before it sends them. */
 const noticesPerRun = 200;
 
-/** As requested, else by the account's setting; none for anonymous callers. */
+/** Returns the notices requested, or else the account's default; none for anonymous callers. */
 export function noticesFor(asked: readonly NoticeKind[] | null, caller: Caller): readonly NoticeKind[] {
   if (caller.kind === 'anonymous') return [];
   const wanted = asked ?? caller.account.notify;
   return noticeKinds.filter((kind) => wanted.includes(kind));
 }
 
-/** When the notice of expiry is due; `null`: not wanted, or the lifetime is too short. */
+/** Returns when the expiry notice is due, or `null` if it is not wanted or the lifetime is too short. */
 export function noticeDueAt(
   notify: readonly NoticeKind[],
   { createdAt, expiresAt }: { readonly createdAt: UnixSeconds; readonly expiresAt: UnixSeconds },

@@ -1,11 +1,11 @@
 /**
- * Which text is a deliverable address, and how an address is obfuscated.
+ * Decides whether a text is a deliverable address, and obfuscates addresses.
  *
  * An address is a dot-atom local part and a host name of two labels or more (RFC 5321 without quoting and literals). Nothing accepted can
- * change a mail's headers or envelope (P26), or mean more than one mailbox to a later mail server: no route to another host (`%`, `!`), no
- * program (`|`), no option of one (a leading `-`), no encoded word (`=?`, RFC 2047). RFC 5321 allows these, but no mailbox in use has them.
- * A non-ASCII local part is refused because every mail server on the way must support SMTPUTF8 (RFC 6531), and the sender would not learn
- * of one that does not.
+ * change an email's headers or envelope (P26), or mean more than one mailbox to a mail server further on: no route to another host (`%`,
+ * `!`), no program (`|`), no option for one (a leading `-`), no encoded word (`=?`, RFC 2047). RFC 5321 allows these, but no mailbox in use
+ * has them. A non-ASCII local part is refused because every mail server on the way must support SMTPUTF8 (RFC 6531), and the sender would
+ * not learn of one that does not.
  */
 import { domainToASCII, domainToUnicode } from 'node:url';
 
@@ -16,7 +16,7 @@ const maxAddressLength = 320;
 const maxLocalLength = 64;
 const maxDomainLength = 253;
 
-/** Exactly one plain address. */
+/** Checks whether the text is exactly one plain address. */
 export function isDeliverable(address: string): boolean {
   if (address.length > maxAddressLength) return false;
   const at = address.lastIndexOf('@');
@@ -32,14 +32,14 @@ export function isDeliverable(address: string): boolean {
   );
 }
 
-/** Format characters and everything that Unicode draws as nothing, which copying from a page or a chat brings along. */
+/** Format characters and everything that Unicode renders as nothing; they get copied along from pages and chats. */
 const unseen = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
-/** Line ends stay and are refused: people do not type them into an address. */
+/** Line breaks are not trimmed, so they are refused: people do not type them into an address. */
 const edge = /(?![\n\v\f\r\u2028\u2029])[\s\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
-/** Longer text is not an address with blanks around it. */
+/** A longer text is no address, even with blanks around it. */
 const maxTypedLength = 1_000;
 
-/** Without blanks and invisible characters at its ends. */
+/** Removes blanks and invisible characters from both ends. */
 export function trimAddress(text: string): string {
   if (text.length > maxTypedLength) return text;
   const characters = [...text];
@@ -47,18 +47,18 @@ export function trimAddress(text: string): string {
   return characters.slice(characters.findIndex(isInside), characters.findLastIndex(isInside) + 1).join('');
 }
 
-/** An account's name is its address in lower case. */
+/** Returns an account's username: its address, trimmed and in lower case. */
 export function usernameOf(email: string): string {
   return trimAddress(email).toLowerCase();
 }
 
-/** The first invisible character inside, such as `U+200B`. */
+/** Returns the first invisible character inside, such as `U+200B`, or `null`. */
 export function unseenIn(text: string): string | null {
   const code = unseen.exec(trimAddress(text))?.[0].codePointAt(0);
   return code === undefined ? null : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** To append to a refusal; `''` without an invisible character. */
+/** Returns words to append to a refusal; `''` without an invisible character. */
 export function unseenWords(text: string): string {
   const found = unseenIn(text);
   return found === null ? '' : ` (it has an invisible character in it: ${found})`;
@@ -68,8 +68,8 @@ export function unseenWords(text: string): string {
 const typedDomain = /^[\p{L}\p{M}\p{N}.-]+$/u;
 
 /**
- * Trimmed, with the domain in ASCII (IDNA, UTS #46).
- * @returns `null` if it is not one deliverable address
+ * Trims an address and converts its domain to ASCII (IDNA, UTS #46).
+ * @returns `null` if the text is not one deliverable address
  */
 export function parseRecipient(text: string): string | null {
   const typed = trimAddress(text);
@@ -82,9 +82,9 @@ export function parseRecipient(text: string): string | null {
 }
 
 /**
- * `jo*****@e*****.org`: at most two characters of the local part, but always one fewer than it has, and the first character of the domain
- * in its own script.
- * @param address one that `isDeliverable`
+ * Returns `jo*****@e*****.org`: at most two characters of the local part, but always one fewer than it has, and the first character of the
+ * domain in its own script.
+ * @param address a deliverable one (`isDeliverable`)
  */
 export function obfuscate(address: string): string {
   const at = address.lastIndexOf('@');
@@ -95,7 +95,7 @@ export function obfuscate(address: string): string {
   return `${shown}*****@${first}*****.${lastLabel}`;
 }
 
-/** The domain in its own script; unchanged if it does not decode. */
+/** Returns the domain in its own script, or unchanged if it does not decode. */
 function toUnicode(domain: string): string {
   return /xn--/i.test(domain) ? domainToUnicode(domain) || domain : domain;
 }

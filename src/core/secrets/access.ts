@@ -1,12 +1,12 @@
 /**
- * From a link to proven keys: every step before a claim. None consumes. A `proven` secret will open; anything wrong with a
- * record is found here, so it never costs the secret (P3).
+ * From a link to proven keys: every step before a claim. None consumes the secret. A `proven` secret will open; any flaw
+ * in a record is found here, so it never costs the secret (P3).
  *
  * A passphrase guess is counted before it is computed: none is hashed without a durable reservation, so the limits hold
- * under any concurrency and across restarts (P14). A right passphrase returns its own reservation and no other; no number
- * of guesses destroys a secret.
+ * under any concurrency and across restarts (P14). A correct passphrase cancels only its own reservation; no number of
+ * guesses destroys a secret.
  *
- * Of an end-to-end secret the server compares proofs (`end-to-end.ts`) in place of a passphrase.
+ * For an end-to-end secret, the server compares proofs (`end-to-end.ts`) instead of a passphrase.
  */
 
 import { concat, part, utf8 } from '../../crypto/bytes.ts';
@@ -28,17 +28,17 @@ import { attemptLimits } from './attempts.ts';
 import { isProofOf } from './end-to-end.ts';
 import type { InspectInput, SecretRefusal, SecretView, WrongPassphrase } from './outcomes.ts';
 
-/** Nothing that makes a secret, or changes more of it than counted guesses. */
+/** Dependencies of proving access, which creates no secret and changes only the counted guesses. */
 export type AccessCore = Pick<Core, 'hasher' | 'ring' | 'events'> & {
   readonly store: SecretStore & AttemptStore & EpochStore;
 };
 
-/** A live secret by its link, before anything is proven. */
+/** A live secret found by its link, before anything is proven. */
 export interface LiveSecret {
   readonly secretKey: SecretKey;
   readonly stored: StoredSecret;
   readonly unwrapped: UnwrappedSecret;
-  /** For events. */
+  /** Identifies the secret in events. */
   readonly tag: string;
 }
 
@@ -49,7 +49,7 @@ export interface ProvenSecret extends LiveSecret {
 
 type Access = ProvenSecret | SecretRefusal;
 
-/** `null` when it is unknown, read, burned or expired. */
+/** Returns `null` if the secret is unknown, read, burned or expired. */
 export async function findLive(deps: AccessCore, keyAsGiven: string): Promise<LiveSecret | null> {
   const secretKey = parseSecretKey(keyAsGiven);
   if (secretKey === null) return null;
@@ -66,7 +66,7 @@ export async function proveAccess(deps: AccessCore, input: InspectInput): Promis
   return live === null ? { outcome: 'unknown' } : proveLive(deps, live, input);
 }
 
-/** What is under the outer layer; throws if that does not open. */
+/** Returns the secret under the outer layer; throws if that layer does not open. */
 export function unwrappedIn(deps: AccessCore, tag: string, outcome: UnwrapOutcome): UnwrappedSecret {
   if (outcome.outcome === 'unwrapped') return outcome.secret;
   if (outcome.outcome === 'damaged') throw damaged(deps.events, tag, 'its seal does not match');
@@ -80,7 +80,7 @@ export function damaged(events: Events, tag: string, why: string): ServiceError 
   return new ServiceError('damaged', `a stored secret does not open: ${why}`);
 }
 
-/** Synchronous for most secrets, which have neither passphrase nor proofs. */
+/** Runs synchronously for most secrets, which have neither passphrase nor proofs. */
 export function proveLive(deps: AccessCore, live: LiveSecret, input: InspectInput): Access | Promise<Access> {
   const { stored, unwrapped, secretKey, tag } = live;
   if (stored.sealed) return proveSealed(deps, live, input);
@@ -91,7 +91,7 @@ export function proveLive(deps: AccessCore, live: LiveSecret, input: InspectInpu
   return { ...live, outcome: 'proven', keys };
 }
 
-/** A text that cannot have been stored is wrong without a guess: it costs nothing and reveals nothing. */
+/** A text that cannot be a passphrase is wrong without a guess: it costs nothing and reveals nothing. */
 const impossibleGuess: WrongPassphrase = {
   outcome: 'passphrase_wrong',
   attemptsLeft: null,
@@ -114,14 +114,14 @@ async function tryPassphrase(
   return countGuess(deps, live, clientPrefix, () => stretchAndProve(deps, live, bytes, clientPrefix));
 }
 
-/** The network is the /48 of an IPv6 prefix, or the IPv4 prefix itself. */
+/** Derives a client's token. Its network is the /48 of an IPv6 prefix, or the IPv4 prefix itself. */
 function clientTokenOf(root: Uint8Array, secretId: SecretId, clientPrefix: string): Uint8Array {
   const network = clientPrefix.split(':', 3).join(':');
   const halfOf = (text: string) => part(deriveClientToken(root, secretId, text), 0, networkBytes);
   return concat(halfOf(`network ${network}`), halfOf(clientPrefix));
 }
 
-/** @param compute the keys, or `null` for a wrong guess; called only once the guess is counted */
+/** @param compute computes the keys, or `null` for a wrong guess; called only after the guess is counted */
 async function countGuess(
   deps: AccessCore,
   live: LiveSecret,
@@ -152,8 +152,8 @@ async function countGuess(
 }
 
 /**
- * A wrong link proof is no guess: it comes from a truncated link, a scanner that has the path alone, or somebody who wants
- * to use up the attempts. Without a passphrase there is nothing to guess either.
+ * Compares the proofs. A wrong link proof is no guess: it comes from a truncated link, a scanner that has only the path, or
+ * somebody trying to use up the attempts. Without a passphrase, there is nothing to guess either.
  */
 async function proveSealed(
   deps: AccessCore,

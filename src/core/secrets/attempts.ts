@@ -1,9 +1,9 @@
-/** The limits on guesses at passphrases (P14), and locks; `access.ts` counts and computes the guesses. */
+/** Limits on passphrase guesses (P14), and locks; `access.ts` counts and computes the guesses. */
 import type { AttemptLimits, AttemptStore, Lock } from '../ports/attempts.ts';
 import type { SecretStore } from '../ports/secrets.ts';
 import { isWaiting, type ReceiptRecord } from '../secret.ts';
 
-/** NIST SP 800-63B allows 100 for throttled authenticators, here over a secret's life. */
+/** NIST SP 800-63B allows 100 for throttled authenticators; this applies it to a secret's whole life. */
 export const attemptLimits: AttemptLimits = {
   windowSeconds: 600,
   perClient: 5,
@@ -15,7 +15,7 @@ export const attemptLimits: AttemptLimits = {
 
 export type Locks = ReadonlyMap<ReceiptRecord, Lock | null>;
 
-/** The locks on unread secrets with a passphrase. */
+/** Finds the locks on unread secrets with a passphrase. */
 export async function locksOf(
   store: Pick<AttemptStore, 'findLocks'> & Pick<SecretStore, 'now'>,
   records: readonly ReceiptRecord[],

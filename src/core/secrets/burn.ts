@@ -1,7 +1,7 @@
 /**
- * Burn: destroying an unread secret with its metadata key (find → view → maybe prove → burn) or its link (prove → burn). A
- * burn that loses to a reveal never reports `burned` for a read secret (P7), and nothing is burned for a client that has
- * left (P3).
+ * Burn: destroying an unread secret with its metadata key (find → view → prove if required → burn) or its link (prove →
+ * burn). A burn that loses to a reveal never reports `burned` for a read secret (P7), and nothing is burned for a client
+ * that has left (P3).
  */
 
 import { lookSeconds } from '../../protocol/limits.ts';
@@ -45,10 +45,10 @@ export async function burn(deps: Core, input: BurnInput, caller: Caller): Promis
   return { outcome: 'burned', receipt: { ...after, secretShortkey: before.secretShortkey } };
 }
 
-/** Nothing that makes or opens a secret. */
+/** Dependencies of a burn by link, which neither creates nor opens secrets. */
 type BurnUnreadCore = AccessCore & NoticeCore;
 
-/** Burns what a reveal of the same input would open: refused alike, after the same work, with guesses counted alike (P14, P17). */
+/** Burns what a reveal of the same input would open: same refusals, same work, guesses counted the same way (P14, P17). */
 export async function burnByRecipient(
   deps: BurnUnreadCore,
   input: BurnUnreadInput,
@@ -68,8 +68,8 @@ export async function burnByRecipient(
 const batchRecords = 2_000;
 
 /**
- * Burns all that wait now, and some stored while it runs, in batches small enough to let other requests through.
- * @returns how many
+ * Burns all secrets waiting now, and some stored while it runs, in batches small enough to let other requests through.
+ * @returns how many were burned
  */
 export async function burnAll(
   store: Pick<SecretStore, 'burnAll' | 'scrub'>,
@@ -83,12 +83,12 @@ export async function burnAll(
     after = batch.next;
     onProgress(burned);
   }
-  // If a reader is in the way, the server's own scrub follows.
+  // If a reader blocks this, the server's own scrub follows.
   await store.scrub();
   return burned;
 }
 
-/** The opener must not get the answer again. */
+/** Keeps the opener from getting the answer again. */
 async function endLook(
   deps: Core,
   { receiptId, state, endedAt }: ManagedReceipt['stored'],
@@ -98,7 +98,7 @@ async function endLook(
   await deps.store.burn(receiptId, isAbandoned);
 }
 
-/** Another call came first: answers with what the record says now. */
+/** Returns the record's current state, because another call came first. */
 async function wasQuicker(
   deps: Core,
   input: BurnInput,
@@ -121,11 +121,11 @@ function isSpared({ proof }: BurnInput, { stored }: ManagedReceipt, caller: Call
   return isOwn && proof?.sparesOwner === true && proof.passphrase === null;
 }
 
-/** Checks the passphrase if burning requires it; `null` if the burn may go ahead. */
+/** Checks the passphrase if burning requires it; returns `null` if the burn may go ahead. */
 async function checkProof(deps: Core, input: BurnInput, before: ReceiptView): Promise<ProofRefusal | null> {
-  // The server has no passphrase of an end-to-end secret.
+  // The server does not have an end-to-end secret's passphrase.
   if (input.proof === null || !before.hasPassphrase || before.sealed) return null;
-  // The secret waits, so only damage hides its key. Nothing is burned without proof.
+  // The secret is waiting, so only damage can hide its key. Nothing is burned without proof.
   if (before.secretKey === null)
     throw new ServiceError('damaged', 'the box that names a waiting secret does not open');
   const access = await proveAccess(deps, { secretKey: before.secretKey, proofs: null, ...input.proof });

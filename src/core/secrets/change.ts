@@ -1,9 +1,9 @@
 /**
- * What a creator may change later: the memo while the receipt lives; the lifetime and the guesses left at the passphrase while
- * the secret waits.
+ * Later changes by a creator: to the memo while the receipt lives; to the lifetime and the passphrase guesses left while the
+ * secret waits.
  *
  * A new lifetime replaces the outer layer of the envelope and opens nothing under it (P9). The store changes the expiry only
- * if it is still the one found, so no concurrent change is lost unnoticed (P8).
+ * if it is still the one found, so no concurrent change is silently lost (P8).
  */
 import { expiryLimitOf, rewrapSecret } from '../../crypto/envelope.ts';
 import { type Caller, planOf } from '../account.ts';
@@ -18,10 +18,10 @@ import { damaged } from './access.ts';
 import type { ChangeInput, ChangeOutcome, ReceiptInput } from './outcomes.ts';
 import { checkMemo, findManaged, type ManagedReceipt, sealMemo, viewOf } from './receipts.ts';
 
-/** Losses to concurrent changes of the same lifetime, before the store is called busy. */
+/** Tries lost to concurrent changes of the same lifetime before the call gives up. */
 const maxTries = 3;
 
-/** Sets what is given. A refusal changes nothing. */
+/** Changes only what is given. A refusal changes nothing. */
 export async function change(deps: Core, input: ChangeInput, caller: Caller): Promise<ChangeOutcome> {
   const { memo, ttlSeconds } = input;
   const refusal = memo === undefined ? null : checkMemo(memo?.expose() ?? '');
@@ -50,7 +50,7 @@ type LifetimeOutcome =
   | { readonly outcome: 'changed'; readonly grantedSeconds: number }
   | Extract<ChangeOutcome, { outcome: 'already_gone' | 'lifetime_fixed' | 'unknown' }>;
 
-/** @param askedSeconds from now on */
+/** @param askedSeconds counted from now */
 async function changeLifetime(
   deps: Core,
   input: ReceiptInput,
@@ -78,7 +78,7 @@ async function changeLifetime(
   throw new ServiceError('unavailable', 'the lifetime was changed by others at the same time');
 }
 
-/** The record's other times follow from its expiry as at its creation. */
+/** Derives the record's other times from its expiry, as at creation. */
 async function newExpiry(
   deps: Core,
   stored: ManagedReceipt['stored'],

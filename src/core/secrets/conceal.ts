@@ -39,7 +39,7 @@ import { anonymousCustid, type Boxes, checkMemo, receiptView, sealAddress, sealB
 
 type Refusal = Exclude<CreationOutcome, { outcome: 'created' }>;
 
-/** Where a creation's keys and value are drawn from, and the reservation that it is stored for. */
+/** The randomness for a creation's keys and value, and the reservation that it is stored for. */
 export interface CreationSources {
   readonly secret: RandomBytes;
   readonly receipt: RandomBytes;
@@ -54,7 +54,7 @@ const freshSources = ({ random }: Pick<Core, 'random'>): CreationSources => ({
   hold: null,
 });
 
-/** Handed from step to step. With `sealed`, `text` is empty. */
+/** Passed from step to step. `text` is empty if `sealed` is given. */
 interface Creation {
   readonly kind: Extract<ServiceEvent, { event: 'concealed' }>['kind'];
   readonly text: Sensitive<string>;
@@ -106,7 +106,7 @@ async function create(deps: Core, creation: Creation): Promise<CreationOutcome> 
   const choice = await chooseShareDomain(deps, input, caller);
   if (choice.outcome !== 'chosen') return choice;
   const mailTo = to === null ? null : new Sensitive(to);
-  // Last, so that a creation refused for another reason does not count as a mail.
+  // Last, so that a creation refused for another reason does not count as an email.
   const tooMany = mailTo === null ? null : await countMail(deps, mailTo, caller);
   if (tooMany !== null) return tooMany;
   return sealAndStore(deps, { ...creation, mailTo, shareDomain: choice.shareDomain });
@@ -118,7 +118,7 @@ function checkMayCreate({ anonymousMayCreate }: Core, { caller }: Creation): Ref
   return caller.kind === 'anonymous' && !anonymousMayCreate ? { outcome: 'account_required' } : null;
 }
 
-/** The server must be able to read nothing of an end-to-end secret. */
+/** Checks a sealed secret: the server must be able to read nothing of it. */
 function checkSealed(
   { plans }: Core,
   { text, input, caller }: Creation,
@@ -147,7 +147,7 @@ function checkTexts({ plans }: Core, { text, input, caller }: Creation): Refusal
     : null;
 }
 
-/** In bytes of UTF-8. A UTF-16 unit takes at most three. */
+/** Compares in bytes of UTF-8. A UTF-16 unit takes at most three. */
 function isLongerThan(text: string, maxBytes: number): boolean {
   return text.length > maxBytes || (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes);
 }
@@ -167,7 +167,7 @@ async function countMail(
   return quota.outcome === 'allowed' ? null : { ...quota, outcome: 'too_many_mails' };
 }
 
-/** Not refused. */
+/** A creation that passed every check. */
 interface Checked extends Creation {
   readonly mailTo: Sensitive<string> | null;
   readonly shareDomain: string;
@@ -217,7 +217,7 @@ interface Keys {
   readonly metadataKey: MetadataKey;
 }
 
-/** Wipes the value and the stretched passphrase. */
+/** Seals the value, then wipes it and the stretched passphrase. */
 async function sealContent(
   deps: Core,
   { text, sealed, input, caller, mailTo }: Checked,

@@ -1,10 +1,10 @@
 /**
- * End-to-end secrets: encrypted by the client. The server keeps ciphertext inside its own two layers, and never has the value,
+ * End-to-end secrets, encrypted by the client. The server keeps ciphertext inside its own two layers, and never has the value,
  * the key or the passphrase. The client's key is in the part of the link that browsers do not send.
  *
- * Two proofs replace the passphrase: of the whole link, and of link and passphrase. Both are compared before a claim, so half
+ * Two proofs replace the passphrase: one of the whole link, one of link and passphrase. Both are compared before a claim, so half
  * a link costs neither the secret nor an attempt (P3, P14). Their hashes are sealed in the row under a separate label, and both
- * layers are bound to the flag, so a writer to the store cannot turn such a secret into a plain one or back. The request says
+ * layers are bound to the flag, so a writer to the store cannot turn such a secret into a plain one or back. The request states
  * which kind it expects.
  */
 import { equalInConstantTime } from '../../crypto/bytes.ts';
@@ -26,20 +26,20 @@ export interface Proofs {
   readonly proof: Uint8Array;
 }
 
-/** A proof's, and its hash's. */
+/** Length of a proof, and of its hash. */
 export const proofBytes: number = proofHashBytes;
 
 const tagBytes = 16;
-/** The content's length; and a file's kind, and the lengths of its name and type. */
+/** Bytes for the content's length and, for a file, its kind and the lengths of its name and type. */
 const framingBytes = 4 + 1 + 2 + 1;
 
-/** Whether a client that pads correctly makes ciphertexts of this length. */
+/** Checks whether a client that pads correctly can make ciphertext of this length. */
 export function isCiphertextLength(bytes: number): boolean {
   const padded = bytes - tagBytes;
   return padded >= leastStepBytes && paddedLength(padded) === padded;
 }
 
-/** The longest ciphertext that a plan allows. */
+/** Returns the greatest ciphertext length that a plan allows. */
 export function maxCiphertextBytes({ maxSealedBytes }: Pick<Plan, 'maxSealedBytes'>): number {
   return paddedLength(maxSealedBytes + framingBytes) + tagBytes;
 }
@@ -49,7 +49,7 @@ export function flawOf({ ciphertext, linkHash, proofHash }: SealedInput): 'ciphe
   return isCiphertextLength(ciphertext.length) ? null : 'ciphertext';
 }
 
-/** In constant time. */
+/** Compares in constant time. */
 export function isProofOf(proof: Uint8Array, expected: Uint8Array): boolean {
   return proof.length === proofBytes && equalInConstantTime(hashProof(proof), expected);
 }

@@ -5,12 +5,12 @@ import type { Core } from '../ports/core.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { SuggestInput } from './outcomes.ts';
 
-/** An idempotent creation draws the same value from its seed again. @throws RangeError as `drawValue` */
+/** Generates a value; an idempotent creation draws the same one from its seed again. @throws RangeError as `drawValue` does */
 export function generateValue(length: number, sets: readonly CharacterSet[], random: RandomBytes): string {
   return drawValue(length, sets, (alphabet) => randomText(alphabet, length, random));
 }
 
-/** A value for the form; nothing is stored. */
+/** Draws a value to suggest in the form; nothing is stored. */
 export async function suggest(
   deps: Pick<Core, 'random' | 'words'>,
   input: SuggestInput,

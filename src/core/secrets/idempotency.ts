@@ -1,10 +1,10 @@
 /**
- * Idempotent creation: however often a request is sent, concurrently or after a lost answer, one secret is made and every
- * answer has its keys.
+ * Idempotent creation: however often a request is sent, concurrently or after a lost response, one secret is created, and
+ * every response contains its keys.
  *
- * The row is reserved first. The step that stores the record makes the row done, before any answer or mail, and a row that is
- * done never creates again. A refused request leaves nothing behind. A repetition derives the keys again from the token, the
- * idempotency key and the row's seed, and sends no mail.
+ * The row is reserved first. The step that stores the record marks the row done, before any response or email, and a row that
+ * is done never creates again. A refused request leaves nothing behind. A repetition derives the keys again from the token,
+ * the idempotency key and the row's seed, and sends no email.
  */
 import {
   creationMac,
@@ -109,7 +109,7 @@ async function createHeld(
   }
 }
 
-/** The store ignores it if the record was stored after all: the next request gets that. If it fails, the row is taken over later. */
+/** Releases the row, unless the record was stored after all: the next request gets that. If this fails, the row is taken over later. */
 async function release({ store }: Core, hold: CreationHold): Promise<void> {
   await store.releaseCreation(hold).catch(() => {});
 }
@@ -158,7 +158,7 @@ const heldWith = (material: Uint8Array, { row, seed }: Drawn): Held => ({
 
 type KnownRow = IdempotentCreation & Pick<NewIdempotentCreation, 'id'>;
 
-/** Judges an earlier request's row. */
+/** Judges a request by an earlier request's row. */
 async function judge(
   deps: Core,
   material: Uint8Array,
@@ -181,14 +181,14 @@ async function judge(
   return isTaken ? heldWith(material, fresh) : { outcome: 'in_flight', retryAfterSeconds: 1 };
 }
 
-/** Most finish faster; a slower one has broken off, or waits in the queue of hashes. */
+/** Most creations finish faster; a slower one was interrupted, or waits in the hash queue. */
 const usualSeconds = 5;
 
 function retryAfter(leftSeconds: number): number {
   return takeOverSeconds - leftSeconds < usualSeconds ? 1 : leftSeconds;
 }
 
-/** Shows the value only while the secret waits. It is derived, not opened. */
+/** Returns an earlier creation, with its value while the secret waits: derived, not opened. */
 async function repeat(
   deps: Core,
   sources: CreationSources,

@@ -1,10 +1,10 @@
 /**
- * The mail with the link: queued, handed over, and its result noted. Deliver sends it again, or to another address, in the
- * order find → check → open → count → queue → hand over.
+ * The email with the link: queued, handed over, and its result recorded. `deliver` sends it again, or to another address, in
+ * the order find → check → open → count → queue → hand over.
  *
- * The plain address goes only to the mailer and into a box, the server's reply only into a box (P9); the event says only
- * how it ended (P18). `queued` is noted with the time when it goes stale, so no mail of a dead process looks in flight. A
- * mail goes out only while its secret waits, one at a time per secret, and to a new address only for an account that
+ * The plain address goes only to the mailer and into a box, the server's reply only into a box (P9); the event reports only
+ * how it ended (P18). `queued` is recorded with the time when it goes stale, so no email of a dead process looks in flight.
+ * An email goes out only while its secret waits, one at a time per secret, and to a new address only for an account that
  * manages the record: the metadata key is not enough.
  */
 
@@ -26,7 +26,7 @@ import {
   sealNote,
 } from './receipts.ts';
 
-/** Noted in place of a missing reply. Anyone with the metadata key reads it, so it names no host, address or setting. */
+/** Recorded if there is no reply. Anyone with the metadata key can read it, so it names no host, address or setting. */
 export const mailTroubles = {
   unreachable: 'The mail server cannot be reached.',
   unanswered: 'The mail server did not answer.',
@@ -34,7 +34,7 @@ export const mailTroubles = {
 
 export type MailTrouble = keyof typeof mailTroubles;
 
-/** `null` if the reply is the mail server's, or missing. */
+/** Returns `null` if the reply is the mail server's, or missing. */
 export function mailTroubleOf(reply: string | null): MailTrouble | null {
   const names = Object.keys(mailTroubles) as MailTrouble[];
   return names.find((name) => mailTroubles[name] === reply) ?? null;
@@ -53,15 +53,15 @@ function note(
   return store.setDelivery(receiptId, { state, staleAt, ...sealNote(random, receiptId, mailing, reply) });
 }
 
-/** Notes that the mail is about to be handed over, unless another is. */
+/** Records that the email is about to be handed over, unless another one is. */
 function queueLink(deps: Core, receiptId: NewRecord['receiptId'], mailing: Mailing) {
   const staleAt = deps.store.now() + firstTrySeconds;
   return deps.store.queueDelivery(receiptId, { staleAt, ...sealNote(deps.random, receiptId, mailing, null) });
 }
 
 /**
- * @param sender its address and its name are in the mail
- * @param asked the language that the caller asked for
+ * @param sender the account whose address and name are in the email
+ * @param asked the language that the caller requested
  */
 export async function sendLink(
   deps: Core,
@@ -80,7 +80,7 @@ export async function sendLink(
   let noted: Promise<unknown> = Promise.resolve();
   const onRetry = (withinSeconds: number, reply: string | null) => {
     const queued: Noted = { state: 'queued', staleAt: deps.store.now() + withinSeconds };
-    // In order, so that the later note wins. The mail goes on even if a note fails.
+    // In order, so that the latest note wins. Sending continues even if a note fails.
     noted = noted.then(() => note(deps, receiptId, mailing, queued, reply)).catch(() => undefined);
   };
   const mail = { to, from, senderName, link, hasPassphrase, expiresAt, locale, brand };
@@ -101,7 +101,7 @@ export async function deliver(deps: Core, input: DeliverInput, caller: Caller): 
   if (managed.stored.sealed) return { outcome: 'link_unknown' };
   const outcome = await send(deps, managed, address, input.locale, caller);
   if (typeof outcome !== 'string') return outcome;
-  // What was read before may be out of date (P6).
+  // The record read above may be out of date (P6).
   const found = await findReceipt(deps, input, caller);
   return found.outcome === 'unknown' ? found : { outcome, receipt: found.receipt };
 }
@@ -116,7 +116,7 @@ export function checkRecipient(
   return parsed === null ? { outcome: 'undeliverable_recipient', recipient: recipient.expose() } : null;
 }
 
-/** Of concurrent calls, on any nodes, only the one whose mail the store has queued hands it over. */
+/** Sends the email. Of concurrent calls, on any nodes, only the one whose email the store has queued hands it over. */
 async function send(
   deps: Core,
   managed: ManagedReceipt,

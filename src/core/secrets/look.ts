@@ -1,5 +1,5 @@
 /**
- * The second look: a lost answer, a double press or a reload does not cost the secret. The claim leaves the value for the
+ * The second look: a lost response, a double click or a reload does not cost the secret. The claim leaves the value for the
  * holder of the opener's nonce, still sealed under link and passphrase, for a minute and two more answers
  * (`core/ports/looks.ts`). Nothing is opened here.
  *
@@ -17,10 +17,10 @@ import type { FinishLookInput, InspectInput, SecretRefusal } from './outcomes.ts
 
 type LookCore = AccessCore & { readonly random: RandomBytes };
 
-/** @param text of `sixteenBytesForm`; each nonce has one */
+/** @param text in `sixteenBytesForm`, which has one spelling for each nonce */
 export const nonceIn = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64url'));
 
-/** What a claim leaves for its opener; `null` for version 1 of the envelope, which opens strictly once. */
+/** Seals what a claim leaves for its opener. Returns `null` for version 1 of the envelope, which opens strictly once. */
 export function lookFor(deps: LookCore, access: ProvenSecret, nonce: Uint8Array): NewLook | null {
   const { stored, unwrapped, secretKey } = access;
   const until = Math.min(deps.store.now() + lookSeconds, stored.expiresAt);
@@ -39,7 +39,7 @@ export function lookFor(deps: LookCore, access: ProvenSecret, nonce: Uint8Array)
 
 type ProvenLook = ProvenSecret & { readonly lookTag: Uint8Array };
 
-/** As `proveAccess`, for a secret that this opener has already opened. */
+/** Works like `proveAccess`, for a secret that this opener has already opened. */
 export async function proveLook(
   deps: AccessCore,
   input: InspectInput,
@@ -58,7 +58,7 @@ export async function proveLook(
   return access.outcome === 'proven' ? { ...access, lookTag } : access;
 }
 
-/** Ends the look early. Writes only if there is one; neither answer nor timing shows whether the key ever existed (P17). */
+/** Ends a look early. Writes only if there is one; neither response nor timing shows whether the key ever existed (P17). */
 export async function finishLook(
   deps: Pick<AccessCore, 'store'>,
   { secretKey: text, look }: FinishLookInput,

@@ -1,4 +1,4 @@
-/** Inputs and outcomes of the use cases for secrets, without HTTP status, wire name or sentence: v1, v2 and the pages each encode them. */
+/** Inputs and outcomes of the use cases for secrets, without HTTP statuses, wire names or messages: v1, v2 and the pages encode them. */
 
 import type { RepeatedRequest } from '../../crypto/creation.ts';
 import type { CharacterSet } from '../../protocol/drawing.ts';
@@ -12,7 +12,7 @@ import type { DomainChoice } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';
 import type { Proofs, SealedInput } from './end-to-end.ts';
 
-/** For conceal and generate. Texts are as received, never trimmed; `null` and `''` both mean not given. */
+/** Options of conceal and generate. Texts are as received, never trimmed; `null` and `''` both mean not given. */
 export interface CreationOptions {
   readonly passphrase: Sensitive<string> | null;
   /** The lifetime requested, a whole number above zero; `null` requests the plan's default. */
@@ -21,27 +21,27 @@ export interface CreationOptions {
   readonly shareDomain: string | null;
   /** The `Host` header as received. It only chooses among verified share domains. */
   readonly arrivedOn: string | null;
-  /** As in `InspectInput`, for the passphrase's turn in the queue of hashes. */
+  /** As in `InspectInput`; determines the passphrase's turn in the hash queue. */
   readonly clientPrefix: string | null;
-  /** The mail's language, a BCP 47 tag; the installation's default when `null` or not offered. */
+  /** The email's language, a BCP 47 tag; the installation's default if `null` or not offered. */
   readonly locale: string | null;
-  /** `null` takes the account's own setting. */
+  /** `null` uses the account's setting. */
   readonly notify: readonly NoticeKind[] | null;
   /** The creator's private label, up to 500 characters. */
   readonly memo: Sensitive<string> | null;
 }
 
 export interface ConcealInput extends CreationOptions {
-  /** Empty with `sealed`. */
+  /** Empty if `sealed` is given. */
   readonly value: Sensitive<string>;
   /** An end-to-end secret; `null` for one that the server encrypts. */
   readonly sealed: SealedInput | null;
 }
 
 export interface GenerateInput extends CreationOptions {
-  /** 4–128 characters, 12 when `null`. The caller has checked the range. */
+  /** 4–128 characters, 12 if `null`. The caller has checked the range. */
   readonly length: number | null;
-  /** At least one; all when `null`. */
+  /** At least one set; `null` for all of them. */
   readonly charset: readonly CharacterSet[] | null;
 }
 
@@ -57,11 +57,11 @@ export interface ReceiptView extends ReceiptFacts {
   readonly state: ReceiptState;
   /** The lifetime granted. */
   readonly ttlSeconds: number;
-  /** Remaining at store time; `null` once the secret is gone. */
+  /** Seconds remaining at store time; `null` once the secret is gone. */
   readonly secretTtlSeconds: number | null;
   /** The longest lifetime that can be set now; `null` in lists, and if it cannot be changed. */
   readonly longestTtlSeconds: number | null;
-  /** Remaining at store time. */
+  /** Seconds remaining at store time. */
   readonly metadataTtlSeconds: number;
   /** Obfuscated. */
   readonly recipient: string | null;
@@ -71,7 +71,7 @@ export interface ReceiptView extends ReceiptFacts {
   readonly delivery: Delivery | null;
   /** `''` for none. */
   readonly memo: string;
-  /** After too many wrong passphrases. */
+  /** The lock after too many wrong passphrases. */
   readonly locked: Lock | null;
 }
 
@@ -94,38 +94,38 @@ export type CreationOutcome =
   | TooManyMails
   | Exclude<DomainChoice, { outcome: 'chosen' }>;
 
-/** Identifies a creation that may be repeated; a caller with an API token gives it. */
+/** Identifies a repeatable creation; sent by a caller with an API token. */
 export interface Idempotency {
   /** 1–255 characters of visible ASCII and blanks. */
   readonly key: string;
   /** 0, or the place in a batch. */
   readonly index: number;
   readonly request: RepeatedRequest;
-  /** Called before a creation, not before a repetition: `null`, or after how many seconds it is allowed. Absent: allowed. */
+  /** Called before a creation, not before a repetition. Returns `null`, or the seconds until it is allowed. Absent: allowed. */
   readonly mayCreate?: () => number | null;
 }
 
 export type RepeatableOutcome =
   | CreationOutcome
-  /** As an earlier request created it, in its state now. */
+  /** The secret of an earlier request, in its current state. */
   | {
       readonly outcome: 'repeated';
       readonly secretKey: SecretKey;
       readonly receipt: ReceiptView;
-      /** Of generate, while the secret waits. */
+      /** Only for generate, while the secret waits. */
       readonly value: Sensitive<string> | null;
     }
   /** Even its receipt is gone. */
   | { readonly outcome: 'repeated_gone'; readonly secretKey: SecretKey; readonly metadataKey: MetadataKey }
-  /** An equal request is at work, or broke off less than 30 seconds ago. */
+  /** An identical request is in progress, or was interrupted less than 30 seconds ago. */
   | { readonly outcome: 'in_flight'; readonly retryAfterSeconds: number }
-  /** The key came with another body, or too often with other bodies. */
+  /** The key was sent with another body, or too often with other bodies. */
   | { readonly outcome: 'idempotency_mismatch' }
   | { readonly outcome: 'rate_limited'; readonly retryAfterSeconds: number };
 
 /** Why a client's sealed secret is refused. Nothing was stored. */
 export type SealedRefusal =
-  /** The server must not see a value or a passphrase, and has no link to mail. */
+  /** The server must not see a value or a passphrase, and has no full link to send. */
   | { readonly outcome: 'sealed_beside'; readonly field: 'secret' | 'passphrase' | 'recipient' }
   /** Badly padded, or not the hash of a proof. */
   | { readonly outcome: 'sealed_wrongly'; readonly flaw: 'ciphertext' | 'hash' }
@@ -140,23 +140,23 @@ export type MemoRefusal =
 /** Nothing was stored or sent. */
 export type RecipientRefusal =
   | { readonly outcome: 'undeliverable_recipient'; readonly recipient: string }
-  /** Mail goes out in an account's name. */
+  /** Emails are sent in an account's name. */
   | { readonly outcome: 'recipient_needs_account' };
 
-/** From this account, or to this address. Nothing was stored or sent. */
+/** Too many emails from this account or to this address. Nothing was stored or sent. */
 export interface TooManyMails {
   readonly outcome: 'too_many_mails';
   readonly retryAfterSeconds: number;
 }
 
 export interface InspectInput {
-  /** As given: anything but a key is unknown. */
+  /** As received; text that is not a key is unknown. */
   readonly secretKey: string;
   /** `null` and `''` both mean not given, which does not count as an attempt. */
   readonly passphrase: Sensitive<string> | null;
-  /** Of an end-to-end secret; `null` for any other, and to look without opening. */
+  /** Proofs for an end-to-end secret; `null` for any other, and to look without opening. */
   readonly proofs: Proofs | null;
-  /** The client's prefix (IPv4 /24, IPv6 /56) in text form: attempts are counted by it. */
+  /** The client's prefix (IPv4 /24, IPv6 /56) in text form; attempts are counted per prefix. */
   readonly clientPrefix: string;
 }
 
@@ -167,7 +167,7 @@ export interface RevealInput extends InspectInput {
 }
 
 export interface FinishLookInput {
-  /** As given. */
+  /** As received. */
   readonly secretKey: string;
   readonly look: Uint8Array;
 }
@@ -180,7 +180,7 @@ export interface SecretView {
   /** End-to-end: only its full link opens it. */
   readonly sealed: boolean;
   readonly ttlSeconds: number;
-  /** Remaining at store time. */
+  /** Seconds remaining at store time. */
   readonly secretTtlSeconds: number;
   readonly shareDomain: string;
   readonly createdAt: UnixSeconds;
@@ -188,16 +188,16 @@ export interface SecretView {
   readonly isOwner: boolean;
 }
 
-/** Why a secret was not opened. None of these consumes. */
+/** Why a secret was not opened. None of these consumes it. */
 export type SecretRefusal =
-  /** Unknown, read, burned or expired: one answer (P17). */
+  /** Unknown, read, burned or expired: the same answer for all (P17). */
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'passphrase_missing' }
   | WrongPassphrase
   | AttemptsExhausted
   /** The whole link of an end-to-end secret was not proven. Not counted as an attempt. */
   | { readonly outcome: 'incomplete_link' }
-  /** Proofs came for another secret: a client that expects ciphertext does not get a value. */
+  /** Proofs were sent for a plain secret: a client that expects ciphertext does not get a value. */
   | { readonly outcome: 'not_sealed' };
 
 /** No guess was computed. */
@@ -207,7 +207,7 @@ export interface AttemptsExhausted extends Omit<Exhausted, 'outcome'> {
 
 export interface WrongPassphrase {
   readonly outcome: 'passphrase_wrong';
-  /** Of this client; `null` if the guess was not counted because it could not have been right. */
+  /** This client's remaining attempts; `null` if the guess was not counted because it could not have been correct. */
   readonly attemptsLeft: number | null;
   readonly moreAfterSeconds: number;
   readonly needsCreator: boolean;
@@ -222,7 +222,7 @@ export type RevealOutcome =
   | Abandoned
   | SecretRefusal;
 
-/** The client left before anything was decided, so nothing was. The answer reaches no one (P3). */
+/** The client left before anything was decided, so nothing changed. The response reaches no one (P3). */
 export interface Abandoned {
   readonly outcome: 'abandoned';
 }
@@ -232,7 +232,7 @@ export type InspectOutcome =
   | {
       readonly outcome: 'waiting';
       readonly secret: SecretView;
-      /** Whether a reveal of the same input would open it. */
+      /** Whether a reveal of the same input would open the secret. */
       readonly isProven: boolean;
     }
   | SecretRefusal;
@@ -241,17 +241,17 @@ export type StatusOutcome =
   | {
       readonly outcome: 'waiting';
       readonly secret: SecretView;
-      /** The address is obfuscated. `null` if created anonymously. */
+      /** `null` if the secret was created anonymously. The address is obfuscated. */
       readonly sender: { readonly name: string | null; readonly address: string } | null;
     }
   | { readonly outcome: 'unknown' };
 
 export interface ReceiptInput {
-  /** As given. */
+  /** As received. */
   readonly metadataKey: string;
   /**
-   * Required in addition to the key (P16). A record made by an account needs that account, except for `holder`.
-   * `owner` (the API): an account, any for a record made anonymously.
+   * The authority required in addition to the key (P16). A record made by an account requires that account, except with `holder`.
+   * `owner` (the API): an account; any account for a record made anonymously.
    * `creator` (the pages): nothing more for a record made anonymously, since its creator has no account.
    * `holder` (the API in the `upstream` dialect): nothing more for any record.
    */
@@ -263,9 +263,9 @@ export type ReceiptOutcome =
   | { readonly outcome: 'unknown' };
 
 export interface ChangeInput extends ReceiptInput {
-  /** Replaces the previous one; `null` or empty removes it, `undefined` keeps it. */
+  /** Replaces the previous memo; `null` or an empty text removes it, `undefined` keeps it. */
   readonly memo: Sensitive<string> | null | undefined;
-  /** A new lifetime, from now on, at least 1; `null` keeps the old one. */
+  /** A new lifetime counted from now, at least 1; `null` keeps the old one. */
   readonly ttlSeconds: number | null;
   /** Whether to allow as many guesses as for a new secret. */
   readonly allowsMore?: boolean;
@@ -275,12 +275,12 @@ export type ChangeOutcome =
   | {
       readonly outcome: 'found';
       readonly receipt: ReceiptView;
-      /** From now on: as requested, or the nearest that the plan allowed at creation; `null` when unchanged. */
+      /** Counted from now: as requested, or the nearest that the plan allowed at creation; `null` if unchanged. */
       readonly grantedTtlSeconds: number | null;
     }
   /** Too late for a new lifetime or more guesses. */
   | { readonly outcome: 'already_gone'; readonly receipt: ReceiptView }
-  /** Stored by a version that could not change it. */
+  /** Stored by a version whose secrets cannot change their lifetime. */
   | { readonly outcome: 'lifetime_fixed' }
   | { readonly outcome: 'unknown' }
   | MemoRefusal;
@@ -288,8 +288,8 @@ export type ChangeOutcome =
 export interface BurnInput extends ReceiptInput {
   readonly isAbandoned: IsAbandoned;
   /**
-   * Unless `null`, a protected secret's passphrase must be right too (the `upstream` dialect). `passphrase: null`: it was
-   * required and not given, which only the owner may do, if `sparesOwner`.
+   * Unless `null`, a protected secret's passphrase must also be correct (the `upstream` dialect). `passphrase: null` means
+   * that it was required but not given, which only the owner may do, if `sparesOwner`.
    */
   readonly proof: {
     readonly passphrase: Sensitive<string> | null;
@@ -308,12 +308,12 @@ export type BurnOutcome =
   | AttemptsExhausted
   | { readonly outcome: 'unknown' };
 
-/** By the link. */
+/** A burn by the link. */
 export interface BurnUnreadInput extends InspectInput {
   readonly isAbandoned: IsAbandoned;
 }
 
-/** The refusals of a reveal. None changes anything. */
+/** The same refusals as for a reveal. None changes anything. */
 export type BurnUnreadOutcome = { readonly outcome: 'burned' } | Abandoned | SecretRefusal;
 
 export interface RecentInput {
@@ -325,29 +325,29 @@ export interface RecentInput {
   readonly states: readonly ReceiptState[] | null;
 }
 
-/** A value to offer in the form; nothing is stored. */
+/** Options for a value to suggest in the form; nothing is stored. */
 export type SuggestInput =
   | { readonly style: 'characters'; readonly length: number; readonly charset: readonly CharacterSet[] }
   /** 3–12 words, joined with hyphens. */
   | { readonly style: 'words'; readonly count: number };
 
 export interface DeliverInput extends ReceiptInput {
-  /** Mail goes out in the owner's name, so the key alone is never enough. */
+  /** The email is sent in the owner's name, so the key alone is never enough. */
   readonly authority: 'owner' | 'creator';
-  /** A new address; `null` repeats the last one. */
+  /** A new address; `null` uses the last one again. */
   readonly recipient: Sensitive<string> | null;
-  /** The mail's language, a BCP 47 tag; the installation's default if it is not offered. */
+  /** The email's language, a BCP 47 tag; the installation's default if it is not offered. */
   readonly locale: string;
 }
 
 export type DeliverOutcome =
-  /** The mail is being handed over; the receipt will show the result. */
+  /** The email is being handed over; the receipt will show the result. */
   | { readonly outcome: 'queued'; readonly receipt: ReceiptView }
-  /** A mail is already being handed over. */
+  /** Another email is already being handed over. */
   | { readonly outcome: 'in_flight'; readonly receipt: ReceiptView }
   /** The secret is gone, or there is no address. */
   | { readonly outcome: 'nothing_to_send'; readonly receipt: ReceiptView }
-  /** End-to-end. */
+  /** Only the client knows an end-to-end secret's full link. */
   | { readonly outcome: 'link_unknown' }
   | RecipientRefusal
   | TooManyMails

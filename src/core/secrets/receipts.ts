@@ -1,8 +1,8 @@
 /**
- * Receipts: what the creator may know, the boxes with it, and who may manage a record.
+ * Receipts: what the creator may know, the boxes that contain it, and who may manage a record.
  *
- * Another account's metadata key gets exactly the answer of an unknown one (P16), and the secret key is shown only while
- * the secret waits. A recipient's plain address opens only with the secret key, and so goes with the secret (P11). A memo
+ * Another account's metadata key gets exactly the same answer as an unknown one (P16), and the secret key is shown only while
+ * the secret waits. A recipient's plain address opens only with the secret key, so it is erased with the secret (P11). A memo
  * lives as long as the receipt.
  */
 
@@ -72,7 +72,7 @@ export function sealBoxes(random: RandomBytes, input: BoxesInput): Boxes {
   };
 }
 
-/** @param key a metadata key; of an address both keys, whose fixed lengths need no separator */
+/** @param key a metadata key; for an address both keys, whose fixed lengths need no separator */
 const boxOf = (label: BoxInput['label'], receiptId: ReceiptId, key: string): BoxInput => ({
   label,
   keyMaterial: utf8(key),
@@ -108,7 +108,7 @@ function sealRecent(caller: AccountCaller, input: BoxesInput, random: RandomByte
   return sealBox({ ...recentBoxOf(caller, receiptId), content, random });
 }
 
-/** Length-prefixed, one after the other. */
+/** Concatenates the texts, each with a length prefix. */
 function fieldsOf(...texts: readonly string[]): Uint8Array {
   const fields = texts.map(utf8);
   const writer = new FieldWriter(fields.reduce((size, field) => size + 4 + field.length, 0));
@@ -127,7 +127,7 @@ interface RecentContent {
   readonly recipient: string | null;
 }
 
-/** `null` when the box is damaged, or was sealed under an earlier data key, whose tokens are all gone. */
+/** Returns `null` if the box is damaged, or was sealed under an earlier data key, whose tokens are all gone. */
 function openRecent(caller: AccountCaller, { recentBox, receiptId }: ReceiptRecord): RecentContent | null {
   const content = recentBox === null ? null : openBox(recentBox, recentBoxOf(caller, receiptId));
   if (content === null) return null;
@@ -140,11 +140,11 @@ function openRecent(caller: AccountCaller, { recentBox, receiptId }: ReceiptReco
 
 interface CreatorContent {
   readonly secretKey: SecretKey;
-  /** `null` without a recipient, and in boxes sealed before they held addresses. */
+  /** `null` without a recipient, and in boxes sealed before they contained addresses. */
   readonly address: string | null;
 }
 
-/** What the creator may read of a waiting secret: never its value. */
+/** Opens what the creator may read of a waiting secret: never its value. */
 async function openCreator(
   { ring, store }: Pick<Core, 'ring' | 'store'>,
   { metadataKey, stored }: ManagedReceipt,
@@ -162,7 +162,7 @@ async function openCreator(
   return { secretKey, address };
 }
 
-/** The same from the separate box of version 1 of the envelope. */
+/** Opens the same content from the separate box of version 1 of the envelope. */
 function openCreatorBox(
   ring: KeyRing,
   { creatorBox, receiptId }: StoredReceipt,
@@ -177,7 +177,7 @@ function openCreatorBox(
   return secretKey === null ? null : { secretKey, address: text.slice(secretKeyLength) || null };
 }
 
-/** What writing the recipient's mail and noting its delivery takes. */
+/** Everything needed to write the recipient's email and record its delivery. */
 export interface Mailing {
   readonly metadataKey: MetadataKey;
   readonly secretKey: SecretKey;
@@ -186,7 +186,7 @@ export interface Mailing {
   readonly isElsewhere: boolean;
 }
 
-/** To the address given, else to the last one. `null` once the secret is gone, or without any address. */
+/** Prepares an email to the given or else the last address. Returns `null` once the secret is gone, or without any address. */
 export async function openMailing(
   deps: Core,
   managed: ManagedReceipt,
@@ -215,7 +215,7 @@ export function sealAddress(
 }
 
 /**
- * Seals what is noted about a mail. The server's reply may quote the mail, so only the creator may read it (P9).
+ * Seals the notes about an email. The server's reply may quote the email, so only the creator may read it (P9).
  * @param reply one line
  */
 export function sealNote(
@@ -233,7 +233,7 @@ export function sealNote(
   };
 }
 
-/** @param recipient as given at creation; the last mail's wins */
+/** @param recipient the one given at creation; the last email's recipient wins */
 function openNotes(
   { receiptId, delivery, memoBox }: ReceiptRecord,
   metadataKey: MetadataKey,
@@ -259,7 +259,7 @@ export function checkMemo(memo: string): MemoRefusal | null {
   return isTooLong ? { outcome: 'memo_too_long', maxCharacters: maxMemoCharacters } : null;
 }
 
-/** `null` for an empty memo. */
+/** Returns `null` for an empty memo. */
 export function sealMemo(
   random: RandomBytes,
   receiptId: ReceiptId,
@@ -275,7 +275,7 @@ export interface ManagedReceipt {
   readonly stored: StoredReceipt;
 }
 
-/** The record, or `null` when it is unknown to this caller. */
+/** Returns the record, or `null` if it is unknown to this caller. */
 export async function findManaged(
   deps: Core,
   { metadataKey: text, authority }: ReceiptInput,
@@ -308,7 +308,7 @@ export async function viewOf(deps: Core, managed: ManagedReceipt, caller: Caller
     secretKey === null || stored.sealedSecret === null ? null : expiryLimitOf(stored.sealedSecret);
   const { box, shortkey: kept } = splitDetails(stored.detailsBox, metadataKey);
   const shortkey = secretKey === null ? kept : shortkeyOf(secretKey);
-  // Records made before shortkeys were kept with the details.
+  // For records made before shortkeys were kept with the details.
   const recent = shortkey === null && caller.kind === 'account' ? openRecent(caller, stored) : null;
   const opened = {
     custid: await custidOf(deps, stored, caller),
@@ -336,7 +336,7 @@ interface OpenedFields
   readonly reply: string | null;
 }
 
-/** A stored receipt at store time `now`, with the content of its boxes. */
+/** Builds the view of a stored receipt at store time `now`, with its boxes' content. */
 export function receiptView(
   stored: ReceiptRecord,
   now: UnixSeconds,
@@ -372,19 +372,19 @@ export async function findReceipt(deps: Core, input: ReceiptInput, caller: Calle
   return { outcome: 'found', receipt: await viewOf(deps, managed, caller) };
 }
 
-/** As `findReceipt`, and the creator has now looked. */
+/** Works like `findReceipt`, and records that the creator has looked. */
 export async function viewReceipt(deps: Core, input: ReceiptInput, caller: Caller): Promise<ReceiptOutcome> {
   const managed = await findManaged(deps, input, caller);
   if (managed === null) return { outcome: 'unknown' };
   const { metadataKey, stored } = managed;
   const viewedAt = stored.viewedAt ?? (await deps.store.markViewed(stored.receiptId));
-  // It no longer waits, so the record read above may be out of date (P6).
+  // The secret no longer waits, so the record read above may be out of date (P6).
   if (viewedAt === null) return findReceipt(deps, input, caller);
   const viewed = { metadataKey, stored: { ...stored, viewedAt } };
   return { outcome: 'found', receipt: await viewOf(deps, viewed, caller) };
 }
 
-/** A list's entry, without the secret key; empty if `openRecent` is `null`. */
+/** Builds a list's entry, without the secret key; empty if `openRecent` returns `null`. */
 export function listedView(
   caller: AccountCaller,
   stored: ReceiptRecord,

@@ -1,6 +1,6 @@
 /**
- * The recent list: an account's own receipts, page by page. A later page never repeats or skips what existed at the first
- * one, and a list shows no secret key (P16).
+ * The recent list: an account's own receipts, page by page. A later page never repeats or skips a receipt that existed at
+ * the first one, and a list shows no secret key (P16).
  */
 
 import { openBox, sealBox } from '../../crypto/box.ts';
@@ -15,12 +15,12 @@ import { locksOf } from './attempts.ts';
 import type { ReceiptView, RecentInput, RecentOutcome } from './outcomes.ts';
 import { listedView } from './receipts.ts';
 
-/** Records that one call scans for the requested states, and how many at a time. */
+/** How many records one call scans for the requested states: in total, and at a time. */
 const scanMax = 1_000;
 const scanPage = 200;
 const invalidCursor: RecentOutcome = { outcome: 'invalid_cursor' };
 
-/** The account's live receipts, newest first, without those sealed under an earlier data key. */
+/** Lists the account's live receipts, newest first, without those sealed under an earlier data key. */
 export async function recent(deps: Core, input: RecentInput, caller: AccountCaller): Promise<RecentOutcome> {
   const after = input.cursor === null ? null : openCursor(caller, input.cursor);
   if (input.cursor !== null && after === null) return invalidCursor;
@@ -36,7 +36,7 @@ export async function recent(deps: Core, input: RecentInput, caller: AccountCall
   };
 }
 
-/** Scans until it has found `limit` or scanned `scanMax`. A page can be short or empty with more to come; nothing is skipped. */
+/** Scans until it finds `limit` receipts or has scanned `scanMax`. A page can be short or empty with more to come; nothing is skipped. */
 async function recentIn(
   deps: Core,
   states: readonly ReceiptState[],
@@ -70,7 +70,7 @@ async function recentIn(
   return { outcome: 'listed', receipts, nextCursor };
 }
 
-/** `next` is the store's cursor to continue at, if there are more. `null` when the store does not know the cursor. */
+/** Reads a page; `next` is the store's cursor to continue at, if there are more. Returns `null` if the store does not know `after`. */
 async function pageOf(deps: Core, caller: AccountCaller, limit: number, after: string | null) {
   const found = await deps.store.listReceipts(caller.account.id, { limit: limit + 1, after });
   if (found === null) return null;
@@ -79,7 +79,7 @@ async function pageOf(deps: Core, caller: AccountCaller, limit: number, after: s
 }
 
 /**
- * The store's cursor may count over all accounts and so reveal how many secrets others make. Callers get it sealed under the
+ * The store's cursor may count across all accounts and so reveal how many secrets others make. Callers get it sealed under the
  * account's data key: it reveals nothing and works for this account alone (P16).
  */
 const label = 'cursor';
@@ -94,7 +94,7 @@ function sealCursor(caller: AccountCaller, stored: string, random: RandomBytes):
   return toBase64Url(sealBox({ ...boxOf(caller), content: utf8(stored), random }));
 }
 
-/** The store's cursor; `null` for anything that was not sealed for this account. */
+/** Returns the store's cursor, or `null` for any text that was not sealed for this account. */
 export function openCursor(caller: AccountCaller, cursor: string): string | null {
   if (cursor.length !== cursorLength) return null;
   const bytes = fromBase64Url(cursor);

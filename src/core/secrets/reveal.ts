@@ -5,7 +5,7 @@
  * is found before the claim, and nothing is claimed for a client that has left (P3). Any new path that shows a value must go
  * through here: a test forbids other imports of `open`.
  *
- * An opener who claims with a nonce gets the same answer again with it (`look.ts`): prove → count → open.
+ * An opener who claims with a nonce can get the same answer again with it (`look.ts`): prove → count → open.
  */
 import { open } from '../../crypto/envelope.ts';
 import type { Caller } from '../account.ts';
@@ -29,13 +29,13 @@ import type {
   RevealOutcome,
 } from './outcomes.ts';
 
-/** Nothing that makes a secret or lists an account's. */
+/** Dependencies of a reveal, which neither creates a secret nor lists an account's. */
 type RevealCore = AccessCore & NoticeCore & Pick<Core, 'random'>;
 
 export async function reveal(deps: RevealCore, input: RevealInput, caller: Caller): Promise<RevealOutcome> {
   const { look: nonce = null } = input;
   const first = await take(deps, input, nonce, caller);
-  // Or another request of the same opener came first.
+  // Another request of the same opener may have come first.
   return first.outcome === 'unknown' && nonce !== null ? takeAgain(deps, input, nonce, caller) : first;
 }
 
@@ -56,7 +56,7 @@ async function take(
   return release(deps, access, caller, 'revealed');
 }
 
-/** The same answer again, for the same opener. */
+/** Gives the same opener the same answer again. */
 async function takeAgain(
   deps: RevealCore,
   input: RevealInput,
@@ -90,7 +90,7 @@ function contentIn(deps: AccessCore, access: ProvenSecret, event: ReleaseEvent):
     deps.events({ event, tag });
     return content;
   } catch (fault) {
-    // The claim is final and the value lost: counted, never retried, because at most one reader matters more than no loss.
+    // The claim is final and the value lost. This is counted, never retried: at most one reader matters more than no loss.
     deps.events({ event: 'reveal_forfeited', tag });
     throw fault;
   }
@@ -98,7 +98,7 @@ function contentIn(deps: AccessCore, access: ProvenSecret, event: ReleaseEvent):
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Wipes the bytes. */
+/** Decodes the bytes, then wipes them. */
 function textIn(bytes: Uint8Array): Sensitive<string> {
   const value = utf8.decode(bytes);
   bytes.fill(0);
@@ -111,7 +111,7 @@ export function textOf(content: RevealedContent): string {
   throw new Error('a reveal without proofs released ciphertext');
 }
 
-/** Proves link and passphrase without consuming. An end-to-end secret is shown without proofs, too. */
+/** Proves link and passphrase without consuming the secret. Shows an end-to-end secret even without proofs. */
 export async function inspect(
   deps: AccessCore,
   input: InspectInput,

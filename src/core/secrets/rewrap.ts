@@ -1,5 +1,5 @@
 /**
- * Rotation: re-wraps waiting secrets under the current root while servers serve (P12).
+ * Rotation: re-wraps waiting secrets under the current root while servers run (P12).
  *
  * Nothing under the outer layer is opened (P9), and only the sealed bytes change, so a reader never notices (P3). A new
  * wrapping replaces only the bytes that were read, so no concurrent change is lost.
@@ -24,17 +24,17 @@ export interface RewrapDeps {
 
 export interface RewrapReport {
   readonly rewrapped: number;
-  /** Version 1 of the envelope binds both layers to the root: these wait under it until they are read or expire. */
+  /** Secrets in version 1 of the envelope, which keep their root: they wait under it until they are read or expire. */
   readonly fixed: number;
-  /** When the last of those expires; `null` without any. */
+  /** When the last of those expires; `null` if `fixed` is 0. */
   readonly fixedUntil: UnixSeconds | null;
   /** No root of the ring opens these. */
   readonly damaged: number;
 }
 
-/** Records a call of the store. */
+/** Records per call to the store. */
 const batchRecords = 500;
-/** Held in memory together; their writes share a transaction. */
+/** Records held in memory together; their writes share a transaction. */
 const atOnce = 64;
 
 type Rewrapped =
@@ -60,7 +60,7 @@ async function rewrapOne(deps: RewrapDeps, id: SecretId): Promise<Rewrapped> {
   return { outcome: isReplaced ? 'rewrapped' : 'changed' };
 }
 
-/** It was read: re-wraps its opener's second look, too. */
+/** Re-wraps the opener's second look at a secret that was read. */
 async function rewrapLookAt({ store, ring, random }: RewrapDeps, id: SecretId): Promise<Rewrapped> {
   const look = await store.findAnyLook(id);
   if (look === null || isUnder(ring, look.sealedSecret)) return { outcome: 'settled' };
@@ -75,7 +75,7 @@ interface Pass {
   readonly fixedUntil: UnixSeconds | null;
 }
 
-/** Once through the store. */
+/** Goes through the store once. */
 async function pass(deps: RewrapDeps, onProgress: (rewrapped: number) => void): Promise<Pass> {
   const counts: Pass['counts'] = { rewrapped: 0, settled: 0, changed: 0, damaged: 0, fixed: 0 };
   let fixedUntil: UnixSeconds | null = null;
@@ -99,9 +99,9 @@ async function pass(deps: RewrapDeps, onProgress: (rewrapped: number) => void): 
 }
 
 /**
- * Re-wraps until a pass through the store meets no concurrent change. Close the older roots first: a server could otherwise
- * store another secret under them after the last pass.
- * @param onProgress called now and then with how many were re-wrapped so far
+ * Re-wraps until a pass through the store encounters no concurrent change. Close the older roots first: otherwise a server
+ * could store another secret under them after the last pass.
+ * @param onProgress called periodically with how many were re-wrapped so far
  */
 export async function rewrapOlder(
   deps: RewrapDeps,

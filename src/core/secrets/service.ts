@@ -1,4 +1,4 @@
-/** The secret service, for API, pages and commands. Work that outlives a call (mails, notices, a token's last use) never fails it. */
+/** The secret service, for API, pages and commands. Work that outlives a call (emails, notices, a token's last use) never fails it. */
 
 import type { AccountCaller, Caller } from '../account.ts';
 import { senderNameOf } from '../accounts/sender-name.ts';
@@ -40,14 +40,14 @@ export type ServiceParts = Omit<Core, 'inBackground'>;
 
 export type SecretService = ReturnType<typeof createService>;
 
-/** The use cases, their ports bound. A method rejects only with `ServiceError`. */
+/** Binds the use cases to their ports. Methods reject only with `ServiceError`. */
 export function createService(parts: ServiceParts) {
   const background = createBackground();
   const core: Core = { ...parts, inBackground: background.begin };
   return {
     conceal: (input: ConcealInput, caller: Caller) => conceal(core, input, caller),
     generate: (input: GenerateInput, caller: Caller) => generate(core, input, caller),
-    /** As `conceal`; equal requests of one token with one key within 24 hours create one secret. */
+    /** Works like `conceal`; identical requests with one token and one key within 24 hours create one secret. */
     concealOnce: (input: ConcealInput, idempotency: Idempotency, caller: TokenCaller) =>
       concealOnce(core, input, idempotency, caller),
     generateOnce: (input: GenerateInput, idempotency: Idempotency, caller: TokenCaller) =>
@@ -55,26 +55,26 @@ export function createService(parts: ServiceParts) {
     reveal: (input: RevealInput, caller: Caller) => reveal(core, input, caller),
     /** Ends the second look. Does not reveal whether one existed. */
     finishLook: (input: FinishLookInput) => finishLook(core, input),
-    /** `GET /secret/:key` and a reveal with `continue: false`. Guesses are counted as in a reveal. */
+    /** Serves `GET /secret/:key` and a reveal with `continue: false`. Guesses are counted as in a reveal. */
     inspect: (input: InspectInput, caller: Caller) => inspect(core, input, caller),
     secretStatus: (input: { readonly secretKey: string }, caller: Caller) =>
       secretStatus(core.store, input.secretKey, caller),
     findReceipt: (input: ReceiptInput, caller: Caller) => findReceipt(core, input, caller),
-    /** As `findReceipt`, and notes that the creator has looked: the answer already says `viewed`. */
+    /** Works like `findReceipt` and records that the creator has looked: the response already shows `viewed`. */
     viewReceipt: (input: ReceiptInput, caller: Caller) => viewReceipt(core, input, caller),
     burn: (input: BurnInput, caller: Caller) => burn(core, input, caller),
     burnByRecipient: (input: BurnUnreadInput) => burnByRecipient(core, input),
     change: (input: ChangeInput, caller: Caller) => change(core, input, caller),
-    /** Sends the recipient's mail again, or to another address. */
+    /** Sends the recipient's email again, or to another address. */
     deliver: (input: DeliverInput, caller: Caller) => deliver(core, input, caller),
     sendDueNotices: () => sendDueNotices(core),
     /** Draws a value for the form; nothing is stored. The caller has checked the ranges. */
     suggest: (input: SuggestInput) => suggest(core, input),
     /** For a browser that draws a passphrase itself. */
     words: () => core.words(),
-    /** Newest created first. */
+    /** Lists an account's receipts, newest first. */
     recent: (input: RecentInput, caller: AccountCaller) => recent(core, input, caller),
-    /** The caller, or `null` for an unknown username, a wrong, expired or revoked token: indistinguishable (P17). */
+    /** Returns the caller, or `null` for an unknown username or a wrong, expired or revoked token: indistinguishable (P17). */
     authenticate: (username: string, token: string) => authenticate(core, username, token),
     /** Resolves when no background work is left. */
     settled: background.settled,

@@ -1,7 +1,7 @@
 /**
- * Checks in the DNS whether a share domain belongs to its account and points here: its TXT record must hold the challenge. No answer is not
- * the same as no record: without an answer the state stays. Only the resolver is contacted, never the name or its addresses. One check per
- * domain runs at a time, and all callers share its result. Only a changed state causes an event.
+ * Checks in the DNS whether a share domain belongs to its account and points here: its TXT record must contain the challenge. No answer is
+ * not the same as no record: without an answer, the state is kept. Only the resolver is contacted, never the name or its addresses. One
+ * check per domain runs at a time, and all callers share its result. Only a changed state causes an event.
  */
 import type { DomainState } from '../../protocol/vocabulary.ts';
 import type { Events } from '../events.ts';
@@ -9,7 +9,7 @@ import type { DomainStore } from '../ports/domains.ts';
 import type { DomainCheck, DomainFinding, StoredDomain } from '../share-domain.ts';
 import type { UnixSeconds } from '../time.ts';
 
-/** From the configured resolver only. Never rejects. */
+/** An answer from the configured resolver. Queries never reject. */
 export type DnsAnswer =
   | { readonly outcome: 'found'; readonly values: readonly string[] }
   /** No such name or record. */
@@ -18,13 +18,13 @@ export type DnsAnswer =
   | { readonly outcome: 'failed' };
 
 export interface Resolver {
-  /** Each record's strings joined. */
+  /** Returns each record with its strings joined. */
   txt(name: string): Promise<DnsAnswer>;
-  /** Lower case, without the last dot. */
+  /** Returns names in lower case, without the trailing dot. */
   cname(name: string): Promise<DnsAnswer>;
-  /** IPv4 and IPv6; `found` if either is. */
+  /** Returns IPv4 and IPv6 addresses; `found` if there are any. */
   addresses(name: string): Promise<DnsAnswer>;
-  /** A resolver for one check, whose queries together take no longer than a single query may. */
+  /** Returns a resolver for one check, whose queries together take no longer than a single query may. */
   forOneCheck?(): Resolver;
 }
 
@@ -37,10 +37,10 @@ export interface CheckCore {
 
 type Dns = Pick<CheckCore, 'resolver' | 'target'>;
 
-/** Real chains have two or three. */
+/** Real chains have two or three hops. */
 const maxHops = 5;
 
-/** With part of the challenge in the name, several accounts can prove the same domain at the same time. */
+/** With part of the challenge in the record's name, several accounts can prove the same domain at the same time. */
 const challengeTagLength = 7;
 
 export function txtHostOf(name: string, challenge: string): string {
@@ -64,8 +64,8 @@ async function followChain(resolver: Resolver, name: string, target: string): Pr
 }
 
 /**
- * To become verified, all of its addresses must be the target's, or some readers would arrive elsewhere. To stay verified, one is enough,
- * because a target with many addresses may return different ones every time.
+ * To become verified, all of a domain's addresses must be the target's, or some readers would arrive elsewhere. To remain verified, one is
+ * enough, because a target with many addresses may return different ones every time.
  */
 function compareAddresses(own: DnsAnswer, target: DnsAnswer, isVerified: boolean): Pointing {
   if (own.outcome === 'failed' || target.outcome === 'failed') return 'unknown';
@@ -84,7 +84,7 @@ async function findPointing(deps: Dns, { name, state }: StoredDomain): Promise<P
   return byAddress === 'elsewhere' && chain === 'unknown' ? 'unknown' : byAddress;
 }
 
-/** A domain that was once verified becomes `lost`; it does not start over. */
+/** Makes a domain that was once verified `lost`; it does not start over. */
 function without(finding: DomainFinding, state: DomainState, otherwise: DomainState): DomainCheck {
   const wasVerified = state === 'verified' || state === 'lost';
   return { state: wasVerified ? 'lost' : otherwise, finding };
@@ -108,7 +108,7 @@ export async function checkDomain(
     : without('not_pointing', state, 'pending');
 }
 
-/** As `DomainStore.noteDomainCheck`. */
+/** The result of `DomainStore.noteDomainCheck`. */
 type Checked = StoredDomain | 'taken' | null;
 
 interface DomainChecks {
@@ -118,7 +118,7 @@ interface DomainChecks {
 }
 
 const recheckSeconds = 86_400;
-/** Ends a run, so that domains that fail early do not take every turn. */
+/** Limits a run, so that domains that fail early do not take every turn. */
 const domainsPerRun = 50;
 const checksAtOnce = 4;
 /** Longer than a check takes: after a fault or a crash, another process repeats the check. */
@@ -149,12 +149,12 @@ export function createDomainChecks(deps: CheckCore): DomainChecks {
 
   async function recheck(domain: StoredDomain): Promise<void> {
     if ((await check(domain)) !== 'taken') return;
-    // Stays lost while another account has it verified. Stored, or it would come first in every run.
+    // The domain is lost while another account has it verified. Stored, because it would otherwise come first in every run.
     const { accountId, name, state, finding } = domain;
     await store.noteDomainCheck(accountId, name, { state, finding });
   }
 
-  /** Takes one at a time: the rest remains free for others, instead of leased. */
+  /** Takes one domain at a time, which leaves the rest free for other processes. */
   async function work(run: { left: number }, until: AbortSignal | undefined): Promise<number> {
     const before = store.now() - recheckSeconds + 1;
     for (let done = 0; ; done += 1) {

@@ -1,6 +1,6 @@
 /**
- * Which host a new link gets. Only a verified domain makes links: one of the caller's own, or the one that the request arrived on, if its
- * owner allows public sharing there (P20).
+ * Chooses a new link's host. Only verified domains are used: one of the caller's, or the one that the request arrived on, if its owner
+ * allows public sharing there (P20).
  */
 import type { Caller } from '../account.ts';
 import type { Links } from '../links.ts';
@@ -10,7 +10,7 @@ import { canBeShareDomain, hostNameOf, type StoredDomain } from '../share-domain
 export interface DomainWish {
   /** `null` and `''` both mean none. */
   readonly shareDomain: string | null;
-  /** The `Host` header as received, only ever compared; `null` if unknown. */
+  /** The `Host` header as received, used only for comparison; `null` if unknown. */
   readonly arrivedOn: string | null;
 }
 
@@ -23,7 +23,7 @@ export type DomainChoice =
 
 type Site = Pick<Links, 'siteHost' | 'sitePort'>;
 
-/** In lower case; `''`: none, or the site itself. */
+/** Returns the requested domain in lower case; `''` for none or the site itself. */
 function askedFor({ shareDomain }: DomainWish, { siteHost, sitePort }: Site): string {
   const asked = (shareDomain ?? '').toLowerCase();
   return asked === siteHost || asked === `${siteHost}:${sitePort}` ? '' : asked;

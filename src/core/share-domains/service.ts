@@ -1,5 +1,5 @@
 /**
- * Share domains, as API v2 and the pages call them. Another account's domain is answered exactly like an unknown one, except that a name
+ * Share domains, for API v2 and the pages. Another account's domain gets exactly the same answer as an unknown one, except that a name
  * verified by another account is reported as taken. Names are stored and compared in one spelling.
  */
 
@@ -29,16 +29,16 @@ import { findVerified } from './choose.ts';
 export interface DomainView {
   /** In ASCII form, as in links. */
   readonly name: string;
-  /** As people read it. */
+  /** The form that people read. */
   readonly unicodeName: string;
-  /** The part registered with a registry: `example.co.uk` of `secrets.example.co.uk`. */
+  /** The part registered with a registry: `example.co.uk` in `secrets.example.co.uk`. */
   readonly baseDomain: string;
   /** The part before the base domain; may be `''`. */
   readonly subdomain: string;
-  /** The part under which anyone can register: `co.uk`. */
+  /** The part that anyone can register names under: `co.uk`. */
   readonly publicSuffix: string;
   readonly state: DomainState;
-  /** `null`: added by the operator. */
+  /** `null` if the operator added the domain. */
   readonly txtRecord: { readonly host: string; readonly value: string } | null;
   /** Where the name must point: a CNAME to this host or, for a base domain, A and AAAA records with its addresses. */
   readonly target: { readonly host: string; readonly addresses: readonly string[] };
@@ -64,7 +64,7 @@ type DomainOutcome =
   | { readonly outcome: 'unknown' };
 
 type VerifyOutcome =
-  /** `domain.finding` says what is missing. */
+  /** `domain.finding` names what is missing. */
   | { readonly outcome: 'checked'; readonly domain: DomainView }
   | { readonly outcome: 'taken' }
   | { readonly outcome: 'unknown' };
@@ -91,16 +91,16 @@ export interface DomainCore extends CheckCore, BrandCore, Pick<Core, 'random' | 
 }
 
 const challengeBytes = 16;
-/** As `parseLogo` names files: a hash and an extension. */
+/** Matches names from `parseLogo`: a hash and an extension. */
 const logoNameForm = /^[\w-]{8,128}\.[a-z]{3,4}$/;
 
 const unknown = { outcome: 'unknown' } as const;
 
-/** In canonical spelling; `null`: not a possible domain. */
+/** Returns a name's canonical spelling, or `null` if it cannot be a share domain. */
 async function spell(parseName: ParseDomainName, text: string): Promise<string | null> {
   const parsed = await parseName(text);
   if ('name' in parsed) return parsed.name;
-  // Added by the operator, or a public suffix only since then: it still has an owner.
+  // The operator added it, or it became a public suffix only later: it still has an owner.
   const host = hostNameOf(text);
   return canBeShareDomain(host) ? host : null;
 }
@@ -110,7 +110,7 @@ interface DomainViews {
   viewOf(domain: StoredDomain): Promise<DomainView>;
 }
 
-/** The operator's addresses change rarely, but every page of domains shows them. */
+/** The target's addresses change rarely, but every page of domains shows them. */
 const addressesKeptSeconds = 60;
 
 function createTargetAddresses({ store, resolver, target }: DomainCore): () => Promise<readonly string[]> {
@@ -126,7 +126,7 @@ function createTargetAddresses({ store, resolver, target }: DomainCore): () => P
   };
 }
 
-/** A name without a known suffix, which only an operator can add: all of it is the base. */
+/** Splits a name without a known suffix, which only an operator can add: all of it is the base domain. */
 function wholeName(name: string): DomainName {
   const publicSuffix = name.slice(name.lastIndexOf('.') + 1);
   return { name, unicodeName: name, baseDomain: name, subdomain: '', publicSuffix };
@@ -226,14 +226,14 @@ function toBranded({ name, brand, logoName }: StoredDomain): BrandedDomain {
 
 export type DomainService = ReturnType<typeof createDomainService>;
 
-/** A method rejects only with `ServiceError`. Accepts any spelling of a name. */
+/** Methods reject only with `ServiceError` and accept any spelling of a name. */
 export function createDomainService(parts: DomainCore) {
   const core: Bound = { ...parts, views: createDomainViews(parts) };
   const { store, views, plans, siteHost } = core;
   const findOnHost = (host: string) => findVerified(store, siteHost, hostNameOf(host));
   const checks = createDomainChecks(parts);
   return {
-    /** By name; includes domains from an earlier plan that allowed them. */
+    /** Lists domains by name, including those from an earlier plan that allowed them. */
     list: async ({ account }: AccountCaller): Promise<readonly DomainView[]> =>
       Promise.all((await store.listDomains(account.id)).map(views.viewOf)),
     maxDomains: ({ account }: AccountCaller): number => plans[account.plan].maxDomains,
@@ -260,18 +260,18 @@ export function createDomainService(parts: DomainCore) {
     },
     setBrand: (caller: AccountCaller, name: string, changes: BrandChanges) =>
       setBrand(core, caller, name, changes),
-    /** `null` removes it. */
+    /** Sets the logo; `null` removes it. */
     setLogo: (caller: AccountCaller, name: string, bytes: Uint8Array | null) =>
       setLogo(core, caller, name, bytes),
     findLogo: async (logoName: string): Promise<DomainLogo | null> =>
       logoNameForm.test(logoName) ? store.findDomainLogo(logoName) : null,
-    /** By host, with or without a port; `null` unless it is a verified domain. */
+    /** Finds a domain by host, with or without a port; returns `null` unless it is verified. */
     brandedDomain: async (host: string): Promise<BrandedDomain | null> => {
       const domain = await findOnHost(host);
       return domain === null ? null : toBranded(domain);
     },
     isVerified: async (name: string): Promise<boolean> => (await findOnHost(name)) !== null,
-    /** Rechecks domains after a day, until aborted; returns how many. */
+    /** Rechecks domains a day after their last check, until aborted; returns how many. */
     checkDue: (until?: AbortSignal): Promise<number> => checks.checkDue(until),
   };
 }
