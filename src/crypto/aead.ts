@@ -1,6 +1,6 @@
 /**
- * AES-256-GCM (NIST SP 800-38D) with a 16-byte tag after the ciphertext, never shorter; the only place that calls the cipher. Each key and
- * nonce are derived with a fresh salt and used once, so no nonce repeats under a key.
+ * AES-256-GCM (NIST SP 800-38D) with a 16-byte tag after the ciphertext, never shorter. Only this file calls the cipher. Each key and
+ * nonce is derived with a fresh salt and used once, so no nonce repeats under a key.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { SealKeys } from './derive.ts';
@@ -9,7 +9,7 @@ const algorithm = 'aes-256-gcm';
 export const tagBytes = 16;
 const options = { authTagLength: tagBytes };
 
-/** Ciphertext ‖ tag. */
+/** Returns ciphertext ‖ tag. */
 export function seal(keys: SealKeys, plaintext: Uint8Array, aad: Uint8Array): Uint8Array {
   const cipher = createCipheriv(algorithm, keys.key, keys.nonce, options);
   cipher.setAAD(aad);
@@ -20,7 +20,7 @@ export function seal(keys: SealKeys, plaintext: Uint8Array, aad: Uint8Array): Ui
   return sealed;
 }
 
-/** `null` if keys, bytes or additional data differ from those of the sealing. */
+/** Returns `null` if keys, bytes or additional data differ from those used to seal. */
 export function unseal(keys: SealKeys, sealed: Uint8Array, aad: Uint8Array): Uint8Array | null {
   if (sealed.length < tagBytes) return null;
   const end = sealed.length - tagBytes;

@@ -11,7 +11,7 @@ import type { RandomBytes } from './random.ts';
 
 const saltBytes = 32;
 const bucketBytes = 64;
-/** Fits a few words, or the longest memo: 500 characters of four bytes, and their length. */
+/** Enough for a few words, or for the longest memo: 500 characters of four bytes, and their length. */
 const memoBytes = { short: 256, long: 2048 } as const;
 
 const aadLabels: Readonly<Record<BoxLabel, Uint8Array>> = {
@@ -25,7 +25,7 @@ const aadLabels: Readonly<Record<BoxLabel, Uint8Array>> = {
   accountDataKey: utf8('mayfly/1/adk'),
 };
 
-/** lp(label) lp(binding). */
+/** Returns lp(label) lp(binding). */
 export function boxAad(label: BoxLabel, binding: Uint8Array): Uint8Array {
   const text = aadLabels[label];
   return new FieldWriter(8 + text.length + binding.length).field(text).field(binding).bytes;
@@ -39,7 +39,7 @@ export interface BoxInput {
   readonly binding: Uint8Array;
 }
 
-/** With the length prefix. */
+/** Returns the padded length, including the length prefix. */
 function paddedBytes(label: BoxLabel, contentBytes: number): number {
   const bytes = contentBytes + 4;
   if (label === 'memo' && bytes <= memoBytes.short) return memoBytes.short;
@@ -62,7 +62,7 @@ export function sealBox(
   return new FieldWriter(saltBytes + sealed.length).raw(salt).raw(sealed).bytes;
 }
 
-/** `null` if key, binding or bytes differ from those of the sealing. */
+/** Returns `null` if key, binding or bytes differ from those used to seal. */
 export function openBox(box: Uint8Array, input: BoxInput): Uint8Array | null {
   if (box.length < saltBytes) return null;
   const keys = deriveBoxKeys(input.label, input.keyMaterial, box.slice(0, saltBytes));

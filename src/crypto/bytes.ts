@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto';
 
 const encoder = new TextEncoder();
 
-/** Callers check `isWellFormed()` first: a lone surrogate would silently become U+FFFD. */
+/** Encodes text. Callers check `isWellFormed()` first: a lone surrogate would silently become U+FFFD. */
 export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
@@ -20,7 +20,7 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** A copy of a few bytes, by hand: a `Buffer`'s `subarray` and `slice` cost several times as much (measured). */
+/** Copies a few bytes by hand: a `Buffer`'s `subarray` and `slice` cost several times as much (measured). */
 export function part(bytes: Uint8Array, from: number, to: number): Uint8Array {
   const copy = new Uint8Array(to - from);
   for (let at = from; at < to; at += 1) copy[at - from] = bytes[at] ?? 0;
@@ -28,7 +28,7 @@ export function part(bytes: Uint8Array, from: number, to: number): Uint8Array {
 }
 
 /**
- * Writes big-endian fields into bytes of exactly the announced size. Shifts by hand: a `DataView` needs the array's buffer, which costs
+ * Writes big-endian fields into an array of exactly the given size. Shifts by hand: a `DataView` needs the array's buffer, which costs
  * more than all the fields together (measured).
  */
 export class FieldWriter {
@@ -64,7 +64,7 @@ export class FieldWriter {
     return this;
   }
 
-  /** u32 length ‖ bytes. */
+  /** Writes u32 length ‖ bytes. */
   field(value: Uint8Array): this {
     return this.u32(value.length).raw(value);
   }
@@ -74,7 +74,7 @@ export class FieldWriter {
 const { slice } = Uint8Array.prototype;
 
 /**
- * The reverse of `FieldWriter`; every method throws `RangeError` at the end of the bytes. Returns copies: for a view the runtime would
+ * Reads what `FieldWriter` wrote; every method throws `RangeError` if the bytes end early. Returns copies: for a view, the runtime would
  * allocate a buffer for the array, which costs more (measured).
  */
 export class FieldReader {
@@ -100,7 +100,7 @@ export class FieldReader {
     return this.u16() * 2 ** 16 + this.u16();
   }
 
-  /** Not exact from 2^53 on. */
+  /** Inexact from 2^53 on. */
   u64(): number {
     return this.u32() * 2 ** 32 + this.u32();
   }
@@ -121,12 +121,12 @@ export class FieldReader {
   }
 }
 
-/** Takes time that depends only on the lengths. */
+/** Compares in time that depends only on the lengths. */
 export function equalInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Lower-case hex. */
+/** Returns lower-case hex digits. */
 export function hex(bytes: Uint8Array): string {
   return bytes.toHex();
 }

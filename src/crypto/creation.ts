@@ -8,8 +8,8 @@
  *   mac  = HMAC-SHA256(HKDF(X, salt Z, info "mayfly/1/idem-body", 32), lp(method and path) ‖ lp(SHA-256(body)))
  *   seed = u8 1 ‖ u16 kid ‖ R(32) ‖ AES-256-GCM(ko, no, Z, lp("mayfly/1/idem-seed") ‖ lp(id) ‖ u16 kid)
  *
- * The store alone gives no key without the token. Z goes with its row, so the same idempotency key later gives other keys: no link comes
- * to life again.
+ * The store yields no key without the token. Z is erased with its row, so the same idempotency key later yields other keys: no link comes
+ * back to life.
  */
 import { createHmac } from 'node:crypto';
 import { seal, unseal } from './aead.ts';
@@ -24,18 +24,18 @@ export const seedBytes = 32;
 const wrappedBytes = 1 + 2 + saltBytes + seedBytes + 16;
 const seedLabel = utf8('mayfly/1/idem-seed');
 
-/** X. */
+/** Returns `X`. */
 export function creationMaterial(token: Uint8Array, idempotencyKey: string, index: number): Uint8Array {
   const key = utf8(idempotencyKey);
   return new FieldWriter(token.length + 4 + key.length + 4).raw(token).field(key).u32(index).bytes;
 }
 
-/** HKDF-SHA-256 gives no more than the first; most draws need no more than the second. */
+/** HKDF-SHA-256 yields no more bytes than the first; most draws need no more than the second. */
 const [mostBytes, usualBytes] = [8_160, 64];
 
 /**
- * The same bytes every time, in the order of the calls.
- * @throws RangeError at their end, which a draw reaches with a probability below 2^-60
+ * Returns a source of the same bytes every time, in the order of the calls.
+ * @throws RangeError when they run out, which happens with a probability below 2^-60
  */
 export function creationRandom(label: CreationLabel, material: Uint8Array, seed: Uint8Array): RandomBytes {
   let bytes = deriveCreationBytes(label, material, seed, usualBytes);
@@ -49,13 +49,13 @@ export function creationRandom(label: CreationLabel, material: Uint8Array, seed:
 }
 
 export interface RepeatedRequest {
-  /** `POST /api/v2/secret/conceal`. */
+  /** Method and path, such as `POST /api/v2/secret/conceal`. */
   readonly target: string;
-  /** SHA-256, so that not every item of a batch hashes the whole body. */
+  /** SHA-256 of the body, which a batch hashes only once. */
   readonly bodyHash: Uint8Array;
 }
 
-/** 32 bytes that reveal nothing about the body without the token. */
+/** Returns 32 bytes that reveal nothing about the body without the token. */
 export function creationMac(
   material: Uint8Array,
   seed: Uint8Array,
@@ -80,14 +80,14 @@ function seedAad(id: Uint8Array, kid: number): Uint8Array {
   return new FieldWriter(8 + seedLabel.length + id.length + 2).field(seedLabel).field(id).u16(kid).bytes;
 }
 
-/** As stored: 83 bytes, under the server's root. */
+/** Wraps a seed for the store: 83 bytes, under the server's root. */
 export function wrapSeed(root: RootKey, id: Uint8Array, seed: Uint8Array, random: RandomBytes): Uint8Array {
   const salt = random(saltBytes);
   const sealed = seal(deriveOuterKeys(root.key, salt), seed, seedAad(id, root.kid));
   return new FieldWriter(wrappedBytes).u8(version).u16(root.kid).raw(salt).raw(sealed).bytes;
 }
 
-/** `null` if it is another creation's, of an unknown root or version, or damaged. */
+/** Returns `null` if the seed is another creation's, has an unknown root or version, or is damaged. */
 export function unwrapSeed(ring: KeyRing, id: Uint8Array, wrapped: Uint8Array): Uint8Array | null {
   const reader = new FieldReader(wrapped);
   if (wrapped.length !== wrappedBytes || reader.u8() !== version) return null;

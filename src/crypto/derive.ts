@@ -1,6 +1,6 @@
 /**
- * HKDF-SHA-256 (RFC 5869), and for the envelope the one-step derivation of NIST SP 800-56C. Each use of a key has its own label, with the
- * format's version in it: a new algorithm or layout gets new labels and so new keys. `test/vectors/` fixes all of them.
+ * HKDF-SHA-256 (RFC 5869), and for the envelope the one-step derivation of NIST SP 800-56C. Each use of a key has its own label, which
+ * includes the format's version: a new algorithm or layout gets new labels and so new keys. `test/vectors/` pins all of them.
  */
 import { createHmac, hash, hkdfSync } from 'node:crypto';
 import { concat, part, utf8 } from './bytes.ts';
@@ -62,7 +62,7 @@ const checkText = utf8('mayfly/1/check');
 const regionText = 'mayfly/1/region';
 const shortkeyText = 'mayfly/1/shortkey';
 
-/** Latin-1 copies ASCII byte for byte at the lowest cost. */
+/** Encodes as Latin-1, which copies ASCII byte for byte at the lowest cost. */
 function ascii(text: string): Uint8Array {
   return Buffer.from(text, 'latin1');
 }
@@ -74,11 +74,11 @@ function hkdf(ikm: Uint8Array, salt: Uint8Array, label: Uint8Array, length: numb
 const counterBytes = 4;
 const labelBytes = 16;
 const saltBytes = 32;
-/** Of a secret key or metadata key. */
+/** Length of a secret key or metadata key. */
 const keyCharacters = 31;
 
 /**
- * NIST SP 800-56C rev. 2, section 4.1, with SHA-512, at a third of the cost of HKDF: the 64 bytes of
+ * Derives keys by NIST SP 800-56C rev. 2, section 4.1, with SHA-512, at a third of the cost of HKDF: the 64 bytes of
  *
  *   SHA-512( u32 1 ‖ key material ‖ label, zeros to 16 bytes ‖ salt(32) )
  *
@@ -110,22 +110,22 @@ function sealKeys(bytes: Uint8Array): SealKeys {
   return { key: part(bytes, 0, 32), nonce: part(bytes, 32, 44) };
 }
 
-/** 16 bytes; not reversible to the key. */
+/** Derives 16 bytes, not reversible to the key. */
 export function deriveSecretId(secretKey: string): Uint8Array {
   return hkdf(ascii(secretKey), noSalt, info.secretId, 16);
 }
 
-/** 16 bytes; not reversible to the key. */
+/** Derives 16 bytes, not reversible to the key. */
 export function deriveReceiptId(metadataKey: string): Uint8Array {
   return hkdf(ascii(metadataKey), noSalt, info.receiptId, 16);
 }
 
-/** The argon2id salt, 16 bytes. */
+/** Derives the argon2id salt, 16 bytes. */
 export function derivePassphraseSalt(secretKey: string, salt: Uint8Array): Uint8Array {
   return hkdf(ascii(secretKey), salt, info.passphraseSalt, 16);
 }
 
-/** What bcrypt hashes: 44 base64 characters, so it cuts nothing at 72 bytes or a NUL (P15). */
+/** Derives the input for bcrypt: 44 base64 characters, so it cuts nothing at 72 bytes or a NUL (P15). */
 export function derivePassphraseVerifierInput(passphraseKey: Uint8Array, salt: Uint8Array): string {
   return Buffer.from(hkdf(passphraseKey, salt, info.passphraseVerify, 32)).toString('base64');
 }
@@ -135,17 +135,17 @@ export interface InnerKeys extends SealKeys {
   readonly commitment: Uint8Array;
 }
 
-/** Unambiguous, because a secret key has a fixed length. */
+/** Concatenates both, unambiguously: a secret key has a fixed length. */
 function innerMaterial(secretKey: string, passphraseKey: Uint8Array | null): Uint8Array {
   const link = ascii(secretKey);
   return passphraseKey === null ? link : concat(link, passphraseKey);
 }
 
-/** For keys derived with a fresh salt, which seal once. */
+/** For keys that are derived with a fresh salt and seal once. */
 const zeroNonce = new Uint8Array(12);
 
 /**
- * The keys of the layer under link and passphrase.
+ * Derives the keys of the layer under link and passphrase.
  * @param passphraseKey 32 bytes; `null` without a passphrase
  * @param salt 32 random bytes, fresh for each envelope
  */
@@ -158,37 +158,37 @@ export function deriveInnerKeys(
   return { key: part(bytes, 0, 32), nonce: zeroNonce, commitment: part(bytes, 32, 64) };
 }
 
-/** Seal the bcrypt hash under the link. */
+/** Derives the keys that seal the bcrypt hash under the link. */
 export function deriveVerifierKeys(secretKey: string, salt: Uint8Array): SealKeys {
   return sealKeys(oneStep(secretKey, 'verifier', salt));
 }
 
-/** Seal the hashes of an end-to-end secret's proofs under the link. */
+/** Derives the keys that seal the hashes of an end-to-end secret's proofs under the link. */
 export function deriveProofKeys(secretKey: string, salt: Uint8Array): SealKeys {
   return sealKeys(oneStep(secretKey, 'proofs', salt));
 }
 
-/** 32 bytes. A proof has at least 128 random bits, so a plain hash is enough. */
+/** Returns 32 bytes. A proof has at least 128 random bits, so a plain hash is enough. */
 export function hashProof(proof: Uint8Array): Uint8Array {
   return hash('sha256', proof, 'buffer');
 }
 
-/** The layer under the server's root. */
+/** Derives the keys of the layer under the server's root. */
 export function deriveOuterKeys(root: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(oneStep(root, 'outer', salt));
 }
 
-/** Under root and epoch's key together: 32 bytes each, so unambiguous. */
+/** Derives the keys of the layer under both root and epoch's key: 32 bytes each, so unambiguous. */
 export function deriveEpochOuterKeys(root: Uint8Array, epochKey: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(oneStep(concat(root, epochKey), 'epochOuter', salt));
 }
 
-/** Masks the secret key for its creator: 31 bytes. Must never mask anything else. */
+/** Derives the mask of a secret key for its creator: 31 bytes. It must never mask anything else. */
 export function deriveCreatorMask(metadataKey: string, salt: Uint8Array): Uint8Array {
   return part(oneStep(metadataKey, 'creator', salt), 0, keyCharacters);
 }
 
-/** For `version-1.ts` alone. */
+/** Derivations for version 1 of the envelope. */
 export const version1 = {
   deriveInnerKeys(secretKey: string, passphraseKey: Uint8Array | null, salt: Uint8Array): InnerKeys {
     const bytes = hkdf(innerMaterial(secretKey, passphraseKey), salt, info.inner1, 76);
@@ -209,24 +209,24 @@ export function deriveLookTag(nonce: Uint8Array, secretId: Uint8Array): Uint8Arr
 }
 
 /**
- * A second look's inner layer. Link and nonce have fixed lengths, so their concatenation is unambiguous.
+ * Derives the keys of a second look's inner layer. Link and nonce have fixed lengths, so their concatenation is unambiguous.
  * @param salt 12 fresh random bytes
  */
 export function deriveLookKeys(secretKey: string, nonce: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(hkdf(concat(ascii(secretKey), nonce), salt, info.look, 44));
 }
 
-/** A second look's layer under the server's root. @param salt 16 fresh random bytes */
+/** Derives the keys of a second look's layer under the server's root. @param salt 16 fresh random bytes */
 export function deriveLookOuterKeys(root: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(hkdf(root, salt, info.lookOuter, 44));
 }
 
-/** The key for counting mailboxes: 32 bytes, the same on every node with this root. */
+/** Derives the key for counting mailboxes: 32 bytes, the same on every node with this root. */
 export function deriveMailboxKey(root: Uint8Array): Uint8Array {
   return hkdf(root, noSalt, info.mailbox, 32);
 }
 
-/** The key under which nodes that share rate limits store clients: 32 bytes. */
+/** Derives the key that nodes sharing rate limits store clients under: 32 bytes. */
 export function deriveLimitKey(root: Uint8Array): Uint8Array {
   return hkdf(root, noSalt, info.limit, 32);
 }
@@ -242,24 +242,24 @@ export type BoxLabel =
   | 'accountDataKey';
 
 /**
- * Under the metadata key for the creator, details, note and memo; under metadata key and secret key together for the address; under
- * 32-byte keys for the others.
+ * Derives keys from the metadata key for the creator, details, note and memo; from metadata key and secret key together for the address;
+ * from 32-byte keys for the others.
  */
 export function deriveBoxKeys(label: BoxLabel, keyMaterial: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(hkdf(keyMaterial, salt, info[label], 44));
 }
 
-/** Counts a client's guesses at one secret without storing its address: 16 bytes. */
+/** Derives the token that counts a client's guesses at one secret without its address: 16 bytes. */
 export function deriveClientToken(root: Uint8Array, secretId: Uint8Array, clientPrefix: string): Uint8Array {
   return hkdf(root, secretId, concat(info.client, utf8(`/${clientPrefix}`)), 16);
 }
 
-/** As stored: 32 bytes. 256 random bits need no more than a plain hash (ASVS 6.5.2). The prefix keeps one kind from working as another. */
+/** Hashes a token for the store: 32 bytes. 256 random bits need no slow hash (ASVS 6.5.2). The prefix keeps the kinds apart. */
 export function hashToken(token: Uint8Array, kind: keyof typeof tokenPrefixes = 'token'): Uint8Array {
   return hash('sha256', concat(tokenPrefixes[kind], token), 'buffer');
 }
 
-/** An idempotent creation's id: 16 bytes, not reversible to its token. */
+/** Derives an idempotent creation's id: 16 bytes, not reversible to its token. */
 export function deriveCreationId(material: Uint8Array): Uint8Array {
   return hkdf(material, noSalt, info.creationId, 16);
 }
@@ -267,7 +267,7 @@ export function deriveCreationId(material: Uint8Array): Uint8Array {
 export type CreationLabel = 'creationSecret' | 'creationReceipt' | 'creationValue' | 'creationBody';
 
 /**
- * What an idempotent creation draws from, and the key of its body's MAC; needs token and seed.
+ * Derives the bytes that an idempotent creation draws from, or the key of its body's MAC; needs token and seed.
  * @param length up to 8,160; a shorter output is a prefix of a longer one
  */
 export function deriveCreationBytes(
@@ -279,30 +279,30 @@ export function deriveCreationBytes(
   return hkdf(material, seed, info[label], length);
 }
 
-/** Identifies a password in the store: 32 bytes. */
+/** Derives the value that identifies a password in the store: 32 bytes. */
 export function derivePasswordVerifier(stretched: Uint8Array, salt: Uint8Array): Uint8Array {
   return hkdf(stretched, salt, info.passwordVerify, 32);
 }
 
-/** Binds a form to a session: 16 bytes, not reversible to the session token. */
+/** Derives the token that binds a form to a session: 16 bytes, not reversible to the session token. */
 export function deriveFormToken(sessionToken: Uint8Array): Uint8Array {
   return hkdf(sessionToken, noSalt, info.formToken, 16);
 }
 
 /**
- * Masks the region's tag in a key: a number below 2^48, different for each head, so one key's tag reveals nothing about another's.
+ * Returns the mask of the region's tag in a key: below 2^48, different for each head, so one key's tag reveals nothing about another's.
  * @param head the ASCII characters of a key before its tag
  */
 export function regionMask(head: string): number {
   return hash('sha256', regionText + head, 'buffer').readUIntBE(0, 6);
 }
 
-/** Masks a shortkey in the store: six bytes. A metadata key has 160 random bits and a fixed length, so a plain hash is enough. */
+/** Returns a shortkey's mask in the store: six bytes. A metadata key has 160 random bits and a fixed length, so a plain hash is enough. */
 export function shortkeyMask(metadataKey: string): Uint8Array {
   return part(hash('sha256', shortkeyText + metadataKey, 'buffer'), 0, 6);
 }
 
-/** Proves at start that this store was written with the root: 32 bytes. */
+/** Returns 32 bytes that prove at start that this store was written with the root. */
 export function rootCheck(root: Uint8Array): Uint8Array {
   return createHmac('sha256', root).update(checkText).digest();
 }

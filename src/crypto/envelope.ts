@@ -2,7 +2,7 @@
  * The envelope: how a secret is stored, version 4. The inner layer needs the link (and the passphrase), the outer one the server's root and
  * the key of the day on which the secret expires (its epoch). So neither the link nor the database with every server key opens anything
  * alone (P9), and nothing opens once the epoch's key is destroyed (P10). The outer layer can be replaced without the link, for another
- * root (P12) or expiry. `docs/envelope.md` gives the argument.
+ * root (P12) or expiry. `docs/envelope.md` gives the reasons.
  *
  *   record  = lp("mayfly/2/secret") lp(secret id) u64 created u64 limit u8 flags lp(owner) lp(share domain)
  *   pad     = u32 length ‖ value ‖ zeros to a multiple of 256; of an end-to-end secret, which its client has padded, no zeros
@@ -15,13 +15,13 @@
  *             ‖ AES-256-GCM(ko, no, R(32) ‖ creator ‖ lp(address) ‖ lp(ver) ‖ body, record ‖ u16 kid ‖ u64 expires ‖ u16 epoch)
  *                                                                     ko‖no from root, the epoch's key and R2
  *
- * Version 2 has neither the field nor the key of an epoch. Nothing new is sealed in it, but a row keeps its version, and so its length,
+ * Version 2 has neither an epoch field nor an epoch key. Nothing new is sealed in it, but a row keeps its version, and so its length,
  * when its outer layer is replaced.
  *
- * The inner layer is bound to the limit (the latest expiry that the secret can be given), the outer layer to its present expiry. The outer
+ * The inner layer is bound to the limit (the latest expiry that the secret can be given), the outer layer to its current expiry. The outer
  * layer authenticates every stored byte, and the commitment proves link and passphrase, so every flaw is found before the claim and without
- * computing plaintext (P3). The creator's part is under the same outer layer as the value, so one write erases both (P10). The value of an end-to-end secret (a bit of the flags) is a client's ciphertext, and its passphrase
- * is not part of these keys.
+ * computing plaintext (P3). The creator's part is under the same outer layer as the value, so one write erases both
+ * (P10). The value of an end-to-end secret (a bit of the flags) is a client's ciphertext, and its passphrase is not part of these keys.
  */
 import { seal, unseal } from './aead.ts';
 import { concat, equalInConstantTime, FieldReader, FieldWriter, part, utf8 } from './bytes.ts';
@@ -49,7 +49,6 @@ const limitAt = 3;
 const epochAt = 11;
 const epochBytes = 2;
 const commitmentBytes = 32;
-/** A SHA-256 of a proof. */
 export const proofHashBytes = 32;
 const bucketBytes = 256;
 /** Key id and expiry: only the outer layer is bound to them, and to the epoch. */
@@ -67,24 +66,24 @@ export interface SealInput {
   readonly salt: Uint8Array;
   /** The stretched passphrase (32 bytes) and the bcrypt hash of its verifier. */
   readonly passphrase: { readonly key: Uint8Array; readonly verifierHash: string } | null;
-  /** Of an end-to-end secret, whose passphrase never reaches the server. */
+  /** Those of an end-to-end secret, whose passphrase never reaches the server. */
   readonly proofs: ProofHashes | null;
   readonly context: SecretContext;
-  /** Not before the expiry. */
+  /** The latest settable expiry; not before the current one. */
   readonly expiryLimit: number;
   readonly root: RootKey;
-  /** Of its expiry, or a later one; `null` seals in version 2. */
+  /** The epoch of the expiry, or a later one; `null` seals in version 2. */
   readonly epoch: Epoch | null;
   readonly random: RandomBytes;
 }
 
-/** For proving that a client has the full link, and the passphrase too. 32 bytes each. */
+/** Hashes for proving that a client has the full link, and the passphrase too. 32 bytes each. */
 export interface ProofHashes {
   readonly linkHash: Uint8Array;
   readonly proofHash: Uint8Array;
 }
 
-/** Keys that the commitment has proven right. */
+/** Keys that the commitment has proven correct. */
 export type ProvenKeys = InnerKeys & { readonly proven: true };
 
 interface Aads {
@@ -92,7 +91,7 @@ interface Aads {
   readonly outer: Uint8Array;
 }
 
-/** What the two layers are bound to: the inner one's is a prefix of the outer one's. */
+/** Returns the additional data of the two layers; the inner layer's is a prefix of the outer layer's. */
 export function secretAads(
   context: SecretContext,
   expiryLimit: number,
@@ -110,7 +109,7 @@ function pad(value: Uint8Array, stepBytes: number): Uint8Array {
   return new FieldWriter(size).field(value).bytes;
 }
 
-/** Masks and unmasks. */
+/** Masks or unmasks a secret key. */
 function maskKey(key: Uint8Array, metadataKey: string, salt: Uint8Array): Uint8Array {
   const masked = deriveCreatorMask(metadataKey, salt);
   for (let at = 0; at < masked.length; at += 1) masked[at] = (masked[at] ?? 0) ^ (key[at] ?? 0);
@@ -138,7 +137,7 @@ export function sealSecret(input: SealInput): Uint8Array {
   return wrap(inner, aads.outer, { expiryLimit, root, epoch }, input.random);
 }
 
-/** All kinds are in the same place, each under its own label. */
+/** Seals the verifier or the proofs' hashes: in the same place, each under its own label. */
 function sealVerifier({ secretKey, salt, passphrase, proofs }: SealInput, aad: Uint8Array): Uint8Array {
   if (proofs !== null) {
     const hashes = concat(proofs.linkHash, proofs.proofHash);
@@ -193,13 +192,13 @@ function unwrapBytes(
   return inner === null ? null : { root, expiryLimit, epoch, record, inner };
 }
 
-/** The epoch whose key a row needs; `null` in earlier versions. */
+/** Returns the epoch whose key a row needs; `null` for earlier versions. */
 export function epochIn(row: Uint8Array): number | null {
   if (row.length < leastHeadBytes + epochBytes || row[0] !== withEpoch) return null;
   return (row[epochAt] ?? 0) * 2 ** 8 + (row[epochAt + 1] ?? 0);
 }
 
-/** Removes the outer layer. @param epochKey of the row's epoch; `null` if it has none or the key is destroyed */
+/** Removes the outer layer. @param epochKey the key of the row's epoch; `null` if it has none or the key is destroyed */
 export function unwrapSecret(
   row: Uint8Array,
   context: SecretContext,
@@ -218,7 +217,7 @@ export function unwrapSecret(
   };
 }
 
-/** `null` if the root sealed something else. */
+/** Returns `null` if the root sealed something else. */
 function readFields(
   inner: Uint8Array,
 ): Pick<UnwrappedSecret, 'salt' | 'creator' | 'sealedVerifier' | 'body'> | null {
@@ -234,15 +233,15 @@ function readFields(
   }
 }
 
-/** The latest expiry that a row can be given; `null` in version 1, which binds both layers to the expiry it has. */
+/** Returns the latest expiry that a row can be given; `null` in version 1, which binds both layers to the current expiry. */
 export function expiryLimitOf(row: Uint8Array): number | null {
   if (row.length < leastHeadBytes || (row[0] !== withoutEpoch && row[0] !== withEpoch)) return null;
   return new FieldReader(row.subarray(limitAt)).u64();
 }
 
 /**
- * The same secret in a new outer layer, as long as before. Needs no link and opens nothing under the inner layer. `null` where
- * `unwrapSecret` refuses, for a row of version 1, and beyond the row's limit.
+ * Rewraps a secret in a new outer layer of the same length. Needs no link and opens nothing under the inner layer. Returns `null`
+ * where `unwrapSecret` fails, for a row of version 1, and beyond the row's limit.
  * @param epochKey as in `unwrapSecret`
  * @param to another root, another expiry with its epoch, or both. A row without an epoch gets none.
  */
@@ -270,7 +269,7 @@ export interface RewrapKeys {
 }
 
 /**
- * `null` if link or passphrase is wrong. Computes no plaintext.
+ * Returns `null` if link or passphrase is wrong. Computes no plaintext.
  * @param passphraseKey the stretched passphrase; `null` without one
  */
 export function proveKeys(
@@ -284,7 +283,7 @@ export function proveKeys(
   return { ...keys, proven: true };
 }
 
-/** `null` if the link is wrong or the secret is not end-to-end. */
+/** Returns `null` if the link is wrong or the secret is not end-to-end. */
 export function openProofs(secret: UnwrappedSecret, secretKey: string): ProofHashes | null {
   if (secret.version === 1) return null;
   const opened = unseal(deriveProofKeys(secretKey, secret.salt), secret.sealedVerifier, secret.aad);
@@ -296,8 +295,8 @@ export function openProofs(secret: UnwrappedSecret, secretKey: string): ProofHas
 }
 
 /**
- * For the creator; `null` if the metadata key is another's: what it unmasks does not have this secret's id. `null` in version 1, which keeps
- * a box instead. Only the receipts may import it.
+ * Returns the secret key for its creator; `null` if the unmasked key does not have this secret's id, because the metadata key is another's,
+ * and in version 1, which keeps a box instead. Only the receipts may import this.
  */
 export function openCreatorKey(secret: UnwrappedSecret, metadataKey: string): string | null {
   if (secret.creator === null) return null;
@@ -308,7 +307,7 @@ export function openCreatorKey(secret: UnwrappedSecret, metadataKey: string): st
 }
 
 /**
- * The value, which the caller wipes. Only `core/secrets/reveal.ts` may import it: opening takes a won claim.
+ * Returns the value, which the caller wipes. Only `core/secrets/reveal.ts` may import this: opening requires a won claim.
  * @throws RangeError if the body was sealed wrongly and does not open under proven keys
  */
 export function open(secret: UnwrappedSecret, keys: ProvenKeys): Uint8Array {

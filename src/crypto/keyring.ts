@@ -1,4 +1,4 @@
-/** The ring of wrapping roots: never empty, each key id once. */
+/** The ring of wrapping roots: never empty, each key id only once. */
 import { rootCheck as checkOf } from './derive.ts';
 
 /** A wrapping root: 32 random bytes and their key id. */
@@ -38,7 +38,7 @@ export function createKeyRing(roots: readonly RootKey[]): KeyRing {
   return { current, find: (kid) => byKid.get(kid) ?? null, all };
 }
 
-/** Stored, to recognise the root at the next start: HMAC-SHA-256(root, "mayfly/1/check"). */
+/** Returns the value stored to recognise the root at the next start: HMAC-SHA-256(root, "mayfly/1/check"). */
 export function rootCheck(root: RootKey): Uint8Array {
   return checkOf(root.key);
 }

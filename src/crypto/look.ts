@@ -3,14 +3,14 @@
  *
  *   tag   = from the opener's nonce N(16) and the secret id, 16 bytes
  *   aad   = lp("mayfly/1/look") ‖ record ‖ lp(tag) ‖ u64 until
- *   inner = R(32) ‖ lp(ver) ‖ lp(body) ‖ zeros                        as the row's outer layer held them: still sealed
+ *   inner = R(32) ‖ lp(ver) ‖ lp(body) ‖ zeros                        as in the row's outer layer: still sealed
  *   row   = u8 3 ‖ u16 kid ‖ u64 limit ‖ u8 answers left ‖ tag(16) ‖ R2(16) ‖ R2'(12)
  *           ‖ AES-256-GCM(ko, no, AES-256-GCM(kl, nl, inner, aad), aad)
  *                                                kl‖nl from link, N and R2'; ko‖no from root and R2
  *
  * `record`, `ver`, `body`, `R` and `limit` are those of `envelope.ts`. Dropping the creator's part makes room for the second layer. The
- * store counts the answers left, so no layer is bound to them. Database, roots and link open nothing without the nonce, and the nonce
- * nothing without the others (P9).
+ * store counts the answers left, so no layer is bound to them. Database, roots and link open nothing without the nonce, nor does the
+ * nonce without the others (P9).
  */
 import { seal, tagBytes as sealBytes, unseal } from './aead.ts';
 import { equalInConstantTime, FieldReader, FieldWriter, utf8 } from './bytes.ts';
@@ -20,7 +20,7 @@ import type { KeyRing, RootKey } from './keyring.ts';
 import type { RandomBytes } from './random.ts';
 import type { SecretContext, UnwrapOutcome, UnwrappedSecret } from './row.ts';
 
-/** What a store reads of a row. */
+/** The parts of a row that a store reads. */
 export const lookRow = { version: 3, answersAt: 11, tagAt: 12, tagBytes: 16 } as const;
 
 const label = utf8('mayfly/1/look');
@@ -29,7 +29,7 @@ const innerSaltBytes = 12;
 const headBytes = lookRow.tagAt + lookRow.tagBytes + outerSaltBytes + innerSaltBytes;
 const saltBytes = 32;
 
-/** With the opener's tag, what both layers are bound to. */
+/** Both layers are bound to this and to the opener's tag. */
 export interface LookContext extends SecretContext {
   readonly until: number;
 }
@@ -49,17 +49,17 @@ function aadOf(context: LookContext, expiryLimit: number, tag: Uint8Array): Uint
 }
 
 export interface LookInput extends Opener {
-  /** Replaced by the look. */
+  /** The row that the look replaces. */
   readonly row: Uint8Array;
   readonly unwrapped: UnwrappedSecret;
   readonly context: LookContext;
-  /** After the claim's own. */
+  /** Answers left after the claim's own. */
   readonly answersLeft: number;
   readonly root: RootKey;
   readonly random: RandomBytes;
 }
 
-/** `null` for a secret of version 1, which has no room. */
+/** Returns `null` for a secret of version 1, which has no room. */
 export function sealLook(input: LookInput): Uint8Array | null {
   const { row, unwrapped, context, secretKey, nonce, root, random } = input;
   const expiryLimit = expiryLimitOf(row);
@@ -99,7 +99,7 @@ function wrap(layered: Uint8Array, aad: Uint8Array, head: Head, random: RandomBy
 
 interface Unwrapped extends Head {
   readonly aad: Uint8Array;
-  /** Under link and nonce. */
+  /** Sealed under link and nonce. */
   readonly layered: Uint8Array;
 }
 
@@ -123,7 +123,7 @@ function unwrapRoot(
   return layered === null ? null : { root, expiryLimit, answersLeft, tag, innerSalt, aad, layered };
 }
 
-/** Removes both layers: the rest is sealed under link and passphrase, as in the replaced row. `damaged` also for another's nonce or link. */
+/** Removes both layers. The rest is sealed under link and passphrase, as in the replaced row. A wrong nonce or link returns `damaged`. */
 export function unwrapLook(
   row: Uint8Array,
   context: LookContext,
@@ -158,8 +158,8 @@ function readFields(inner: Uint8Array): Pick<UnwrappedSecret, 'salt' | 'sealedVe
 }
 
 /**
- * The same look under another root, as long and with as many answers left; needs neither link nor nonce. `null` if no root of the ring
- * opens it.
+ * Rewraps a look under another root, keeping its expiry and remaining answers; needs neither link nor nonce. Returns `null` if no root of
+ * the ring opens it.
  */
 export function rewrapLook(
   row: Uint8Array,

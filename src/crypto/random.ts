@@ -1,15 +1,15 @@
-/** Random bytes from the operating system, and keys. The generator is an argument, so that vectors can fix it. */
+/** Random bytes from the operating system, and random keys. The generator is an argument, so that test vectors can fix its output. */
 import { randomFillSync } from 'node:crypto';
 import { part } from './bytes.ts';
 
-/** `length` fresh random bytes, owned by the caller. */
+/** Returns `length` fresh random bytes, owned by the caller. */
 export type RandomBytes = (length: number) => Uint8Array;
 
 const poolBytes = 4096;
 let pool = new Uint8Array(0);
 let used = 0;
 
-/** Draws blocks, because a call costs more than the bytes. */
+/** Draws blocks, because a call costs more than its bytes. */
 export const systemRandom: RandomBytes = (length) => {
   if (length > poolBytes) return randomFillSync(new Uint8Array(length));
   if (used + length > pool.length) {
@@ -24,8 +24,8 @@ export const systemRandom: RandomBytes = (length) => {
 };
 
 /**
- * `length` characters of `alphabet` (2–256 of them, ASCII), each equally likely: a byte outside the largest multiple of the alphabet's
- * length is skipped. The portable `drawText` of `protocol/` takes 3.7 to 4.8 times the CPU.
+ * Returns `length` characters of `alphabet` (2–256 of them, ASCII), each equally likely: a byte outside the largest multiple of the
+ * alphabet's length is skipped. The portable `drawText` of `protocol/` takes 3.7 to 4.8 times the CPU.
  */
 export function randomText(alphabet: string, length: number, random: RandomBytes): string {
   const ceiling = 256 - (256 % alphabet.length);

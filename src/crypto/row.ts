@@ -1,4 +1,4 @@
-/** Common to the versions of a secret's row. */
+/** Shared by all versions of a secret's row. */
 import { FieldWriter, utf8 } from './bytes.ts';
 
 const flag = { passphrase: 1, sealed: 2 } as const;
@@ -17,7 +17,7 @@ export interface SecretContext {
   readonly shareDomain: string;
 }
 
-/** lp(label) lp(secret id) u64 created u64 ends u8 flags lp(owner) lp(share domain), and room for `moreBytes` of the caller's. */
+/** Writes lp(label) lp(secret id) u64 created u64 ends u8 flags lp(owner) lp(share domain), with room for `moreBytes` of the caller's. */
 export function writeContext(
   label: Uint8Array,
   context: SecretContext,
@@ -44,11 +44,11 @@ export interface UnwrappedSecret {
   readonly secretId: Uint8Array;
   /** `R`: 32 bytes. */
   readonly salt: Uint8Array;
-  /** The passphrase's, or the hashes of an end-to-end secret's proofs. */
+  /** The passphrase's verifier, or the hashes of an end-to-end secret's proofs; sealed. */
   readonly sealedVerifier: Uint8Array;
   /** Commitment and sealed value. */
   readonly body: Uint8Array;
-  /** Of value and verifier. */
+  /** Additional data of value and verifier. */
   readonly aad: Uint8Array;
   /** For the holder of the metadata key; `null` in version 1, which keeps a box instead. */
   readonly creator: CreatorPart | null;

@@ -1,5 +1,5 @@
 /**
- * Version 1 of the envelope, which is only read, until the last of it expires.
+ * Version 1 of the envelope, which is only read, until its last row expires.
  *
  *   aad     = lp("mayfly/1/secret") lp(secret id) u64 created u64 expires u8 flags lp(owner) lp(share domain)
  *   body    = commitment(32) ‖ AES-256-GCM(k, n, pad, aad)          k‖n‖commitment from link, passphrase and R
@@ -54,7 +54,7 @@ export function unwrapVersion1(row: Uint8Array, context: SecretContext, ring: Ke
   }
 }
 
-/** The box for `openBox` with the label `creator`; `null` if it is damaged or of an unknown root. */
+/** Returns the box for `openBox` with the label `creator`; `null` if the box is damaged or its root is unknown. */
 export function unwrapCreatorBox(
   wrapped: Uint8Array,
   receiptId: Uint8Array,

@@ -1,16 +1,16 @@
 /**
- * Strict base64url without padding (RFC 4648 §5): one spelling for the same bytes. Fast, because a page waits while a megabyte is coded: by
- * the runtime's own coder if it has one, by loops rather than iterators.
+ * Strict base64url without padding (RFC 4648 §5): one spelling for the same bytes. A page waits while a megabyte is coded, so this uses the
+ * runtime's own coder if it has one, and loops rather than iterators.
  */
 
-/** 16 bytes: 22 characters, of which the last carries two bits. The end of a link, and the nonce of a second look. */
+/** 16 bytes in 22 characters, the last of them with two bits. Used for the end of a link and the nonce of a second look. */
 export const sixteenBytesForm = /^[A-Za-z0-9_-]{21}[AQgw]$/;
 
-/** As many arguments as every engine takes in one call. */
+/** A number of arguments that every engine accepts in one call. */
 const chunkBytes = 8_192;
 
 const alphabet = 'base64url';
-/** Not in every runtime yet (Node 20). */
+/** Not available in every runtime yet (Node 20). */
 const decoder: Partial<Pick<Uint8ArrayConstructor, 'fromBase64'>> = Uint8Array;
 
 export function toBase64Url(bytes: Uint8Array): string {
@@ -30,7 +30,7 @@ function decode(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** `null` for anything but what `toBase64Url` writes. */
+/** Returns `null` for any text that `toBase64Url` does not write. */
 export function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | null {
   const spare = text.length % 4;
   if (!/^[\w-]*$/.test(text) || spare === 1) return null;

@@ -1,6 +1,6 @@
 /** Random values without modulo bias: a draw outside the largest multiple of the range is repeated. */
 
-/** `length` fresh random bytes, owned by the caller. */
+/** Returns `length` fresh random bytes, owned by the caller. */
 type RandomBytes = (length: number) => Uint8Array;
 
 /** Without the look-alikes `0 O o 1 l I i`. */
@@ -18,7 +18,7 @@ export const generatedLength = { min: 4, default: 12, max: 128 } as const;
 
 const range32 = 0x1_0000_0000;
 
-/** A whole number from 0 to `bound` - 1, each equally likely; `bound` is 1 to 2^32. */
+/** Returns a whole number from 0 to `bound` - 1, each equally likely; `bound` is 1 to 2^32. */
 export function randomBelow(bound: number, random: RandomBytes): number {
   const ceiling = range32 - (range32 % bound);
   for (;;) {
@@ -29,14 +29,14 @@ export function randomBelow(bound: number, random: RandomBytes): number {
   }
 }
 
-/** `length` characters of `alphabet`, each equally likely. */
+/** Returns `length` characters of `alphabet`, each equally likely. */
 export function drawText(alphabet: string, length: number, random: RandomBytes): string {
   return Array.from({ length }, () => alphabet.charAt(randomBelow(alphabet.length, random))).join('');
 }
 
 /**
- * Uniform over all texts that contain each chosen set: a text that lacks one is drawn again. In the worst case (four characters of four
- * sets) one draw in 15 qualifies.
+ * Draws uniformly from all texts that contain each chosen set: a text that lacks one is drawn again. In the worst case (four characters of
+ * four sets) one draw in 15 qualifies.
  * @param length 4–128
  * @param draw a text of that length, each character of the alphabet equally likely
  * @throws RangeError when no set is chosen, or more sets than characters
@@ -56,7 +56,7 @@ export function drawValue(
   }
 }
 
-/** Each word equally likely. @throws RangeError if the list is empty */
+/** Draws words, each equally likely. @throws RangeError if the list is empty */
 export function drawWords(list: readonly string[], count: number, random: RandomBytes): string {
   // Fail rather than return an empty passphrase.
   if (list.length === 0) throw new RangeError('there are no words to draw from');

@@ -15,31 +15,31 @@ export interface ParsedLink {
   readonly key: string;
   /** The link's server, without a trailing slash; `null` for a bare key. */
   readonly server: string | null;
-  /** Follows the `#`, opens an end-to-end secret, and is never sent. `null` if there is none. */
+  /** The part after `#`, which opens an end-to-end secret and is never sent; `null` if absent. */
   readonly fragment: string | null;
 }
 
-/** A key or fragment that runs on into a letter or digit is another word. */
+/** A key or fragment that continues with a letter or digit is another word. */
 const wordEnd = '(?![_-]*[0-9A-Za-z])';
 const wholeFragment = `${sixteenBytesForm.source.slice(1, -1)}${wordEnd}`;
 const bareForm = new RegExp(`^([0-9a-z]{31})${wordEnd}`);
 const fragmentForm = new RegExp(`^${wholeFragment}`);
-/** At `#`, which filters that rewrite links may have escaped, once or more. */
+/** Splits at `#`, which filters that rewrite links may have escaped, once or more. */
 const splitForm = new RegExp(`^(.*?)(?:#|%(?:25)*23(?=${wholeFragment}))(.*)$`, 's');
-/** Slashes may be doubled. What follows the key is ignored, unless it is another path. */
+/** Slashes may be doubled. Any text after the key is ignored, unless it is another path. */
 const pathForm = /^((?:\/[^/]+)*?)\/+(secret|receipt|private)\/+([0-9a-z]{31})\/*[_-]*(?:[^\w/-].*)?$/s;
 const severalLinks = /(\/(?:secret|receipt|private)\/+[0-9a-z]{31}.*){2}/s;
 /** Punctuation after a link, and the browsers' own directive (WICG, Scroll To Text Fragment). */
 const noise = /^[\p{P}\p{S}\p{Z}\p{C}]*(?::~:.*)?$/su;
 
-/** Whether a text is the whole end of an end-to-end secret's link. */
+/** Checks whether a text is the whole fragment of an end-to-end secret's link. */
 export function isFragment(text: string): boolean {
   return sixteenBytesForm.test(text);
 }
 
 /**
- * The part of a link that opens an end-to-end secret, without what programs append. Unchanged if it is incomplete, `null` without one.
- * @param text what follows `#`
+ * Returns the fragment that opens an end-to-end secret, without what programs append. Unchanged if incomplete, `null` if absent.
+ * @param text the text after `#`
  */
 export function fragmentIn(text: string): string | null {
   return fragmentForm.exec(text)?.[0] ?? (noise.test(text) ? null : text);
@@ -57,7 +57,7 @@ function parseOnce(text: string): ParsedLink | null {
   return { kind: page === 'secret' ? 'secret' : 'receipt', key, server: url.origin + base, fragment };
 }
 
-/** Mail filters wrap the whole link in a parameter of their URL. */
+/** Finds a link that a mail filter wrapped in a parameter of its URL. */
 function wrappedIn({ searchParams }: URL, fragment: string | null): ParsedLink | null {
   for (const value of searchParams.values()) {
     const link = /^https?:/.test(value) ? parseOnce(value) : null;
@@ -67,8 +67,8 @@ function wrappedIn({ searchParams }: URL, fragment: string | null): ParsedLink |
 }
 
 /**
- * The parts of a link or a bare key, with or without a fragment; `null` if the text is neither. Undoes what mail filters, other programs and
- * line breaks do to a link, if only one link can be meant. Never guesses a key.
+ * Returns the parts of a link or a bare key, with or without a fragment; `null` if the text is neither. Undoes what mail filters, other
+ * programs and line breaks do to a link, if only one link can be meant. Never guesses a key.
  */
 export function parseLink(text: string): ParsedLink | null {
   if (severalLinks.test(text)) return null;
@@ -87,7 +87,7 @@ export function secretLink(secretKey: string, shareDomain: string, server: strin
   return `${base}/secret/${secretKey}`;
 }
 
-/** Always on the site itself. */
+/** Returns a receipt's link, always on the site itself. */
 export function receiptLink(metadataKey: string, server: string): string {
   return `${server}/receipt/${metadataKey}`;
 }

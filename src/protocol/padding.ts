@@ -2,8 +2,8 @@
 export const leastStepBytes = 256;
 
 /**
- * Of an end-to-end secret's content: a multiple of 256 bytes, or of a sixteenth of the power of two below the length if that is more. So
- * the length says little about the content. Idempotent.
+ * Returns the padded length of an end-to-end secret's content: a multiple of 256 bytes, or of a sixteenth of the power of two below the
+ * length if that is more. So the length reveals little about the content. Idempotent.
  */
 export function paddedLength(bytes: number): number {
   const step = Math.max(leastStepBytes, 2 ** (Math.floor(Math.log2(bytes)) - 4));

@@ -14,12 +14,12 @@ export type ReceiptState = (typeof receiptStates)[number];
 
 export const deliveryStates = ['queued', 'accepted', 'refused', 'given_up', 'not_sent'] as const;
 /**
- * State of the mail to the recipient.
+ * State of the email to the recipient.
  * - `queued`: being handed over, or waiting for a retry.
  * - `accepted`: the mail server took it. Whether it was read is unknown.
  * - `refused`: the mail server rejected it permanently.
  * - `given_up`: the mail server deferred it until the last try, or could not be reached.
- * - `not_sent`: the mail server never answered, or the process ended: mail is kept only in memory.
+ * - `not_sent`: the mail server never responded, or the process ended: emails are kept only in memory.
  */
 export type DeliveryState = (typeof deliveryStates)[number];
 
@@ -31,7 +31,7 @@ export const domainStates = ['unverified', 'pending', 'verified', 'lost'] as con
 /**
  * - `unverified`: the TXT record has not been seen.
  * - `pending`: it has been seen, but the name does not point to the server yet.
- * - `verified`: both; only now it makes links, shows its brand and gets certificates.
+ * - `verified`: it has been seen and the name points here, as links, brand and certificates require.
  * - `lost`: it was verified, but a later check found the record gone or the name pointing elsewhere.
  */
 export type DomainState = (typeof domainStates)[number];
