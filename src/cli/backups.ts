@@ -79,7 +79,7 @@ async function acceptRestored(input: Input, world: OperatorWorld): Promise<ExitC
 export const backupCommands: readonly Command<OperatorWorld>[] = [
   {
     path: ['backup'],
-    summary: 'back up the store, also while the server runs',
+    summary: 'back up the store, even while the server runs',
     args: ['FILE'],
     example: 'mayfly backup /backups/mayfly-2026-11-23.db',
     run: runBackup,

@@ -232,7 +232,7 @@ export const keyCommands: readonly Command<OperatorWorld>[] = [
   },
   {
     path: ['keys', 'add'],
-    summary: 'add a wrapping root, also while the server runs',
+    summary: 'add a wrapping root, even while the server runs',
     example: 'mayfly keys add',
     run: runAdd,
   },

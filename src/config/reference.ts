@@ -9,12 +9,12 @@ const intro = `# Settings
 This page is generated from the table in \`src/config/settings.ts\`; \`npm run docs\` regenerates it.
 
 Mayfly is configured with environment variables. An empty variable counts as unset. An invalid value, or a \`MAYFLY_\`
-variable that is not listed here, stops the start with a sentence that says what to do. Mayfly ignores and logs the variables that
+variable that is not listed here, keeps Mayfly from starting, and a message says what to do. Mayfly ignores and logs the variables that
 Kubernetes and Docker set for a service called mayfly, such as \`MAYFLY_SERVICE_HOST\` and \`MAYFLY_PORT=tcp://…\`.
 
-\`mayfly config\` prints the settings in effect, \`mayfly config --explain\` also their sources; if a server would not start, it says why
-and exits with 2. A *secret* setting is never printed (an address is, without its password), and can be read from a file: append
-\`_FILE\` to the variable’s name and set it to the path. [command.md](command.md#how-text-is-read) says how values are trimmed.
+\`mayfly config\` prints the settings in effect, and \`mayfly config --explain\` adds their sources; if a server would not start, it says
+why and exits with 2. A *secret* setting is never printed (the store’s address is, without its password), and can be read from a file:
+append \`_FILE\` to the variable’s name and set it to the path. [command.md](command.md#how-text-is-read) says how values are trimmed.
 `;
 
 function rows(...readers: readonly Reader[]): string {

@@ -84,7 +84,7 @@ export const definitions = {
   }),
   baseUrl: setting({
     env: 'MAYFLY_BASE_URL',
-    doc: 'The public address. Links are built from it, never from a request. If it has a path, everything is served below that path.',
+    doc: 'The public address. Links are built from it, never from a request. If it has a path, everything is served under that path.',
     kind: baseUrl,
     defaultText: 'the address of MAYFLY_REGION, or http://localhost:$PORT without regions',
     default: ({ port, region, regions: all }) => regionAddress(region, all) ?? `http://localhost:${port}`,
@@ -97,7 +97,7 @@ export const definitions = {
   }),
   storeDurability: setting({
     env: 'MAYFLY_STORE_DURABILITY',
-    doc: 'When a PostgreSQL commit counts as durable. synchronous: when a standby has it too, which is checked. single: on one server, no failover. engine: you declare that a managed or distributed engine keeps commits through its own failovers.',
+    doc: 'When a PostgreSQL commit counts as durable. synchronous: once a standby has it too, which Mayfly checks. single: once its only server has it, without failover. engine: you declare that a managed or distributed engine keeps commits through its own failovers.',
     kind: optional(oneOf('single', 'synchronous', 'engine'), 'as the server has it'),
     defaultText: 'synchronous if the server names standbys; otherwise required',
     default: null,
@@ -110,7 +110,7 @@ export const definitions = {
   }),
   allowsUnsafeStore: setting({
     env: 'MAYFLY_ALLOW_UNSAFE_STORE',
-    doc: 'Whether to accept a PostgreSQL server whose settings can lose or duplicate a secret, or write email addresses to its log. The start and /status list what is unsafe.',
+    doc: 'Whether to accept a PostgreSQL server whose settings can lose or duplicate a secret, or write email addresses to its log. The startup messages and /status list what is unsafe.',
     kind: yesNo('on', 'off'),
     default: false,
   }),
@@ -177,13 +177,13 @@ export const definitions = {
   }),
   v1Dialect: setting({
     env: 'MAYFLY_V1_DIALECT',
-    doc: 'Whether API v1 answers as documented, or like the existing service where the two differ.',
+    doc: 'Whether API v1 responds as documented, or like the existing service where the two differ.',
     kind: oneOf('documented', 'upstream'),
     default: 'documented',
   }),
   v2Dialect: setting({
     env: 'MAYFLY_V2_DIALECT',
-    doc: 'Whether API v2 answers as documented, or like the existing service where the two differ.',
+    doc: 'Whether API v2 responds as documented, or like the existing service where the two differ.',
     kind: oneOf('documented', 'upstream'),
     default: 'documented',
   }),
@@ -259,7 +259,7 @@ export const definitions = {
   }),
   routerDeprecation: setting({
     env: 'MAYFLY_ROUTER_DEPRECATION',
-    doc: 'The day, past or future, from which the address without a region is deprecated, such as 2027-01-31. The router’s answers then have a Deprecation header.',
+    doc: 'The day, past or future, from which the address without a region is deprecated, such as 2027-01-31. With it, the router’s responses carry a Deprecation header.',
     kind: optional(day),
     defaultText: 'none: no such header',
     default: null,
