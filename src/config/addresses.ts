@@ -6,7 +6,7 @@ import { isLoopbackHost } from '../core/links.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import { Complaint, hidden, type Kind, kind, listOf, parts, readBy, showList } from './kinds.ts';
 
-/** An IP address by `node:net`, or a name as in a hosts file. */
+/** An IP address according to `node:net`, or a host name as in a hosts file. */
 export const listenAddress = kind(
   'an IP address or a host name, such as 127.0.0.1 or 0.0.0.0',
   z.string().refine((text) => isIP(text) !== 0 || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text)),
@@ -30,7 +30,7 @@ export const baseUrl = kind(
   installation,
 );
 
-/** A contact (RFC 9116 §2.5.3), normalised by the URL parser, so it has no line break. */
+/** A contact (RFC 9116 §2.5.3), normalised by the URL parser, which removes line breaks. */
 export const contact = kind(
   'a mailto: or https: address, such as mailto:security@example.org',
   readBy((text) => {
@@ -46,9 +46,9 @@ export const contact = kind(
  *
  * - `implicit`: TLS from the first byte (`smtps:`).
  * - `required`: STARTTLS, or no mail.
- * - `opportunistic`: STARTTLS if offered, else plain. Without a certificate check: an attacker who could forge a certificate could also
- *   strip the offer (RFC 7435 §3).
- * - `never`: plain, even if the server offers STARTTLS.
+ * - `opportunistic`: STARTTLS if offered, otherwise unencrypted. The certificate is not checked, because an attacker who could forge one
+ *   could also strip the offer (RFC 7435 §3).
+ * - `never`: unencrypted, even if the server offers STARTTLS.
  */
 export type SmtpTls = 'implicit' | 'required' | 'opportunistic' | 'never';
 
@@ -124,12 +124,12 @@ export const smtpServer: Kind<SmtpServer> = hidden(
 
 /** Proxies whose `X-Forwarded-For` is trusted. */
 export interface TrustedProxies {
-  /** In CIDR form. */
+  /** In CIDR notation. */
   readonly ranges: readonly string[];
   has(address: string): boolean;
 }
 
-/** A single address is a range of one. */
+/** A single address counts as a range of one. */
 const addressRange = readBy((text) => {
   const [address = '', prefix, ...rest] = text.split('/');
   const family = address.includes('%') ? 0 : isIP(address);
@@ -139,7 +139,7 @@ const addressRange = readBy((text) => {
   return /^(0|[1-9][0-9]{0,2})$/.test(prefix) && Number(prefix) <= bits ? text : undefined;
 });
 
-/** @param ranges in CIDR form */
+/** @param ranges in CIDR notation */
 function trustedProxies(ranges: readonly string[]): TrustedProxies {
   const list = new BlockList();
   for (const range of ranges) {
@@ -158,7 +158,7 @@ export const addressRanges: Kind<TrustedProxies> = kind(
   ({ ranges }) => showList(ranges),
 );
 
-/** As browsers send them: RFC 6454 §6.1, in lower case, without a trailing slash. */
+/** Origins as browsers send them (RFC 6454 §6.1): in lower case, without a trailing slash. */
 export const origins: Kind<ReadonlySet<string>> = kind(
   'origins separated by commas, as a browser sends them, such as https://app.example.org',
   parts(z.string().refine((text) => parseUrl(text, ['http:', 'https:'])?.origin === text)).transform(
@@ -167,7 +167,7 @@ export const origins: Kind<ReadonlySet<string>> = kind(
   showList,
 );
 
-/** Letters, digits and inner hyphens (RFC 1123 §2.1); a single label is enough. */
+/** Letters, digits, inner hyphens (RFC 1123 §2.1) and underscores; a single label is enough. */
 const hostNameForm =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?)*$/;
 
@@ -176,7 +176,7 @@ export const domainName = kind(
   z.string().toLowerCase().regex(hostNameForm),
 );
 
-/** `192.0.2.53`, `127.0.0.1:5353`, `[::1]:5353`. */
+/** Accepts `192.0.2.53`, `127.0.0.1:5353`, `[::1]:5353`. */
 function isDnsServer(text: string): boolean {
   const [, bracketed, plain, port = '53'] =
     /^(?:\[([^\]]+)\]|([^:]+|.*:.*:.*?))(?::(\d{1,5}))?$/.exec(text) ?? [];
@@ -226,7 +226,7 @@ export const regions: Kind<readonly Region[]> = kind(
   showRegions,
 );
 
-/** `us=3,eu=1`: whole numbers from 0 to 1,000, one of them above 0. */
+/** `us=3,eu=1`: whole numbers from 0 to 1,000, at least one of them above 0. */
 export const regionWeights: Kind<Readonly<Record<string, number>>> = kind(
   'labels of regions, each with a whole number from 0 to 1000, at least one above 0, such as us=3,eu=1',
   readBy((text) => {

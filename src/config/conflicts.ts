@@ -64,7 +64,7 @@ function regionProblems(values: RegionValues, given: ReadonlySet<SettingName>): 
   return problems;
 }
 
-/** Why a server cannot use these settings; `null` if it can. */
+/** Returns why a server cannot use these settings, or `null` if it can. */
 export function serverRegionProblem({
   region,
   regions,
@@ -73,7 +73,7 @@ export function serverRegionProblem({
   return `MAYFLY_REGIONS is set but MAYFLY_REGION is not: set it to this server’s region (${listed(regions)}).`;
 }
 
-/** Why a router cannot use these settings; `null` if it can. */
+/** Returns why a router cannot use these settings, or `null` if it can. */
 export function routerProblem({ regions }: Pick<SettingValues, 'regions'>): string | null {
   return regions.length > 0
     ? null
@@ -99,7 +99,7 @@ function storeProblems(
   ];
 }
 
-/** Contradictions that matter to servers, routers and commands alike. */
+/** Returns the contradictions that matter to servers, routers and commands alike. */
 export function conflictsBetween(values: SettingValues, given: ReadonlySet<SettingName>): string[] {
   return [
     ...regionProblems(values, given),

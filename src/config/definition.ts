@@ -16,7 +16,7 @@ interface Entry<T> {
   readonly doc: string;
   readonly kind: Kind<T>;
   readonly default: NoInfer<T> | ((others: Others) => NoInfer<T>);
-  /** Absent: the server. */
+  /** The server if absent. */
   readonly reader?: Reader;
 }
 

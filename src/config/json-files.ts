@@ -12,7 +12,7 @@ function wholeNumber(least: number, most: number) {
 /** 100 years. */
 const ageSeconds = 3_155_760_000;
 
-/** Numbers above 64 MiB, 100 years or 10,000 domains are typos, and arithmetic on them would leave the safe integers. */
+/** Anything above 64 MiB, 100 years or 10,000 domains is a typo, and arithmetic on it could exceed the safe integers. */
 const planFields = {
   maxValueBytes: wholeNumber(1, 67_108_864),
   maxSealedBytes: wholeNumber(1, 67_108_864),
@@ -37,7 +37,7 @@ function planOver(builtIn: Plan) {
     .exactOptional();
 }
 
-/** Whatever the file omits keeps its built-in value. */
+/** Anything the file omits keeps its built-in value. */
 export const plansFile: z.ZodType<Plans> = fieldsOf(
   {
     anonymous: planOver(builtInPlans.anonymous),
@@ -51,19 +51,19 @@ export const plansFile: z.ZodType<Plans> = fieldsOf(
 ).transform((given) => ({ ...builtInPlans, ...given }));
 
 /**
- * `logIn` counts wrong credentials: a password counts before it is hashed, and is refunded if it was right. `mail` counts one sender's
- * mails to recipients, `mailbox` the mails to one address from any sender.
+ * `logIn` counts wrong credentials: each password is counted before it is hashed, and refunded if it was right. `mail` counts the emails
+ * from one sender to recipients; `mailbox`, those to one address from any sender.
  */
 export type LimitName = LocalLimit | SharedLimit;
-/** Counted by each process, because they limit its own work. */
+/** Counted per process, because they limit that process's own work. */
 export type LocalLimit = 'create' | 'manage';
-/** Counted by all nodes together. */
+/** Counted across all nodes. */
 export type SharedLimit = 'logIn' | 'signUp' | 'mail' | 'mailbox';
 
 /**
- * `anonymous` counts by client prefix, `account` by account id. `logIn.account` counts by the address, whether it has an account or not.
- * `mailbox.account` counts by a keyed hash of the address. Only accounts mail recipients, so the `anonymous` rules of `mail` and `mailbox`
- * are unused.
+ * `anonymous` counts by client prefix, `account` by account id. But `logIn.account` counts by address, whether or not it has an account,
+ * and `mailbox.account` by a keyed hash of the address. Only accounts can email recipients, so the `anonymous` rules of `mail` and
+ * `mailbox` are unused.
  */
 export type LimitParty = 'anonymous' | 'account';
 
@@ -73,13 +73,13 @@ const hourSeconds = 3_600;
 const daySeconds = 86_400;
 const logIn: LimitRule = { limit: 10, windowSeconds: 600, burst: 10 };
 /**
- * Guesses at one address from any source. Attackers can use them up, so there are more than a person needs, plus one every 36 seconds for
- * the owner. NIST SP 800-63B-3 §5.2.2 allows 100; here they are per hour, so that no account stays locked out.
+ * Limits guesses at one address from any source. Attackers can use them up, so the limit exceeds what a person needs and lets the owner
+ * try every 36 seconds. NIST SP 800-63B-3 §5.2.2 allows 100; here the limit is per hour, so that no account is locked out for good.
  */
 const logInToAddress: LimitRule = { limit: 100, windowSeconds: hourSeconds, burst: 30 };
 const signUp: LimitRule = { limit: 10, windowSeconds: hourSeconds, burst: 10 };
 const mail: LimitRule = { limit: 50, windowSeconds: hourSeconds, burst: 50 };
-/** Many accounts together cannot flood a mailbox. */
+/** Keeps many accounts together from flooding a mailbox. */
 const mailbox: LimitRule = { limit: 20, windowSeconds: daySeconds, burst: 20 };
 
 export const builtInRateLimits: RateLimitTable = {
@@ -120,7 +120,7 @@ const rulesOver = (builtIn: RateLimitTable[LimitName]) => {
     .exactOptional();
 };
 
-/** Whatever the file omits keeps its built-in value. */
+/** Anything the file omits keeps its built-in value. */
 export const rateLimitsFile: z.ZodType<RateLimitTable> = fieldsOf(
   {
     create: rulesOver(builtInRateLimits.create),

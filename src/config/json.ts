@@ -1,6 +1,6 @@
 /**
- * Reads operators' JSON files, with a sentence for each wrong entry that names its path. Refuses unknown fields, because a typo must not
- * silently leave a default in place.
+ * Reads operators' JSON files, and reports each wrong entry in a sentence that names its path. Refuses unknown fields, because a typo must
+ * not silently leave a default in place.
  */
 import { z } from 'zod';
 import { readAs } from './text.ts';
@@ -8,9 +8,9 @@ import { readAs } from './text.ts';
 export type JsonReading<T> = { readonly value: T } | { readonly problems: readonly string[] };
 
 /**
- * In a schema's messages, `{at}` is the path of the wrong entry, `{key}` its last part and `{in}` the rest. A message without them follows
- * the path.
- * @param root names the whole file
+ * In a schema's messages, `{at}` is the path of the wrong entry, `{key}` its last part and `{in}` the rest. A message without these
+ * placeholders follows the path.
+ * @param root the name of the whole file
  */
 export function readJson<T>(file: Uint8Array | string, schema: z.ZodType<T>, root = 'it'): JsonReading<T> {
   const json = parseJson(file);
@@ -26,7 +26,7 @@ function parseJson(file: Uint8Array | string): unknown {
   try {
     return JSON.parse(readAs('document', file));
   } catch {
-    // The parser's message may quote the file.
+    // Drops the parser's message, which may quote the file.
     return undefined;
   }
 }
@@ -44,7 +44,7 @@ function placesOf(issue: z.core.$ZodIssue): Place[] {
   return issue.keys.map((key) => ({ path: [...path, key], message }));
 }
 
-/** Sorts in the order of the file. */
+/** Returns a key that sorts entries in file order. */
 function positionOf(path: Path, json: unknown): string {
   let node = json;
   const positions = path.map((part) => {
@@ -65,7 +65,7 @@ function sentenceAt({ path, message }: Place, root: string): string {
     .replace('{in}', () => pathText(path.slice(0, -1)) || root);
 }
 
-/** `links[0].url`, `domains["a.example"].name`. */
+/** Returns a path such as `links[0].url` or `domains["a.example"].name`. */
 function pathText(path: Path): string {
   const parts = path.map((part) => {
     if (typeof part === 'number') return `[${part}]`;

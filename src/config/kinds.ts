@@ -1,4 +1,4 @@
-/** Kinds of settings turn text into values of their final type. A kind returns a safe value or says what is allowed; it never repairs. */
+/** Each kind of setting turns text into a value of its final type: it returns a safe value or says what is allowed, and never repairs. */
 import { z } from 'zod';
 import type { Plans } from '../core/plans.ts';
 import { Sensitive } from '../core/sensitive.ts';
@@ -18,23 +18,23 @@ export type Parsed<T> =
 export interface Objections {
   /** Each directly follows the variable's name. */
   readonly objections: readonly string[];
-  /** Only a server refuses: commands do not need the value. */
+  /** Only servers refuse the value, because commands do not need it. */
   readonly isForServer: boolean;
 }
 
 export interface Kind<T> {
   /** Completes "it must be …". */
   readonly allowed: string;
-  /** Never printed; `<variable>_FILE` can name a file to read it from. */
+  /** Contains a secret, which is never printed; `<variable>_FILE` can name a file to read it from. */
   readonly isSecret: boolean;
   readonly form: TextForm;
-  /** @param text never empty: empty means not given */
+  /** @param text never empty: an empty variable counts as unset */
   parse(text: string, readText: ReadText): Parsed<T>;
-  /** @param text the value's source; `null` for a default */
+  /** @param text the value's text; `null` for a default */
   show(value: T, text: string | null): string;
 }
 
-/** Replaces "it must be …". */
+/** A message that replaces "it must be …". */
 export class Complaint {
   readonly params: { readonly problem: string } | Objections;
   constructor(params: Complaint['params']) {
@@ -42,7 +42,7 @@ export class Complaint {
   }
 }
 
-/** A schema from a parser; `undefined` means not allowed. */
+/** Makes a schema from a parser; `undefined` means not allowed. */
 export function readBy<T>(parse: (text: string) => T | Complaint | undefined): z.ZodType<T, string> {
   return z.string().transform((text, context): T => {
     const value = parse(text);
@@ -129,7 +129,7 @@ function showByteSize(bytes: number): string {
   return `${bytes / size}${unit}`;
 }
 
-/** In bytes; `null`: no limit. */
+/** In bytes; `null` means no limit. */
 export const byteLimit: Kind<number | null> = kind(
   'a size in MB, MiB, GB, GiB, TB or TiB, such as 500MB or 10GiB, or "none"',
   readBy((text) => (text === 'none' ? null : parseByteSize(text))),
@@ -146,7 +146,7 @@ export const sensitiveText = { ...sensitive('text', z.string()), form: 'value' }
 
 const addressForm = /^[^\s<>@,;:"]+@[^\s<>@,;:"]+$/;
 
-/** RFC 5322 addr-spec in its usual form, alone or after a name. `mail/` checks it fully. */
+/** An RFC 5322 addr-spec in its usual form, alone or after a name. `mail/` checks it in full. */
 export const mailSender = kind(
   'an address such as mayfly@example.org or "Mayfly <mayfly@example.org>"',
   z
@@ -238,7 +238,7 @@ export const rateLimits: Kind<RateLimitTable | 'off'> = {
   show: (_, text) => text ?? 'on',
 };
 
-/** An ISO 8601 date, as Unix seconds of its start in UTC. */
+/** An ISO 8601 date, as the Unix time at which it starts in UTC. */
 export const day: Kind<number> = kind(
   'a day such as 2027-01-31',
   z.iso.date().transform((text) => Date.parse(`${text}T00:00:00Z`) / 1_000),

@@ -1,4 +1,4 @@
-/** Optimal string alignment: insertions, deletions, replacements and swaps of neighbours. */
+/** Optimal string alignment distance: insertions, deletions, replacements and swaps of neighbours. */
 function distance(from: string, to: string): number {
   let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
@@ -16,9 +16,9 @@ function distance(from: string, to: string): number {
   return row[to.length] ?? 0;
 }
 
-/** For "Did you mean …?"; `null` if no word is within a third of the length. */
+/** Returns the word for "Did you mean …?", or `null` if none is within a third of the length. */
 export function nearestWord(word: string, known: readonly string[]): string | null {
-  // No known word is this long, and comparing stays cheap.
+  // No known word is this long; the limit keeps comparisons cheap.
   if (word.length > 60) return null;
   const ranked = known
     .map((candidate) => ({ candidate, edits: distance(word, candidate) }))

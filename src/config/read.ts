@@ -1,8 +1,8 @@
 /**
  * Reads and checks the whole environment before anything starts; nothing else reads `process.env`.
  *
- * An invalid or unknown setting stops the start with a sentence that names the variable, the problem and what is allowed. Nothing silently
- * falls back to a default, and no sentence contains a secret (P18).
+ * An invalid or unknown setting prevents startup, with a message that names the variable, the problem and what is allowed. Nothing silently
+ * falls back to a default, and no message contains a secret (P18).
  */
 import { readFileSync } from 'node:fs';
 import { conflictsBetween } from './conflicts.ts';
@@ -17,13 +17,13 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Stops a server, but not a command. */
 export interface ServerFault {
   readonly setting: SettingName;
-  /** The variable it came from; `null` if only the combination of settings is wrong. */
+  /** The variable that set the value; `null` if only the combination of settings is wrong. */
   readonly source: string | null;
   readonly sentence: string;
 }
 
 export interface Settings extends SettingValues {
-  /** Settings that are not left at their default. */
+  /** Settings that the environment sets. */
   readonly given: ReadonlySet<SettingName>;
   readonly serverFaults: readonly ServerFault[];
   /** Variables that look like settings but describe a Kubernetes Service named mayfly. */
@@ -40,10 +40,10 @@ export interface SettingEntry {
 }
 
 export interface EffectiveSetting extends SettingEntry {
-  /** Never a secret; `null` if a server refuses it. */
+  /** Never a secret; `null` if a server would refuse it. */
   readonly value: string | null;
   readonly given: boolean;
-  /** The variable it came from, such as `MAYFLY_TOKEN_FILE`; `null` for a default. */
+  /** The variable that set the value, such as `MAYFLY_TOKEN_FILE`; `null` for a default. */
   readonly source: string | null;
 }
 
@@ -65,7 +65,7 @@ export function processEnvironment(): Environment {
   return process.env;
 }
 
-/** Whether systemd started this process itself, not an ancestor. */
+/** Returns whether systemd started this process itself, not an ancestor. */
 export function isStartedBySystemd(): boolean {
   return process.env.SYSTEMD_EXEC_PID === String(process.pid);
 }
@@ -77,8 +77,8 @@ export function parseServerAddress(text: string): { readonly value: string } | {
 }
 
 /**
- * Variables that Kubernetes sets in pods for a Service named mayfly or mayfly-…, and Docker for a `--link` to such a container. Values
- * matter too, because a Service named mayfly-internal sets MAYFLY_INTERNAL_PORT, which is also a setting.
+ * Variables that Kubernetes sets in pods for a Service named mayfly or mayfly-…, and that Docker sets for a `--link` to such a container.
+ * Matches values too, because a Service named mayfly-internal sets MAYFLY_INTERNAL_PORT, which is also a setting.
  *
  * Source: https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables and
  * https://docs.docker.com/engine/network/links/#environment-variables
@@ -87,7 +87,7 @@ const serviceLink =
   /^MAYFLY_(?:\w+_)?(?:PORT=(?:tcp|udp|sctp):|PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?=|SERVICE_HOST=|SERVICE_PORT(?:_\w+)?=|NAME=\/[^/]+\/[^/]+$)/;
 
 function serviceLinksIn(env: Environment): string[] {
-  // Docker copies the linked container's variables. They count only if its name is set, because nothing else marks them.
+  // Docker also copies the linked container's variables. They count only if its `_NAME` is set, because nothing else marks them.
   const isLink = (name: string) => serviceLink.test(`${name}=${env[name]}`);
   const alias = (name: string) => /^(MAYFLY\w*?)_ENV_/.exec(name)?.[1];
   return Object.keys(env).filter((name) => isLink(name) || isLink(`${alias(name)}_NAME`));
@@ -113,7 +113,7 @@ type Found = { readonly text: string; readonly source: string } | { readonly ref
 
 function findText({ env: name, kind }: Definition<unknown>, env: Environment, readText: ReadText): Found {
   const given = env[name] ?? '';
-  // Only blanks: a mistake rather than an empty variable.
+  // Blanks alone are a mistake, not an empty variable.
   const direct = readAs(kind.form, given) || given;
   const file = kind.isSecret ? env[`${name}_FILE`] : undefined;
   if (file === undefined || file === '') return direct === '' ? null : { text: direct, source: name };

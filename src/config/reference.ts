@@ -60,7 +60,7 @@ a file with its name and media type. Times are in seconds. \`maxDomains\` limits
 For moving from the existing service, \`deploy/plans.upstream.json\` has its largest values (proxies.md).
 `;
 
-/** The built-in limits as JSON, one rule per line. */
+/** Returns the built-in limits as JSON, one rule per line. */
 function limitsTable(): string {
   const rule = ({ limit, windowSeconds, burst }: LimitRule) =>
     `{ "limit": ${limit}, "windowSeconds": ${windowSeconds}, "burst": ${burst} }`;

@@ -1,4 +1,4 @@
-/** Every setting: its sentence, kind, default and variable. */
+/** Every setting: its variable, description, kind and default. */
 import { join } from 'node:path';
 import type { Region, RegionLabel } from '../core/keys.ts';
 import { isLoopbackHost, isLoopbackUrl } from '../core/links.ts';
@@ -45,18 +45,18 @@ export function regionAddress(region: RegionLabel | null, all: readonly Region[]
   return all.find(({ label }) => label === region)?.baseUrl ?? null;
 }
 
-/** Mail needs a domain after the @. Trial installations have none, for which RFC 2606 reserves `.invalid`. */
+/** Mail needs a domain after the @. Trial installations have none, so they use `.invalid`, reserved by RFC 2606. */
 function defaultSender(siteUrl: string): string {
   return `mayfly@${nameOnInternet(siteUrl) ?? 'mayfly.invalid'}`;
 }
 
-/** `null` for IP addresses, names without a dot, and localhost. */
+/** Returns `null` for IP addresses, names without a dot, and localhost. */
 function nameOnInternet(siteUrl: string): string | null {
   const { hostname } = new URL(siteUrl);
   return /^(?:[a-z0-9-]+\.)+(?!localhost$)[a-z][a-z0-9-]*$/.test(hostname) ? hostname : null;
 }
 
-/** A trial: other machines can neither connect nor follow links. */
+/** Recognises a trial: other machines can neither connect nor follow links. */
 export function isForThisMachineAlone({ host, baseUrl: url }: Pick<Others, 'host' | 'baseUrl'>): boolean {
   return isLoopbackHost(host.toLowerCase()) && isLoopbackUrl(url);
 }

@@ -1,21 +1,21 @@
 /**
  * The store's address: the embedded database or a PostgreSQL server.
  *
- * Addresses contain passwords, so they are shown without them, and no message quotes the input. Connections to other machines use TLS with
- * a valid certificate unless the address says otherwise.
+ * An address may contain a password, so it is shown without one, and no message quotes the input. Connections to other machines use TLS
+ * with a valid certificate unless the address says otherwise.
  */
 import { isLoopbackHost } from '../core/links.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import type { Kind, Parsed, ReadText } from './kinds.ts';
 import { readAs, whyUnread } from './text.ts';
 
-/** In PEM. */
+/** Certificates and keys, in PEM. */
 export interface StoreTls {
   /** Whether the server's certificate must be valid for its name. */
   readonly isVerified: boolean;
-  /** `null`: the system's CAs. */
+  /** `null` for the system's CAs. */
   readonly ca: string | null;
-  /** This node's client certificate; both or neither. */
+  /** This node's client certificate and its key: both or neither. */
   readonly cert: string | null;
   readonly key: Sensitive<string> | null;
 }
@@ -23,10 +23,10 @@ export interface StoreTls {
 export interface PostgresServer {
   /** For the driver, with the password. */
   readonly url: Sensitive<string>;
-  /** Without the password. */
+  /** For display, without the password. */
   readonly shown: string;
   readonly isLocal: boolean;
-  /** `null`: not encrypted. */
+  /** `null` if not encrypted. */
   readonly tls: StoreTls | null;
 }
 
@@ -37,7 +37,7 @@ const parameters = ['host', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey'] as co
 type Parameter = (typeof parameters)[number];
 type Given = Readonly<Partial<Record<Parameter, string>>>;
 
-/** Follows the variable's name, says what to do, and never quotes the address. */
+/** Its message follows the variable's name, says what to do, and never quotes the address. */
 class Objection extends Error {}
 
 function givenIn({ searchParams }: URL): Given {
@@ -57,7 +57,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Stands for the missing host of `postgres://user@/database?host=…`, which the URL standard allows only without a user. */
+/** A placeholder for the missing host of `postgres://user@/database?host=…`, which the URL standard allows only without a user. */
 const noHost = '-';
 
 function hostOf(url: URL, { host }: Given): string {
@@ -86,8 +86,8 @@ function readPem(what: Parameter, path: string | undefined, readText: ReadText):
 const modes = ['verify-full', 'verify-ca', 'require', 'no-verify', 'disable'];
 
 /**
- * `require` and `verify-ca` verify the name too, as in node-postgres: libpq's `require` trusts any server. `prefer` is not allowed, because
- * an attacker on the network path could then turn TLS off.
+ * `require` and `verify-ca` also verify the name, as in node-postgres; libpq's `require` trusts any server. `prefer` is not allowed,
+ * because an attacker on the network path could then turn TLS off.
  */
 function tlsOf(given: Given, isLocal: boolean, readText: ReadText): StoreTls | null {
   const { sslmode = isLocal && given.sslrootcert === undefined ? 'disable' : 'verify-full' } = given;

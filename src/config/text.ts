@@ -6,7 +6,7 @@ const mark = /^\uFEFF/;
 const forms = {
   /** Byte for byte. */
   exact: (text: string) => text,
-  /** A value or passphrase: drops the line break that `echo` adds to one line, but not the one that a private key needs. */
+  /** A value or passphrase: drops the line break that `echo` adds to a single line, but keeps the one that a private key needs. */
   value: (text: string) => text.replace(mark, '').replace(/^([^\n]*?)\r?\n$/, '$1'),
   /** A key, link, token or address: drops everything around it. */
   word: (text: string) => text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, ''),
