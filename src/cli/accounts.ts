@@ -2,7 +2,7 @@
  * Operators' commands for accounts and their API tokens.
  *
  * They open the store directly, so they need the data folder but no credentials, and work while the server runs. A token is printed only
- * when it is created, and read from standard input or a file, never from an argument (P18).
+ * when it is created, and is read from standard input or a file, never from an argument (P18).
  */
 import type { Settings } from '../config/read.ts';
 import {
@@ -48,7 +48,7 @@ function parsePlan(text: string): PlanName {
   return plan;
 }
 
-/** Prints only the link on standard output, so that it can be piped into `mayfly share`; everything else on standard error. */
+/** Prints only the link on standard output, so that it can be piped into `mayfly share`; the rest goes to standard error. */
 export function printAccountLink(
   world: World,
   input: Input,
@@ -146,7 +146,7 @@ export const accountCommands: readonly Command<OperatorWorld>[] = [
 ];
 
 const secondsInDay = 86_400;
-/** A century: more is a typo. */
+/** A century; anything longer is a typo. */
 const maxDays = 36_525;
 const maxNameLength = 100;
 
@@ -157,7 +157,7 @@ function parseDays(text: string): number {
 }
 
 function parseName(text: string): string {
-  // Control characters would let a name rewrite the terminal that lists it.
+  // Control characters would let a name tamper with the terminal that lists it.
   if (text === '' || text.length > maxNameLength || /\p{Cc}/u.test(text)) {
     throw new UsageError(`--name takes 1 to ${maxNameLength} printable characters.`);
   }
@@ -166,7 +166,7 @@ function parseName(text: string): string {
 
 const listOfScopes = tokenScopes.join(', ');
 
-/** In the order of `tokenScopes`, without duplicates. */
+/** Returns the scopes in the order of `tokenScopes`, without duplicates. */
 export function parseScopes(text: string): readonly TokenScope[] {
   const asked = text.split(',').map((word) => word.trim());
   const known = tokenScopes.filter((scope) => asked.includes(scope));
@@ -203,7 +203,7 @@ async function runTokenCreate(input: Input, world: OperatorWorld): Promise<ExitC
     const token = made.token.expose();
     const { name, scopes } = wanted;
     const username = usernameOf(wanted.email);
-    // With --json too: the server refuses the token like a wrong one.
+    // With --json too, because the server refuses the token like a wrong one.
     if (await isLocked(accounts, username)) world.terminal.err(lockedWords(username));
     say(world, input, wordsOfNew(tokenId, scopes, canListEarlier));
     const json = { username, token, token_id: tokenId, name, scopes, can_list_earlier: canListEarlier };

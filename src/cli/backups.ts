@@ -1,8 +1,8 @@
 /**
  * `mayfly backup`, `mayfly restore` and `mayfly store accept-restore`.
  *
- * A restored store opens no secret that was unread in the backup, because it may have been opened since. The operator sees what that means
- * and confirms before anything is written.
+ * A restored store opens no secret that was unread in the backup, because it may have been opened since. Before anything is written, the
+ * operator sees what that means and must confirm.
  */
 import type { BackupFacts } from '../core/store-copies.ts';
 import {
@@ -19,7 +19,7 @@ import { plural, timeOf } from './terminal.ts';
 
 const mebibyte = 2 ** 20;
 
-/** Stops at 90 %: the command's result is the rest, and a small backup prints no progress. */
+/** Stops at 90 %, because the command's result covers the rest. A small backup prints no progress. */
 const progressOf = (input: Input, world: World) =>
   perTenth(9, (bytes) => `${Math.ceil(bytes / mebibyte)} MiB`, input, world);
 

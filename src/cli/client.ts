@@ -1,8 +1,8 @@
 /**
- * What the commands for people share: choosing the server, asking for texts, and errors as sentences.
+ * What the commands for people share: choosing the server, prompting for input, and turning errors into sentences.
  *
- * Credentials from the settings go to the configured server, or without one to the server that this call names; a login's credentials
- * go only to its own server. None go to the server that a link names.
+ * Credentials from the settings go to the configured server or, without one, to the server that this call names; a login's
+ * credentials go only to its own server. A link cannot send them anywhere else.
  */
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -79,7 +79,7 @@ export function parseTtl(text: string, name: string): number {
   return Number(digits) * factor;
 }
 
-/** The server that `--server` names, if any. */
+/** Returns the server that `--server` names, or `null`. */
 export async function namedServer(input: Input, world: PeopleWorld): Promise<string | null> {
   const text = input.texts.server;
   if (text === undefined) return null;
@@ -89,11 +89,11 @@ export async function namedServer(input: Input, world: PeopleWorld): Promise<str
 }
 
 /**
- * The server that npm fetched this package from, if any. npm records every package's address in a hidden lock file next to it, except
- * with `--global`.
+ * Returns the server that npm fetched this package from, or `null`. Except with `--global`, npm records every package's address in a
+ * hidden lock file next to it.
  *
  * Source: https://docs.npmjs.com/cli/v11/configuring-npm/package-lock-json#hidden-lockfiles
- * @param folder the package's, if this is a package
+ * @param folder the package's folder, if this runs from a package
  */
 export async function fetchedFrom(folder: string): Promise<string | null> {
   try {
@@ -113,7 +113,7 @@ export interface Caller {
 
 interface Choice {
   readonly server: string;
-  /** `null`: anonymous. */
+  /** `null` if anonymous. */
   readonly caller: Caller | null;
 }
 
@@ -124,14 +124,14 @@ export async function openLoginsOrRefuse(world: PeopleWorld): Promise<Logins> {
   throw new Refusal('logins_unusable', opened.problem);
 }
 
-/** `null`: this user cannot have logins. @throws Refusal when they cannot be read */
+/** Returns `null` if this user cannot have logins. @throws Refusal if they cannot be read */
 async function loginsIfAny(world: PeopleWorld): Promise<Logins | null> {
   const opened = await world.openLogins();
   if (opened.outcome === 'refused') throw new Refusal('logins_unusable', opened.problem);
   return opened.outcome === 'open' ? opened.logins : null;
 }
 
-/** @throws Refusal when a login's token is unavailable: continuing without it would change who calls */
+/** @throws Refusal if a login's token is unavailable, because without it the call would be anonymous */
 async function loginAt(server: string, logins: Logins): Promise<Caller | null> {
   const login = logins.all.find((each) => each.server === server);
   if (login === undefined) return null;
@@ -144,7 +144,8 @@ async function loginAt(server: string, logins: Logins): Promise<Caller | null> {
 }
 
 /**
- * Settings win over logins. Without a named or configured server, uses the one that the command was fetched from, or the latest login's.
+ * Settings win over logins. Without a named or configured server, uses the server that the command was fetched from, or else the latest
+ * login's.
  * @param link the link to open, if any
  */
 export async function chooseCaller(
@@ -161,7 +162,7 @@ export async function chooseCaller(
   const logins = own === null ? await loginsIfAny(world) : null;
   const usual = isConfigured ? null : ((await world.fetchedFrom()) ?? logins?.all.at(-1)?.server);
   const chosen = named ?? usual ?? settings.server;
-  // A chosen server wins over the link's, because share domains point to it too.
+  // A named or configured server wins over the link's, because share domains point to it too.
   const linked = named !== null || isConfigured || link === null ? null : (parseLink(link)?.server ?? null);
   const server = linked ?? chosen;
   if (own === null) return { server, caller: logins === null ? null : await loginAt(server, logins) };
@@ -202,7 +203,7 @@ function credentialsOf(caller: Caller | null): Pick<ClientOptions, 'credentials'
   return { credentials: { username: caller.username, token: caller.token.expose() } };
 }
 
-/** @throws Refusal when the server refuses */
+/** @throws Refusal if the server refuses */
 export async function withClient(
   input: Input,
   world: PeopleWorld,
@@ -236,7 +237,7 @@ const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
 };
 
-/** Uses only the error's code, because its message holds the request's address, and so a key (P18). */
+/** Uses only the error's code, because its message contains the request's address, and with it a key (P18). */
 export function unreachableSentence(server: string, fault: unknown): string {
   const code = typeof fault === 'object' && fault !== null && 'code' in fault ? String(fault.code) : '';
   const reason = Object.hasOwn(reasons, code) ? `: ${reasons[code]}` : '';
@@ -245,7 +246,7 @@ export function unreachableSentence(server: string, fault: unknown): string {
 
 type Chosen = Omit<ChosenClient, 'client'>;
 
-/** An unknown key may be of the other kind or from another server, so the secret need not be gone. */
+/** An unknown key may be of the other kind or from another server, so the secret may still exist. */
 function unknownSentence({ hint }: MayflyError, { server, isAnonymous, target }: Chosen): string {
   if (hint !== null) return `There is no such secret at ${server}. ${hint}.`;
   const { kind, key, server: own } = target ?? { kind: 'secret', key: '', server };
@@ -268,7 +269,7 @@ export function sentenceOf(error: MayflyError, chosen: Chosen): string {
     return 'The link is incomplete: the 22 characters after # are missing or damaged. The secret was not opened.';
   if (error.code === 'not_sealed')
     return `This is the link of an end-to-end secret, but ${server} says its secret is a plain one. Nothing was read.`;
-  // The limit applies to the request's body; base64 and the other fields take a third of it.
+  // The limit applies to the request's body; base64 and the other fields take up a third of it.
   if (error.code === 'too_large' && /^the body /i.test(error.message)) {
     const kilobytes = Math.floor((error.limitBytes ?? 0) / 15_000) * 10;
     return `Too large: ${server} accepts about ${kilobytes} kB end to end${isAnonymous ? ' without an account' : ''}.`;
@@ -288,7 +289,7 @@ export function sentenceOf(error: MayflyError, chosen: Chosen): string {
   return serverSentence(error);
 }
 
-/** The server's message; a known retry time replaces its own "please try again later". */
+/** Returns the server's message; a known retry time replaces "please try again later". */
 function serverSentence({ code, message, retryAfterSeconds }: MayflyError): string {
   const ended = (text: string) => `${text}${/[.!?]$/.test(text) ? '' : '.'}`;
   // Only the creator can lift this lock, so waiting does not help.
@@ -307,7 +308,7 @@ async function askPassphrase(world: World): Promise<string> {
   return answer;
 }
 
-/** Tries prompt, file and setting, in this order. */
+/** Tries the prompt, the file and the setting, in this order. */
 export async function readPassphrase(input: Input, world: World): Promise<string | undefined> {
   if (input.flags.has('passphrase')) return askPassphrase(world);
   const source = input.texts['passphrase-file'];

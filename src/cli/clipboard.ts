@@ -1,6 +1,6 @@
 /**
  * Copies with the system's clipboard program, which gets the text on standard input, never as an argument (P18). Without one, uses the
- * terminal's clipboard (OSC 52), which also works over SSH but never confirms.
+ * terminal's clipboard (OSC 52), which also works over SSH but never confirms a copy.
  */
 import { spawn } from 'node:child_process';
 import type { Environment } from './programs.ts';
@@ -33,10 +33,10 @@ const x11: readonly ClipboardProgram[] = [
 
 const isGiven = (text: string | undefined): boolean => text !== undefined && text !== '';
 
-/** Best first. */
+/** Returns the programs to try, best first. */
 function clipboardPrograms(environment: Environment, platform: string): readonly ClipboardProgram[] {
   const { SSH_CONNECTION, SSH_TTY, WAYLAND_DISPLAY, DISPLAY, WSL_DISTRO_NAME } = environment;
-  // Over SSH they would reach the clipboard of the wrong machine.
+  // Over SSH, these programs would reach the wrong machine's clipboard.
   if (isGiven(SSH_CONNECTION) || isGiven(SSH_TTY)) return [];
   if (platform === 'darwin') return [{ name: 'pbcopy', args: [] }];
   if (platform === 'win32' || isGiven(WSL_DISTRO_NAME)) return [windows];
@@ -51,7 +51,7 @@ function give(
 ): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const signal = AbortSignal.timeout(limitMs);
-  // Ignores its output: X11 programs stay in the background to serve the selection, and would keep the pipes open.
+  // Ignores all output, because X11 programs stay in the background to serve the selection and would keep the pipes open.
   const child = spawn(file, [...args], {
     stdio: ['pipe', 'ignore', 'ignore'],
     env: { ...environment },

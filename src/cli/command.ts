@@ -23,14 +23,14 @@ export interface OptionUsage {
   readonly type: 'string' | 'boolean';
   /** Placeholder for the value, such as `SECONDS`; absent for a boolean. */
   readonly value?: string;
-  /** `q` for `-q`. */
+  /** Such as `q` for `-q`. */
   readonly short?: string;
   readonly isRepeatable?: true;
-  /** Tells a value that may begin with a hyphen from an option. */
+  /** Distinguishes a value that begins with a hyphen from an option. */
   readonly form?: RegExp;
   /** What to do instead of passing a value to an option that takes none. */
   readonly instead?: string;
-  /** Every allowed value; absent where any is allowed. */
+  /** Every allowed value; absent if any value is allowed. */
   readonly choices?: readonly string[];
   /** Takes several `choices`, separated by commas. */
   readonly isList?: true;
@@ -50,13 +50,13 @@ export interface Input {
   readonly rest: readonly string[];
 }
 
-/** Without a type argument: any command, which can be described but not run. */
+/** Without a type argument, any command: it can be described but not run. */
 export interface Command<in Touched extends World = never> {
-  /** `['account', 'create']`. */
+  /** Such as `['account', 'create']`. */
   readonly path: readonly string[];
   /** One line. */
   readonly summary: string;
-  /** `['EMAIL']`, or `['[LINK]']` when optional; absent for none. */
+  /** Such as `['EMAIL']`, or `['[LINK]']` if optional; absent for none. */
   readonly args?: readonly string[];
   /** What must follow `--` and is not parsed, such as `COMMAND [ARGS]`. */
   readonly rest?: string;
@@ -74,7 +74,7 @@ export interface Command<in Touched extends World = never> {
 /** Commands by heading. */
 export type Sections<Touched extends World = never> = Readonly<Record<string, readonly Command<Touched>[]>>;
 
-/** An e-mail address, which may begin with a hyphen (RFC 5321 §4.1.2). No option has an @ before its =. */
+/** An email address, which may begin with a hyphen (RFC 5321 §4.1.2). No option has an @ before its =. */
 export const addressForm = /^[^\s=@]+@[^\s=@]+$/;
 
 export const commonOptions: Readonly<Record<string, OptionUsage>> = {
@@ -90,12 +90,12 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Thrown where the settings are wrong, with a sentence for each: exit code 2. */
+/** Thrown for invalid settings, with a sentence for each: exit code 2. */
 export class SettingsRefused extends Error {
   override readonly name = 'SettingsRefused';
 }
 
-/** Thrown by a command that cannot go on: exit code 1, and `code` with `--json`. */
+/** Thrown by a command that cannot continue: exit code 1, and `code` with `--json`. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: string;
@@ -106,7 +106,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Prints a result as JSON if asked for, else as lines. */
+/** Prints a result as JSON with `--json`, otherwise as lines. */
 export function printResult(
   { terminal }: World,
   { json: isJson }: Input,
@@ -123,7 +123,7 @@ export function say({ terminal }: World, { json }: Input, message: string): void
   if (!json) terminal.err(`${message}\n`);
 }
 
-/** Prints JSON if asked for, else only a message. */
+/** Prints JSON with `--json`, otherwise only a message. */
 export function printDone(world: World, input: Input, json: unknown, message: string): ExitCode {
   say(world, input, message);
   return printResult(world, input, json, []);
@@ -139,7 +139,7 @@ export async function readSettings(world: World): Promise<Settings> {
 /**
  * Reads a text that is too private for an argument.
  * @param source a path, or `-` for standard input
- * @throws UsageError when it is not UTF-8 or the file cannot be read
+ * @throws UsageError if the text is not UTF-8 or the file cannot be read
  */
 export async function readTextFrom(source: string, form: TextForm, world: World): Promise<string> {
   try {

@@ -1,18 +1,18 @@
 /**
  * Completion scripts for bash, zsh and fish: commands, options and values from closed sets.
  *
- * They are self-contained, start nothing and evaluate nothing that was typed: it may be the secret (P18).
+ * They are self-contained, start no program, and evaluate nothing that was typed, because it may be the secret (P18).
  */
 import { type Command, commonOptions, type OptionUsage } from './command.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type ShellName = (typeof shells)[number];
 
-/** A command, or the first words of several. */
+/** A command, or the first words that several share. */
 interface Node {
-  /** `account token`; empty for `mayfly` itself. */
+  /** Such as `account token`; empty for `mayfly` itself. */
   readonly path: string;
-  /** The words that may follow, with a description each. */
+  /** The words that may follow, each with a description. */
   readonly next: ReadonlyMap<string, string>;
   readonly command: Command | null;
 }
@@ -42,7 +42,7 @@ function flagsOf(name: string, { short }: OptionUsage): readonly string[] {
   return [`--${name}`, ...(short === undefined ? [] : [`-${short}`])];
 }
 
-/** Arguments with closed sets, by index. */
+/** Returns the closed sets of argument values, by index. */
 function argChoicesOf({
   args = [],
   choices = {},
@@ -53,7 +53,7 @@ function argChoicesOf({
   });
 }
 
-/** Indexes of the arguments that are files. */
+/** Returns the indexes of the arguments that are files. */
 function fileArgsOf({ args = [] }: Command): readonly number[] {
   return args.flatMap((arg, index) => (/^\[?FILE\]?$/.test(arg) ? [index] : []));
 }
@@ -62,7 +62,7 @@ const isFile = ({ value }: OptionUsage): boolean => value === 'FILE';
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Alternatives of a `case`, or a pattern that matches nothing. */
+/** Returns the alternatives of a `case`, or a pattern that matches nothing. */
 const anyOf = (patterns: readonly string[]): string =>
   patterns.length === 0 ? "''" : patterns.map(quoted).join(' | ');
 
@@ -104,7 +104,7 @@ function tablesOf(nodes: readonly Node[]): Tables {
   };
 }
 
-/** Shared by bash and zsh: finds the cursor, as `typed` (the command) and `place` (within it). */
+/** Locates the cursor in bash and zsh: `typed` is the command, `place` the position within it. */
 function findPlace({ paths, valued }: Tables, words: string, first: number, cursor: string): string {
   return `\
   local typed='' place='' known=1 count=0 skip=0 word i
@@ -175,7 +175,7 @@ complete -F _mayfly mayfly
 `;
 }
 
-/** A word with a description, for `_describe`. */
+/** Joins a word and its description for `_describe`. */
 const described = (word: string, words: string): string => quoted(`${word.replaceAll(':', '\\:')}:${words}`);
 
 function zshScript(nodes: readonly Node[]): string {
@@ -213,7 +213,7 @@ if [[ $funcstack[1] == _mayfly ]]; then _mayfly "$@"; else compdef _mayfly mayfl
 `;
 }
 
-/** In fish, quotes and backslashes are escaped inside quotes. */
+/** Inside quotes, fish needs quotes and backslashes escaped. */
 const fishQuoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 function fishValues({ value, choices, isList }: OptionUsage): string {

@@ -1,4 +1,4 @@
-/** `mayfly config` prints the settings in effect, with `--explain` also their documentation, but never a secret. */
+/** `mayfly config` prints the settings in effect and, with `--explain`, their documentation, but never a secret. */
 import { nearestWord } from '../config/nearest.ts';
 import type { ConfigReading, EffectiveSetting, SettingEntry } from '../config/read.ts';
 import { wrapWords } from '../ops/wrap.ts';
@@ -62,7 +62,7 @@ function jsonOf({ meaning, allowed, defaultText, isSecret, value, given, source 
   return { ...effect, meaning, allowed, default: defaultText, secret: isSecret };
 }
 
-/** Prints what would stop a server. */
+/** Prints what would keep a server from starting. */
 async function judge(world: OperatorWorld, reading: ConfigReading): Promise<ExitCode> {
   const problems =
     reading.outcome === 'read' ? await world.settingProblems(reading.settings) : reading.refusals;
@@ -70,7 +70,7 @@ async function judge(world: OperatorWorld, reading: ConfigReading): Promise<Exit
   return problems.length === 0 ? 0 : 2;
 }
 
-/** Works with invalid settings too, because that is when it is needed. */
+/** Also works with invalid settings, because that is when people need it. */
 function explain(world: World, input: Input, reading: ConfigReading): void {
   const all: readonly Explained[] = reading.outcome === 'read' ? reading.effective : reading.entries;
   const settings = selected(all, input);

@@ -20,7 +20,7 @@ import {
 import { type OperatorWorld, unknownAccount, withAccount } from './operator.ts';
 import { timeOf } from './terminal.ts';
 
-/** Normalises a domain; a single label is not one. */
+/** Normalises a domain; refuses a single label. */
 export function parseDomain(text: string): string {
   const name = toAsciiName(text);
   if (typeof name === 'string' && name.includes('.')) return name;
@@ -29,7 +29,7 @@ export function parseDomain(text: string): string {
   );
 }
 
-/** No limit: the operator decides, not the plan. */
+/** Effectively unlimited: the operator decides, not the plan. */
 const anyNumber = 1_000_000;
 
 async function runAdd(input: Input, world: OperatorWorld): Promise<ExitCode> {

@@ -1,8 +1,8 @@
 /**
- * `NAME=value` lines (an environment file) and `NAME=LINK` lines.
+ * Reads `NAME=value` lines (an environment file) and `NAME=LINK` lines.
  *
- * Programs disagree on quotes, comments and `$` in such files. Whatever they read differently is refused, and nothing is expanded. A
- * refusal names the line's number but never its text, which may be the secret (P18).
+ * Programs disagree on quotes, comments and `$` in such files. Anything they read differently is refused, and nothing is expanded. A
+ * refusal gives the line's number but never its text, which may be the secret (P18).
  */
 
 export interface Line {
@@ -19,7 +19,7 @@ export function contentLines(text: string): Line[] {
 export const nameRule = 'NAME consists of letters, digits and _, and does not begin with a digit';
 const assignmentForm = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s;
 
-/** Splits at the first `=`; `null` if there is no valid name. */
+/** Splits at the first `=`; returns `null` if no valid name precedes it. */
 export function splitAssignment(text: string): readonly [name: string, rest: string] | null {
   const [, name, rest] = assignmentForm.exec(text) ?? [];
   return name === undefined || rest === undefined ? null : [name, rest];
@@ -59,7 +59,7 @@ function parseValue(text: string): ParsedValue {
 }
 
 function parseLine(text: string): Assignment | { readonly problem: string } {
-  // Tabs are text. Other control characters hint at another encoding or cannot be in an environment.
+  // Tabs are text. Other control characters suggest another encoding or cannot appear in an environment.
   if (/[^\P{Cc}\t]/u.test(text)) return { problem: 'it contains a control character' };
   const split = splitAssignment(text.replace(/^export +/, ''));
   if (split === null) return { problem: `it is not NAME=value; ${nameRule}` };
@@ -84,8 +84,8 @@ export function parseEnvFile(text: string): EnvFileOutcome {
 }
 
 /**
- * A server allows three requests for each of these (status, passphrase, reveal) without a pause, and their values fit into a program's
- * environment.
+ * Few enough that a server allows three requests for each (status, passphrase, reveal) without a pause, and the values fit into a
+ * program's environment.
  */
 export const maxVariables = 40;
 

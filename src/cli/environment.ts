@@ -1,9 +1,9 @@
 /**
- * `mayfly run`: a program with secrets in its environment, and nowhere else.
+ * `mayfly run` puts secrets into a program's environment, and nowhere else.
  *
- * A reveal cannot be undone, so everything else is checked first: names, links, the program, that every secret is still unread, and every
- * passphrase that the server can check. It cannot check an end-to-end secret's, so those secrets are opened first. Values appear in no
- * message, argument or file, nor in this process's environment (P18).
+ * A reveal cannot be undone, so everything else is checked first: names, links, the program, whether every secret is still unread, and
+ * every passphrase that the server can check. It cannot check the passphrase of an end-to-end secret, so those secrets are opened first.
+ * Values appear in no message, argument or file, nor in this process's environment (P18).
  */
 import { MayflyError, parseLink, type Revealed } from '../../sdk/mayfly.ts';
 import { readAs } from '../config/text.ts';
@@ -26,7 +26,7 @@ interface NamedLink {
   readonly name: string;
   readonly link: string;
   readonly key: string;
-  /** The link has a fragment, which opens an end-to-end secret. */
+  /** Whether the link has a fragment, which opens an end-to-end secret. */
   readonly isWhole: boolean;
 }
 
@@ -66,7 +66,7 @@ function parseEntry(
   return { name, link, key: parsed.key, isWhole: parsed.fragment !== null };
 }
 
-/** @throws UsageError with a line for each wrong entry */
+/** @throws UsageError with a line for each wrong entry, up to ten */
 function parseEntries(entries: readonly Entry[]): NamedLink[] {
   const links: NamedLink[] = [];
   const problems: string[] = [];
@@ -81,7 +81,7 @@ function parseEntries(entries: readonly Entry[]): NamedLink[] {
   return links;
 }
 
-/** Loaders, shells and runtimes find code by these variables, so the link's creator would choose what runs. */
+/** Loaders, shells and runtimes find code through these variables, so the link's creator could choose what runs. */
 const codeNames =
   /^(?:LD_.+|DYLD_.+|PATH|SHELL|ENV|BASH_ENV|PERL5(?:LIB|OPT|DB)|PYTHON(?:PATH|HOME|STARTUP)|RUBY(?:LIB|OPT)|NODE_(?:OPTIONS|PATH)|BUN_OPTIONS|(?:JAVA_TOOL|JDK_JAVA|_JAVA)_OPTIONS|CLASSPATH|GIT_(?:SSH|SSH_COMMAND|ASKPASS|EXEC_PATH)|EDITOR|VISUAL|PAGER)$/;
 
@@ -117,7 +117,7 @@ class Stop extends Error {
   }
 }
 
-/** `A`, `A and B`, `A, B and C`. */
+/** Returns `A`, `A and B`, or `A, B and C`. */
 function listed(names: readonly string[]): string {
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' and ');
 }
@@ -134,7 +134,7 @@ function refusalOf(secret: NamedSecret, error: unknown): { code: string; sentenc
   return { code: error.code, sentence: `${secret.name}: ${sentenceOf(error, secret)}` };
 }
 
-/** Finds those with a passphrase. @throws Stop that names every secret that cannot be opened */
+/** Returns the secrets that have a passphrase. @throws Stop, naming every secret that cannot be opened */
 async function assertWaiting(secrets: readonly NamedSecret[]): Promise<ReadonlySet<NamedSecret>> {
   const protectedOnes = new Set<NamedSecret>();
   const refusals: { code: string; sentence: string }[] = [];
@@ -157,7 +157,7 @@ async function assertWaiting(secrets: readonly NamedSecret[]): Promise<ReadonlyS
   );
 }
 
-/** By name; checked where the server can. @throws Stop */
+/** Returns passphrases by name, each checked if the server can check it. @throws Stop */
 async function provePassphrases(
   protectedOnes: ReadonlySet<NamedSecret>,
   given: string | undefined,
@@ -181,7 +181,7 @@ async function provePassphrases(
   return passphrases;
 }
 
-/** @throws Stop for what a variable cannot hold */
+/** @throws Stop if a variable cannot hold the value */
 function textOf({ value, file }: Revealed, { name }: NamedSecret, lost: readonly string[]): string {
   const text = value ?? decodeOrNull(file?.bytes ?? new Uint8Array());
   if (text === null) throw new Stop('not_text', [`${name} is a file that is not text.`], [...lost, name]);
@@ -212,14 +212,14 @@ async function reveal(secret: NamedSecret, passphrase: string | undefined, lost:
   }
 }
 
-/** The values by name. @throws Stop at the first that cannot be opened: those after it stay unread */
+/** Returns the values by name. @throws Stop at the first secret that cannot be opened, leaving the rest unread */
 async function revealAll(
   secrets: readonly NamedSecret[],
   passphrases: ReadonlyMap<string, string>,
   isExact: boolean,
 ): Promise<Map<string, string>> {
   const values = new Map<string, string>();
-  // First, so that a passphrase that is wrong costs none of the others.
+  // Opened first, so that a wrong passphrase costs none of the others.
   const isUnproven = ({ isWhole, name }: NamedSecret) => isWhole && passphrases.has(name);
   const inTurn = [...secrets.filter(isUnproven), ...secrets.filter((secret) => !isUnproven(secret))];
   for (const secret of inTurn) {

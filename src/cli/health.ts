@@ -5,14 +5,14 @@ import type { OperatorWorld } from './operator.ts';
 
 const answerLimitMs = 5_000;
 
-/** How to reach a server that listens on this host from its own machine. */
+/** Returns where a server that listens on `host` can be reached from its own machine. */
 function ownHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return isIPv6(host) ? `[${host}]` : host;
 }
 
-/** The status of a GET; `null` when no answer comes in time. Unlike `fetch`, uses no proxy, which would not lead back into a container. */
+/** Returns the status of a GET, or `null` if none arrives in time. Unlike `fetch`, uses no proxy, which could not reach the container. */
 export async function statusOf(url: string, limitMs: number): Promise<number | null> {
   // No other command needs it.
   const { get } = await import('node:http');
@@ -29,7 +29,7 @@ async function runHealth(input: Input, world: OperatorWorld): Promise<ExitCode> 
   const settings = await readSettings(world);
   const server = `http://${ownHost(settings.host)}:${settings.port}`;
   const status = await world.statusOf(`${server}/readyz`, answerLimitMs);
-  // A server refuses to start with these; a router does not use them.
+  // A server refuses to start with these faults; a router ignores them.
   const faults = settings.serverFaults.map(({ sentence }) => ` ${sentence}`).join('');
   if (status === null) throw new Refusal('unreachable', `${server} does not answer.${faults}`);
   if (status !== 200) throw new Refusal('not_ready', `${server} is not ready: see its log.`);

@@ -2,7 +2,7 @@
  * `mayfly keys create|list|add|rotate|retire`, for the wrapping roots.
  *
  * A rotation takes three repeatable steps: add a root, re-wrap waiting secrets under it, and retire the old one. Servers keep running, and
- * no step leaves a secret under a root that the file no longer has (P12).
+ * no step leaves a secret under a root that the file no longer contains (P12).
  */
 import { type RewrapReport, rewrapOlder } from '../core/secrets/rewrap.ts';
 import { ageOfFileMs, type RootKeysReading, readRootKeys } from '../ops/root-key-file.ts';
@@ -56,7 +56,7 @@ function assertNotRefused<Outcome extends { readonly outcome: string }>(
   if ('problem' in result) throw new Refusal('keys', result.problem);
 }
 
-/** Needs no store yet: all nodes need the same file before the first one starts. */
+/** Needs no store, because all nodes need the same file before the first one starts. */
 async function runCreate(input: Input, world: OperatorWorld): Promise<ExitCode> {
   const settings = await readSettings(world);
   const path = settings.rootKeysFile;
@@ -73,7 +73,7 @@ async function runCreate(input: Input, world: OperatorWorld): Promise<ExitCode> 
   return printDone(world, input, { created: path }, done);
 }
 
-/** `root 1`, `roots 1 and 2`, `roots 1, 2 and 3`. */
+/** Returns `root 1`, `roots 1 and 2`, or `roots 1, 2 and 3`. */
 function rootsWords(kids: readonly number[]): string {
   const last = kids.at(-1);
   return kids.length === 1 ? `root ${last}` : `roots ${kids.slice(0, -1).join(', ')} and ${last}`;
@@ -109,7 +109,7 @@ async function runAdd(input: Input, world: OperatorWorld): Promise<ExitCode> {
   });
 }
 
-/** Waits until every server uses the newest root, so that closing the older ones refuses nothing that they store. */
+/** Waits until every server uses the newest root, so that closing the older ones rejects nothing that a server stores. */
 async function untilTaken({ path, ring }: OpenKeys, input: Input, world: OperatorWorld): Promise<void> {
   const waitMs = rootKeysTakenMs - ageOfFileMs(path, world.wallClockMs);
   if (waitMs <= 0) return;
@@ -120,7 +120,7 @@ async function untilTaken({ path, ring }: OpenKeys, input: Input, world: Operato
 
 const nothingOlder: RewrapReport = { rewrapped: 0, fixed: 0, fixedUntil: null, damaged: 0 };
 
-/** Re-wraps everything, closes the older roots, and re-wraps what was stored in between. */
+/** Re-wraps everything, closes the older roots, and re-wraps what was stored in the meantime. */
 async function rotate(keys: OpenKeys, input: Input, world: OperatorWorld): Promise<RewrapReport> {
   const { store, ring } = keys;
   const waiting = await store.countExpiringBy(Number.MAX_SAFE_INTEGER);
@@ -128,15 +128,15 @@ async function rotate(keys: OpenKeys, input: Input, world: OperatorWorld): Promi
   await untilTaken(keys, input, world);
   await store.closeRootsBefore(ring.current.kid);
   const last = await rewrapOlder(keys, () => {});
-  // Servers that reread the file then need not search the store for them.
+  // Servers that reread the file then need not search the store for these roots.
   const inUse = await store.rootKidsInUse();
   await store.forgetRoots(ring.all.map(({ kid }) => kid).filter((kid) => !inUse.includes(kid)));
-  // If a reader blocks it, the server's own scrub follows.
+  // If a reader blocks this scrub, the server's own scrub will follow.
   await store.scrub();
   return { ...last, rewrapped: first.rewrapped + last.rewrapped };
 }
 
-/** Sentences on what is still under older roots, and why. */
+/** Explains what is still under older roots, and why. */
 function remainsOf({ fixed, fixedUntil, damaged }: RewrapReport): string[] {
   const are = (count: number) => (count === 1 ? 'it is' : 'they are');
   return [
@@ -166,7 +166,7 @@ function rotatedWords(report: RewrapReport, { ring }: OpenKeys): string {
 
 async function runRotate(input: Input, world: OperatorWorld): Promise<ExitCode> {
   return withKeys(world, async (keys) => {
-    // A root added by hand must not wrap anything before the store keeps its check either.
+    // Even a root added by hand must not wrap anything before the store has its check.
     assertNotRefused(await verifyRoots(keys.ring, keys.path, keys.store));
     const hasOlder = keys.ring.all.length > 1;
     const report = hasOlder ? await rotate(keys, input, world) : nothingOlder;
@@ -209,7 +209,7 @@ async function runRetire(input: Input, world: OperatorWorld): Promise<ExitCode> 
     assertNotRefused(retired);
     const kept = retired.roots.map(({ kid }) => kid);
     const gone = older.filter((kid) => !kept.includes(kid));
-    // A server that still used an older root has stored something in between.
+    // A server that still used an older root stored something in the meantime.
     if (gone.length === 0) throw stillInUse(older);
     const done = `Done. ${path} now has ${rootsWords(kept)}. Replace your copies of it.`;
     return printDone(world, input, { retired: gone, roots: kept }, done);

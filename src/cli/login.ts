@@ -33,7 +33,7 @@ import { plain } from './receipts.ts';
 
 const limitMs = 30_000;
 
-/** @throws Refusal when the server gives no clear answer */
+/** @throws Refusal if the server gives no clear answer */
 async function isAccepted(
   server: string,
   username: string,
@@ -78,7 +78,7 @@ async function readUsername(input: Input, world: PeopleWorld): Promise<string> {
   if (given === null)
     throw new UsageError('No terminal to ask for the account: pass EMAIL and --token-file FILE.');
   const username = usernameOf(readAs('word', given));
-  // Not quoted: may be the token.
+  // Not quoted: it may be the token.
   if (!/^[^\s:@]+@[^\s:@]+$/.test(username) || unseenIn(username) !== null)
     throw new UsageError(`EMAIL must be the account's email address${unseenWords(username)}.`);
   return username;

@@ -1,6 +1,6 @@
 /**
- * Logins: an account for each server, with its API token in the system's keyring or, without one, in the file that lists the logins and
- * that only this user can read.
+ * Logins: one account for each server. Its API token is in the system's keyring or, without one, in the file that lists the logins, which
+ * only this user can read.
  *
  * A token is released only for the server that it was saved for.
  */
@@ -22,21 +22,21 @@ export interface Logins {
   /** Oldest first. */
   readonly all: readonly Login[];
   readonly path: string;
-  /** `null`: the keyring does not release it. */
+  /** Returns `null` if the keyring does not release the token. */
   tokenOf(login: Login): Promise<Sensitive<string> | null>;
-  /** Replaces the server's earlier login. */
+  /** Saves a login over the server's earlier one. */
   keep(server: string, username: string, token: Sensitive<string>): Promise<LoginPlace>;
-  /** Returns whether the token is gone too: a keyring that does not open keeps it. */
+  /** Returns whether the token is gone too; a keyring that does not open keeps it. */
   remove(login: Login): Promise<boolean>;
 }
 
 export type LoginsOutcome =
   | { readonly outcome: 'open'; readonly logins: Logins }
-  /** This user has no folder for settings, like a service without HOME. */
+  /** This user has no settings folder, as in a service without HOME. */
   | { readonly outcome: 'nowhere'; readonly problem: string }
   | { readonly outcome: 'refused'; readonly problem: string };
 
-/** The system's password store; each method throws if there is none. */
+/** The system's password store; each method rejects without one. */
 export interface Keyring {
   get(account: { service: string; name: string }): Promise<string | null>;
   set(account: { service: string; name: string; value: string }): Promise<void>;
@@ -86,7 +86,7 @@ type Found = { readonly entries: Entries } | { readonly problem: string };
 async function readEntries(path: string, platform: string): Promise<Found> {
   const found = await stat(path).catch(() => null);
   if (found === null) return { entries: new Map() };
-  // Windows has no such bits; its folder for settings belongs to the user.
+  // Windows has no such bits; its settings folder belongs to the user.
   if (platform !== 'win32' && (found.mode & othersBits) !== 0)
     return { problem: `Other users can read ${path}: chmod 600 it, and replace its tokens.` };
   try {
@@ -98,11 +98,11 @@ async function readEntries(path: string, platform: string): Promise<Found> {
   return { problem: `${path} is damaged or unreadable: remove it, and log in again.` };
 }
 
-/** Atomic, and never readable by others. */
+/** Writes atomically, and never lets others read the file. */
 async function writeEntries(path: string, entries: Entries): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}`;
-  // A process that was killed may have left one.
+  // A killed process may have left a draft.
   await rm(draft, { force: true });
   const file = await open(draft, 'wx', 0o600);
   try {

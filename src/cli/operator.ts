@@ -33,47 +33,47 @@ export interface OpenAccounts extends AccountAdminCore {
 
 export type OpenAccountsOutcome =
   | { readonly outcome: 'open'; readonly accounts: OpenAccounts }
-  /** `no_store`: none exists yet, and only a server creates one. */
+  /** `no_store`: no store exists yet, and only a server creates one. */
   | { readonly outcome: 'no_store' | 'refused'; readonly problem: string };
 
 export interface Backups {
   /** Works while the server runs. */
   write(settings: Settings, file: string, onProgress: OnProgress): Promise<BackupOutcome>;
-  /** What `restore` would restore, or why it would refuse; changes nothing. */
+  /** Reports what `restore` would restore, or why it would refuse; changes nothing. */
   preview(settings: Settings, file: string): Promise<BackupOutcome>;
-  /** Makes the store, which must not exist yet. Burns every secret that was waiting. */
+  /** Creates the store, which must not exist yet, and burns every secret that was waiting. */
   restore(settings: Settings, file: string, onProgress: OnProgress): Promise<BackupOutcome>;
 }
 
 export interface Moves {
   move(settings: Settings, asked: StoreMove): Promise<StoreMoveOutcome>;
-  /** Ends an unfinished one. */
+  /** Cancels an unfinished move. */
   cancel(settings: Settings, from: string): Promise<CancelOutcome>;
 }
 
-/** A store on a database server that the server's own tools restored. */
+/** For a store on a database server, restored with the server's own tools. */
 export interface Restores {
-  /** What it holds, or why there is nothing to accept; changes nothing. */
+  /** Reports what the store contains, or why there is nothing to accept; changes nothing. */
   preview(settings: Settings): Promise<BackupOutcome>;
-  /** Burns every waiting secret; servers may use the store again. */
+  /** Burns every waiting secret, so that servers may use the store again. */
   accept(settings: Settings): Promise<BackupOutcome>;
 }
 
 export interface OperatorWorld extends World {
-  /** Sentences that say why a server would refuse these settings. */
+  /** Explains why a server would refuse these settings. */
   readonly settingProblems: (settings: Settings) => Promise<readonly string[]>;
-  /** Opens the store directly, also while a server runs. */
+  /** Opens the store directly, even while a server runs. */
   readonly openAccounts: (settings: Settings) => Promise<OpenAccountsOutcome>;
   readonly backups: Backups;
   readonly moves: Moves;
   readonly restores: Restores;
-  /** Brings the store's tables up to date. @param tell gets a sentence now and then */
+  /** Brings the store's tables up to date. @param tell receives a progress sentence now and then */
   readonly migrate: (settings: Settings, tell: (sentence: string) => void) => Promise<MigrateOutcome>;
   readonly serve: (settings: Settings) => Promise<ExitCode>;
   readonly route: (settings: Settings) => Promise<ExitCode>;
-  /** The checks of `mayfly doctor`; with a recipient they send a test mail. */
+  /** Runs the checks of `mayfly doctor`; with a recipient, also sends a test email. */
   readonly examine: (settings: Settings, recipient: Sensitive<string> | null) => Promise<readonly Finding[]>;
-  /** The status of a GET without a proxy; `null` when no answer comes in time. */
+  /** Returns the status of a GET without a proxy, or `null` if none arrives in time. */
   readonly statusOf: (url: string, limitMs: number) => Promise<number | null>;
   readonly random: AccountAdminCore['random'];
   readonly wallClockMs: () => number;
@@ -112,7 +112,7 @@ export function withAccount(
   });
 }
 
-/** Asks, except with `--yes`. @throws Refusal unless the answer is yes */
+/** Asks for confirmation, except with `--yes`. @throws Refusal unless the answer is yes */
 export async function confirm({ terminal }: World, { flags }: Input, question: string): Promise<void> {
   if (flags.has('yes')) return;
   const answer = await terminal.ask(`${question} [y/N] `);
@@ -132,7 +132,7 @@ export function perSecrets(step: number, all: number, input: Input, { terminal }
   };
 }
 
-/** Prints progress every 10 %, up to `last` tenths, except with `--json`. @param amount the whole, in words */
+/** Prints progress every 10 %, up to `last` tenths, except with `--json`. @param amount formats the whole */
 export function perTenth(last: number, amount: (all: number) => string, input: Input, { terminal }: World) {
   let shownTenths = 0;
   return (done: number, all: number): void => {

@@ -1,11 +1,11 @@
-/** A new file for a value that opens only once: opened first, so that an unwritable path costs nothing, and readable only by this user. */
+/** A new file for a value that opens only once. Opened first, so that an unwritable path costs nothing; readable only by this user. */
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 export interface OutputFile {
   /** Writes and syncs everything. @throws after removing what was written */
   keep(content: string | Uint8Array): Promise<void>;
-  /** Undoes the opening. */
+  /** Closes and removes the file. */
   drop(): Promise<void>;
 }
 
@@ -15,9 +15,8 @@ export type OutputFileOutcome =
   | { readonly outcome: 'refused'; readonly problem: string; readonly isTaken: boolean };
 
 interface Place {
-  /** The file to write. */
   readonly path: string;
-  /** Its final name: the same, or that of the file it replaces. */
+  /** The final path: the same, or the file to replace. */
   readonly target: string;
 }
 
@@ -43,11 +42,11 @@ function refusalOf(path: string, error: unknown): OutputFileOutcome {
   return { outcome: 'refused', problem, isTaken: code === 'EEXIST' };
 }
 
-/** Next to the file to replace, which stays intact until then. */
+/** Returns a place next to the file to replace, which stays intact until the rename. */
 async function placeOfReplacement(path: string): Promise<Place> {
   const found = await stat(path).catch(() => null);
   if (found === null) return { path, target: path };
-  // Would replace a device or pipe for every user.
+  // The rename would replace a device or pipe for every user.
   if (!found.isFile())
     throw Object.assign(new Error(), { code: found.isDirectory() ? 'EISDIR' : 'no regular file' });
   const target = await realpath(path);
@@ -83,7 +82,7 @@ function toOutputFile(handle: FileHandle, { path, target }: Place): OutputFile {
   };
 }
 
-/** @param isReplacing whether it may replace a file */
+/** @param isReplacing whether an existing file may be replaced */
 export async function openOutputFile(path: string, isReplacing: boolean): Promise<OutputFileOutcome> {
   try {
     const place = isReplacing ? await placeOfReplacement(path) : { path, target: path };

@@ -1,4 +1,4 @@
-/** Runs another program like a shell would: found on PATH, with the same streams, environment, signals and exit code. */
+/** Runs another program as a shell would: found on PATH, with the same streams, environment, signals and exit code. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -10,7 +10,7 @@ declare const brand: unique symbol;
 export type ProgramExit = number & { readonly [brand]: 'ProgramExit' };
 
 export interface Program {
-  /** From `find`. */
+  /** As `find` returned it. */
   readonly file: string;
   readonly args: readonly string[];
   /** Added to the program's environment, never to this process's. Emptied once the program has its copy. */
@@ -23,7 +23,7 @@ export type ProgramOutcome =
   | { readonly outcome: 'not_started'; readonly reason: string };
 
 export interface Programs {
-  /** Finds an executable by path or on PATH. */
+  /** Finds an executable by path or on PATH, or returns `null`. */
   find(command: string): Promise<string | null>;
   /** Runs a program until it ends, forwarding signals. */
   run(program: Program): Promise<ProgramOutcome>;
@@ -37,7 +37,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const passedOn = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP'] as const;
 type PassedOn = (typeof passedOn)[number];
 
-/** A terminal sends Ctrl-C and Ctrl-\ to the program too. Forwarding would deliver them twice, which makes many programs abort. */
+/** A terminal sends Ctrl-C and Ctrl-\ to the program itself. Forwarding would deliver them twice, which makes many programs abort. */
 function isSentByTerminal(signal: PassedOn): boolean {
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY === true);
   return hasTerminal && (signal === 'SIGINT' || signal === 'SIGQUIT');
@@ -53,7 +53,7 @@ function startChild({ file, args, variables }: Program, environment: Environment
     giveFilterBack();
     return spawn(file, [...args], { stdio: 'inherit', env });
   } finally {
-    // The program has its own filter; this process only waits.
+    // The program has inherited the old filter, so exclude this process's memory again.
     leaveMemoryOutOfDumps();
     variables.clear();
   }
@@ -62,30 +62,30 @@ function startChild({ file, args, variables }: Program, environment: Environment
 const filterFile = '/proc/self/coredump_filter';
 let filterBefore: string | null = null;
 
-/** A core dump could contain values, because strings cannot be wiped (P18). Child programs inherit the filter (core(5)). */
+/** A core dump could contain values, because strings cannot be wiped (P18). Child processes inherit the filter (core(5)). */
 export function leaveMemoryOutOfDumps(): void {
   try {
     filterBefore ??= readFileSync(filterFile, 'utf8').trim();
     writeFileSync(filterFile, '0');
   } catch {
-    // Only Linux has it.
+    // Only Linux has this file.
   }
 }
 
-/** Restores the filter for the program to inherit. */
+/** Restores the old filter, for the program to inherit. */
 function giveFilterBack(): void {
   if (filterBefore === null) return;
   try {
     writeFileSync(filterFile, `0x${filterBefore}`);
   } catch {
-    // The program then also dumps nothing, which is better than not starting it: its secrets have been read.
+    // The program then dumps nothing either, which is better than not starting it: its secrets have been read.
   }
 }
 
 function runProgram(program: Program, environment: Environment): Promise<ProgramOutcome> {
   const { promise, resolve } = Promise.withResolvers<ProgramOutcome>();
   let child: ChildProcess | null = null;
-  // Before the child exists, because it could outlive this process.
+  // Installed before the child exists, so that no signal ends this process alone.
   const handlers = passedOn.map((signal) => {
     const pass = () => void (isSentByTerminal(signal) || child?.kill(signal));
     process.on(signal, pass);

@@ -69,7 +69,7 @@ const deliveryWords: Readonly<Record<Delivery['state'], string>> = {
   not_sent: 'was not sent',
 };
 
-/** Replies and memos come from strangers, and control characters could take over the terminal. */
+/** Replaces control characters, which could take over the terminal: replies and memos come from strangers. */
 export function plain(text: string): string {
   return text.replace(/\p{C}/gu, ' ');
 }
@@ -119,7 +119,7 @@ function memoLinesOf({ memo }: Receipt): string[] {
   return memo === '' ? [] : [`Memo: ${plain(memo)}`];
 }
 
-/** Prints state, lock, mail status and memo; without an account only the state, from the page. Returns 1 if the secret is gone. */
+/** Prints state, lock, email status and memo; without an account, only the state, from the page. Returns 1 if the secret is gone. */
 export async function printReceipt(
   chosen: ChosenClient,
   link: string,
@@ -159,7 +159,7 @@ function remarksJsonOf({ adjusted, ignored }: Remarks) {
   };
 }
 
-/** Printed with `--json` too, because the server changed what was asked for. */
+/** Also prints with `--json`, because the server changed what was requested. */
 export function printRemarks({ adjusted: { ttlSeconds }, ignored }: Remarks, { terminal }: World): void {
   if (ttlSeconds !== undefined) {
     const { asked, granted } = ttlSeconds;
@@ -176,7 +176,7 @@ function lineOf(receipt: Receipt): string {
   return [metadataKey, stateWords[state], created, recipient ?? '', plain(memo)].join('\t').trimEnd();
 }
 
-/** Without an account, a metadata key still works on the receipt's page, so this sends what the page's script and form send. */
+/** Without an account, a metadata key still works on the receipt's page, so `onPage` sends what the page's script and form would. */
 async function orOnPage<Result, OnPage>(
   { isAnonymous }: ChosenClient,
   asked: Promise<Result>,
@@ -220,7 +220,7 @@ async function burnOnPage(chosen: ChosenClient, world: PeopleWorld): Promise<obj
   throw new MayflyError('already_gone', 'The secret was read, burned or has expired');
 }
 
-/** Anyone who could open the secret may burn it, by its link and passphrase. */
+/** Anyone who can open the secret may burn it, with its link and passphrase. */
 async function burnUnread(
   client: MayflyClient,
   link: string,
@@ -270,7 +270,7 @@ function printMemo(receipt: Receipt, input: Input, world: PeopleWorld): ExitCode
   return printResult(world, input, jsonOf(receipt), [plain(memo)]);
 }
 
-/** Shows the memo without a text, removes it with an empty one. */
+/** Without a text, shows the memo; with an empty one, removes it. */
 async function runMemo(input: Input, world: PeopleWorld): Promise<ExitCode> {
   const link = await readLink(input, world, 'receipt');
   const [, memo] = input.args;
@@ -299,7 +299,7 @@ async function runTtl(input: Input, world: PeopleWorld): Promise<ExitCode> {
     if (ttlSeconds === null) return printTtl(await client.receipt(link), input, world);
     const receipt = await client.setTtl(link, ttlSeconds);
     printRemarks(receipt, world);
-    // Opened in this very moment.
+    // The secret was opened in the meantime.
     if (receipt.secretTtlSeconds === null) return printTtl(receipt, input, world);
     const json = { ...jsonOf(receipt), ...remarksJsonOf(receipt) };
     return printDone(world, input, json, `It now expires in ${durationWords(receipt.secretTtlSeconds)}.`);

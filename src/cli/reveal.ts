@@ -1,6 +1,6 @@
 /**
  * `mayfly reveal` writes only the value to standard output, byte for byte, except for control characters on a terminal. A file goes to the
- * current folder, because only its sender knows that it is one.
+ * current folder, because its reader cannot know beforehand that it is a file.
  *
  * A reveal cannot be undone, so the output file or clipboard is opened first. If writing fails afterwards, a text is printed instead. The
  * second look ends only once the value is delivered.
@@ -90,7 +90,7 @@ function write(content: string | Uint8Array, { terminal }: World): void {
   }
 }
 
-/** Sanitised for a terminal. The trailing line break would corrupt a file. */
+/** Sanitises a value for a terminal. The added line break would corrupt a file. */
 function forTerminal(value: string, { terminal }: World): string {
   const shown = escaped(value);
   if (shown !== value)
@@ -130,17 +130,17 @@ async function keep(
   return printDone(world, input, json, `Saved ${what} in ${plain(path)}, readable only by you.`);
 }
 
-/** Leaves room for a number: file names have at most 255 bytes. */
+/** Leaves room for a number: file names are limited to 255 bytes. */
 const maxStemBytes = 200;
 const mostTries = 1_000;
 
-/** Windows devices, with any extension. */
+/** Names of Windows devices, with any extension. */
 const deviceForm = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
 /**
- * Turns a stranger's file name into one that names a visible file in this folder on every system: hidden files configure programs, and
- * a hyphen begins an option.
- * @param name from the client, so without a folder, control and direction characters
+ * Turns a stranger's file name into the name of a visible file in this folder, on every system: hidden files configure programs, and a
+ * leading hyphen looks like an option.
+ * @param name from the client, so without a folder and without control or direction characters
  */
 export function localName(name: string): string {
   const kept = name
@@ -151,14 +151,14 @@ export function localName(name: string): string {
   return deviceForm.test(kept) ? `_${kept}` : kept;
 }
 
-/** `report.pdf`, `report-2.pdf`, `report-3.pdf` … */
+/** Returns `report.pdf` for 1, `report-2.pdf` for 2 … */
 export function numbered(name: string, number: number): string {
   const extension = cut(extname(name), 32);
   const stem = cut(name.slice(0, name.length - extname(name).length), maxStemBytes);
   return `${stem}${number === 1 ? '' : `-${number}`}${extension}`;
 }
 
-/** Takes the first free name, because the name is unknown until the file has been read. @throws NotDelivered */
+/** Opens the first free name, because the name is unknown until the file has been read. @throws NotDelivered */
 async function openReceivedFile(name: string, { openOutputFile }: PeopleWorld) {
   const local = localName(name);
   for (let number = 1; ; number += 1) {
@@ -169,7 +169,7 @@ async function openReceivedFile(name: string, { openOutputFile }: PeopleWorld) {
   }
 }
 
-/** A terminal's clipboard never confirms, so the person has to. */
+/** A terminal's clipboard never confirms a copy, so the person has to. */
 async function hasArrived({ isSure }: Clipboard, { terminal }: World): Promise<boolean> {
   if (isSure) return true;
   const answer = await terminal.ask('Sent to your terminal’s clipboard. Did it arrive? [Y/n] ');

@@ -1,7 +1,7 @@
 /**
  * Finds and runs the command that the arguments name.
  *
- * A command runs only if every argument was understood. Of an unexpected error, only its class and code reach the terminal (P18).
+ * A command runs only if every argument was understood. Only the class and code of an unexpected error reach the terminal (P18).
  */
 import { nearestWord } from '../config/nearest.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -23,7 +23,7 @@ function commandsBelow(commands: readonly Command[], words: readonly string[]): 
   return commands.filter(({ path }) => words.every((word, index) => path[index] === word));
 }
 
-/** The longest prefix of the given words that spells a command, corrected for typos. */
+/** Returns the longest prefix of the given words that begins a command, with typos corrected. */
 function meantBy(commands: readonly Command[], given: readonly string[]): readonly string[] {
   const words: string[] = [];
   for (const word of given) {
@@ -45,7 +45,7 @@ function unknownIn(given: readonly string[], words: readonly string[], isWhole: 
   return `There is no command "${shown.join(' ')}".`;
 }
 
-/** Suggests the nearest command or lists those with the same prefix. Compares word by word: "delete" is too close to "create". */
+/** Suggests the nearest command or lists those with the same prefix. Compares word by word, because "delete" is too close to "create". */
 function unknownCommandWords(commands: readonly Command[], args: readonly string[]): string {
   if (args[0]?.startsWith('-'))
     return 'Options follow the command: mayfly COMMAND [ARGUMENTS] [OPTIONS]. See mayfly help.\n';
@@ -95,7 +95,7 @@ async function runQuietly<Touched extends World>(
 const unconfirmed =
   'The store did not confirm in time. Check whether it was done before you try again; mayfly doctor says what is wrong.';
 
-/** Prints a sentence, and with `--json` the code on standard output. */
+/** Prints a sentence and, with `--json`, the code on standard output. */
 function refuse({ terminal }: World, { json }: Input, code: string, sentence: string): ExitCode {
   if (json) terminal.out(`${JSON.stringify({ error: code })}\n`);
   terminal.err(`${sentence}\n`);
@@ -143,7 +143,7 @@ function refuseUnknown(commands: readonly Command[], args: readonly string[], { 
   return 2;
 }
 
-/** Help for a command, or the usage of all commands with this prefix. */
+/** Prints help for a command, or the usage of all commands with this prefix. */
 function printHelp(commands: readonly Command[], words: readonly string[], world: World): ExitCode {
   const command = findCommand(commands, words);
   const below = commandsBelow(commands, words);

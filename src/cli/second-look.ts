@@ -1,5 +1,5 @@
 /**
- * A reveal whose answer can be requested again with its nonce: three times in all, within a minute.
+ * A reveal whose answer can be requested again with its nonce: up to three answers in total, within a minute.
  *
  * The command draws the nonce, retries when an answer is lost, and ends the second look once the value is delivered. If it cannot deliver
  * the value, it prints the nonce, so that a person can repeat the command.
@@ -11,7 +11,7 @@ import { type Input, Refusal, UsageError, type World } from './command.ts';
 
 export interface SecondLook {
   readonly nonce: string;
-  /** A person passed the nonce to repeat a command: to everyone else the secret is gone. */
+  /** A person passed the nonce to repeat a command; for everyone else, the secret is gone. */
   readonly isRepeated: boolean;
 }
 
@@ -40,7 +40,7 @@ async function askPassphrase({ terminal }: World): Promise<string> {
 }
 
 /**
- * The passphrase to send: none if the secret has none, so that it does not leave this machine.
+ * Returns the passphrase to send: none if the secret has none, so that the given one stays on this machine.
  * @throws MayflyError before anything is consumed
  */
 export async function passphraseFor(
@@ -53,7 +53,7 @@ export async function passphraseFor(
   const waiting = await client.status(link);
   // With the nonce, the answer may still be available.
   if (waiting === null && look.isRepeated) return given;
-  // Its refusal names the right server if the key belongs to another region.
+  // This call's refusal names the right server if the key belongs to another region.
   if (waiting === null) await client.inspect(link);
   if (waiting === null) throw new MayflyError('unknown_secret', 'Unknown secret');
   const isWhole = (parseLink(link)?.fragment ?? null) !== null;
@@ -62,7 +62,7 @@ export async function passphraseFor(
   return waiting.hasPassphrase ? (given ?? askPassphrase(world)) : undefined;
 }
 
-/** It is unknown whether the secret was read. */
+/** Returns `true` if the secret may have been read. */
 export function isUnsure(error: unknown): boolean {
   return isLost(error) || (error instanceof MayflyError && error.code === 'timed_out');
 }
@@ -78,7 +78,7 @@ export function revealWith(
 
 const endMs = 2_000;
 
-/** Errors do not matter: the value is delivered, and the second look ends within a minute anyway. */
+/** Ignores errors: the value is delivered, and the second look ends within a minute anyway. */
 export async function endLook(client: MayflyClient, link: string, { nonce }: SecondLook): Promise<void> {
   await client.done(link, nonce, { timeoutMs: endMs }).catch(() => {});
 }

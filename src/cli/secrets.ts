@@ -121,7 +121,7 @@ function copyWords(isCopied: boolean, { isSure }: Clipboard): string {
 /** Fixed black and white, because QR readers need dark on light. */
 const inkOf = (isDark: boolean | undefined): number => (isDark === true ? 16 : 231);
 
-/** Two rows of modules per line of text, with the margin that readers need. */
+/** Draws two rows of modules per line of text, with the margin that QR readers need. */
 async function renderQr(text: string): Promise<string> {
   const { encodeQR } = await import('qr');
   const rows = encodeQR(text, 'raw', { ecc: 'medium', border: 2 });
@@ -249,7 +249,7 @@ function printWaiting(secret: WaitingSecret, input: Input, world: World): ExitCo
   return printResult(world, input, json, [waitingWords(secret, secretTtlSeconds)]);
 }
 
-/** Tries a bare key as a secret's, then as a receipt's. */
+/** Tries a bare key first as a secret key, then as a metadata key. */
 async function runStatus(input: Input, world: PeopleWorld): Promise<ExitCode> {
   const link = await readLink(input, world);
   return withClient(input, world, link, async (client, chosen) => {

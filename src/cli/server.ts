@@ -1,7 +1,7 @@
 /**
  * `mayfly serve|migrate|doctor|router|burn-all|store set-time`.
  *
- * None of them runs with invalid settings. Before the store changes, the operator sees what that means and confirms.
+ * Given invalid settings, these commands only report the problems. `burn-all` and `store set-time` show what will change and ask first.
  */
 import type { Settings } from '../config/read.ts';
 import type { ClockReport } from '../core/ports/clock.ts';

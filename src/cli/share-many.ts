@@ -1,8 +1,8 @@
 /**
  * `mayfly share --lines` and `--env-file`: many secrets from one file.
  *
- * Prints each link as soon as it is known, because a secret without its link is lost. Names from an environment file are not sent: they
- * would reveal what a secret opens.
+ * Prints each link as soon as it is known, because a secret without its link is lost. Names in an environment file are not sent, because
+ * they would reveal what a secret opens.
  */
 import { type CreateOptions, type MayflyClient, MayflyError } from '../../sdk/mayfly.ts';
 import { type PeopleWorld, receiptAddress, sentenceOf, withClient } from './client.ts';
@@ -13,20 +13,20 @@ import { createdJsonOf, printRemarks } from './receipts.ts';
 type Result = Awaited<ReturnType<MayflyClient['batch']>>[number];
 
 interface Item {
-  /** `line 3`, or a name. */
+  /** Such as `line 3`, or a name. */
   readonly label: string;
   readonly value: string;
 }
 
 interface Source {
-  /** @throws UsageError that names lines and never shows their text */
+  /** @throws UsageError with line numbers but never the text */
   read(file: string, world: World): Promise<readonly Item[]>;
-  /** In the order of the items; may stop at the first failure. */
+  /** Yields results in the order of the items; may stop at the first failure. */
   share(client: MayflyClient, items: readonly Item[], creation: CreateOptions): AsyncIterable<Result>;
-  /** @param link `null`: not shared */
+  /** @param link `null` if not shared */
   toLine(label: string, link: string | null): string;
   toJson(results: readonly (readonly [label: string, Result])[], server: string): object;
-  /** The end of "2 of 3 were shared". */
+  /** Completes "2 of 3 were shared". */
   restOf(label: string): string;
 }
 
@@ -36,7 +36,7 @@ function jsonOf(result: Result, server: string): object {
   return result instanceof MayflyError ? { error: result.code } : createdJsonOf(result, server);
 }
 
-/** One request for all, of which some may fail. Each link is printed on the line of its value. */
+/** One request for all lines; some may fail. The link of line n is printed as line n. */
 const lines: Source = {
   async read(file, world) {
     const texts = (await readTextFrom(file, 'lines', world)).split('\n');
@@ -59,7 +59,7 @@ const lines: Source = {
   restOf: () => '',
 };
 
-/** One request each, with separate idempotency keys, until one fails. */
+/** One request per variable, with its own idempotency key, until one fails. */
 const envFile: Source = {
   async read(file, world) {
     const read = parseEnvFile(await readTextFrom(file, 'lines', world));

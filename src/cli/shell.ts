@@ -1,7 +1,7 @@
 /**
  * Reads a command's arguments and writes its help (with commander) and the manual page.
  *
- * Refusals have our own wording: the library's repeat what was given, which may be the secret (P18;
+ * Refusals use our own wording, because the library's repeat the input, which may be the secret (P18;
  * docs/decisions/033-commander-for-the-shell.md).
  */
 import { Option, Command as Shell } from 'commander';
@@ -17,7 +17,7 @@ import {
   valueIsNoArgument,
 } from './command.ts';
 
-/** Fits every terminal, mail and ticket. */
+/** Fits every terminal, email and ticket. */
 const helpColumns = 80;
 const commonHeading = 'Common options:';
 
@@ -38,14 +38,14 @@ export function examplesOf({ example, examples = [] }: Command): readonly string
   return [example, ...examples];
 }
 
-/** `--ttl TIME`, or `-o, --out FILE`. */
+/** Returns `--ttl TIME`, or `-o, --out FILE`. */
 export function optionTerm(name: string, { short, value }: OptionUsage): string {
   const letter = short === undefined ? '' : `-${short}, `;
   return value === undefined ? `${letter}--${name}` : `${letter}--${name} ${value}`;
 }
 
 function toShellOption(name: string, usage: OptionUsage, heading: string): Option {
-  // Optional to the library, which would otherwise read the next option as the value.
+  // The value is optional to the library, which would otherwise read the next option as the value.
   const flags = optionTerm(name, usage.type === 'boolean' ? usage : { ...usage, value: '[VALUE]' });
   const option = new Option(flags, usage.doc).helpGroup(heading);
   if (usage.isRepeatable)
@@ -53,7 +53,7 @@ function toShellOption(name: string, usage: OptionUsage, heading: string): Optio
   return option;
 }
 
-/** @param usage the whole line, because the library would replace an empty end with its own text */
+/** @param usage the whole usage line, because the library would replace an empty end with its own text */
 function createShell(name: string, usage: string, usages: Readonly<Record<string, OptionUsage>> = {}): Shell {
   return new Shell(name)
     .helpOption(false)
@@ -147,7 +147,7 @@ const exits: readonly (readonly [string, string])[] = [
 const terms = (rows: readonly (readonly [string, string])[]): readonly string[] =>
   rows.flatMap(([term, meaning]) => ['.TP', bold(term), roff(meaning)]);
 
-/** The manual page, as man(7) reads it. */
+/** Renders the manual page for man(7). */
 export function renderManual(sections: Sections, version: string): string {
   const lines = [
     `.TH MAYFLY 1 "" "mayfly ${roff(version)}" "User Commands"`,
@@ -192,7 +192,7 @@ function longerOrShorter(name: string, names: readonly string[]): string | null 
 }
 
 function problemOf(arg: string, usages: Readonly<Record<string, OptionUsage>>): string {
-  // Not repeated: it may be the beginning of the secret.
+  // Not quoted: it may be the beginning of the secret.
   if (!arg.startsWith('--')) {
     const letters = Object.values(usages).flatMap(({ short }) => (short === undefined ? [] : `-${short}`));
     return `Unknown short option: only ${letters.join(', ')} exist here. Long ones begin with --, such as --json.`;
@@ -201,7 +201,7 @@ function problemOf(arg: string, usages: Readonly<Record<string, OptionUsage>>): 
   const name = long.slice(2);
   const known = Object.hasOwn(usages, name) ? usages[name] : undefined;
   if (known !== undefined) return withoutValue(name, known);
-  // May be the secret: a private key begins with five hyphens.
+  // It may be the secret: a private key begins with five hyphens.
   if (!/^[a-z][a-z-]{0,30}$/.test(name)) return 'Unknown option.';
   const names = Object.keys(usages);
   const near = nearestWord(name, names) ?? longerOrShorter(name, names);
@@ -263,7 +263,7 @@ function splitAtRest(
   return end === -1 ? [args, []] : [args.slice(0, end), args.slice(end + 1)];
 }
 
-/** No argument can contain this character, and the library reads whatever begins with it as a value. */
+/** No argument can contain this character, and the library reads anything that begins with it as a value. */
 const shield = '\0';
 
 /** Marks values and arguments that begin with a hyphen, so that the library does not read them as options. */

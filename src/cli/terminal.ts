@@ -1,35 +1,35 @@
 /**
  * Reads what a person types or pipes, and formats what they read.
  *
- * A passphrase is never echoed. A value is read from standard input, never from an argument, which other users and the shell history would
- * see (P18).
+ * A passphrase is never echoed. A value is read from standard input, never from an argument, which would be visible to other users and in
+ * the shell history (P18).
  */
 import { readSync, writeSync } from 'node:fs';
 
 export interface Terminal {
   out(content: string | Uint8Array): void;
   err(text: string): void;
-  /** Prints on standard error what was asked for but is not a result, with `--quiet` too. */
+  /** Prints on standard error, even with `--quiet`, what was requested but is not a result. */
   show(text: string): void;
-  /** Standard input is a terminal; the next two, standard output and standard error. */
+  /** Whether standard input is a terminal; the next two, standard output and standard error. */
   readonly isInteractive: boolean;
   readonly isOutputSeen: boolean;
   readonly isErrorSeen: boolean;
   /** Shows a spinner on a terminal if the work takes more than a second. */
   waiting<Result>(words: string, work: () => Promise<Result>): Promise<Result>;
   readInput(): Promise<Uint8Array>;
-  /** Reads a line; `null` without a terminal or at the end of input. */
+  /** Reads a line; returns `null` without a terminal or at the end of input. */
   ask(question: string): Promise<string | null>;
-  /** Reads a line without echo; `null` without a terminal. @throws Interrupted at Ctrl-C */
+  /** Reads a line without echo; returns `null` without a terminal. @throws Interrupted at Ctrl-C */
   askHidden(question: string): Promise<string | null>;
 }
 
-/** Ctrl-C at a prompt in raw mode. Elsewhere it is a signal, with the same exit code. */
+/** Ctrl-C at a prompt in raw mode. Elsewhere, it is a signal with the same exit code. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
-/** Writes everything, even to a pipe that accepts only parts. */
+/** Writes everything, even to a pipe that accepts only part at a time. */
 function writeAll(fileDescriptor: number, content: string | Uint8Array): void {
   let rest: Uint8Array = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
   while (rest.length > 0) {
@@ -52,7 +52,7 @@ const erase = [0x08, 0x7f];
 const eraseLine = 0x15;
 const firstPrintable = 0x20;
 
-/** In raw mode: no echo, and every key arrives. */
+/** Reads a line in raw mode, which echoes nothing and delivers every key. */
 function readHiddenLine(): string {
   const bytes: number[] = [];
   const one = new Uint8Array(1);
@@ -62,19 +62,19 @@ function readHiddenLine(): string {
     if (enter.includes(byte)) break;
     if (byte === eraseLine) bytes.length = 0;
     else if (erase.includes(byte)) eraseCharacter(bytes);
-    // Ctrl-Z and the like would make a passphrase that cannot be typed elsewhere.
+    // Ctrl-Z and the like would produce a passphrase that cannot be typed elsewhere.
     else if (byte >= firstPrintable) bytes.push(byte);
   }
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(new Uint8Array(bytes));
 }
 
-/** Removes a UTF-8 character: its continuation bytes (10xxxxxx) and the byte before them. */
+/** Removes the last UTF-8 character: its continuation bytes (10xxxxxx) and the byte before them. */
 function eraseCharacter(bytes: number[]): void {
   let byte = bytes.pop();
   while (byte !== undefined && (byte & 0xc0) === 0x80) byte = bytes.pop();
 }
 
-/** The terminal delivers whole lines. */
+/** One read suffices: the terminal delivers whole lines. */
 function readLine(): string | null {
   const chunk = new Uint8Array(1_024);
   const length = readSync(0, chunk);
@@ -102,7 +102,7 @@ async function withSpinner<Result>(words: string, work: () => Promise<Result>): 
   }
 }
 
-/** Holds messages back until the command fails or asks. */
+/** Holds messages back until the command fails or prompts. */
 export function heldBack(terminal: Terminal): { readonly terminal: Terminal; release(): void } {
   let words = '';
   const release = () => {
@@ -187,7 +187,7 @@ export function plural(amount: number, unit: string): string {
   return `${amount} ${unit}${amount === 1 ? '' : 's'}`;
 }
 
-/** The two largest units: `6 days 23 hours`. */
+/** Returns the two largest units, such as `6 days 23 hours`. */
 export function durationWords(seconds: number): string {
   const at = units.findIndex(([, size]) => seconds >= size);
   const [largest, next] = at === -1 ? units.slice(-1) : units.slice(at);
