@@ -1,8 +1,8 @@
 /**
- * The composition root: the only place that names concrete adapters, with the order of starting and stopping.
+ * The composition root: the only place that names concrete adapters. Sets the order of startup and shutdown.
  *
- * Nothing listens until the store's settings and key file have been verified (P12, P25). A stop accepts no new requests, finishes those in
- * flight, and closes the store last (P23).
+ * Nothing listens until the store's settings and key file have been verified (P12, P25). Shutdown accepts no new requests, finishes those
+ * in flight, and closes the store last (P23).
  */
 import { join } from 'node:path';
 import type { SmtpServer } from './config/addresses.ts';
@@ -52,7 +52,7 @@ import type { Store } from './store/store.ts';
 import { openStore, registerServer, StartRefusal } from './stores.ts';
 import type { Brands } from './web/brand/brand.ts';
 
-/** A setting prevents the start: wrong usage, not a machine in the wrong state. */
+/** A setting prevents startup: a usage error, not a machine in the wrong state. */
 export class SettingRefusal extends StartRefusal {
   override readonly name = 'SettingRefusal';
 }
@@ -65,19 +65,19 @@ export interface RunningApp extends Omit<StartFacts, 'version'> {
 }
 
 export interface Door {
-  /** Resolves to the port, which `fetch` then answers. @throws ListenError */
+  /** Resolves to the port once `fetch` handles its requests. @throws ListenError */
   open(fetch: ServerOptions['fetch']): Promise<number>;
   close(): Promise<unknown>;
 }
 
-/** Closed in reverse when a later step fails or the app stops. */
+/** Called in reverse order when a later step fails or the app stops. */
 export type Closers = (() => unknown)[];
 
-/** What requests leave of a stop's ten seconds (`start.ts`) goes to mail in delivery. */
+/** Grace period for email in delivery. Requests may take eight of the ten seconds for shutdown (`start.ts`). */
 const mailGraceMs = 1_000;
-/** Covers a database failover. */
+/** Long enough for a database failover. */
 const failoverMs = 2_000;
-/** A mail waits no longer than people wait anyway. */
+/** No longer than people would wait for an email anyway. */
 const longestMailPauseMs = 2_000;
 
 async function readBrands({ brandFile }: Settings): Promise<Brands> {
@@ -91,7 +91,7 @@ async function readBrands({ brandFile }: Settings): Promise<Brands> {
   );
 }
 
-/** Problems with the settings alone that would stop the start. */
+/** Returns problems in the settings alone that would prevent startup. */
 export async function settingProblems(settings: Settings): Promise<readonly Finding[]> {
   const problems = settings.serverFaults.map(({ setting, sentence: words }): Finding => {
     return { what: setting === 'smtpServer' ? 'mail' : 'settings', verdict: 'fault', words };
@@ -147,7 +147,7 @@ function openMailer(settings: Settings, brands: Brands, watch: MailWatch): SmtpM
   }
 }
 
-/** A wrong setting counts as a result too. */
+/** Returns a wrong setting as a failed result instead of rejecting. */
 export async function tryMailServer(
   settings: Settings,
   server: SmtpServer,
@@ -219,7 +219,7 @@ async function openDomains(
   });
 }
 
-/** Returns a function that cancels it. */
+/** Returns a function that cancels the timer. */
 function after(milliseconds: number, run: () => void): () => void {
   const timer = setTimeout(run, milliseconds);
   return () => clearTimeout(timer);
@@ -280,7 +280,7 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
-/** Creates the services and ends their background work at a stop. */
+/** Creates the services and ends their background work at shutdown. */
 async function createServices(settings: Settings, parts: Parts, closers: Closers) {
   const { store, mailer, events, links, limiter, ring, brands, domains } = parts;
   const { locales, defaultLocale, plans, anonymousMayCreate, region } = settings;
@@ -302,7 +302,7 @@ async function createServices(settings: Settings, parts: Parts, closers: Closers
   closers.push(async () => {
     pauses.end();
     await settled();
-    // Mail that waits for a retry is given up, which its receipt must still show.
+    // Email waiting for a retry is given up, and its receipt must still show that.
     mailer.close();
     await settled();
   });
@@ -315,7 +315,7 @@ function risksOf(server: StoreServer | null): StoreRisk[] {
   return server.unsafe.length > 0 ? [...risks, 'unsafe'] : risks;
 }
 
-/** `start.ts` decides when. After a rejection, `closers` has everything that is still open. */
+/** Starts the app; `start.ts` decides when. After a rejection, `closers` contains everything that is still open. */
 export async function serveAt(
   door: Door,
   settings: Settings,
@@ -361,12 +361,12 @@ export async function serveAt(
         baseUrl: settings.baseUrl,
         isShareDomain: async (name) =>
           brands.forHost(name) !== brands.forHost(null) ||
-          // Without the store the name does not help either, and the handlers say so.
+          // Harmless while the store is unavailable: the handlers then report that.
           (await domains.isVerified(name).catch(() => true)),
       })
     : fetch;
   const port = await door.open(served);
-  // Loads the mail library after the first answers, not at the first mail.
+  // Loads the mail library after the first responses rather than at the first email.
   setTimeout(() => void mailer.prepare(), 1_000).unref();
   await roomChecked;
   const facts = {

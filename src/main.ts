@@ -31,7 +31,7 @@ import { renderRouterWords, renderStartWords } from './ops/start-words.ts';
 const { version } = packageFile;
 const terminal = openTerminal();
 
-/** Open only while the server runs; otherwise there is standard error. */
+/** Open only while the server runs; otherwise faults go to standard error. */
 let logger: Logger | null = null;
 
 let isDying = false;
@@ -50,12 +50,12 @@ async function die(error: unknown): Promise<void> {
 process.on('uncaughtException', (error) => void die(error));
 process.on('unhandledRejection', (reason) => void die(reason));
 
-/** The limit for a whole stop (P23). */
+/** Time limit for the entire shutdown (P23). */
 const stopLimitMs = 10_000;
 
 type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';
 
-/** Resolves at the first signal. The handlers stay, so that a second signal has no effect. */
+/** Resolves at the first signal. The handlers remain installed, so a second signal has no effect. */
 function stopSignal(): Promise<StopSignal> {
   const received = Promise.withResolvers<StopSignal>();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
@@ -84,7 +84,7 @@ async function runUntil(
 ): Promise<void> {
   log({ event: 'started', port: running.port, durationMs: performance.now() });
   log({ event: 'stopping', signal: await stopped });
-  // Every part of a stop has its own limit; this one holds if one of those fails.
+  // Every step of the shutdown has its own limit; this one applies if one of those fails.
   setTimeout(() => void die(new Error('the stop took too long')), stopLimitMs).unref();
   await running.stop();
   log({ event: 'stopped' });
@@ -98,7 +98,7 @@ async function endWait(signal: StopSignal, { log, close }: Logger): Promise<Exit
   return 0;
 }
 
-/** Loaded only by commands that need them. */
+/** Loaded only by the commands that need them. */
 const loadSettings = () => import('./config/read.ts');
 const loadStores = () => import('./stores.ts');
 const loadMoves = () => import('./moves.ts');
@@ -232,7 +232,7 @@ const operatorWorld: OperatorWorld = {
       hashOnce: () => slowHashes.stretch(new Uint8Array(16), new Uint8Array(16)),
     };
     const found = await examine(settings, deps, recipient);
-    // The probe of the mail server checks the mail settings too.
+    // The mail server probe also checks the mail settings.
     return [...problems.filter((one) => !found.some((other) => Bun.deepEquals(one, other))), ...found];
   },
   statusOf,
@@ -241,7 +241,7 @@ const operatorWorld: OperatorWorld = {
   sleep: (milliseconds) => Bun.sleep(milliseconds),
 };
 
-// Before memory holds anything secret.
+// Called before memory contains anything secret.
 leaveMemoryOutOfDumps();
 void runCommand(process.argv.slice(2), sections, { ...peopleWorld, ...operatorWorld }).then((code) =>
   process.exit(code),

@@ -1,4 +1,4 @@
-/** Moves between stores that a command names, and the acceptance of a store that was restored on a PostgreSQL server. */
+/** Moves data between the stores named by a command, and accepts a store restored on a PostgreSQL server. */
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { readTextFile, type Settings } from './config/read.ts';
@@ -44,7 +44,7 @@ const shownOf = (address: Address): string => ('folder' in address ? address.fol
 
 const isSame = (one: Address, other: Address): boolean => shownOf(one) === shownOf(other);
 
-/** Updates the tables and checks the server, like a node. */
+/** Updates the tables and checks the server, as a node does. */
 async function preparePostgres(settings: Settings, server: PostgresServer, isSource: boolean): Promise<void> {
   const { probeServer } = await import('./store/postgres/server.ts');
   const { openEngine } = await import('./store/postgres/engine.ts');
@@ -56,7 +56,7 @@ async function preparePostgres(settings: Settings, server: PostgresServer, isSou
   await (await openEngine({ ...options, durability, clock: createMachineClock() })).close();
 }
 
-/** Checks the schema even of a closed store, which is not prepared. */
+/** Checks the schema, even for a closed store, which is never prepared. */
 async function checkServer(settings: Settings, server: PostgresServer): Promise<void> {
   const { probeServer } = await import('./store/postgres/server.ts');
   await probeServer(optionsFor(settings, server), server.shown);
@@ -128,7 +128,7 @@ const notRestored =
   'The store does not seem to be restored. To burn its unread secrets anyway, run mayfly burn-all.';
 const embedded = 'Nothing to accept: the embedded store is restored with mayfly restore.';
 
-/** What a restored store holds; burned if `isAccepted`. */
+/** Reports what a restored store contains, and burns it if `isAccepted`. */
 async function restoredStore(settings: Settings, isAccepted: boolean): Promise<BackupOutcome> {
   const { store } = settings;
   if (store === 'sqlite') return { outcome: 'refused', problem: embedded };

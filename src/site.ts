@@ -1,4 +1,4 @@
-/** Everything as one `fetch`. Each part answers its own unknown addresses. */
+/** Combines the whole site into one `fetch`. Each part handles the unknown addresses under its own path. */
 import { sayElsewhere } from './api/elsewhere.ts';
 import { publishDocument } from './api/openapi/document.ts';
 import { createReference } from './api/reference/page.tsx';
@@ -34,7 +34,7 @@ export interface SiteDeps
   readonly clock: Clock;
 }
 
-/** Both API versions, v2 with the OpenAPI document of both, and their reference. */
+/** Creates both API versions, the OpenAPI document of both (part of v2), and their reference. */
 function createVersions({ settings, service, domains, links, version, mailLocaleOf, clock }: SiteDeps) {
   const { plans, locales, defaultLocale, region } = settings;
   const v1 = createV1({ service, links, dialect: settings.v1Dialect, defaultLocale });
@@ -76,7 +76,7 @@ export function createSite(deps: SiteDeps): Fetch {
   const versions = createVersions(deps);
   const [v1, v2] = [serve(versions.v1), serve(versions.v2)];
   const alone = new Map<string, AnswerAlone>([
-    // At the root too: health checks do not know the base path.
+    // Also at the root: health checks do not know the base path.
     ...healthAnswers(deps),
     ...healthAnswers(deps, basePath),
   ]);
@@ -84,7 +84,7 @@ export function createSite(deps: SiteDeps): Fetch {
     settings.offersDownloads ? (await import('./web/about/downloads.ts')).findDownload(name) : null;
   const { apiReference } = versions;
   const pages = createPages({ ...deps, bodyCapBytes, apiReference, findDownload });
-  // Pages at addresses of the API.
+  // Pages at API addresses.
   const reference = { base: createHref(basePath)('apiDocs'), serve: pages };
   const root = { base: createHref(basePath)('api'), isAlone: true, serve: pages } as const;
   return createFetch([reference, root, v1, v2, { ...v2, base: `${basePath}/api` }], pages, alone);

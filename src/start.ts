@@ -1,4 +1,4 @@
-/** Starts the app. While the database cannot be reached, listens, reports not ready and retries every second. Any other fault ends the start. */
+/** Starts the app. While the database is unreachable, listens, reports not ready and retries every second. Any other fault is fatal. */
 import { type Closers, closeAll, type Door, type RunningApp, serveAt } from './app.ts';
 import type { Settings } from './config/read.ts';
 import { createLinks } from './core/links.ts';
@@ -15,16 +15,16 @@ export interface Start {
   readonly log: Log;
   /** Ends the wait immediately. */
   readonly stopped: Promise<unknown>;
-  /** Gets a sentence about what the start is waiting for. */
+  /** Receives a sentence about what startup is waiting for. */
   readonly onWait: (sentence: string) => void;
 }
 
-/** Most of the ten seconds that a stop may take. */
+/** Most of the ten seconds allowed for shutdown. */
 const requestGraceMs = 8_000;
 const retryMs = 1_000;
 const toldEveryMs = 10_000;
 
-/** Opens the port once: for the wait, if there is one, else for the service. */
+/** Opens the port once: for the wait if startup has to wait, otherwise for the service. */
 function createDoor({ settings: { host: hostname, port }, log }: Start): Door {
   let answer: ServerOptions['fetch'];
   let server: RunningServer | null = null;
@@ -44,8 +44,8 @@ function createDoor({ settings: { host: hostname, port }, log }: Start): Door {
 }
 
 /**
- * Resolves once it serves, or to `null` if it was stopped first.
- * @throws StartRefusal when settings, store, keys or port do not allow it
+ * Resolves once the app serves requests, or to `null` if it was stopped first.
+ * @throws StartRefusal if the settings, store, keys or port prevent startup
  */
 export async function startApp(given: Start): Promise<RunningApp | null> {
   const { settings, version, log, onWait } = given;
@@ -54,7 +54,7 @@ export async function startApp(given: Start): Promise<RunningApp | null> {
   let waitsFor: string | null = null;
   let toldAtMs = Number.NEGATIVE_INFINITY;
 
-  /** @throws a fault that will not go away by itself */
+  /** @throws the fault, unless it may go away by itself */
   async function wait(error: unknown): Promise<void> {
     const refusal = await refusalOf(error, settings);
     if (!(refusal instanceof StartRefusal && refusal.mayPass)) throw refusal;
@@ -69,7 +69,7 @@ export async function startApp(given: Start): Promise<RunningApp | null> {
   for (;;) {
     const closers: Closers = [];
     const serving = serveAt(door, settings, version, log, closers);
-    // A stop ends the process and everything in flight.
+    // Once stopped, the process ends, and everything in flight with it.
     serving.catch(() => {});
     try {
       return await (waitsFor === null ? serving : Promise.race([serving, stopped]));

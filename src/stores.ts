@@ -1,4 +1,4 @@
-/** Opens the store that the settings name, for a server or next to one, and backs up the embedded one. */
+/** Opens the configured store, for a server or alongside one, and backs up the embedded store. */
 import { resolve } from 'node:path';
 import type { Settings } from './config/read.ts';
 import type { PostgresServer } from './config/store-address.ts';
@@ -13,7 +13,7 @@ import { hasStore, registerServing } from './store/sqlite/files.ts';
 import { migrateFolder, openSqliteStore } from './store/sqlite/store.ts';
 import { mayPass, type Store, StoreRefusal } from './store/store.ts';
 
-/** Stops the start, with a sentence for the operator. */
+/** Prevents startup, with a sentence for the operator. */
 export class StartRefusal extends Error {
   override readonly name: string = 'StartRefusal';
   /** Whether the cause may go away by itself. */
@@ -29,9 +29,9 @@ export interface OpenStore {
   readonly store: Store;
   /** `null` for the embedded store. */
   readonly server: StoreServer | null;
-  /** Rejects with the reason why secrets cannot be read and burned now. @param isDoubted whether it has just failed */
+  /** Rejects with the reason if secrets cannot be read and burned now. @param isDoubted whether the last attempt failed */
   assertCommits(isDoubted: boolean): Promise<void>;
-  /** Limits that all nodes count together, under a shared key; `null` for a store of one machine. */
+  /** Creates limits that all nodes count together, under a shared key; `null` for the store of a single machine. */
   readonly limitsUnder: ((key: Uint8Array) => SharedLimits) | null;
   /** Gives all store calls of a request one deadline; `null` if each call has its own. */
   readonly duringRequest: (<T>(request: () => T | Promise<T>) => Promise<T>) | null;
@@ -49,7 +49,7 @@ export function optionsFor(settings: Settings, { url, tls }: PostgresServer): Se
   return { url: url.expose(), tls: options, durability, poolSize, allowsUnsafe };
 }
 
-/** Only a server creates a store. */
+/** The store does not exist yet; only a server creates it. */
 class NotMadeYet extends StoreRefusal {}
 
 const unproven =
@@ -131,7 +131,7 @@ const toldEveryMs = 10_000;
 
 /**
  * Creates the store's tables or brings them up to date. Waits until the database can be reached.
- * @param tell gets a sentence now and then
+ * @param tell receives a progress sentence now and then
  */
 export async function migrateStore(
   settings: Settings,
@@ -174,7 +174,7 @@ async function migrateOnce(settings: Settings): Promise<MigrateOutcome | { reado
   }
 }
 
-/** Turns a failure of the open store into a reason not to start; returns other errors unchanged. */
+/** Turns a failure of the open store into a startup refusal; returns other errors unchanged. */
 export async function refusalOf(error: unknown, { store }: Settings): Promise<unknown> {
   if (store === 'sqlite' || !(error instanceof ServiceError)) return error;
   const { toRefusal } = await import('./store/postgres/server.ts');
@@ -184,10 +184,10 @@ export async function refusalOf(error: unknown, { store }: Settings): Promise<un
 
 export type OpenedBeside =
   | ({ readonly outcome: 'open' } & OpenStore)
-  /** `no_store`: none exists there yet. */
+  /** `no_store`: there is no store yet. */
   | { readonly outcome: 'no_store' | 'refused'; readonly problem: string };
 
-/** For commands, which do not create a store or upgrade one that an earlier version's server may have open. */
+/** Opens the store for a command, which must not create a store or upgrade one that an older server may have open. */
 export async function openBesideServers(settings: Settings): Promise<OpenedBeside> {
   try {
     return { outcome: 'open', ...(await open(settings, true)) };
@@ -197,7 +197,7 @@ export async function openBesideServers(settings: Settings): Promise<OpenedBesid
   }
 }
 
-/** Registers a server with the embedded store; a shared store does not need it. */
+/** Registers a server with the embedded store; a shared store needs no registration. */
 export function registerServer({ store, dataDir }: Settings): ReturnType<typeof registerServing> {
   return store === 'sqlite' ? registerServing(dataDir) : { hasOthers: false, leave: () => {} };
 }

@@ -1,15 +1,15 @@
 /**
  * The languages of this installation, and which one a reader gets.
  *
- * Every catalogue has the keys, placeholders and plural forms of the English one (`locale.test.ts`). A new language takes one JSON file and
+ * Every catalogue has the keys, placeholders and plural forms of the English one (`locale.test.ts`). A new language needs one JSON file and
  * one line here (`docs/languages.md`).
  *
- * English loads at the start, other languages at their first use. With 14 catalogues of 350 texts, loading all at the start takes 5 ms in a
- * checkout, over 20 ms in the executable, and 7 MB; alone, each takes a few milliseconds, once. The bundler embeds a `require` of a literal
- * path, which is synchronous.
+ * English loads at startup, other languages at first use. Loading all 14 catalogues of 350 texts at startup takes 5 ms in a checkout, over
+ * 20 ms in the executable, and 7 MB; loading one takes a few milliseconds, once. The bundler embeds a `require` with a literal path, and
+ * `require` is synchronous.
  *
- * `Accept-Language` (RFC 9110 §12.5.4) selects a language by look-up (RFC 4647 §3.4): `de-CH` finds `de-CH`, then `de`. A language's only
- * form serves all its readers: `pt` and `pt-PT` find `pt-BR`, `zh-TW` finds `zh-CN`. Any input gives a supported locale in bounded time.
+ * `Accept-Language` (RFC 9110 §12.5.4) selects a language by lookup (RFC 4647 §3.4): `de-CH` tries `de-CH`, then `de`. A language's only
+ * variant serves all readers: `pt` and `pt-PT` find `pt-BR`, `zh-TW` finds `zh-CN`. Any input yields a supported locale in bounded time.
  */
 import en from './en.json' with { type: 'json' };
 
@@ -20,7 +20,7 @@ export type Message = string | Readonly<Record<string, string>>;
 
 export type Catalogue = Readonly<Record<MessageKey, Message>>;
 
-/** By BCP 47 tag, in the order of menus. */
+/** Keyed by BCP 47 tag, in menu order. */
 const loaders = {
   en: () => en,
   de: () => require('./de.json'),
@@ -64,15 +64,15 @@ export function directionOf(locale: string): 'ltr' | 'rtl' {
 
 const longestHeaderLength = 500;
 
-/** Language, script, region and one more: no others distinguish our languages. */
+/** Language, script, region and one more: further subtags do not distinguish our languages. */
 const mostSubtags = 4;
 
-/** The first supported locale of the header, by weight, or the default. */
+/** Returns the first supported locale in the header, by weight, or the default. */
 export function negotiateLocale(acceptLanguage: string | null): Locale {
   return pickLocale(acceptLanguage, supportedLocales, defaultLocale);
 }
 
-/** Like `negotiateLocale`, for any list. */
+/** Like `negotiateLocale`, but for any list. */
 export function pickLocale<L extends string>(
   acceptLanguage: string | null,
   offered: readonly L[],
@@ -89,7 +89,7 @@ export function pickLocale<L extends string>(
 /** Old tags that browsers and systems still send (RFC 5646 §3.1.7). */
 const formerTags: Readonly<Record<string, string>> = { iw: 'he' };
 
-/** The locale with this tag, or its language's, or its first one of another region or script. */
+/** Returns the locale of this tag, else of a prefix of it, else the first of its language; `null` if none match. */
 export function findLocale<L extends string>(tag: string, offered: readonly L[]): L | null {
   const [language = '', ...subtags] = tag.toLowerCase().split('-', mostSubtags);
   const wanted = [Object.hasOwn(formerTags, language) ? formerTags[language] : language, ...subtags];

@@ -1,7 +1,7 @@
-/** For the pages and their scripts alike. Making a format costs more than using it. */
+/** Shared by the pages and their scripts. Creating a format costs more than using it. */
 const formats = new Map<string, Intl.NumberFormat>();
 
-/** `54.3 kB`, in the language's form and without a line break. Rounds down, so that no limit promises too much. */
+/** Formats bytes as `54.3 kB`, in the language's form and without a line break. Rounds down, so that no limit promises too much. */
 export function sizeText(locale: string, bytes: number): string {
   const [unit, size] =
     bytes < 1_000

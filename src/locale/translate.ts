@@ -1,9 +1,9 @@
 /**
- * Makes a sentence from a key: placeholders, plurals (CLDR rules by `Intl.PluralRules`) and values in the language's form (`Intl`, CLDR) and
- * default digits. Times are in UTC and say so: only `web/client/time.ts` knows the reader's zone. Durations round down, so that they never
- * promise too much.
+ * Builds a sentence from a key: fills placeholders, chooses plurals (CLDR rules via `Intl.PluralRules`), and formats values in the
+ * language's form (`Intl`, CLDR) and default digits. Times are in UTC and say so: only `web/client/time.ts` knows the reader's time zone.
+ * Durations round down, so that they never promise too much.
  *
- * The result is plain text, which HTML must escape. Parameters are never searched for placeholders.
+ * The result is plain text, to be escaped in HTML. Parameters are never searched for placeholders.
  */
 import { type Catalogue, catalogueOf, type Locale, type MessageKey } from './catalogues.ts';
 import { roughly, type Unit, unitSeconds } from './roughly.ts';
@@ -38,7 +38,7 @@ function pluralOf(forms: Readonly<Record<string, string>>, locale: string, count
 }
 
 /**
- * Calls `create` once for each locale. Making an `Intl` object takes up to 50 µs (0.4 ms the first time in a language), using it 1 to 4 µs,
+ * Calls `create` once per locale. Creating an `Intl` object takes up to 50 µs (0.4 ms the first time in a language), using one 1 to 4 µs,
  * and a page formats dozens of values in less than a millisecond.
  */
 function oncePerLocale<T>(create: (locale: string) => T): (locale: string) => T {
@@ -65,19 +65,19 @@ export function formatList(locale: string, items: readonly string[]): string {
 }
 
 const languageNames = oncePerLocale((locale) => {
-  // By its script, as a menu does: "Simplified Chinese" rather than "Chinese (China)".
+  // Named by its script, as in menus: "Simplified Chinese" rather than "Chinese (China)".
   const tag = locale === 'zh-CN' ? 'zh-Hans' : locale;
   const name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? locale;
   const [first = '', ...rest] = name;
   return first.toLocaleUpperCase(locale) + rest.join('');
 });
 
-/** In the language itself, capitalised for a menu: `Français`. */
+/** Returns a language's name in that language, capitalised for a menu: `Français`. */
 export function languageName(locale: string): string {
   return languageNames(locale);
 }
 
-// "Until {date}" needs another case of the weekday in these languages, and CLDR has only one.
+// "Until {date}" needs a different grammatical case of the weekday in these languages, and CLDR has only one.
 const withoutWeekday: ReadonlySet<string> = new Set(['pl', 'uk']);
 
 export function hasWeekday(locale: string): boolean {
@@ -105,12 +105,12 @@ const momentFormats = oncePerLocale((locale) =>
 
 const shortMomentFormats = oncePerLocale((locale) => momentFormat(locale, { month: 'short' }));
 
-/** `Friday, 27 November 2026 at 21:13 UTC`, in the locale's order. */
+/** Returns `Friday, 27 November 2026 at 21:13 UTC`, in the locale's order. */
 export function formatMoment(locale: string, unixSeconds: number): string {
   return momentFormats(locale).format(unixSeconds * 1000);
 }
 
-/** `27 Nov 2026, 21:13 UTC`, for lists. */
+/** Returns `27 Nov 2026, 21:13 UTC`, for lists. */
 export function formatShortMoment(locale: string, unixSeconds: number): string {
   return shortMomentFormats(locale).format(unixSeconds * 1000);
 }
@@ -125,7 +125,7 @@ const durationFormats = oncePerLocale((locale) => {
   };
 });
 
-/** The largest unit and the next one, if it is not zero: `6 days, 23 hours`. */
+/** Returns the largest unit and, unless it is zero, the next one: `6 days, 23 hours`. */
 export function formatDuration(locale: string, seconds: number): string {
   const { counts, list } = durationFormats(locale);
   let rest = Math.max(0, Math.floor(seconds));
@@ -139,7 +139,7 @@ export function formatDuration(locale: string, seconds: number): string {
   return list.format(parts);
 }
 
-/** The time left, in one unit and rounded down: `about 7 days`, `6 days`, `44 hours`. */
+/** Returns the time left in one unit, rounded down: `about 7 days`, `6 days`, `44 hours`. */
 export function formatRoughly(locale: Locale, seconds: number): string {
   const { count, unit, isAbout } = roughly(seconds);
   const { counts } = durationFormats(locale);
@@ -147,7 +147,7 @@ export function formatRoughly(locale: Locale, seconds: number): string {
   return isAbout ? translate(locale, 'time.about', { time }) : time;
 }
 
-/** A waiting time in one unit, rounded up, so that people do not come back too early: `10 minutes`. */
+/** Returns a waiting time in one unit, rounded up so that people do not come back too early: `10 minutes`. */
 export function formatWait(locale: string, seconds: number): string {
   const wait = Math.max(1, Math.ceil(seconds));
   const { counts } = durationFormats(locale);

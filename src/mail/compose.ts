@@ -1,7 +1,7 @@
 /**
- * Turns a mail of any kind into one signed message for one recipient, the same in the envelope and in `To`; no Cc or Bcc, and nothing is
- * loaded from a file or an address. `Auto-Submitted` (RFC 3834) prevents holiday replies. The Message-ID is random and contains no key. All
- * computing happens here, so that sending costs almost nothing, and a mail that is never sent can cost the same (P17).
+ * Turns an email of any kind into one signed message for one recipient, the same in the envelope and in `To`. There is no Cc or Bcc, and
+ * nothing is loaded from a file or an address. `Auto-Submitted` (RFC 3834) prevents out-of-office replies. The Message-ID is random and
+ * contains no key. All computation happens here, so sending costs almost nothing, and an email that is never sent can cost the same (P17).
  */
 import { randomBytes } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
@@ -35,22 +35,22 @@ export const notSent: Handover = { state: 'not_sent', reply: null };
 export interface Sender {
   readonly from: Mailbox;
   readonly siteName: string;
-  /** Where undeliverable mail returns to; `null`: the address of `from`. */
+  /** Where undeliverable mail is returned; `null` for the address of `from`. */
   readonly returnPath: string | null;
 }
 
 export interface ComposingMailerOptions {
   readonly sender: Sender;
   readonly now: () => Date;
-  /** Returns the final bytes, signed if so configured. If it rejects, the mail is not sent. */
+  /** Returns the final bytes, signed if so configured. If it rejects, the email is not sent. */
   readonly write: (message: SendMailOptions) => Promise<Buffer>;
-  /** If it rejects, the mail is not sent. */
+  /** If it rejects, the email is not sent. */
   readonly deliver: (letter: Letter, onRetry: OnRetry) => Promise<Handover>;
 }
 
 export type ComposingMailer = Mailer & AccountMailer;
 
-/** Never rejects. */
+/** Creates a mailer whose methods never reject. */
 export function createComposingMailer(options: ComposingMailerOptions): ComposingMailer {
   const { sender, now, write, deliver } = options;
 
@@ -88,7 +88,7 @@ export function createComposingMailer(options: ComposingMailerOptions): Composin
   };
 }
 
-/** Every form of the address, the link, and the key at the end of the link. */
+/** Returns every form of the address, the link, and the key at the end of the link. */
 function hiddenOf(mail: SecretLinkMail | AccountMail, to: string): string[] {
   const addresses = [mail.to.expose(), to, toUnicodeAddress(to)];
   const link = 'link' in mail ? mail.link.expose() : '';
@@ -152,8 +152,8 @@ function brandName(brand: MailBrand, names: ServiceNames): string {
 }
 
 /**
- * The name next to the sender's address, as in "jo@example.com via Mayfly". A share domain's brand wins over the name in
- * `MAYFLY_MAIL_FROM`, and that over the site's. One line that no mail program decodes a second time (RFC 2047).
+ * Returns the name next to the sender's address, as in "jo@example.com via Mayfly". A share domain's brand takes precedence over the name
+ * in `MAYFLY_MAIL_FROM`, and that over the site's. The name is one line that no mail program decodes a second time (RFC 2047).
  */
 export function fromName(mail: SecretLinkMail | AccountMail, names: ServiceNames): string {
   const name = 'brand' in mail ? brandName(mail.brand, names) : serviceName(names);
@@ -166,7 +166,7 @@ export function fromName(mail: SecretLinkMail | AccountMail, names: ServiceNames
 
 export interface MessageWriter {
   write(message: SendMailOptions): Promise<Buffer>;
-  /** Loads the library, about 50 ms of computing: call it once the server listens, so that no request waits for it. */
+  /** Loads the library, which takes about 50 ms of CPU time: call it once the server listens, so that no request waits for it. */
   prepare(): Promise<void>;
 }
 

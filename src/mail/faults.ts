@@ -1,12 +1,12 @@
 /**
- * Why a mail was not accepted, and how much of the reason may be shown.
+ * Why an email was not accepted, and how much of the reason may be shown.
  *
- * A fault is temporary only if the server said so (4yz, RFC 5321 §4.2.1) or the connection broke. It is the recipient's only if the server
- * permanently refused the sender, the recipient or the message. A refused or missing log-in (RFC 4954 §4.7, §6) and an untrusted
+ * A fault is temporary only if the server said so (4yz, RFC 5321 §4.2.1) or the connection broke. It is attributed to the recipient only if
+ * the server permanently refused the sender, the recipient or the message. A refused or missing log-in (RFC 4954 §4.7, §6) and an untrusted
  * certificate need the operator, so a retry does not help.
  *
  * A server may quote the message or the envelope in its reply, even broken across lines, so hidden texts are removed from every line that
- * leaves this file, before it is shortened: a cut would leave part of one.
+ * leaves this file. They are removed before shortening, because a cut could leave part of one.
  */
 import type { MailTrouble } from '../core/secrets/link-mail.ts';
 import { toPrintable } from './mailbox.ts';
@@ -14,21 +14,21 @@ import { toPrintable } from './mailbox.ts';
 export interface AttemptFault {
   /** `ETLS`, `EAUTH`, `EENVELOPE`, … */
   readonly code: string;
-  /** The system's code, such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`; else `''`. */
+  /** The system's code, such as `ECONNREFUSED` or `CERT_HAS_EXPIRED`; otherwise `''`. */
   readonly cause: string;
-  /** The command in progress, such as `RCPT TO`; `CONN` for none. */
+  /** The command in progress, such as `RCPT TO`; `CONN` if there was none. */
   readonly command: string;
-  /** The step that timed out, such as `GREETING_TIMEOUT`; else `''`. */
+  /** The step that timed out, such as `GREETING_TIMEOUT`; otherwise `''`. */
   readonly timeout: string;
   readonly replyCode: number | null;
-  /** As the server wrote it: never shown before `toReplyLine`. */
+  /** As the server wrote it: never shown without `toReplyLine`. */
   readonly response: string | null;
 }
 
 /**
  * - `later`: a retry may succeed.
  * - `refused`: the server refused permanently.
- * - `unsendable`: the server never judged this mail, and never will.
+ * - `unsendable`: the server never judged this email, and never will.
  */
 export type Judgement = 'later' | 'refused' | 'unsendable';
 
@@ -42,7 +42,7 @@ export function toFault(error: unknown): AttemptFault {
   const raw = (typeof error === 'object' && error !== null ? error : {}) as Readonly<Record<string, unknown>>;
   const cause = textOf(raw.originalCode);
   const response = textOf(raw.response);
-  // The library reports both as a broken socket, but only one is worth a retry.
+  // The library also reports TLS faults as broken sockets, but they are not worth a retry.
   const isTlsFault = raw.code === 'ESOCKET' && certificateCauses.test(cause);
   return {
     code: isTlsFault ? 'ETLS' : textOf(raw.code) || 'EUNKNOWN',
@@ -62,7 +62,7 @@ const connectionFaults: ReadonlySet<string> = new Set([
   'EABORT',
 ]);
 
-/** "Authentication required" and the like, which a server may also reply to the sender's address. */
+/** "Authentication required" and the like, which a server may also send in reply to the sender's address. */
 const logInReplyCodes: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 
 export function isAboutLogIn({ code, replyCode }: AttemptFault): boolean {
@@ -86,7 +86,7 @@ const unreachableCauses: ReadonlySet<string> = new Set([
   'EADDRNOTAVAIL',
 ]);
 
-/** `null`: not a connection failure. */
+/** Returns `null` if the fault is not a connection failure. */
 export function troubleOf(fault: AttemptFault): MailTrouble | null {
   const { code, cause, timeout, replyCode } = fault;
   if (replyCode !== null || !isBrokenConnection(fault)) return null;
@@ -99,7 +99,7 @@ function isBrokenConnection({ code, cause, command }: AttemptFault): boolean {
   return connectionFaults.has(code) || (code === 'ETLS' && command === 'CONN' && cause === '');
 }
 
-/** The limit of `Handover`. */
+/** The limit that `Handover` sets. */
 const longestReplyLength = 300;
 const placeholder = '…';
 
@@ -118,12 +118,12 @@ export function toReplyLine(reply: string | null, hidden: readonly string[]): st
   return line === '' ? null : shorten(line);
 }
 
-/** Every line of a reply repeats its code (RFC 5321 §4.2.1); the repetitions would split words. */
+/** Every line of a reply repeats its code (RFC 5321 §4.2.1); removes the repetitions, which would split words. */
 function withoutRepeatedCodes(reply: string): string {
   return reply.replace(/(\r?\n)\d{3}(?:[ -]|$)/gm, '$1').replace(/^(\d{3})-/, '$1 ');
 }
 
-/** Also matches the term split by a line break (now a space) or a soft one of quoted-printable. */
+/** Also matches the term when split by a line break (now a space) or a soft line break of quoted-printable. */
 function patternOf(term: string): RegExp {
   const characters = [...term].map((character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
   return new RegExp(characters.join('(?:=? )?'), 'giu');

@@ -21,7 +21,7 @@ const hostLabel = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 // Controls, format characters (including bidirectional overrides), surrogates and line separators.
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 
-/** With the domain in ASCII; `null` unless the text is exactly one plain address. */
+/** Returns the address with its domain in ASCII; `null` unless the text is exactly one plain address. */
 export function parseAddress(text: string): string | null {
   if (text.length > longestAddressLength) return null;
   const at = text.lastIndexOf('@');
@@ -41,7 +41,7 @@ function parseDomain(text: string): string | null {
   return domain.length <= 253 && labels.every((label) => hostLabel.test(label)) ? domain : null;
 }
 
-/** @param address from `parseAddress`; its domain is returned in its own script */
+/** Returns the address with its domain in its own script. @param address from `parseAddress` */
 export function toUnicodeAddress(address: string): string {
   const at = address.lastIndexOf('@') + 1;
   return address.slice(0, at) + domainToUnicode(address.slice(at));
@@ -51,7 +51,7 @@ export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
 
-/** `name@host` or `Name <name@host>`. @throws MailSettingError */
+/** Parses `name@host` or `Name <name@host>`. @throws MailSettingError */
 export function toMailbox(text: string): Mailbox {
   const [, before = '', bare = text] = /^([^<>]*)<([^<>]*)>$/.exec(trimAddress(text)) ?? [];
   const name = before.trim().replace(/^"(.*)"$/, '$1');
@@ -61,7 +61,7 @@ export function toMailbox(text: string): Mailbox {
   throw new MailSettingError('sender', words);
 }
 
-/** Where undeliverable mail returns to. @throws MailSettingError */
+/** Parses the address to which undeliverable mail is returned. @throws MailSettingError */
 export function toReturnPath(text: string): string {
   const address = parseAddress(trimAddress(text));
   if (address === null)
@@ -73,7 +73,7 @@ export function toSingleLine(text: string): string {
   return toPrintable(text.slice(0, longestLineLength)).trim();
 }
 
-/** Replaces each run of controls, line breaks and invisible characters by a space. */
+/** Replaces each run of controls, line breaks and invisible characters with a space. */
 export function toPrintable(text: string): string {
   return text.replace(unprintable, ' ');
 }

@@ -1,8 +1,8 @@
 /**
- * The layout of every mail as text and HTML, and the mails to recipients. The JSX renderer escapes the HTML, which loads nothing and does
- * no tracking; both forms have the same content. Foreign text (a name, an address, a host) stays on one line and cannot change the
- * direction of the text around it. The mail to a recipient contains the link and the sender's name, never the value, the passphrase or the
- * metadata key.
+ * The layout of every email as text and HTML, and the emails to recipients. The JSX renderer escapes the HTML, which loads and tracks
+ * nothing; both forms have the same content. Foreign text (a name, an address, a host) is kept on one line and cannot change the direction
+ * of the text around it. The email to a recipient contains the link and the sender's name, never the value, the passphrase or the metadata
+ * key.
  */
 import { raw } from 'hono/html';
 import type { FC } from 'hono/jsx';
@@ -18,7 +18,7 @@ export interface RenderedMail {
   readonly html: string;
 }
 
-/** With a label it is the main action, and also shown as a button. */
+/** A link with a label is the main action and also appears as a button. */
 export interface MailLink {
   readonly link: string;
   readonly label: string | null;
@@ -26,7 +26,7 @@ export interface MailLink {
 
 export interface MailWords {
   readonly locale: string;
-  /** Sets the heading and the button's colour; `null`: no heading, Mayfly's colour. */
+  /** Sets the heading and the button's colour; `null` for no heading and Mayfly's colour. */
   readonly brand: MailBrand | null;
   readonly subject: string;
   readonly body: readonly (string | MailLink)[];
@@ -41,7 +41,7 @@ export function setApart(text: string): string {
   return isolate + toSingleLine(text) + endIsolate;
 }
 
-/** The sender, for a sentence; an invisible name does not count. */
+/** Isolates the sender's name and host for a sentence; the host replaces an invisible name. */
 export function setBrandApart(brand: MailBrand): { name: string; host: string } {
   const host = setApart(brand.host);
   return { name: toSingleLine(brand.name) === '' ? host : setApart(brand.name), host };
@@ -68,8 +68,8 @@ function renderText({ locale, brand, body, small }: MailWords): string {
   return directionOf(locale) === 'rtl' ? text : withoutIsolates(text);
 }
 
-// Many mail programs drop the style sheet but keep inline styles. So those set no colours except the button's, which only need contrast
-// within the button: text and background are the program's own, dark or light, unless it uses the sheet.
+// Many mail programs drop the style sheet but keep inline styles. So inline styles set no colours except the button's, which only need
+// contrast within the button. Text and background are the program's own, dark or light, unless it uses the sheet.
 const styleSheet = [
   'body{background:#f6f3ec;color:#1d2624}a{color:#1b5a4b}',
   '.card{background:#fffdf9;border-color:#e0dacd!important}',
@@ -145,7 +145,7 @@ const Sentence: FC<{ text: string }> = ({ text }) => (
   </>
 );
 
-/** Always shows the address in full, left to right, to be checked and copied. */
+/** Always shows the address in full, left to right, so that it can be checked and copied. */
 const LinkPart: FC<MailLink & { colour: string }> = ({ link, label, colour }) => (
   <>
     {label === null ? null : (
@@ -167,7 +167,7 @@ const LinkPart: FC<MailLink & { colour: string }> = ({ link, label, colour }) =>
   </>
 );
 
-/** Replies go to the sender's account; `null`: not a deliverable address. */
+/** Returns the address of the sender's account, for replies; `null` if it is not deliverable. */
 export function replyAddressOf({ from }: SecretLinkMail): string | null {
   return isDeliverable(from.expose()) ? from.expose() : null;
 }

@@ -1,7 +1,7 @@
 /**
  * The outbox: mail as files in `$MAYFLY_DATA_DIR/outbox`, mode 0600 in a folder of mode 0700, for trying Mayfly out without a mail server.
  * A file name contains the time, but no key or address. The files contain live links, the one exception to the promise that nothing at rest
- * opens without the link (P9), and the start says so.
+ * opens without the link (P9). Startup points this out.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -46,7 +46,7 @@ async function keep({ bytes, date }: Letter, directory: string): Promise<Handove
   return { state: 'accepted', reply: null };
 }
 
-/** Leaves the text part unencoded, in whole lines: people read the file with any tool, and the usual encoding would split the link. */
+/** Leaves the text part unencoded, in whole lines: people may read the file with any tool, and the usual encoding would split the link. */
 function withReadableText({ text, html, ...headers }: SendMailOptions): SendMailOptions {
   const partHeaders = 'Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n';
   return {

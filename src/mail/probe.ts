@@ -1,6 +1,6 @@
 /**
  * Tests the mail server for the operator: connection, greeting, encryption, log-in, and a test mail on request. It uses the settings and
- * checks of real mail, so the result holds for real mail. It tries each step once, with a time limit.
+ * checks of real mail, so the result applies to real mail. It tries each step once, with a time limit.
  */
 import type { SmtpServer, SmtpTls } from '../config/addresses.ts';
 import { trimAddress, unseenWords } from '../core/mail/recipients.ts';
@@ -25,12 +25,12 @@ export interface MailAnswer {
 
 export interface MailProbe {
   readonly server: MailAnswer;
-  /** `null`: none requested, or the server was not reached. */
+  /** `null` if none was requested or the server was not reached. */
   readonly testMail: MailAnswer | null;
 }
 
 const usualProbeTimeoutMs = 10_000;
-/** Connection, encryption and log-in may each take that long. */
+/** Connection, encryption and log-in may each take a full timeout. */
 const stepsOfLogIn = 3;
 
 /** @throws MailSettingError */

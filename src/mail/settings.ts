@@ -34,8 +34,8 @@ const hostName =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?)*$/i;
 
 /**
- * `null` if nothing is set. The library silently leaves mail unsigned if it cannot use the key, so the key is tested here. It signs
- * `rsa-sha256` only, and RFC 8301 §3.2 forbids verifying keys below 1,024 bits.
+ * Returns `null` if nothing is set. The library silently leaves mail unsigned if it cannot use the key, so the key is tested here. The
+ * library signs with `rsa-sha256` only, and RFC 8301 §3.2 forbids verifiers from accepting keys below 1,024 bits.
  * @throws MailSettingError if the settings are incomplete or the key cannot sign
  */
 export function toDkimSigner({ domain, selector, privateKey }: DkimSettings): DkimSigner | null {

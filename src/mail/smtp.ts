@@ -1,6 +1,6 @@
 /**
- * Mail over SMTP: connections, attempts and retries. Nothing is kept on disk, because a queue entry would be a link at rest (P9). Mails in
- * memory, attempts and the time of each are bounded; anything more is `not_sent`. Every attempt sends the same message with the same
+ * Mail over SMTP: connections, attempts and retries. Nothing is kept on disk, because a queue entry would be a link at rest (P9). Emails in
+ * memory, attempts and the time for each are limited; anything beyond is `not_sent`. Every attempt sends the same message with the same
  * Message-ID, so that a server whose reply was lost, or that greylists, recognises it. Sending never rejects or blocks its caller.
  */
 import { setTimeout as wait } from 'node:timers/promises';
@@ -24,15 +24,15 @@ import { type DkimSettings, type DkimSigner, toDkimSigner } from './settings.ts'
 export interface SmtpServerOptions {
   readonly server: SmtpServer;
   readonly from: string;
-  /** The site's brand, used if `from` has no name. Default: Mayfly. */
+  /** The site's brand name, used if `from` has no name. Default: Mayfly. */
   readonly siteName?: string;
-  /** Where undeliverable mail returns to. Default: `from`. */
+  /** Where undeliverable mail is returned. Default: `from`. */
   readonly returnPath?: string | null;
   /** The name in the greeting (EHLO). Default: the domain of `from`. */
   readonly helo?: string | null;
-  /** Absent: mail is unsigned. */
+  /** If absent, mail is unsigned. */
   readonly dkim?: DkimSettings | null;
-  /** Time limit of one attempt, even for a server that trickles. Default: 30 s. */
+  /** Time limit for one attempt, even if the server trickles its replies. Default: 30 s. */
   readonly attemptTimeoutMs?: number;
   /** In PEM; replaces the system's certificate authorities. */
   readonly trustedAuthority?: string;
@@ -41,7 +41,7 @@ export interface SmtpServerOptions {
 export interface SmtpMailerOptions extends SmtpServerOptions {
   /** Pauses before the second, third … attempt. Default: 5 s, 1, 5 and 15 minutes, because greylisting takes minutes. */
   readonly retryDelaysMs?: readonly number[];
-  /** Mails in memory. Default: 500. */
+  /** Limit on emails in memory. Default: 500. */
   readonly maxPending?: number;
   readonly now?: () => Date;
   /** Rejects when the signal aborts. */
@@ -51,7 +51,7 @@ export interface SmtpMailerOptions extends SmtpServerOptions {
 }
 
 export interface SmtpMailer extends ComposingMailer, Pick<MessageWriter, 'prepare'> {
-  /** Gives up pending retries and closes the connections. Mails in progress end as `not_sent`. */
+  /** Gives up pending retries and closes the connections. Emails in progress end as `not_sent`. */
   close(): void;
 }
 
@@ -139,7 +139,7 @@ function lazily<T>(open: () => Promise<T>): { get(): Promise<T>; ifOpen(use: (va
 export interface MailFault {
   /** The library's code, such as `EAUTH`, `ETLS`, `ETIMEDOUT`, `EENVELOPE`. */
   readonly code: string;
-  /** The server's reply code; `null`: no reply. */
+  /** The server's reply code; `null` if there was no reply. */
   readonly replyCode: number | null;
   readonly willRetry: boolean;
 }
@@ -155,10 +155,10 @@ export interface Courier {
   readonly stopped: AbortSignal;
 }
 
-/** What a busy machine may add to a pause and an attempt: a late mail must not count as lost. */
+/** Extra time for a pause and an attempt on a busy machine: a late email must not count as lost. */
 const slackSeconds = 5;
 
-/** Rejects if stopped between two attempts. */
+/** Attempts delivery until it succeeds or fails for good. Rejects if stopped between two attempts. */
 export async function deliver(letter: Letter, courier: Courier, onRetry: OnRetry): Promise<Handover> {
   let said: string | null = null;
   for (let attempt = 0; ; attempt += 1) {
@@ -216,7 +216,7 @@ export interface ConnectionOptions {
   readonly trustedAuthority: string | null;
 }
 
-/** A running server accepts quickly, and a missing one should be noticed soon. */
+/** A running server accepts connections quickly, and an unreachable one should be noticed soon. */
 const longestConnectMs = 10_000;
 const maxConnections = 3;
 const maxReplyBytes = 16_384;
@@ -251,8 +251,8 @@ function connectionSettings(options: ConnectionOptions) {
 }
 
 /**
- * For messages that are already written and signed. Loads the library here, because at the start that would take about 50 ms. Opens no
- * connection yet.
+ * Creates a pool for messages that are already written and signed. Loads the library only now, because that takes about 50 ms, too long for
+ * startup. Opens no connection yet.
  */
 export async function openPool(options: ConnectionOptions): Promise<Transport> {
   const { createTransport } = await import('nodemailer');
@@ -263,14 +263,14 @@ export async function openPool(options: ConnectionOptions): Promise<Transport> {
     // `deliver` alone retries, so that every attempt is counted.
     maxRequeues: 0,
   });
-  // The next mail replaces a connection that breaks while idle.
+  // The next email replaces a connection that breaks while idle.
   transport.on('error', () => {});
   return transport;
 }
 
 /**
- * A connection per call, to test the server; signs what it sends.
- * @param onLoggedIn called after a successful log-in; never if the server offers none
+ * Opens a new connection per call, to test the server, and signs what it sends.
+ * @param onLoggedIn called after a successful log-in; never if the server offers no log-in
  */
 export async function openOnce(options: ConnectionOptions, onLoggedIn: () => void = () => {}) {
   const { createTransport } = await import('nodemailer');
