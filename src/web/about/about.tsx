@@ -1,4 +1,4 @@
-/** How it works, for newcomers, and what the service promises and does not. Tests prove every promise here (SECURITY.md). */
+/** How the service works, for newcomers, and what it does and does not promise. Tests prove every promise here (SECURITY.md). */
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { Mayfly } from '../brand/default-logo.tsx';
@@ -21,7 +21,7 @@ function sayMisdirected({ frame }: PageRequest): PageReply {
   const address = messages.code(settings.baseUrl);
   const page = (
     <MessagePage
-      // A language form would go to the wrong name too.
+      // A language form would also go to the wrong host name.
       frame={{ ...frame, here: null }}
       title={messages.say('error.misdirected.title')}
       lead={messages.say('error.misdirected', { address })}
@@ -106,8 +106,8 @@ const arrow = 'M146 96h58m-8-7 8 7-8 7';
 const scenes = (): readonly FC[] => [Written, Sealed, OnItsWay, Opened];
 
 /**
- * Four drawings without words, for every language. Right-to-left pages mirror them, except for their numbers. The style sheet stacks them
- * two by two in little space.
+ * Four drawings without words, for every language. Right-to-left pages mirror them, except for their numbers. Where space is tight, the
+ * style sheet arranges them two by two.
  */
 const Picture: FC<{ messages: Messages }> = ({ messages }) => (
   <div class="picture" role="img" aria-labelledby="picture-title picture-text">
@@ -172,7 +172,7 @@ const Opened: FC = () => (
 );
 
 interface Clause {
-  /** If links lead to it. */
+  /** Present if links lead to this clause. */
   readonly id?: 'once' | 'looking' | 'at-rest' | 'end-to-end' | 'private';
   readonly icon: IconName;
   readonly title: MessageKey;

@@ -1,6 +1,6 @@
 /**
- * The npm packages of the command and the client. An executable contains both. The npm package contains the client's and packs its own
- * folder again, because it cannot contain itself. A checkout has neither.
+ * The npm packages of the command and the client. An executable contains both. The command's npm package contains the client's and packs
+ * its own folder again, because it cannot contain itself. A checkout has neither.
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export interface Download {
 export type FindDownload = (name: DownloadName) => Promise<Download | null>;
 
 const blockBytes = 512;
-/** 1985-10-26T08:15Z, like npm: some tools reject times before 1980. */
+/** 1985-10-26T08:15Z, as in npm: some tools reject times before 1980. */
 const madeAtSeconds = 499_162_500;
 
 function header(path: string, sizeBytes: number): Uint8Array {
@@ -31,8 +31,8 @@ function header(path: string, sizeBytes: number): Uint8Array {
 }
 
 /**
- * Packs only what the manifest lists: the folder may also hold data and keys. As ustar (POSIX.1-1988) and gzip, the same contents always
- * give the same bytes, those of the release.
+ * Packs only what the manifest lists, because the folder may also contain data and keys. As ustar (POSIX.1-1988) with gzip, the same
+ * contents always yield the same bytes: those of the release.
  */
 export async function packPackage(folder: string): Promise<Uint8Array<ArrayBuffer>> {
   const { files }: { files: string[] } = await Bun.file(join(folder, 'package.json')).json();
@@ -56,7 +56,7 @@ async function read(name: DownloadName): Promise<Download | null> {
 
 const known = new Map<DownloadName, Promise<Download | null>>();
 
-/** Read at the first request, then kept: 1.5 MB in all. */
+/** Reads a package at its first request, then keeps it: 1.5 MB in total. */
 export const findDownload: FindDownload = (name) => {
   const reading = known.get(name) ?? read(name);
   known.set(name, reading);

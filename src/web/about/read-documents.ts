@@ -1,6 +1,6 @@
 /**
  * Reads the users' documents from Markdown into parts of pages. A macro: it runs when its importer is transpiled, so that the executable
- * holds the result and no Markdown parser.
+ * contains the result but no Markdown parser.
  */
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -8,7 +8,7 @@ import { Marked, type Token, type Tokens } from 'marked';
 
 const root = join(import.meta.dir, '..', '..', '..');
 
-/** In this order. The key ends the page's address. */
+/** In display order. The key is the last part of the page's address. */
 const shelf = [
   { key: 'command', file: 'docs/command.md', tells: 'Share, read and burn from a terminal or a script.' },
   { key: 'api', file: 'docs/api.md', tells: 'The HTTP API in curl, TypeScript, Python and Go.' },
@@ -21,7 +21,7 @@ const shelf = [
   },
 ] as const;
 
-/** The site's page for a file, below its base path. */
+/** The site's page for each file, relative to the base path. */
 const served: Readonly<Record<string, string>> = {
   ...Object.fromEntries(shelf.map(({ key, file }) => [file, `docs/${key}`])),
   'docs/openapi/mayfly.json': 'api/v2/openapi.json',
@@ -29,7 +29,7 @@ const served: Readonly<Record<string, string>> = {
   '/api/docs': 'api/docs',
 };
 
-/** In markup, `@/` begins an address below the site's base path. */
+/** In markup, `@/` begins an address under the site's base path. */
 export type Block =
   | { readonly kind: 'markup'; readonly markup: string }
   | { readonly kind: 'code'; readonly code: string };
@@ -43,7 +43,7 @@ export interface Document {
   readonly body: readonly Block[];
 }
 
-/** As GitHub makes them. */
+/** Returns the id that GitHub gives a heading. */
 function idOf(title: string): string {
   return title
     .toLowerCase()
@@ -60,7 +60,7 @@ function escapeMarkup(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** The site's page for a path in a document; `null` for a file that is only in the source. */
+/** Returns the site's page for a path in a document; `null` if the file exists only in the source. */
 function addressOf(target: string, file: string): string | null {
   const [path = '', anchor] = target.split('#');
   const named = path.startsWith('/') ? path : relative(root, join(root, file, '..', path));
@@ -98,7 +98,7 @@ function createReader(file: string): Marked {
   return marked;
 }
 
-/** Like all tables here: cards on a phone, still a table to screen readers. */
+/** Renders a table like all others here: as cards on a phone, but still as a table to screen readers. */
 function tableMarkup({ header, rows }: Tokens.Table, inline: (tokens: Token[]) => string): string {
   const titles = header.map(({ tokens }) => inline(tokens));
   const labels = header.map(({ text }) => escapeMarkup(text.replaceAll('`', '')));

@@ -1,4 +1,4 @@
-/** Status and regions. The status page shows version, region, whether the store answers, its durability, and nothing else of the machine. */
+/** Status and regions. The status page shows version, region, store availability and durability, and nothing else about the machine. */
 import type { FC } from 'hono/jsx';
 import type { Region } from '../../core/keys.ts';
 import type { Clock } from '../../core/time.ts';
@@ -13,7 +13,7 @@ export interface StatusDeps {
   readonly clock: Clock;
   readonly version: string;
   readonly isReady: () => boolean | Promise<boolean>;
-  /** The store's risks, if people should know them. */
+  /** The store's risks that people should know about. */
   readonly storeRisks?: readonly StoreRisk[];
 }
 
@@ -32,7 +32,7 @@ export function createStatusPages(deps: StatusDeps): PageRoute[] {
   ];
 }
 
-/** With label and address: the operator's labels need not be countries. */
+/** Shows label and address, because the operator's labels need not be countries. */
 const RegionsPage: FC<{ frame: Frame }> = ({ frame }) => {
   const { region: own, regions } = frame.settings;
   const { say } = frame.messages;

@@ -1,4 +1,4 @@
-/** The account's first page: its owner, language, sharing with notices, and the link that deletes it. */
+/** The account's first page: its owner, language, sharing and notices, and the link for deleting it. */
 import type { FC } from 'hono/jsx';
 import type { Account, AccountCaller, SignedIn } from '../../core/account.ts';
 import { maxSenderName } from '../../core/accounts/sender-name.ts';
@@ -81,7 +81,7 @@ const nameField = 'sender-name';
 
 type Typed = Pick<Account, 'notify' | 'senderName'>;
 
-/** Strangers who signed up could impersonate others in the site's mails. */
+/** Strangers who sign up may not, because they could impersonate others in the site's emails. */
 function mayChooseName({ signUpIsOpen, plans }: AccountPageDeps['settings'], { plan }: Account): boolean {
   return !signUpIsOpen || plans[plan].maxDomains > 0;
 }
@@ -216,7 +216,7 @@ async function showAccount(
 
 const countedMax = 50;
 
-/** `null` without the store, so that a refused form is not lost. */
+/** Returns `null` if the store is unavailable, so that a refused form is not lost. */
 async function countWaiting(
   service: AccountPageDeps['service'],
   caller: AccountCaller,

@@ -1,6 +1,6 @@
 /**
- * The browser of a log-in, as a short label for its owner (`User-Agent`, RFC 9110 §10.1.5). It uses only the names below, never the
- * header's text, so it is safe to show. Takes bounded work for any header.
+ * A short label for the browser of a log-in (`User-Agent`, RFC 9110 §10.1.5), shown to the account's owner. It uses only the names below,
+ * never the header's text, so it is safe to show. The work is bounded for any header.
  */
 const longestHeaderLength = 400;
 
@@ -30,7 +30,7 @@ const systems: readonly Product[] = [
 const nameIn = (header: string, products: readonly Product[]) =>
   products.find(([, token]) => token.test(header))?.[0];
 
-/** `Firefox on Linux`, or only the part that is known. */
+/** Returns `Firefox on Linux`, or only the known part. */
 export function browserLabel(userAgent: string): string {
   const header = userAgent.slice(0, longestHeaderLength);
   const browser = nameIn(header, browsers) ?? '';
@@ -38,13 +38,13 @@ export function browserLabel(userAgent: string): string {
   return system === undefined ? browser : `${browser} on ${system}`.trimStart();
 }
 
-/** Each `''` when unknown. */
+/** Each part is `''` if unknown. */
 export interface BrowserName {
   readonly browser: string;
   readonly system: string;
 }
 
-/** For each language to join in its own way. */
+/** Splits a label, so that each language can join the parts in its own way. */
 export function parseBrowserLabel(label: string): BrowserName {
   const [, browser = '', system = ''] = /^(.*?) ?\bon (.+)$/.exec(label) ?? [];
   return system === '' ? { browser: label, system: '' } : { browser, system };

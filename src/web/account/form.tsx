@@ -81,7 +81,7 @@ export function readTokenFate(form: Form): TokenFate {
   return form.text(tokenFateField) === 'yes' ? 'revoke' : 'keep';
 }
 
-/** Unticked by default: most new passwords replace forgotten ones, and programs stop without their tokens. */
+/** Unticked by default: most new passwords replace forgotten ones, and programs stop working without their tokens. */
 export const RevokeTokensBox: FC<{ frame: Frame; hint: string; tokens: TokenFate }> = (props) => (
   <div class="field">
     <TickBox
@@ -107,7 +107,7 @@ export function refusalOfPassword(refused: PasswordRefusal, name: string, { say 
   }
 }
 
-/** The POST of a form that logs in, signs up or resets. Without a session, a missing cookie makes it stale. */
+/** Creates the POST of a form that logs in, signs up or resets a password. Without a session, a missing cookie makes the form stale. */
 export function signInPost(
   limit: PageAction['limit'],
   handle: PageAction['handle'],
@@ -131,7 +131,7 @@ interface LinkRequest {
   readonly redisplay: (request: PageRequest, refusal: FormRefusal) => Promise<PageReply>;
 }
 
-/** Every address gets the same answer (P17); a text that is not an address does not count. */
+/** Requests a link by email. Every address gets the same response (P17); text that is not an address does not count against the limit. */
 export async function askForLink(
   request: PageRequest,
   limiter: AccountPageDeps['limiter'],
@@ -159,8 +159,8 @@ interface Guess<T> {
 
 /**
  * Counts a password guess before computing it, as for passphrases (P14): against the client and against the address, known or not (P17).
- * Refunds all but wrong guesses, so that logging in never locks anyone out. Counts addresses by hash: none is stored, and a long one needs no
- * more memory (P18, P21).
+ * Refunds all but wrong guesses, so that logging in never locks anyone out. Counts addresses by hash, so that none is stored and a long one
+ * needs no more memory (P18, P21).
  *
  * @throws RequestProblem before it computes anything
  */

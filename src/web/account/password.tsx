@@ -1,9 +1,9 @@
 /**
- * Changing a password, and choosing a new one for a forgotten one.
+ * Changing a password, and replacing a forgotten one.
  *
- * A change takes the current password, counted like a log-in: an open browser is not enough, and guesses are limited. For a forgotten one,
- * every address gets the same answer (P17), and opening the mailed link changes nothing (P4). The page says what a new password loses. A
- * refused form keeps the API token, which saves the list of shared secrets, and the choice about tokens.
+ * A change requires the current password, counted like a log-in: an open browser is not enough, and guesses are limited. For a forgotten
+ * password, every address gets the same response (P17), and opening the emailed link changes nothing (P4). The page says what is lost with
+ * a new password. A refused form keeps the API token, which saves the list of shared secrets, and the choice about tokens.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn, TokenFate } from '../../core/account.ts';

@@ -1,4 +1,4 @@
-/** An account's secrets, newest first: only its own, without values or full recipients, and with six characters of the key (P16). */
+/** An account's secrets, newest first: only its own, without values or full recipients, and with only six characters of each key (P16). */
 import type { Child, FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
 import type { ReceiptView, RecentOutcome } from '../../core/secrets/outcomes.ts';
@@ -158,7 +158,7 @@ const Row: FC<RowProps> = (props) => {
   );
 };
 
-/** Something to tell the rows apart: the label, the recipient, or the start of the link's key. */
+/** Tells the rows apart: by the label, the recipient, or the start of the link's key. */
 const Name: FC<RowProps> = ({ frame: { messages }, receipt: { memo, recipient, secretShortkey } }) => {
   if (memo !== '') return <>{memo}</>;
   if (recipient !== null) return <>{messages.say('recent.to', { recipient: messages.code(recipient) })}</>;
@@ -186,7 +186,7 @@ const PassphraseMark: FC<Pick<RowProps, 'frame'>> = ({ frame: { messages } }) =>
 
 const undelivered: ReadonlySet<DeliveryState> = new Set(['refused', 'given_up', 'not_sent']);
 
-/** State first: a narrow screen cuts off the end. */
+/** Puts the state first, because a narrow screen cuts off the end. */
 function notesOf({ frame: { messages }, receipt }: RowProps): Child[] {
   const { say } = messages;
   const { memo, recipient, state, delivery } = receipt;
@@ -272,7 +272,7 @@ const Paging: FC<RecentProps> = ({ frame, state, nextCursor, isLater }) => {
   );
 };
 
-/** A manipulated cursor gets the newest page. */
+/** Shows the newest page if the cursor was tampered with. */
 async function showRecent(
   { frame, query }: PageRequest,
   { caller }: SignedIn,

@@ -1,4 +1,4 @@
-/** The sections of an account, on all its pages. */
+/** The sections of an account, shown on all its pages. */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { AccountCaller } from '../../core/account.ts';
 import { ServiceError } from '../../core/errors.ts';
@@ -74,12 +74,12 @@ const SectionNav: FC<SectionProps> = ({ frame: { messages, href }, section, isBe
 
 type Domains = Pick<DomainService, 'list' | 'maxDomains'>;
 
-/** Whether the account has share domains or may add some. Without the store, only its plan decides. */
+/** Checks whether the account has share domains or may add some. Without the store, only its plan decides. */
 export async function mayHaveDomains(domains: Domains, caller: AccountCaller): Promise<boolean> {
   return domains.maxDomains(caller) > 0 || (await domainsOrNone(domains, caller)).length > 0;
 }
 
-/** Empty without the store, so that a refused form is not lost. */
+/** Returns no domains if the store is unavailable, so that a refused form is not lost. */
 export async function domainsOrNone(
   domains: Pick<Domains, 'list'>,
   caller: AccountCaller,

@@ -1,7 +1,7 @@
 /**
- * Signing up: first the address, then, through a mailed link, a password. Every address gets the same answer (P17): only the link's holder
- * learns whether it has an account. Opening the link changes nothing, so mail scanners do no harm (P4). Closing sign-up also disables older
- * links.
+ * Signing up: first the address, then, through an emailed link, a password. Every address gets the same response (P17): only the link's
+ * holder learns whether the address has an account. Opening the link changes nothing, so mail scanners do no harm (P4). Closing sign-up
+ * also disables older links.
  */
 import type { FC } from 'hono/jsx';
 import { Sensitive } from '../../core/sensitive.ts';

@@ -1,6 +1,6 @@
 /**
- * An account's API tokens. Creating one takes the password, counted like a log-in. A token appears only in the answer to its POST, never in
- * an address, cookie or redirect. Only a POST revokes one, after a page that asks.
+ * An account's API tokens. Creating one requires the password, counted like a log-in. A token appears only in the response to its POST,
+ * never in an address, cookie or redirect. Only a POST revokes one, after a confirmation page.
  */
 import type { FC } from 'hono/jsx';
 import { type SignedIn, type StoredToken, type TokenScope, tokenScopes } from '../../core/account.ts';
@@ -52,9 +52,9 @@ export function createTokenPages(deps: AccountPageDeps): PageRoute[] {
 interface TypedToken {
   readonly name: string;
   readonly scopes: readonly TokenScope[];
-  /** In days; `''` for ever, `date` for the date below. */
+  /** In days; `''` for no expiry, `date` for the date below. */
   readonly expiry: string;
-  /** `2030-12-31` or `''`; counts only if chosen. */
+  /** `2030-12-31` or `''`; used only if `expiry` is `date`. */
   readonly date: string;
 }
 
@@ -79,7 +79,7 @@ type TokenExpiry =
   | { readonly outcome: 'invalid_choice' }
   | { readonly outcome: 'invalid_date' };
 
-/** Refuses what the form does not offer, so that no token works longer than meant. */
+/** Refuses what the form does not offer, so that no token works longer than intended. */
 function parseTokenExpiry(
   { expiry, date }: Pick<TypedToken, 'expiry' | 'date'>,
   now: UnixSeconds,
@@ -91,7 +91,7 @@ function parseTokenExpiry(
   return { outcome: 'valid', expiresAt: now + days * daySeconds };
 }
 
-/** The first second after that day (UTC). */
+/** Returns the first second after that day (UTC) as the expiry. */
 function untilEndOf(date: string, now: UnixSeconds): TokenExpiry {
   const beginMs = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN;
   // Some engines move a day that the month lacks into the next month.
@@ -230,7 +230,7 @@ const NewTokenForm: FC<NewTokenProps> = ({ frame, username, typed, refusal }) =>
   );
 };
 
-/** The date's field shows while it is chosen, and always keeps its text. */
+/** The date field is visible only while its option is chosen, and always keeps its text. */
 const ExpiryField: FC<Omit<NewTokenProps, 'username'>> = ({ frame, typed, refusal }) => {
   const { say } = frame.messages;
   const wrong = refusal?.wrong.expiry ?? null;

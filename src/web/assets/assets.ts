@@ -22,11 +22,11 @@ export interface SiteFile {
   /** `null` if `bytes` are compressed already. */
   readonly gzipped: Uint8Array<ArrayBuffer> | null;
   readonly type: string;
-  /** The content security policy of a file that runs by itself. */
+  /** The content security policy of a file that runs on its own. */
   readonly policy?: string;
 }
 
-/** From the sources, a macro that runs while requests are served can lose events, so the start must load this file. */
+/** When run from the sources, a macro that runs while requests are served can lose events, so startup must load this file. */
 const scriptTexts = bundleScripts([
   'account',
   'colour',
@@ -51,7 +51,7 @@ function pack(css: string): string {
 }
 
 /**
- * System fonts only; it loads nothing. In every colour scheme, text has a contrast of at least 4.5 : 1, borders and focus marks 3 : 1
+ * Uses only system fonts and loads nothing. In every colour scheme, text has a contrast of at least 4.5 : 1, borders and focus marks 3 : 1
  * (WCAG 2.2 AA).
  */
 export const styleText = [base, frame, share, receipt, secret, domains, about, print].map(pack).join('');
@@ -84,7 +84,7 @@ export interface Assets {
   find(name: string): SiteFile | null;
 }
 
-/** Packs at the first use: it takes some 40 ms, for which a start need not wait. */
+/** Packs the assets at first use: that takes about 40 ms, for which startup need not wait. */
 export function createAssets(): Assets {
   let made: Assets | null = null;
   const all = (): Assets => {

@@ -1,6 +1,6 @@
 /**
- * What the executable holds ready-made: the pages' scripts, the client in `sdk/`, and the icons. Imported as macros, which run when the
- * file that uses them is transpiled. The bundler is busy then, so this file bundles in another process, as its main program.
+ * The ready-made files in the executable: the pages' scripts, the client in `sdk/`, and the icons. Imported as macros, which run when the
+ * file that uses them is transpiled. The bundler is busy then, so this file bundles in a separate process, as its main program.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const root = join(import.meta.dir, '..', '..', '..');
 
 type Texts<Name extends string = string> = Readonly<Record<Name, string>>;
 
-/** Each alone: one build of several modules keeps in each what any of them uses. */
+/** Bundles each module separately: a joint build would leave code in each one that only the others use. */
 async function bundle(path: string, options: { minify?: boolean; external?: string[] }): Promise<string> {
   const { outputs } = await Bun.build({
     entrypoints: [join(root, path)],
@@ -28,7 +28,7 @@ async function scripts(names: readonly string[]): Promise<Texts> {
   return Object.fromEntries(await Promise.all(bundled));
 }
 
-/** The client's modules, with those each one loads instead of including: all share one class of errors. */
+/** The client's modules, each with those it loads instead of including, so that all share one error class. */
 const sdkModules = {
   error: {},
   mayfly: { 'sharing.ts': 'sharing.js', 'error.ts': 'error.js' },
@@ -60,12 +60,12 @@ export function bundleScripts<Name extends string>(names: readonly Name[]): Text
   return bundled('scripts', ...names);
 }
 
-/** By file name. The package has the same modules unbundled (`scripts/build-sdk.mjs`). */
+/** Returns the modules by file name. The package has the same modules unbundled (`scripts/build-sdk.mjs`). */
 export function bundleSdk(): Texts {
   return bundled('sdk');
 }
 
-/** In base64, by file name. `scripts/generate-icons.ts` draws them. */
+/** Returns the icons in base64, by file name. `scripts/generate-icons.ts` draws them. */
 export function appIcons(): Texts {
   const read = (name: string) => readFileSync(join(import.meta.dir, 'icons', name)).toString('base64');
   return Object.fromEntries(['app-180.png', 'app-512.png'].map((name) => [name, read(name)]));

@@ -1,4 +1,4 @@
-/** The client in `sdk/`, for pages of the same origin. From the sources, importing it bundles the client. */
+/** The client in `sdk/`, for pages of the same origin. When run from the sources, importing this file bundles the client. */
 import { fileOf, type SiteFile } from './assets.ts';
 import { bundleSdk } from './bundle.ts' with { type: 'macro' };
 

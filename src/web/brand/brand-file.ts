@@ -1,7 +1,7 @@
 /**
- * The brand file, `MAYFLY_BRAND_FILE`: the operator's brand as JSON. An accepted file is safe to show: every field is known and typed, links
- * are http, https or mailto, colours are legible, and the logo only draws. A refusal names the field and what it may be: a typo must not
- * give half a brand.
+ * The brand file, `MAYFLY_BRAND_FILE`: the operator's brand as JSON. An accepted file is safe to show: every field is known and typed,
+ * links are http, https or mailto, colours are legible, and the logo only draws. A refusal names the field and its allowed values: a typo
+ * must not result in half a brand.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
@@ -22,7 +22,7 @@ const maxNameLength = 60;
 const maxLinks = 10;
 const maxFileBytes = 1024 * 1024;
 
-/** The brands, or every problem, each a sentence without its full stop. */
+/** Returns the brands, or every problem as a sentence without its full stop. */
 export function readBrandFile(path: string): JsonReading<Brands> {
   const bytes = readAtMost(path, maxFileBytes);
   if ('error' in bytes) return { problems: [`the file ${bytes.error}`] };

@@ -1,6 +1,6 @@
 /**
- * The brand of pages and mails: name, logo, colours and footer links, for the site and each share domain. A request's host only selects one
- * and is never repeated (P20). Equal brands are one object, because policies and static pages are cached by it.
+ * The brand of pages and emails: name, logo, colours and footer links, for the site and each share domain. A request's host only selects a
+ * brand and is never repeated (P20). Equal brands are the same object, because policies and static pages are cached by it.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { MailBrandOf } from '../../core/mailer.ts';
@@ -12,13 +12,13 @@ import { logoTypeOf, maxLogoBytes, parseLogo } from './logo.ts';
 
 export interface FooterLink {
   readonly label: string;
-  /** Absolute, https, http or mailto. */
+  /** An absolute https, http or mailto URL. */
   readonly url: string;
 }
 
 export interface Brand {
   readonly name: string;
-  /** `name` is the file name below `/logo/`; `null` for the default logo. */
+  /** `name` is the file name under `/logo/`; `null` for the default logo. */
   readonly logo: { readonly name: string; readonly type: string } | null;
   readonly colours: Colours;
   /** CSS that overrides the style sheet's colours; `''` for none. */
@@ -29,7 +29,7 @@ export interface Brand {
 }
 
 export interface Brands {
-  /** @param host the raw `Host` header; the site's brand for unknown hosts */
+  /** Returns the site's brand for unknown hosts. @param host the raw `Host` header */
   forHost(host: string | null): Brand;
   findLogo(name: string): SiteFile | null;
 }
@@ -53,9 +53,9 @@ interface HostBrand {
 }
 
 export interface HostBrands {
-  /** The operator's, without the store. @param host the raw `Host` header */
+  /** Returns the operator's brand, without asking the store. @param host the raw `Host` header */
   configured(host: string): HostBrand;
-  /** A share domain's with its owner's changes; as configured elsewhere, and while the store does not answer. */
+  /** Returns a share domain's brand with its owner's changes; elsewhere, or if the store is unavailable, the configured one. */
   of(host: string): Promise<HostBrand>;
 }
 
@@ -80,7 +80,7 @@ export function createHostBrands({ brands, domains, siteHost }: HostBrandDeps): 
   };
 }
 
-/** `null` also while the store does not answer: a brand is not worth an error. */
+/** Also returns `null` if the store is unavailable: a brand is not worth an error. */
 async function brandedDomain(domains: HostBrandDeps['domains'], host: string): Promise<BrandedDomain | null> {
   try {
     return await domains.brandedDomain(host);
@@ -90,7 +90,7 @@ async function brandedDomain(domains: HostBrandDeps['domains'], host: string): P
   }
 }
 
-/** Drops the least recently used. */
+/** Creates a cache that drops the least recently used domain. */
 function createCache(brands: Brands): (domain: BrandedDomain) => HostBrand {
   const kept = new Map<string, { readonly print: string; readonly hostBrand: HostBrand }>();
   return (domain) => {
@@ -118,7 +118,7 @@ function layOver(configured: Brand, { brand, logoName }: BrandedDomain): Brand {
   };
 }
 
-/** An owner's colour also sets the dark scheme, so that two brands never mix. */
+/** An owner's colour also applies to the dark scheme, so that two brands never mix. */
 function coloursOver(configured: Colours, { colour, colourDark }: BrandedDomain['brand']): Colours {
   const dark = colourDark ?? colour;
   return {
@@ -128,7 +128,7 @@ function coloursOver(configured: Colours, { colour, colourDark }: BrandedDomain[
   };
 }
 
-/** If white text on the colour is not readable, mails use our colour. */
+/** If white text on the colour is not readable, emails use our colour. */
 const buttonText = '#ffffff';
 
 export function createMailBrandOf({ brands, domains, siteHost }: HostBrandDeps): MailBrandOf {
@@ -145,12 +145,12 @@ export function createMailBrandOf({ brands, domains, siteHost }: HostBrandDeps):
   };
 }
 
-/** The same for owners and operators. */
+/** The rules are the same for owners and operators. */
 export const brandRules: BrandRules = {
   nearestReadable,
   maxLogoBytes,
   parseLogo(bytes) {
-    // A copy does not keep the whole form in memory.
+    // Unlike a view, a copy does not keep the whole form in memory.
     const logo = parseLogo(new Uint8Array(bytes));
     if ('problem' in logo) return { problem: logo.problem };
     return { name: logo.name, type: logo.file.type, bytes: logo.file.bytes };

@@ -1,6 +1,6 @@
 /**
- * The arithmetic of WCAG 2.2 (1.4.3), our style sheet's palette, and a brand's colours over it, as `#rrggbb` in lower case. All text on and
- * in a brand colour has a contrast of 4.5 : 1.
+ * WCAG 2.2 contrast (1.4.3), our style sheet's palette, and the brand colours that override it, as lower-case `#rrggbb`. All text in or on
+ * a brand colour has a contrast of at least 4.5 : 1.
  */
 import base from '../style/base.css' with { type: 'text' };
 
@@ -9,7 +9,7 @@ export type Scheme = 'light' | 'dark';
 /** Token names without their dashes. */
 export type Palette = Readonly<Record<string, string>>;
 
-/** 1 to 21. @param one `#rrggbb` */
+/** Returns a ratio from 1 to 21. @param one `#rrggbb` */
 export function contrast(one: string, other: string): number {
   const [darker = 0, lighter = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (lighter + 0.05) / (darker + 0.05);
@@ -34,7 +34,7 @@ export function mix(colour: string, other: string, share: number): string {
   return `#${mixed.map((channel) => Math.round(channel).toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Read from the style sheet: checks see what browsers get. */
+/** Reads the palette from the style sheet, so that checks see what browsers get. */
 export function paletteOf(scheme: Scheme, wantsMore = false, css: string = base): Palette {
   const dark = '@media (prefers-color-scheme: dark)';
   const blocks = [
@@ -48,7 +48,7 @@ export function paletteOf(scheme: Scheme, wantsMore = false, css: string = base)
   return Object.assign({}, ...blocks.map(tokensIn));
 }
 
-/** The first `:root` after the media rule, or the first of all for `''`. */
+/** Returns the first `:root` block after the media rule, or the very first for `''`. */
 function blockAfter(css: string, rule: string): string {
   const start = rule === '' ? 0 : css.indexOf(`${rule} {`);
   const block = start === -1 ? undefined : /:root \{([^}]*)\}/.exec(css.slice(start))?.[1];
@@ -106,7 +106,7 @@ function isReadable(colour: string, palette: Palette): boolean {
 
 const steps = 200;
 
-/** The colour if readable, otherwise the nearest readable one towards black, or white in the dark scheme. */
+/** Returns the colour if readable, otherwise the nearest readable one towards black, or towards white in the dark scheme. */
 export function nearestReadable(colour: string, scheme: Scheme): string {
   const palette = paletteOf(scheme);
   const end = scheme === 'light' ? black : white;
@@ -117,7 +117,7 @@ export function nearestReadable(colour: string, scheme: Scheme): string {
   return end;
 }
 
-/** Overrides the style sheet's colours, except for readers who prefer more contrast. */
+/** Returns CSS that overrides the style sheet's colours, except for readers who prefer more contrast. */
 export function styleOf(colours: Colours): string {
   const { light, dark } = colours;
   const rules = [

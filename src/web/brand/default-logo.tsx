@@ -10,7 +10,7 @@ const tails =
   'M7.6 11.5C6.8 9.3 6.3 6.7 6.3 3.7M7.6 11.5C6.4 9.3 5 7.5 3.2 6.2M7.6 11.5C6.1 10.3 4.4 9.8 2.6 10';
 const twoTails = 'M7.6 11.5C6.8 9.3 6 7 5.8 4.2M7.6 11.5C6.1 10.3 4.4 9.8 2.6 9.6';
 
-/** 23 wide and 19 high. */
+/** 23 units wide and 19 high. */
 export const Mayfly: FC<{ transform?: string }> = (attributes) => (
   <g class="mark" {...attributes}>
     <path class="sunlit" d={back} />
@@ -30,5 +30,5 @@ const lines = 'fill="none" stroke-linejoin="round" stroke-linecap="round"';
 /** Its colours suit light and dark tabs. */
 export const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="1 -2.5 24 24"><path fill="#d9952b" d="${back}"/><path fill="#2f8a73" d="${front}"/><path fill="#2f8a73" stroke="#2f8a73" stroke-width=".9" d="${body}"/><path ${lines} stroke="#2f8a73" stroke-width="1.6" d="${twoTails}"/></svg>`;
 
-/** Fills a square, with the mayfly in the middle, which every icon shape shows (W3C App Manifest, safe zone). */
+/** Fills a square, with the mayfly in the middle, where every icon shape shows it (W3C App Manifest, safe zone). */
 export const appIconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-4.5 -8 35 35"><path fill="#1b5a4b" d="M-5-8h36v36H-5z"/><path fill="#e8b04a" d="${back}"/><path fill="#fffdf9" d="${front}"/><path ${lines} stroke="#1b5a4b" stroke-width=".5" d="${veins}"/><path fill="#fffdf9" stroke="#fffdf9" stroke-width=".5" d="${body}"/><path ${lines} stroke="#fffdf9" stroke-width=".9" d="${tails}"/></svg>`;

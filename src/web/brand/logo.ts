@@ -12,7 +12,7 @@ import { flawOfSvg, svgText } from './svg.ts';
 export const maxLogoBytes = 256 * 1024;
 
 export interface Logo {
-  /** Below `/logo/`; holds a hash of the content. */
+  /** The file name under `/logo/`; contains a hash of the content. */
   readonly name: string;
   readonly file: SiteFile;
 }
@@ -68,12 +68,12 @@ export function parseLogo(bytes: Uint8Array<ArrayBuffer>): Logo | LogoRefusal {
 }
 
 function logoOf(bytes: Uint8Array<ArrayBuffer>, kind: Kind, gzipped: SiteFile['gzipped']): Logo {
-  // 128 bits: strangers choose the content.
+  // 128 bits, because strangers choose the content.
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
   return { name: `logo-${hash}.${kind.extension}`, file: { bytes, gzipped, type: kind.type } };
 }
 
-/** `null` for other formats. */
+/** Returns `null` for other formats. */
 function parsePicture(given: Uint8Array): Kind | 'damaged' | null {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
   const head = bytes.toString('latin1', 0, 12);
@@ -82,7 +82,7 @@ function parsePicture(given: Uint8Array): Kind | 'damaged' | null {
   return format.isWhole(bytes) ? { extension: format.extension, type: format.type } : 'damaged';
 }
 
-/** Chunks up to the last one, the first with a width and a height. */
+/** Walks the chunks up to the last one; the first must have a width and a height. */
 function isWholePng(bytes: Buffer): boolean {
   const isNamed = (at: number, name: string) => bytes.toString('latin1', at + 4, at + 8) === name;
   const first = 8;
@@ -94,7 +94,7 @@ function isWholePng(bytes: Buffer): boolean {
   return false;
 }
 
-/** A frame with a width and height, a scan, and the end of the image after it. */
+/** Checks for a frame with a width and height, a scan, and an end-of-image marker after it. */
 function isWholeJpeg(bytes: Buffer): boolean {
   let hasFrame = false;
   for (let at = 2; at + 9 <= bytes.length && bytes[at] === 0xff; at += 2 + bytes.readUInt16BE(at + 2)) {
@@ -106,13 +106,13 @@ function isWholeJpeg(bytes: Buffer): boolean {
   return false;
 }
 
-/** As long as it says, and beginning with an image chunk. */
+/** Checks that the file is at least as long as its header says and begins with an image chunk. */
 function isWholeWebp(bytes: Buffer): boolean {
   if (bytes.length < 20 || bytes.readUInt32LE(4) + 8 > bytes.length) return false;
   return ['VP8 ', 'VP8L', 'VP8X'].includes(bytes.toString('latin1', 12, 16));
 }
 
-/** A width, a height and the trailer. */
+/** Checks for a width, a height and the trailer. */
 function isWholeGif(bytes: Buffer): boolean {
   if (bytes.length < 14) return false;
   return bytes.readUInt16LE(6) > 0 && bytes.readUInt16LE(8) > 0 && bytes.lastIndexOf(0x3b) >= 13;

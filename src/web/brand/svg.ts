@@ -1,10 +1,10 @@
 /**
- * SVG that only draws. Refuses, rather than cleans, whatever could run, load, restyle, or draw itself over and over: our origin serves only
- * what this fully understands. Takes linear time.
+ * Checks that an SVG only draws. Refuses, rather than cleans, anything that could run, load, restyle, or draw itself over and over: our
+ * origin serves only what this check fully understands. Takes linear time.
  */
 import { readAs } from '../../config/text.ts';
 
-/** References nest: nine levels of ten draw 10^9 shapes from two kilobytes, in every visitor's browser. */
+/** References nest: nine levels of ten references draw 10^9 shapes from two kilobytes, in every visitor's browser. */
 const maxDrawnShapes = 100_000;
 
 /** A run of elements in document order, with their references. */
@@ -18,7 +18,7 @@ interface Span {
 interface ShapeCounter {
   begin(ids: readonly string[], references: readonly string[]): void;
   end(): void;
-  /** Each step is a shape, so it takes at most `maxDrawnShapes`, even for circular references. */
+  /** Each step counts a shape, so there are at most `maxDrawnShapes` steps, even with circular references. */
   isTooMuch(): boolean;
 }
 
@@ -39,7 +39,7 @@ function createShapeCounter(): ShapeCounter {
       elements += 1;
       references.push(...refersTo);
       open.push(span);
-      // Of two elements with one id, the first counts.
+      // Of two elements with the same id, the first counts.
       for (const id of ids) if (!named.has(id)) named.set(id, span);
     },
     end() {
@@ -93,7 +93,7 @@ export function svgText(bytes: Uint8Array): string | null {
   return root.test(text) ? text : null;
 }
 
-/** SVG 2 without links, animation, filters, embedded pictures and documents. */
+/** SVG 2 without links, animation, filters, or embedded pictures and documents. */
 const drawingElements: ReadonlySet<string> = new Set(
   (
     'svg g defs symbol use title desc path rect circle ellipse line polyline polygon text tspan ' +

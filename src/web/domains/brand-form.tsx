@@ -72,7 +72,7 @@ function isColour(text: string): boolean {
   return /^#[0-9a-f]{6}$/.test(text);
 }
 
-/** The colour whose button was pressed wins; otherwise the text, or the picker if only that was changed. */
+/** Returns the colour whose button was pressed; otherwise the text, or the picker's colour if only that was changed. */
 function readColour(form: Form, field: string): string {
   const taken = form.text(`take-${field}`);
   if (taken !== '') return taken;
@@ -86,7 +86,7 @@ function readColour(form: Form, field: string): string {
   return isPicked ? picked : text;
 }
 
-/** People omit the `#`. */
+/** Adds the `#` that people omit. */
 function spelled(text: string): string {
   const lower = text.trim().toLowerCase();
   return /^[0-9a-f]{6}$/.test(lower) ? `#${lower}` : lower;
@@ -233,7 +233,7 @@ interface ColourFieldProps {
   readonly label: string;
   readonly hint: string;
   readonly typed: string;
-  /** The picker's colour without a typed one: the site's. */
+  /** The site's colour, which the picker shows if none was typed. */
   readonly fallback: string;
   readonly wrong: string | null;
   readonly nearest: string | null;
@@ -266,7 +266,7 @@ const ColourField: FC<ColourFieldProps> = (props) => {
             data-colour={`#${field}`}
           />
         </div>
-        {/* What both showed, to detect which changed. */}
+        {/* What the text and the picker showed, to detect which one changed. */}
         <input type="hidden" name={`${field}-before`} value={asMarkup(typed)} />
         <input type="hidden" name={`${field}-shown`} value={shown} />
       </Field>

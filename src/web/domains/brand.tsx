@@ -1,4 +1,4 @@
-/** A share domain's brand: name, colours, texts and logo. A refused form keeps what was typed, even while the store does not answer. */
+/** A share domain's brand: name, colours, texts and logo. A refused form keeps what was typed, even if the store is unavailable. */
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
 import { ServiceError } from '../../core/errors.ts';
@@ -132,7 +132,7 @@ async function showBrand(
   return formReply(page, refusal);
 }
 
-/** `null` while the store does not answer: a refused form does without the domain. */
+/** Returns `null` if the store is unavailable: a refused form does without the domain. */
 async function findOrNull(
   { key }: PageRequest,
   { caller }: SignedIn,

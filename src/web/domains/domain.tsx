@@ -1,6 +1,6 @@
 /**
- * A share domain: state, DNS records step by step, check and removal. Only a press of the button queries the DNS, and only a POST removes,
- * after a page that asks. Another account's domain is unknown here.
+ * A share domain: state, DNS records step by step, check and removal. Only pressing the button queries the DNS, and only a POST removes the
+ * domain, after a confirmation page. Another account's domain counts as unknown.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
@@ -77,7 +77,7 @@ export const StateBadge: FC<{ messages: Messages; state: DomainState }> = ({ mes
   );
 };
 
-/** May break after a dot, and keeps its order in right-to-left text. */
+/** A domain name that may break after a dot and keeps its order in right-to-left text. */
 export const DomainName: FC<{ name: string }> = ({ name }) => (
   <bdi>
     {name.split('.').map((label, at) => (

@@ -70,7 +70,7 @@ const TxtRecord: FC<RecordsProps> = ({ frame, domain }) => {
   );
 };
 
-/** For a subdomain: it follows the target wherever that moves. */
+/** For a subdomain, which then follows the target wherever it moves. */
 const AliasRecord: FC<RecordsProps> = ({ frame, domain }) => {
   const { say } = frame.messages;
   const { name, target } = domain;
@@ -121,7 +121,7 @@ const RecordPart: FC<PartProps> = ({ frame, type, part, id = `${type.toLowerCase
       {frame.messages.say(part === 'name' ? 'domain.recordName' : 'domain.recordValue', { type })}
     </label>
     <div class="welded">
-      {/* Wraps instead of scrolling: all of it must be visible. */}
+      {/* Wraps instead of scrolling, because the whole text must be visible. */}
       <textarea id={id} class="link code" rows={1} readonly spellcheck={false} autocomplete="off">
         {`\n${text}`}
       </textarea>
@@ -137,7 +137,7 @@ const RecordPart: FC<PartProps> = ({ frame, type, part, id = `${type.toLowerCase
   </div>
 );
 
-/** For DNS panels that append the registered name. */
+/** Shortens a name for DNS panels that append the registered name. */
 function shortNameOf(host: string, { baseDomain }: DomainView): string {
   const end = `.${baseDomain}`;
   return host.endsWith(end) ? host.slice(0, -end.length) : host;

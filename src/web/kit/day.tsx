@@ -1,6 +1,6 @@
 /**
- * A secret's life, drawn as one day: while it waits, the sun moves from sunrise to sunset and a mayfly flies. Opened, burned and expired
- * differ at a glance. The text always says the same.
+ * A secret's life, drawn as one day: while the secret waits, the sun moves from sunrise to sunset and a mayfly flies. Opened, burned and
+ * expired differ at a glance. The text always says the same.
  */
 import type { FC } from 'hono/jsx';
 import { Mayfly } from '../brand/default-logo.tsx';
@@ -9,7 +9,7 @@ export type DayState = 'waiting' | 'opened' | 'burned' | 'expired';
 
 interface DayProps {
   readonly state: DayState;
-  /** Time left, 1 to 0. */
+  /** The fraction of time left, from 1 to 0. */
   readonly part?: number;
 }
 

@@ -30,7 +30,7 @@ const problemKeys: Readonly<Record<PageProblem['problem'], ProblemKeys>> = {
   invalid_fields: malformed,
   not_found: notFound,
   unknown_receipt: { ...notFound, page: 'error.receipt' },
-  // Pages take no API credentials, so whatever needs them does not exist here.
+  // Pages accept no API credentials, so anything that needs them does not exist here.
   not_authorized: notFound,
   scope_missing: notFound,
   method_not_allowed: { status: 405, title: 'error.method.title', page: 'error.method' },

@@ -11,7 +11,7 @@ export interface FieldTexts {
   readonly wrong: string | null;
 }
 
-/** Typed text as markup. The renderer takes ten times as long to escape a megabyte (P21). */
+/** Returns typed text as markup. The renderer would take ten times as long to escape a megabyte (P21). */
 export const asMarkup = (typed: string) => raw(Bun.escapeHTML(typed));
 
 /** Keeps keyboards and browsers from altering what is typed. */

@@ -1,6 +1,6 @@
 /**
- * Pages with a form. A refusal appears at its field and in a summary that links to it. A form that comes back has changed nothing, and no
- * page holds a password.
+ * Pages with a form. A refusal appears at its field and in a summary that links to it. A form that is shown again has changed nothing, and
+ * no page contains a password.
  */
 import type { Child, FC, PropsWithChildren } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
@@ -14,7 +14,7 @@ import { Icon } from './parts.tsx';
 
 export interface FormRefusal {
   readonly status: number;
-  /** By field name, in the form's order. */
+  /** Keyed by field name, in the form's order. */
   readonly wrong: Readonly<Record<string, string>>;
   readonly message: string | null;
 }
@@ -34,7 +34,7 @@ export function refusalOfProblem(problem: PageProblem, messages: Messages): Form
 
 type AccountHandler = (request: PageRequest, signedIn: SignedIn) => PageReply | Promise<PageReply>;
 
-/** A page for a logged-in account. @param redisplay shows the form again with a refusal; without it, the error page does */
+/** Creates a page for a logged-in account. @param redisplay shows the form again with a refusal; if absent, the error page is shown */
 export function forAccount(
   handle: AccountHandler,
   redisplay?: (
@@ -126,7 +126,7 @@ export interface RefusalSummaryProps {
   readonly isQuestion?: boolean;
 }
 
-/** An error in one field appears only there, where the focus is. */
+/** If only one field is wrong, its error appears only there, where the focus is. */
 export const RefusalSummary: FC<RefusalSummaryProps> = ({ frame, refusal, isQuestion = false }) => {
   if (refusal === null) return null;
   const fields = Object.entries(refusal.wrong);
@@ -205,7 +205,7 @@ export interface TickBoxProps extends Omit<FieldTexts, 'note'> {
   readonly isTicked: boolean;
 }
 
-/** Sent as `yes`. */
+/** Submits `yes` if ticked. */
 export const TickBox: FC<TickBoxProps> = ({ isTicked, ...texts }) => (
   <>
     <label class="check">

@@ -5,7 +5,7 @@
  *    https and to localhost.
  * 2. Otherwise `Origin` decides: ours, or the origin of the request's host (a share domain).
  * 3. With neither, or with `Origin: null` (which browsers send because of our `Referrer-Policy: no-referrer`), this check passes. The
- *    pipeline then demands, in every case, what no other site can know:
+ *    pipeline then requires, in every case, something that no other site can know:
  *    - A session's form carries the session's token (`formTokenField`).
  *    - A log-in, sign-up or forgotten-password form carries a token derived from a cookie of its browser (`SignInToken`), so that another
  *      site cannot log people in as somebody else.
@@ -18,7 +18,7 @@ import { cookieIn } from './session.ts';
 interface SignInToken {
   /** 32 hex digits. */
   readonly formToken: string;
-  /** To set with the form; `null` if the browser has one. */
+  /** The cookie to set with the form; `null` if the browser already has one. */
   readonly cookie: string | null;
 }
 
@@ -28,12 +28,12 @@ const valueForm = /^[0-9a-f]{32}$/;
 
 /**
  * A form passes only with the token of the cookie sent with it. Another site can neither read that cookie nor, over https, plant one. An
- * existing cookie stays, so that forms in several tabs all work. The token is a hash of the cookie; the server stores nothing.
+ * existing cookie is kept, so that forms in several tabs all work. The token is a hash of the cookie; the server stores nothing.
  * @param isSecure whether the site is served over https
  */
 export function createSignInTokens(isSecure: boolean): SignInTokenOf {
   const name = isSecure ? '__Host-mayfly-form' : 'mayfly-form';
-  // Lax, not Strict: without the cookie, a mailed link would replace the one of another tab.
+  // Lax, not Strict: a page opened from an email would not get the cookie, and would replace the one another tab uses.
   const rules = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
   return (cookies) => {
     const sent = cookieIn(cookies, name);

@@ -1,6 +1,6 @@
 /**
- * A posted form: `application/x-www-form-urlencoded` or, with files, `multipart/form-data`. Each text comes out as typed, or the form is
- * refused, for example for a repeated field. Browsers send line breaks as CR LF (HTML §4.10.22.7); they come out as LF.
+ * A posted form: `application/x-www-form-urlencoded` or, with files, `multipart/form-data`. Each text is returned as typed, or the form is
+ * refused, for example because a field is repeated. Browsers send line breaks as CR LF (HTML §4.10.22.7); they are returned as LF.
  */
 import { contentTypeOf } from '../../http/content-type.ts';
 import { formBodyPairs } from '../../http/form.ts';
@@ -9,7 +9,7 @@ import { RequestProblem } from '../../http/problem.ts';
 
 export interface Form {
   text(name: string): string;
-  /** `null` if none was chosen. Ignores name and type, which the sender chooses. */
+  /** Returns `null` if no file was chosen. Ignores name and type, which the sender chooses. */
   file(name: string): Uint8Array | null;
 }
 
@@ -42,13 +42,13 @@ export async function parseUpload(body: Uint8Array, headers: Headers): Promise<F
     text: (name) => (texts.get(name) ?? '').replaceAll('\r\n', '\n'),
     file: (name) => {
       const bytes = files.get(name);
-      // Browsers send an empty file for none (HTML §4.10.22.4).
+      // Browsers send an empty file if none was chosen (HTML §4.10.22.4).
       return bytes === undefined || bytes.length === 0 ? null : bytes;
     },
   };
 }
 
-/** At most nine ASCII digits; otherwise `null`. */
+/** Parses up to nine ASCII digits; returns `null` for anything else. */
 export function wholeNumber(text: string): number | null {
   return /^[0-9]{1,9}$/.test(text) ? Number(text) : null;
 }

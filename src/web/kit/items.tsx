@@ -1,4 +1,4 @@
-/** Lists of an account's things: each row has a name, a few short facts, and actions. */
+/** Lists of what an account owns: each row has a name, a few short facts, and actions. */
 import type { Child, FC, PropsWithChildren } from 'hono/jsx';
 
 // Safari ignores a list without bullets unless it has a role. Spread, because the linter calls the role redundant.
@@ -50,7 +50,7 @@ interface ActionsProps {
   readonly of: string;
 }
 
-/** A menu of links. `client/account.ts` closes it with Escape or a press elsewhere. */
+/** A menu of links. `client/account.ts` closes it on Escape or a click elsewhere. */
 export const Actions: FC<PropsWithChildren<ActionsProps>> = ({ id, label, of, children }) => (
   <details class="more" name="more">
     <summary id={id} aria-label={label} aria-labelledby={`${id} ${of}`}>

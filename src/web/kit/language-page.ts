@@ -1,4 +1,4 @@
-/** The choice of a language in every page's footer. */
+/** The language choice in every page's footer. */
 import type { AccountService } from '../../core/accounts/service.ts';
 import { type CookieSite, type Languages, languageCookie } from './language.ts';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from './page.ts';
@@ -8,7 +8,7 @@ interface LanguageDeps extends CookieSite {
   readonly accounts: Pick<AccountService, 'setLocale'>;
 }
 
-/** The account and the browser keep it. An empty choice returns to the browser's language. */
+/** The account and the browser keep the choice. An empty one reverts to the browser's language. */
 export function createLanguagePages(deps: LanguageDeps): PageRoute[] {
   return [
     {
@@ -29,7 +29,7 @@ async function setLanguage(request: PageRequest, deps: LanguageDeps): Promise<Pa
   return seeOther(back, [languageCookie(locale, deps)]);
 }
 
-/** The path if it leads to a page of this site; otherwise `null`. */
+/** Returns the path if it leads to a page of this site; otherwise `null`. */
 function pathWithin(text: string, { origin, basePath }: LanguageDeps): string | null {
   if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(text)) return null;
   const url = URL.parse(text, origin);

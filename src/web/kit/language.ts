@@ -26,7 +26,7 @@ import { cookieIn } from './session.ts';
 
 export type Languages = Pick<Settings, 'locales' | 'defaultLocale'>;
 
-/** The first that is offered counts. */
+/** In order of precedence: the first language that is offered wins. */
 export interface LanguageWishes {
   readonly address: string | null;
   readonly account: string | null;
@@ -45,7 +45,7 @@ export function chooseLanguage(languages: Languages, wishes: LanguageWishes): Lo
   return pickLocale(wishes.acceptLanguage, languages.locales, languages.defaultLocale);
 }
 
-/** The offered language for a tag: `de` for `de-CH`. */
+/** Returns the offered language for a tag, such as `de` for `de-CH`. */
 export function offeredLanguage({ locales }: Pick<Languages, 'locales'>, tag: string | null): Locale | null {
   return tag === null || tag.length > longestTag ? null : findLocale(tag, locales);
 }
@@ -63,7 +63,7 @@ export interface CookieSite {
   readonly origin: string;
 }
 
-/** @param locale an offered tag; `null` returns to the browser's language */
+/** @param locale an offered tag; `null` reverts to the browser's language */
 export function languageCookie(locale: string | null, { basePath, origin }: CookieSite): string {
   const maxAgeSeconds = locale === null ? 0 : languageSeconds;
   const rules = `Path=${basePath}/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax`;
@@ -94,7 +94,7 @@ export interface Messages {
   languageName(locale: Locale): string;
 }
 
-/** @param key says that the text is not a valid address */
+/** @param key the message saying that the text is not a valid address */
 export function wrongAddress({ say, code }: Messages, key: MessageKey, text: string): string {
   const character = unseenIn(text);
   return character === null
@@ -102,7 +102,7 @@ export function wrongAddress({ say, code }: Messages, key: MessageKey, text: str
     : `${say(key)} ${say('share.addressUnseen', { character: code(character) })}`;
 }
 
-/** All plural forms, as JSON, for a script that counts. */
+/** Returns all plural forms as JSON, for a script that counts. */
 export function formsOf({ locale }: Messages, key: MessageKey): string {
   return JSON.stringify(catalogueOf(locale)[key]);
 }
@@ -121,7 +121,7 @@ export function messagesIn(locale: Locale): Messages {
     number: (value) => formatNumber(locale, value),
     size: (bytes) => sizeText(locale, bytes),
     list: (items) => formatList(locale, items),
-    // Left-to-right pages need none, and people would copy the invisible characters.
+    // Left-to-right pages need no isolates, and people would copy the invisible characters.
     code: (text) => (direction === 'rtl' ? `\u2066${text}\u2069` : text),
     languageName,
   };

@@ -24,11 +24,11 @@ export interface Frame {
   readonly assets: Assets;
   /** `null` without a session. */
   readonly visitor: { readonly username: string } | null;
-  /** The session's form token; `''` without one. `PostForm` adds it. */
+  /** The session's form token; `''` without a session. `PostForm` adds it. */
   readonly formToken: string;
   /** The browser's form token, on log-in and sign-up pages without a session; otherwise `''`. */
   readonly signInToken: string;
-  /** This page's path and query without the language; `null` if a GET would not show it again. */
+  /** This page's path and query without the language; `null` if a GET would not show the page again. */
   readonly here: string | null;
   readonly settings: Settings;
   /** The share domain, which has no log-in; `null` on the site itself. */
@@ -136,7 +136,7 @@ export const Page: FC<PropsWithChildren<PageProps>> = ({
 
 const papers = { light: paletteOf('light').paper, dark: paletteOf('dark').paper } as const;
 
-/** The colour of the browser's frame. As text, because JSX keeps only the first of two metas with one name. */
+/** Sets the colour of the browser's frame. Returns text, because JSX keeps only the first of two metas with the same name. */
 function themeOf({ colours }: Brand): string {
   const meta = (scheme: Scheme) =>
     `<meta name="theme-color" media="(prefers-color-scheme: ${scheme})" content="${colours[scheme] ?? papers[scheme]}"/>`;
@@ -172,9 +172,9 @@ type Part = ReturnType<typeof raw>;
 const knownParts = new WeakMap<Settings, WeakMap<Brand, Map<string, Part>>>();
 
 /**
- * Renders a part that many pages share once for each site, brand and language; such parts are most of a small page. Share domains need no
- * key: each has its own brand object.
- * @param name names everything else that the part depends on
+ * Renders a part shared by many pages once for each site, brand and language; such parts make up most of a small page. Share domains need
+ * no key: each has its own brand object.
+ * @param name identifies everything else that the part depends on
  */
 export function onceFor(frame: Frame, name: string, render: () => unknown): Part {
   const parts = partsOf(frame);
@@ -195,7 +195,7 @@ function partsOf({ settings, brand }: Frame): Map<string, Part> {
   return parts;
 }
 
-/** A logged-in person's header holds their form token, so it is rendered each time. */
+/** A logged-in person's header contains their form token, so it is rendered each time. */
 function headerOf(frame: Frame) {
   if (frame.visitor !== null) return <Header frame={frame} />;
   const marked = (['home', 'logIn', 'signUp'] as const).find((name) => isAt(frame, name)) ?? 'elsewhere';
@@ -318,7 +318,7 @@ function footLinks({ messages, href, brand }: Frame): (readonly [string, string]
 
 /**
  * Buttons, not a select that submits itself: they work without scripts, and no key press changes the page by accident (WCAG 3.2.2).
- * Logged-in people can also go back to the browser's language.
+ * Logged-in people can also revert to the browser's language.
  */
 const LanguageChoice: FC<{ frame: Frame }> = ({ frame }) => {
   const { messages, here, visitor } = frame;
@@ -378,7 +378,7 @@ interface PostFormProps {
   readonly isSignIn?: boolean;
 }
 
-/** With the form token of the session or, to log in or sign up, of the browser. */
+/** A POST form with the session's form token or, for logging in or signing up, the browser's. */
 export const PostForm: FC<PropsWithChildren<PostFormProps>> = ({
   frame,
   isSignIn,

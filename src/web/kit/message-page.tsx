@@ -1,4 +1,4 @@
-/** Pages with one message: what happened and where to go next, or a question before a loss. */
+/** Pages with one message: what happened and where to go next, or a question before something is lost. */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { Day, type DayState } from './day.tsx';
 import { type Frame, Page, type PageProps, PostForm } from './layout.tsx';

@@ -1,6 +1,6 @@
 /**
  * A page as a value, its problems, and its response. Only `toResponse` builds responses: each has the common headers and a policy, and none
- * that repeats what was sent is compressed.
+ * that may repeat input next to a form token is compressed.
  */
 import type { FC } from 'hono/jsx';
 import type { Caller, SignedIn } from '../../core/account.ts';
@@ -20,10 +20,10 @@ import type { RouteName } from './routes.ts';
 
 export interface PageRequest {
   readonly frame: Frame;
-  /** The key in the path as given; `''` without one. */
+  /** The key in the path, as given; `''` if there is none. */
   readonly key: string;
   readonly query: URLSearchParams;
-  /** The raw `Host` header; `''` without one. It only chooses among configured hosts (P20). */
+  /** The raw `Host` header; `''` if there is none. It only selects among configured hosts (P20). */
   readonly host: string;
   readonly clientPrefix: string;
   readonly cookies: string;
@@ -33,7 +33,7 @@ export interface PageRequest {
   readonly caller: Caller;
   /** Whether the browser has closed the connection. */
   readonly isAbandoned: IsAbandoned;
-  /** Read once, bounded. Rejects with `RequestProblem`. */
+  /** Reads the body once, up to a limit. Rejects with `RequestProblem`. */
   form(): Promise<Form>;
 }
 
@@ -50,9 +50,9 @@ export interface PageReply {
   readonly cookies?: readonly string[];
   /** The page may start the worker that stretches passphrases. */
   readonly usesWorker?: true;
-  /** Its script may show pictures that it decrypted. */
+  /** The page's script may show pictures that it decrypted. */
   readonly showsPictures?: true;
-  /** The page repeats nothing of the request but its language, so its length reveals nothing of a token in it. */
+  /** The page repeats nothing of the request but its language, so its length reveals nothing about a token in it. */
   readonly repeatsNothing?: true;
 }
 
@@ -62,30 +62,30 @@ export interface PageAction {
   readonly handle: PageHandler;
   readonly limit: LimitClass;
   readonly bodyCapBytes?: number | ((caller: Caller) => number);
-  /** Takes a file in its form (`multipart/form-data`), and so a larger body. */
+  /** Accepts a file in its form (`multipart/form-data`), and therefore a larger body. */
   readonly takesFile?: true;
-  /** Others go to the log-in, and their body is not read (P21). */
+  /** Other visitors are sent to the log-in, and their body is not read (P21). */
   readonly needsAccount?: true;
   /** The same for every visitor without a session or query, except for language and brand: rendered once and kept. */
   readonly isStatic?: true;
-  /** Answers problems from outside the handler; absent: the error page does. */
+  /** Handles problems from outside the handler; if absent, the error page does. */
   readonly refuse?: (request: PageRequest, problem: PageProblem) => Promise<PageReply>;
 }
 
 export interface PageRoute {
   readonly name: RouteName;
-  /** Also answers HEAD. Changes nothing (P4). */
+  /** Also handles HEAD. Changes nothing (P4). */
   readonly get?: PageAction;
   readonly post?: PageAction;
   /** A file, the same for everyone: no session is looked up. */
   readonly isFile?: true;
-  /** Never on a share domain: people must not type a password on another's host. */
+  /** Never served on a share domain: people must not type a password on somebody else's host. */
   readonly onSiteOnly?: true;
-  /** Logs in or signs up: without a session, its form is bound to the browser that got it. */
+  /** Logs in or signs up: without a session, its form is bound to the browser that received it. */
   readonly isSignIn?: true;
-  /** A share domain's owner may close it to the public. */
+  /** A share domain's owner may close this page to the public. */
   readonly isSharing?: true;
-  /** Shown as to a stranger while sessions cannot be looked up. */
+  /** While sessions cannot be looked up, shown as if logged out. */
   readonly needsNoSession?: true;
 }
 
@@ -103,14 +103,14 @@ export function seeOther(location: string, cookies: readonly string[] = []): Pag
 }
 
 /**
- * 201: like `seeOther`, for scripts, which cannot stop a browser from following a redirect (RFC 9110 §15.3.2). With an empty page: for no
- * content, browsers make a document with a style that the policy blocks.
+ * 201: like `seeOther`, for scripts, which cannot stop a browser from following a redirect (RFC 9110 §15.3.2). Sends an empty page: without
+ * content, browsers create a document with a style that the policy blocks.
  */
 export function createdAt(location: string, cookies: readonly string[]): PageReply {
   return { status: 201, content: { kind: 'page', markup: '' }, headers: { location }, cookies };
 }
 
-/** 307, like the router: the page is on another host. */
+/** 307, like the router's redirects: the page is on another host. */
 export function elsewhere(location: string): PageReply {
   return { status: 307, content: { kind: 'none' }, headers: { location } };
 }
@@ -122,7 +122,7 @@ export function movedTo(location: string): PageReply {
 
 export type PageProblem =
   | Problem
-  /** Another session got the form: somebody logged in or out since. */
+  /** The form was issued to another session: somebody has since logged in or out. */
   | { readonly problem: 'stale_form' }
   | { readonly problem: 'unknown_receipt' };
 
@@ -138,7 +138,7 @@ export async function takeShared(
   assertAllowed(await limiter.takeShared(calls));
 }
 
-/** @throws RequestProblem when a limit refused the call */
+/** @throws RequestProblem if a limit refused the call */
 export function assertAllowed(refusal: LimitRefusal | null): void {
   if (refusal === null) return;
   const { retryAfterSeconds, headers } = refusal;
@@ -155,7 +155,7 @@ interface Answered {
   readonly frame: Frame;
 }
 
-/** For files: a picture opened alone runs, loads and sends nothing. */
+/** For files: a picture opened by itself runs, loads and sends nothing. */
 const filePolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 export function toResponse(answered: Answered, reply: PageReply): Response {
@@ -216,7 +216,7 @@ type PageContent = Extract<PageReply['content'], { kind: 'page' }>;
 function pageContent(answered: Answered, reply: PageReply, { markup, gzipped }: PageContent): Response {
   const { status } = reply;
   const plain = pageResponse(status, markup, answered.requestId);
-  // No cache may keep a page; one that does anyway should not mix up readers.
+  // No cache may keep a page; one that does so anyway should not mix up readers.
   plain.headers.set('vary', 'Accept-Encoding, Accept-Language, Cookie');
   if (!mayCompress(answered, reply)) return plain;
   const packed = gzipped ?? gzip(markup, 6);
@@ -237,18 +237,18 @@ function fileResponse(file: SiteFile, acceptsPacked: boolean, requestId: string)
 }
 
 /**
- * Pages that are the same for every visitor without a session, rendered and compressed once: for the start page that is most of the cost.
- * They depend on language and brand alone; pages with a key, query or session are never kept.
+ * Pages that are the same for every visitor without a session, rendered and compressed once: that is most of the start page's cost. They
+ * depend only on language and brand; pages with a key, query or session are never kept.
  */
 export interface StaticPages {
-  /** Keeps the reply of `make` if it is a page with status 200. */
+  /** Returns the kept reply, or calls `make` and keeps its reply if that is a page with status 200. */
   get(
     at: { readonly brand: Brand; readonly route: string; readonly locale: Locale },
     make: () => PageReply | Promise<PageReply>,
   ): Promise<PageReply>;
 }
 
-/** About 8 MB: every page in each language for two brands. Share domains have any number of brands. */
+/** About 8 MB: every page in each language for two brands. Share domains can have any number of brands. */
 const maxKept = 256;
 
 export function createStaticPages(): StaticPages {
@@ -272,7 +272,7 @@ export function createStaticPages(): StaticPages {
   };
 }
 
-/** Numbers brands, never twice the same, so that a page's key does not keep its brand. */
+/** Numbers brands, never reusing a number, so that a page's key does not keep its brand in memory. */
 function createNumbering(): (brand: Brand) => number {
   const numbers = new WeakMap<Brand, number>();
   let last = 0;

@@ -45,10 +45,10 @@ const drawings = {
 
 export type IconName = keyof typeof drawings;
 
-/** Mirrored in right-to-left pages. */
+/** Mirrored on right-to-left pages. */
 const pointing: ReadonlySet<IconName> = new Set(['arrow']);
 
-/** The text says the same, so screen readers skip it. */
+/** Hidden from screen readers, because the text says the same. */
 export const Icon: FC<{ name: IconName }> = ({ name }) => (
   <svg class={pointing.has(name) ? 'icon pointing' : 'icon'} viewBox="0 0 24 24" aria-hidden="true">
     <path d={drawings[name]} />
@@ -73,15 +73,15 @@ interface CopyButtonProps {
   /** The id of the field or element to copy. */
   readonly target: string;
   readonly label: string;
-  /** The button says this for two seconds after copying. */
+  /** Shown on the button for two seconds after copying. */
   readonly copied: string;
   readonly class?: string;
   readonly id?: string;
-  /** The ids of what names it, instead of its label. */
+  /** The ids of the elements that name the button, instead of its label. */
   readonly labelledBy?: string;
 }
 
-/** Hidden without scripts. The second icon shows while it is `.is-copied`. */
+/** Hidden without scripts. The second icon shows while the button has the class `is-copied`. */
 export const CopyButton: FC<CopyButtonProps> = ({ target, label, copied, labelledBy, ...attributes }) => (
   <button
     type="button"
@@ -108,14 +108,14 @@ interface MomentProps {
   readonly id?: string | undefined;
 }
 
-/** In UTC; `client/time.ts` rewrites all these times in the reader's zone. */
+/** In UTC; `client/time.ts` rewrites all such times in the reader's time zone. */
 export const Moment: FC<MomentProps> = ({ messages, at, id }) => (
   <time datetime={exact(at)} data-moment={hasWeekday(messages.locale) ? 'weekday' : 'long'} id={id}>
     {messages.moment(at)}
   </time>
 );
 
-/** For lists. */
+/** A short time in UTC, for lists. */
 export const ShortTime: FC<MomentProps> = ({ messages, at, id }) => (
   <time datetime={exact(at)} data-moment="short" id={id}>
     {messages.shortMoment(at)}
@@ -137,7 +137,7 @@ export const In: FC<MomentProps> = ({ messages, at, id }) => (
 );
 
 interface LeftProps extends MomentProps {
-  /** Until `at`. The script counts down from it, whatever the device's clock says. */
+  /** Seconds until `at`. The script counts down from there, whatever the device's clock says. */
   readonly seconds: number;
 }
 
@@ -158,7 +158,7 @@ interface DatedProps extends MomentProps {
   readonly say: MessageKey;
   readonly params?: MessageParams;
   readonly as?: FC<MomentProps>;
-  /** Seconds until then, for a message with `{left}`. */
+  /** Seconds until `at`, for a message with `{left}`. */
   readonly left?: number;
 }
 

@@ -1,10 +1,10 @@
-/** Page addresses. Links inside the site are paths below the configured base URL, never taken from a request (P20). */
+/** Page addresses. Links inside the site are paths under the configured base URL, never taken from a request (P20). */
 export const routes = {
   home: '/',
   /** The base path without its slash, as people type it. */
   bare: '',
   share: '/share',
-  /** Puts a drawn value into the form of the start page. */
+  /** Puts a randomly drawn value into the form of the start page. */
   suggest: '/suggest',
   words: '/words.txt',
   receipt: '/receipt/:key',
@@ -55,7 +55,7 @@ export const routes = {
   security: '/security',
   status: '/status',
   regions: '/regions',
-  /** For browsers that arrive by a foreign name (`http/cross-site.ts`). */
+  /** For browsers that arrive under a foreign host name (`http/cross-site.ts`). */
   misdirected: '/misdirected',
   asset: '/assets/:key',
   apiDocs: '/api/docs',
@@ -85,7 +85,7 @@ export const routes = {
 
 export type RouteName = keyof typeof routes;
 
-/** Path of a page; `key` fills `:key`. */
+/** Returns a page's path; `key` fills `:key`. */
 export type Href = (name: RouteName, key?: string) => string;
 
 /** @param basePath `''`, or `/path` without a trailing slash. */
