@@ -15,7 +15,7 @@ export function translate(locale: Locale, key: MessageKey, params: MessageParams
   return renderMessage(catalogueOf(locale), locale, key, params);
 }
 
-/** Like `translate`, for any catalogue. A placeholder without a value stays visible. */
+/** Like `translate`, but for any catalogue. A placeholder without a value stays visible. */
 export function renderMessage(
   catalogue: Catalogue,
   locale: string,

@@ -36,7 +36,7 @@ export interface MailWords {
 // FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE (Unicode TR 9): text between them has its own direction.
 const [isolate, endIsolate] = ['\u2068', '\u2069'];
 
-/** Isolates foreign text in a sentence until the mail is rendered. `toSingleLine` removes isolates from the text itself. */
+/** Isolates foreign text in a sentence until the email is rendered. `toSingleLine` removes isolates from the text itself. */
 export function setApart(text: string): string {
   return isolate + toSingleLine(text) + endIsolate;
 }
