@@ -1,4 +1,4 @@
-/** Answers to another region's key say where to ask. The hint follows from the key's form alone, without a look-up (P17). */
+/** Tells callers with another region's key where to ask. The hint comes from the key's format alone, without a lookup (P17). */
 import { z } from 'zod';
 import { type Region, type RegionLabel, regionElsewhere } from '../core/keys.ts';
 import type { Operation } from '../http/operation.ts';

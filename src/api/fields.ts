@@ -1,6 +1,6 @@
 /**
- * The fields of both versions of the API: each one's form on the wire, and the core's value for it. Texts arrive byte for
- * byte; nothing is trimmed or repaired. The core judges what depends on the caller's plan.
+ * The fields of both API versions: each field's wire format, and the core value that it becomes. Texts arrive byte for byte;
+ * nothing is trimmed or repaired. Anything that depends on the caller's plan is left to the core.
  */
 
 import { z } from 'zod';
@@ -20,7 +20,7 @@ interface RefusingWords extends Words {
   readonly refusal: string;
 }
 
-// Answers.
+// Responses.
 
 export const key = z
   .string()
@@ -42,10 +42,10 @@ export const seconds = z
 export const notText = 'Must be a text';
 export const illFormed = 'Must be well-formed Unicode text';
 
-/** Lone surrogates have no UTF-8 form, so they could not be returned as they came. */
+/** Lone surrogates have no UTF-8 encoding, so they could not be returned as received. */
 export const text = z.string(notText).refine((value) => value.isWellFormed(), illFormed);
 
-/** Clients send the empty text, or null, for "not given". */
+/** Clients send an empty text or null to mean "not given". */
 export const optionalText = (words: Words) =>
   text
     .nullish()
@@ -64,7 +64,7 @@ function sensitiveOf(given: string | null | undefined): Sensitive<string> | null
 
 // Numbers.
 
-/** A whole number in decimal digits; empty for "not given". */
+/** A whole number in decimal digits; empty means "not given". */
 export const digits = (refusal: string) => z.string().regex(/^[0-9]*$/, refusal);
 
 interface Range {
@@ -72,18 +72,18 @@ interface Range {
   readonly max: number;
 }
 
-/** Digits of a number in the range, or the empty text. */
+/** The digits of a number within the range, or an empty text. */
 export const digitsWithin = ({ min, max }: Range, refusal: string, mostDigits = Number.POSITIVE_INFINITY) =>
   digits(refusal).refine(
     (given) => given === '' || (given.length <= mostDigits && Number(given) >= min && Number(given) <= max),
     refusal,
   );
 
-/** Not `z.int()`, which stops at the safe integers: larger numbers are clamped. */
+/** Not `z.int()`, which rejects unsafe integers: larger numbers are clamped. */
 const wholeNumber = (refusal: string) =>
   z.number(refusal).min(0, refusal).refine(Number.isInteger, refusal).meta({ type: 'integer' });
 
-/** Seconds, or `null` for the plan's default. Existing clients send zero for "not given". */
+/** Seconds, or `null` for the plan's default. Existing clients send zero to mean "not given". */
 export const ttl = ({ refusal, ...words }: RefusingWords) =>
   z
     .union([digits(refusal), wholeNumber(refusal), z.null()], refusal)
@@ -100,7 +100,7 @@ export const lengthWords = {
   description: `Characters to generate, ${lengthRange}; ${generatedLength.default} when absent.`,
 };
 
-/** @param mostDigits with leading zeros */
+/** @param mostDigits including leading zeros */
 export const length = ({ refusal, ...words }: RefusingWords, mostDigits: number = Number.POSITIVE_INFINITY) =>
   z
     .union(
@@ -126,19 +126,19 @@ export const noticeNames = noticeKinds.join(', ');
 
 const mostNames = 16;
 
-/** Names joined by commas; `empty` is the word for an empty list. */
+/** Returns the pattern of comma-separated names; `empty` is the word for an empty list. */
 function nameList(names: readonly string[], empty: string | null, most: number | null = null) {
   const one = `(?:${names.join('|')})`;
   const list = `${one}(?:,${one})${most === null ? '*' : `{0,${most - 1}}`}`;
   return new RegExp(`^(?:${empty === null ? list : `${empty}|${list}`})?$`);
 }
 
-/** The known names among those given, each once, in the order given. */
+/** Returns the known names among those given, each once, in the order given. */
 function namesIn<Name extends string>(known: readonly Name[], given: readonly string[]): readonly Name[] {
   return [...new Set(given)].flatMap((name) => known.find((each) => each === name) ?? []);
 }
 
-/** From a list, or one text. */
+/** Reads names from a list or from one comma-separated text. */
 function namesOf<Name extends string>(known: readonly Name[], empty: string | null) {
   return (given: string | readonly string[] | null | undefined): readonly Name[] | null => {
     if (given === undefined || given === null || given === '') return null;
@@ -150,7 +150,7 @@ function namesOf<Name extends string>(known: readonly Name[], empty: string | nu
 const charsetOf = namesOf(allCharacterSets, null);
 const noticesOf = namesOf(noticeKinds, 'none');
 
-/** Character sets as one text. */
+/** Character sets as one comma-separated text. */
 export const charsetText = ({ refusal, ...words }: RefusingWords) =>
   z
     .string()
@@ -173,7 +173,7 @@ export const charset = ({ refusal, ...words }: RefusingWords) =>
     .meta({ ...words })
     .transform(charsetOf);
 
-/** Notices as one text. */
+/** Notices as one comma-separated text. */
 export const notifyText = ({ refusal, ...words }: RefusingWords) =>
   z
     .string()
@@ -196,7 +196,7 @@ export const notify = ({ refusal, ...words }: RefusingWords) =>
     .meta({ ...words })
     .transform(noticesOf);
 
-/** One address, also as a list of one. */
+/** One address, alone or in a list. */
 export const recipient = ({ refusal, ...words }: RefusingWords) =>
   z
     .union([text, z.array(text, refusal).max(1, refusal), z.null()], refusal)
@@ -213,7 +213,7 @@ export function creationOptions(fields: CreationFields, exchange: Exchange): Cre
   const { passphrase } = fields;
   return {
     passphrase,
-    // It takes time to find, and only hashing a passphrase needs it.
+    // Finding it takes time, and only passphrase hashing needs it.
     clientPrefix: passphrase === null ? null : exchange.clientPrefix,
     ttlSeconds: fields.ttl,
     recipient: fields.recipient,
@@ -225,7 +225,7 @@ export function creationOptions(fields: CreationFields, exchange: Exchange): Cre
   };
 }
 
-// Only v2.
+// v2 only.
 
 export const notRecipient = 'Must be one e-mail address';
 

@@ -1,11 +1,11 @@
 /**
- * Request JSON, bounded before the runtime's parser sees it (P21): per byte, nesting, names and short values cost up to a
- * hundred times as much as text.
+ * Limits for request JSON, checked before the runtime's parser sees it (P21): per byte, nesting, names and short values cost up
+ * to a hundred times as much as text.
  */
 const deepest = 32;
-/** A full batch of 100 secrets has 1,001. */
+/** A full batch of 100 secrets has 1,001 names. */
 const mostNames = 2_000;
-/** A batch of 100 with every list full has about 4,500. */
+/** A batch of 100 with every list full has about 4,500 values. */
 const mostValues = 10_000;
 
 /** `fault` completes a sentence about the body. */
@@ -16,8 +16,8 @@ export type ReadJson =
 const refused = (fault: string): ReadJson => ({ outcome: 'refused', fault });
 
 /**
- * Refuses an object that repeats a name, at any depth and in any escaping. RFC 8259 §4 leaves its meaning open: the standard
- * parser keeps the last one, another reader the first. Such an object has fewer names than were written.
+ * Parses JSON, and refuses an object that repeats a name, at any depth and in any escaping. RFC 8259 §4 leaves its meaning open:
+ * the standard parser keeps the last value, another the first. Such an object has fewer names than were written.
  */
 export function readJson(json: string): ReadJson {
   const written = measure(json);
@@ -29,7 +29,7 @@ export function readJson(json: string): ReadJson {
   try {
     value = JSON.parse(json);
   } catch {
-    // The parser's message quotes the text, and with it a value.
+    // The parser's message quotes the text, which may include a value.
     return refused('is not valid JSON');
   }
   return namesIn(value) < written.names
@@ -48,13 +48,13 @@ const sign = {
   close: 0x7d,
 } as const;
 
-/** Counts names by colons, values by commas and opening brackets; `null` beyond a bound. Does not validate. */
+/** Counts names by colons, values by commas and opening brackets. Does not validate. Returns `null` beyond a limit. */
 function measure(json: string): { readonly names: number } | null {
   let [depth, names, values] = [0, 0, 1];
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at);
     if (code === sign.quote) at = endOfText(json, at + 1);
-    // Blanks and digits.
+    // Whitespace and digits.
     else if (code < sign.colon && code !== sign.comma) continue;
     else if (code === sign.colon) names += 1;
     else if (code === sign.close || code === sign.closeList) depth -= 1;
@@ -68,7 +68,7 @@ function measure(json: string): { readonly names: number } | null {
   return { names };
 }
 
-/** Index of the closing quote, or the input's length. */
+/** Returns the index of the closing quote, or else the input's length. */
 function endOfText(json: string, start: number): number {
   const quote = json.indexOf('"', start);
   if (quote === -1) return json.length;

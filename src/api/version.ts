@@ -1,12 +1,12 @@
-/** For v1 and v2: dialects, operations bound to one, tables of refusals. */
+/** Shared by v1 and v2: dialects, operations bound to a dialect, and tables of refusals. */
 import type { Caller } from '../core/account.ts';
 import type { Access, Exchange, Operation, Reply } from '../http/operation.ts';
 
-/** A version as documented, or like the existing service. */
+/** As documented, or like the existing service. */
 export type DialectName = 'documented' | 'upstream';
 
 export interface Row<T> {
-  /** What the existing service does, or which clients depend on it. */
+  /** The existing service's behaviour, or the clients that depend on it. */
   readonly evidence: string;
   readonly documented: T;
   readonly upstream: T;
@@ -31,19 +31,19 @@ export function sideOf<Differences extends Readonly<Record<string, Row<unknown>>
   dialect: DialectName,
 ): SideOf<Differences> {
   const side = Object.entries(differences).map(([name, difference]) => [name, difference[dialect]]);
-  // What `fromEntries` cannot say: each name keeps the type of its own row.
+  // `fromEntries` cannot express that each name keeps its row's type.
   return Object.fromEntries(side) as SideOf<Differences>;
 }
 
-/** What operations are bound to. */
+/** The API that an operation is bound to. */
 interface Binding {
   readonly dialect: { readonly managementAccess: Access };
 }
 
-/** An operation without its service and its dialect. */
+/** An operation not yet bound to a service and a dialect. */
 export interface Unbound<Api extends Binding, Input = unknown>
   extends Omit<Operation, 'access' | 'bodyCapBytes' | 'decode' | 'handle'> {
-  /** `manager`: whom the dialect lets manage a record. */
+  /** `manager`: anyone whom the dialect allows to manage a record. */
   readonly access: Access | 'manager';
   readonly bodyCapBytes?: number | ((caller: Caller, api: Api) => number);
   decode(exchange: Exchange, dialect: Api['dialect']): Input | Promise<Input>;
@@ -67,7 +67,7 @@ function accessIn(access: Access | 'manager', { managementAccess }: Binding['dia
   return access === 'manager' ? managementAccess : access;
 }
 
-/** One entry for each member of a union, by its tag. */
+/** Contains one entry for each member of a union, by its tag. */
 export type Table<Union, Tag extends keyof Union, Rest extends readonly unknown[] = []> = {
   readonly [Name in Union[Tag] & string]: (member: Extract<Union, Record<Tag, Name>>, ...rest: Rest) => Reply;
 };
@@ -79,6 +79,6 @@ export function answerFrom<Union, Tag extends keyof Union, Rest extends readonly
   ...rest: Rest
 ): Reply {
   const name = member[tag] as Union[Tag] & string;
-  // The entry takes exactly this member, which TypeScript cannot see through the index.
+  // The entry takes exactly this member, which TypeScript cannot infer through the index.
   return table[name](member as never, ...rest);
 }

@@ -1,10 +1,10 @@
-/** The API page's calls, as commands for curl. An operation's first is the smallest that works when pasted; the shell reads any example unchanged. */
+/** The API page's curl commands. An operation's first is the smallest that works when pasted; the shell leaves every example unchanged. */
 import { mayChange, type Operation, type OperationMethod } from '../../http/operation.ts';
 import { exampleOf } from './schema.ts';
 
 export type Called = Pick<Operation, 'method' | 'access' | 'document'>;
 
-/** The smallest call; and if the body has other fields, one with them, by an account if that matters. */
+/** Returns the smallest call and, if the body has other fields, one with them, signed in unless credentials are ignored. */
 export function curlExamples(operation: Called, address: string): readonly string[] {
   const { method, access } = operation;
   const [least, whole] = bodiesOf(operation);
@@ -18,7 +18,7 @@ export interface CalledBody {
   readonly example: unknown;
 }
 
-/** The smallest body, and the one that the document shows. */
+/** Returns the smallest body and the one shown in the document. */
 export function bodiesOf(operation: Called): readonly [least: CalledBody | null, whole: CalledBody | null] {
   const { body } = operation.document;
   const type = body?.contentTypes[0];
@@ -30,7 +30,7 @@ export function bodiesOf(operation: Called): readonly [least: CalledBody | null,
   return [isBlank(least) ? whole : { type, example: least }, whole];
 }
 
-/** Without the fields that need an account, for an operation without one. */
+/** Returns the example body, without the fields that need an account if the operation ignores credentials. */
 export function exampleBody({ access, document: { body } }: Called): unknown {
   const example = body === undefined ? null : exampleOf(body.schema);
   return access === 'open' ? withoutAccount(example) : example;
@@ -54,7 +54,7 @@ function curlCommand(
   body: CalledBody | null,
   isSignedIn: boolean,
 ): string {
-  // curl reads braces as a set of addresses.
+  // curl expands braces into several URLs.
   const url = quote(address.replace(/\{(\w+)\}/g, (_all, name: string) => `<${name}>`));
   const call = `curl ${url}${methodFlag(method, body)}`;
   const credentials = isSignedIn ? ["--user '<username>:<api token>'"] : [];
@@ -76,7 +76,7 @@ function dataFlags({ type, example }: CalledBody): readonly string[] {
   return fields.map(([name, value]) => `--data-urlencode ${quote(`${name}=${String(value)}`)}`);
 }
 
-/** POSIX single quotes. */
+/** Wraps a text in POSIX single quotes. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

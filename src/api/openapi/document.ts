@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of both versions, made from their operations alone. Its library is loaded with the first document, not at the start. */
+/** Builds the OpenAPI 3.1 document of both versions from their operations alone. Its library is loaded on first use, not at startup. */
 import { z } from 'zod';
 import type {
   CreateDocumentOptions,
@@ -23,11 +23,11 @@ export interface ApiInfo {
   readonly baseUrl: string;
   /** Callers without an account may only read. */
   readonly sharingNeedsAccount?: boolean;
-  /** v2's dialect reveals only where the body says `continue`. */
+  /** v2's dialect reveals only if the body sets `continue`. */
   readonly revealNeedsContinue?: boolean;
 }
 
-/** For links of the installation's own pages. */
+/** Returns a path for links on the installation's own pages. */
 export function pathOf({ baseUrl }: Pick<ApiInfo, 'baseUrl'>, path: string): string {
   return new URL(baseUrl).pathname.replace(/\/+$/, '') + path;
 }
@@ -42,15 +42,15 @@ export const description =
   'Fields may be added to answers: ignore those you do not know.';
 
 interface Published {
-  /** The surface, which also serves the document, at `/openapi.json`. */
+  /** The surface, extended to serve the document at `/openapi.json`. */
   readonly surface: ApiSurface;
-  /** Built once, at the first call. */
+  /** Built once, on the first call. */
   readonly document: () => Promise<OpenApiDocument>;
 }
 
 /**
  * @param surface the version that serves the document
- * @param others the other versions that it describes
+ * @param others the other versions that the document describes
  */
 export function publishDocument(
   surface: ApiSurface,
@@ -97,8 +97,8 @@ const documentOperation = define({
 });
 
 /**
- * @param closed answers have named fields only. The published document leaves them open, since a client must ignore unknown
- *   fields; tests close them, so that an answer cannot grow a field unseen.
+ * @param closed whether responses may have named fields only. The published document leaves them open, since clients must ignore
+ *   unknown fields; tests close them, so that no response gains a field unnoticed.
  */
 export async function buildDocument(
   surfaces: readonly ApiSurface[],
@@ -179,12 +179,12 @@ export function tagOf({ document: { tag } }: Operation, version: string): string
   return tag === version ? tag : `${version} ${tag}`;
 }
 
-/** The path with its parameters in braces. */
+/** Returns the full path with its parameters in braces. */
 export function templateOf({ base }: ApiSurface, path: string): string {
   return base + path.replace(/:(\w+)/g, '{$1}');
 }
 
-/** An operation's description; maybe `''`. */
+/** Returns an operation's description, which may be `''`. */
 export function proseOf({ document, scope, bodyCapBytes }: Operation, aliasOf: string | null = null): string {
   return [
     document.description,
@@ -204,7 +204,7 @@ function describedWith(operation: Operation, aliasOf: string | null) {
 interface Way {
   readonly method: 'get' | 'head' | 'post' | 'patch';
   readonly path: string;
-  /** The operation's own method and path, if this is an alias. */
+  /** The operation's own method and path if this is an alias; otherwise `null`. */
   readonly aliasOf: string | null;
 }
 
@@ -212,7 +212,7 @@ const lower = { POST: 'post', PATCH: 'patch' } as const satisfies Partial<
   Record<OperationMethod, Way['method']>
 >;
 
-/** The operation's own path, then its aliases; every GET also has a HEAD. */
+/** Returns the operation's own path, then its aliases; every GET also has a HEAD. */
 function waysOf({ method: ownMethod, path: ownPath, aliases = [] }: Operation): readonly Way[] {
   return [{ method: ownMethod, path: ownPath }, ...aliases].flatMap(({ method, path }): Way[] => {
     const isOwn = path === ownPath && method === ownMethod;
@@ -225,14 +225,14 @@ function waysOf({ method: ownMethod, path: ownPath, aliases = [] }: Operation): 
   });
 }
 
-/** For schemes other than OAuth's the list names roles (OpenAPI 3.1, §4.8.30): here the token's scope. */
+/** For schemes other than OAuth, the list names roles (OpenAPI 3.1, §4.8.30); here it names the token's scope. */
 function securityOf({ access, scope }: Operation): Record<string, string[]>[] {
   if (access === 'open') return [];
   const basic = { basic: scope === undefined ? [] : [scope] };
   return access === 'account' ? [basic] : [{}, basic];
 }
 
-/** Path, query and header parameters as zod objects. */
+/** Returns path, query and header parameters as zod objects. */
 export function parametersOf(path: string, { params, query, headers: sent }: Operation['document']) {
   const names = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name);
   const inPath = names.map((name) => {
@@ -264,7 +264,7 @@ function takenBy(operation: Operation, { method, path }: Way): Partial<ZodOpenAp
   };
 }
 
-/** Operations with the same answer share one component. */
+/** Operations with the same response share one component. */
 function createAnswers(prefix: string, examples: ExampleAnswers) {
   const known = new Map<
     string,
@@ -359,7 +359,7 @@ const securitySchemes = {
   },
 } as const;
 
-/** As in the repository. */
+/** Formats the document as in the repository. */
 export function renderOpenApiJson(document: OpenApiDocument): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }

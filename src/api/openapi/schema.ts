@@ -1,4 +1,4 @@
-/** Reads zod schemas: their descriptions for people, and a valid example of each (a test validates all). */
+/** Reads the human-readable descriptions of zod schemas, and makes a valid example of each (a test validates them all). */
 import { type ZodType, z } from 'zod';
 
 type Schema = z.core.$ZodType;
@@ -12,7 +12,7 @@ function metaOf(schema: Schema): { readonly description?: string; readonly examp
   return { ...(description !== undefined && { description }), ...(Array.isArray(examples) && { examples }) };
 }
 
-/** A component's name; another description does not make it another component. */
+/** Returns a component's name; a schema with a changed description is still the same component. */
 function nameOf(schema: Schema): string | null {
   const id = z.globalRegistry.get(schema)?.id;
   if (id !== undefined) return id;
@@ -20,7 +20,7 @@ function nameOf(schema: Schema): string | null {
   return parent === undefined ? null : nameOf(parent);
 }
 
-/** The schema inside an optional or transformed one. */
+/** Returns the schema inside an optional or transformed one; otherwise `null`. */
 function innerOf(schema: Schema): Schema | null {
   const def = defOf(schema);
   if (def.type === 'optional') return def.innerType;
@@ -81,7 +81,7 @@ function checksOf(schema: Schema) {
   return (schema._zod.def.checks ?? []).map((check) => (check as z.core.$ZodChecks)._zod.def);
 }
 
-/** The smallest number or count that the schema's checks allow, at least zero. */
+/** Returns the smallest number or count that the schema's checks allow, at least zero. */
 function leastOf(schema: Schema): number {
   const bounds = checksOf(schema).map((check) => {
     if (check.check === 'min_length') return check.minimum;
@@ -141,7 +141,7 @@ export interface Field {
   readonly description: string | null;
 }
 
-/** An object's fields; of a choice of bodies the last, which is flat. */
+/** Returns an object's fields; for a union of bodies, the fields of the last, which is flat. */
 export function fieldsOf(schema: Schema): readonly Field[] {
   const def = defOf(schema);
   if (def.type === 'union') {
@@ -157,7 +157,7 @@ export function fieldsOf(schema: Schema): readonly Field[] {
   }));
 }
 
-/** Every component in these schemas, by name. */
+/** Returns every component in these schemas, sorted by name. */
 export function componentsOf(
   schemas: readonly ZodType[],
 ): readonly (readonly [name: string, schema: Schema])[] {
@@ -194,7 +194,7 @@ function partsOf(schema: Schema): readonly Schema[] {
   }
 }
 
-/** The codes of a refusal's schema: the titles of its choices. */
+/** Returns the codes in a refusal's schema: the titles of its alternatives. */
 export function codesOf(schema: Schema): readonly string[] {
   const def = defOf(schema);
   if (def.type === 'union') return def.options.flatMap(codesOf);

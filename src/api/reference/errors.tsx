@@ -1,10 +1,10 @@
-/** Help with each refusal, once for all operations: a code without an entry does not compile. */
+/** Help with each refusal, written once for all operations. A code without an entry does not compile. */
 import type { FC } from 'hono/jsx';
 import { type Refusal, type RefusalCode, refusals } from '../v2/refusals.ts';
 import { codeList, errorAnchor, withCode } from './text.tsx';
 
 interface RefusalHelp {
-  /** Version 1's status for the same; absent if it has no such refusal. */
+  /** Version 1's status for the same refusal; absent if version 1 has no such refusal. */
   readonly v1Status?: number;
   readonly when: string;
   readonly remedy: string;
@@ -143,7 +143,7 @@ export interface RefusalRow extends RefusalHelp {
   readonly fields: readonly string[];
 }
 
-/** By status. */
+/** Sorted by status. */
 export const refusalRows: readonly RefusalRow[] = (Object.keys(refusals) as RefusalCode[])
   .map((code) => {
     const { status, extra = {} }: Refusal = refusals[code];
@@ -151,7 +151,7 @@ export const refusalRows: readonly RefusalRow[] = (Object.keys(refusals) as Refu
   })
   .sort((a, b) => a.status - b.status);
 
-/** Any call may meet these, so no operation repeats them. */
+/** Any call may get these, so operations do not repeat them. */
 export const commonRefusals: ReadonlySet<string> = new Set<RefusalCode>([
   ...(['malformed', 'not_authorized', 'insufficient_scope', 'cross_site', 'not_found'] as const),
   ...(['method_not_allowed', 'too_large', 'unsupported_media_type', 'invalid_field'] as const),
@@ -159,7 +159,7 @@ export const commonRefusals: ReadonlySet<string> = new Set<RefusalCode>([
 ]);
 
 // Explicit, because some browsers drop table semantics when the style sheet shows rows as cards. Spread, because the linter calls
-// the attributes redundant.
+// literal attributes redundant.
 const roles = {
   table: { role: 'table' },
   rowgroup: { role: 'rowgroup' },

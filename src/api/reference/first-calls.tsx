@@ -1,12 +1,12 @@
 /**
- * Three calls that work when pasted one after the other: with curl, the command, and in TypeScript. Radio buttons and the style
- * sheet choose between them; without styles all are shown.
+ * Three calls that work when pasted one after another: for curl, for the command and in TypeScript. Radio buttons and the style
+ * sheet switch between them; without styles, all are shown.
  */
 import type { FC } from 'hono/jsx';
 import { isLoopbackUrl } from '../../core/links.ts';
 import { type ApiInfo, pathOf } from '../openapi/document.ts';
 
-/** In the order of the buttons. */
+/** In button order. */
 const callKinds = ['curl', 'command', 'typescript'] as const;
 type CallKind = (typeof callKinds)[number];
 
@@ -22,7 +22,7 @@ interface FirstCall {
   readonly code: Readonly<Record<CallKind, string>>;
 }
 
-/** Added to the calls if sharing needs an account. */
+/** Added to the calls if sharing requires an account. */
 interface Accounts {
   readonly curl: string;
   readonly command: string;
@@ -36,7 +36,7 @@ const withAccount: Accounts = {
 };
 const withoutAccount: Accounts = { curl: '', command: '', typescript: '' };
 
-// Named, so that neither looks like a line of this program.
+// Constants, so that neither looks like this program's own import or output.
 const packageName = '@mayfly/client';
 const quotedName = `'${packageName}'`;
 const print = 'console.log';
@@ -44,7 +44,7 @@ const print = 'console.log';
 function firstCallsOf({ baseUrl, sharingNeedsAccount, revealNeedsContinue }: ApiInfo): readonly FirstCall[] {
   const account = sharingNeedsAccount ? withAccount : withoutAccount;
   const json = "--header 'Content-Type: application/json'";
-  // Clients do not seal over plain http.
+  // Clients do not seal secrets over plain HTTP.
   const isSealed = baseUrl.startsWith('https:') || isLoopbackUrl(baseUrl);
   const reveal = revealNeedsContinue ? ` \\\n  ${json} \\\n  --data '{"continue":true}'` : ' --request POST';
   return [
@@ -122,7 +122,7 @@ export const FirstCalls: FC<{ info: ApiInfo }> = ({ info }) => (
       </p>
     ) : null}
     <Notes info={info} />
-    {/* Filled by the script that copies. */}
+    {/* Filled in by the copy script. */}
     <p
       class="copied"
       id="copied"

@@ -1,6 +1,6 @@
 /**
- * The API reference, rendered from the operations: the main part of a page, in English; `web/` adds the site's frame. Closed parts
- * open without scripts, even for a link into them, because an anchor is inside its part.
+ * Renders the API reference from the operations: the page's main content, in English. `web/` adds the site's frame. Collapsed
+ * sections open without scripts, even when a link leads into them, because each anchor is inside its section.
  */
 import type { FC } from 'hono/jsx';
 import type { ApiSurface } from '../../http/api.ts';
@@ -22,7 +22,7 @@ import { commonRefusals, Errors, refusalRows } from './errors.tsx';
 import { FirstCalls } from './first-calls.tsx';
 import { anchorOf, codeList, errorAnchor, recordAnchor, withCode } from './text.tsx';
 
-/** Rendered at the first call. */
+/** Renders the reference on the first call. */
 export function createReference(surfaces: readonly ApiSurface[], info: ApiInfo): () => string {
   let markup: string | null = null;
   return () => {
@@ -35,7 +35,7 @@ export interface Entry {
   readonly operation: Operation;
   /** With parameters in braces. */
   readonly path: string;
-  /** `GET /api/v2/receipt/{key}`; without HEAD, which every GET answers. */
+  /** `GET /api/v2/receipt/{key}`; without HEAD, which every GET also serves. */
   readonly aliases: readonly string[];
 }
 
@@ -44,7 +44,7 @@ interface Section {
   readonly entries: readonly Entry[];
 }
 
-/** By version, the newest first, and tag. */
+/** Groups operations by version, newest first, and then by tag. */
 export function sectionsOf(surfaces: readonly ApiSurface[]): readonly Section[] {
   return surfaces.toReversed().flatMap((surface) => {
     const byTag = Map.groupBy(surface.operations, (operation) => tagOf(operation, versionOf(surface)));
@@ -62,13 +62,13 @@ function entryOf(surface: ApiSurface, operation: Operation): Entry {
   return { operation, path: templateOf(surface, operation.path), aliases };
 }
 
-/** For all parts of the page. */
+/** Context for all parts of the page. */
 interface Told {
   readonly baseUrl: string;
   readonly examples: ExampleAnswers;
-  /** The operation that explains a field, by the field in JSON. */
+  /** The operation that explains each field, keyed by the field as JSON. */
   readonly explained: Map<string, Operation>;
-  /** The names of records with an entry. */
+  /** Names of the records that have an entry. */
   readonly records: ReadonlySet<string>;
 }
 
@@ -243,7 +243,7 @@ interface FieldsProps {
   readonly fields: readonly Field[];
   readonly requiredWord: string;
   readonly told: Told;
-  /** Refers to an earlier operation for fields that it explained. */
+  /** If set, fields explained by an earlier operation refer to that operation. */
   readonly operation?: Operation;
 }
 
@@ -266,7 +266,7 @@ const Fields: FC<FieldsProps> = ({ fields, requiredWord, told, operation }) => {
   );
 };
 
-/** The earlier operation that explains the field; `null` when it is explained here. */
+/** Returns the earlier operation that explains the field, or `null` if it is explained here. */
 function explainedBy(field: Field, operation: Operation | undefined, { explained }: Told): Operation | null {
   if (operation === undefined) return null;
   const key = JSON.stringify(field);
@@ -293,7 +293,7 @@ const FieldList: FC<Omit<FieldsProps, 'operation'>> = ({ fields, requiredWord, t
     </dl>
   );
 
-/** Links names of records to their fields. */
+/** Links record names to their fields. */
 const Type: FC<{ name: string; told: Told }> = ({ name, told }) => (
   <>
     {name
@@ -324,7 +324,7 @@ const Answer: FC<{ operation: Operation; told: Told }> = ({ operation, told }) =
   );
 };
 
-/** Leaves out the refusals of every call. */
+/** Omits the refusals that any call may get. */
 const Refusals: FC<{ operation: Operation }> = ({ operation: { document } }) => {
   const codes = Object.values(document.responses)
     .flatMap(({ schema }) => codesOf(schema))

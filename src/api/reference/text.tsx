@@ -1,4 +1,4 @@
-/** The API reference's anchors, and the code in its sentences. */
+/** Makes the API reference's anchors, and the code in its sentences. */
 export function anchorOf(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 }
@@ -20,7 +20,7 @@ export function codeList(texts: readonly string[]) {
   ));
 }
 
-/** Text between backquotes is code. */
+/** Treats text between backticks as code. */
 export function withCode(text: string) {
   return text.split('`').map((part, index) => (index % 2 === 1 ? <code>{part}</code> : part));
 }

@@ -1,13 +1,13 @@
-/** Every difference between v1 as documented and the existing service, with evidence. No other code of v1 knows the dialect. */
+/** Every difference between the documented v1 and the existing service, with evidence. No other v1 code knows the dialect. */
 
 import type { Access } from '../../http/operation.ts';
 import type { ReceiptState } from '../../protocol/vocabulary.ts';
 import { type DialectName, managementAuthority, row, type SideOf, sideOf } from '../version.ts';
 
-/** The part of a parameter's text that counts; `undefined` for none. */
+/** Returns the part of a parameter's text that counts; otherwise `undefined`. */
 type ReadText = (text: string) => string | undefined;
 
-/** The body of an unknown path. */
+/** The response body for an unknown path. */
 export const notFoundBody = { error: 'Not Found', message: 'Not Found' };
 
 export const differences = {
@@ -120,8 +120,8 @@ function leadingDigits(text: string): string | undefined {
 }
 
 /**
- * Wider than the existing service's pattern, which stops at last labels of four letters and would cut off an apostrophe and
- * mail a stranger. A doubtful text reaches the core whole, which refuses it in words.
+ * Broader than the existing service's pattern, which stops at last labels of four letters, and would cut at an apostrophe and
+ * mail a stranger. The core gets a doubtful text whole and explains its refusal.
  */
 function firstAddress(text: string): string | undefined {
   return text.split(/[\s<>()[\]",;:]+/).find(looksLikeAddress);
@@ -132,7 +132,7 @@ function looksLikeAddress(word: string): boolean {
   return parts.length === 2 && parts[0] !== '' && /\.(?:xn--[a-z\d-]+|\p{L}{2,})$/iu.test(parts[1] ?? '');
 }
 
-/** At least two labels, the last not a number; anything else is a typing error, not an unregistered domain. */
+/** Accepts two or more labels, the last not a number; anything else is a typo, not an unregistered domain. */
 function domainOrNothing(text: string): string | undefined {
   const labels = text.split('.');
   const hasForm = labels.length > 1 && labels.every((label) => /^[\p{L}\p{M}\p{N}-]+$/u.test(label));

@@ -1,6 +1,6 @@
 /**
- * API v1: every operation, and the surface that the pipeline serves. Only a POST on a receipt notes that its creator has
- * looked (P4). The service decides who may manage, by the dialect's authority (P16).
+ * API v1: all operations, and the surface that the pipeline serves. Only a POST to a receipt notes that its creator has viewed it
+ * (P4). The service decides who may manage, by the dialect's authority (P16).
  */
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
@@ -56,22 +56,22 @@ interface Api extends EncodeDeps {
   readonly defaultLocale: string;
 }
 
-/** Parameters are texts; each field's schema checks one and turns it into the core's value. */
+/** Parameters are texts; each field's schema checks one and converts it to a core value. */
 type Definition<Form extends z.ZodObject, Input> = Pick<
   Unbound<Api>,
   'name' | 'method' | 'path' | 'aliases' | 'access' | 'scope' | 'limit'
 > & {
   readonly summary: string;
-  /** Descriptions of the names in `path`. */
+  /** Descriptions of the parameters in `path`. */
   readonly params?: Readonly<Record<string, string>>;
   readonly form: Form;
-  /** Whether the dialect reads the form; absent: always. The document leaves out a form that depends on it. */
+  /** Whether the dialect reads the form; absent means always. If present, the document omits the form. */
   readonly readsForm?: (dialect: Dialect) => boolean;
-  /** The form as documented; `form` when absent. */
+  /** The documented form; defaults to `form`. */
   readonly documentedForm?: z.ZodObject;
-  /** Of status 200. */
+  /** The response with status 200. */
   readonly answer: Answer;
-  /** Of other statuses, in addition to those of the problems. */
+  /** Responses with other statuses, in addition to those of the problems. */
   readonly refusals?: Readonly<Record<number, Answer>>;
   input(fields: z.output<Form>, exchange: Exchange): Input;
   handle(input: Input, caller: Caller, api: Api, exchange: Exchange): Promise<Reply> | Reply;
@@ -101,7 +101,7 @@ function define<Form extends z.ZodObject, Input>({
     ...(params && { params }),
     ...(isDocumented && { description: carriage, body: formBody(documentedForm) }),
   };
-  // Every POST's body is read, even an unused one: a malformed request changes nothing (P4).
+  // Every POST's body is read, even if unused: a malformed request changes nothing (P4).
   const isPosted = [operation, ...(operation.aliases ?? [])].some(({ method }) => method === 'POST');
   const problems = problemsOf({ ...operation, document }, isPosted);
   return {
@@ -164,10 +164,10 @@ const leftOut = (name: string) =>
     .undefined(`The parameter "${name}" must be left out: version 1 would make the secret without it.`)
     .optional();
 
-/** Unknown here, but ignoring these would make a secret without their protection. */
+/** Unknown in v1, but ignoring these would create a secret without their protection. */
 const protections = { sealed: leftOut('sealed'), verify: leftOut('verify'), files: leftOut('files') };
 
-/** Only in v2. */
+/** v2 only. */
 const unknownHere = { locale: null, memo: null };
 
 export const concealForm = z
@@ -198,7 +198,7 @@ export const passphraseForm = z
 
 const noForm = z.object({});
 
-/** The creator's record has three names: `/private`, `/metadata`, `/receipt`. */
+/** Returns all paths of the creator's record: `/private`, `/metadata`, `/receipt`. */
 function everyName(method: 'GET' | 'POST', rest: string): { method: 'GET' | 'POST'; path: string }[] {
   return ['/private', '/metadata', '/receipt'].map((name) => ({ method, path: name + rest }));
 }
@@ -215,7 +215,7 @@ function metadataKeyOf({ params }: Exchange): string {
   return params.metadata_key ?? '';
 }
 
-/** GET or POST of a record. Only POST notes that the creator has looked. */
+/** Defines GET or POST of a record. Only POST notes that the creator has viewed it. */
 function looks(
   method: 'GET' | 'POST',
   look: (service: SecretService) => SecretService['findReceipt' | 'viewReceipt'],
@@ -234,7 +234,7 @@ function looks(
   } as const;
 }
 
-/** The wire contract's bound on the recent list. */
+/** The wire contract's limit on the recent list. */
 const recentMax = 1_000;
 
 export const v1Operations = {
@@ -271,7 +271,7 @@ export const v1Operations = {
     scope: 'create',
     limit: 'create',
     summary: 'Conceal a secret and get its keys',
-    // Without a secret the core refuses, in its order of refusals.
+    // The core refuses a missing secret, in its own order of refusals.
     form: concealForm.partial({ secret: true }).extend(protections),
     documentedForm: concealForm,
     answer: { description: 'The record of the secret.', schema: metadataRecord },

@@ -1,6 +1,6 @@
 /**
- * v1's answers: schemas (of the documented dialect) and the order of fields. Success is exactly 200, times are whole Unix
- * seconds, numbers are JSON numbers; a list never shows a secret key (P16).
+ * v1's responses: schemas (of the documented dialect) and field order. Success is always 200, times are whole Unix seconds, and
+ * numbers are JSON numbers; a list never shows a secret key (P16).
  */
 
 import { z } from 'zod';
@@ -98,7 +98,7 @@ export interface EncodeDeps {
 
 type Metadata = z.output<typeof metadataRecord>;
 
-/** A dialect may leave these out, empty or add them. */
+/** A dialect may omit, empty or add these fields. */
 type DialectField = 'secret_key' | 'secret_ttl' | 'recipient' | 'passphrase_required';
 
 export function encodeRecord(receipt: ReceiptView, deps: EncodeDeps) {
@@ -110,7 +110,7 @@ export function encodeRecord(receipt: ReceiptView, deps: EncodeDeps) {
   );
 }
 
-/** Fields in the order of the contract. */
+/** Returns the fields in the contract's order. */
 function recordWith(
   key: { readonly secret_key?: string | null },
   receipt: ReceiptView,
@@ -172,7 +172,7 @@ export function encodeBurn(outcome: BurnOutcome, keyAsGiven: string, deps: Encod
   }
 }
 
-/** The record with its `status`, and the envelope that the existing service's clients read. */
+/** Returns the record with its `status`, and the envelope that the existing service's clients read. */
 function burnAnswer(receipt: ReceiptView, deps: EncodeDeps): object {
   const record = encodeRecord(receipt, deps);
   const { state: _, ...withoutState } = record;
@@ -183,7 +183,7 @@ export function encodeRecent(receipts: readonly ReceiptView[], deps: EncodeDeps)
   return ok(receipts.map((receipt) => recordWith({ secret_key: null }, receipt, deps)));
 }
 
-/** The same for `/status` and `/authcheck`. */
+/** The same response for `/status` and `/authcheck`. */
 export function encodeNominal(locale: string): Reply {
   return ok({ status: 'nominal', locale });
 }

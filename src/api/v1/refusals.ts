@@ -1,9 +1,9 @@
 /**
- * Every refusal of v1, with its status and sentence.
+ * Every v1 refusal, with its status and message.
  *
- * Unknown, read, burned, expired, a wrong or missing passphrase: one answer of the same bytes (P17). No refusal repeats a
- * value, a passphrase or a token (P18). Clients of the existing service match "Unknown secret", "Not authorized", "Not Found"
- * and "You did not provide anything to share" letter by letter.
+ * Unknown, read, burned and expired secrets and a wrong or missing passphrase all get the same response, byte for byte (P17). No
+ * refusal repeats a value, a passphrase or a token (P18). Clients of the existing service match "Unknown secret", "Not
+ * authorized", "Not Found" and "You did not provide anything to share" verbatim.
  */
 import { z } from 'zod';
 import { unseenWords } from '../../core/mail/recipients.ts';
@@ -17,7 +17,7 @@ import { type Dialect, dialectOf, notFoundBody } from './dialect.ts';
 type CreationRefusal = Exclude<CreationOutcome, { outcome: 'created' }>;
 type KeyRefusal = Exclude<RevealOutcome | BurnOutcome, { outcome: 'revealed' | 'burned' }>;
 
-/** v1's clients cannot decrypt. */
+/** v1 clients cannot decrypt. */
 const isEndToEnd =
   'This secret is end-to-end encrypted. Open its full link in a browser or with the mayfly command.';
 const notHere = 'The parameter "sealed" must be left out: end-to-end secrets are made with version 2.';
@@ -64,7 +64,7 @@ const keyTable: Table<KeyRefusal, 'outcome', [keyAsGiven: string]> = {
   },
 };
 
-/** The document's sentence for each problem. */
+/** The document's description of each problem. */
 const sentences: Readonly<Record<Problem['problem'], string>> = {
   malformed: 'A parameter is malformed, missing or not allowed.',
   invalid_fields: 'A parameter is malformed, missing or not allowed.',
@@ -93,7 +93,7 @@ const problemTable: Table<Problem, 'problem', [dialect: Dialect]> = {
   method_not_allowed: (_, { wrongMethodBody: body }) => ({ status: 405, body }),
   body_too_large: ({ capBytes }) =>
     refusal(413, `The request body is too large: at most ${capBytes} bytes are accepted.`),
-  // Any type is read as a form, so only an encoding is refused.
+  // Any content type is read as a form, so only an encoding is refused.
   unsupported_media_type: () => refusal(415, 'Send the body as it is, without a Content-Encoding.'),
   rate_limited: ({ retryAfterSeconds }) =>
     later(429, 'Too many requests were sent. Wait, then try again', retryAfterSeconds),
@@ -119,12 +119,12 @@ export function encodeCreationRefusal(refused: CreationRefusal, dialect: Dialect
   return inDialect(answerFrom(creationTable, 'outcome', refused, dialect), dialect);
 }
 
-/** @param keyAsGiven the key of the path, repeated in the answer */
+/** @param keyAsGiven the key from the path, repeated in the response */
 export function encodeKeyRefusal(refused: KeyRefusal, keyAsGiven: string, dialect: Dialect): Reply {
   return inDialect(answerFrom(keyTable, 'outcome', refused, keyAsGiven), dialect);
 }
 
-/** The burn needs the secret's passphrase. */
+/** Refuses a burn that lacks the secret's passphrase. */
 export function encodeUnprovenBurn(dialect: Dialect): Reply {
   return inDialect(refusal(400, 'Double check that passphrase'), dialect);
 }
@@ -141,7 +141,7 @@ function refusal(status: number, message: string): Reply {
   return { status, body: { message } };
 }
 
-/** Sets the header: the pipeline adds it to problems, not to outcomes. */
+/** Sets `Retry-After`, which the pipeline adds to problems but not to outcomes. */
 function later(status: number, sentence: string, seconds: number): Reply {
   const message = `${sentence} in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
   return { status, body: { message }, headers: { 'retry-after': String(seconds) } };
@@ -157,7 +157,7 @@ const faultBody = z
   .strictObject({ message: z.string(), request_id: z.string().describe('Names this request in the log.') })
   .meta({ id: 'V1Fault' });
 
-/** One of each, for the document's examples. */
+/** A sample of each problem, for the document's examples. */
 const sampleProblems: { readonly [Name in Problem['problem']]: Extract<Problem, { problem: Name }> } = {
   malformed: { problem: 'malformed', message: 'The body is not valid JSON.' },
   invalid_fields: {
@@ -182,7 +182,7 @@ const sampleProblems: { readonly [Name in Problem['problem']]: Extract<Problem, 
   storage_full: { problem: 'storage_full', retryAfterSeconds: 60 },
 };
 
-/** The document's answers for these problems; joins the sentences of one status. */
+/** Returns the documented responses to these problems; joins the descriptions that share a status. */
 export function answersWith(
   problemNames: readonly Problem['problem'][],
   refusals: Readonly<Record<number, Answer>> = {},

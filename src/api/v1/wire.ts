@@ -1,11 +1,11 @@
 /**
- * v1 on the wire: merges query string, form, multipart body or JSON object into named texts.
+ * v1's wire format: merges a query string, form, multipart body or JSON object into named texts.
  *
  * A value arrives byte for byte, or the request is refused (invalid UTF-8, invalid percent-encoding, lone surrogates). A
- * parameter has one value or none: anything that another reader could take differently is refused, never guessed. The
- * platform's parsers repair; these are strict.
+ * parameter has one value or none: anything that another parser could read differently is refused, never guessed. The platform's
+ * parsers repair input; these are strict.
  * Sources: the WHATWG URL standard (form encoding), RFC 7578 (multipart), RFC 8259 (JSON). Clients of the existing service use
- * all of these, some with another Content-Type.
+ * all of these, some with the wrong Content-Type.
  */
 import { type output, safeParse, type ZodObject } from 'zod';
 import { readAs } from '../../config/text.ts';
@@ -17,16 +17,16 @@ import { RequestProblem } from '../../http/problem.ts';
 import { readJson } from '../json.ts';
 import type { Dialect } from './dialect.ts';
 
-/** Non-empty texts by name, of the names the operation knows. */
+/** Non-empty texts by name, for names that the operation knows. */
 export type Parameters = ReadonlyMap<string, string>;
 
-/** The one parameter that existing clients send with brackets. */
+/** The only parameter that existing clients send with brackets. */
 const listSpelling = 'recipient[]';
 type ListDialect = Pick<Dialect, 'severalRecipients'>;
 
 /**
- * Body and query of a POST, merged: the body wins, and the empty text counts as not given. The answer names unknown parameters,
- * so that a misspelt one is not lost in silence.
+ * Merges the body and query of a POST: the body wins, and an empty text counts as not given. The response names unknown
+ * parameters, so that a misspelt one is not silently lost.
  */
 export async function readParameters(
   exchange: Exchange,
@@ -43,7 +43,7 @@ export async function readParameters(
   return fromQuery === null ? fromBody : new Map([...fromQuery, ...fromBody]);
 }
 
-/** A GET takes no parameters: an unreadable query does not change its answer. */
+/** Reports query parameters as ignored. A GET takes none, so an unreadable query does not change its response. */
 export function ignoreQuery(exchange: Exchange): void {
   if (exchange.rawQuery === '') return;
   try {
@@ -55,15 +55,15 @@ export function ignoreQuery(exchange: Exchange): void {
 
 const nothing: ReadonlySet<string> = new Set();
 
-/** Does not name a piece of a query without a value, which may be part of an unescaped secret. */
+/** Returns unknown names, except for query parts without a value, which may belong to an unescaped secret. */
 function namesBeside(known: ReadonlySet<string>, pairs: readonly Pair[]): readonly string[] {
   const beside = pairs.filter(([name, value]) => value !== undefined && !known.has(baseName(name)));
   return beside.map(([name]) => name);
 }
 
 /**
- * The runtime writes U+FFFD for bytes of a request target that are not UTF-8, and a raw `#` ends the query early. Both lose
- * bytes before they get here.
+ * Refuses a query that may have lost bytes: the runtime replaces bytes that are not UTF-8 with U+FFFD, and a raw `#` ends the
+ * query early.
  */
 function queryPairs({ rawQuery, request }: Exchange): readonly Pair[] {
   if (rawQuery.includes('%EF%BF%BD')) {
@@ -114,7 +114,7 @@ function setOnce(values: Map<string, string>, name: string, value: string): void
   values.set(name, value);
 }
 
-/** `recipient[]`, and a JSON list under the plain name. */
+/** Recognises `recipient[]`, and a JSON list under the plain name. */
 function isList(name: string, value: unknown): boolean {
   return name === listSpelling || (name === 'recipient' && Array.isArray(value));
 }
@@ -123,7 +123,7 @@ function entriesOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [value];
 }
 
-/** `a` of `a[]` and `a[x]`. */
+/** Returns `a` for `a[]` and `a[x]`. */
 function baseName(name: string): string {
   const bracket = name.indexOf('[');
   return bracket < 0 ? name : name.slice(0, bracket);
@@ -139,19 +139,19 @@ function textOf(name: string, value: unknown): string {
   throw malformed(`The parameter "${name}" must be a text.`);
 }
 
-/** Parameters that a JSON client naturally writes as a number. */
+/** Parameters that JSON clients naturally send as numbers. */
 const numeric: ReadonlySet<string> = new Set(['ttl', 'length']);
 
-/** As a form would send it, and not as `1e+21`. */
+/** Formats the value as a form would send it, not as `1e+21`. */
 function inDigits(value: number | boolean): string {
   return Number.isInteger(value) ? String(BigInt(value)) : String(value);
 }
 
-/** The value is a text, except in JSON, and `undefined` where a query has no `=`. */
+/** The value is a text, except in JSON; it is `undefined` if a query part has no `=`. */
 type Pair = readonly [name: string, value: unknown];
 const noPairs: readonly Pair[] = [];
 
-/** Refuses a name given twice, at any depth. */
+/** Reads a JSON object; refuses a name given twice, at any depth. */
 function jsonPairs(text: string): readonly Pair[] {
   const read = readJson(readAs('document', text));
   if (read.outcome === 'refused') throw malformed(`The body ${read.fault}.`);
@@ -163,7 +163,7 @@ function jsonPairs(text: string): readonly Pair[] {
 }
 
 /**
- * The platform's parser decodes leniently and drops a byte order mark, so it gets every byte as one character; each part is
+ * The platform's parser decodes leniently and drops a byte order mark, so it gets each byte as one character, and each part is
  * then decoded strictly. Files are refused.
  */
 async function multipartPairs(bytes: Uint8Array, contentType: string): Promise<readonly Pair[]> {
@@ -180,7 +180,7 @@ function decodePart(onePerByte: string): string {
   return toText(Buffer.from(onePerByte, 'latin1'));
 }
 
-// The byte order mark is kept: values are opaque and come back byte for byte.
+// Keeps the byte order mark: values are opaque and are returned byte for byte.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function toText(bytes: Uint8Array): string {
@@ -200,13 +200,13 @@ function repeated(name: string): RequestProblem {
 }
 
 /**
- * The charset that a body claims. Nothing is converted: clients send `charset=ISO-8859-1` with plain ASCII, where it makes no
- * difference. If a reader of that label would see another text, the body is refused.
+ * Charset labels that mean UTF-8. Nothing is converted: clients send `charset=ISO-8859-1` with plain ASCII, where it makes no
+ * difference. If the label would make a parser read another text, the body is refused.
  */
 const utf8Labels: ReadonlySet<string> = new Set(['', 'utf-8', 'utf8', 'unicode-1-1-utf-8']);
-/** Charsets in which ASCII bytes may mean other characters. */
+/** Charsets that may give ASCII bytes another meaning. */
 const shiftsAscii = /^(?:utf-?(?:16|32|7)|ucs|unicode|iso-?10646|iso-?2022|csiso2022|hz|ibm|cp037|ebcdic)/;
-/** Not ASCII, raw or percent-encoded. */
+/** Non-ASCII characters, raw or percent-encoded. */
 const beyondAscii = /[\u0080-\uffff]|%[89a-fA-F][\da-fA-F]/;
 
 /** @param text the body, read as UTF-8 */
@@ -219,12 +219,12 @@ function isUtf8AsLabelled(contentType: string, text: string): boolean {
 
 const ignoredHeader = 'mayfly-ignored';
 const maxNames = 20;
-/** The part of a name that is shown. */
+/** The part of a name that the header shows. */
 const shownStart = /^[\w.[\]-]{0,40}/;
 
 /**
- * Names unknown parameters, never a value (P18), on one short line of harmless ASCII that cannot end the header or begin
- * another. A cut name ends in `*`, a cut list in `...`.
+ * Lists unknown parameters, never a value (P18), on one short line of harmless ASCII that cannot end the header or begin another.
+ * A truncated name ends in `*`, a truncated list in `...`.
  */
 export function nameIgnored(exchange: Exchange, names: readonly string[]): void {
   if (names.length === 0) return;
@@ -239,9 +239,8 @@ function shownName(name: string): string {
 }
 
 /**
- * Checks parameters by the form's schema, in its order. The first wrong one refuses the request, with a sentence that names it
- * and never repeats its value (P18). Field by field, because most are absent: parsing the whole object costs half as much
- * again.
+ * Checks parameters against the form's schema, in its order. The first wrong one causes a refusal that names it and never repeats
+ * its value (P18). Works field by field, because most are absent: parsing the whole object costs half as much again.
  */
 export function createFormParser<Form extends ZodObject>(form: Form) {
   const names = Object.keys(form.shape);
@@ -256,7 +255,7 @@ export function createFormParser<Form extends ZodObject>(form: Form) {
       if (!parsed.success) throw malformed(parsed.error.issues[0]?.message ?? 'A parameter is malformed.');
       fields[name] = parsed.data;
     }
-    // Each field has its schema's type, which TypeScript cannot see through a loop.
+    // Each field has its schema's type, which TypeScript cannot infer through a loop.
     return fields as output<Form>;
   };
 }

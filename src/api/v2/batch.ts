@@ -1,4 +1,4 @@
-/** API v2: many secrets with one request, each created or refused as it would be alone. */
+/** API v2: creates many secrets in one request. Each is created or refused as it would be alone. */
 import { z } from 'zod';
 import { type Caller, planOf } from '../../core/account.ts';
 import { ServiceError } from '../../core/errors.ts';
@@ -33,7 +33,7 @@ import {
 } from './wire.ts';
 
 const mostSecrets = 100;
-/** Concurrent creations: their writes share a transaction, and their passphrases leave room in the queue of hashes. */
+/** Concurrent creations. Their writes share a transaction, and their passphrases leave room in the hashing queue. */
 const atOnce = 4;
 
 const generateItem = z.object({ generate: generateFields }).meta({ title: 'generated' });
@@ -162,7 +162,7 @@ async function resultOf(item: unknown, index: number, place: Place): Promise<unk
   return { ...(body as JsonObject), status, ...(wait !== undefined && { retry_after: Number(wait) }) };
 }
 
-/** Adds the waiting time, as the pipeline does outside a batch. */
+/** Encodes the problem and adds the waiting time, as the pipeline does outside a batch. */
 function replyTo(error: unknown, { requestId }: Exchange): Reply {
   const problem = problemOf(error, requestId);
   const reply = encodeProblem(problem);
@@ -175,7 +175,7 @@ async function create(item: unknown, index: number, place: Place): Promise<Reply
   if (exchange.isAbandoned()) return encodeProblem(clientLeft);
   const at = `secrets.${index}`;
   if (!isObject(item)) throw invalidFields({ field: at, message: 'Must be an object' });
-  // The first counts as the request, which was counted.
+  // The first item is free, because the request itself was counted.
   const wait = () => (index === 0 ? null : (exchange.countAnother()?.retryAfterSeconds ?? null));
   const own = once && { ...once, idempotency: { ...once.idempotency, index, mayCreate: wait } };
   const key = { once: own, ignored: [] };

@@ -94,17 +94,17 @@ export const concealSealedFields = z
   })
   .meta({ id: 'V2ConcealSealedFields' });
 
-/** Made once: a schema costs more than a parse. */
+/** Built once, because building a schema costs more than parsing. */
 const plainForm = concealFields.extend({ sealed: z.null() });
 
-/** Reads fields that `sealed` excludes, so that the core refuses them. */
+/** Also reads the fields that `sealed` excludes, so that the core can refuse them. */
 const sealedForm = z.object({
   sealed: sealedFields,
   secret: sensitiveText({ description: '' }),
   ...creationFields,
 });
 
-/** Nested under `secret`, as existing clients send it, or flat. */
+/** Either nested under `secret`, as existing clients send it, or flat. */
 export const concealBody = z.union([
   z.object({ secret: concealFields }).meta({ title: 'nested' }),
   concealFields,
@@ -123,7 +123,7 @@ export function isGiven(sealed: unknown): boolean {
   return sealed !== undefined && sealed !== null;
 }
 
-/** @param prefix of a field's name in the body as sent */
+/** @param prefix the start of a field's name in the body as sent */
 export function readConcealed(raw: JsonObject, prefix: string) {
   if (!isGiven(raw.sealed)) {
     const fields = parseFields(concealFields, raw, prefix);

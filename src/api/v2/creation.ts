@@ -51,22 +51,22 @@ import {
   readObject,
 } from './wire.ts';
 
-/** What the request asks for and may be granted otherwise. */
+/** Requested values that may be granted differently. */
 interface Asked {
-  /** Seconds, or a text that is not a number. */
+  /** Seconds, or the text as sent if it is not a number. */
   readonly ttl: number | string | null;
-  /** A BCP 47 tag, maybe malformed. */
+  /** A BCP 47 tag, possibly malformed. */
   readonly locale: string | null;
 }
 
 export interface Creation<Input> extends FromBody {
   readonly input: Input;
-  /** Before a field's name in the body as sent: `secret.` or nothing. */
+  /** The start of a field's name in the body as sent: `secret.` or nothing. */
   readonly prefix: string;
   readonly asked: Asked;
 }
 
-/** @param raw the fields as sent: the dialect may have changed the ttl before the schema */
+/** @param raw the fields as sent: the dialect may have changed the ttl before the schema read it */
 function askedOf(raw: JsonObject, fields: CreationFields): Asked {
   return { ttl: fields.ttl === null ? null : askedTtl(raw.ttl), locale: fields.locale };
 }
@@ -77,7 +77,7 @@ function askedTtl(raw: unknown): number | string {
   return isNumber ? Math.min(Number(given), Number.MAX_SAFE_INTEGER) : asAsked(given);
 }
 
-/** The creation fields, with the ttl as the dialect reads it. */
+/** Returns the creation fields, with the ttl as the dialect reads it. */
 function inDialect(fields: JsonObject, { readTtl }: Dialect): JsonObject {
   return Object.hasOwn(fields, 'ttl') ? { ...fields, ttl: readTtl(fields.ttl) } : fields;
 }
@@ -116,14 +116,14 @@ export function readConcealForm(
   };
 }
 
-/** Nothing under `secret` is an empty form; anything but an object is a mistake. */
+/** Reads a missing `secret` as an empty form, and refuses anything else that is not an object. */
 function nestedFields(given: unknown): JsonObject {
   if (given === undefined || given === null) return {};
   if (isObject(given)) return given;
   throw invalidFields({ field: 'secret', message: 'Must be an object, or a text in a flat body' });
 }
 
-/** Also reads a flat body: ignoring its passphrase would leave the secret unprotected. */
+/** Also reads a flat body, since ignoring its passphrase would leave the secret unprotected. */
 async function decodeGenerate(exchange: Exchange, dialect: Dialect): Promise<Creation<GenerateInput>> {
   const { secret, ...flat } = await readObject(exchange, dialect);
   const nested = secret !== undefined && secret !== null;
@@ -183,7 +183,7 @@ export const generateAnswer = creationAnswer('generate', generatedSecretRecord).
 
 interface Answering {
   readonly creation: Creation<unknown>;
-  /** The header's name, if it is ignored. */
+  /** The header's name if it was ignored; otherwise empty. */
   readonly header: readonly string[];
   readonly caller: Caller;
   readonly api: Api;
@@ -237,7 +237,7 @@ function encodeCreation<Kind extends 'conceal' | 'generate', Secret>(
   };
 }
 
-/** Creates, or answers what an equal request has created. */
+/** Creates a secret, or returns the one that an equal request created. */
 export async function answerConceal(
   creation: Creation<ConcealInput>,
   caller: Caller,
@@ -252,7 +252,7 @@ export async function answerConceal(
   return answerCreation('conceal', outcome, { creation, header, caller, api });
 }
 
-/** As `answerConceal`. */
+/** Like `answerConceal`, for a generated value. */
 export async function answerGenerate(
   creation: Creation<GenerateInput>,
   caller: Caller,
@@ -340,7 +340,7 @@ export const guestGenerate = forGuests(generating);
 type CreationRefusal = Exclude<RepeatableOutcome, Created>;
 
 export const recipientNeedsAccount = 'An account is required to send emails.';
-/** The address is not repeated: v2 never shows one in plain (P18). */
+/** Does not repeat the address: v2 never shows one in full (P18). */
 export const undeliverable = ({ recipient }: { readonly recipient: string }) =>
   `Undeliverable email address${unseenWords(recipient)}`;
 

@@ -1,11 +1,11 @@
 /**
- * Every difference between v2 as documented and the existing service, with evidence. No other code of v2 knows the dialect.
- * No row lets a GET consume or change anything (P4), though the existing service does for `continue=true` in the query.
+ * Every difference between the documented v2 and the existing service, with evidence. No other v2 code knows the dialect. No row
+ * lets a GET consume or change anything (P4), though the existing service does for `continue=true` in the query.
  */
 import type { Access } from '../../http/operation.ts';
 import { type DialectName, managementAuthority, row, type SideOf, sideOf } from '../version.ts';
 
-/** Exported for the test that walks it. */
+/** Exported for the test that iterates over it. */
 export const differences = {
   managementAccess: row<Access>(
     'The existing service asks no credentials for metadata and burn, only for the recent list.',
@@ -61,10 +61,10 @@ export function dialectOf(name: DialectName): Dialect {
   return sideOf(differences, name);
 }
 
-/** Not above any plan's shortest lifetime, so that the plan grants its shortest. */
+/** No longer than any plan's shortest lifetime, so that the plan grants its shortest. */
 const shortestTtl = 1;
 
-/** Zero and nothing mean the default in both dialects; anything but a text or number is refused later. */
+/** Zero or no value means the default in both dialects; anything but a text or number is refused later. */
 function leadingDigits(given: unknown): unknown {
   if (typeof given === 'number') return given < 0 ? shortestTtl : Math.trunc(given);
   if (typeof given !== 'string' || given === '') return given;

@@ -1,4 +1,4 @@
-/** v2's records and requests of share domains: the existing service's names, and our own (`name`, `state`, `finding`, `checked`). */
+/** v2's records and requests for share domains: the existing service's names, and ours (`name`, `state`, `finding`, `checked`). */
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
 import { domainFindings } from '../../core/share-domain.ts';
@@ -118,7 +118,7 @@ function encodeBrandRecord({ brand, logoName }: DomainView): BrandRecord {
   };
 }
 
-/** The existing service's names for the parts. */
+/** Returns the parts under the existing service's names. */
 function partsOf({ name, unicodeName, baseDomain, subdomain, publicSuffix }: DomainView) {
   return {
     identifier: name,
@@ -239,7 +239,7 @@ export const brandFields = z
   })
   .meta({ id: 'V2BrandFields' });
 
-/** Nested under `brand`, as existing clients send it, or flat. Absent fields stay as they are. */
+/** Either nested under `brand`, as existing clients send it, or flat. Absent fields remain unchanged. */
 export const brandBody = z.union([z.object({ brand: brandFields }).meta({ title: 'nested' }), brandFields]);
 
 export const logoBody = z.string().meta({

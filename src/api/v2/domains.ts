@@ -1,7 +1,7 @@
 /**
- * API v2: share domains. All operations need an account and the scope `manage`. Another account's domain is unknown, and a
- * refusal never repeats a text that may be an address with credentials. An absent brand field changes nothing; `null` and the
- * empty text restore the site's own.
+ * API v2: share domains. All operations require an account and the scope `manage`. Another account's domain is treated as
+ * unknown, and a refusal never repeats a text that could be an address with credentials. An absent brand field changes nothing;
+ * `null` or an empty text restores the site's own value.
  */
 import type { AccountCaller } from '../../core/account.ts';
 import type { BrandChanges, BrandProblem, DomainNameProblem, LogoProblem } from '../../core/share-domain.ts';
@@ -55,13 +55,13 @@ interface AddRequest extends FromBody {
 interface BrandRequest {
   readonly name: string;
   readonly changes: BrandChanges;
-  /** Before a field's name in the body as sent: `brand.` or nothing. */
+  /** The start of a field's name in the body as sent: `brand.` or nothing. */
   readonly prefix: string;
 }
 
 interface LogoRequest {
   readonly name: string;
-  /** `null`: not sent as a picture. */
+  /** `null` if it was not sent as a picture. */
   readonly bytes: Uint8Array | null;
 }
 
@@ -205,7 +205,7 @@ function answerLogo(outcome: LogoOutcome, name: string, caller: AccountCaller): 
 const tag = 'Domains';
 const params = { domain: 'The domain, in any spelling.' };
 
-/** Larger than a logo may be, so that the refusal of a larger one names the limit. */
+/** Larger than a logo may be, so that the refusal of an oversized one can name the limit. */
 const logoCapBytes = 1_048_576;
 const logoTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/svg+xml'];
 

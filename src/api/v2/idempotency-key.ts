@@ -1,4 +1,4 @@
-/** API v2: the header `Idempotency-Key`; `core/secrets/idempotency.ts` has the rule. */
+/** API v2: the `Idempotency-Key` header. `core/secrets/idempotency.ts` explains the rule. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
@@ -9,7 +9,7 @@ import { invalidFields } from './wire.ts';
 
 const idempotencyHeader = 'Idempotency-Key';
 
-/** Visible ASCII and spaces, which every proxy forwards unchanged. A comma joins two headers. */
+/** Visible ASCII and spaces, which every proxy forwards unchanged. Commas are excluded because they join repeated headers. */
 const keyForm = /^[\x20-\x2b\x2d-\x7e]{1,255}$/;
 
 export const creationHeaders = z.object({
@@ -30,20 +30,20 @@ export const repeated = z
     description: `An earlier request with this ${idempotencyHeader} created it: the record shows its state now, and no mail was sent.`,
   });
 
-/** A creation that may be repeated, by a caller with an API token. */
+/** A repeatable creation by a caller with an API token. */
 export interface Once {
   readonly caller: TokenCaller;
   readonly idempotency: Idempotency;
 }
 
 export interface ReadKey {
-  /** `null`: no key was given, or it is ignored. */
+  /** `null` if no key was given or it is ignored. */
   readonly once: Once | null;
-  /** The header's name, if it is ignored. */
+  /** The header's name if it was ignored; otherwise empty. */
   readonly ignored: readonly string[];
 }
 
-/** @throws RequestProblem for a key that is too long, empty or not ASCII, and for two keys */
+/** @throws RequestProblem if the key is too long, empty or not ASCII, or if two keys were sent */
 export async function readKey(exchange: Exchange, caller: Caller): Promise<ReadKey> {
   const { request, path } = exchange;
   const key = request.headers.get('idempotency-key');

@@ -1,4 +1,4 @@
-/** Defines operations of v2, adds the refusals of their access, limit and body, and makes their twins for guests. */
+/** Defines v2 operations, adds the refusals that their access, limit and body imply, and creates their guest variants. */
 import type { ZodType } from 'zod';
 import type { Links } from '../../core/links.ts';
 import type { MailLocaleOf } from '../../core/mailer.ts';
@@ -24,7 +24,7 @@ export interface Api {
   readonly locales: readonly string[];
   readonly defaultLocale: string;
   readonly mailLocaleOf: MailLocaleOf;
-  /** For the `now` of a list; only the store judges expiry. */
+  /** For a list's `now`; only the store decides what has expired. */
   readonly clock: Clock;
 }
 
@@ -35,7 +35,7 @@ type Definition<Input> = Omit<V2Operation<Input>, 'document'> & {
   readonly answers: {
     readonly description: string;
     readonly schema: ZodType;
-    /** Those of its access and body are added. */
+    /** The refusals implied by its access and body are added to these. */
     readonly refuses: readonly RefusalCode[];
   };
 };
@@ -47,7 +47,7 @@ export function define<Input>({ answers, document, ...rest }: Definition<Input>)
     const brought = problemsOf({ ...rest, document }).map((problem) => codeOfProblem[problem]);
     return { 200: { description, schema }, ...refusalResponses([...refuses, ...brought]) };
   };
-  // For the document, which is made after the start.
+  // Deferred, because the document is built after startup.
   const described = {
     ...document,
     get responses() {
@@ -58,12 +58,12 @@ export function define<Input>({ answers, document, ...rest }: Definition<Input>)
   return { ...rest, document: described };
 }
 
-/** A definition that is used twice. */
+/** Types a definition that is used twice. */
 export function definition<Input>(given: Definition<Input>): Definition<Input> {
   return given;
 }
 
-/** The same below `/guest`, for newer clients: credentials are not read, and the caller is anonymous. */
+/** Defines the same operation under `/guest`, for newer clients: credentials are not read, and the caller is anonymous. */
 export function forGuests<Input>({ scope: _scope, ...given }: Definition<Input>): V2Operation<Input> {
   const { name, path, document } = given;
   const description = [document.description, 'Credentials are not read: the caller is anonymous.'];

@@ -1,4 +1,4 @@
-/** API v2: the creator's record by its metadata key. Only `POST /private/:key/burn` destroys (P4). */
+/** API v2: the creator's record, found by its metadata key. Only `POST /private/:key/burn` destroys a secret (P4). */
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
 import type { Links } from '../../core/links.ts';
@@ -68,7 +68,7 @@ function recordAnswer<Details extends z.ZodRawShape>(id: string, details: Detail
 
 export const metadataAnswer = recordAnswer('V2MetadataAnswer', {});
 
-/** @param more details */
+/** @param more additional `details` */
 function okWith(receipt: ReceiptView, caller: Caller, links: Links, more: object = {}): Reply {
   const username = custidOf(caller);
   return ok({
@@ -180,7 +180,7 @@ export const recent = define({
   },
 });
 
-/** Newer clients call the second as guests; the dialect's rule of management decides whether it answers them. */
+/** Newer clients call the second path as guests; the dialect's management rule decides whether to serve them. */
 const onNewerPaths = (method: 'GET' | 'POST', rest = '') => [
   { method, path: `/receipt/:key${rest}` },
   { method, path: `/guest/receipt/:key${rest}` },
@@ -243,7 +243,7 @@ const burnTable: Table<BurnRefusal, 'outcome', [metadataKey: string, api: Api]> 
   attempts_exhausted: refuseAttempts,
 };
 
-/** Finds what a burn would, without burning. */
+/** Checks what a burn would do, without burning. */
 async function checkBurn(service: SecretService, input: ReceiptInput, caller: Caller) {
   const looked = await service.findReceipt(input, caller);
   if (looked.outcome === 'unknown' || looked.receipt.secretTtlSeconds !== null) return looked;
@@ -315,7 +315,7 @@ export const deliver = define({
   method: 'POST',
   path: '/private/:key/deliver',
   aliases: [{ method: 'POST', path: '/receipt/:key/deliver' }],
-  // Mail goes out in the owner's name, so the metadata key is not enough.
+  // Email is sent in the owner's name, so the metadata key alone is not enough.
   access: 'account',
   document: {
     summary: "Send the recipient's mail again, or to another address",

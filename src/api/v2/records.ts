@@ -1,10 +1,10 @@
 /**
- * The two records of v2, the creator's and the secret's, from the core's names to the wire's.
+ * Maps v2's two records, the creator's and the secret's, from the core's names to those on the wire.
  *
- * The names are those of the existing service's second version, with native types, and those that its newer clients read
+ * The names are those of the existing service's second version, with native types, plus those that its newer clients read
  * (`identifier` for `key`, `receipt` for `metadata`, `revealed` for `received`, `shortid` for `shortkey`). A recipient appears
- * only obfuscated; a value only as `secret_value` of reveal and generate; the secret key and the link only while the secret
- * waits. A missing text is empty, since existing clients decode no null there. Links come from configuration (P20).
+ * only obfuscated, a value only as `secret_value` of reveal and generate, and the secret key and the link only while the secret
+ * is waiting. A missing text is empty, since existing clients cannot decode null there. Links are built from configuration (P20).
  */
 
 import { z } from 'zod';
@@ -66,7 +66,7 @@ const locked = z
   })
   .meta({ id: 'V2Lock', description: 'Too many guesses were wrong: no more are allowed now.' });
 
-/** The creator's record, called metadata and, by newer clients, receipt. */
+/** The creator's record, called "metadata" or, by newer clients, "receipt". */
 export const metadataRecord = z
   .object({
     identifier: key,
@@ -164,7 +164,7 @@ const secretValue = text.meta({
 });
 
 export const secretRecord = z.object(secretShape).meta({ id: 'V2SecretRecord' });
-/** A repeated creation may be in any of these by then. */
+/** When a creation is repeated, its secret may be in any of these states. */
 const createdStates = ['new', 'received', 'burned', 'expired'] as const;
 export const createdSecretRecord = z
   .object({ ...secretShape, state: z.enum(createdStates) })
@@ -182,7 +182,7 @@ export const openedSecretRecord = z
   .object({ ...secretShape, secret_value: secretValue })
   .meta({ id: 'V2OpenedSecretRecord' });
 
-/** An end-to-end secret that was just read. */
+/** An end-to-end secret that has just been read. */
 export const unsealedSecretRecord = z
   .object({ ...secretShape, sealed: sealedContent })
   .meta({ id: 'V2SealedSecretRecord' });
@@ -200,11 +200,11 @@ function isGone(receipt: ReceiptView): boolean {
   return receipt.state !== 'new' && receipt.state !== 'viewed';
 }
 
-/** Paths are relative to the site, as in existing clients. One literal, because copying fields costs more than all the rest. */
+/** Returns paths relative to the site, as in existing clients. One literal, because copying fields costs more than all the rest. */
 export function encodeMetadata(receipt: ReceiptView, links: Links): MetadataRecord {
   const { metadataKey, secretKey, recipient, state, viewedAt, receivedAt } = receipt;
   const isViewed = viewedAt !== null;
-  // The server has only half of an end-to-end secret's link.
+  // The server knows only half of an end-to-end secret's link.
   const linkKey = receipt.sealed ? null : secretKey;
   const receiptPath = `receipt/${metadataKey}`;
   const receiptUrl = links.receiptUrl(metadataKey);
@@ -270,7 +270,7 @@ const minute = 60;
 const hour = 3_600;
 const day = 86_400;
 
-/** `60 seconds`, `60 minutes`, `24 hours`, `7 days`: in the smallest unit that reaches, truncated. */
+/** Formats `60 seconds`, `60 minutes`, `24 hours`, `7 days`: in the smallest unit that fits, truncated. */
 export function naturalDuration(ttlSeconds: number): string {
   if (ttlSeconds <= minute) return count(ttlSeconds, 'second');
   if (ttlSeconds <= hour) return count(Math.trunc(ttlSeconds / minute), 'minute');
@@ -316,7 +316,7 @@ export function encodeSecret(secret: SecretView): SecretRecord {
   return secretFields(secret, secret.secretKey, secret.state);
 }
 
-/** For the creator, right after creation or when the request is repeated. */
+/** Encodes a secret for its creator, right after creation or when the request is repeated. */
 export function encodeCreated(
   receipt: ReceiptView,
   secretKey: SecretKey,

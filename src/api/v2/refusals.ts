@@ -1,6 +1,6 @@
 /**
- * Every refusal of v2, by its stable code: `{"success":false,"error":code,"message":…}`. Only this file has a refusal's status.
- * Unknown, read, burned and expired secrets get the same answer (P17). A refusal reveals nothing of a fault (P18).
+ * Every v2 refusal, by its stable code: `{"success":false,"error":code,"message":…}`. Only this file assigns a refusal's status.
+ * Unknown, read, burned and expired secrets get the same response (P17). A refusal reveals nothing about a fault (P18).
  */
 import { z } from 'zod';
 import type { Exhausted } from '../../core/ports/attempts.ts';
@@ -15,7 +15,7 @@ export interface Refusal {
   readonly message: string;
   /** Fields in addition to `success`, `error` and `message`. */
   readonly extra?: z.ZodRawShape;
-  /** An example of a message that says more than `message`. */
+  /** An example message with more detail than `message`. */
   readonly sample?: string;
 }
 
@@ -137,7 +137,7 @@ export type RefusalCode = keyof typeof refusals;
 export const refusalCodes = Object.keys(refusals) as [RefusalCode, ...RefusalCode[]];
 
 interface Details {
-  /** In place of the table's sentence. */
+  /** Replaces the table's message. */
   readonly message?: string;
   readonly extra?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -152,7 +152,7 @@ export function refuse(code: RefusalCode, details: Details = {}): Reply {
   };
 }
 
-/** One wrong field is named directly, several as a list. */
+/** Names a single wrong field directly, several in a list. */
 export function refuseFields(errors: readonly FieldError[]): Reply {
   const [first] = errors;
   if (first === undefined) return refuse('invalid_field');
@@ -238,7 +238,7 @@ const problemTable: Table<Problem, 'problem'> = {
     refuse('unavailable', { message: 'There is no room for another secret; please try again later' }),
 };
 
-/** The pipeline adds the headers of a status. */
+/** Leaves the headers of a status to the pipeline. */
 export function encodeProblem(problem: Problem): Reply {
   return answerFrom(problemTable, 'problem', problem);
 }
@@ -257,7 +257,7 @@ function schemaOf(code: RefusalCode): z.ZodObject {
 
 const schemas = new Map<string, z.ZodType>();
 
-/** The document's answers for these codes, by status. */
+/** Returns the documented responses for these codes, by status. */
 export function refusalResponses(codes: readonly RefusalCode[]): Record<number, Answer> {
   const byStatus = Map.groupBy(new Set(codes), (code) => refusals[code].status);
   return Object.fromEntries(
@@ -271,7 +271,7 @@ export function refusalResponses(codes: readonly RefusalCode[]): Record<number, 
   );
 }
 
-/** The same schema for the same codes, so that the document has it once. */
+/** Returns the same schema for the same codes, so that it appears only once in the document. */
 function schemaOfAll(codes: readonly RefusalCode[]): z.ZodType {
   const name = codes.join();
   const [first] = codes;

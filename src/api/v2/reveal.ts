@@ -72,7 +72,7 @@ const columns = 80;
 const spareLines = 3;
 const mostLines = 30;
 
-/** The height of a text area that shows the value, as the existing service computes it. */
+/** Returns the height of a text area that shows the value, computed as in the existing service. */
 export function displayLines(value: string): number {
   const breaks = value.split('\n').length - 1;
   return Math.min(mostLines, Math.trunc((columns + value.length) / columns) + breaks + spareLines);

@@ -12,7 +12,7 @@ const flawWords = {
   hash: 'sealed.link_hash and sealed.proof_hash must be SHA-256 hashes',
 } as const;
 
-/** @param length of the decoded bytes; absent: any */
+/** @param length in decoded bytes; absent means any */
 const base64url = (refusal: string, length?: number) =>
   z.string(refusal).transform((given, context) => {
     const bytes = fromBase64Url(given);
@@ -29,7 +29,7 @@ const ciphertext = z.string().meta({
     'is refused.',
 });
 
-/** `sealed` of a creation. */
+/** The `sealed` field of a creation. */
 export const sealedFields = z
   .object({
     v: z.literal(version, `Must be ${version}`),
@@ -68,7 +68,7 @@ export function flawMessage(flaw: keyof typeof flawWords): string {
   return flawWords[flaw];
 }
 
-/** In a reveal's answer, in place of `sealed: true`. */
+/** Replaces `sealed: true` in a reveal's response. */
 export const sealedContent = z.object({ v: z.literal(version), ciphertext }).meta({
   id: 'V2SealedContent',
   description: 'For the client to decrypt. No other answer has it.',
@@ -89,7 +89,7 @@ export const proofFields = {
 
 type ProofFields = z.output<z.ZodObject<typeof proofFields>>;
 
-/** `half`: one of the two is missing. */
+/** Returns `null` if no proof is given, and `half` if only one is. */
 export function proofsIn({ link_proof, proof: given }: ProofFields): Proofs | 'half' | null {
   const [linkProof, proofGiven] = [link_proof ?? null, given ?? null];
   if (linkProof !== null && proofGiven !== null) return { linkProof, proof: proofGiven };

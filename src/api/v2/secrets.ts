@@ -48,7 +48,7 @@ export function refuseSecret(refusal: SecretRefusal | Abandoned, secretKey: stri
   return answerFrom(secretTable, 'outcome', refusal, secretKey);
 }
 
-/** To open a secret, or burn it by its link. */
+/** Fields for opening a secret, or for burning it by its link. */
 export const accessFields = {
   passphrase: sensitiveText({
     description: 'Needed when the secret was made with one. Never sent for an end-to-end secret.',
@@ -56,7 +56,7 @@ export const accessFields = {
   ...proofFields,
 };
 
-/** Both proofs, or none. With them no passphrase, which the server must not see. */
+/** Accepts both proofs or neither, and no passphrase beside them, since the server must not see it. */
 export function accessIn(
   fields: z.output<z.ZodObject<typeof accessFields>>,
 ): Pick<InspectInput, 'passphrase' | 'proofs'> {
@@ -99,7 +99,7 @@ export function answerInspected(
   } satisfies z.output<typeof inspectAnswer>);
 }
 
-/** Preferred to the query, since URLs end up in histories. */
+/** Preferable to the query, since URLs end up in histories. */
 const inspectHeaders = z.object({
   'Secret-Passphrase': z.string().optional().meta({
     description: 'The passphrase, percent-encoded UTF-8. Needed when the secret was made with one.',
@@ -161,7 +161,7 @@ const inspecting = definition({
 export const inspect = define(inspecting);
 export const guestInspect = forGuests(inspecting);
 
-/** One record for unknown, read, burned and expired secrets (P17). */
+/** The same record for unknown, read, burned and expired secrets (P17). */
 const unknownSecretRecord = z
   .object({
     identifier: z.string().meta({ description: 'As given.' }),
@@ -184,7 +184,7 @@ export const statusAnswer = z
   })
   .meta({ id: 'V2SecretStatusAnswer' });
 
-/** In place of 404, in the dialect `upstream`. */
+/** Returned instead of 404 in the `upstream` dialect. */
 export const unknownStatusAnswer = z
   .object({ success, custid, record: unknownSecretRecord })
   .meta({ id: 'V2UnknownSecretStatusAnswer' });

@@ -134,7 +134,7 @@ export const authcheckAnswer = z
   })
   .meta({ id: 'V2AuthcheckAnswer' });
 
-/** Unknown facts (the last log-in, the number of secrets) have no field. */
+/** Omits facts that we do not know (the last login, the number of secrets). */
 function encodeAccount(
   { account }: AccountCaller,
   limits: Plan,
@@ -156,7 +156,7 @@ function encodeAccount(
       plan: {
         identifier: plan,
         planid: plan,
-        // The existing service has more: prices, a name, a dark mode.
+        // The existing service has more fields: prices, a name, a dark mode.
         options: {
           ttl: limits.ttlMaxSeconds,
           size: limits.maxValueBytes,

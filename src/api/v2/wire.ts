@@ -1,10 +1,10 @@
 /**
- * v2 on the wire: reads the body (JSON, or a form in the dialect that reads forms), header texts and the query, and writes the
- * remarks in `details`.
+ * v2's wire format: reads the body (JSON, or a form in the dialect that reads forms), header texts and the query, and writes the
+ * notes in `details`.
  *
- * A request becomes an object or a `RequestProblem`, never another error. A name given twice is refused, since two readers
- * could take it differently. `ignored` names unknown fields, `adjusted` what was granted instead; both are absent when empty,
- * and bounded, since they repeat what a client sent.
+ * A request becomes an object or a `RequestProblem`, never any other error. A name given twice is refused, since two parsers
+ * could read it differently. `ignored` lists unknown fields, and `adjusted` shows what was granted instead; both are absent when
+ * empty, and bounded, since they repeat what a client sent.
  */
 import { type output, type ZodObject, type ZodType, z } from 'zod';
 import { contentTypeOf } from '../../http/content-type.ts';
@@ -27,12 +27,12 @@ export function invalidFields(...errors: FieldError[]): RequestProblem {
 
 const jsonType = /^application\/json *(?:;|$)/i;
 const jsonOrFormType = /^application\/(?:json|x-www-form-urlencoded) *(?:;|$)/i;
-// JSON is UTF-8 whatever a parameter says (RFC 8259 §8.1), so any other charset is another content type.
+// JSON is UTF-8 even if a parameter claims otherwise (RFC 8259 §8.1), so any other charset is another content type.
 const otherCharset = /; *charset=(?!"?utf-8"? *(?:;|$))/i;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** `undefined` when no body was sent, which needs no content type; an empty form in the dialect that reads forms. */
+/** Returns `undefined` if no body was sent, which needs no content type, or an empty form in the dialect that reads forms. */
 async function readValue(exchange: Exchange, { readsForms }: Pick<Dialect, 'readsForms'>): Promise<unknown> {
   const bytes = await exchange.body();
   if (bytes.length === 0) return readsForms ? {} : undefined;
@@ -50,7 +50,7 @@ function parseJson(text: string): unknown {
   return read.value;
 }
 
-/** `a=1` and `a[b]=1`, as the object that JSON would hold. */
+/** Parses `a=1` and `a[b]=1` into the equivalent JSON object. */
 function parseForm(bytes: Uint8Array): JsonObject {
   const outer = new Map<string, unknown>();
   const nested = new Map<string, Map<string, unknown>>();
@@ -84,12 +84,12 @@ async function readBody(exchange: Exchange, dialect: Dialect): Promise<JsonObjec
   throw invalidFields({ field: '', message: 'The body must be a JSON object' });
 }
 
-/** The body as an object, empty when none was sent. */
+/** Returns the body as an object, which is empty if none was sent. */
 export async function readObject(exchange: Exchange, dialect: Dialect): Promise<JsonObject> {
   return (await readBody(exchange, dialect)) ?? {};
 }
 
-/** As `readObject`, for an operation that needs a body. */
+/** Like `readObject`, for an operation that needs a body. */
 export async function readGivenObject(exchange: Exchange, dialect: Dialect): Promise<JsonObject> {
   const body = await readBody(exchange, dialect);
   if (body === undefined) throw malformed('A JSON body is needed');
@@ -100,12 +100,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An answer repeats a client's names within these bounds. */
+/** Limits on the field names that a response repeats. */
 const mostIgnored = 20;
 const longestIgnored = 100;
 
 /**
- * The unknown fields, as dotted paths: a misspelt passphrase must not leave a secret unprotected in silence.
+ * Returns the unknown fields as dotted paths: a misspelt passphrase must not silently leave a secret unprotected.
  * @param known the schema of these fields
  */
 export function ignoredIn(fields: JsonObject, known: ZodObject, prefix = ''): readonly string[] {
@@ -119,7 +119,7 @@ export function boundIgnored(...paths: readonly (readonly string[])[]): readonly
   return paths.flat().slice(0, mostIgnored);
 }
 
-/** @param prefix of a field's name in the body as sent: `secret.`, or nothing */
+/** @param prefix the start of a field's name in the body as sent: `secret.` or nothing */
 export function parseFields<Schema extends ZodType>(
   schema: Schema,
   fields: unknown,
@@ -135,7 +135,7 @@ export function parseFields<Schema extends ZodType>(
   throw invalidFields(...Array.from(errors, ([field, message]) => ({ field, message })));
 }
 
-/** One query parameter in form encoding (`+` is a blank); `undefined` when absent. */
+/** Reads one query parameter in form encoding (`+` is a space). Returns `undefined` if it is absent. */
 export function queryText(rawQuery: string, name: string): string | undefined {
   const found = rawQuery
     .split('&')
@@ -148,7 +148,7 @@ export function queryText(rawQuery: string, name: string): string | undefined {
 
 const printableAscii = /^[\x20-\x7e]*$/;
 
-/** Strict: `decodeURIComponent` refuses broken escapes and ill-formed UTF-8, and raw bytes above ASCII have no one meaning. */
+/** Strict: `decodeURIComponent` refuses broken escapes and ill-formed UTF-8, and raw bytes above ASCII are ambiguous. */
 export function percentDecoded(text: string, name: string): string {
   if (!printableAscii.test(text)) throw malformed(`${name} must be percent-encoded`);
   try {
@@ -167,7 +167,7 @@ export interface FromBody {
   readonly ignored: readonly string[];
 }
 
-/** The fields of a flat body, none when no body was sent. */
+/** Reads the fields of a flat body, if one was sent. */
 export async function readFields<Schema extends ZodObject>(
   exchange: Exchange,
   schema: Schema,
@@ -177,7 +177,7 @@ export async function readFields<Schema extends ZodObject>(
   return { fields: parseFields(schema, body, ''), ignored: ignoredIn(body, schema) };
 }
 
-/** `continue`: a check when false, `null` when not given. */
+/** `continue`: false means a check only, `null` means not given. */
 export const proceed = (description: string) =>
   z
     .union([z.boolean(), z.enum(['true', 'false', '']), z.null()], 'Must be true or false')
@@ -189,7 +189,7 @@ export const proceed = (description: string) =>
 
 const longestAsked = 100;
 
-/** Repeated so that a client can compare; a long text is cut. */
+/** Repeats a requested value for comparison; a long text is truncated. */
 export function asAsked(given: string): string {
   return given.slice(0, longestAsked).toWellFormed();
 }
@@ -239,7 +239,7 @@ export function adjustedTtl(askedFor: number | string | null, granted: number) {
   return askedFor === null || askedFor === granted ? {} : { ttl: { asked: askedFor, granted } };
 }
 
-/** `fr` is what `fr-CH` asked for, `zh-CN` is not what `zh-TW` did. */
+/** Returns nothing if the request was met: `fr` satisfies `fr-CH`, but `zh-CN` does not satisfy `zh-TW`. */
 export function adjustedLocaleOf(askedFor: string | null, granted: string) {
   const isGranted = askedFor === null || `${askedFor}-`.toLowerCase().startsWith(`${granted}-`.toLowerCase());
   return isGranted ? {} : { locale: { asked: asAsked(askedFor), granted } };
