@@ -1,13 +1,14 @@
 /**
- * Who is calling, and whether they may now. The order is fixed, and the body is not touched:
+ * Decides who is calling, and whether they may now. The order is fixed, and the body is not read:
  *
  * 1. A POST or PATCH that a browser marks cross-site is refused, and so is a GET with a passphrase. This counts against no limit, so a
  *    hostile page cannot use up its visitor's allowance.
  * 2. Without an `Authorization` header (or if it is ignored), the client's prefix counts in the operation's class; then an operation for
- *    accounts answers 401.
- * 3. With one, a client over `logIn` is refused before any lookup, unless the same credentials were right before (a neighbour's failures
- *    never lock out a known account). Wrong or malformed ones count one failure and answer 401; right ones count by account in the
- *    operation's class. Concurrent requests may exceed the limit by their number, which only bounds work: tokens have 256 bits.
+ *    accounts returns 401.
+ * 3. With one, a client over its `logIn` limit is refused before any lookup, unless the same credentials were accepted before (a
+ *    neighbour's failures never lock out a known account). Wrong or malformed ones count as one failure and get 401; right ones count by
+ *    account in the operation's class. Concurrent requests may exceed the limit by their number, which only bounds work: tokens have 256
+ *    bits.
  */
 import { anonymous, type Caller } from '../core/account.ts';
 import type { SecretService } from '../core/secrets/service.ts';
@@ -24,10 +25,10 @@ export interface Refusal {
 
 export type Admission = Caller | Refusal;
 
-/** Rejects with `ServiceError` when credentials cannot be checked now. */
+/** Rejects with `ServiceError` if credentials cannot be checked right now. */
 type Admit = (operation: Operation, call: AdmissionCall) => Admission | Promise<Admission>;
 
-/** Lazy: credentials that were right before never need the prefix. */
+/** Lazy, because credentials accepted before never need the prefix. */
 type AdmissionCall = Pick<Exchange, 'request' | 'clientPrefix'>;
 
 interface AdmissionDeps {
@@ -91,7 +92,7 @@ interface BasicCredentials {
   readonly token: string;
 }
 
-/** Longer than any address (320) and token (64 digits) in base64. */
+/** Longer than any address (320 characters) with its token (64 digits) in base64. */
 const maxHeaderLength = 2_048;
 const scheme = /^basic +/i;
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
@@ -99,7 +100,7 @@ const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const control = /[\u0000-\u001f\u007f]/;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** RFC 7617 with UTF-8, RFC 9110 §11.4. `null`: another scheme or malformed, which counts as wrong credentials, never as anonymous. */
+/** Parses UTF-8 Basic credentials (RFC 7617, RFC 9110 §11.4). Returns `null` for any other header, which counts as wrong, not anonymous. */
 export function parseBasic(header: string): BasicCredentials | null {
   if (header.length > maxHeaderLength) return null;
   const start = scheme.exec(header)?.[0].length;
@@ -122,8 +123,8 @@ function decodePair(encoded: string): string | null {
 }
 
 /**
- * A client over its failed log-ins may still have credentials checked that were right before. Decides who is checked, never who is let in.
- * Holds 64-bit fingerprints under a random seed.
+ * Lets a client over its limit of failed log-ins still try credentials accepted before. Decides who is checked, never who is let in. Stores
+ * 64-bit fingerprints under a random seed.
  */
 interface RightCredentials {
   has(header: string): boolean;

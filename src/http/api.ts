@@ -12,7 +12,7 @@ import { type Problem, RequestProblem } from './problem.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { createRouteTable, type Endpoint, type Way } from './routes.ts';
 
-/** `path` and `params` contain keys: for the answer only, never for a log. */
+/** `path` and `params` contain keys, so they are for the response only, never for a log. */
 interface ProblemFacts {
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ export interface ApiSurface {
   readonly base: string;
   readonly operations: readonly Operation[];
   readonly encodeProblem: (problem: Problem, facts: ProblemFacts) => Reply;
-  /** For paths without a key. */
+  /** Only for paths without a key. */
   readonly acceptsTrailingSlash: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface ApiDeps extends Origins, Observers {
   readonly authenticate: SecretService['authenticate'];
   readonly limiter: RateLimiter;
   readonly bodyCapBytes: number;
-  /** Time limit for a body. Default: 10,000. */
+  /** Time limit for reading a body. Default: 10,000. */
   readonly bodyLimitMs?: number;
 }
 
@@ -84,7 +84,7 @@ export function waysTo(operation: Operation): Way<Operation>[] {
 type Params = Readonly<Record<string, string>>;
 const noParams: Params = Object.freeze({});
 
-/** Percent-decoded. Throws `RequestProblem('malformed')`. */
+/** Returns the percent-decoded parameters. Throws `RequestProblem('malformed')`. */
 export function paramsOf({ paramNames }: Endpoint<Operation>, values: readonly string[]): Params {
   if (paramNames.length === 0) return noParams;
   const params: Record<string, string> = {};

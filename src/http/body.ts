@@ -1,8 +1,8 @@
 /**
- * The only reader of request bodies, bounded in bytes and time (P21): it holds at most the cap and one chunk, regardless of Content-Length.
- * A large body may take longer while it keeps coming. Most bodies arrive in the packet of their head and are complete at the end of the
- * turn; one interval watches all others. A small body with a length goes through the runtime's own buffering, at a tenth of a stream's
- * cost.
+ * The only reader of request bodies, bounded in bytes and time (P21): it buffers at most the cap and one chunk, regardless of
+ * Content-Length. A large body may take longer while it keeps arriving. Most bodies arrive in the same packet as their headers and are
+ * complete at the end of the turn; one interval watches all others. A small body of known length uses the runtime's own buffering, at a
+ * tenth of a stream's cost.
  */
 
 import type { Plan, Plans } from '../core/plans.ts';
@@ -12,8 +12,8 @@ import { RequestProblem } from './problem.ts';
 import { endOfTurn } from './turn.ts';
 
 /**
- * Room for the largest value of any plan and the longest passphrase, with every byte escaped to six (as JSON does with control characters),
- * and the rest of the body.
+ * Returns a cap that fits the largest value of any plan and the longest passphrase, with every byte escaped to six (as JSON does with
+ * control characters), and the rest of the body.
  */
 export function bodyCapBytesFor(plans: Plans): number {
   const largestValueBytes = Math.max(...Object.values(plans).map((plan) => plan.maxValueBytes));
@@ -23,12 +23,12 @@ export function bodyCapBytesFor(plans: Plans): number {
 /** Room for the rest of a creation, escaped: field names, a label of 500 characters, a share domain. */
 const besideSealedBytes = 16_384;
 
-/** Also fits the plan's largest end-to-end secret in base64url. */
+/** Returns a cap that also fits the plan's largest end-to-end secret in base64url. */
 export function creationCapBytesFor(plans: Plans, plan: Plan): number {
   return Math.max(bodyCapBytesFor(plans), Math.ceil((maxCiphertextBytes(plan) * 4) / 3) + besideSealedBytes);
 }
 
-/** Nothing is decompressed here (RFC 9110 §15.5.16, P21). @throws RequestProblem `unsupported_media_type` */
+/** Refuses encoded bodies: nothing is decompressed here (RFC 9110 §15.5.16, P21). @throws RequestProblem `unsupported_media_type` */
 export function assertNotEncoded(request: Request): void {
   const { headers } = request;
   const codings = headers.get('content-encoding')?.split(',') ?? [];
@@ -40,9 +40,9 @@ export function assertNotEncoded(request: Request): void {
   );
 }
 
-/** The rest of the body is not awaited, so the connection must end with the answer. */
+/** The rest of the body is not awaited, so the connection must close after the response. */
 export class BodyTimeout extends RequestProblem {
-  /** @param isLong whether it got more time than `limitMs` */
+  /** @param isLong whether the body was given more time than `limitMs` */
   constructor(limitMs: number, isLong: boolean) {
     const message = isLong
       ? 'The request body came too slowly'
@@ -59,17 +59,17 @@ interface BodyReaderOptions {
 
 /** Up to this size the time limit is fixed, however steadily bytes drip in. */
 const promptBytes = 65_536;
-/** A phone at the edge of its network: a megabyte in two minutes. */
+/** A phone at the edge of coverage: a megabyte in two minutes. */
 const slowestBytesPerSecond = 8_192;
 
-/** The most time a body of this declared length may take; `null`: the default limit. */
+/** Returns the longest time that a body of this declared length may take, or `null` for the default limit. */
 export function longestBodySeconds(declaredBytes: number): number | null {
   return declaredBytes > promptBytes ? Math.ceil(declaredBytes / slowestBytesPerSecond) : null;
 }
 
 /**
- * Resolves when the turn of the last byte has ended (`turn.ts`). Throws `RequestProblem`: `body_too_large`, or `malformed` if the body
- * broke off or was too slow.
+ * Resolves when the turn of the last byte has ended (`turn.ts`). Throws `RequestProblem`: `body_too_large`, or `malformed` if the body was
+ * cut off or too slow.
  */
 export type ReadBody = (request: Request, capBytes?: number) => Promise<Uint8Array>;
 
@@ -84,7 +84,7 @@ export function createBodyReader({ capBytes: usualCapBytes, limitMs = 10_000 }: 
     try {
       const bytes = await readingOf(request, declared, capBytes, watch);
       if (bytes.length > capBytes) throw tooLarge(capBytes);
-      // A stream may end silently when the connection was cut.
+      // A stream may end silently if the connection is cut.
       if (declared !== null && bytes.length < Number(declared)) throw brokenOff();
       return bytes;
     } catch (error) {
@@ -155,7 +155,7 @@ async function collect(
 
 interface PendingRead {
   ticksLeft: number;
-  /** Bytes beyond `promptBytes` that have already gained time. */
+  /** Bytes beyond `promptBytes` that have already earned extra time. */
   paidBytes: number;
   readonly giveUp: (reason: RequestProblem) => void;
 }

@@ -1,6 +1,6 @@
 /**
- * Which client a request came from: the socket's peer, or behind a trusted proxy the address in `X-Forwarded-For`, read right to left
- * (P22). One client is one IPv4 /24 or IPv6 /56, because a site's hosts share those.
+ * Finds the client that sent a request: the socket's peer or, behind a trusted proxy, an address in `X-Forwarded-For`, read from right to
+ * left (P22). One client is one IPv4 /24 or IPv6 /56, because the hosts of one site share it.
  */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { TrustedProxies } from '../config/addresses.ts';
@@ -11,7 +11,7 @@ export interface PeerSource {
 
 export type ClientAddressOf = (request: Request, peer: PeerSource | undefined) => string;
 
-/** For handlers called directly, and unix sockets. */
+/** For handlers called directly, and Unix sockets. */
 export const addressWithoutSocket = '127.0.0.1';
 
 const maxHops = 32;
@@ -34,8 +34,8 @@ function isForwarded({ headers }: Request): boolean {
 }
 
 /**
- * @param onUntrustedProxy called once, when a nearby peer that is not trusted forwards a request: all visitors behind that proxy then count
- * as one client
+ * @param onUntrustedProxy called once, when an untrusted nearby peer first forwards a request: all visitors behind that proxy then count as
+ *   one client
  */
 export function createClientAddressOf(
   trusted: TrustedProxies,
@@ -65,7 +65,7 @@ function socketAddressOf(request: Request, peer: PeerSource | undefined): string
   return address === undefined ? addressWithoutSocket : (parseAddress(address) ?? addressWithoutSocket);
 }
 
-/** The rightmost address that is not a trusted proxy. If all are, the leftmost; if one is garbage, the socket's. */
+/** Returns the rightmost address that is not a trusted proxy. If all are trusted, returns the leftmost; if one is garbage, the socket's. */
 function clientOf(forwarded: string, socketAddress: string, trusted: TrustedProxies): string {
   const entries = forwarded.split(',');
   let client = socketAddress;
@@ -78,7 +78,7 @@ function clientOf(forwarded: string, socketAddress: string, trusted: TrustedProx
   return client;
 }
 
-/** With or without a port; IPv6 with or without brackets. */
+/** Accepts an optional port, and IPv6 with or without brackets. */
 function parseForwardedEntry(entry: string): string | null {
   const text = entry.trim();
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1];
@@ -87,14 +87,14 @@ function parseForwardedEntry(entry: string): string | null {
   return parseAddress(withPort ?? text);
 }
 
-/** In canonical form: no zone, IPv4-mapped IPv6 as IPv4. `null` for anything else. */
+/** Returns the canonical form: no zone, IPv4-mapped IPv6 as IPv4. Returns `null` for anything else. */
 export function parseAddress(text: string): string | null {
   const version = isIP(text);
   if (version === 0) return null;
   if (version === 4) return text;
   const zone = text.indexOf('%');
   const address = (zone === -1 ? text : text.slice(0, zone)).toLowerCase();
-  // Only addresses that begin with zeros can wrap IPv4, and clients' never do.
+  // Only addresses that begin with zeros can wrap IPv4, and a client's own IPv6 address never does.
   if (address[0] !== ':' && address[0] !== '0') return address;
   const groups = groupsOf(address);
   const isMapped = groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0);
@@ -102,7 +102,7 @@ export function parseAddress(text: string): string | null {
 }
 
 /**
- * `203.0.113.0/24` or `2001:db8:0:100::/56`: one spelling per prefix.
+ * Returns `203.0.113.0/24` or `2001:db8:0:100::/56`: each prefix has one spelling.
  * @param address canonical
  */
 export function clientPrefixOf(address: string): string {
@@ -124,7 +124,7 @@ function parseGroups(text: string): number[] {
   return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
 }
 
-/** `::ffff:203.0.113.9` with its last 32 bits as two groups. */
+/** Rewrites `::ffff:203.0.113.9` with its last 32 bits as two groups. */
 function withoutDottedPart(address: string): string {
   if (!address.includes('.')) return address;
   const start = address.lastIndexOf(':') + 1;

@@ -1,6 +1,6 @@
 /**
- * Only compress content that holds no secret and repeats nothing from the request: otherwise the length reveals, guess by guess, the text
- * next to the guess (BREACH).
+ * Only compress content that contains no secret and repeats nothing from the request: otherwise the length reveals, guess by guess, the
+ * text next to the guess (BREACH).
  */
 
 import { declareLength } from './headers.ts';
@@ -12,7 +12,8 @@ export function acceptsGzip(request: Request): boolean {
 }
 
 /**
- * RFC 1952. libdeflate takes whole texts, at a fraction of the cost of a zlib stream and its quarter megabyte of state per page.
+ * Compresses with gzip (RFC 1952). libdeflate takes whole texts, far cheaper than a zlib stream with its quarter megabyte of state per
+ * page.
  * @param level 1–12: higher is smaller and slower
  */
 export function gzip(content: string | Uint8Array<ArrayBuffer>, level: 6 | 12): Uint8Array<ArrayBuffer> {
@@ -27,7 +28,7 @@ export class SharedText {
     this.text = text;
   }
 
-  /** Replaces the body, compressed if the client accepts that; HEAD gets its length. */
+  /** Replaces the body, compressed if the client accepts gzip; HEAD gets only its length. */
   putInto({ status, headers }: Response, request: Request): Response {
     const isPacked = acceptsGzip(request);
     if (isPacked) this.#gzipped ??= gzip(this.text, 12);

@@ -1,13 +1,13 @@
 /**
- * What pages of other sites may do here: cross-site POSTs and PATCHes, GETs with a passphrase (Fetch Metadata, W3C), and CORS (Fetch
- * standard). By default, nothing. An allowed origin must match exactly and is answered by name, never with `*` or credentials.
- * `Authorization` is not an allowed header, so such a page can only act anonymously.
+ * Decides what pages of other sites may do: cross-site POSTs and PATCHes, GETs with a passphrase (Fetch Metadata, W3C), and CORS (Fetch
+ * standard). By default, they may do nothing. An allowed origin must match exactly and is named in the response, never with `*` or
+ * credentials. `Authorization` is not an allowed header, so such a page can only act anonymously.
  *
- * A browser that was given Basic credentials adds them to every request, also to another site's form. So a POST with `Authorization` must
+ * A browser that has Basic credentials adds them to every request, even one from another site's form. So a POST with `Authorization` must
  * come from this origin, from an allowed one, or from a program, which sends neither `Sec-Fetch-Site` nor `Origin`. A share domain does not
- * count as this origin: its owner decides what it serves.
+ * count as this origin, because its owner decides what it serves.
  *
- * A passphrase in a GET is a guess and counts (P14), so an image on another page could use up its reader's guesses.
+ * A passphrase in a GET counts as a guess (P14), so an image on another page could use up the reader's guesses.
  */
 import { isPrivateName } from '../core/links.ts';
 import { hostNameOf } from '../core/share-domain.ts';
@@ -27,7 +27,7 @@ const exposedHeaders = 'retry-after, ratelimit, ratelimit-policy, x-request-id, 
 const preflightSeconds = '600';
 
 export interface Origins {
-  /** Serialised: `https://app.example`. */
+  /** Serialised, such as `https://app.example`. */
   readonly ownOrigin: string;
   readonly allowedOrigins: ReadonlySet<string>;
 }
@@ -80,12 +80,12 @@ interface OwnNames {
 type Fetch = ServerOptions['fetch'];
 
 /**
- * Answers 421 to a browser that uses a foreign name (RFC 9110 §15.5.20).
+ * Returns 421 to a browser that uses a foreign host name (RFC 9110 §15.5.20).
  *
- * A trial installation listens on loopback, out of other sites' reach, unless one points its own name there (DNS rebinding): the browser
+ * A trial installation listens on loopback, out of other sites' reach, unless a site points its own name there (DNS rebinding): the browser
  * then treats both as one site. Such a request has an `Origin`, which a page can neither omit from a POST nor forge. Other clients choose
- * their Host freely and gain nothing by it, so they are answered as usual; so is everyone if the base URL is public. A GET of any page is
- * refused too, so that a person sees why before typing anything.
+ * their Host freely and gain nothing by it, so they are served as usual, as is everyone if the base URL is public. GETs of pages are
+ * refused too, so that people see the reason before they type anything.
  */
 export function refuseForeignHosts(fetch: Fetch, { baseUrl, isShareDomain }: OwnNames): Fetch {
   const { hostname: siteHost, pathname } = new URL(baseUrl);
@@ -109,7 +109,7 @@ export function refuseForeignHosts(fetch: Fetch, { baseUrl, isShareDomain }: Own
   };
 }
 
-/** An address opened or a form sent in a browser, except under `/api`. */
+/** Recognises an address opened or a form sent in a browser, except under `/api`. */
 function asksForPage({ headers, url }: Request, basePath: string): boolean {
   if (headers.get('accept')?.includes('text/html') !== true) return false;
   return !/^\/api\/(?!docs$|$)/.test(new URL(url).pathname.slice(basePath.length));

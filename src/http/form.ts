@@ -1,6 +1,6 @@
 /**
- * Strict `application/x-www-form-urlencoded` (WHATWG URL §5.1), for bodies and query strings: ill-formed UTF-8 and broken escapes are
- * malformed, never repaired.
+ * Parses `application/x-www-form-urlencoded` strictly (WHATWG URL §5.1), in bodies and query strings: ill-formed UTF-8 and broken escapes
+ * are refused as malformed, never repaired.
  */
 import { RequestProblem } from './problem.ts';
 
@@ -15,7 +15,7 @@ export const mostFields = 100;
 
 export type FormPair = readonly [name: string, value: string | undefined];
 
-/** In order; skips only empty fields. @throws RequestProblem `malformed` */
+/** Returns the pairs in order, skipping only empty fields. @throws RequestProblem `malformed` */
 export function formPairs(text: string): readonly FormPair[] {
   const pairs: FormPair[] = [];
   let fields = 0;
@@ -31,7 +31,7 @@ export function formPairs(text: string): readonly FormPair[] {
 }
 
 /**
- * A part without `=` is usually the rest of a value whose `&` was not escaped, so it can be neither dropped nor named.
+ * Refuses a part without `=`: it is usually the rest of a value whose `&` was not escaped, so it can be neither dropped nor named.
  * @throws RequestProblem `malformed`
  */
 export function formBodyPairs(body: Uint8Array): readonly (readonly [name: string, value: string])[] {
@@ -49,7 +49,7 @@ function pairOf(field: string): FormPair {
   return [decode(field.slice(0, equals)), decode(field.slice(equals + 1))];
 }
 
-/** Byte by byte: a regular expression takes a hundred times as long on a megabyte of escapes (P21). */
+/** Works byte by byte, because a regular expression takes a hundred times as long on a megabyte of escapes (P21). */
 function decode(text: string): string {
   if (!escapes.test(text)) return text;
   const encoded = encoder.encode(text);

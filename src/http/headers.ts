@@ -1,6 +1,6 @@
 /**
- * The headers of every answer, refusals included: caching, sniffing, referrer and robots rules (P19), and a request id that never comes
- * from the request. Each set is built once: copying it natively costs half of building six headers from an object.
+ * The headers of every response, refusals included: caching, sniffing, referrer and robots rules (P19), and a request ID that never comes
+ * from the request. Each set is built once: copying it natively costs half as much as building six headers from an object.
  */
 import { systemRandom } from '../crypto/random.ts';
 
@@ -32,7 +32,7 @@ export function jsonResponse(status: number, text: string | null, requestId: str
   return response;
 }
 
-/** The caller adds the content security policy. */
+/** Leaves the content security policy to the caller. */
 export function pageResponse(status: number, markup: string, requestId: string): Response {
   const response = new Response(markup, { status, headers: html });
   response.headers.set('x-request-id', requestId);
@@ -45,7 +45,7 @@ export function withCommonHeaders(response: Response, requestId: string): Respon
   return response;
 }
 
-/** For HEAD (RFC 9110 §8.6): without content, the runtime would say 0. */
+/** Declares the length for HEAD (RFC 9110 §8.6): without content, the runtime would report 0. */
 export function declareLength(response: Response, content: string | Uint8Array): void {
   response.headers.set('content-length', String(Buffer.byteLength(content)));
 }

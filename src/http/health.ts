@@ -1,6 +1,6 @@
 /**
- * `/healthz`: the process is alive. `/readyz`: it can serve. No limits, credentials or log. The answers reveal neither the reason nor which
- * store.
+ * `/healthz`: the process is alive. `/readyz`: it can serve. No limits, credentials or logs. The responses reveal neither the reason nor
+ * the store.
  */
 import type { ClockVerdict } from '../core/ports/clock.ts';
 import { declareLength, jsonResponse, newRequestId } from './headers.ts';
@@ -12,9 +12,9 @@ export type StoreRisk = 'single' | 'unsafe';
 export interface HealthDeps {
   /** Whether secrets can be read and burned now, and created if there is room. A rejection counts as no. */
   readonly isReady: () => boolean | Promise<boolean>;
-  /** The store's verdict on the wall clock. The service still serves while in doubt, so `/readyz` mentions it and answers 200. */
+  /** The store's verdict on the wall clock. The service keeps serving when in doubt, so `/readyz` mentions the doubt and returns 200. */
   readonly clockVerdict?: () => ClockVerdict;
-  /** Whether new secrets are refused for lack of room. Still 200: a load balancer that turns away would stop the reads too. */
+  /** Whether new secrets are refused for lack of space. Still 200: a load balancer that turns traffic away would stop reads too. */
   readonly storageIsFull?: () => boolean;
   readonly storeIsLocked?: () => boolean;
   readonly storeRisks?: readonly StoreRisk[];
@@ -31,7 +31,7 @@ export function healthAnswers(deps: HealthDeps, base = ''): [path: string, answe
   ];
 }
 
-/** For a start that waits for the store: alive, not ready, and 503 with `Retry-After` for everything else. */
+/** Serves requests while startup waits for the store: alive, not ready, and 503 with `Retry-After` for everything else. */
 export function answerEarly(base: string): (request: Request) => Response | Promise<Response> {
   const deps: HealthDeps = { isReady: () => false };
   const health = new Map([...healthAnswers(deps), ...healthAnswers(deps, base)]);

@@ -1,7 +1,7 @@
 /**
- * The internal port: `/metrics` for Prometheus, and `/ask`, which Caddy calls before it gets a certificate for a new name
- * (`on_demand_tls`). `/ask` answers 200 only for verified share domains: pointing a name at this machine is not enough. The service's own
- * port serves none of this.
+ * Serves the internal port: `/metrics` for Prometheus, and `/ask`, which Caddy calls before getting a certificate for a new name
+ * (`on_demand_tls`). `/ask` returns 200 only for verified share domains: pointing a name at this machine is not enough. The service's own
+ * port serves neither.
  */
 import { ServiceError } from '../core/errors.ts';
 import { isPrivateName } from '../core/links.ts';
@@ -10,13 +10,13 @@ import { ListenError, startServer } from './server.ts';
 export interface InternalServerDeps {
   readonly metrics: { render(): Promise<string> };
   readonly isVerified: (name: string) => Promise<boolean>;
-  /** Not called for a store that is unavailable. */
+  /** Not called when the store is merely unavailable. */
   readonly onFault: (error: unknown) => void;
 }
 
 export interface InternalAddress {
   readonly hostname: string;
-  /** 0: any free port. */
+  /** 0 means any free port. */
   readonly port: number;
 }
 
@@ -25,7 +25,7 @@ export type InternalServer =
   | { readonly outcome: 'refused'; readonly problem: string };
 
 /**
- * A name of two labels or more, not an address (RFC 1035 §2.3.4, RFC 1123 §2.1), in the form of a handshake (RFC 6066 §3): ASCII, no
+ * A name of two or more labels, not an address (RFC 1035 §2.3.4, RFC 1123 §2.1), as sent in a TLS handshake (RFC 6066 §3): ASCII, without a
  * trailing dot.
  */
 const nameForm =
@@ -55,14 +55,14 @@ async function answerMetrics({ metrics }: InternalServerDeps): Promise<Response>
   return new Response(await metrics.render(), { headers });
 }
 
-/** @param ownName the host it listens on, if that is a name */
+/** @param ownName the host that the server listens on, if it is a name */
 export function createInternalFetch(
   deps: InternalServerDeps,
   ownName = 'localhost',
 ): (request: Request) => Promise<Response> {
   return async ({ method, url }) => {
     const { hostname, pathname, searchParams } = new URL(url);
-    // DNS rebinding: a page whose name points at this machine could read the answers in its visitor's browser.
+    // DNS rebinding: a page whose name points at this machine could read the responses in its visitor's browser.
     const isOwn = hostname === ownName.toLowerCase() || isPrivateName(hostname) || clusterName.test(hostname);
     if (!isOwn) return bare(421);
     if (pathname !== '/ask' && pathname !== '/metrics') return bare(404);

@@ -1,11 +1,11 @@
 import { RequestProblem } from './problem.ts';
 
-/** More than any form here has. Parts cost a parser more than bytes do (P21). */
+/** More than any form here has. To a parser, parts cost more than bytes (P21). */
 const mostParts = 20;
 
 /**
- * `multipart/form-data` (RFC 7578), parsed by the runtime.
- * @throws RequestProblem `malformed`, in a sentence that begins with `what`
+ * Parses `multipart/form-data` (RFC 7578) with the runtime's parser.
+ * @throws RequestProblem `malformed`, with a message that begins with `what`
  */
 export async function readMultipart(
   body: string | Buffer<ArrayBuffer>,
@@ -21,7 +21,7 @@ export async function readMultipart(
   }
 }
 
-/** Counts boundary lines; the last one ends the last part. */
+/** Counts boundary lines; the last one closes the last part. */
 function hasMoreParts(body: string | Buffer, contentType: string): boolean {
   const [, quoted, plain] = /boundary=(?:"([^";]*)"|([^;]*))/.exec(contentType) ?? [];
   const line = `--${quoted ?? plain ?? ''}`;

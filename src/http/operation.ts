@@ -6,7 +6,7 @@ import type { Problem } from './problem.ts';
 import type { LimitRefusal } from './rate-limit.ts';
 
 export const operationMethods = ['GET', 'POST', 'PATCH'] as const;
-/** GET answers HEAD too, and changes nothing (P4). */
+/** GET also serves HEAD, and changes nothing (P4). */
 export type OperationMethod = (typeof operationMethods)[number];
 
 export function mayChange(method: string): boolean {
@@ -29,19 +29,19 @@ export interface Exchange {
   readonly rawQuery: string;
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
-  /** `203.0.113.0/24` or `2001:db8:0:100::/56`; forwarded addresses count from trusted proxies only (P22). */
+  /** `203.0.113.0/24` or `2001:db8:0:100::/56`; forwarded addresses count only from trusted proxies (P22). */
   readonly clientPrefix: string;
   readonly isAbandoned: IsAbandoned;
-  /** Read once, bounded in bytes and time. Throws `RequestProblem('body_too_large')` over the cap. */
+  /** Reads the body once, bounded in bytes and time. Throws `RequestProblem('body_too_large')` over the cap. */
   body(): Promise<Uint8Array>;
-  /** Counts another call against the operation's limit, for an answer that does several things. `null`: allowed. */
+  /** Counts another call against the operation's limit, for a request that does several things. Returns `null` if allowed. */
   countAnother(): LimitRefusal | null;
   reportFault(error: unknown): void;
-  /** Of the answer, even a refusal. Printable ASCII. */
+  /** Sets a header of any response, even a refusal. Printable ASCII only. */
   setAnswerHeader(name: string, value: string): void;
 }
 
-/** `body` is serialised as JSON unless it is `null` (no content) or a `SharedText`, which is JSON already. */
+/** `body` is serialised as JSON unless it is `null` (no content) or a `SharedText`, which is already JSON. */
 export interface Reply {
   readonly status: number;
   readonly body: unknown;
@@ -62,7 +62,7 @@ export interface OperationDocument {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: ZodObject;
   readonly headers?: ZodObject;
-  /** For the OpenAPI document: headers that any answer may carry. */
+  /** For the OpenAPI document: headers that any response may carry. */
   readonly answerHeaders?: readonly string[];
   readonly body?: {
     readonly schema: ZodType;
@@ -73,24 +73,24 @@ export interface OperationDocument {
 }
 
 /**
- * `decode` and `handle` are methods, which TypeScript compares bivariantly, so that operations of different inputs fit one list. This is
- * sound: the pipeline passes `handle` only the result of the same operation's `decode`.
+ * `decode` and `handle` are methods, which TypeScript compares bivariantly, so that operations with different inputs fit in one list. This
+ * is sound: the pipeline passes `handle` only the result of the same operation's `decode`.
  */
 export interface Operation<Input = unknown> {
-  /** Unique, `v2.conceal`: the OpenAPI operationId and the metric's label. */
+  /** Unique, such as `v2.conceal`: the OpenAPI operationId and the metric's label. */
   readonly name: string;
   readonly method: OperationMethod;
-  /** Below the API's base, with `:name` for a segment. */
+  /** Relative to the API's base, with `:name` for a parameter. */
   readonly path: string;
   readonly aliases?: readonly { readonly method: OperationMethod; readonly path: string }[];
   readonly access: Access;
-  /** What an account's token must allow; absent: any token. Anonymous callers need none. */
+  /** The scope that an account's token must have; absent: any token will do. Anonymous callers need none. */
   readonly scope?: TokenScope;
   readonly limit: LimitClass;
-  /** The largest body, if it is not the API's default. */
+  /** The largest body, if not the API's default. */
   readonly bodyCapBytes?: number | ((caller: Caller) => number);
   readonly document: OperationDocument;
-  /** Throws `RequestProblem`. Runs after admission, and is the first to touch the body. */
+  /** Runs after admission, and is the first to read the body. Throws `RequestProblem`. */
   decode(exchange: Exchange): Input | Promise<Input>;
   handle(input: Input, caller: Caller, exchange: Exchange): Promise<Reply> | Reply;
 }
@@ -103,7 +103,7 @@ export type Exposure = Pick<Operation, 'method' | 'aliases' | 'scope' | 'limit'>
 export const takesGuess = ({ document }: Pick<Exposure, 'document'>): boolean =>
   document.query?.shape.passphrase !== undefined;
 
-/** @param readsBody true also for operations that document no body, such as every POST of v1 */
+/** @param readsBody also true for operations that document no body, such as every POST of v1 */
 export function problemsOf(
   { method, aliases = [], access, scope, limit, document }: Exposure,
   readsBody = document.body !== undefined,
@@ -120,7 +120,7 @@ export function problemsOf(
     ['body_too_large', readsBody],
     ['unsupported_media_type', readsBody],
     ['invalid_fields', readsBody],
-    // Wrong credentials always count.
+    // Wrong credentials always count against a limit.
     ['rate_limited', limit !== 'none' || access !== 'open'],
     ['internal', true],
     ['unavailable', true],

@@ -1,25 +1,25 @@
 /**
- * From a request to its answer, in one order for the API and the pages. Nothing escapes, every answer carries the
- * common headers, and a refused request has changed nothing:
+ * Takes a request to its response, in one order for the API and the pages. No error escapes, every response carries
+ * the common headers, and a refused request has changed nothing:
  *
  *   1. match      which route has this path
- *   2. prepare    pages: brand of the host, session
- *   3. route      404, OPTIONS, 405; HEAD is answered as GET
+ *   2. prepare    pages: the host's brand, the session
+ *   3. route      404, OPTIONS, 405; HEAD is handled as GET
  *   4. admit      API: cross-site, limit or credentials with their limit. Pages: redirects from a share domain to the site,
  *                 cross-site forms, session faults, limit, log-in required
  *   5. scope      what the caller's token may do
- *   6. decode     API: path and body to an input. Pages: the form token on a POST
+ *   6. decode     API: path and body into an input. Pages: the form token on a POST
  *   7. the end of the event loop's turn (bodies end there): is the client still there? (POST, PATCH)
  *   8. handle
  *
  * Steps 2 and 4 differ because a page's refusal is a branded, localised page with the session's header: the session
- * comes before any limit and counts by its account. API credentials are guesses until checked, so the limit of failed
- * log-ins comes first (`admission.ts`).
+ * comes before any limit, which then counts by account. API credentials are guesses until checked, so the limit on
+ * failed log-ins comes first (`admission.ts`).
  *
- * Only step 6 touches the body, so only for an admitted caller; the server discards a refused body. Exception: forms
- * refused by a limit, or because the store could not check the session. Their page reads the body to restore what was
- * typed; a page that needs an account does so only after log-in. A problem with a waiting time gets `Retry-After` on
- * any status, and a 405 gets `Allow`.
+ * Only step 6 reads the body, so only for an admitted caller; the server discards a refused request's body. Exception:
+ * forms refused by a limit, or because the store could not check the session. Their page reads the body to restore
+ * what was typed; a page that needs an account does so only after log-in. A problem with a waiting time gets
+ * `Retry-After` with any status, and a 405 gets `Allow`.
  */
 import { type AccountId, anonymous, type Caller, type TokenScope } from '../core/account.ts';
 import { ServiceError } from '../core/errors.ts';
@@ -35,10 +35,10 @@ import type { LimitRefusal, RateLimiter } from './rate-limit.ts';
 import { type Endpoint, endpointFor, plainSpelling, type RouteMatch, type RouteTable } from './routes.ts';
 import { endOfTurn } from './turn.ts';
 
-/** Facts of an answer for logs and metrics: no path, key or address. */
+/** Facts about a response for logs and metrics: no path, key or address. */
 export interface AnswerFacts {
   readonly requestId: string;
-  /** `v1.share`, `web.home`; `null` if nothing was found. */
+  /** Such as `v1.share`; `null` if no endpoint was found. */
   readonly operation: string | null;
   /** `other` for unknown methods. */
   readonly method: string;
@@ -54,7 +54,7 @@ export interface Observers {
 
 export interface Served {
   readonly limit: LimitClass;
-  /** The largest body, if it is not the side's default. */
+  /** The largest body, if not the side's default. */
   readonly bodyCapBytes?: number | ((caller: Caller) => number);
   readonly scope?: TokenScope;
 }
@@ -66,10 +66,10 @@ interface SideTypes {
   readonly ownProblem: { readonly problem: string };
 }
 
-/** One side of the pipeline: an API version, or the pages. All but `open` may throw. */
+/** One side of the pipeline: an API version, or the pages. Every function but `open` may throw. */
 export interface Side<T extends SideTypes> extends Observers {
   readonly routes: RouteTable<T['target']>;
-  /** CORS; `null`: never. */
+  /** The CORS policy; `null` means no CORS. */
   readonly sharing: Pick<CrossSitePolicy, 'share' | 'answerPreflight'> | null;
   open(arrival: Arrival<T['target']>): T['call'];
   readonly prepare: ((call: T['call']) => Promise<void>) | null;
@@ -77,7 +77,7 @@ export interface Side<T extends SideTypes> extends Observers {
   decode(call: T['call'], endpoint: Endpoint<T['target']>): unknown;
   handle(call: T['call'], target: T['target'], input: unknown): T['reply'] | Promise<T['reply']>;
   problemOf(error: unknown, requestId: string): Problem | T['ownProblem'];
-  /** An endpoint's own answer to a problem; `null`: use `word`. */
+  /** An endpoint's own response to a problem; `null`: use `word`. */
   readonly recover:
     | ((call: T['call'], problem: Problem | T['ownProblem']) => Promise<T['reply']> | null)
     | null;
@@ -87,19 +87,19 @@ export interface Side<T extends SideTypes> extends Observers {
   nameOf(call: T['call']): string | null;
 }
 
-/** `answered`: not served here; the reply says so or redirects. */
+/** `answered`: the request is not served here, and the reply explains this or redirects. */
 export type SideAdmission<T extends SideTypes> =
   | Admission
   | { readonly kind: 'answered'; readonly reply: T['reply'] };
 
-/** As received; the runtime has resolved dot segments and encoded non-ASCII. */
+/** As received, but the runtime has resolved dot segments and encoded non-ASCII characters. */
 export interface Address {
   readonly path: string;
   readonly rawQuery: string;
 }
 
 function addressOf(url: string): Address {
-  // Skips `http://`. A fragment cannot arrive over HTTP, but a Request can hold one.
+  // Skips `http://`. A fragment cannot arrive over HTTP, but a `Request` can contain one.
   const start = url.indexOf('/', 8);
   const hash = url.indexOf('#', start);
   const end = hash === -1 ? url.length : hash;
@@ -126,8 +126,9 @@ interface CallDeps {
 }
 
 /**
- * One request in progress. The pipeline fills it step by step, so that a failure knows where it happened. Nothing here reads Host or any
- * forwarded name (P20). A class, because every request creates one: methods and lazy fields need no closures.
+ * A request in progress. The pipeline fills it step by step, so that a failure shows where it happened. Nothing here
+ * reads Host or any forwarded name (P20). A class, because every request creates one: methods and lazy fields need no
+ * closures.
  */
 export class Call<Target extends Served = Served> implements Exchange {
   readonly requestId = newRequestId();
@@ -154,7 +155,7 @@ export class Call<Target extends Served = Served> implements Exchange {
     this.#deps = deps;
   }
 
-  /** Lazy: the socket's address costs more than the rest of an admission. */
+  /** Lazy, because the socket's address costs more than the rest of an admission. */
   get clientPrefix(): string {
     if (this.#clientPrefix === '') {
       this.#clientPrefix = clientPrefixOf(this.#deps.clientAddressOf(this.request, this.#peer));
@@ -175,7 +176,7 @@ export class Call<Target extends Served = Served> implements Exchange {
     return this.#body;
   }
 
-  /** If so, the turn of its last byte has ended (`body.ts`). */
+  /** If true, the last byte's turn has ended (`body.ts`). */
   get hasReadBody(): boolean {
     return this.#body !== null;
   }
@@ -282,13 +283,13 @@ async function answerFailure<T extends SideTypes>(
     return withProblemHeaders(side.respond(call, await recovering), problem, headers);
   } catch (second) {
     if (recover !== null) return answerFailure(side, call, second, null);
-    // The error wording failed, too.
+    // Wording the error failed too.
     side.onFault(second, call.requestId);
     return jsonResponse(500, '{"message":"An unexpected error occurred"}', call.requestId);
   }
 }
 
-/** A failing observer is reported, and the answer sent anyway. */
+/** Reports a failing observer, but sends the response anyway. */
 function finish<T extends SideTypes>(side: Side<T>, call: T['call'], response: Response): void {
   try {
     side.sharing?.share(call.request, response.headers);
@@ -305,7 +306,7 @@ function finish<T extends SideTypes>(side: Side<T>, call: T['call'], response: R
   }
 }
 
-/** An account whose token lacks the scope is refused even if anonymous callers are not: it never silently becomes anonymous. */
+/** An account whose token lacks the scope is refused even where anonymous callers are not: it never silently becomes anonymous. */
 function missingScope({ scope }: Served, caller: Caller): TokenScope | null {
   if (scope === undefined || caller.kind === 'anonymous') return null;
   return caller.scopes.includes(scope) ? null : scope;
@@ -353,12 +354,12 @@ export type Fetch = (request: Request, peer?: PeerSource | undefined) => Respons
 export interface Part {
   /** `/api/v1`, without a trailing slash. */
   readonly base: string;
-  /** Only `base` itself, nothing below it. */
+  /** Only `base` itself, nothing under it. */
   readonly isAlone?: true;
   readonly serve: Serve;
 }
 
-/** Answers one path outside the pipeline; `null`: not this request. */
+/** Serves one path outside the pipeline; returns `null` to leave a request to others. */
 export type AnswerAlone = (request: Request) => Response | Promise<Response> | null;
 
 /** Tries `alone` by exact path, then the first part whose base contains the path, then `rest`. */

@@ -21,14 +21,14 @@ export type Problem =
   | { readonly problem: 'invalid_fields'; readonly errors: readonly FieldError[] }
   | { readonly problem: 'internal'; readonly requestId: string };
 
-/** The client closed the connection before anything was done, so it never sees this answer. */
+/** The client closed the connection before anything was done, so it never sees this response. */
 export const clientLeft = {
   problem: 'malformed',
   message: 'The client closed the connection',
 } as const satisfies Problem;
 
 export interface FieldError {
-  /** A dotted path, `secret.ttl`; `''` for the whole body. */
+  /** A dotted path such as `secret.ttl`; `''` means the whole body. */
   readonly field: string;
   readonly message: string;
 }

@@ -1,7 +1,7 @@
 /**
- * The rate limits, and the headers of a refusal: `Retry-After` of RFC 9110, `RateLimit` and `RateLimit-Policy` of
+ * The rate limits, and the headers of a refusal: `Retry-After` from RFC 9110, `RateLimit` and `RateLimit-Policy` from
  * draft-ietf-httpapi-ratelimit-headers. Only refusals carry them, because building them costs more than counting. Every table is bounded
- * (P21). No setting here affects the core's durable passphrase attempts.
+ * (P21). No setting here affects the core's durable count of passphrase attempts.
  */
 
 import { createHmac } from 'node:crypto';
@@ -23,21 +23,21 @@ export interface LimitedCall {
 }
 
 export interface RateLimiter {
-  /** Counts one call if allowed. `null`: allowed. */
+  /** Counts one call and returns `null` if it is allowed. */
   take(name: LocalLimit, party: LimitParty, client: ClientKey): LimitRefusal | null;
-  /** Counts one call against all of these or, if any refuses, none. Returns the first refusal. */
+  /** Counts one call against each of these or, if any refuses, against none. Returns the first refusal. */
   takeShared(calls: readonly LimitedCall[]): Promise<LimitRefusal | null>;
   peekShared(calls: readonly LimitedCall[]): Promise<LimitRefusal | null>;
-  /** Gives one call of each back, when the counted action did not happen. */
+  /** Gives back one call of each if the counted action did not happen. */
   refundShared(calls: readonly LimitedCall[]): Promise<void>;
 }
 
 export interface RateLimiterOptions {
   readonly table: RateLimitTable | 'off';
   readonly nowMs: MonotonicMs;
-  /** Clients remembered per rule. Default 65,536: about 10 MB in all when every table is full. */
+  /** Clients remembered per rule. Default 65,536: about 10 MB in total when every table is full. */
   readonly maxClients?: number;
-  /** Limits that all nodes count together. Default: this process only. */
+  /** Limits counted across all nodes. Default: this process only. */
   readonly shared?: SharedLimits;
 }
 
@@ -127,16 +127,16 @@ const sweptPerInsert = 2;
 const sweptWhenFull = 64;
 
 /**
- * The generic cell rate algorithm (ITU-T I.371, annex A) over many clients, in memory. Within any span a client passes at most `burst` +
- * span × rate times, exactly: times are whole microseconds and the interval is rounded up, so no fraction accumulates. A client whose
- * allowance is whole again is forgotten, which changes nothing for it.
+ * The generic cell rate algorithm (ITU-T I.371, annex A) for many clients, in memory. Within any span, a client passes at most `burst` +
+ * span × rate times, exactly: times are whole microseconds and the interval is rounded up, so no fractions accumulate. A client whose
+ * allowance is full again is forgotten, which makes no difference to it.
  */
 export class Gcra {
   readonly #intervalMicros: number;
   readonly #toleranceMicros: number;
   readonly #nowMs: MonotonicMs;
   readonly #maxClients: number;
-  /** When each client's allowance is whole again ("theoretical arrival time"), in microseconds. */
+  /** When each client's allowance is full again ("theoretical arrival time"), in microseconds. */
   readonly #wholeAt = new Map<ClientKey, number>();
   #sweep: Iterator<[ClientKey, number]> = this.#wholeAt.entries();
 
@@ -151,7 +151,7 @@ export class Gcra {
     return this.#wholeAt.size;
   }
 
-  /** Counts a call if allowed and returns 0; else returns the milliseconds to wait. */
+  /** Counts a call and returns 0 if it is allowed; otherwise returns the milliseconds to wait. */
   take(client: ClientKey): number {
     const nowMicros = this.#nowMicros();
     const known = this.#wholeAt.get(client);
@@ -164,8 +164,8 @@ export class Gcra {
   }
 
   /**
-   * Takes one counted call back, soon after its `take`: allowance that has recovered in between is given at most twice, and never more than
-   * a whole allowance.
+   * Takes back one counted call, soon after its `take`. Allowance that recovered in between is given at most twice, and never more than a
+   * full allowance.
    */
   refund(client: ClientKey): void {
     const known = this.#wholeAt.get(client);
@@ -213,8 +213,8 @@ export class Gcra {
 }
 
 /**
- * A mail counts against the sender's account and the recipient's mailbox, or neither. Mailboxes are counted by a hash under a key derived
- * from the root: no address is kept, and all nodes count the same mailbox alike (P18, P21).
+ * Counts an email against both the sender's account and the recipient's mailbox, or against neither. Mailboxes are counted by a hash under
+ * a key derived from the root key: no address is kept, and all nodes count a mailbox alike (P18, P21).
  * @param key 32 bytes, the same on all nodes
  */
 export function createMailQuota(

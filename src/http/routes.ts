@@ -1,6 +1,6 @@
 /**
- * Maps paths to endpoints. The path decides before the method, so that a wrong method gets the list of allowed ones. An encoded slash never
- * divides segments. A path without parameters is one map lookup.
+ * Maps paths to endpoints. The path is matched before the method, so that a wrong method gets the list of allowed ones. An encoded slash
+ * never divides segments. A path without parameters takes one map lookup.
  */
 import { type OperationMethod, operationMethods } from './operation.ts';
 
@@ -33,9 +33,9 @@ export interface RouteTable<Target> {
 }
 
 interface Spelling {
-  /** For paths without parameters. */
+  /** Whether paths without parameters may end in a slash. */
   readonly trailingSlash: boolean;
-  /** Whether letters may be percent-encoded, `/%61bout`. Otherwise a path has one spelling. */
+  /** Whether letters may be percent-encoded, as in `/%61bout`. Otherwise a path has only one spelling. */
   readonly encodedLetters: boolean;
 }
 
@@ -66,8 +66,8 @@ export function createRouteTable<Target>(
 }
 
 /**
- * Decodes letters only. Segments stay encoded: dividers (`%2F`, `%3F`), `%25` and undecodable sequences remain. A `%` without two digits
- * becomes `%25`; otherwise decoding the characters after it could complete it.
+ * Decodes letters only. In segments, delimiters (`%2F`, `%3F`), `%25` and undecodable sequences remain encoded. A `%` without two digits
+ * becomes `%25`; otherwise, decoding the characters after it could complete an escape.
  */
 export function plainSpelling(path: string): string {
   if (!path.includes('%')) return path;

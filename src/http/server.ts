@@ -1,32 +1,32 @@
 /**
- * The only use of `Bun.serve`. A stop lets requests in flight finish within a time limit; no error reaches the runtime's own error page,
- * which names source files.
+ * The only use of `Bun.serve`. On shutdown, requests in flight may finish within a time limit. No error reaches the runtime's own error
+ * page, which names source files.
  *
- * What the runtime does (measured with Bun 1.4.5; test/http/raw.test.ts holds most of it):
- * - Headers: at most 16,384 bytes with the request line and 198 lines, else 431.
- * - Slow headers: a new connection must send its first request's headers whole within 10 s (closed after 12 s, however steadily bytes drip;
- *   not adjustable), later requests within `idleTimeout` of the previous answer.
- * - `idleTimeout` counts from a request's last header byte or from its answer, in steps of 4 s. Body bytes do not extend it, so it also
- *   ends uploads that no handler reads. It ends requests whose handler is still at work, so it must exceed the slowest handler. A request
- *   that announces a large body gets longer, and `body.ts` ends it when it stalls.
- * - Framing: Content-Length together with Transfer-Encoding, several or odd lengths, unknown codings, bad chunks, folded lines, a blank
+ * Runtime behaviour (measured with Bun 1.4.5; test/http/raw.test.ts checks most of it):
+ * - Headers: at most 16,384 bytes including the request line, and 198 lines; otherwise 431.
+ * - Slow headers: a new connection must send all headers of its first request within 10 s (closed after 12 s, however steadily bytes drip;
+ *   not adjustable), and those of later requests within `idleTimeout` of the previous response.
+ * - `idleTimeout` counts from a request's last header byte or from its response, in steps of 4 s. Body bytes do not extend it, so it also
+ *   ends uploads that no handler reads. It ends requests whose handler is still working, so it must exceed the slowest handler. A request
+ *   that announces a large body gets longer, and `body.ts` ends it if it stalls.
+ * - Framing: Content-Length together with Transfer-Encoding, several or odd lengths, unknown codings, bad chunks, folded lines, a space
  *   before a colon, NUL in a header: 400 and closed. NUL, CR or TAB in the target, bare LF: 505 and closed. Unknown methods: closed without
- *   an answer. These answers carry none of our headers; no handler has run.
- * - Targets: dot segments are resolved (also `%2e`; backslashes count as slashes), non-ASCII is percent-encoded, `%2f` stays. The authority
- *   of an absolute target is dropped. The target as sent is lost.
- * - Pipelining: requests in one packet are answered in order while every answer is ready before the event loop turns. A request that
- *   arrives while an answer is pending closes the connection without a byte and aborts the pending request's signal. A POST waits for the
- *   end of its turn first (`turn.ts`), so one with another request in its packet does nothing. If its decision is already with the store,
- *   it is still made, and the answer is lost: we cannot change that the runtime closes (RFC 9112 §9.3.2: clients should not pipeline after
- *   a POST).
+ *   a response. These responses carry none of our headers, and no handler has run.
+ * - Targets: dot segments are resolved (also `%2e`; backslashes count as slashes), non-ASCII is percent-encoded, `%2f` is kept. The
+ *   authority of an absolute target is dropped. The target as sent is lost.
+ * - Pipelining: requests in one packet are answered in order as long as every response is ready before the event loop turns. A request that
+ *   arrives while a response is pending closes the connection without a byte and aborts the pending request's signal. A POST first waits
+ *   for the end of its turn (`turn.ts`), so it does nothing if its packet contains another request. If its decision is already with the
+ *   store, it is still made, and the response is lost: we cannot keep the runtime from closing the connection (RFC 9112 §9.3.2: clients
+ *   should not pipeline after a POST).
  * - An unread body is discarded.
- * - `Connection: close`: it closes after the answer without saying so.
- * - Descriptors: the runtime raises the soft limit to the hard one at the start. With none left it silently accepts no connection until
+ * - `Connection: close`: the runtime closes after the response without announcing it.
+ * - Descriptors: the runtime raises the soft limit to the hard one at startup. With none left, it silently accepts no connections until
  *   others end, so we close idle ones within a second.
  *
- * Done here: saying `Connection: close`; one Host, in a form a URL can hold (400); CONNECT (400); an unknown expectation (417); refusing a
- * port in use. In `body.ts`: the cap in bytes, and a time limit that ends with an answer. Left to a proxy in front: how many connections
- * one client holds, and how slowly it reads an answer within `idleTimeout`.
+ * Done here: announcing `Connection: close`; requiring one Host, in a form that a URL can contain (400); refusing CONNECT (400), an unknown
+ * expectation (417) and a port in use. In `body.ts`: the cap in bytes, and a time limit that ends with a response. Left to a proxy in
+ * front: how many connections a client keeps open, and how slowly it reads a response within `idleTimeout`.
  */
 import { closeSync, openSync } from 'node:fs';
 import { longestBodySeconds } from './body.ts';
@@ -36,7 +36,7 @@ import { jsonResponse, newRequestId } from './headers.ts';
 export interface ServerOptions {
   readonly fetch: (request: Request, peer: PeerSource) => Response | Promise<Response>;
   readonly hostname: string;
-  /** 0: any free port. */
+  /** 0 means any free port. */
   readonly port: number;
   readonly onFault: (error: unknown, requestId: string) => void;
   /** Descriptors ran out, so idle connections were closed; called at most once a minute. Clients could not connect for up to a second. */
@@ -49,13 +49,13 @@ export interface RunningServer {
   readonly url: string;
   readonly port: number;
   /**
-   * Takes no new connection, closes idle ones, gives requests in flight `graceMs`, and cuts the rest. Resolves when every connection is
-   * closed. A second call joins the first.
+   * Accepts no new connections, closes idle ones, gives requests in flight `graceMs`, and cuts off the rest. Resolves when every connection
+   * is closed. A second call joins the first.
    */
   stop(graceMs: number): Promise<'finished' | 'cut'>;
 }
 
-/** The address cannot be listened on. `code` is the system's: `EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`. */
+/** Thrown if the server cannot listen on the address. `code` is the system's: `EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
   readonly code: string;
@@ -124,7 +124,7 @@ function listen(options: ServerOptions): BunServer {
       // Explicit, because outside development mode the runtime would share a port in use instead of refusing it.
       reusePort: false,
       idleTimeout,
-      // `body.ts` has the cap, so that the refusal is in the API's words; it never holds more.
+      // `body.ts` enforces the cap, so that the API words the refusal; it never buffers more.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch: (request, peer) => {
         const longest = longestBodySeconds(Number(request.headers.get('content-length')));
@@ -140,7 +140,7 @@ function listen(options: ServerOptions): BunServer {
 }
 
 /**
- * The runtime closes after such a request (RFC 9112 §9.6). A connection pool that is not told would send its next request to a dead socket.
+ * The runtime closes after such a request (RFC 9112 §9.6). Unless warned, a connection pool would send its next request to a dead socket.
  */
 function asksToClose({ headers }: Request): boolean {
   const asked = headers.get('connection');
@@ -156,11 +156,11 @@ async function closing(
   return response;
 }
 
-/** `null`: one well-formed Host (RFC 9112 §3.2) and a path as target. */
+/** Returns `null` for one well-formed Host (RFC 9112 §3.2) and a path as target. */
 function refusalOf({ method, headers }: Request): Response | null {
   const host = headers.get('host');
   if (host === null || !hostForm.test(host) || method === 'CONNECT') return refuse(400, 'Bad Request');
-  // The runtime handles `100-continue`. A client that expects anything else may be holding its body back (RFC 9110 §10.1.1).
+  // The runtime handles `100-continue`. A client that expects anything else may be withholding its body (RFC 9110 §10.1.1).
   const expected = headers.get('expect');
   const isMet = expected === null || expected === '' || expected.toLowerCase() === '100-continue';
   return isMet ? null : refuse(417, 'Expectation Failed');
