@@ -1,6 +1,6 @@
 /**
- * Connections to the regions' servers, one request at a time on each, and their pool. A request is written once. A small answer is passed
- * on whole or not at all, a large one as fast as its reader reads. A connection with anything odd, cut off or left over is never reused.
+ * Pooled connections to the regions' servers, each with one request at a time. A request is written only once. A small response is passed
+ * on whole or not at all, a large one as fast as the client reads. A connection with anything odd, cut off or left over is never reused.
  * Why not `fetch`: `docs/decisions/015-router.md`.
  */
 import type { Socket } from 'bun';
@@ -15,13 +15,13 @@ import {
 } from './fleet.ts';
 import { AnswerReader } from './upstream-answer.ts';
 
-/** Larger answers are streamed. The largest value of the built-in plans fits. */
+/** Larger responses are streamed. The largest value in the built-in plans fits. */
 const collectBytes = 65_536;
 
 interface Exchange {
   readonly reader: AnswerReader;
   readonly settle: (outcome: HopOutcome) => void;
-  /** Receives the rest of an answer that was passed on unfinished. */
+  /** Receives the rest of a response that was passed on before it was complete. */
   stream: ReadableStreamDefaultController<Uint8Array> | null;
   isSent: boolean;
 }
@@ -42,7 +42,7 @@ const handlers = {
   handshake: ({ data }: Socket<Connection>, isTrusted: boolean) => (isTrusted ? data.ready() : data.end()),
 };
 
-/** `null`: no connection within the limit. */
+/** Resolves to `null` if not connected within the limit. */
 export async function openConnection(
   server: RegionServer,
   owner: ConnectionOwner,
@@ -97,11 +97,11 @@ export class Connection {
     this.#opening.resolve(true);
   }
 
-  /** Resolves when the answer is complete, has begun, or will not come. */
+  /** Resolves when the response is complete, has begun, or will not come. */
   send(request: HopRequest): Promise<HopOutcome> {
     return new Promise((resolve) => {
       const leave = () => this.#fail({ outcome: 'left' });
-      // Once the answer has begun, the stream reports that its reader left.
+      // Once the response has begun, the stream reports that its reader left.
       const settle = (outcome: HopOutcome) => {
         request.signal.removeEventListener('abort', leave);
         resolve(outcome);
@@ -146,7 +146,7 @@ export class Connection {
     if (this.#unwritten.length === 0) this.#onWritten?.();
   }
 
-  /** A request in progress gets no answer. */
+  /** Closes the connection; a request in progress gets no response. */
   end(): void {
     this.#fail({ outcome: 'unknown' });
   }
@@ -160,7 +160,7 @@ export class Connection {
     this.#onWritten?.();
     this.#socket?.terminate();
     this.#owner.closed(this);
-    // Break off an answer that has begun, so that it does not look complete.
+    // Abort a response that has begun, so that it does not look complete.
     exchange?.stream?.error(new Error('the answer broke off'));
     exchange?.settle(outcome);
   }
@@ -224,7 +224,7 @@ export class Connection {
       if (lengthBytes === null) await this.#writeWhole(lastChunk);
       if (exchange !== null) exchange.isSent = true;
     } catch {
-      // The client broke off: a body without its end is not a request.
+      // The client disconnected: a body without its end is not a request.
       if (this.#exchange === exchange) this.#fail({ outcome: 'left' });
     }
   }
@@ -260,7 +260,7 @@ function responseOf({ head }: AnswerReader, body: Uint8Array | ReadableStream<Ui
   return new Response(hasBody ? (body as BodyInit) : null, { status, headers: fields });
 }
 
-/** One buffer, because a write costs more than a copy. */
+/** Returns one buffer, because a write costs more than a copy. */
 function requestBytes(server: RegionServer, request: HopRequest, body: Uint8Array): Uint8Array {
   const { method, target, fields } = request;
   let head = `${method} ${server.basePath}${target} HTTP/1.1\r\nhost: ${server.host}\r\n`;
@@ -282,21 +282,21 @@ function framingField({ method, body }: HopRequest): string {
 
 export interface UpstreamLimits {
   readonly connectMs: number;
-  /** Without a byte of an answer. */
+  /** Time limit without a byte of the response. */
   readonly answerMs: number;
-  /** Before an unused connection is closed. */
+  /** Time before an unused connection is closed. */
   readonly idleMs: number;
 }
 
-/** An answer may take as long as a server allows a request (30 s), less the way back. */
+/** A response may take as long as a server allows for a request (30 s), less the return trip. */
 const usualLimits: UpstreamLimits = { connectMs: 1_500, answerMs: 28_000, idleMs: 10_000 };
 const sweepsPerLimit = 8;
-/** A region answers within two seconds, if only with a 503. */
+/** A region responds within two seconds, even if only with a 503. */
 const abandonedMs = 3_000;
 
 export interface UpstreamClient {
   readonly hop: Hop;
-  /** Aborts requests for which a lost server has been silent too long. Until then their outcome is open. */
+  /** Aborts requests on which an unreachable server has been silent too long. Until then, their outcome is open. */
   abandon(server: RegionServer): void;
   close(): void;
 }
@@ -351,7 +351,7 @@ export function createUpstreamClient(limits: UpstreamLimits = usualLimits): Upst
     }
     const { isUsed } = connection;
     const outcome = await connection.send(request);
-    // Passed on together, all answers of one turn run with warm caches and cost a sixth less (measured).
+    // Passed on together, all responses of one turn run with warm caches and cost a sixth less (measured).
     await endOfTurn();
     if (outcome.outcome === 'unknown' && isUsed) dropIdle(server);
     return outcome;

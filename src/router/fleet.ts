@@ -1,7 +1,7 @@
 /**
- * The regions' servers: which are healthy, and sending a request to one of them. The outcome says whether the request may have been carried
+ * Tracks which of the regions' servers are healthy, and sends requests to them. The outcome shows whether a request may have been carried
  * out, which alone decides whether to resend it (RFC 9110 §9.2.2): a request that changes something never goes to a second server once a
- * first may have it.
+ * first may have received it.
  */
 import type { Region, RegionLabel } from '../core/keys.ts';
 import type { After } from '../core/time.ts';
@@ -17,13 +17,13 @@ export interface RegionServer {
 
 export interface BodyStream {
   readonly stream: ReadableStream<Uint8Array>;
-  /** `null`: chunked. */
+  /** `null` means chunked. */
   readonly lengthBytes: number | null;
 }
 
 export interface HopRequest {
   readonly method: string;
-  /** Path and query below the server's base path, as received: no space, no control character. */
+  /** Path and query under the server's base path, as received: no spaces or control characters. */
   readonly target: string;
   /** End-to-end fields, names in lower case, without Host and Content-Length. */
   readonly fields: readonly (readonly [name: string, value: string])[];
@@ -36,13 +36,13 @@ export type HopOutcome =
   | { readonly outcome: 'answered'; readonly response: Response }
   /** No connection: nothing was sent. */
   | { readonly outcome: 'not_sent' }
-  /** Sent, but no valid answer: it may have been carried out. */
+  /** Sent without a valid response: the request may have been carried out. */
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'left' };
 
 export type Hop = (server: RegionServer, request: HopRequest) => Promise<HopOutcome>;
 
-/** Methods that are harmless to repeat (RFC 9110 §9.2.1). */
+/** Checks whether a method is harmless to repeat (RFC 9110 §9.2.1). */
 export function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }
@@ -54,7 +54,7 @@ export interface RouterRegion extends Region {
 export interface Fleet {
   /** In the operator's order; never empty. */
   readonly regions: readonly RouterRegion[];
-  /** The region with this label, else the first: keys older than the regions belong there. */
+  /** Returns the region with this label, or else the first: keys older than the regions belong there. */
   regionOf(label: RegionLabel | null): RouterRegion;
   isHealthy(region: RouterRegion): boolean;
   inTurn(region: RouterRegion): readonly RegionServer[];
@@ -62,7 +62,7 @@ export interface Fleet {
 }
 
 export interface FleetDeps {
-  /** A region became healthy or lost, or its health is known for the first time. */
+  /** Called when a region becomes healthy or unreachable, or its health is first known. */
   readonly onChange: (label: RegionLabel, isHealthy: boolean) => void;
 }
 
@@ -94,7 +94,7 @@ export function createFleet(regions: readonly RouterRegion[], { onChange }: Flee
       if (isServerHealthy) healthy.add(server);
       else healthy.delete(server);
       const now = isHealthy(region);
-      // A region of several servers is not lost because the first one asked is.
+      // A region with several servers is not down just because the first one checked is.
       if (known.get(region) === now) return;
       known.set(region, now);
       onChange(region.label, now);
@@ -116,7 +116,7 @@ function serverAt(address: string, region: Region): RegionServer {
   const isTls = protocol === 'https:';
   return {
     isTls,
-    // A URL keeps IPv6 in brackets, a socket does not.
+    // A URL puts IPv6 in brackets, a socket does not.
     hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: port === '' ? (isTls ? 443 : 80) : Number(port),
     basePath: pathname.replace(/\/+$/, ''),
@@ -127,7 +127,7 @@ function serverAt(address: string, region: Region): RegionServer {
 export interface HealthWatchDeps {
   readonly fleet: Fleet;
   readonly hop: Hop;
-  /** The server does not answer at all: requests in flight there would hang. */
+  /** Called when a server does not respond at all: requests in flight there would hang. */
   readonly abandon: (server: RegionServer) => void;
   readonly after: After;
   readonly everyMs: number;
@@ -141,7 +141,7 @@ export interface HealthWatch {
 }
 
 /**
- * Polls every server's `/readyz`, at most one poll per server at a time, each with a time limit. A server that says no or refuses
+ * Polls every server's `/readyz`, at most one poll per server at a time, each with a time limit. A server that is not ready or refuses
  * connections is unhealthy immediately; a slow one only when slow twice in a row, because a busy second is not an outage.
  */
 export function createHealthWatch(deps: HealthWatchDeps): HealthWatch {
@@ -192,9 +192,9 @@ export function createHealthWatch(deps: HealthWatchDeps): HealthWatch {
 
 export type Sent =
   | { readonly outcome: 'answered'; readonly response: Response }
-  /** No server took it: nothing was done. */
+  /** No server received the request: nothing was done. */
   | { readonly outcome: 'lost' }
-  /** A server took it and gave no answer. */
+  /** A server may have received the request, but gave no response. */
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'left' };
 
@@ -224,7 +224,7 @@ export function createSender({ fleet, hop, check }: SenderDeps): Send {
   };
 }
 
-/** Each server once. A single server gets a safe method twice, because a kept connection may just have ended. */
+/** Lists each server once. A lone server is tried twice with a safe method, because a kept-alive connection may have just ended. */
 function tries(servers: readonly RegionServer[], isRepeatable: boolean): readonly RegionServer[] {
   return isRepeatable && servers.length === 1 ? [...servers, ...servers] : servers;
 }

@@ -1,7 +1,7 @@
 /**
- * Finds an account's home region. It remembers a hash of the credentials under a key of this process, never the credentials. The cache
- * grants nothing: a region checks credentials on every request, the target region or, if that is not their home, their home via `ask`.
- * Unknown credentials are not remembered, so a new account works immediately.
+ * Finds an account's home region. The cache stores a hash of the credentials under a key of this process, never the credentials. It grants
+ * nothing: every request's credentials are checked by the target region or, if that is not their home, by their home via `ask`. Unknown
+ * credentials are not cached, so a new account works immediately.
  */
 import { createHmac } from 'node:crypto';
 import type { RouterRegion } from './fleet.ts';
@@ -9,16 +9,16 @@ import type { RouterRegion } from './fleet.ts';
 export type Recognition =
   | 'known'
   | 'unknown'
-  /** Refused: the client has failed too often there. */
+  /** Refused to check: the client has failed too often there. */
   | 'withheld'
   | 'lost';
 
 export type Home =
   | { readonly outcome: 'home'; readonly region: RouterRegion }
   | { readonly outcome: 'stranger' }
-  /** This region may know them, and answers the request itself. */
+  /** This region may know the credentials, and answers the request itself. */
   | { readonly outcome: 'withheld'; readonly region: RouterRegion }
-  /** No region that answered knows them, and this one did not answer. */
+  /** No region that responded knows the credentials, and this one did not respond. */
   | { readonly outcome: 'lost'; readonly region: RouterRegion };
 
 export interface HomeRegionsDeps {
@@ -32,7 +32,7 @@ export interface HomeRegionsDeps {
 }
 
 export interface HomeRegions {
-  /** @param keeper the region of the key in the request, asked first; `null` without a key */
+  /** @param keeper the region of the key in the request, asked first; `null` if there is no key */
   find(authorization: string, clientAddress: string, keeper: RouterRegion | null): Promise<Home>;
   forget(authorization: string): void;
 }
@@ -77,7 +77,7 @@ export function createHomeRegions(deps: HomeRegionsDeps): HomeRegions {
       region,
       says: await ask(region, authorization, clientAddress),
     });
-    // Most keys are from the account's own region; then no other is asked.
+    // Most keys belong to the account's own region, and then no other is asked.
     const said = keeper === null ? [] : [await askOne(keeper)];
     if (said[0]?.says !== 'known')
       said.push(...(await Promise.all(regions.filter((region) => region !== keeper).map(askOne))));
@@ -101,7 +101,7 @@ export function createHomeRegions(deps: HomeRegionsDeps): HomeRegions {
         if (says !== 'unknown') return { outcome: says === 'known' ? 'home' : says, region: home };
         entries.delete(name);
       }
-      // Concurrent requests ask once.
+      // Concurrent requests share one search.
       const running = searches.get(name) ?? search(name, authorization, clientAddress, keeper);
       searches.set(name, running);
       return running.finally(() => searches.delete(name));

@@ -1,8 +1,8 @@
 /**
- * The router's own answers: refusals under `/api` in each version's form, redirects, and the page for when no region is up. No answer says
- * that a secret is unknown, which the router cannot know. "Nothing was done" appears only if nothing was sent. Only the language is taken
- * from the request. Pages, forms, sessions and links belong to one host, so the router redirects to configured addresses instead of serving
- * a region's pages.
+ * The router's own responses: refusals under `/api` in each version's format, redirects, and the page shown when no region is up. No
+ * response claims that a secret is unknown, because the router cannot know. "Nothing was done" appears only if nothing was sent. Only the
+ * language is taken from the request. Pages, forms, sessions and links belong to one host, so the router redirects to configured addresses
+ * instead of serving a region's pages.
  */
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
@@ -78,7 +78,7 @@ export function refuseApi(version: ApiVersion, method: string, refusal: Refusal)
   return response;
 }
 
-/** To the same path and query on the region's address; the method stays (RFC 9110 §15.4.8). */
+/** Redirects to the same path and query at the region's address, keeping the method (RFC 9110 §15.4.8). */
 export function redirectTo({ baseUrl }: RouterRegion, target: string): Response {
   const headers = { location: baseUrl + target };
   return withCommonHeaders(new Response(null, { status: 307, headers }), newRequestId());
@@ -90,7 +90,7 @@ const styleHash = createHash('sha256').update(style).digest('base64');
 const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; frame-ancestors 'none'`;
 
 /**
- * @param lost the region of the key; `null`: any would do
+ * @param lost the key's region; `null` if any region would do
  * @param others regions for new secrets
  */
 export async function lostPage(

@@ -1,6 +1,6 @@
 /**
- * Decides which region a request goes to. One that names a key goes to that key's region only; one with credentials to the region that
- * knows them; the rest by preference. No region answers for a lost one.
+ * Decides which region a request goes to. One that names a key goes only to that key's region; one with credentials, to the region that
+ * knows them; the rest, by preference. No region substitutes for an unreachable one.
  */
 
 import type { RegionLabel } from '../core/keys.ts';
@@ -29,7 +29,7 @@ export interface Preference {
 }
 
 /**
- * The regions to try, preferred first. With weights, a region with weight 0 or none gets no new secrets.
+ * Returns the regions to try, preferred first. If there are weights, a region with weight 0 or none gets no new secrets.
  * @param healthy in the operator's order
  */
 export function byPreference(
@@ -58,7 +58,7 @@ export interface RouterDeps extends RequestDeps, Preference {
   readonly fleet: Fleet;
   readonly send: Send;
   readonly homes: HomeRegions;
-  /** When this address was deprecated, in Unix seconds (RFC 9745); `null`: it is not. */
+  /** When this address was deprecated, in Unix seconds (RFC 9745); `null` if it is not. */
   readonly deprecatedSince: number | null;
   readonly onAnswer: OnAnswer;
 }
@@ -67,7 +67,7 @@ export type OnAnswer = (label: RegionLabel | null, status: number) => void;
 
 export type Route = (request: Request, peer: PeerSource | undefined) => Promise<Response>;
 
-/** An answer, and the region that gave it or should have. */
+/** A response, and the region that sent it or should have. */
 interface Routed {
   readonly response: Response;
   readonly region: RouterRegion | null;
@@ -94,7 +94,7 @@ export function createRouter(deps: RouterDeps): Route {
 
 interface Parts {
   readonly path: string;
-  /** As received. A request line should hold no `#`; the region refuses it rather than cut a value short. */
+  /** As received. A request line should contain no `#`; the region refuses it rather than cut a value short. */
   readonly target: string;
 }
 
@@ -105,7 +105,7 @@ function partsOf(url: string): Parts {
   return { path: end === -1 ? target : target.slice(0, end), target };
 }
 
-/** The older address still works; the header names the preferred one (RFC 9745 §2, RFC 8288). */
+/** Marks this address, which still works, as deprecated, and links to the preferred one (RFC 9745 §2, RFC 8288). */
 function sayDeprecated(headers: Headers, since: number, region: RouterRegion | null): void {
   headers.set('deprecation', `@${since}`);
   if (region !== null) headers.append('link', `<${region.baseUrl}>; rel="alternate"`);
@@ -158,14 +158,14 @@ async function askHome(
   if (home.outcome === 'stranger') return askKeeper(deps, call, keeper);
   const isAbroad = keeper !== null && keeper !== home.region;
   if (isAbroad && home.outcome === 'home') return askAbroad(deps, call, keeper, home.region);
-  // Only their home could check them, and it does not answer.
+  // Only the home region could check them, and it does not respond.
   if (isAbroad || home.outcome === 'lost') return refuse(call, regionLost(home.region.label), home.region);
   const routed = await askRegion(deps, call, home.region);
   if (routed.response.status === 401) deps.homes.forget(authorization);
   return routed;
 }
 
-/** Right credentials that the key's region does not know: sent without them, for what needs no account. */
+/** Sends the request without its credentials, which are right but unknown to the key's region: some operations need no account. */
 async function askAbroad(
   deps: RouterDeps,
   { version, request }: ApiCall,
@@ -189,7 +189,7 @@ async function askPreferred(deps: RouterDeps, call: ApiCall): Promise<Routed> {
   return refuse(call, noRegion, null);
 }
 
-/** Healthy regions by preference; for safe methods, draining regions too. */
+/** Returns the healthy regions by preference; for safe methods, draining regions too. */
 function candidates(deps: RouterDeps, isRepeatable: boolean): readonly RouterRegion[] {
   const healthy = deps.fleet.regions.filter(deps.fleet.isHealthy);
   const preferred = byPreference(healthy, deps);

@@ -1,6 +1,6 @@
 /**
- * Composes, starts and stops the router, with its own `/healthz` and `/readyz`. It listens after one check of every server, and is ready
- * while any region is. It has no store and no server keys, and writes nothing to disk.
+ * Composes, starts and stops the router, with its own `/healthz` and `/readyz`. It listens after checking every server once, and is ready
+ * as long as any region is. It has no store or server keys, and writes nothing to disk.
  */
 import type { Settings } from '../config/read.ts';
 import { type RandomBytes, systemRandom } from '../crypto/random.ts';
@@ -54,10 +54,10 @@ export interface RouterEdges {
 
 const healthEveryMs = 2_000;
 const healthLimitMs = 1_000;
-/** The request waits for these checks of its credentials. */
+/** Time limit for checking credentials, while the request waits. */
 const recognitionLimitMs = 5_000;
 
-/** The router without sockets and clock. */
+/** Builds the router without sockets or a clock. */
 export function assembleRouter(settings: RouterSettings, edges: RouterEdges): RouterParts {
   const { hop, abandon, after, random, nowMs, bodyLimitMs } = edges;
   const { regions, weights, deprecatedSince, clientAddressOf, onChange, onAnswer } = settings;
@@ -103,7 +103,7 @@ function createAsker(send: Send, via: string) {
   };
 }
 
-/** 403: the credentials are right but lack a scope. */
+/** 403 means that the credentials are right but lack a scope. */
 function recognitionOf(status: number): Recognition {
   if (status === 200 || status === 403) return 'known';
   if (status === 401) return 'unknown';
@@ -111,7 +111,7 @@ function recognitionOf(status: number): Recognition {
 }
 
 export interface RouterObservers {
-  /** `null` without an internal port. */
+  /** `null` if there is no internal port. */
   readonly metrics: {
     readonly countAnswer: OnAnswer;
     readonly setRegionHealth: FleetDeps['onChange'];
@@ -127,7 +127,7 @@ export type RouterStart =
   | { readonly outcome: 'listening'; readonly port: number; readonly stop: () => Promise<void> }
   | { readonly outcome: 'refused'; readonly problem: string };
 
-/** Longer than the router waits for a region, so that the router answers first. */
+/** Longer than the router waits for a region, so that the router responds first. */
 const idleTimeoutSeconds = 60;
 const graceMs = 8_000;
 
@@ -151,12 +151,12 @@ async function listenInternally(
   { metrics, onFault }: RouterObservers,
 ): Promise<InternalServer | null> {
   if (port === null || metrics === null) return null;
-  // Share domains belong to regions: a router needs no certificates for any.
+  // Share domains belong to regions, so a router needs no certificates for them.
   const isVerified = async () => false;
   return startInternalServer({ hostname, port }, { metrics, isVerified, onFault: (error) => onFault(error) });
 }
 
-/** `mayfly router`. Listens only after its internal port. */
+/** Runs `mayfly router`. Listens only after its internal port does. */
 export async function startRouter(settings: Settings, observers: RouterObservers): Promise<RouterStart> {
   const internal = await listenInternally(settings, observers);
   if (internal?.outcome === 'refused') return internal;

@@ -1,8 +1,8 @@
 /**
- * Reads an answer strictly from the bytes of a connection (RFC 9112 §4 to §7.1). The end of a body must be certain, so that no byte of one
- * answer is taken for the next. Refused: two lengths, a length with a coding, any coding but `chunked`, folded or damaged lines, interim
- * answers, chunk extensions, trailers, bodies that end with their connection. The result does not depend on how the bytes are split. Source
- * of the limits: `docs/decisions/015-router.md`.
+ * Reads a response strictly from the bytes of a connection (RFC 9112 §4 to §7.1). The end of a body must be certain, so that no byte of one
+ * response is mistaken for the next. Refused: two lengths, a length with a coding, any coding but `chunked`, folded or damaged lines,
+ * interim responses, chunk extensions, trailers, and bodies that end with their connection. The result does not depend on how the bytes are
+ * split. Source of the limits: `docs/decisions/015-router.md`.
  */
 export type Framing =
   | { readonly kind: 'none' }
@@ -80,13 +80,13 @@ function framingOf({ lengths, codings }: Reading, status: number, method: string
 export type ReaderState = 'head' | 'body' | 'done' | 'odd';
 
 const maxHeadBytes = 32_768;
-/** Eight hexadecimal digits and the line's end. */
+/** Eight hexadecimal digits and the line ending. */
 const maxSizeLineLength = 10;
 const sizeLine = /^[\da-f]{1,8}$/i;
 const headEnd = Buffer.from('\r\n\r\n');
 const lineFeed = 10;
 
-/** Next expected line of a chunked body. */
+/** The next line expected in a chunked body. */
 type LineKind = 'size' | 'data_end' | 'trailer';
 
 export class AnswerReader {
@@ -97,7 +97,7 @@ export class AnswerReader {
   #held: Buffer | null = null;
   #parts: Uint8Array[] = [];
   #partBytes = 0;
-  /** Of the body, or of the current chunk. */
+  /** Bytes left in the body, or in the current chunk. */
   #leftBytes = 0;
   #line = '';
   #expected: LineKind = 'size';
@@ -157,7 +157,7 @@ export class AnswerReader {
     this.surplusBytes += bytes.length - taken;
   }
 
-  /** Takes body bytes from `at`; returns where it stopped. */
+  /** Takes body bytes from `at` on; returns the index where it stopped. */
   #take(bytes: Buffer, at: number): number {
     const end = Math.min(bytes.length, at + this.#leftBytes);
     this.#parts.push(bytes.subarray(at, end));
