@@ -243,7 +243,7 @@ async function plant(at: StartedCaddy, host: string): Promise<string[]> {
     'Secret-Passphrase': 'canary-passphrase',
     'X-Forwarded-For': '198.51.100.77',
   };
-  await visitBy(at, {
+  await answerBy(at, {
     host,
     path: '/secret/canary-key?passphrase=canary-query',
     headers,

@@ -8,8 +8,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import { freePort, repositoryRoot, watch } from '../support/started-server.ts';
-import type { Change, Front } from './proxy.ts';
+import { type Change, type Front, until } from './proxy.ts';
 
 const tool = 'caddy';
 export const shippedCaddyfile = join(repositoryRoot, 'deploy', 'Caddyfile');
@@ -83,7 +84,19 @@ function awaitLog(child: ChildProcess, log: () => string, words: readonly string
   });
 }
 
-/** Starts Caddy; resolves when it listens and has the certificate of the site's own host. */
+/** Whether a handshake ends well: Caddy serves a certificate some milliseconds after its log says that it has it. */
+function servesCertificate(port: number, servername: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', servername, rejectUnauthorized: false });
+    socket.once('error', () => resolve(false));
+    socket.once('secureConnect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
+}
+
+/** Starts Caddy; resolves when it serves the certificate of the site's own host. */
 export async function startCaddy(options: CaddyOptions): Promise<StartedCaddy> {
   const home = await mkdtemp(join(tmpdir(), 'mayfly-caddy-'));
   const [httpPort, httpsPort] = [await freePort(), await freePort()];
@@ -109,6 +122,8 @@ export async function startCaddy(options: CaddyOptions): Promise<StartedCaddy> {
   const logged = (...words: readonly string[]) => awaitLog(child, stderr, words);
   try {
     await logged('serving initial configuration', 'certificate obtained successfully');
+    const [, own = ''] = /certificate obtained successfully","identifier":"([^"]+)"/.exec(stderr()) ?? [];
+    await until(() => servesCertificate(httpsPort, own), stderr);
   } catch (error) {
     await dispose();
     throw error;
