@@ -56,11 +56,11 @@ export interface PassphraseOption extends CallOptions {
 
 export interface RevealOptions extends PassphraseOption {
   /**
-   * From `newLook()`, for callers that retry themselves, such as after a restart. For one minute or until `done`, the same `look` reveals
-   * the secret again, three times in total. If absent, the client draws one, retries up to twice if an answer is lost, and ends it.
+   * From `newLook()`, for callers that do their own retries, even after a restart. For one minute or until `done`, the same `look` reveals
+   * the secret again, three times in total. If absent, the client draws one, retries up to twice if an answer is lost, and ends the look.
    */
   readonly look?: string;
-  /** `true`: no second look. If the answer is lost, the secret is consumed all the same. */
+  /** `true`: no second look. If the answer is lost, so is the secret. */
   readonly strictlyOnce?: boolean;
 }
 

@@ -38,7 +38,7 @@ export type { CallOptions } from './limit.ts';
 export type { Credentials, Fetch, TransportOptions } from './transport.ts';
 
 export interface Brand {
-  /** `null` in any field means the site's own. */
+  /** In this and the fields below, `null` means the site's own. */
   readonly name: string | null;
   /** `#rrggbb`, for light pages. */
   readonly colour: string | null;

@@ -1,4 +1,4 @@
-/** Random draws of a client: nonces for second looks, and values that the server must not see. */
+/** What the client draws at random: nonces for second looks, and values that the server must not see. */
 import { toBase64Url } from '../src/protocol/base64url.ts';
 import {
   allCharacterSets,
@@ -15,7 +15,7 @@ export function random(length: number): Uint8Array<ArrayBuffer> {
 
 const lookBytes = 16;
 
-/** Draws the nonce of a second look. It is good for one `reveal`: draw another for every secret. */
+/** Draws the nonce of a second look, which is good for one secret only: draw a new one for each. */
 export function newLook(): string {
   return toBase64Url(random(lookBytes));
 }

@@ -2,13 +2,13 @@
 
 /** Error codes of API v2: see the error table in its OpenAPI document. */
 export const serverCodes = [
-  /** The secret never existed, was read or burned, or has expired; or the receipt is another account's. */
+  /** The secret never existed, was read or burned, or has expired; or the receipt belongs to another account. */
   'unknown_secret',
   /** The passphrase is missing or wrong. The secret is not consumed. */
   'incorrect_passphrase',
   /** The part of an end-to-end secret's link after `#` is missing or wrong. The secret is not consumed. */
   'incomplete_link',
-  /** The link is for an end-to-end secret, but the secret is plain. It is not consumed. */
+  /** The link is for an end-to-end secret, but the secret is plain. The secret is not consumed. */
   'not_sealed',
   /** Too many wrong passphrases: wait `retryAfterSeconds`. */
   'too_many_attempts',
@@ -27,7 +27,7 @@ export const serverCodes = [
   'already_gone',
   /** A creation with this `idempotencyKey` is in progress or was cut off: send it again after `retryAfterSeconds`. */
   'in_flight',
-  /** This `idempotencyKey` was used for another creation. */
+  /** This `idempotencyKey` was used for a different creation. */
   'idempotency_mismatch',
   /** An email for this secret is already being sent. */
   'delivery_in_flight',
@@ -82,7 +82,7 @@ export interface MayflyErrorDetails {
   /** The HTTP status; `null` if the server did not respond. */
   readonly status?: number | null;
   readonly retryAfterSeconds?: number | null;
-  /** The refused field, as a dotted path in the request's body; `null` also if there are several. */
+  /** The refused field, as a dotted path in the request's body; also `null` if there are several. */
   readonly field?: string | null;
   /** All refused fields, if there are several. */
   readonly fieldErrors?: readonly FieldError[];

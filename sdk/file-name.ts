@@ -8,7 +8,7 @@ export function cut(text: string, maxBytes: number): string {
   return text.slice(0, read);
 }
 
-/** Returns the last segment of a stranger's path, without `unwanted`, in at most 255 bytes of UTF-8; `file` if nothing is left. */
+/** Returns the last segment of a stranger's path without `unwanted` characters, cut to 255 bytes of UTF-8; `file` if nothing is left. */
 export function safeFileName(name: string): string {
   const segment = name.split(/[/\\]/).at(-1) ?? '';
   const kept = cut(segment.replace(unwanted, ''), maxNameBytes).trim();

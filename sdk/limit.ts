@@ -1,7 +1,7 @@
 import { MayflyError } from './error.ts';
 
 export interface CallOptions {
-  /** Aborts the call, which rejects with `aborted`. A reveal already sent may still consume the secret. */
+  /** Aborts the call, which then rejects with `aborted`. A reveal already sent may still consume the secret. */
   readonly signal?: AbortSignal;
   /** The time limit, including retries. Default: the client's. */
   readonly timeoutMs?: number;

@@ -2,7 +2,7 @@ import { lookAnswers } from '../src/protocol/limits.ts';
 import { MayflyError } from './error.ts';
 import { pause } from './limit.ts';
 
-/** Checks whether the answer was lost: the server may have sent it. A proxy that gave up responds too, but not as Mayfly does. */
+/** Returns whether the server may have sent an answer that was lost. A proxy that gives up also responds, but not as Mayfly does. */
 export function isLost(error: unknown): error is MayflyError {
   if (!(error instanceof MayflyError)) return false;
   const { code, status } = error;
@@ -12,7 +12,7 @@ export function isLost(error: unknown): error is MayflyError {
 
 /**
  * Repeats the request while its answer is lost. If the secret is then gone, rejects with the earlier error: the lost answer may have
- * contained it.
+ * contained the secret.
  * @param ask sends the same request each time, with the same look
  */
 export async function askAgain<Answer>(ask: () => Promise<Answer>, signal?: AbortSignal): Promise<Answer> {

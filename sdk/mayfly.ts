@@ -92,7 +92,7 @@ export interface RecentOptions extends CallOptions {
   readonly pageSize?: number;
 }
 
-/** Every method rejects only with `MayflyError`. A bare key may replace a link. Methods that take a metadata key need an account. */
+/** Every method rejects only with `MayflyError`. A bare key works in place of a link. Methods that take a metadata key need an account. */
 export interface MayflyClient {
   /**
    * Encrypts a text or a file, stores it, and returns the only link that opens it, once. Unless it is `plain`, rejects with
@@ -102,14 +102,14 @@ export interface MayflyClient {
   /** Shares a random value as `conceal` does, and returns the value only this once. With `plain: true`, the server draws it. */
   generate(options?: GenerateOptions): Promise<Generated>;
   /**
-   * Conceals or generates (`{ generate: … }`) up to 100 secrets in one request. Results have the same order: a created secret, or a
-   * `MayflyError` that says why not. With an `idempotencyKey`, the same plain items may be sent again until all are created.
+   * Conceals or generates (`{ generate: … }`) up to 100 secrets in one request. Each result, in the same order, is a created secret, or a
+   * `MayflyError` that says why there is none. With an `idempotencyKey`, the same plain items may be sent again until all are created.
    */
   batch(items: readonly BatchItem[], options?: BatchOptions): Promise<readonly BatchResult[]>;
   /**
    * Reads and consumes the secret. Rejects with `unknown_secret` if it is gone; with `incomplete_link` if the end of the link is missing;
    * and with `not_sealed`, without consuming it, if the link has an end but the server says that the secret is plain. If the answer is
-   * lost, retries, which no other client can (see `look`).
+   * lost, this client retries, as no other client can (see `look`).
    */
   reveal(secret: string, options?: RevealOptions): Promise<Revealed>;
   /** Ends the second look of a `reveal` with this `look`; resolves whether or not there was one. */
@@ -121,7 +121,7 @@ export interface MayflyClient {
   inspect(secret: string, options?: PassphraseOption): Promise<WaitingSecret>;
   /** Resolves to `null` once the secret is gone. Needs no passphrase, and does not consume the secret. */
   status(secret: string, options?: CallOptions): Promise<WaitingSecret | null>;
-  /** Like `status`, for up to 100 secrets, in their order. A region knows only its own secrets, so those of another are `null` too. */
+  /** Like `status`, for up to 100 secrets, in their order. A region knows only its own secrets, and returns `null` for others. */
   statuses(secrets: readonly string[], options?: CallOptions): Promise<readonly (WaitingSecret | null)[]>;
   /** Returns the creator's view. */
   receipt(metadata: string, options?: CallOptions): Promise<Receipt>;
@@ -140,7 +140,7 @@ export interface MayflyClient {
   /**
    * Gives an unread secret a new lifetime, in whole seconds from now; 0 changes nothing. A lifetime beyond the plan's longest, counted from
    * the creation, is shortened to it (see `adjusted`). Rejects with `already_gone`, or with `invalid_field` if `ttlSeconds` is negative or
-   * not whole, or if an earlier version of the server stored the secret.
+   * not a whole number, or if an earlier version of the server stored the secret.
    */
   setTtl(metadata: string, ttlSeconds: number, options?: CallOptions): Promise<Receipt & Remarks>;
   /** Forgets the wrong passphrases tried on an unread secret, which lifts the lock in `Receipt.locked`. Rejects with `already_gone`. */

@@ -52,14 +52,14 @@ function contentOf({ value, file, plain }: ConcealOptions): Content {
   return { kind: 'text', text: value };
 }
 
-/** Only the key comes from the server. */
+/** Builds the link locally: only the key comes from the server. */
 function fullLink(server: string, shareDomain: string, secretKey: string, fragment: string): string {
   const link = `${secretLink(secretKey, shareDomain, server)}#${fragment}`;
   if (parseLink(link)?.key !== secretKey) throw unexpected();
   return link;
 }
 
-/** `fields` are sent under `secret`. */
+/** The request's body contains `fields` under `secret`. */
 export interface Prepared<Made> {
   readonly fields: Json;
   read(answer: object): Made;
@@ -73,7 +73,7 @@ async function sealContent(
   assertSealable(server, options);
   const { passphrase = null, shareDomain = '' } = options;
   const { sealed, fragment } = await seal({ content, passphrase, stretch });
-  // Omits the email's language: no email is sent.
+  // Omits the email's language, because no email is sent.
   const { ttl, share_domain, notify, memo } = creationFields(options);
   return {
     fields: given({ sealed, ttl, share_domain, notify, memo }),

@@ -52,7 +52,7 @@ export interface Receipt {
   readonly createdAt: Date;
   readonly receivedAt: Date | null;
   readonly burnedAt: Date | null;
-  /** `null` also if neither of them burned it, for example when an operator burned everything. */
+  /** Also `null` if neither creator nor recipient burned it, for example when an operator burned everything. */
   readonly burnedBy: Burner | null;
   /** The last email's recipient, obfuscated. */
   readonly recipient: string | null;
@@ -69,7 +69,7 @@ export interface Receipt {
 
 export interface Lock {
   readonly by: LockCause;
-  /** `null`: until `allowMore`. */
+  /** `null` if the lock lasts until `allowMore`. */
   readonly until: Date | null;
 }
 

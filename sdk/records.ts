@@ -50,7 +50,7 @@ export interface Remarks {
 }
 
 export interface Created extends Receipt, Remarks {
-  /** An earlier call with the same `idempotencyKey` created the secret; this is its current state. */
+  /** Whether an earlier call with the same `idempotencyKey` created the secret; the record then shows its current state. */
   readonly repeated: boolean;
   readonly secretKey: string;
   readonly link: string;

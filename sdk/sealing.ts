@@ -172,7 +172,7 @@ function decodeText(bytes: Uint8Array): string {
 function decodeFile(bytes: Bytes): Content {
   const typeAt = 2 + (((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0));
   const bytesAt = typeAt + 1 + (bytes[typeAt] ?? 0);
-  // Also true if a length itself is missing.
+  // Also true if a length field itself is missing.
   if (bytesAt > bytes.length) throw unreadable();
   const name = decodeText(bytes.subarray(2, typeAt));
   const type = decodeText(bytes.subarray(typeAt + 1, bytesAt));
@@ -190,7 +190,7 @@ function decode(content: Bytes): Content {
 
 /**
  * Draws the fragment, without which nothing opens the content. It is not a parameter, so that no two contents share a key. To retry, send
- * the same result.
+ * the same result again.
  */
 export async function seal({ content, passphrase, stretch }: SealInput): Promise<{
   sealed: SealedSecret;

@@ -22,7 +22,7 @@ declare const form: unique symbol;
 /** A `Wire` not yet checked. */
 export type Raw<Wire> = { readonly [Field in keyof Wire]?: unknown } & { readonly [form]?: Wire };
 
-/** The fields whose values are all of one kind. */
+/** The names of the fields whose values are of this kind. */
 export type FieldsOf<Wire, Kind> = {
   [Field in keyof Wire]-?: Wire[Field] extends Kind ? Field : never;
 }[keyof Wire];
@@ -86,7 +86,7 @@ export function wordAt<Wire, Field extends FieldsOf<Wire, string>>(
   return word;
 }
 
-/** Returns `null` for an empty text too. */
+/** Also returns `null` for an empty text. */
 export function optionalText<Wire>(from: Raw<Wire>, field: FieldsOf<Wire, string | Absent>): string | null {
   const value = from[field];
   return isText(value) && value !== '' ? value : null;

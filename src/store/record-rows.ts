@@ -1,4 +1,4 @@
-/** A record's row, as both stores share it. It contains the secret, later a look, and the receipt throughout. */
+/** A record's row, in the form that both stores share. It contains the receipt, and the secret or, later, a look. */
 import type { AccountId } from '../core/account.ts';
 import type { ReceiptId, SecretId } from '../core/keys.ts';
 import type { StoredSecret, StoredState } from '../core/secret.ts';

@@ -15,12 +15,12 @@ import type { MachineClock, UnixSeconds } from '../core/time.ts';
 
 /** NTP steps and slews are far smaller. */
 const toleranceSeconds = 300;
-/** After a reboot: how far ahead a wall clock may be and still be believed immediately, and how long it takes otherwise. */
+/** After a reboot: how far ahead a wall clock may be to be believed immediately, and after how long it is believed otherwise. */
 const believedAheadSeconds = 3_600;
 const provingSeconds = 600;
 /** A lead over the wall clock shrinks by one second every `slewSeconds`, so that time neither stops nor steps back. */
 const slewSeconds = 100;
-/** A dispute ends when an operator sets a clock. */
+/** How soon callers may retry during a dispute, which ends when an operator sets a clock. */
 const disputeRetrySeconds = 60;
 
 /** Store time at one moment after a boot of the machine, as a durable store saves it. */
@@ -94,7 +94,7 @@ function dispute(
 function prove(state: Unproven, wall: UnixSeconds, sinceBoot: number): TimeState {
   const elapsed = sinceBoot - state.at;
   const tentative = state.wall + elapsed;
-  // The wall clock was set since, so its reading at boot proves nothing.
+  // The wall clock has been set since, so its reading at boot proves nothing.
   if (Math.abs(wall - tentative) > toleranceSeconds)
     return afterRestart(state.kept + elapsed, wall, sinceBoot);
   if (elapsed < provingSeconds) return state;
@@ -148,7 +148,7 @@ export function isAccountedFor(anchor: TimeAnchor, clock: MachineClock): boolean
   return elapsedSince(anchor, clock) !== null;
 }
 
-/** Returns the earliest possible store time: within one boot, elapsed time counts, less what a lead may have shrunk. */
+/** Returns the earliest possible store time. Within one boot, elapsed time counts, minus the most that a lead may have shrunk. */
 export function leastTimeBy(kept: TimeAnchor, { sinceBoot, bootId }: MachineClock): UnixSeconds {
   if (bootId === null || kept.bootId !== bootId) return kept.seconds;
   const passed = Math.max(0, sinceBoot() - kept.sinceBoot);
@@ -174,7 +174,7 @@ export interface StoreTime {
   anchor(): TimeAnchor | null;
   /** Notes that another process has used `seconds`, and is in this dispute. */
   raiseTo(seconds: UnixSeconds, dispute?: Dispute | null): void;
-  /** Adopts the anchor's time, even backwards. */
+  /** Adopts the anchor's time, even if it is earlier. */
   adopt(anchor: TimeAnchor): void;
 }
 

@@ -21,11 +21,11 @@ export interface Store
     CreationStore,
     EpochStore,
     StoreClock {
-  /** Excludes free space that can be reused; 0 for a store without a limit. */
+  /** Excludes reusable free space; 0 for a store without a limit. */
   usedBytes(): Promise<number>;
 }
 
-/** A stale `queued` delivery has outlived its process, so nothing will send it: a receipt shows `not_sent`. */
+/** A stale `queued` delivery has outlived its process, so nothing will send it: the receipt shows `not_sent`. */
 export function deliveryAt(delivery: StoredDelivery | null, now: UnixSeconds): StoredDelivery | null {
   if (delivery?.state !== 'queued') return delivery;
   const staleAt = delivery.staleAt ?? delivery.at;
@@ -44,7 +44,7 @@ export const finishedDeletionSeconds = 3_600;
  * - `damaged`: not an intact database.
  * - `not_writable`: the folder or the file cannot be created, read or written.
  * - `older_server`: a server of an earlier version is running on the store, and would not follow the upgrade.
- * - `away`: the engine's server is unreachable or does not confirm; may resolve by itself.
+ * - `away`: the engine's server is unreachable or does not confirm commits; this may resolve by itself.
  * - `standby`: the address leads to a standby, as during a failover.
  * - `unreachable`: the engine's server denies us access.
  * - `restored`: a restored backup or a copy, whose waiting secrets may have been opened since.
@@ -138,8 +138,8 @@ export function lockOf(
 }
 
 /**
- * Returns the smallest remainder of any limit after one more attempt, made now and allowed by `exhaustionOf`, and when
- * it grows. If several limits share that remainder, the last to grow counts.
+ * Returns the fewest attempts that any limit leaves after one more, made now and allowed by `exhaustionOf`, and when that number
+ * grows. If several limits leave equally few, the last of them to grow counts.
  */
 export function allowanceAfter(counted: CountedAttempts, limits: AttemptLimits, now: UnixSeconds) {
   const after = {

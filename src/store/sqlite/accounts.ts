@@ -27,7 +27,7 @@ const selectListed = `
      WHERE t.account_id = a.id AND (t.expires_at IS NULL OR t.expires_at > ?1)) AS tokens
   FROM accounts a ORDER BY a.id`;
 
-/** Counts the rows in the owners' index, and those after its end. */
+/** Counts the account's rows, both those in the owners' index and those too new to be in it. */
 const countOwnedSql = `
   SELECT count(*) AS receipts, ifnull(sum(state = 'w' AND expires_at > ?2), 0) AS waiting FROM records
   WHERE owner = ?1 AND (position > (SELECT upto FROM merge_progress)

@@ -1,6 +1,6 @@
 /**
- * Passphrase guesses (P14). Each is counted in one transaction and answered only once durable, so a guess that was not
- * counted is never computed.
+ * Passphrase guesses (P14). Each is counted in one transaction. The passphrase is checked only once that is durable, so
+ * no guess is ever checked without being counted.
  */
 import type { Database } from 'bun:sqlite';
 import type { SecretId } from '../../core/keys.ts';
@@ -64,7 +64,7 @@ export function createAttemptWrites(db: Database): AttemptWrites {
     reserve(now, id, position, client, limits) {
       const window = inWindow.all(id, client, now - limits.windowSeconds);
       const known = life.get(id);
-      // An unknown secret has nothing to guess, but its attempts still count, for one window.
+      // An unknown secret has no passphrase to guess, but attempts on it still count, for one window.
       const lifeEndsAt =
         known?.ends_at ?? expiry.get(position ?? 0, id)?.expires_at ?? now + limits.windowSeconds;
       const counted = {

@@ -1,8 +1,8 @@
 /**
- * A backup captures one moment of the store while others read and write, without erased bytes. No server opens a file
- * of its kind: secrets that waited in it may have been opened since, and would open again (P1). The transaction that
- * turns it into a store burns all of them, even those expired by this machine's clock, which may be wrong. A copy made
- * by another program lacks that kind: only a restore makes it safe.
+ * A backup captures the store at one moment, without erased bytes, while others keep reading and writing. No server
+ * opens a file marked as a backup: its waiting secrets may have been opened since, and would open again (P1). The
+ * transaction that turns it into a store burns all of them, even those expired by this machine's clock, which may be
+ * wrong. A copy made by another program lacks that mark: only a restore makes it safe.
  */
 import { constants, Database } from 'bun:sqlite';
 import {
@@ -55,7 +55,7 @@ function backUp(database: string, backup: string): BackupFacts {
     using store = closing(openConnection(database, writerSettings, 'store'));
     store.db.query('VACUUM INTO ?1').run(part);
     using copy = closing(new Database(part, { readwrite: true }));
-    // One file, without a log.
+    // Leaves a single file, without a log.
     copy.db.run('PRAGMA journal_mode = DELETE');
     setFileKind(copy.db, 'backup');
     assertIntact(copy.db);
@@ -70,8 +70,8 @@ function openAsIs(path: string): Database {
 }
 
 /**
- * Accepts a backup, or a store's database file alone, as Litestream restores it: that is safe too once all that waited
- * is burned.
+ * Accepts a backup, or a store's database file on its own, as Litestream restores it, which is also safe once all its
+ * waiting secrets are burned.
  * @throws StoreRefusal if the file is neither, or its log contains later changes
  */
 function assertRestorable(db: Database, backup: string): FileKind {
@@ -101,9 +101,9 @@ function restore(backup: string, database: string, at: UnixSeconds): BackupFacts
   const kind = reading(backup, (db) => assertRestorable(db, backup));
   return writeWhole(database, (part) => {
     copyFileSync(backup, part);
-    // The copy has the mode of the original.
+    // The copy inherited the original's mode.
     chmodSync(part, 0o600);
-    // A server that has opened the original since may have changed it during the copy.
+    // A server may have opened the original in the meantime, and changed it during the copy.
     reading(backup, (db) => assertRestorable(db, backup));
     using file = closing(openConnection(part, writerSettings, kind));
     migrate(file.db, kind);
@@ -113,14 +113,14 @@ function restore(backup: string, database: string, at: UnixSeconds): BackupFacts
     burnAll(file.db, facts.takenAt, Math.max(at, facts.takenAt));
     setFileKind(file.db, 'store');
     file.db.run('COMMIT');
-    // Puts everything into the one file that gets the final name.
+    // Moves everything from the log into the file that gets the final name.
     if (file.db.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy !== 0)
       throw new Error('the log was not written out');
     return facts;
   });
 }
 
-/** Burns every waiting secret, and ends all log-ins and mailed links, which may have ended since. */
+/** Burns every waiting secret, and ends all log-ins and mailed links: the original store may have ended them since. */
 function burnAll(db: Database, takenAt: UnixSeconds, at: UnixSeconds): void {
   db.query(`${endRecord('b')} WHERE state = 'w' AND expires_at > ?2`).run(at, takenAt);
   db.run(`${eraseLook} WHERE ${holdsLook}`);
@@ -130,7 +130,7 @@ function burnAll(db: Database, takenAt: UnixSeconds, at: UnixSeconds): void {
   db.run('DELETE FROM attempt_lives');
   db.run('DELETE FROM sessions');
   db.run('DELETE FROM tickets');
-  // An interrupted move may have copied older values.
+  // An interrupted move may have copied older values, so it cannot continue.
   forgetMove(db);
 }
 
@@ -223,7 +223,7 @@ const lookMilliseconds = 500;
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Does not throw: the thread, not the progress, reports why a file cannot be created. */
+/** Never throws: if the file cannot be created, the thread reports the reason. */
 const sizeSoFar = (path: string): number => (existsSync(path) ? sizeOf(path) : 0);
 
 async function inThread(task: Task, onProgress: () => void): Promise<BackupOutcome> {

@@ -43,7 +43,7 @@ export function burnerOf({
   return at === receipt_expires_at ? 'recipient' : at === expires_at ? 'creator' : null;
 }
 
-/** Ends a waiting secret early, at `?1`. Only a claim with a look does so too (see looks.ts). The caller adds the condition. */
+/** Ends a waiting secret early, at `?1`. All early ends use it except a claim with a look (see looks.ts). The caller adds the condition. */
 export const endRecord = (state: 'r' | 'b', burner: Burner | null = null) => `
   UPDATE records SET state = '${state}', ended_at = ?1,${burner === null ? '' : ` delivery_at = ${burnerTimes[burner]},`}
     creator_box = zeroblob(length(creator_box)), sealed_secret = zeroblob(length(sealed_secret))`;
@@ -106,7 +106,7 @@ export function createClaimWrites(
   };
 }
 
-/** @param knownPlaceOf returns where a found secret's row is; a target found elsewhere, or copied, has no known place */
+/** @param knownPlaceOf returns the position of a target that this store found; a copy, or one found elsewhere, has none */
 export function claimStore(
   parts: Parts,
   knownPlaceOf: (target: ClaimTarget) => number | undefined,

@@ -48,7 +48,7 @@ const movedTimes = [
      last_used_at = min(last_used_at, ?1) WHERE created_at > ?1`,
 ];
 
-/** Ends all looks now, because they would otherwise last longer. None lasts more than this many seconds past `?1`. */
+/** Ends all looks: once the time is set back, they would last longer. None ends more than `lookSeconds` after `?1`. */
 const endLooks = `${eraseLook} WHERE sweep_at > ?1 AND sweep_at <= ?1 + ${lookSeconds} AND ${holdsLook}`;
 
 /** First erases what had expired by `now`, so that nothing expired comes back (P8). */

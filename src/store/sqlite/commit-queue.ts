@@ -44,10 +44,10 @@ interface Collected {
 
 const nothingCollected = (): Collected => ({ asks: [], waiting: [], revocables: [], bytes: 0 });
 
-/** A small decision waits for at most this much of large ones in each batch; a larger decision gets a batch to itself. */
+/** In each batch, a small decision waits for at most this many bytes of larger ones. A decision larger than this gets its own. */
 const maxBatchBytes = 1024 * 1024;
 
-/** Most decisions are puts and claims, so in those we count only what can be large. */
+/** Most decisions are puts and claims; for these, we count only the fields that can be large. */
 function bytesOf({ name, args }: Ask): number {
   if (name === 'put') return (args[0] as NewRecord).sealedSecret.length;
   if (name === 'claim') return (args[0] as LocatedClaim).look?.sealedLook.length ?? 0;
@@ -98,14 +98,14 @@ export class CommitQueue implements DecisionQueue {
     return this.#outage === null;
   }
 
-  /** Whether other files have replaced the folder's, which makes reads invalid too. */
+  /** Whether the folder's files have been replaced by others, which makes reads invalid too. */
   get hasMoved(): boolean {
     return this.#hasMoved;
   }
 
   /**
-   * Rejects with the reason if decisions cannot be committed. Writes only after a failure or in doubt, so it may be
-   * called every second.
+   * Rejects with the reason if decisions cannot be committed. Makes a test commit only after a failure or if
+   * `isDoubted`, so it may be called every second.
    */
   async assertCommits(isDoubted: boolean): Promise<void> {
     // Only a restart helps.
@@ -217,7 +217,7 @@ export class CommitQueue implements DecisionQueue {
 
   #failBatch(error: unknown, waiting: readonly Waiting[]): void {
     this.#committing = null;
-    // If another process held the lock for too long, nothing is wrong.
+    // It is no fault if another process held the lock for too long.
     const isBroken = !isBusy(error);
     this.#hasMoved = error instanceof FilesMoved;
     if (this.#failure?.code !== threadEnded)

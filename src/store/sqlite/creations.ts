@@ -1,9 +1,9 @@
 /**
  * Creations that may be repeated. The form of the statements is what makes them safe. A reservation is one INSERT that
  * yields to a live row, so only one of two concurrent ones succeeds. A take-over is one UPDATE that names the seed it
- * replaces and its time. A record is stored in the transaction that finds its reservation unfinished, under the seed of
- * its keys, and marks it done. So each seed has at most one record, as does each `secret_id` and `receipt_id`. No
- * unique index could ensure that: the ids are in deferred indexes (docs/decisions/006-deferred-index.md).
+ * replaces and its time. The transaction that stores a record also checks that its reservation is unfinished and holds
+ * the seed of its keys, and marks it done. So each seed has at most one record, as does each `secret_id` and
+ * `receipt_id`. No unique index could ensure that: the ids are in deferred indexes (docs/decisions/006-deferred-index.md).
  */
 import type { Database } from 'bun:sqlite';
 import {

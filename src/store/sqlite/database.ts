@@ -40,7 +40,7 @@ export const writerSettings: ConnectionSettings = {
 
 /**
  * On Linux, a thread syncs the log before any result is released. On other systems only SQLite's own sync reaches the
- * disk, so there SQLite syncs as well.
+ * disk, so SQLite syncs there as well.
  */
 export const loopSettings: ConnectionSettings = {
   synchronous: process.platform === 'linux' ? 'NORMAL' : 'FULL',
@@ -57,7 +57,7 @@ function pragmasOf(settings: ConnectionSettings): readonly Pragma[] {
     ['journal_mode', 'WAL', 'wal'],
     // A secret may be released only after the log is synced (P2).
     synchronous,
-    // Where the system's fsync does not reach the disk (macOS), this does.
+    // Reaches the disk where the system's fsync does not (macOS).
     ['fullfsync', 'ON', 1],
     ['checkpoint_fullfsync', 'ON', 1],
     // Overwrites deleted bytes with zeros (P10).
@@ -74,14 +74,14 @@ function pragmasOf(settings: ConnectionSettings): readonly Pragma[] {
 }
 
 /**
- * More than the number of statements: closing a connection ends only cached ones, and any other would keep the file
- * open.
+ * More than the number of statements: closing a connection finalizes only cached ones, and an uncached one would keep
+ * the file open.
  */
 Database.MAX_QUERY_CACHE_SIZE = 400;
 
 /**
  * Opens a connection. Get its statements from `query`, never from `prepare`.
- * @param kind if the file is of another kind, throws `StoreRefusal` before a byte changes
+ * @param kind the kind that the file must have: otherwise throws `StoreRefusal` before changing a byte
  */
 export function openConnection(
   path: string,
@@ -149,7 +149,7 @@ function numberOf(db: Database, pragma: 'user_version' | 'application_id'): numb
   return Number(Object.values(db.query<object, []>(`PRAGMA ${pragma}`).get() ?? {})[0] ?? 0);
 }
 
-/** Within a transaction, the kind takes effect together with the rest. */
+/** Within a transaction, the kind takes effect together with the other changes. */
 export function setFileKind(db: Database, kind: FileKind): void {
   db.run(`PRAGMA application_id = ${fileKinds[kind]}`);
 }

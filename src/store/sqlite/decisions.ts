@@ -12,7 +12,7 @@ import type { NewRecord } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { TimeAnchor } from '../store-time.ts';
 
-/** The decision checks the id again. */
+/** Where a row with this id was found; the decision checks the id again. */
 export interface Located<Id> {
   readonly id: Id;
   readonly position: number;
@@ -27,7 +27,7 @@ export interface LocatedClaim {
 
 type StorePorts = AccountStore & DomainStore & RootStore & RotationStore & RoomStore & CreationStore;
 
-/** Writes of the ports that are decided as called, with the same name, arguments and answer. */
+/** Port writes that become decisions with the same name, arguments and answer. */
 export const forwarded = [
   'createAccount',
   'inviteAccount',
@@ -69,7 +69,7 @@ export const forwarded = [
 
 export type Forwarded = Pick<StorePorts, (typeof forwarded)[number]>;
 
-/** Writes of the ports that are decided at the receipt's row. */
+/** Port writes that are decided at the receipt's row. */
 type AtReceipt = Pick<SecretStore, 'markViewed' | 'setExpiry' | 'setMemo' | 'queueDelivery' | 'setDelivery'>;
 export type WritesAtReceipt = {
   [N in keyof AtReceipt]: AtReceipt[N] extends (id: ReceiptId, ...given: infer Given) => infer Answer
@@ -110,7 +110,7 @@ export interface Decisions extends Taken<Forwarded>, Taken<WritesAtReceipt> {
   setTime(anchor: TimeAnchor): void;
 }
 
-/** Some of the decisions, as a batch runs them: at store time. */
+/** Some of the decisions, as a batch calls them: with the store time first. */
 export type Deciding<Names extends keyof Decisions> = {
   [N in Names]: (now: UnixSeconds, ...args: Parameters<Decisions[N]>) => ReturnType<Decisions[N]>;
 };
@@ -138,7 +138,7 @@ export interface Batch {
 /** `refused`: this decision alone failed and changed nothing. `full`: there is no room for what it adds. */
 export type Answer = { readonly answer: unknown } | { readonly refused: string } | { readonly full: true };
 
-/** Returns whether a full store refuses the decision, like a put. Reads and burns do not depend on it. */
+/** Returns whether a full store refuses the decision, as it does a put. Reads and burns need no room. */
 export function wantsRoom({ name, args }: Ask): boolean {
   return (
     name === 'put' ||

@@ -1,7 +1,7 @@
 /**
  * Deletes the account first, in one transaction, then its records by position, a batch per transaction. After the first
- * step nothing can be stored for it, so no record appears at a position already passed. Waiting secrets end with the
- * statement that burns one, so a claim and the deletion exclude each other (P7); records keep their size (P10, see
+ * step nothing can be stored for it, so no record appears at a position already passed. Waiting secrets are ended by
+ * the statement that burns one, so a claim and the deletion exclude each other (P7); records keep their size (P10, see
  * 001-records.sql).
  */
 import type { Database } from 'bun:sqlite';
@@ -14,10 +14,10 @@ import { eraseLook, holdsLook } from './looks.ts';
 import { type Parts, type Read, readBy } from './parts.ts';
 import { eraseMemoAt } from './receipts.ts';
 
-/** A domain's logo is deleted with its row. */
+/** A domain's logo is deleted with the domain's row. */
 const ownTables = ['passwords', 'tokens', 'sessions', 'domains'] as const;
 
-/** Finds rows as far as the index is complete. */
+/** Finds the account's rows up to where the index is complete. */
 const selectIndexed = `
   SELECT position FROM owner_index
   WHERE owner = ?1 AND position > ?2 AND position <= (SELECT upto FROM merge_progress) ORDER BY position LIMIT ?3`;
@@ -25,7 +25,7 @@ const selectIndexed = `
 const selectNotIndexed = `
   SELECT position FROM records WHERE owner = ?1 AND position > ?2 AND position <= ?3 ORDER BY position LIMIT ?4`;
 
-/** One step examines this many rows outside the index, of all accounts: a few milliseconds. */
+/** How many rows outside the index, of all accounts, one step examines, which takes a few milliseconds. */
 const rowsAStep = 8_192;
 
 const burnOwned = `${endRecord('b')}
@@ -33,7 +33,7 @@ const burnOwned = `${endRecord('b')}
 
 const endLookOwned = `${eraseLook} WHERE position = ?1 AND owner = ?2 AND ${holdsLook}`;
 
-/** Includes expired and ended records: their receipts would be listed as well. */
+/** Includes expired and ended records, whose receipts would otherwise still be listed. */
 const eraseRecent = `
   UPDATE records SET recent_box = zeroblob(length(recent_box))
   WHERE position = ?1 AND owner = ?2 AND recent_box IS NOT NULL`;

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 
 export interface DiskTasks {
-  /** Checkpoints the log and begins the next one. Returns whether all of it was moved. `TRUNCATE` also empties it. */
+  /** Checkpoints the log and begins the next one. Returns whether the whole log was moved. `TRUNCATE` also empties the file. */
   writeOut(database: string, mode: 'PASSIVE' | 'TRUNCATE'): boolean;
   /**
    * Returns whether the store may be trusted again after a failure. Rewrites and checkpoints the log, so that nothing
@@ -13,7 +13,7 @@ export interface DiskTasks {
   close(): void;
 }
 
-/** A number is the descriptor of a file to sync, the cheapest message to send. */
+/** A number, which is the cheapest message to send, is the descriptor of a file to sync. */
 export type DiskAsk = number | { readonly name: keyof DiskTasks; readonly args: readonly unknown[] };
 export type DiskAnswer =
   | null
@@ -30,7 +30,7 @@ export class Disk {
 
   /**
    * @param log the path of an existing log
-   * @param onEnd called if the thread has ended by itself
+   * @param onEnd called if the thread ends on its own
    */
   constructor(log: string, onEnd: (message: string) => void) {
     this.#log = openSync(log, 'r+');
@@ -47,7 +47,7 @@ export class Disk {
     };
   }
 
-  /** Covers everything written to the log before the call. */
+  /** Syncs everything written to the log before the call. */
   async sync(): Promise<void> {
     await this.#send(this.#log);
   }

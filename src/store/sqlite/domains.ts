@@ -49,7 +49,7 @@ const noteCheckSql = `
 
 /**
  * Domains never checked (`NULL`) come first. A lease that would outlast a new one dates from before the time was set
- * back.
+ * back, and is ignored.
  */
 const toCheck = `${selectDomains}
   WHERE d.challenge IS NOT NULL AND d.state IN ('verified', 'lost') AND ifnull(d.checked_at < ?1, 1)

@@ -1,8 +1,8 @@
 /**
  * The only place that commits decisions.
  *
- * Every decision is judged at the later of the caller's time and the saved one (P8). A decision that fails alone is
- * undone alone. A full disk, or a store at its limit, refuses only new secrets and memos (P23, P21). When other files
+ * Every decision is judged at the later of the caller's time and the saved one (P8). If a single decision fails, only
+ * that one is undone. A full disk, or a store at its limit, refuses only new secrets and memos (P23, P21). When other files
  * replace the folder's, decisions on the old ones stop within a second (P5). A committed batch is not on disk yet: see
  * commit-queue.ts.
  */
@@ -60,10 +60,10 @@ export interface Writes {
   readonly merge: IndexMerge;
   readonly begin: () => void;
   readonly commit: () => void;
-  /** Saves the batch's time if it is later; returns the time to judge the batch by. */
+  /** Saves the batch's time if it is later than the saved one; returns the time to judge the batch by. */
   readonly keepTime: (time: BatchTime) => UnixSeconds;
   readonly decide: (now: UnixSeconds, ask: Ask) => unknown;
-  /** Forgets what is in memory of a transaction that was rolled back. */
+  /** Discards everything that a rolled-back transaction left in memory. */
   readonly forget: () => void;
 }
 
@@ -156,7 +156,7 @@ function rollBack({ db, merge, forget }: Writes): void {
 const storedAt = ({ name }: Ask, answer: Answer): number | null =>
   name === 'put' && 'answer' in answer ? (answer.answer as number | null) : null;
 
-/** A decision that is a single statement undoes only itself if it fails. */
+/** Returns whether the decision is a single statement, which SQLite undoes by itself if it fails. */
 function isOneStatement({ name, args: [first] }: Ask): boolean {
   if (name === 'claim') return (first as LocatedClaim).look === undefined;
   if (name !== 'put') return false;
@@ -194,9 +194,9 @@ export interface EngineParts {
   readonly keeper: LogKeeper;
   readonly disk: Pick<Disk, 'ask'>;
   readonly changed: () => void;
-  /** Twice the length at which the log is checkpointed, so that its space always suffices for a checkpoint. */
+  /** Twice the length at which the log is checkpointed, so that the ballast always makes enough room for a checkpoint. */
   readonly ballastBytes: number;
-  /** New secrets are refused at this size; `null`: only the disk limits it. */
+  /** New secrets are refused once the store has this size; `null`: only the disk sets a limit. */
   readonly maxStorageBytes: number | null;
 }
 
@@ -223,8 +223,8 @@ export class Engine {
   }
 
   /**
-   * If it rejects, nothing of the batch is visible. With an `isBusy` error, another process held the lock for too long,
-   * and nothing is wrong.
+   * If it rejects, nothing of the batch is visible. An `isBusy` error means only that another process held the lock for
+   * too long.
    */
   async run(batch: Batch): Promise<BatchAnswers> {
     this.#files.assertInPlace(batch.asks.some(({ name }) => name === 'sweep' || name === 'scrub'));
@@ -286,8 +286,8 @@ export class Engine {
 
   /**
    * On a full disk, the commit fails before its last frame is written, and the rollback removes the rest from the log,
-   * so the batch may run again: first in the space that the log gives back, then in the ballast's, without decisions
-   * that only add data.
+   * so the batch may run again: first in the space that the log gives back, then in the ballast's space, leaving
+   * out decisions that only add data.
    */
   async #transactOnFullDisk(batch: Batch): Promise<BatchAnswers> {
     const { disk, folder, keeper } = this.#parts;

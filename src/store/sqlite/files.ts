@@ -99,7 +99,7 @@ export function prepareFolder(path: string, typeOf: FileSystemTypeOf = systemTyp
 }
 
 /**
- * Next to an empty database, SQLite deletes the log, and with it the latest changes to a database that may be put back.
+ * Next to an empty database, SQLite would delete the log, and with it the latest changes to the missing one, which may be put back.
  */
 function databaseGone({ directory, wal }: StoreFolder): StoreRefusal {
   return new StoreRefusal(
@@ -109,7 +109,7 @@ function databaseGone({ directory, wal }: StoreFolder): StoreRefusal {
   );
 }
 
-/** An empty file is an empty database. Syncs the directories too: otherwise a power loss could take the file's name. */
+/** An empty file is an empty database. Also syncs the directories: otherwise a power loss could lose the file's name. */
 function createDatabaseFile(folder: StoreFolder): void {
   closeSync(openSync(folder.database, 'a', 0o600));
   for (const directory of [folder.directory, dirname(folder.directory)]) syncPath(directory);
@@ -125,7 +125,7 @@ export function syncPath(path: string): void {
 }
 
 function assertLocal(directory: string, typeOf: FileSystemTypeOf): void {
-  // The numbers are Linux's; elsewhere, statfs returns others.
+  // The numbers are Linux's; on other systems, statfs returns different ones.
   if (process.platform !== 'linux') return;
   // The kernel's field is signed on some machines.
   const name = networkFileSystems[typeOf(directory) >>> 0];
@@ -145,7 +145,7 @@ export class FilesMoved extends Error {
 export interface OpenFiles {
   areInPlace(): boolean;
   /**
-   * Checks if it must, otherwise only every `checkEveryMs`, because a check costs more than a small decision.
+   * Always checks if `mustCheck`, otherwise only every `checkEveryMs`: a check costs more than a small decision.
    * @throws FilesMoved
    */
   assertInPlace(mustCheck: boolean): void;
@@ -213,7 +213,7 @@ export function registerServing(directory: string): Serving {
     db.query('PRAGMA user_version').get();
     return { hasOthers, leave: () => db.close() };
   } catch {
-    // On a full or read-only disk this is unknown, and nothing else depends on it.
+    // On a full or read-only disk we cannot know, and nothing else depends on the answer.
     return { hasOthers: false, leave: () => {} };
   }
 }

@@ -9,7 +9,7 @@
 import type { Database } from 'bun:sqlite';
 
 export interface MergePace {
-  /** More rows share more pages, but take longer to read at startup. */
+  /** Rows per merge: more of them share more pages, but take longer to read at startup. */
   readonly mergeRows: number;
   /** How many rows are read, then entries added, per put: enough to end a merge well before the next is due. */
   readonly perPut: number;
@@ -111,12 +111,12 @@ export class IndexMerge {
     this.#upto = this.#persistedUpto();
   }
 
-  /** All rows up to this position are in the indexes, as committed. */
+  /** Returns the position up to which all rows are in the committed indexes. */
   upto(): number {
     return this.#upto;
   }
 
-  /** @param lastPosition the last of the `puts` rows that this transaction stored */
+  /** @param lastPosition the position of the last of the `puts` rows that this transaction stored */
   step(puts: number, lastPosition: number): void {
     this.#merge ??= this.#begin(lastPosition);
     if (this.#merge === null) return;

@@ -22,7 +22,7 @@ export function hintOf(id: Uint8Array, offset = 0): number {
   return high * 0x1_0000_0000 + low;
 }
 
-/** Never empty: for a missing row, it contains another row's position, so that as much is read (P17). */
+/** Never empty: for a missing row, it contains another row's position, so that the same amount is read (P17). */
 export type Positions = readonly number[];
 
 export interface Locator {
@@ -155,7 +155,7 @@ interface Generation {
 }
 
 /**
- * Rows that may not be in the index yet: generations of maps, from hints and owners to positions. A generation is
+ * Rows that may not be in the index yet, in generations: maps from hints and owners to positions. A generation is
  * dropped as a whole once all of its rows are in the index, at no cost per entry.
  */
 export interface RecentRows {

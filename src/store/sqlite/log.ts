@@ -1,6 +1,6 @@
 /**
  * The write-ahead log. The event loop commits without a sync, so what its connection shows might not survive a power
- * loss: no result is released before a sync that began later has ended (P2). Source: https://www.sqlite.org/wal.html
+ * loss. No result is released before the end of a sync that began later (P2). Source: https://www.sqlite.org/wal.html
  */
 import type { Database } from 'bun:sqlite';
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
@@ -10,7 +10,7 @@ import type { Disk } from './disk.ts';
 /** How long a reader may delay a checkpoint, and commits with it. */
 const readerWaitMilliseconds = 50;
 
-/** Returns whether all of the log was moved. Source: https://www.sqlite.org/wal.html */
+/** Returns whether the whole log was moved into the database. Source: https://www.sqlite.org/wal.html */
 export function writeOut(db: Database, mode: 'PASSIVE' | 'TRUNCATE'): boolean {
   try {
     db.run(`PRAGMA busy_timeout = ${readerWaitMilliseconds}`);
@@ -43,7 +43,7 @@ export function writeAnew(db: Database, log: string): void {
   });
 }
 
-/** Makes the log's first commit here: it syncs the log's header, which would block the event loop. */
+/** Makes the log's first commit ahead of time: it syncs the log's header, which would later block the event loop. */
 export function beginLog(db: Database): void {
   try {
     // SQLite does not commit a transaction that changes nothing, but it commits this one, even if the number is the same.
@@ -52,7 +52,7 @@ export function beginLog(db: Database): void {
       db.run(`PRAGMA user_version = ${version}`);
     });
   } catch {
-    // Another process is doing it, or the disk is full: a commit on the event loop will begin the log.
+    // Another process is writing, or the disk is full: a commit on the event loop will begin the log.
   }
 }
 
@@ -128,7 +128,7 @@ export class LogSync {
  */
 export type IsStore = () => boolean;
 
-/** Watches for commits of other connections: only our own sync proves that they are on disk. */
+/** Watches for commits by other connections: only our own sync proves that these are on disk. */
 export function watchOthers(db: Database, onChange: () => void): IsStore {
   const version = db.query('PRAGMA data_version');
   let seen: unknown = null;
@@ -149,7 +149,7 @@ const logFrameBytes = 4_096 + 24;
 /**
  * Checkpoints the log before it outgrows the ballast, never in the middle of a commit (P10). No commit happens during a
  * checkpoint: SQLite counts checkpointed pages as moved even if more commits make it sync the database only at a later
- * checkpoint, and it would not rewrite what a failed sync then drops.
+ * checkpoint, and it would not rewrite pages that a failed sync then drops.
  */
 export function createLogKeeper(db: Database, disk: Pick<Disk, 'ask'>, database: string, limitBytes: number) {
   const length = db.query<{ log: number; checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)');

@@ -1,7 +1,7 @@
 /**
  * The second look, in the record's own row. It replaces the sealed secret, has the same length, and contains its tag
- * and remaining answers in the clear. `sweep_at` is its end, so the sweep erases it; no column is added, and the row
- * keeps its size (see 001-records.sql). Each decision is one UPDATE that contains the whole condition, as in claims.ts.
+ * and the number of remaining answers in the clear. It ends at `sweep_at`, so the sweep erases it. No column is added,
+ * and the row keeps its size (see 001-records.sql). Each decision is one UPDATE that contains the whole condition, as in claims.ts.
  * An ended look is all zeros (P10).
  *
  * SQLite reads all of a value to get a part of it, which is slow for a megabyte. So that a different nonce is refused

@@ -46,7 +46,7 @@ export function deliveryOf(row: DeliveryColumns): StoredDelivery | null {
   const state = states.get(row.noted_state ?? row.delivery);
   if (state === undefined) return null;
   const { stale_at: staleAt, note_box: noteBox, address_box: addressBox } = row;
-  // The fallback is only for records of the first versions; ending a record may have put a later time there (see claims.ts).
+  // The fallback is only for records of the first versions; ending one may have put a later time in `delivery_at` (see claims.ts).
   return { state, at: row.noted_at ?? Math.min(row.delivery_at, row.ended_at), staleAt, noteBox, addressBox };
 }
 

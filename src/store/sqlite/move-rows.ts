@@ -230,7 +230,7 @@ function insert(db: Database, into: string, row: Named, table: MovedTable | null
 const numberIn = (row: Named, name: string): number => Number(row[name]);
 const bytesIn = (row: Named, name: string): Uint8Array | null => (row[name] as Uint8Array | null) ?? null;
 
-/** Returns what the row stores in place of times that have not come, or in a time's column (see claims.ts and looks.ts). */
+/** Returns the columns that store a later time until their own has come, or another fact as a time (see claims.ts and looks.ts). */
 function ownTimesOf(row: Named): Named {
   const [expiresAt, receiptExpiresAt] = [numberIn(row, 'expires_at'), numberIn(row, 'receipt_expires_at')];
   const sealed = bytesIn(row, 'sealed_secret');
@@ -247,7 +247,7 @@ function ownTimesOf(row: Named): Named {
   };
 }
 
-/** Columns stored in another form, or in another table. */
+/** Columns that are stored in a different form or table. */
 const changedColumns = [
   ...[
     'ended_at',

@@ -1,8 +1,8 @@
 /**
  * This store as the source or target of a move. Triggers record the key of each row that changes, in the same
  * transaction. Closing changes the file's kind in a transaction: every process checks the kind in the transaction of
- * each batch and in the snapshot of its reads, so from then on none reads or decides here. A target has a different
- * kind until it is opened.
+ * each batch and in the snapshot of its reads, so from then on no process reads or decides here. A target has its
+ * own kind until it is opened.
  */
 import type { Database } from 'bun:sqlite';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ const moveOf = (db: Database): MoveRow | null =>
 
 const bytesEqual = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 
-/** One run of the command. It may change something only until another run begins. */
+/** One run of the command. It may make changes only until another run begins. */
 function createRun(db: Database) {
   let run = 0;
   return {

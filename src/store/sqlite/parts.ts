@@ -52,7 +52,7 @@ export const locateSecret = ({ reader, locator }: Parts) => locating<SecretId>(r
 type Given<N extends keyof WritesAtReceipt> =
   Parameters<WritesAtReceipt[N]> extends [unknown, ...infer Rest] ? Rest : never;
 
-/** Creates writes decided at the receipt's row; without a row they return `missing`. Copies arguments: the caller may wipe them. */
+/** Creates writes decided at a receipt's row, which return `missing` if there is none. Copies arguments: the caller may wipe them. */
 export function decideAtReceipt(parts: Parts) {
   const locate = locateReceipt(parts);
   return <N extends keyof WritesAtReceipt>(name: N, missing: DecisionAnswer<N>) =>

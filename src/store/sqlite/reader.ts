@@ -1,7 +1,7 @@
 /**
- * All reads of one turn of the event loop share one snapshot, which takes and releases a lock. It ends with them, so
- * that a scrub never waits for it. It may show what a power loss would undo, so results are released only once all of
- * that is on disk (P2).
+ * All reads of one turn of the event loop share one snapshot, because each snapshot takes and releases a lock. It ends
+ * with those reads, so that a scrub never waits for it. It may show changes that a power loss would undo, so results are
+ * released only once all of these are on disk (P2).
  */
 import type { Database } from 'bun:sqlite';
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';

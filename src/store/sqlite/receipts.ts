@@ -51,7 +51,7 @@ const selectIndexed = `
   ${joinDeliveries} ${joinMemos}
   WHERE o.owner = ?1 AND o.position < ?2 AND r.receipt_expires_at > ?3 ORDER BY o.position DESC LIMIT ?4`;
 
-/** A cursor is its receipt's position. */
+/** A receipt's cursor is its position. */
 const cursorForm = /^[1-9][0-9]{0,15}$/;
 
 export function createReceiptReads(db: Database, locator: Locator) {
@@ -88,7 +88,7 @@ export function createReceiptReads(db: Database, locator: Locator) {
   };
 }
 
-/** Erased bytes are zeros, and bytes about to be erased are not returned. */
+/** Returns neither erased bytes, which are zeros, nor bytes that are due to be erased. */
 function sealedPartsOf(
   row: SealedReceiptRow,
   now: UnixSeconds,
@@ -142,7 +142,7 @@ const selectLive =
   'SELECT 1 FROM records WHERE position = ?2 AND receipt_id = ?3 AND receipt_expires_at > ?1';
 
 export interface ReceiptWrites extends Deciding<'markViewed' | 'setMemo'> {
-  /** For a new record. */
+  /** Stores the memo of a new record. */
   keepMemo(position: number, memoBox: Uint8Array): void;
 }
 

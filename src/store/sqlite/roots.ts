@@ -1,8 +1,8 @@
 /**
- * The wrapping roots. For each root we store until when it may wrap live records, in whole days, so that most puts need
- * not write it. The exact answer then examines only the few roots within their bound. Sealed bytes name their own root:
- * updating the column `root_kid` would change the row's size (see 001-records.sql), so it keeps its value from the
- * creation.
+ * The wrapping roots. For each root we store until when it may wrap live records, rounded up to whole days so that most
+ * puts need not update it. An exact answer then requires examining only the few roots whose time has not passed. Sealed
+ * bytes name their own root: updating the column `root_kid` would change the row's size (see 001-records.sql), so the
+ * column keeps its value from the creation.
  */
 import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../core/errors.ts';
@@ -41,7 +41,7 @@ export function createRootUses(db: Database): RootUses {
   };
 }
 
-/** Searches for the newest root from the newest record, and for the others from the oldest. */
+/** Looks for the newest root starting at the newest record, and for the others starting at the oldest. */
 function readRootKidsInUse(db: Database, now: UnixSeconds): number[] {
   const kids = db
     .query<{ kid: number }, [number]>('SELECT kid FROM root_uses WHERE until > ?1 AND kid > 0 ORDER BY kid')
@@ -122,7 +122,7 @@ export function createRootWrites(
   const forget = db.query('DELETE FROM root_uses WHERE kid = ?1 AND kid < (SELECT kid FROM root_floor)');
   return {
     addRootCheck(_now, kid, check) {
-      // The first value is kept: a root that does not match it must be noticed, not overwrite it (P12).
+      // The first value is kept, so that a root that does not match is noticed instead of overwriting it (P12).
       insertCheck.run(kid, check);
       return kept.get(kid)?.check_value ?? check;
     },

@@ -51,7 +51,7 @@ export interface SqliteStoreOptions {
   readonly isBesideServers?: boolean;
 }
 
-/** Disposing of it commits everything still waiting. */
+/** Disposing of the store commits everything still waiting. */
 export interface SqliteStore extends Store, AsyncDisposable {
   assertCommits: CommitQueue['assertCommits'];
 }
@@ -63,7 +63,7 @@ export function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStor
   return openWith(options, { settings: loopSettings, isSynced: true });
 }
 
-/** Changed only by tests, to show why it must not change. */
+/** Only tests change this, to show why nothing else may. */
 export interface Durability {
   readonly settings: ConnectionSettings;
   readonly isSynced: boolean;
@@ -81,7 +81,7 @@ export async function openWith(options: SqliteStoreOptions, durability: Durabili
   let queue: CommitQueue | null = null;
   const disk = new Disk(folder.wal, (message) => queue?.lose(message));
   try {
-    // Done early: later, name look-ups and hashes may fill the runtime's thread pool.
+    // The first sync is made early: later, name look-ups and hashes may fill the runtime's thread pool.
     await disk.sync().catch((cause) => {
       throw logNotSynced(directory, cause);
     });
@@ -125,7 +125,7 @@ export async function openWith(options: SqliteStoreOptions, durability: Durabili
   }
 }
 
-/** Never opens another file in the database's place. */
+/** Never opens a different file in place of the database. */
 async function recover(engine: Engine, log: LogSync, disk: Disk, database: string): Promise<boolean> {
   if (!engine.areFilesInPlace()) return false;
   const { seen } = log;

@@ -4,8 +4,8 @@
  * At a secret's expiry, or the end of its look, its bytes are overwritten in place. At its receipt's expiry, its
  * delivery, notice and memo are deleted, and the row too, once no row near it contains sealed bytes. Deleting lets
  * SQLite merge the leaf page with its siblings, and the unused part of a rebuilt page keeps copies of rows that moved,
- * which `secure_delete` misses (seen: 111 remnants of 3,000 secrets). Until then, the row is overwritten in place
- * (P10).
+ * which `secure_delete` misses (seen: 111 remnants of 3,000 secrets). Until it can be deleted, the row is
+ * overwritten in place (P10).
  */
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
@@ -18,9 +18,9 @@ import { mayHoldLook } from './looks.ts';
  * move are among this many on either side.
  */
 const neighbourRows = 128;
-/** The newest row may be deleted only once there is a newer one. */
+/** How soon to try the newest row again: it may be deleted only once there is a newer one. */
 const retrySeconds = 21_600;
-/** Leaves time for the neighbour to be swept. */
+/** Leaves time for the neighbouring row to be swept. */
 const settleSeconds = 60;
 
 export type Sweep = (now: UnixSeconds, limit: number) => number;
@@ -50,8 +50,8 @@ interface NearbyRow {
 }
 
 /**
- * Rows from `?1` to `?2`, and `?3` more on either side. While its secret is waiting or has a look, a row contains
- * sealed bytes until a sweep; its `sweep_at` is then its expiry, or the look's end.
+ * Rows from `?1` to `?2`, and `?3` more on either side. A row whose secret is waiting or has a look contains sealed bytes
+ * until it is swept; its `sweep_at` is the expiry, or the look's end.
  */
 const nearbyRows = `
   WITH near AS (
@@ -75,7 +75,7 @@ interface RemovedRow {
   owner: number | null;
 }
 
-/** Other tables whose rows expire, with key and condition. */
+/** Other tables whose rows expire, with their keys and conditions. */
 const staleRows = [
   ['attempts', 'attempt', 'stale_at <= ?1'],
   ['attempt_lives', 'secret_id', 'ends_at <= ?1'],
@@ -92,7 +92,7 @@ function sealedNear(rows: readonly NearbyRow[], at: number, neighbours: number):
   return until;
 }
 
-/** @param neighbours changed only by its test */
+/** @param neighbours changed only by tests */
 export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   const due = db.query<DueRow, [number, number]>(dueRows);
   const forgetAddress = db.query(eraseAddress);
@@ -122,7 +122,7 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   }
 
   function removeDead(now: UnixSeconds, positions: number[]): void {
-    // The newest row is kept: otherwise another record would get its position.
+    // The newest row is kept: otherwise the next record would get its position.
     const keep = newest.get()?.position ?? null;
     positions.sort((a, b) => a - b);
     let [rows, at, end]: [NearbyRow[], number, number] = [[], 0, 0];
@@ -168,14 +168,14 @@ const usedBytesQuery = `
 
 /** A row and its index entries may each take a new page. */
 const bytesPerDecision = 8 * 4_096;
-/** Measures at least this often while the limit fills: another process may have written as well. */
+/** How many times, at least, we measure the store while it fills: another process may be writing to it as well. */
 const measuresPerLimit = 16;
 
 export function usedBytes(db: Database): number {
   return db.query<{ bytes: number }, []>(usedBytesQuery).get()?.bytes ?? 0;
 }
 
-/** Counts what a batch may take, so that most batches need no measurement, which costs microseconds. */
+/** Adds up the bytes that batches may take, so that most of them need no measurement, which costs microseconds. */
 export type HasRoom = (db: Database, batch: Pick<Batch, 'bytes' | 'asks'>) => boolean;
 
 /** @param limitBytes `null`: only the disk sets a limit */

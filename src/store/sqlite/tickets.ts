@@ -1,7 +1,7 @@
 /**
  * Tickets are found through the index on their hash, in one query whether or not they exist (P17), and only while they are live by store
- * time. The UPDATE that finds a live ticket also uses it up, so it works once. Tickets are counted and stored in one transaction, so if two
- * concurrent ones reach a limit, only one is stored.
+ * time. The UPDATE that finds a live ticket also uses it up, so it works once. Tickets are counted and stored in one transaction, so two
+ * concurrent ones cannot both take the last place within a limit.
  */
 import type { Database } from 'bun:sqlite';
 import type {
@@ -67,7 +67,7 @@ export function createTicketWrites(db: Database): TicketWrites {
     'SELECT username FROM accounts WHERE id = ?1 AND locked_at IS NULL',
   );
 
-  /** Uses up the ticket, as only one call can, and returns its username. */
+  /** Uses up the ticket, which only one call can do, and returns its username. */
   function useTicket(kind: TicketKind, ticketHash: Uint8Array, now: UnixSeconds): string | null {
     const ticket = takeTicket.get(ticketHash, kind, now);
     if (ticket === null) return null;
@@ -75,7 +75,7 @@ export function createTicketWrites(db: Database): TicketWrites {
     return ticket.username;
   }
 
-  /** Voids all other reset tickets. The new one counts against mailed ones until it expires. */
+  /** Voids the username's other reset tickets. The new one counts against mailed ones until it expires. */
   function putLinkTicket(username: string, { ticketHash, createdAt, expiresAt }: AccountLinkTicket): void {
     voidTickets.run('reset', username);
     keepTicket.run('reset', username, ticketHash, createdAt, expiresAt, expiresAt);

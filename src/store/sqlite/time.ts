@@ -1,6 +1,6 @@
 /**
  * Store time as saved in the database, for every process on the folder (P8). It only moves forward, except for an
- * operator's `setTime`, which increments `times_set`: a batch from a process that has not seen that yet is judged by
+ * operator's `setTime`, which increments `times_set`: a batch from a process that has not seen the new count yet is judged by
  * the time that was set, and saves no time.
  */
 

@@ -35,7 +35,7 @@ const insertTokenSql = `
   INSERT INTO tokens (account_id, token_hash, name, wrapped_data_key, scopes, created_at, expires_at)
   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`;
 
-/** Requires the password used for the request, so a request overtaken by a password change adds nothing. */
+/** Requires that the request's password is still current, so a request overtaken by a password change adds nothing. */
 const insertOwnTokenSql = `
   INSERT INTO tokens (account_id, token_hash, name, wrapped_data_key, scopes, created_at, expires_at)
   SELECT account_id, ?2, ?3, ?4, ?5, ?6, ?7 FROM passwords
