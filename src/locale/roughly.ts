@@ -7,16 +7,16 @@ export type Unit = keyof typeof unitSeconds;
 export interface Rough {
   readonly count: number;
   readonly unit: Unit;
-  /** Whether the time is slightly less than `count` units; otherwise it is at least that. */
+  /** Whether the time is slightly less than `count` units; otherwise it is at least `count` units. */
   readonly isAbout: boolean;
 }
 
 const units = Object.keys(unitSeconds) as Unit[];
 
-/** The fraction of the time that may be missing, up to a quarter of a unit: 59 minutes and 50 seconds are about an hour. */
+/** A time may be this fraction short of a whole unit, up to a quarter of the unit: 59 minutes and 50 seconds are about an hour. */
 const slack = 0.02;
 
-/** Rounds down unless the next whole number is within `slack`. Below two of a unit, uses the next smaller one: `44 hours`. */
+/** Rounds down unless the next whole number is within `slack`. Uses a smaller unit for times below two units: `44 hours`. */
 export function roughly(seconds: number): Rough {
   const left = Math.max(0, Math.floor(seconds));
   for (const unit of units) {
@@ -31,7 +31,7 @@ export function roughly(seconds: number): Rough {
   return { count: left, unit: 'second', isAbout: false };
 }
 
-/** Puts "about" around a time: the first part before the number, the rest at the end. @param about such as `about {time}` */
+/** Puts "about" around a time: the text before `{time}` goes before the number, the rest at the end. @param about such as `about {time}` */
 export function approximate(about: string, parts: readonly Intl.RelativeTimeFormatPart[]): string {
   const [before = '', after = ''] = about.split('{time}');
   const at = Math.max(

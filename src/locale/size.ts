@@ -1,7 +1,7 @@
-/** Shared by the pages and their scripts. Creating a format costs more than using it. */
+/** Shared by the pages and their scripts. Cached, because creating a format costs more than using it. */
 const formats = new Map<string, Intl.NumberFormat>();
 
-/** Formats bytes as `54.3 kB`, in the language's form and without a line break. Rounds down, so that no limit promises too much. */
+/** Formats bytes as `54.3 kB`, in the locale's format without a possible line break. Rounds down, so that no limit is overstated. */
 export function sizeText(locale: string, bytes: number): string {
   const [unit, size] =
     bytes < 1_000

@@ -1,9 +1,9 @@
 /**
  * Builds a sentence from a key: fills placeholders, chooses plurals (CLDR rules via `Intl.PluralRules`), and formats values in the
- * language's form (`Intl`, CLDR) and default digits. Times are in UTC and say so: only `web/client/time.ts` knows the reader's time zone.
- * Durations round down, so that they never promise too much.
+ * language's form (`Intl`, CLDR) and default digits. Times are in UTC and say so, because only `web/client/time.ts` knows the reader's time
+ * zone. Durations are rounded down, so that they never promise too much.
  *
- * The result is plain text, to be escaped in HTML. Parameters are never searched for placeholders.
+ * The result is plain text and must be escaped in HTML. Parameters are never searched for placeholders.
  */
 import { type Catalogue, catalogueOf, type Locale, type MessageKey } from './catalogues.ts';
 import { roughly, type Unit, unitSeconds } from './roughly.ts';
@@ -38,8 +38,8 @@ function pluralOf(forms: Readonly<Record<string, string>>, locale: string, count
 }
 
 /**
- * Calls `create` once per locale. Creating an `Intl` object takes up to 50 µs (0.4 ms the first time in a language), using one 1 to 4 µs,
- * and a page formats dozens of values in less than a millisecond.
+ * Calls `create` once per locale. Creating an `Intl` object takes up to 50 µs (0.4 ms the first time in a language); using one takes 1 to
+ * 4 µs. A page formats dozens of values in less than a millisecond.
  */
 function oncePerLocale<T>(create: (locale: string) => T): (locale: string) => T {
   const made = new Map<string, T>();

@@ -1,7 +1,7 @@
 /**
- * Emails about an account, to the account's own address. They contain only the links they are given, never a password, and say what to do
- * if the reader did not request the email. Anyone can type any address into a form, so they name the site and claim nothing about the
- * reader. A notice about a secret gives only its times: no key, recipient or sender. Its only link leads to the list behind the log-in.
+ * Emails about an account, to that account's address. They contain only the links they are given, never a password, and say what to do if
+ * the reader did not request the email. Anyone can type any address into a form, so the emails name the site and claim nothing about the
+ * reader. A notice about a secret gives only its times: no key, recipient or sender. Its only link leads to a list that requires a log-in.
  */
 import type { TokenFate } from '../core/account.ts';
 import type { AccountMail } from '../core/mailer.ts';
@@ -105,7 +105,7 @@ function passwordChanged(
   };
 }
 
-/** Creating a token needs the password, so a token the owner did not create means that somebody else has the password. */
+/** Creating a token requires the password, so a token the owner did not create means that somebody else has the password. */
 function tokenCreated({ name, forgottenUrl }: { name: string; forgottenUrl: string }, say: Say): Parts {
   const site = siteOf(forgottenUrl);
   return {

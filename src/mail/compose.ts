@@ -1,7 +1,7 @@
 /**
- * Turns an email of any kind into one signed message for one recipient, the same in the envelope and in `To`. There is no Cc or Bcc, and
- * nothing is loaded from a file or an address. `Auto-Submitted` (RFC 3834) prevents out-of-office replies. The Message-ID is random and
- * contains no key. All computation happens here, so sending costs almost nothing, and an email that is never sent can cost the same (P17).
+ * Turns an email of any kind into one signed message for one recipient, who is the same in the envelope and in `To`. There is no Cc or Bcc,
+ * and no content is loaded from a file or a URL. `Auto-Submitted` (RFC 3834) prevents out-of-office replies. The Message-ID is random and
+ * contains no key. All computation happens here and sending costs almost nothing, so an email that is never sent can cost the same (P17).
  */
 import { randomBytes } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
@@ -130,7 +130,7 @@ export function composeMessage(
 }
 
 export interface ServiceNames {
-  /** From the sender setting; may be empty. */
+  /** The name in the sender setting; may be empty. */
   readonly ofSender: string;
   readonly ofSite: string;
 }
@@ -152,8 +152,8 @@ function brandName(brand: MailBrand, names: ServiceNames): string {
 }
 
 /**
- * Returns the name next to the sender's address, as in "jo@example.com via Mayfly". A share domain's brand takes precedence over the name
- * in `MAYFLY_MAIL_FROM`, and that over the site's. The name is one line that no mail program decodes a second time (RFC 2047).
+ * Returns the name next to the sender's address, as in "jo@example.com via Mayfly". A share domain's brand overrides the name in
+ * `MAYFLY_MAIL_FROM`, which overrides the site's. The name is one line that no mail program decodes a second time (RFC 2047).
  */
 export function fromName(mail: SecretLinkMail | AccountMail, names: ServiceNames): string {
   const name = 'brand' in mail ? brandName(mail.brand, names) : serviceName(names);
@@ -166,7 +166,7 @@ export function fromName(mail: SecretLinkMail | AccountMail, names: ServiceNames
 
 export interface MessageWriter {
   write(message: SendMailOptions): Promise<Buffer>;
-  /** Loads the library, which takes about 50 ms of CPU time: call it once the server listens, so that no request waits for it. */
+  /** Loads the library, which takes about 50 ms of CPU time: call it once the server is listening, so that no request waits for it. */
   prepare(): Promise<void>;
 }
 

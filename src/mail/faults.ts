@@ -42,7 +42,7 @@ export function toFault(error: unknown): AttemptFault {
   const raw = (typeof error === 'object' && error !== null ? error : {}) as Readonly<Record<string, unknown>>;
   const cause = textOf(raw.originalCode);
   const response = textOf(raw.response);
-  // The library also reports TLS faults as broken sockets, but they are not worth a retry.
+  // The library also reports TLS faults as broken sockets, but retrying does not help with those.
   const isTlsFault = raw.code === 'ESOCKET' && certificateCauses.test(cause);
   return {
     code: isTlsFault ? 'ETLS' : textOf(raw.code) || 'EUNKNOWN',
@@ -95,11 +95,11 @@ export function troubleOf(fault: AttemptFault): MailTrouble | null {
 }
 
 function isBrokenConnection({ code, cause, command }: AttemptFault): boolean {
-  // A handshake that breaks off without a reason is a broken connection like any other.
+  // A handshake that breaks off without a reason counts as a broken connection.
   return connectionFaults.has(code) || (code === 'ETLS' && command === 'CONN' && cause === '');
 }
 
-/** The limit that `Handover` sets. */
+/** The limit that `Handover` documents. */
 const longestReplyLength = 300;
 const placeholder = '…';
 
@@ -123,7 +123,7 @@ function withoutRepeatedCodes(reply: string): string {
   return reply.replace(/(\r?\n)\d{3}(?:[ -]|$)/gm, '$1').replace(/^(\d{3})-/, '$1 ');
 }
 
-/** Also matches the term when split by a line break (now a space) or a soft line break of quoted-printable. */
+/** Also matches the term when split by a line break (now a space) or by a soft line break in quoted-printable text. */
 function patternOf(term: string): RegExp {
   const characters = [...term].map((character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
   return new RegExp(characters.join('(?:=? )?'), 'giu');

@@ -1,6 +1,6 @@
 /**
- * Mail addresses and header lines. Nothing that leaves this file can end a header line, name a second recipient, or open a group, comment
- * or route (RFC 5322 §3.4, RFC 5321 §4.1.2). A local part is a dot-atom; quoted ones are refused, although the RFC allows them.
+ * Mail addresses and header lines. No text that leaves this file can end a header line, name a second recipient, or open a group, comment
+ * or route (RFC 5322 §3.4, RFC 5321 §4.1.2). A local part must be a dot-atom; quoted ones are refused, although the RFC allows them.
  */
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { trimAddress, unseenWords } from '../core/mail/recipients.ts';
@@ -36,12 +36,12 @@ function parseDomain(text: string): string | null {
   if (/[\p{ASCII}]/u.test(text) && /[^\p{L}\p{M}\p{N}.-]/u.test(text)) return null;
   const domain = domainToASCII(text);
   const labels = domain.split('.');
-  // A last label of digits only would be an IPv4 address; `domainToASCII` turns `0x7f.1` into one, too.
+  // A domain whose last label is all digits would be an IPv4 address; `domainToASCII` turns even `0x7f.1` into one.
   if (labels.length < 2 || /^[0-9]+$/.test(labels.at(-1) ?? '')) return null;
   return domain.length <= 253 && labels.every((label) => hostLabel.test(label)) ? domain : null;
 }
 
-/** Returns the address with its domain in its own script. @param address from `parseAddress` */
+/** Returns the address with its domain in Unicode. @param address from `parseAddress` */
 export function toUnicodeAddress(address: string): string {
   const at = address.lastIndexOf('@') + 1;
   return address.slice(0, at) + domainToUnicode(address.slice(at));

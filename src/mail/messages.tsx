@@ -1,8 +1,8 @@
 /**
- * The layout of every email as text and HTML, and the emails to recipients. The JSX renderer escapes the HTML, which loads and tracks
- * nothing; both forms have the same content. Foreign text (a name, an address, a host) is kept on one line and cannot change the direction
- * of the text around it. The email to a recipient contains the link and the sender's name, never the value, the passphrase or the metadata
- * key.
+ * The layout of every email as text and HTML, and the emails to recipients. The JSX renderer escapes all text in the HTML, which loads
+ * nothing and tracks no reader. Both forms have the same content. Foreign text (a name, an address, a host) is kept on one line and cannot
+ * change the direction of the text around it. The email to a recipient contains the link and the sender's name, never the value, the
+ * passphrase or the metadata key.
  */
 import { raw } from 'hono/html';
 import type { FC } from 'hono/jsx';
@@ -36,7 +36,7 @@ export interface MailWords {
 // FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE (Unicode TR 9): text between them has its own direction.
 const [isolate, endIsolate] = ['\u2068', '\u2069'];
 
-/** Isolates foreign text in a sentence until the email is rendered. `toSingleLine` removes isolates from the text itself. */
+/** Puts isolates around foreign text until the email is rendered. `toSingleLine` removes any from the text itself. */
 export function setApart(text: string): string {
   return isolate + toSingleLine(text) + endIsolate;
 }
@@ -64,12 +64,12 @@ function renderText({ locale, brand, body, small }: MailWords): string {
   const heading = brand === null ? [] : [setBrandApart(brand).name];
   const paragraphs = body.map((part) => (typeof part === 'string' ? part : toPrintable(part.link)));
   const text = `${[...heading, ...paragraphs, small.join('\n')].join('\n\n')}\n`;
-  // Plain text has no other way to isolate names. Left-to-right text needs it too rarely to be worth invisible characters.
+  // Plain text has no other way to isolate names. Left-to-right text needs it too rarely to justify invisible characters.
   return directionOf(locale) === 'rtl' ? text : withoutIsolates(text);
 }
 
-// Many mail programs drop the style sheet but keep inline styles. So inline styles set no colours except the button's, which only need
-// contrast within the button. Text and background are the program's own, dark or light, unless it uses the sheet.
+// Many mail programs drop the style sheet but keep inline styles. So inline styles colour no text or background but the button's, which
+// need contrast only with each other. The program chooses all others, dark or light, unless it uses the sheet.
 const styleSheet = [
   'body{background:#f6f3ec;color:#1d2624}a{color:#1b5a4b}',
   '.card{background:#fffdf9;border-color:#e0dacd!important}',
@@ -106,7 +106,7 @@ const MailPage: FC<MailWords> = ({ locale, brand, subject, body, small }) => (
       <style>{raw(styleSheet)}</style>
     </head>
     <body style={bodyStyle}>
-      {/* Repeated, because mail programs take the column out of its document. */}
+      {/* Repeats language and direction, because mail programs take the column out of its document. */}
       <div lang={locale} dir={directionOf(locale)} style={columnStyle}>
         <div class="card" style={cardStyle}>
           {brand === null ? null : (
@@ -177,7 +177,7 @@ export function renderSecretLink(mail: SecretLinkMail): RenderedMail {
   const address = setApart(mail.from.expose());
   const name = mail.senderName === null ? null : setApart(mail.senderName);
   const sender = name ?? address;
-  // Names are freely chosen, so show the address as well.
+  // Anyone can choose any name, so the address is also shown.
   const both = name === null ? address : `${name} (${address})`;
   const replies = replyAddressOf(mail) === null ? 'mail.automatic' : 'mail.replies';
   return renderMail({

@@ -1,7 +1,7 @@
 /**
  * The outbox: mail as files in `$MAYFLY_DATA_DIR/outbox`, mode 0600 in a folder of mode 0700, for trying Mayfly out without a mail server.
  * A file name contains the time, but no key or address. The files contain live links, the one exception to the promise that nothing at rest
- * opens without the link (P9). Startup points this out.
+ * opens without the link (P9). Mayfly points this out at startup.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -18,7 +18,7 @@ export interface MailProbeOptions extends SmtpServerOptions {
 }
 
 export interface MailAnswer {
-  /** `later`: nothing is wrong, but the server wants a retry. */
+  /** `later`: nothing is wrong, but the server asks for a retry. */
   readonly outcome: 'well' | 'later' | 'failed';
   readonly words: string;
 }

@@ -1,7 +1,7 @@
 /**
  * Mail over SMTP: connections, attempts and retries. Nothing is kept on disk, because a queue entry would be a link at rest (P9). Emails in
- * memory, attempts and the time for each are limited; anything beyond is `not_sent`. Every attempt sends the same message with the same
- * Message-ID, so that a server whose reply was lost, or that greylists, recognises it. Sending never rejects or blocks its caller.
+ * memory, attempts and their duration are limited; an email beyond a limit is `not_sent`. Every attempt sends the same message with the
+ * same Message-ID, so that a server that greylists, or whose reply was lost, recognises it. Sending never rejects or blocks its caller.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SendMailOptions } from 'nodemailer';
@@ -251,8 +251,8 @@ function connectionSettings(options: ConnectionOptions) {
 }
 
 /**
- * Creates a pool for messages that are already written and signed. Loads the library only now, because that takes about 50 ms, too long for
- * startup. Opens no connection yet.
+ * Creates a pool for messages that are already written and signed. Loads the library only now, because loading takes about 50 ms, too long
+ * for startup. Opens no connection yet.
  */
 export async function openPool(options: ConnectionOptions): Promise<Transport> {
   const { createTransport } = await import('nodemailer');
@@ -260,10 +260,10 @@ export async function openPool(options: ConnectionOptions): Promise<Transport> {
     ...connectionSettings(options),
     pool: true,
     maxConnections,
-    // `deliver` alone retries, so that every attempt is counted.
+    // Only `deliver` retries, so that every attempt is counted.
     maxRequeues: 0,
   });
-  // The next email replaces a connection that breaks while idle.
+  // If a connection breaks while idle, the next email opens a new one.
   transport.on('error', () => {});
   return transport;
 }

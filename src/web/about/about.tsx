@@ -21,7 +21,7 @@ function sayMisdirected({ frame }: PageRequest): PageReply {
   const address = messages.code(settings.baseUrl);
   const page = (
     <MessagePage
-      // A language form would also go to the wrong host name.
+      // No language choice: its form would also be sent to the wrong host name.
       frame={{ ...frame, here: null }}
       title={messages.say('error.misdirected.title')}
       lead={messages.say('error.misdirected', { address })}
@@ -106,8 +106,8 @@ const arrow = 'M146 96h58m-8-7 8 7-8 7';
 const scenes = (): readonly FC[] => [Written, Sealed, OnItsWay, Opened];
 
 /**
- * Four drawings without words, for every language. Right-to-left pages mirror them, except for their numbers. Where space is tight, the
- * style sheet arranges them two by two.
+ * Four drawings without words, which suit every language. Right-to-left pages mirror them, except for their numbers. Where space is tight,
+ * the style sheet arranges them two by two.
  */
 const Picture: FC<{ messages: Messages }> = ({ messages }) => (
   <div class="picture" role="img" aria-labelledby="picture-title picture-text">

@@ -13,7 +13,7 @@ import type { Block, Document } from './read-documents.ts';
 export interface DocumentDeps {
   readonly links: Pick<Links, 'baseUrl'>;
   readonly findDownload: FindDownload;
-  /** Returns the API reference's markup, from `api/`; the same at every call. */
+  /** Returns the API reference's markup, from `api/`; the same on every call. */
   readonly apiReference: () => string;
 }
 
@@ -56,7 +56,7 @@ export function createDocumentPages({ links, findDownload, apiReference }: Docum
   ];
 }
 
-/** Omits the query, so that the page repeats nothing that was sent and may be compressed. */
+/** Omits the query, so that the page repeats nothing from the request and may be compressed. */
 function replyAt(
   frame: Frame,
   name: RouteName,
@@ -111,10 +111,10 @@ const Entry: FC<PropsWithChildren<{ href: string; title: string }>> = ({ href, t
   </li>
 );
 
-/** Replaced by this server's address. */
+/** Placeholder addresses, replaced by this server's own. */
 const exampleServers = /https:\/\/secrets\.example\.org|http:\/\/localhost:3000/g;
 
-/** Finds the package that a document links to; without a checksum if this installation does not serve it. */
+/** Finds the package that a document links to. The checksum is `undefined` if this installation does not serve the package. */
 async function offerIn(document: Document, find: FindDownload) {
   const text = JSON.stringify(document);
   const name = (['mayfly.tgz', 'client.tgz'] as const).find((each) => text.includes(`/${each}`));

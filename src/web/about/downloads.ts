@@ -25,14 +25,14 @@ function header(path: string, sizeBytes: number): Uint8Array {
   const owner = octal(0, 7).repeat(2);
   const first = `${path.padEnd(100, '\0')}${octal(0o644, 7)}${owner}${octal(sizeBytes, 11)}${octal(madeAtSeconds, 11)}`;
   const last = `0${'\0'.repeat(100)}ustar\x0000`.padEnd(blockBytes - first.length - 8, '\0');
-  // The checksum counts its own field as blanks.
+  // The checksum treats its own field as spaces.
   const sum = Buffer.from(`${first}${' '.repeat(8)}${last}`, 'latin1').reduce((all, byte) => all + byte, 0);
   return Buffer.from(`${first}${octal(sum, 6)} ${last}`, 'latin1');
 }
 
 /**
  * Packs only what the manifest lists, because the folder may also contain data and keys. As ustar (POSIX.1-1988) with gzip, the same
- * contents always yield the same bytes: those of the release.
+ * contents always yield the same bytes as the release.
  */
 export async function packPackage(folder: string): Promise<Uint8Array<ArrayBuffer>> {
   const { files }: { files: string[] } = await Bun.file(join(folder, 'package.json')).json();
@@ -60,7 +60,7 @@ const known = new Map<DownloadName, Promise<Download | null>>();
 export const findDownload: FindDownload = (name) => {
   const reading = known.get(name) ?? read(name);
   known.set(name, reading);
-  // The next request tries again.
+  // After a failure, the next request tries again.
   reading.catch(() => known.delete(name));
   return reading;
 };

@@ -1,5 +1,5 @@
 /**
- * Reads the users' documents from Markdown into parts of pages. A macro: it runs when its importer is transpiled, so that the executable
+ * Turns the users' documents from Markdown into parts of pages. A macro: it runs when its importer is transpiled, so that the executable
  * contains the result but no Markdown parser.
  */
 import { readFileSync } from 'node:fs';
@@ -98,7 +98,7 @@ function createReader(file: string): Marked {
   return marked;
 }
 
-/** Renders a table like all others here: as cards on a phone, but still as a table to screen readers. */
+/** Renders a table like every other on the site: as cards on a phone, but still a table to screen readers. */
 function tableMarkup({ header, rows }: Tokens.Table, inline: (tokens: Token[]) => string): string {
   const titles = header.map(({ tokens }) => inline(tokens));
   const labels = header.map(({ text }) => escapeMarkup(text.replaceAll('`', '')));

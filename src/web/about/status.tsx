@@ -13,7 +13,7 @@ export interface StatusDeps {
   readonly clock: Clock;
   readonly version: string;
   readonly isReady: () => boolean | Promise<boolean>;
-  /** The store's risks that people should know about. */
+  /** Risks of the store that people should know about. */
   readonly storeRisks?: readonly StoreRisk[];
 }
 
@@ -32,7 +32,7 @@ export function createStatusPages(deps: StatusDeps): PageRoute[] {
   ];
 }
 
-/** Shows label and address, because the operator's labels need not be countries. */
+/** Shows addresses as well as labels, because operators choose the labels, which need not be countries. */
 const RegionsPage: FC<{ frame: Frame }> = ({ frame }) => {
   const { region: own, regions } = frame.settings;
   const { say } = frame.messages;

@@ -81,7 +81,7 @@ const nameField = 'sender-name';
 
 type Typed = Pick<Account, 'notify' | 'senderName'>;
 
-/** Strangers who sign up may not, because they could impersonate others in the site's emails. */
+/** Strangers who sign up may not choose a sender name, because they could impersonate others in the site's emails. */
 function mayChooseName({ signUpIsOpen, plans }: AccountPageDeps['settings'], { plan }: Account): boolean {
   return !signUpIsOpen || plans[plan].maxDomains > 0;
 }
@@ -144,7 +144,7 @@ const Owner: FC<AccountProps> = ({ frame, account, waiting }) => {
   );
 };
 
-/** Unopened secrets, up to `countedMax`. */
+/** The number of unopened secrets, up to `countedMax`. */
 interface Waiting {
   readonly count: number;
   readonly isMore: boolean;
@@ -216,7 +216,7 @@ async function showAccount(
 
 const countedMax = 50;
 
-/** Returns `null` if the store is unavailable, so that a refused form is not lost. */
+/** Returns `null` if the store is unavailable, so that a refused form can still be shown. */
 async function countWaiting(
   service: AccountPageDeps['service'],
   caller: AccountCaller,

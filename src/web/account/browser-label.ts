@@ -1,12 +1,12 @@
 /**
- * A short label for the browser of a log-in (`User-Agent`, RFC 9110 §10.1.5), shown to the account's owner. It uses only the names below,
- * never the header's text, so it is safe to show. The work is bounded for any header.
+ * A short label for the browser that logged in (`User-Agent`, RFC 9110 §10.1.5), shown to the account's owner. It uses only the names
+ * below, never the header's text, so it is safe to show. The work is bounded for any header.
  */
 const longestHeaderLength = 400;
 
 type Product = readonly [name: string, token: RegExp];
 
-/** The first match counts: most browsers also name their ancestors. */
+/** The first match wins: most browsers also name the browsers they descend from. */
 const browsers: readonly Product[] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
   ['Opera', /\b(?:OPR|OPiOS|Opera)\//],
@@ -30,7 +30,7 @@ const systems: readonly Product[] = [
 const nameIn = (header: string, products: readonly Product[]) =>
   products.find(([, token]) => token.test(header))?.[0];
 
-/** Returns `Firefox on Linux`, or only the known part. */
+/** Returns `Firefox on Linux`, or only the part that is known. */
 export function browserLabel(userAgent: string): string {
   const header = userAgent.slice(0, longestHeaderLength);
   const browser = nameIn(header, browsers) ?? '';

@@ -1,6 +1,6 @@
 /**
- * Deleting an account. The page first lists the consequences; deleting requires the password, counted like a log-in, and a ticked box. The
- * next page is rendered as logged out and clears the cookie.
+ * Deleting an account. The page first lists the consequences; deleting requires a ticked box and the password, with guesses counted like
+ * log-ins. The next page is rendered as logged out and clears the cookie.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';

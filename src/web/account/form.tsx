@@ -1,4 +1,4 @@
-/** Shared by account pages: dependencies, password fields, mailed links, and counting password guesses. */
+/** Shared by account pages: dependencies, password fields, mailed links, and the counting of password guesses. */
 import { createHash } from 'node:crypto';
 import type { FC } from 'hono/jsx';
 import type { Settings } from '../../config/read.ts';
@@ -107,7 +107,7 @@ export function refusalOfPassword(refused: PasswordRefusal, name: string, { say 
   }
 }
 
-/** Creates the POST of a form that logs in, signs up or resets a password. Without a session, a missing cookie makes the form stale. */
+/** Creates the POST action for logging in, signing up or resetting a password. Without a session, a missing cookie makes the form stale. */
 export function signInPost(
   limit: PageAction['limit'],
   handle: PageAction['handle'],
@@ -158,11 +158,11 @@ interface Guess<T> {
 }
 
 /**
- * Counts a password guess before computing it, as for passphrases (P14): against the client and against the address, known or not (P17).
+ * Counts a password guess before checking it, as for passphrases (P14): against the client and against the address, known or not (P17).
  * Refunds all but wrong guesses, so that logging in never locks anyone out. Counts addresses by hash, so that none is stored and a long one
- * needs no more memory (P18, P21).
+ * takes no more memory (P18, P21).
  *
- * @throws RequestProblem before it computes anything
+ * @throws RequestProblem before any computation
  */
 export async function countGuess<T>(
   limiter: AccountPageDeps['limiter'],

@@ -1,9 +1,9 @@
 /**
  * Changing a password, and replacing a forgotten one.
  *
- * A change requires the current password, counted like a log-in: an open browser is not enough, and guesses are limited. For a forgotten
- * password, every address gets the same response (P17), and opening the emailed link changes nothing (P4). The page says what is lost with
- * a new password. A refused form keeps the API token, which saves the list of shared secrets, and the choice about tokens.
+ * A change requires the current password, so that an open browser is not enough, and guesses are limited like log-ins. For a forgotten
+ * password, every address gets the same response (P17), and opening the emailed link changes nothing (P4). The page says what a new
+ * password loses. A refused form keeps the choice about tokens and the API token, with which the list of shared secrets survives.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn, TokenFate } from '../../core/account.ts';

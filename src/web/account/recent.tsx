@@ -1,4 +1,4 @@
-/** An account's secrets, newest first: only its own, without values or full recipients, and with only six characters of each key (P16). */
+/** An account's own secrets, newest first, without values or full recipient addresses, and with only six characters of each key (P16). */
 import type { Child, FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
 import type { ReceiptView, RecentOutcome } from '../../core/secrets/outcomes.ts';

@@ -74,12 +74,12 @@ const SectionNav: FC<SectionProps> = ({ frame: { messages, href }, section, isBe
 
 type Domains = Pick<DomainService, 'list' | 'maxDomains'>;
 
-/** Checks whether the account has share domains or may add some. Without the store, only its plan decides. */
+/** Checks whether the account has share domains or may add some. If the store is unavailable, only its plan decides. */
 export async function mayHaveDomains(domains: Domains, caller: AccountCaller): Promise<boolean> {
   return domains.maxDomains(caller) > 0 || (await domainsOrNone(domains, caller)).length > 0;
 }
 
-/** Returns no domains if the store is unavailable, so that a refused form is not lost. */
+/** Returns no domains if the store is unavailable, so that a refused form can still be shown. */
 export async function domainsOrNone(
   domains: Pick<Domains, 'list'>,
   caller: AccountCaller,

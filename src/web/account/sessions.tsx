@@ -1,8 +1,8 @@
 /**
  * Logging in and out, and the browsers that are logged in.
  *
- * A failed log-in gets the same response for every cause (P17). Each log-in starts a new session, whatever cookie came with it. A refused
- * form keeps the address, never the password. Only its own account can end a session; ending this browser's also clears its cookie.
+ * A failed log-in gets the same response for every cause (P17). Each log-in starts a new session, regardless of any cookie sent. A refused
+ * form keeps the address, never the password. An account can end only its own sessions; ending this browser's also clears its cookie.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn, StoredSession } from '../../core/account.ts';

@@ -193,7 +193,7 @@ async function complete(request: PageRequest, deps: AccountPageDeps): Promise<Pa
   const made = await deps.accounts.signUp({ ticket: key, password, label, clientPrefix });
   switch (made.outcome) {
     case 'signed_up':
-      // This browser was logged in to another account.
+      // This browser was logged in to a different account.
       if (signedIn !== null) await deps.accounts.logOut(signedIn);
       return seeOther(`${frame.href('account')}?done=signed-up`, [
         deps.sessionCookie.set(made.session, deps.clock()),

@@ -1,6 +1,6 @@
 /**
- * An account's API tokens. Creating one requires the password, counted like a log-in. A token appears only in the response to its POST,
- * never in an address, cookie or redirect. Only a POST revokes one, after a confirmation page.
+ * An account's API tokens. Creating one requires the password, with guesses counted like log-ins. A token appears only in the response to
+ * its POST, never in an address, cookie or redirect. Only a POST revokes one, after a confirmation page.
  */
 import type { FC } from 'hono/jsx';
 import { type SignedIn, type StoredToken, type TokenScope, tokenScopes } from '../../core/account.ts';
@@ -79,7 +79,7 @@ type TokenExpiry =
   | { readonly outcome: 'invalid_choice' }
   | { readonly outcome: 'invalid_date' };
 
-/** Refuses what the form does not offer, so that no token works longer than intended. */
+/** Refuses an expiry that the form does not offer, so that no token works longer than intended. */
 function parseTokenExpiry(
   { expiry, date }: Pick<TypedToken, 'expiry' | 'date'>,
   now: UnixSeconds,
@@ -91,10 +91,10 @@ function parseTokenExpiry(
   return { outcome: 'valid', expiresAt: now + days * daySeconds };
 }
 
-/** Returns the first second after that day (UTC) as the expiry. */
+/** Returns the first second after the given day (UTC) as the expiry. */
 function untilEndOf(date: string, now: UnixSeconds): TokenExpiry {
   const beginMs = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN;
-  // Some engines move a day that the month lacks into the next month.
+  // Some engines accept 30 February as a day in March.
   if (Number.isNaN(beginMs) || !new Date(beginMs).toISOString().startsWith(date)) {
     return { outcome: 'invalid_date' };
   }
@@ -310,7 +310,7 @@ const TokenReadyPage: FC<TokenReadyProps> = ({ frame, made, username, baseUrl, h
       </div>
       <h2>{say('tokens.tryTitle')}</h2>
       <p>{say('tokens.tryLead')}</p>
-      {/* Without the token: a shell would keep it in its history. */}
+      {/* The command omits the token, because a shell would keep it in its history. */}
       <pre class="command" dir="ltr">
         <code>{`curl --user ${shellWord(username)} ${baseUrl}${path}`}</code>
       </pre>
@@ -321,7 +321,7 @@ const TokenReadyPage: FC<TokenReadyProps> = ({ frame, made, username, baseUrl, h
   );
 };
 
-/** Quotes for a POSIX shell, which interprets some characters of an address. */
+/** Quotes text for a POSIX shell, which interprets some characters that an address may contain. */
 function shellWord(text: string): string {
   return /^[a-z0-9@._+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,6 @@
 /**
- * Style sheets and scripts as files that caches may keep forever: their addresses contain a hash, and pages name them with their integrity
- * (W3C SRI). Each script is bundled with its imports (`bundle.ts`), so its integrity covers everything that runs.
+ * Style sheets and scripts as files that caches may keep forever: their addresses contain a hash, and pages name them with an integrity
+ * hash (W3C SRI). Each script is bundled with its imports (`bundle.ts`), so that hash covers everything that runs.
  */
 import { createHash } from 'node:crypto';
 import { gzip } from '../../http/compression.ts';
@@ -26,7 +26,7 @@ export interface SiteFile {
   readonly policy?: string;
 }
 
-/** When run from the sources, a macro that runs while requests are served can lose events, so startup must load this file. */
+/** When run from the sources, a macro that runs while the server handles requests can lose events, so startup must load this file. */
 const scriptTexts = bundleScripts([
   'account',
   'colour',
@@ -51,8 +51,8 @@ function pack(css: string): string {
 }
 
 /**
- * Uses only system fonts and loads nothing. In every colour scheme, text has a contrast of at least 4.5 : 1, borders and focus marks 3 : 1
- * (WCAG 2.2 AA).
+ * Uses only system fonts and loads nothing. In every colour scheme, text has a contrast of at least 4.5 : 1, and borders and focus outlines
+ * at least 3 : 1 (WCAG 2.2 AA).
  */
 export const styleText = [base, frame, share, receipt, secret, domains, about, print].map(pack).join('');
 
@@ -67,7 +67,7 @@ export interface Asset {
   readonly integrity: string;
 }
 
-/** The worker that stretches passphrases may compile WebAssembly, unlike the pages, and can talk only to its page. */
+/** The worker that stretches passphrases may compile WebAssembly, unlike the pages, and can communicate only with its page. */
 const workerPolicy = [
   "default-src 'none'",
   "script-src 'wasm-unsafe-eval'",
@@ -84,7 +84,7 @@ export interface Assets {
   find(name: string): SiteFile | null;
 }
 
-/** Packs the assets at first use: that takes about 40 ms, for which startup need not wait. */
+/** Packs the assets at first use, because that takes about 40 ms and startup should not wait for it. */
 export function createAssets(): Assets {
   let made: Assets | null = null;
   const all = (): Assets => {

@@ -1,6 +1,6 @@
 /**
- * The ready-made files in the executable: the pages' scripts, the client in `sdk/`, and the icons. Imported as macros, which run when the
- * file that uses them is transpiled. The bundler is busy then, so this file bundles in a separate process, as its main program.
+ * The ready-made files in the executable: the pages' scripts, the client in `sdk/`, and the icons. These functions are imported as macros,
+ * which run when the importing file is transpiled. The bundler is busy then, so this file runs itself as a separate process to bundle.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const root = join(import.meta.dir, '..', '..', '..');
 
 type Texts<Name extends string = string> = Readonly<Record<Name, string>>;
 
-/** Bundles each module separately: a joint build would leave code in each one that only the others use. */
+/** Bundles each module separately: a joint build would leave code in each module that only the others use. */
 async function bundle(path: string, options: { minify?: boolean; external?: string[] }): Promise<string> {
   const { outputs } = await Bun.build({
     entrypoints: [join(root, path)],
@@ -28,7 +28,7 @@ async function scripts(names: readonly string[]): Promise<Texts> {
   return Object.fromEntries(await Promise.all(bundled));
 }
 
-/** The client's modules, each with those it loads instead of including, so that all share one error class. */
+/** The client's modules, each with the modules that it imports at run time instead of including, so that all share one error class. */
 const sdkModules = {
   error: {},
   mayfly: { 'sharing.ts': 'sharing.js', 'error.ts': 'error.js' },

@@ -1,7 +1,7 @@
 /**
  * The brand file, `MAYFLY_BRAND_FILE`: the operator's brand as JSON. An accepted file is safe to show: every field is known and typed,
- * links are http, https or mailto, colours are legible, and the logo only draws. A refusal names the field and its allowed values: a typo
- * must not result in half a brand.
+ * links are http, https or mailto, colours are legible, and the logo can only draw. A refusal names the field and its allowed values. A
+ * typo never results in half a brand.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
@@ -30,7 +30,7 @@ export function readBrandFile(path: string): JsonReading<Brands> {
   return 'problems' in read ? read : { value: brandsOf(read.value) };
 }
 
-/** @returns an error as the end of a sentence */
+/** @returns the bytes, or an error that completes a sentence about the file */
 function readAtMost(path: string, maxBytes: number): Uint8Array<ArrayBuffer> | { readonly error: string } {
   try {
     const { size } = statSync(path);

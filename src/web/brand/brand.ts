@@ -1,6 +1,6 @@
 /**
  * The brand of pages and emails: name, logo, colours and footer links, for the site and each share domain. A request's host only selects a
- * brand and is never repeated (P20). Equal brands are the same object, because policies and static pages are cached by it.
+ * brand and is never repeated (P20). Equal brands are the same object, because policies and static pages are cached by that object.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { MailBrandOf } from '../../core/mailer.ts';
@@ -18,7 +18,7 @@ export interface FooterLink {
 
 export interface Brand {
   readonly name: string;
-  /** `name` is the file name under `/logo/`; `null` for the default logo. */
+  /** `null` for the default logo. `name` is the file name under `/logo/`. */
   readonly logo: { readonly name: string; readonly type: string } | null;
   readonly colours: Colours;
   /** CSS that overrides the style sheet's colours; `''` for none. */
@@ -55,7 +55,7 @@ interface HostBrand {
 export interface HostBrands {
   /** Returns the operator's brand, without asking the store. @param host the raw `Host` header */
   configured(host: string): HostBrand;
-  /** Returns a share domain's brand with its owner's changes; elsewhere, or if the store is unavailable, the configured one. */
+  /** Returns a share domain's brand with its owner's changes; for other hosts, or if the store is unavailable, the configured one. */
   of(host: string): Promise<HostBrand>;
 }
 
@@ -118,7 +118,7 @@ function layOver(configured: Brand, { brand, logoName }: BrandedDomain): Brand {
   };
 }
 
-/** An owner's colour also applies to the dark scheme, so that two brands never mix. */
+/** Without a dark colour, an owner's colour also applies to the dark scheme, so that two brands never mix. */
 function coloursOver(configured: Colours, { colour, colourDark }: BrandedDomain['brand']): Colours {
   const dark = colourDark ?? colour;
   return {
@@ -128,7 +128,7 @@ function coloursOver(configured: Colours, { colour, colourDark }: BrandedDomain[
   };
 }
 
-/** If white text on the colour is not readable, emails use our colour. */
+/** Emails use our own colour if white text on the brand's is not readable. */
 const buttonText = '#ffffff';
 
 export function createMailBrandOf({ brands, domains, siteHost }: HostBrandDeps): MailBrandOf {
@@ -145,7 +145,7 @@ export function createMailBrandOf({ brands, domains, siteHost }: HostBrandDeps):
   };
 }
 
-/** The rules are the same for owners and operators. */
+/** The same rules apply to a share domain's owner and to the operator. */
 export const brandRules: BrandRules = {
   nearestReadable,
   maxLogoBytes,

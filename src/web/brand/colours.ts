@@ -6,7 +6,7 @@ import base from '../style/base.css' with { type: 'text' };
 
 export type Scheme = 'light' | 'dark';
 
-/** Token names without their dashes. */
+/** Keyed by token name without its dashes. */
 export type Palette = Readonly<Record<string, string>>;
 
 /** Returns a ratio from 1 to 21. @param one `#rrggbb` */
@@ -27,7 +27,7 @@ function channels(colour: string): number[] {
   return [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
 }
 
-/** @param share of `other`, 0 to 1 */
+/** @param share the proportion of `other`, from 0 to 1 */
 export function mix(colour: string, other: string, share: number): string {
   const others = channels(other);
   const mixed = channels(colour).map((channel, at) => channel + ((others[at] ?? 0) - channel) * share);
@@ -48,7 +48,7 @@ export function paletteOf(scheme: Scheme, wantsMore = false, css: string = base)
   return Object.assign({}, ...blocks.map(tokensIn));
 }
 
-/** Returns the first `:root` block after the media rule, or the very first for `''`. */
+/** Returns the first `:root` block after the media rule, or the very first if `rule` is `''`. */
 function blockAfter(css: string, rule: string): string {
   const start = rule === '' ? 0 : css.indexOf(`${rule} {`);
   const block = start === -1 ? undefined : /:root \{([^}]*)\}/.exec(css.slice(start))?.[1];

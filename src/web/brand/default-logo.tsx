@@ -1,4 +1,4 @@
-/** The default logo: a mayfly in the colours of leaf and sun, on a grid of 24. Small pictures omit the veins and a tail. */
+/** The default logo: a mayfly in leaf green and sun yellow, on a grid of 24 units. Small pictures omit the veins and a tail. */
 import type { FC } from 'hono/jsx';
 
 const back = 'M17.4 15.2C22 12 23.4 6.5 22.1 1.6 20 2 18.4 3.2 17.6 4.5 19 8 19 11.5 17.4 15.2Z';
@@ -27,7 +27,7 @@ export const DefaultLogo: FC = () => (
 
 const lines = 'fill="none" stroke-linejoin="round" stroke-linecap="round"';
 
-/** Its colours suit light and dark tabs. */
+/** Uses colours that suit both light and dark tabs. */
 export const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="1 -2.5 24 24"><path fill="#d9952b" d="${back}"/><path fill="#2f8a73" d="${front}"/><path fill="#2f8a73" stroke="#2f8a73" stroke-width=".9" d="${body}"/><path ${lines} stroke="#2f8a73" stroke-width="1.6" d="${twoTails}"/></svg>`;
 
 /** Fills a square, with the mayfly in the middle, where every icon shape shows it (W3C App Manifest, safe zone). */

@@ -68,7 +68,7 @@ export function parseLogo(bytes: Uint8Array<ArrayBuffer>): Logo | LogoRefusal {
 }
 
 function logoOf(bytes: Uint8Array<ArrayBuffer>, kind: Kind, gzipped: SiteFile['gzipped']): Logo {
-  // 128 bits, because strangers choose the content.
+  // 128 bits, to resist collisions: strangers choose the content.
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
   return { name: `logo-${hash}.${kind.extension}`, file: { bytes, gzipped, type: kind.type } };
 }
@@ -82,7 +82,7 @@ function parsePicture(given: Uint8Array): Kind | 'damaged' | null {
   return format.isWhole(bytes) ? { extension: format.extension, type: format.type } : 'damaged';
 }
 
-/** Walks the chunks up to the last one; the first must have a width and a height. */
+/** Walks the chunks up to the last one; the first must state a width and a height. */
 function isWholePng(bytes: Buffer): boolean {
   const isNamed = (at: number, name: string) => bytes.toString('latin1', at + 4, at + 8) === name;
   const first = 8;

@@ -1,13 +1,13 @@
 /**
  * Checks that an SVG only draws. Refuses, rather than cleans, anything that could run, load, restyle, or draw itself over and over: our
- * origin serves only what this check fully understands. Takes linear time.
+ * origin serves only what this check fully understands. Runs in linear time.
  */
 import { readAs } from '../../config/text.ts';
 
 /** References nest: nine levels of ten references draw 10^9 shapes from two kilobytes, in every visitor's browser. */
 const maxDrawnShapes = 100_000;
 
-/** A run of elements in document order, with their references. */
+/** A run of elements in document order and of their references, as index ranges. */
 interface Span {
   readonly element: number;
   readonly reference: number;
@@ -39,7 +39,7 @@ function createShapeCounter(): ShapeCounter {
       elements += 1;
       references.push(...refersTo);
       open.push(span);
-      // Of two elements with the same id, the first counts.
+      // If two elements have the same id, the first one counts.
       for (const id of ids) if (!named.has(id)) named.set(id, span);
     },
     end() {
@@ -85,7 +85,7 @@ export function svgText(bytes: Uint8Array): string | null {
   } catch {
     return null;
   }
-  // One pattern for all would backtrack exponentially over a run of comments.
+  // A single pattern for the whole prologue would backtrack exponentially over a run of comments.
   prologue.lastIndex = 0;
   let at = 0;
   while (prologue.test(text)) at = prologue.lastIndex;
@@ -168,7 +168,7 @@ function flawOfAttribute(name: string, lower: string, value: string): string | n
   if (lower === 'xml:base') return outside;
   // Character references and escapes could disguise the words below.
   if (/[\\]|&#/.test(value)) return `an escape in the attribute ${name}`;
-  // A namespace loads nothing.
+  // A namespace is an address that is never loaded.
   if (lower === 'xmlns' || lower.startsWith('xmlns:')) return null;
   if (/url\s*\(/i.test(value.replaceAll(paintReference, ''))) return outside;
   return /:\/\/|@import|javascript:|(?:image|src|cross-fade|element)\s*\(|image-set/i.test(value)

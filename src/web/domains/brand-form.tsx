@@ -1,4 +1,4 @@
-/** The forms for a share domain's brand and logo. Swatches are drawings, because the policy forbids inline styles. */
+/** The forms for a share domain's brand and logo. Swatches are SVG drawings, because the content security policy forbids inline styles. */
 import type { FC } from 'hono/jsx';
 import { type DomainBrand, plainBrand } from '../../core/share-domain.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
@@ -72,7 +72,7 @@ function isColour(text: string): boolean {
   return /^#[0-9a-f]{6}$/.test(text);
 }
 
-/** Returns the colour whose button was pressed; otherwise the text, or the picker's colour if only that was changed. */
+/** Returns the colour whose button was pressed; otherwise the text, or the picker's colour if only the picker was changed. */
 function readColour(form: Form, field: string): string {
   const taken = form.text(`take-${field}`);
   if (taken !== '') return taken;
@@ -266,7 +266,7 @@ const ColourField: FC<ColourFieldProps> = (props) => {
             data-colour={`#${field}`}
           />
         </div>
-        {/* What the text and the picker showed, to detect which one changed. */}
+        {/* The initial values of the text and the picker, to detect which one was changed. */}
         <input type="hidden" name={`${field}-before`} value={asMarkup(typed)} />
         <input type="hidden" name={`${field}-shown`} value={shown} />
       </Field>

@@ -132,7 +132,7 @@ async function showBrand(
   return formReply(page, refusal);
 }
 
-/** Returns `null` if the store is unavailable: a refused form does without the domain. */
+/** Returns `null` for a refused form if the store is unavailable: that form can be shown without the domain. */
 async function findOrNull(
   { key }: PageRequest,
   { caller }: SignedIn,

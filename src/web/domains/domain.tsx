@@ -1,6 +1,6 @@
 /**
  * A share domain: state, DNS records step by step, check and removal. Only pressing the button queries the DNS, and only a POST removes the
- * domain, after a confirmation page. Another account's domain counts as unknown.
+ * domain, after a confirmation page. Another account's domain is treated as unknown.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';

@@ -70,7 +70,7 @@ const TxtRecord: FC<RecordsProps> = ({ frame, domain }) => {
   );
 };
 
-/** For a subdomain, which then follows the target wherever it moves. */
+/** The CNAME of a subdomain, which then follows the target when it moves. */
 const AliasRecord: FC<RecordsProps> = ({ frame, domain }) => {
   const { say } = frame.messages;
   const { name, target } = domain;
@@ -84,7 +84,7 @@ const AliasRecord: FC<RecordsProps> = ({ frame, domain }) => {
   );
 };
 
-/** A registered name itself cannot have a CNAME (RFC 1912 §2.4). */
+/** For a registered name, which cannot have a CNAME itself (RFC 1912 §2.4). */
 const AddressRecords: FC<RecordsProps> = ({ frame, domain }) => {
   const { say } = frame.messages;
   const { name, target } = domain;
@@ -143,7 +143,7 @@ function shortNameOf(host: string, { baseDomain }: DomainView): string {
   return host.endsWith(end) ? host.slice(0, -end.length) : host;
 }
 
-/** Keeps a name's order in right-to-left text. */
+/** Keeps a name in left-to-right order within right-to-left text. */
 function ltr(text: string): string {
   return `\u2066${text}\u2069`;
 }

@@ -1,6 +1,6 @@
 /**
  * A secret's life, drawn as one day: while the secret waits, the sun moves from sunrise to sunset and a mayfly flies. Opened, burned and
- * expired differ at a glance. The text always says the same.
+ * expired secrets look different at a glance. The page's text always says what the picture shows.
  */
 import type { FC } from 'hono/jsx';
 import { Mayfly } from '../brand/default-logo.tsx';

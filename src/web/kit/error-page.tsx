@@ -1,4 +1,4 @@
-/** The texts for every problem, and the error page. It repeats nothing of the request but the address of an existing page. */
+/** The texts for every problem, and the error page. The page repeats nothing from the request except the address of an existing page. */
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { MessageParams } from '../../locale/translate.ts';
 import type { DayState } from './day.tsx';
@@ -14,7 +14,7 @@ export interface ProblemTexts {
   readonly form: string;
 }
 
-/** Without `form`, a form uses the text of the page. */
+/** If `form` is absent, a form shows the text of `page`. */
 type ProblemKeys = Readonly<Record<'title' | 'page', MessageKey>> & {
   readonly status: number;
   readonly form?: MessageKey;
@@ -92,7 +92,7 @@ export function errorReply(frame: Frame, problem: PageProblem): PageReply {
   return pageReply(status, <MessagePage {...{ frame, title, ways, ...day }} lead={page} />);
 }
 
-/** Missing pages look expired, temporary problems look like waiting. */
+/** Shows missing pages as expired and temporary problems as waiting. */
 function dayOf(status: number): { readonly day?: DayState } {
   if (status === 404) return { day: 'expired' };
   return status === 429 || status === 503 ? { day: 'waiting' } : {};

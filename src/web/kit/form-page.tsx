@@ -122,7 +122,7 @@ export const FormPage: FC<PropsWithChildren<FormPageProps>> = (props) => {
 export interface RefusalSummaryProps {
   readonly frame: Frame;
   readonly refusal: FormRefusal | null;
-  /** The form changes nothing, so a refusal need not say that nothing changed. */
+  /** The form never changes anything, so a refusal need not say that nothing changed. */
   readonly isQuestion?: boolean;
 }
 

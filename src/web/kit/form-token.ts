@@ -1,9 +1,9 @@
 /**
- * Another site's form changes nothing (OWASP CSRF cheat sheet, Fetch Metadata):
+ * A form on another site can change nothing (OWASP CSRF cheat sheet, Fetch Metadata):
  *
- * 1. `Sec-Fetch-Site` decides if present: `same-origin` (our form) or `none` (typed by the person). Every current browser sends it over
- *    https and to localhost.
- * 2. Otherwise `Origin` decides: ours, or the origin of the request's host (a share domain).
+ * 1. `Sec-Fetch-Site` decides if present. It must be `same-origin` (our form) or `none` (typed by the person). Every current browser sends
+ *    it over https and to localhost.
+ * 2. Otherwise `Origin` decides. It must be ours, or the origin of the request's host (a share domain).
  * 3. With neither, or with `Origin: null` (which browsers send because of our `Referrer-Policy: no-referrer`), this check passes. The
  *    pipeline then requires, in every case, something that no other site can know:
  *    - A session's form carries the session's token (`formTokenField`).
@@ -33,7 +33,7 @@ const valueForm = /^[0-9a-f]{32}$/;
  */
 export function createSignInTokens(isSecure: boolean): SignInTokenOf {
   const name = isSecure ? '__Host-mayfly-form' : 'mayfly-form';
-  // Lax, not Strict: a page opened from an email would not get the cookie, and would replace the one another tab uses.
+  // Lax, not Strict: a page opened from an email would not get the cookie, and would replace the one that another tab uses.
   const rules = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
   return (cookies) => {
     const sent = cookieIn(cookies, name);

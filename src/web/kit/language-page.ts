@@ -8,7 +8,7 @@ interface LanguageDeps extends CookieSite {
   readonly accounts: Pick<AccountService, 'setLocale'>;
 }
 
-/** The account and the browser keep the choice. An empty one reverts to the browser's language. */
+/** Both the account and the browser keep the choice. An empty choice reverts to the browser's language. */
 export function createLanguagePages(deps: LanguageDeps): PageRoute[] {
   return [
     {

@@ -136,7 +136,7 @@ export const Page: FC<PropsWithChildren<PageProps>> = ({
 
 const papers = { light: paletteOf('light').paper, dark: paletteOf('dark').paper } as const;
 
-/** Sets the colour of the browser's frame. Returns text, because JSX keeps only the first of two metas with the same name. */
+/** Sets the colour of the browser's frame. Returns text, because JSX keeps only the first of two `meta` elements with the same name. */
 function themeOf({ colours }: Brand): string {
   const meta = (scheme: Scheme) =>
     `<meta name="theme-color" media="(prefers-color-scheme: ${scheme})" content="${colours[scheme] ?? papers[scheme]}"/>`;
@@ -172,8 +172,8 @@ type Part = ReturnType<typeof raw>;
 const knownParts = new WeakMap<Settings, WeakMap<Brand, Map<string, Part>>>();
 
 /**
- * Renders a part shared by many pages once for each site, brand and language; such parts make up most of a small page. Share domains need
- * no key: each has its own brand object.
+ * Renders a part shared by many pages once for each site, brand and language; such parts make up most of a small page. The key need not
+ * name the share domain, because each has its own brand object.
  * @param name identifies everything else that the part depends on
  */
 export function onceFor(frame: Frame, name: string, render: () => unknown): Part {
@@ -224,7 +224,7 @@ const Header: FC<{ frame: Frame }> = ({ frame }) => {
   );
 };
 
-/** On a narrow screen, a native `details` button, which works without scripts. */
+/** On a narrow screen, this is a native `details` element, which works without scripts. */
 const Navigation: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.messages;
   return (

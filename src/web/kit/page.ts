@@ -64,11 +64,11 @@ export interface PageAction {
   readonly bodyCapBytes?: number | ((caller: Caller) => number);
   /** Accepts a file in its form (`multipart/form-data`), and therefore a larger body. */
   readonly takesFile?: true;
-  /** Other visitors are sent to the log-in, and their body is not read (P21). */
+  /** Sends logged-out visitors to the log-in without reading the body of their request (P21). */
   readonly needsAccount?: true;
   /** The same for every visitor without a session or query, except for language and brand: rendered once and kept. */
   readonly isStatic?: true;
-  /** Handles problems from outside the handler; if absent, the error page does. */
+  /** Handles problems that arise outside the handler; if absent, the error page is shown. */
   readonly refuse?: (request: PageRequest, problem: PageProblem) => Promise<PageReply>;
 }
 
@@ -85,7 +85,7 @@ export interface PageRoute {
   readonly isSignIn?: true;
   /** A share domain's owner may close this page to the public. */
   readonly isSharing?: true;
-  /** While sessions cannot be looked up, shown as if logged out. */
+  /** Shown as if logged out while sessions cannot be looked up. */
   readonly needsNoSession?: true;
 }
 
@@ -224,7 +224,7 @@ function pageContent(answered: Answered, reply: PageReply, { markup, gzipped }: 
   return new Response(packed, { status, headers: plain.headers });
 }
 
-/** `no-transform`: a rewritten script fails its integrity check, and without its script a page seals nothing. */
+/** `no-transform`: a rewritten script fails its integrity check, and without its script a page cannot encrypt secrets. */
 const forEver = 'public, max-age=31536000, immutable, no-transform';
 
 function fileResponse(file: SiteFile, acceptsPacked: boolean, requestId: string): Response {
@@ -237,8 +237,8 @@ function fileResponse(file: SiteFile, acceptsPacked: boolean, requestId: string)
 }
 
 /**
- * Pages that are the same for every visitor without a session, rendered and compressed once: that is most of the start page's cost. They
- * depend only on language and brand; pages with a key, query or session are never kept.
+ * Pages that are the same for every visitor without a session, rendered and compressed once, since that work is most of the cost of serving
+ * the start page. They depend only on language and brand; pages with a key, query or session are never kept.
  */
 export interface StaticPages {
   /** Returns the kept reply, or calls `make` and keeps its reply if that is a page with status 200. */

@@ -7,7 +7,7 @@ import type { Messages } from './language.ts';
 const circle = (x: number, y: number, radius: number) =>
   `M${x - radius} ${y}a${radius} ${radius} 0 1 0 ${2 * radius} 0a${radius} ${radius} 0 1 0 ${-2 * radius} 0Z`;
 
-/** Drawn on a grid of 24, with lines of 1.75 from the style sheet. */
+/** Drawn on a grid of 24 units. The style sheet makes the lines 1.75 units wide. */
 const drawings = {
   alert: `M12 3.5 2.5 20h19ZM12 10v4.5M12 17.2v.1`,
   arrow: 'M4 12h16m-6-6 6 6-6 6',
@@ -48,7 +48,7 @@ export type IconName = keyof typeof drawings;
 /** Mirrored on right-to-left pages. */
 const pointing: ReadonlySet<IconName> = new Set(['arrow']);
 
-/** Hidden from screen readers, because the text says the same. */
+/** Hidden from screen readers, because the text beside it says the same. */
 export const Icon: FC<{ name: IconName }> = ({ name }) => (
   <svg class={pointing.has(name) ? 'icon pointing' : 'icon'} viewBox="0 0 24 24" aria-hidden="true">
     <path d={drawings[name]} />
@@ -77,7 +77,7 @@ interface CopyButtonProps {
   readonly copied: string;
   readonly class?: string;
   readonly id?: string;
-  /** The ids of the elements that name the button, instead of its label. */
+  /** The ids of the elements that name the button instead of `label`. */
   readonly labelledBy?: string;
 }
 
@@ -137,7 +137,7 @@ export const In: FC<MomentProps> = ({ messages, at, id }) => (
 );
 
 interface LeftProps extends MomentProps {
-  /** Seconds until `at`. The script counts down from there, whatever the device's clock says. */
+  /** Seconds until `at`. The script counts down from there, regardless of the device's clock. */
   readonly seconds: number;
 }
 

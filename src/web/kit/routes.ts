@@ -4,7 +4,7 @@ export const routes = {
   /** The base path without its slash, as people type it. */
   bare: '',
   share: '/share',
-  /** Puts a randomly drawn value into the form of the start page. */
+  /** Puts a randomly generated value into the start page's form. */
   suggest: '/suggest',
   words: '/words.txt',
   receipt: '/receipt/:key',
@@ -21,13 +21,13 @@ export const routes = {
   private: '/private/:key',
   privateBurn: '/private/:key/burn',
   secret: '/secret/:key',
-  /** For an end-to-end secret's script, as JSON. */
+  /** Opens an end-to-end secret for the page's script, as JSON. */
   secretOpen: '/secret/:key/open',
   /** Shows an opened secret again in its tab. */
   secretAgain: '/secret/:key/again',
   /** Ends the minute in which an opened secret can be shown again. */
   secretDone: '/secret/:key/done',
-  /** The recipient burns it unread. */
+  /** Lets the recipient burn the secret unread. */
   secretBurn: '/secret/:key/burn',
   recent: '/recent',
   signUp: '/sign-up',

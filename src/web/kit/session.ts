@@ -1,7 +1,7 @@
 /**
- * Binds a session to one browser. No cookie contains a key, a value or an address. Over https, its cookie and the sign-in form's have the
- * `__Host-` prefix (RFC 6265bis §4.1.3.2: Secure, this host only, every path), so that no neighbouring host or plain connection can plant
- * one.
+ * Binds a session to one browser. No cookie contains a key, a value or an address. Over https, the session's cookie and the sign-in form's
+ * have the `__Host-` prefix (RFC 6265bis §4.1.3.2: Secure, this host only, every path), so that no neighbouring host or plain connection
+ * can plant one.
  */
 import type { BegunSession } from '../../core/account.ts';
 import type { UnixSeconds } from '../../core/time.ts';
