@@ -1,8 +1,8 @@
 /**
  * The composition root: the only place that names concrete adapters. Sets the order of startup and shutdown.
  *
- * Nothing listens until the store's settings and key file have been verified (P12, P25). Shutdown accepts no new requests, finishes those
- * in flight, and closes the store last (P23).
+ * Nothing listens until the store's settings and key file have been verified (P12, P25). During shutdown, the app accepts no new
+ * requests, finishes those in flight, and closes the store last (P23).
  */
 import { join } from 'node:path';
 import type { SmtpServer } from './config/addresses.ts';
@@ -52,7 +52,7 @@ import type { Store } from './store/store.ts';
 import { openStore, registerServer, StartRefusal } from './stores.ts';
 import type { Brands } from './web/brand/brand.ts';
 
-/** A setting prevents startup: a usage error, not a machine in the wrong state. */
+/** Thrown when a setting prevents startup: a usage error, not a machine in the wrong state. */
 export class SettingRefusal extends StartRefusal {
   override readonly name = 'SettingRefusal';
 }
@@ -60,7 +60,7 @@ export class SettingRefusal extends StartRefusal {
 export interface RunningApp extends Omit<StartFacts, 'version'> {
   readonly port: number;
   readonly hasAccounts: boolean;
-  /** Resolves when everything is closed, within about ten seconds. */
+  /** Resolves once everything is closed, within about ten seconds. */
   stop(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ export interface Door {
 /** Called in reverse order when a later step fails or the app stops. */
 export type Closers = (() => unknown)[];
 
-/** Grace period for email in delivery. Requests may take eight of the ten seconds for shutdown (`start.ts`). */
+/** Grace period for email that is being delivered. Requests may take eight of the ten seconds for shutdown (`start.ts`). */
 const mailGraceMs = 1_000;
 /** Long enough for a database failover. */
 const failoverMs = 2_000;
@@ -91,7 +91,7 @@ async function readBrands({ brandFile }: Settings): Promise<Brands> {
   );
 }
 
-/** Returns problems in the settings alone that would prevent startup. */
+/** Returns the problems that would prevent startup and that the settings alone reveal. */
 export async function settingProblems(settings: Settings): Promise<readonly Finding[]> {
   const problems = settings.serverFaults.map(({ setting, sentence: words }): Finding => {
     return { what: setting === 'smtpServer' ? 'mail' : 'settings', verdict: 'fault', words };
@@ -229,7 +229,7 @@ function within(milliseconds: number, work: Promise<unknown>): Promise<unknown> 
   return Promise.race([work, Bun.sleep(milliseconds)]);
 }
 
-/** A server without a rotation's new root must not store anything. */
+/** A server that lacks the new root of a rotation must not store anything. */
 async function assertRootTaken(store: Store, kid: number): Promise<void> {
   if ((await store.findRootCheck(kid)) !== null && (await store.findFirstOpenRoot()) <= kid) return;
   const cause = Object.assign(new Error('The key file lacks a root.'), { code: 'ROOT_MISSING' });
@@ -242,9 +242,9 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   const mailer = openMailer(settings, brands, mailWatch);
   closers.push(mailer.close);
   const opening = openStore(settings);
-  // Awaited below; until then the rejection counts as handled.
+  // Awaited below. Until then, a rejection must not count as unhandled.
   opening.catch(() => {});
-  // The store's thread starts during this import, which takes longer.
+  // The store's thread starts while this import runs, which takes longer.
   const { createSite } = await import('./site.ts');
   const { store: opened, server, assertCommits, limitsUnder, duringRequest, close } = await opening;
   closers.push(close);
@@ -302,7 +302,7 @@ async function createServices(settings: Settings, parts: Parts, closers: Closers
   closers.push(async () => {
     pauses.end();
     await settled();
-    // Email waiting for a retry is given up, and its receipt must still show that.
+    // Closing gives up on email waiting for a retry; the second wait lets its receipt show that.
     mailer.close();
     await settled();
   });
@@ -361,7 +361,7 @@ export async function serveAt(
         baseUrl: settings.baseUrl,
         isShareDomain: async (name) =>
           brands.forHost(name) !== brands.forHost(null) ||
-          // Harmless while the store is unavailable: the handlers then report that.
+          // `true` is harmless while the store is unavailable, because the handlers then report the outage.
           (await domains.isVerified(name).catch(() => true)),
       })
     : fetch;

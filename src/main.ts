@@ -84,7 +84,7 @@ async function runUntil(
 ): Promise<void> {
   log({ event: 'started', port: running.port, durationMs: performance.now() });
   log({ event: 'stopping', signal: await stopped });
-  // Every step of the shutdown has its own limit; this one applies if one of those fails.
+  // Every step of the shutdown has its own time limit; this overall one applies if any of those fails.
   setTimeout(() => void die(new Error('the stop took too long')), stopLimitMs).unref();
   await running.stop();
   log({ event: 'stopped' });
@@ -232,7 +232,7 @@ const operatorWorld: OperatorWorld = {
       hashOnce: () => slowHashes.stretch(new Uint8Array(16), new Uint8Array(16)),
     };
     const found = await examine(settings, deps, recipient);
-    // The mail server probe also checks the mail settings.
+    // The mail server probe also checks the mail settings, so the same problem may be found twice.
     return [...problems.filter((one) => !found.some((other) => Bun.deepEquals(one, other))), ...found];
   },
   statusOf,

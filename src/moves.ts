@@ -12,7 +12,7 @@ import { openSqliteSource, openSqliteTarget } from './store/sqlite/moving.ts';
 import { StoreRefusal } from './store/store.ts';
 import { optionsFor, outdated } from './stores.ts';
 
-/** A store as a command names it. */
+/** A store, as named in a command. */
 type Address = { readonly folder: string } | { readonly server: PostgresServer };
 
 class AddressProblem extends Error {}
@@ -44,7 +44,7 @@ const shownOf = (address: Address): string => ('folder' in address ? address.fol
 
 const isSame = (one: Address, other: Address): boolean => shownOf(one) === shownOf(other);
 
-/** Updates the tables and checks the server, as a node does. */
+/** Updates the tables and checks the server, as a node does when it starts. */
 async function preparePostgres(settings: Settings, server: PostgresServer, isSource: boolean): Promise<void> {
   const { probeServer } = await import('./store/postgres/server.ts');
   const { openEngine } = await import('./store/postgres/engine.ts');
@@ -56,7 +56,7 @@ async function preparePostgres(settings: Settings, server: PostgresServer, isSou
   await (await openEngine({ ...options, durability, clock: createMachineClock() })).close();
 }
 
-/** Checks the schema, even for a closed store, which is never prepared. */
+/** Checks the schema. A closed store needs this check too, because it is never prepared. */
 async function checkServer(settings: Settings, server: PostgresServer): Promise<void> {
   const { probeServer } = await import('./store/postgres/server.ts');
   await probeServer(optionsFor(settings, server), server.shown);
@@ -128,7 +128,7 @@ const notRestored =
   'The store does not seem to be restored. To burn its unread secrets anyway, run mayfly burn-all.';
 const embedded = 'Nothing to accept: the embedded store is restored with mayfly restore.';
 
-/** Reports what a restored store contains, and burns it if `isAccepted`. */
+/** Reports what a restored store contains, and burns its waiting secrets if `isAccepted`. */
 async function restoredStore(settings: Settings, isAccepted: boolean): Promise<BackupOutcome> {
   const { store } = settings;
   if (store === 'sqlite') return { outcome: 'refused', problem: embedded };

@@ -1,4 +1,4 @@
-/** Combines the whole site into one `fetch`. Each part handles the unknown addresses under its own path. */
+/** Combines the whole site into one `fetch`. Each part answers requests for unknown addresses under its own path. */
 import { sayElsewhere } from './api/elsewhere.ts';
 import { publishDocument } from './api/openapi/document.ts';
 import { createReference } from './api/reference/page.tsx';
@@ -76,7 +76,7 @@ export function createSite(deps: SiteDeps): Fetch {
   const versions = createVersions(deps);
   const [v1, v2] = [serve(versions.v1), serve(versions.v2)];
   const alone = new Map<string, AnswerAlone>([
-    // Also at the root: health checks do not know the base path.
+    // Also served at the root, because health checks do not know the base path.
     ...healthAnswers(deps),
     ...healthAnswers(deps, basePath),
   ]);
@@ -84,7 +84,7 @@ export function createSite(deps: SiteDeps): Fetch {
     settings.offersDownloads ? (await import('./web/about/downloads.ts')).findDownload(name) : null;
   const { apiReference } = versions;
   const pages = createPages({ ...deps, bodyCapBytes, apiReference, findDownload });
-  // Pages at API addresses.
+  // HTML pages served at API addresses.
   const reference = { base: createHref(basePath)('apiDocs'), serve: pages };
   const root = { base: createHref(basePath)('api'), isAlone: true, serve: pages } as const;
   return createFetch([reference, root, v1, v2, { ...v2, base: `${basePath}/api` }], pages, alone);

@@ -13,7 +13,7 @@ export interface Start {
   readonly settings: Settings;
   readonly version: string;
   readonly log: Log;
-  /** Ends the wait immediately. */
+  /** Resolves when the app must stop, which ends the wait immediately. */
   readonly stopped: Promise<unknown>;
   /** Receives a sentence about what startup is waiting for. */
   readonly onWait: (sentence: string) => void;
@@ -24,7 +24,7 @@ const requestGraceMs = 8_000;
 const retryMs = 1_000;
 const toldEveryMs = 10_000;
 
-/** Opens the port once: for the wait if startup has to wait, otherwise for the service. */
+/** Opens the port only once: when startup begins to wait or, if it need not wait, when the app is ready. */
 function createDoor({ settings: { host: hostname, port }, log }: Start): Door {
   let answer: ServerOptions['fetch'];
   let server: RunningServer | null = null;
@@ -54,7 +54,7 @@ export async function startApp(given: Start): Promise<RunningApp | null> {
   let waitsFor: string | null = null;
   let toldAtMs = Number.NEGATIVE_INFINITY;
 
-  /** @throws the fault, unless it may go away by itself */
+  /** @throws the fault, unless its cause may go away by itself */
   async function wait(error: unknown): Promise<void> {
     const refusal = await refusalOf(error, settings);
     if (!(refusal instanceof StartRefusal && refusal.mayPass)) throw refusal;
@@ -69,7 +69,7 @@ export async function startApp(given: Start): Promise<RunningApp | null> {
   for (;;) {
     const closers: Closers = [];
     const serving = serveAt(door, settings, version, log, closers);
-    // Once stopped, the process ends, and everything in flight with it.
+    // After a stop, nothing awaits this promise: the process ends, and everything in flight with it.
     serving.catch(() => {});
     try {
       return await (waitsFor === null ? serving : Promise.race([serving, stopped]));

@@ -13,7 +13,7 @@ import { hasStore, registerServing } from './store/sqlite/files.ts';
 import { migrateFolder, openSqliteStore } from './store/sqlite/store.ts';
 import { mayPass, type Store, StoreRefusal } from './store/store.ts';
 
-/** Prevents startup, with a sentence for the operator. */
+/** An error that prevents startup. Its message is a sentence for the operator. */
 export class StartRefusal extends Error {
   override readonly name: string = 'StartRefusal';
   /** Whether the cause may go away by itself. */
@@ -31,7 +31,7 @@ export interface OpenStore {
   readonly server: StoreServer | null;
   /** Rejects with the reason if secrets cannot be read and burned now. @param isDoubted whether the last attempt failed */
   assertCommits(isDoubted: boolean): Promise<void>;
-  /** Creates limits that all nodes count together, under a shared key; `null` for the store of a single machine. */
+  /** Creates limits that all nodes count together, given a key that they share; `null` for the store of a single machine. */
   readonly limitsUnder: ((key: Uint8Array) => SharedLimits) | null;
   /** Gives all store calls of a request one deadline; `null` if each call has its own. */
   readonly duringRequest: (<T>(request: () => T | Promise<T>) => Promise<T>) | null;
@@ -49,7 +49,7 @@ export function optionsFor(settings: Settings, { url, tls }: PostgresServer): Se
   return { url: url.expose(), tls: options, durability, poolSize, allowsUnsafe };
 }
 
-/** The store does not exist yet; only a server creates it. */
+/** Thrown when the store does not exist yet, because only a server creates it. */
 class NotMadeYet extends StoreRefusal {}
 
 const unproven =

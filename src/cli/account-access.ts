@@ -1,6 +1,6 @@
 /**
- * `mayfly account reset|lock|unlock|delete` change the store directly, and a running server follows immediately. Before a deletion, the
- * operator sees what will be lost and must confirm.
+ * `mayfly account reset|lock|unlock|delete` change the store directly, and running servers apply the change immediately. Before a
+ * deletion, the operator sees what will be lost and must confirm.
  */
 import type { Account } from '../core/account.ts';
 import { makeResetLink } from '../core/accounts/account-links.ts';

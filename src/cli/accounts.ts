@@ -203,7 +203,7 @@ async function runTokenCreate(input: Input, world: OperatorWorld): Promise<ExitC
     const token = made.token.expose();
     const { name, scopes } = wanted;
     const username = usernameOf(wanted.email);
-    // With --json too, because the server refuses the token like a wrong one.
+    // Printed even with --json, because the server refuses a locked account's token as if it were wrong.
     if (await isLocked(accounts, username)) world.terminal.err(lockedWords(username));
     say(world, input, wordsOfNew(tokenId, scopes, canListEarlier));
     const json = { username, token, token_id: tokenId, name, scopes, can_list_earlier: canListEarlier };

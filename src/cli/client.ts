@@ -246,7 +246,7 @@ export function unreachableSentence(server: string, fault: unknown): string {
 
 type Chosen = Omit<ChosenClient, 'client'>;
 
-/** An unknown key may be of the other kind or from another server, so the secret may still exist. */
+/** An unknown key may be of the other kind or from a different server, so the secret may still exist. */
 function unknownSentence({ hint }: MayflyError, { server, isAnonymous, target }: Chosen): string {
   if (hint !== null) return `There is no such secret at ${server}. ${hint}.`;
   const { kind, key, server: own } = target ?? { kind: 'secret', key: '', server };

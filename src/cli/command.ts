@@ -50,7 +50,7 @@ export interface Input {
   readonly rest: readonly string[];
 }
 
-/** Without a type argument, any command: it can be described but not run. */
+/** Without a type argument, this is any command, which can be described but not run. */
 export interface Command<in Touched extends World = never> {
   /** Such as `['account', 'create']`. */
   readonly path: readonly string[];

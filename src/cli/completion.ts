@@ -8,7 +8,7 @@ import { type Command, commonOptions, type OptionUsage } from './command.ts';
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type ShellName = (typeof shells)[number];
 
-/** A command, or the first words that several share. */
+/** A command, or the first words that several commands share. */
 interface Node {
   /** Such as `account token`; empty for `mayfly` itself. */
   readonly path: string;

@@ -84,8 +84,8 @@ export function parseEnvFile(text: string): EnvFileOutcome {
 }
 
 /**
- * Few enough that a server allows three requests for each (status, passphrase, reveal) without a pause, and the values fit into a
- * program's environment.
+ * Few enough that a server allows three requests for each (status, passphrase, reveal) without a pause, and that the values fit into
+ * a program's environment.
  */
 export const maxVariables = 40;
 

@@ -219,7 +219,7 @@ async function revealAll(
   isExact: boolean,
 ): Promise<Map<string, string>> {
   const values = new Map<string, string>();
-  // Opened first, so that a wrong passphrase costs none of the others.
+  // These are opened first, so that a wrong passphrase among them costs none of the other secrets.
   const isUnproven = ({ isWhole, name }: NamedSecret) => isWhole && passphrases.has(name);
   const inTurn = [...secrets.filter(isUnproven), ...secrets.filter((secret) => !isUnproven(secret))];
   for (const secret of inTurn) {

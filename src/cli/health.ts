@@ -14,7 +14,7 @@ function ownHost(host: string): string {
 
 /** Returns the status of a GET, or `null` if none arrives in time. Unlike `fetch`, uses no proxy, which could not reach the container. */
 export async function statusOf(url: string, limitMs: number): Promise<number | null> {
-  // No other command needs it.
+  // Imported here, because no other command needs it.
   const { get } = await import('node:http');
   return new Promise((resolve) => {
     const request = get(url, { signal: AbortSignal.timeout(limitMs) }, (response) => {

@@ -128,7 +128,7 @@ async function rotate(keys: OpenKeys, input: Input, world: OperatorWorld): Promi
   await untilTaken(keys, input, world);
   await store.closeRootsBefore(ring.current.kid);
   const last = await rewrapOlder(keys, () => {});
-  // Servers that reread the file then need not search the store for these roots.
+  // Afterwards, servers that reread the key file need not search the store for these roots.
   const inUse = await store.rootKidsInUse();
   await store.forgetRoots(ring.all.map(({ kid }) => kid).filter((kid) => !inUse.includes(kid)));
   // If a reader blocks this scrub, the server's own scrub will follow.
@@ -209,7 +209,7 @@ async function runRetire(input: Input, world: OperatorWorld): Promise<ExitCode> 
     assertNotRefused(retired);
     const kept = retired.roots.map(({ kid }) => kid);
     const gone = older.filter((kid) => !kept.includes(kid));
-    // A server that still used an older root stored something in the meantime.
+    // A server that was still using an older root has stored something under it in the meantime.
     if (gone.length === 0) throw stillInUse(older);
     const done = `Done. ${path} now has ${rootsWords(kept)}. Replace your copies of it.`;
     return printDone(world, input, { retired: gone, roots: kept }, done);

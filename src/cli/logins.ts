@@ -24,9 +24,9 @@ export interface Logins {
   readonly path: string;
   /** Returns `null` if the keyring does not release the token. */
   tokenOf(login: Login): Promise<Sensitive<string> | null>;
-  /** Saves a login over the server's earlier one. */
+  /** Saves a login, replacing the server's earlier one. */
   keep(server: string, username: string, token: Sensitive<string>): Promise<LoginPlace>;
-  /** Returns whether the token is gone too; a keyring that does not open keeps it. */
+  /** Returns whether the token was also removed; it remains in a keyring that cannot be opened. */
   remove(login: Login): Promise<boolean>;
 }
 

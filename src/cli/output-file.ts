@@ -1,4 +1,4 @@
-/** A new file for a value that opens only once. Opened first, so that an unwritable path costs nothing; readable only by this user. */
+/** A new file for a value that opens only once. Opened first, so that an unwritable path costs nothing. Only this user can read it. */
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
@@ -11,12 +11,12 @@ export interface OutputFile {
 
 export type OutputFileOutcome =
   | { readonly outcome: 'open'; readonly file: OutputFile }
-  /** `isTaken`: another name would work. */
+  /** `isTaken`: a different name would work. */
   | { readonly outcome: 'refused'; readonly problem: string; readonly isTaken: boolean };
 
 interface Place {
   readonly path: string;
-  /** The final path: the same, or the file to replace. */
+  /** The final path: `path` itself, or the file to replace. */
   readonly target: string;
 }
 

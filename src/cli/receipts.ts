@@ -159,7 +159,7 @@ function remarksJsonOf({ adjusted, ignored }: Remarks) {
   };
 }
 
-/** Also prints with `--json`, because the server changed what was requested. */
+/** Prints even with `--json`, because the server changed what was requested. */
 export function printRemarks({ adjusted: { ttlSeconds }, ignored }: Remarks, { terminal }: World): void {
   if (ttlSeconds !== undefined) {
     const { asked, granted } = ttlSeconds;

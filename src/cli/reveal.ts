@@ -90,7 +90,7 @@ function write(content: string | Uint8Array, { terminal }: World): void {
   }
 }
 
-/** Sanitises a value for a terminal. The added line break would corrupt a file. */
+/** Sanitises a value and ends it with a line break. Used only for a terminal, because either would corrupt a file. */
 function forTerminal(value: string, { terminal }: World): string {
   const shown = escaped(value);
   if (shown !== value)
@@ -169,7 +169,7 @@ async function openReceivedFile(name: string, { openOutputFile }: PeopleWorld) {
   }
 }
 
-/** A terminal's clipboard never confirms a copy, so the person has to. */
+/** A terminal's clipboard never confirms a copy, so this asks the person. */
 async function hasArrived({ isSure }: Clipboard, { terminal }: World): Promise<boolean> {
   if (isSure) return true;
   const answer = await terminal.ask('Sent to your terminal’s clipboard. Did it arrive? [Y/n] ');

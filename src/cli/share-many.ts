@@ -36,7 +36,7 @@ function jsonOf(result: Result, server: string): object {
   return result instanceof MayflyError ? { error: result.code } : createdJsonOf(result, server);
 }
 
-/** One request for all lines; some may fail. The link of line n is printed as line n. */
+/** One request for all lines; individual lines may fail. The link of line n is printed as line n. */
 const lines: Source = {
   async read(file, world) {
     const texts = (await readTextFrom(file, 'lines', world)).split('\n');

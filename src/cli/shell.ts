@@ -201,7 +201,7 @@ function problemOf(arg: string, usages: Readonly<Record<string, OptionUsage>>): 
   const name = long.slice(2);
   const known = Object.hasOwn(usages, name) ? usages[name] : undefined;
   if (known !== undefined) return withoutValue(name, known);
-  // It may be the secret: a private key begins with five hyphens.
+  // Not quoted: it may be the secret, because a private key begins with five hyphens.
   if (!/^[a-z][a-z-]{0,30}$/.test(name)) return 'Unknown option.';
   const names = Object.keys(usages);
   const near = nearestWord(name, names) ?? longerOrShorter(name, names);

@@ -9,9 +9,9 @@ import { readSync, writeSync } from 'node:fs';
 export interface Terminal {
   out(content: string | Uint8Array): void;
   err(text: string): void;
-  /** Prints on standard error, even with `--quiet`, what was requested but is not a result. */
+  /** Prints output that was requested but is not a result, on standard error and even with `--quiet`. */
   show(text: string): void;
-  /** Whether standard input is a terminal; the next two, standard output and standard error. */
+  /** Whether standard input is a terminal; the next two fields say the same of standard output and standard error. */
   readonly isInteractive: boolean;
   readonly isOutputSeen: boolean;
   readonly isErrorSeen: boolean;
@@ -24,7 +24,7 @@ export interface Terminal {
   askHidden(question: string): Promise<string | null>;
 }
 
-/** Ctrl-C at a prompt in raw mode. Elsewhere, it is a signal with the same exit code. */
+/** Ctrl-C at a prompt in raw mode. Elsewhere, Ctrl-C is a signal with the same exit code. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }

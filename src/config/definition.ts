@@ -16,7 +16,7 @@ interface Entry<T> {
   readonly doc: string;
   readonly kind: Kind<T>;
   readonly default: NoInfer<T> | ((others: Others) => NoInfer<T>);
-  /** The server if absent. */
+  /** Who uses the setting; the server if absent. */
   readonly reader?: Reader;
 }
 

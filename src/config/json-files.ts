@@ -51,7 +51,7 @@ export const plansFile: z.ZodType<Plans> = fieldsOf(
 ).transform((given) => ({ ...builtInPlans, ...given }));
 
 /**
- * `logIn` counts wrong credentials: each password is counted before it is hashed, and refunded if it was right. `mail` counts the emails
+ * `logIn` counts wrong credentials: each attempt is counted before its password is hashed, and refunded if right. `mail` counts the emails
  * from one sender to recipients; `mailbox`, those to one address from any sender.
  */
 export type LimitName = LocalLimit | SharedLimit;
@@ -73,13 +73,13 @@ const hourSeconds = 3_600;
 const daySeconds = 86_400;
 const logIn: LimitRule = { limit: 10, windowSeconds: 600, burst: 10 };
 /**
- * Limits guesses at one address from any source. Attackers can use them up, so the limit exceeds what a person needs and lets the owner
+ * A limit on guesses at one address from any source. Attackers can exhaust it, so it exceeds what a person needs and lets the owner
  * try every 36 seconds. NIST SP 800-63B-3 §5.2.2 allows 100; here the limit is per hour, so that no account is locked out for good.
  */
 const logInToAddress: LimitRule = { limit: 100, windowSeconds: hourSeconds, burst: 30 };
 const signUp: LimitRule = { limit: 10, windowSeconds: hourSeconds, burst: 10 };
 const mail: LimitRule = { limit: 50, windowSeconds: hourSeconds, burst: 50 };
-/** Keeps many accounts together from flooding a mailbox. */
+/** Keeps many accounts from jointly flooding one mailbox. */
 const mailbox: LimitRule = { limit: 20, windowSeconds: daySeconds, burst: 20 };
 
 export const builtInRateLimits: RateLimitTable = {

@@ -8,8 +8,8 @@ import { readAs } from './text.ts';
 export type JsonReading<T> = { readonly value: T } | { readonly problems: readonly string[] };
 
 /**
- * In a schema's messages, `{at}` is the path of the wrong entry, `{key}` its last part and `{in}` the rest. A message without these
- * placeholders follows the path.
+ * In a schema's messages, `{at}` is the path of the wrong entry, `{key}` its last part and `{in}` the path before that. A message
+ * without these placeholders is printed after the path.
  * @param root the name of the whole file
  */
 export function readJson<T>(file: Uint8Array | string, schema: z.ZodType<T>, root = 'it'): JsonReading<T> {

@@ -1,4 +1,4 @@
-/** Each kind of setting turns text into a value of its final type: it returns a safe value or says what is allowed, and never repairs. */
+/** Each kind of setting turns text into a safe value of its final type or says what is allowed. It never repairs the text. */
 import { z } from 'zod';
 import type { Plans } from '../core/plans.ts';
 import { Sensitive } from '../core/sensitive.ts';
@@ -11,12 +11,12 @@ export type ReadText = (path: string) => string;
 
 export type Parsed<T> =
   | { readonly value: T }
-  /** Follows `NAME is "text": `. */
+  /** Printed after `NAME is "text": `. */
   | { readonly problem: string }
   | Objections;
 
 export interface Objections {
-  /** Each directly follows the variable's name. */
+  /** Each is printed directly after the variable's name. */
   readonly objections: readonly string[];
   /** Only servers refuse the value, because commands do not need it. */
   readonly isForServer: boolean;
@@ -30,7 +30,7 @@ export interface Kind<T> {
   readonly form: TextForm;
   /** @param text never empty: an empty variable counts as unset */
   parse(text: string, readText: ReadText): Parsed<T>;
-  /** @param text the value's text; `null` for a default */
+  /** @param text the text that the value was parsed from; `null` for a default */
   show(value: T, text: string | null): string;
 }
 
@@ -190,7 +190,7 @@ function canonicalTag(text: string): string | undefined {
   try {
     return Intl.getCanonicalLocales(text)[0];
   } catch {
-    // A RangeError: not a language tag.
+    // A RangeError means that the text is not a language tag.
     return undefined;
   }
 }

@@ -16,7 +16,7 @@ function distance(from: string, to: string): number {
   return row[to.length] ?? 0;
 }
 
-/** Returns the word for "Did you mean …?", or `null` if none is within a third of the length. */
+/** Returns the word for "Did you mean …?", or `null` if every known word is more edits away than a third of the word's length. */
 export function nearestWord(word: string, known: readonly string[]): string | null {
   // No known word is this long; the limit keeps comparisons cheap.
   if (word.length > 60) return null;

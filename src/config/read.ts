@@ -14,7 +14,7 @@ import { readAs, whyUnread } from './text.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Stops a server, but not a command. */
+/** A fault that stops a server but not a command. */
 export interface ServerFault {
   readonly setting: SettingName;
   /** The variable that set the value; `null` if only the combination of settings is wrong. */
@@ -87,7 +87,7 @@ const serviceLink =
   /^MAYFLY_(?:\w+_)?(?:PORT=(?:tcp|udp|sctp):|PORT_\d+_(?:TCP|UDP|SCTP)(?:_\w+)?=|SERVICE_HOST=|SERVICE_PORT(?:_\w+)?=|NAME=\/[^/]+\/[^/]+$)/;
 
 function serviceLinksIn(env: Environment): string[] {
-  // Docker also copies the linked container's variables. They count only if its `_NAME` is set, because nothing else marks them.
+  // Docker also copies the linked container's variables. They count only if its `_NAME` is set, because nothing else identifies them.
   const isLink = (name: string) => serviceLink.test(`${name}=${env[name]}`);
   const alias = (name: string) => /^(MAYFLY\w*?)_ENV_/.exec(name)?.[1];
   return Object.keys(env).filter((name) => isLink(name) || isLink(`${alias(name)}_NAME`));
@@ -113,7 +113,7 @@ type Found = { readonly text: string; readonly source: string } | { readonly ref
 
 function findText({ env: name, kind }: Definition<unknown>, env: Environment, readText: ReadText): Found {
   const given = env[name] ?? '';
-  // Blanks alone are a mistake, not an empty variable.
+  // A value that consists only of blanks is a mistake, not an empty variable.
   const direct = readAs(kind.form, given) || given;
   const file = kind.isSecret ? env[`${name}_FILE`] : undefined;
   if (file === undefined || file === '') return direct === '' ? null : { text: direct, source: name };

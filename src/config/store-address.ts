@@ -57,7 +57,7 @@ function decoded(text: string): string {
   }
 }
 
-/** A placeholder for the missing host of `postgres://user@/database?host=…`, which the URL standard allows only without a user. */
+/** A placeholder for the missing host of `postgres://user@/database?host=…`: the URL standard requires a host after a user. */
 const noHost = '-';
 
 function hostOf(url: URL, { host }: Given): string {

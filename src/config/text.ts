@@ -8,7 +8,7 @@ const forms = {
   exact: (text: string) => text,
   /** A value or passphrase: drops the line break that `echo` adds to a single line, but keeps the one that a private key needs. */
   value: (text: string) => text.replace(mark, '').replace(/^([^\n]*?)\r?\n$/, '$1'),
-  /** A key, link, token or address: drops everything around it. */
+  /** A key, link, token or address: drops the white space and invisible characters around it. */
   word: (text: string) => text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, ''),
   /** Several lines, ready to split at `\n`. */
   lines: (text: string) => text.replace(mark, '').replaceAll('\r\n', '\n').replace(/\n$/, ''),

@@ -26,7 +26,7 @@ export function unseal(keys: SealKeys, sealed: Uint8Array, aad: Uint8Array): Uin
   const end = sealed.length - tagBytes;
   const decipher = createDecipheriv(algorithm, keys.key, keys.nonce, options);
   decipher.setAAD(aad);
-  // Copies cost less than views: a view allocates the array's buffer.
+  // Copies cost less than views, which make the runtime allocate the array's buffer.
   decipher.setAuthTag(sealed.slice(end));
   const opened = decipher.update(sealed.slice(0, end));
   // A plain array: reading from a `Buffer` costs several times as much.

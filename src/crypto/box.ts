@@ -33,7 +33,7 @@ export function boxAad(label: BoxLabel, binding: Uint8Array): Uint8Array {
 
 export interface BoxInput {
   readonly label: BoxLabel;
-  /** The metadata key's ASCII bytes, followed by the secret key's for the address; or a 32-byte key. */
+  /** The ASCII bytes of the metadata key (for the address, followed by the secret key's), or a 32-byte key. */
   readonly keyMaterial: Uint8Array;
   /** The receipt id; the account's id in digits for a cursor; empty for the account's data key. */
   readonly binding: Uint8Array;

@@ -70,7 +70,7 @@ export class FieldWriter {
   }
 }
 
-/** Copies even a `Buffer`, whose own `slice` is a view. */
+/** Copies even a `Buffer`, whose own `slice` returns a view. */
 const { slice } = Uint8Array.prototype;
 
 /**
@@ -100,7 +100,7 @@ export class FieldReader {
     return this.u16() * 2 ** 16 + this.u16();
   }
 
-  /** Inexact from 2^53 on. */
+  /** Inexact for values of 2^53 and above. */
   u64(): number {
     return this.u32() * 2 ** 32 + this.u32();
   }

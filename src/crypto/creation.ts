@@ -30,11 +30,11 @@ export function creationMaterial(token: Uint8Array, idempotencyKey: string, inde
   return new FieldWriter(token.length + 4 + key.length + 4).raw(token).field(key).u32(index).bytes;
 }
 
-/** HKDF-SHA-256 yields no more bytes than the first; most draws need no more than the second. */
+/** The most bytes that HKDF-SHA-256 can yield, and as many as most draws need. */
 const [mostBytes, usualBytes] = [8_160, 64];
 
 /**
- * Returns a source of the same bytes every time, in the order of the calls.
+ * Returns a source that hands out the same sequence of bytes every time, in the order of the calls.
  * @throws RangeError when they run out, which happens with a probability below 2^-60
  */
 export function creationRandom(label: CreationLabel, material: Uint8Array, seed: Uint8Array): RandomBytes {
@@ -87,7 +87,7 @@ export function wrapSeed(root: RootKey, id: Uint8Array, seed: Uint8Array, random
   return new FieldWriter(wrappedBytes).u8(version).u16(root.kid).raw(salt).raw(sealed).bytes;
 }
 
-/** Returns `null` if the seed is another creation's, has an unknown root or version, or is damaged. */
+/** Returns `null` if the seed belongs to a different creation, has an unknown root or version, or is damaged. */
 export function unwrapSeed(ring: KeyRing, id: Uint8Array, wrapped: Uint8Array): Uint8Array | null {
   const reader = new FieldReader(wrapped);
   if (wrapped.length !== wrappedBytes || reader.u8() !== version) return null;

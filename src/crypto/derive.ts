@@ -110,12 +110,12 @@ function sealKeys(bytes: Uint8Array): SealKeys {
   return { key: part(bytes, 0, 32), nonce: part(bytes, 32, 44) };
 }
 
-/** Derives 16 bytes, not reversible to the key. */
+/** Derives 16 bytes that do not reveal the key. */
 export function deriveSecretId(secretKey: string): Uint8Array {
   return hkdf(ascii(secretKey), noSalt, info.secretId, 16);
 }
 
-/** Derives 16 bytes, not reversible to the key. */
+/** Derives 16 bytes that do not reveal the key. */
 export function deriveReceiptId(metadataKey: string): Uint8Array {
   return hkdf(ascii(metadataKey), noSalt, info.receiptId, 16);
 }
@@ -125,7 +125,7 @@ export function derivePassphraseSalt(secretKey: string, salt: Uint8Array): Uint8
   return hkdf(ascii(secretKey), salt, info.passphraseSalt, 16);
 }
 
-/** Derives the input for bcrypt: 44 base64 characters, so it cuts nothing at 72 bytes or a NUL (P15). */
+/** Derives the input for bcrypt: 44 base64 characters, so bcrypt cuts nothing off at 72 bytes or a NUL (P15). */
 export function derivePassphraseVerifierInput(passphraseKey: Uint8Array, salt: Uint8Array): string {
   return Buffer.from(hkdf(passphraseKey, salt, info.passphraseVerify, 32)).toString('base64');
 }
@@ -135,13 +135,13 @@ export interface InnerKeys extends SealKeys {
   readonly commitment: Uint8Array;
 }
 
-/** Concatenates both, unambiguously: a secret key has a fixed length. */
+/** Concatenates both keys. This is unambiguous, because a secret key has a fixed length. */
 function innerMaterial(secretKey: string, passphraseKey: Uint8Array | null): Uint8Array {
   const link = ascii(secretKey);
   return passphraseKey === null ? link : concat(link, passphraseKey);
 }
 
-/** For keys that are derived with a fresh salt and seal once. */
+/** For keys that are derived with a fresh salt and seal only once. */
 const zeroNonce = new Uint8Array(12);
 
 /**
@@ -178,7 +178,7 @@ export function deriveOuterKeys(root: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(oneStep(root, 'outer', salt));
 }
 
-/** Derives the keys of the layer under both root and epoch's key: 32 bytes each, so unambiguous. */
+/** Derives the keys of the layer under both root and epoch's key. Each has 32 bytes, so their concatenation is unambiguous. */
 export function deriveEpochOuterKeys(root: Uint8Array, epochKey: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(oneStep(concat(root, epochKey), 'epochOuter', salt));
 }
@@ -203,7 +203,7 @@ export const version1 = {
   },
 } as const;
 
-/** Identifies an opener's nonce for one secret: 16 bytes, not reversible to the nonce. */
+/** Identifies an opener's nonce for one secret: 16 bytes that do not reveal the nonce. */
 export function deriveLookTag(nonce: Uint8Array, secretId: Uint8Array): Uint8Array {
   return hkdf(concat(nonce, secretId), noSalt, info.lookId, 16);
 }
@@ -226,7 +226,7 @@ export function deriveMailboxKey(root: Uint8Array): Uint8Array {
   return hkdf(root, noSalt, info.mailbox, 32);
 }
 
-/** Derives the key that nodes sharing rate limits store clients under: 32 bytes. */
+/** Derives the key for hashing clients in the rate limits that nodes share: 32 bytes. */
 export function deriveLimitKey(root: Uint8Array): Uint8Array {
   return hkdf(root, noSalt, info.limit, 32);
 }
@@ -249,7 +249,7 @@ export function deriveBoxKeys(label: BoxLabel, keyMaterial: Uint8Array, salt: Ui
   return sealKeys(hkdf(keyMaterial, salt, info[label], 44));
 }
 
-/** Derives the token that counts a client's guesses at one secret without its address: 16 bytes. */
+/** Derives the token for counting a client's guesses at one secret without storing the client's address: 16 bytes. */
 export function deriveClientToken(root: Uint8Array, secretId: Uint8Array, clientPrefix: string): Uint8Array {
   return hkdf(root, secretId, concat(info.client, utf8(`/${clientPrefix}`)), 16);
 }
@@ -259,7 +259,7 @@ export function hashToken(token: Uint8Array, kind: keyof typeof tokenPrefixes = 
   return hash('sha256', concat(tokenPrefixes[kind], token), 'buffer');
 }
 
-/** Derives an idempotent creation's id: 16 bytes, not reversible to its token. */
+/** Derives an idempotent creation's id: 16 bytes that do not reveal its token. */
 export function deriveCreationId(material: Uint8Array): Uint8Array {
   return hkdf(material, noSalt, info.creationId, 16);
 }
@@ -284,7 +284,7 @@ export function derivePasswordVerifier(stretched: Uint8Array, salt: Uint8Array):
   return hkdf(stretched, salt, info.passwordVerify, 32);
 }
 
-/** Derives the token that binds a form to a session: 16 bytes, not reversible to the session token. */
+/** Derives the token that binds a form to a session: 16 bytes that do not reveal the session token. */
 export function deriveFormToken(sessionToken: Uint8Array): Uint8Array {
   return hkdf(sessionToken, noSalt, info.formToken, 16);
 }
@@ -302,7 +302,7 @@ export function shortkeyMask(metadataKey: string): Uint8Array {
   return part(hash('sha256', shortkeyText + metadataKey, 'buffer'), 0, 6);
 }
 
-/** Returns 32 bytes that prove at start that this store was written with the root. */
+/** Returns 32 bytes that prove at startup that this store was written with the root. */
 export function rootCheck(root: Uint8Array): Uint8Array {
   return createHmac('sha256', root).update(checkText).digest();
 }

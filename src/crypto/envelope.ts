@@ -5,7 +5,7 @@
  * root (P12) or expiry. `docs/envelope.md` gives the reasons.
  *
  *   record  = lp("mayfly/2/secret") lp(secret id) u64 created u64 limit u8 flags lp(owner) lp(share domain)
- *   pad     = u32 length ‖ value ‖ zeros to a multiple of 256; of an end-to-end secret, which its client has padded, no zeros
+ *   pad     = u32 length ‖ value ‖ zeros to a multiple of 256; for an end-to-end secret, which its client has padded, no zeros
  *   body    = commitment(32) ‖ AES-256-GCM(k, 0, pad, record)         k‖commitment from link, passphrase and R
  *   ver     = "" | AES-256-GCM(kv, nv, bcrypt hash, record)           kv‖nv from link and R
  *             | AES-256-GCM(kp, np, link hash(32) ‖ proof hash(32), record)    kp‖np from link and R, end-to-end
@@ -66,10 +66,10 @@ export interface SealInput {
   readonly salt: Uint8Array;
   /** The stretched passphrase (32 bytes) and the bcrypt hash of its verifier. */
   readonly passphrase: { readonly key: Uint8Array; readonly verifierHash: string } | null;
-  /** Those of an end-to-end secret, whose passphrase never reaches the server. */
+  /** The proof hashes of an end-to-end secret, whose passphrase never reaches the server. */
   readonly proofs: ProofHashes | null;
   readonly context: SecretContext;
-  /** The latest settable expiry; not before the current one. */
+  /** The latest expiry that can be set; never before the current one. */
   readonly expiryLimit: number;
   readonly root: RootKey;
   /** The epoch of the expiry, or a later one; `null` seals in version 2. */
@@ -77,7 +77,7 @@ export interface SealInput {
   readonly random: RandomBytes;
 }
 
-/** Hashes for proving that a client has the full link, and the passphrase too. 32 bytes each. */
+/** Hashes for checking a client's proofs that it has the full link and that it has the passphrase. 32 bytes each. */
 export interface ProofHashes {
   readonly linkHash: Uint8Array;
   readonly proofHash: Uint8Array;
@@ -217,7 +217,7 @@ export function unwrapSecret(
   };
 }
 
-/** Returns `null` if the root sealed something else. */
+/** Returns `null` if the root sealed something other than these fields. */
 function readFields(
   inner: Uint8Array,
 ): Pick<UnwrappedSecret, 'salt' | 'creator' | 'sealedVerifier' | 'body'> | null {
@@ -295,8 +295,8 @@ export function openProofs(secret: UnwrappedSecret, secretKey: string): ProofHas
 }
 
 /**
- * Returns the secret key for its creator; `null` if the unmasked key does not have this secret's id, because the metadata key is another's,
- * and in version 1, which keeps a box instead. Only the receipts may import this.
+ * Returns the secret key for its creator; `null` if the unmasked key does not have this secret's id, because the metadata key belongs to a
+ * different secret, and in version 1, which keeps a box instead. Only the receipts may import this.
  */
 export function openCreatorKey(secret: UnwrappedSecret, metadataKey: string): string | null {
   if (secret.creator === null) return null;

@@ -53,13 +53,13 @@ export interface LookInput extends Opener {
   readonly row: Uint8Array;
   readonly unwrapped: UnwrappedSecret;
   readonly context: LookContext;
-  /** Answers left after the claim's own. */
+  /** Answers remaining once the claim has used its own. */
   readonly answersLeft: number;
   readonly root: RootKey;
   readonly random: RandomBytes;
 }
 
-/** Returns `null` for a secret of version 1, which has no room. */
+/** Returns `null` for a secret of version 1, whose row has no room for a second look. */
 export function sealLook(input: LookInput): Uint8Array | null {
   const { row, unwrapped, context, secretKey, nonce, root, random } = input;
   const expiryLimit = expiryLimitOf(row);
@@ -123,7 +123,7 @@ function unwrapRoot(
   return layered === null ? null : { root, expiryLimit, answersLeft, tag, innerSalt, aad, layered };
 }
 
-/** Removes both layers. The rest is sealed under link and passphrase, as in the replaced row. A wrong nonce or link returns `damaged`. */
+/** Removes both layers. The result is sealed under link and passphrase, as in the replaced row. A wrong nonce or link returns `damaged`. */
 export function unwrapLook(
   row: Uint8Array,
   context: LookContext,

@@ -9,7 +9,7 @@ const poolBytes = 4096;
 let pool = new Uint8Array(0);
 let used = 0;
 
-/** Draws blocks, because a call costs more than its bytes. */
+/** Draws whole blocks, because a call costs more than the bytes it returns. */
 export const systemRandom: RandomBytes = (length) => {
   if (length > poolBytes) return randomFillSync(new Uint8Array(length));
   if (used + length > pool.length) {

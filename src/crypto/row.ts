@@ -17,7 +17,7 @@ export interface SecretContext {
   readonly shareDomain: string;
 }
 
-/** Writes lp(label) lp(secret id) u64 created u64 ends u8 flags lp(owner) lp(share domain), with room for `moreBytes` of the caller's. */
+/** Writes lp(label) lp(secret id) u64 created u64 ends u8 flags lp(owner) lp(share domain), and leaves `moreBytes` for the caller. */
 export function writeContext(
   label: Uint8Array,
   context: SecretContext,
@@ -64,5 +64,5 @@ export type UnwrapOutcome =
   | { readonly outcome: 'unwrapped'; readonly secret: UnwrappedSecret }
   /** No root of the ring has this key id. */
   | { readonly outcome: 'unknown_root'; readonly kid: number }
-  /** Not a row of a known version, not this record's, or modified. */
+  /** Not a row of a known version, a different record's row, or modified. */
   | { readonly outcome: 'damaged' };

@@ -1,5 +1,5 @@
 /**
- * Version 1 of the envelope, which is only read, until its last row expires.
+ * Version 1 of the envelope, which is no longer written, only read until its last row expires.
  *
  *   aad     = lp("mayfly/1/secret") lp(secret id) u64 created u64 expires u8 flags lp(owner) lp(share domain)
  *   body    = commitment(32) ‖ AES-256-GCM(k, n, pad, aad)          k‖n‖commitment from link, passphrase and R
@@ -49,7 +49,7 @@ export function unwrapVersion1(row: Uint8Array, context: SecretContext, ring: Ke
     const { secretId } = context;
     return { outcome: 'unwrapped', secret: { version, secretId, ...fields, aad, creator: null } };
   } catch {
-    // The root sealed something else.
+    // The root sealed something other than these fields.
     return { outcome: 'damaged' };
   }
 }

@@ -3,7 +3,7 @@
  * runtime's own coder if it has one, and loops rather than iterators.
  */
 
-/** 16 bytes in 22 characters, the last of them with two bits. Used for the end of a link and the nonce of a second look. */
+/** 16 bytes in 22 characters, the last one carrying only two bits. Used for the end of a link and the nonce of a second look. */
 export const sixteenBytesForm = /^[A-Za-z0-9_-]{21}[AQgw]$/;
 
 /** A number of arguments that every engine accepts in one call. */

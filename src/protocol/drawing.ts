@@ -38,7 +38,7 @@ export function drawText(alphabet: string, length: number, random: RandomBytes):
  * Draws uniformly from all texts that contain each chosen set: a text that lacks one is drawn again. In the worst case (four characters of
  * four sets) one draw in 15 qualifies.
  * @param length 4–128
- * @param draw a text of that length, each character of the alphabet equally likely
+ * @param draw returns a text of that length, each character of the alphabet equally likely
  * @throws RangeError when no set is chosen, or more sets than characters
  */
 export function drawValue(

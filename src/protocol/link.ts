@@ -6,8 +6,8 @@ export const keyLength = 31;
 export const keyForm = /^[0-9a-z]{31}$/;
 
 /**
- * - `secret`: opens a secret once; from a link to share.
- * - `receipt`: manages it; from the creator's own page.
+ * - `secret`: the key opens a secret once and comes from a link to share.
+ * - `receipt`: the key manages the secret and comes from the creator's own page.
  * - `unknown`: a bare key, which could be either.
  */
 export interface ParsedLink {
@@ -19,12 +19,12 @@ export interface ParsedLink {
   readonly fragment: string | null;
 }
 
-/** A key or fragment that continues with a letter or digit is another word. */
+/** A key or fragment that continues with a letter or digit is part of a different word. */
 const wordEnd = '(?![_-]*[0-9A-Za-z])';
 const wholeFragment = `${sixteenBytesForm.source.slice(1, -1)}${wordEnd}`;
 const bareForm = new RegExp(`^([0-9a-z]{31})${wordEnd}`);
 const fragmentForm = new RegExp(`^${wholeFragment}`);
-/** Splits at `#`, which filters that rewrite links may have escaped, once or more. */
+/** Splits at `#`, which filters that rewrite links may have escaped once or several times. */
 const splitForm = new RegExp(`^(.*?)(?:#|%(?:25)*23(?=${wholeFragment}))(.*)$`, 's');
 /** Slashes may be doubled. Any text after the key is ignored, unless it is another path. */
 const pathForm = /^((?:\/[^/]+)*?)\/+(secret|receipt|private)\/+([0-9a-z]{31})\/*[_-]*(?:[^\w/-].*)?$/s;
@@ -38,7 +38,7 @@ export function isFragment(text: string): boolean {
 }
 
 /**
- * Returns the fragment that opens an end-to-end secret, without what programs append. Unchanged if incomplete, `null` if absent.
+ * Returns an end-to-end secret's fragment without what programs append. Returns an incomplete one unchanged, and `null` if it is absent.
  * @param text the text after `#`
  */
 export function fragmentIn(text: string): string | null {

@@ -9,7 +9,7 @@ export const burners = ['creator', 'recipient'] as const;
 export type Burner = (typeof burners)[number];
 
 export const receiptStates = ['new', 'viewed', 'received', 'burned', 'expired'] as const;
-/** The secret is waiting in `new` and `viewed` (the creator has looked); the others are final. */
+/** In `new` and `viewed` (the creator has looked), the secret is still waiting; the other states are final. */
 export type ReceiptState = (typeof receiptStates)[number];
 
 export const deliveryStates = ['queued', 'accepted', 'refused', 'given_up', 'not_sent'] as const;
