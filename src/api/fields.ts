@@ -79,7 +79,7 @@ export const digitsWithin = ({ min, max }: Range, refusal: string, mostDigits = 
     refusal,
   );
 
-/** Not `z.int()`, which rejects unsafe integers: larger numbers are clamped. */
+/** Not `z.int()`, which rejects unsafe integers: large numbers are clamped instead of refused. */
 const wholeNumber = (refusal: string) =>
   z.number(refusal).min(0, refusal).refine(Number.isInteger, refusal).meta({ type: 'integer' });
 
@@ -126,7 +126,7 @@ export const noticeNames = noticeKinds.join(', ');
 
 const mostNames = 16;
 
-/** Returns the pattern of comma-separated names; `empty` is the word for an empty list. */
+/** Returns a pattern that matches comma-separated names; `empty` is the word for an empty list. */
 function nameList(names: readonly string[], empty: string | null, most: number | null = null) {
   const one = `(?:${names.join('|')})`;
   const list = `${one}(?:,${one})${most === null ? '*' : `{0,${most - 1}}`}`;
@@ -213,7 +213,7 @@ export function creationOptions(fields: CreationFields, exchange: Exchange): Cre
   const { passphrase } = fields;
   return {
     passphrase,
-    // Finding it takes time, and only passphrase hashing needs it.
+    // Determining the prefix takes time, and only passphrase hashing needs it.
     clientPrefix: passphrase === null ? null : exchange.clientPrefix,
     ttlSeconds: fields.ttl,
     recipient: fields.recipient,

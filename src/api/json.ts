@@ -17,7 +17,7 @@ const refused = (fault: string): ReadJson => ({ outcome: 'refused', fault });
 
 /**
  * Parses JSON, and refuses an object that repeats a name, at any depth and in any escaping. RFC 8259 §4 leaves its meaning open:
- * the standard parser keeps the last value, another the first. Such an object has fewer names than were written.
+ * the standard parser keeps the last value, others the first. Such an object ends up with fewer names than were written.
  */
 export function readJson(json: string): ReadJson {
   const written = measure(json);

@@ -3,12 +3,12 @@
  *
  * 1. A POST or PATCH that a browser marks cross-site is refused, and so is a GET with a passphrase. This counts against no limit, so a
  *    hostile page cannot use up its visitor's allowance.
- * 2. Without an `Authorization` header (or if it is ignored), the client's prefix counts in the operation's class; then an operation for
- *    accounts returns 401.
- * 3. With one, a client over its `logIn` limit is refused before any lookup, unless the same credentials were accepted before (a
- *    neighbour's failures never lock out a known account). Wrong or malformed ones count as one failure and get 401; right ones count by
- *    account in the operation's class. Concurrent requests may exceed the limit by their number, which only bounds work: tokens have 256
- *    bits.
+ * 2. Without an `Authorization` header (or if it is ignored), the call counts by client prefix in the operation's class; then an
+ *    operation for accounts returns 401.
+ * 3. With the header, a client over its `logIn` limit is refused before any lookup, unless the same credentials were accepted before (a
+ *    neighbour's failures never lock out a known account). Wrong or malformed credentials count as one failure and get 401; right ones
+ *    count by account in the operation's class. Concurrent requests may exceed the limit by their number: the limit only bounds work,
+ *    since tokens have 256 bits.
  */
 import { anonymous, type Caller } from '../core/account.ts';
 import type { SecretService } from '../core/secrets/service.ts';

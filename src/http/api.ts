@@ -24,7 +24,7 @@ export interface ApiSurface {
   readonly base: string;
   readonly operations: readonly Operation[];
   readonly encodeProblem: (problem: Problem, facts: ProblemFacts) => Reply;
-  /** Only for paths without a key. */
+  /** Applies only to paths without a key. */
   readonly acceptsTrailingSlash: boolean;
 }
 

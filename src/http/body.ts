@@ -1,8 +1,8 @@
 /**
  * The only reader of request bodies, bounded in bytes and time (P21): it buffers at most the cap and one chunk, regardless of
- * Content-Length. A large body may take longer while it keeps arriving. Most bodies arrive in the same packet as their headers and are
- * complete at the end of the turn; one interval watches all others. A small body of known length uses the runtime's own buffering, at a
- * tenth of a stream's cost.
+ * Content-Length. A large body gets more time as long as it keeps arriving. Most bodies arrive in the same packet as their headers and
+ * are complete at the end of the turn (`turn.ts`); a single timer watches all others. The runtime itself buffers a small body of known
+ * length, at a tenth of a stream's cost.
  */
 
 import type { Plan, Plans } from '../core/plans.ts';
@@ -12,8 +12,8 @@ import { RequestProblem } from './problem.ts';
 import { endOfTurn } from './turn.ts';
 
 /**
- * Returns a cap that fits the largest value of any plan and the longest passphrase, with every byte escaped to six (as JSON does with
- * control characters), and the rest of the body.
+ * Returns a cap that allows for the largest value of any plan and the longest passphrase, with every byte escaped to six (as JSON
+ * does with control characters), plus the rest of the body.
  */
 export function bodyCapBytesFor(plans: Plans): number {
   const largestValueBytes = Math.max(...Object.values(plans).map((plan) => plan.maxValueBytes));
@@ -23,7 +23,7 @@ export function bodyCapBytesFor(plans: Plans): number {
 /** Room for the rest of a creation, escaped: field names, a label of 500 characters, a share domain. */
 const besideSealedBytes = 16_384;
 
-/** Returns a cap that also fits the plan's largest end-to-end secret in base64url. */
+/** Returns a cap that also allows for the plan's largest end-to-end secret in base64url. */
 export function creationCapBytesFor(plans: Plans, plan: Plan): number {
   return Math.max(bodyCapBytesFor(plans), Math.ceil((maxCiphertextBytes(plan) * 4) / 3) + besideSealedBytes);
 }
@@ -53,13 +53,13 @@ export class BodyTimeout extends RequestProblem {
 
 interface BodyReaderOptions {
   readonly capBytes: number;
-  /** Default 10,000; accurate to a tenth. A body over `promptBytes` gains a second per `slowestBytesPerSecond`. */
+  /** Default 10,000; accurate to a tenth of the limit. A body over `promptBytes` gains a second per `slowestBytesPerSecond`. */
   readonly limitMs?: number | undefined;
 }
 
 /** Up to this size the time limit is fixed, however steadily bytes drip in. */
 const promptBytes = 65_536;
-/** A phone at the edge of coverage: a megabyte in two minutes. */
+/** As slow as a phone at the edge of coverage: a megabyte in two minutes. */
 const slowestBytesPerSecond = 8_192;
 
 /** Returns the longest time that a body of this declared length may take, or `null` for the default limit. */
@@ -68,8 +68,8 @@ export function longestBodySeconds(declaredBytes: number): number | null {
 }
 
 /**
- * Resolves when the turn of the last byte has ended (`turn.ts`). Throws `RequestProblem`: `body_too_large`, or `malformed` if the body was
- * cut off or too slow.
+ * Resolves at the end of the turn in which the last byte arrived (`turn.ts`). Throws `RequestProblem`: `body_too_large`, or `malformed` if
+ * the body was cut off or too slow.
  */
 export type ReadBody = (request: Request, capBytes?: number) => Promise<Uint8Array>;
 
@@ -111,7 +111,7 @@ async function nothing(): Promise<Uint8Array> {
 
 async function readWhole(request: Request, watch: Watch): Promise<Uint8Array> {
   const reading = request.bytes();
-  // It may reject before anything below awaits it.
+  // The promise may reject before anything below awaits it.
   reading.catch(() => {});
   await endOfTurn();
   const bytes = Bun.peek(reading);

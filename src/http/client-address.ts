@@ -1,6 +1,6 @@
 /**
  * Finds the client that sent a request: the socket's peer or, behind a trusted proxy, an address in `X-Forwarded-For`, read from right to
- * left (P22). One client is one IPv4 /24 or IPv6 /56, because the hosts of one site share it.
+ * left (P22). An IPv4 /24 or IPv6 /56 counts as one client, because the hosts of one site share it.
  */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { TrustedProxies } from '../config/addresses.ts';
@@ -11,7 +11,7 @@ export interface PeerSource {
 
 export type ClientAddressOf = (request: Request, peer: PeerSource | undefined) => string;
 
-/** For handlers called directly, and Unix sockets. */
+/** Used for handlers that are called directly and for Unix sockets. */
 export const addressWithoutSocket = '127.0.0.1';
 
 const maxHops = 32;
@@ -65,7 +65,7 @@ function socketAddressOf(request: Request, peer: PeerSource | undefined): string
   return address === undefined ? addressWithoutSocket : (parseAddress(address) ?? addressWithoutSocket);
 }
 
-/** Returns the rightmost address that is not a trusted proxy. If all are trusted, returns the leftmost; if one is garbage, the socket's. */
+/** Returns the rightmost address that is not a trusted proxy. If all are trusted: the leftmost; if one is malformed: the socket's. */
 function clientOf(forwarded: string, socketAddress: string, trusted: TrustedProxies): string {
   const entries = forwarded.split(',');
   let client = socketAddress;
@@ -94,7 +94,7 @@ export function parseAddress(text: string): string | null {
   if (version === 4) return text;
   const zone = text.indexOf('%');
   const address = (zone === -1 ? text : text.slice(0, zone)).toLowerCase();
-  // Only addresses that begin with zeros can wrap IPv4, and a client's own IPv6 address never does.
+  // Only an address that begins with zeros can wrap an IPv4 address, and a client's own IPv6 address never begins that way.
   if (address[0] !== ':' && address[0] !== '0') return address;
   const groups = groupsOf(address);
   const isMapped = groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0);
@@ -103,7 +103,7 @@ export function parseAddress(text: string): string | null {
 
 /**
  * Returns `203.0.113.0/24` or `2001:db8:0:100::/56`: each prefix has one spelling.
- * @param address canonical
+ * @param address in canonical form
  */
 export function clientPrefixOf(address: string): string {
   if (!address.includes(':')) return `${address.slice(0, address.lastIndexOf('.'))}.0/24`;

@@ -1,6 +1,6 @@
 /**
- * Only compress content that contains no secret and repeats nothing from the request: otherwise the length reveals, guess by guess, the
- * text next to the guess (BREACH).
+ * Only compress content that contains no secret and repeats nothing from the request: otherwise, its length would reveal, guess by
+ * guess, the text next to the guess (BREACH).
  */
 
 import { declareLength } from './headers.ts';
@@ -12,8 +12,8 @@ export function acceptsGzip(request: Request): boolean {
 }
 
 /**
- * Compresses with gzip (RFC 1952). libdeflate takes whole texts, far cheaper than a zlib stream with its quarter megabyte of state per
- * page.
+ * Compresses with gzip (RFC 1952). libdeflate compresses a whole text far more cheaply than a zlib stream, which takes a quarter
+ * megabyte of state per page.
  * @param level 1–12: higher is smaller and slower
  */
 export function gzip(content: string | Uint8Array<ArrayBuffer>, level: 6 | 12): Uint8Array<ArrayBuffer> {

@@ -1,7 +1,7 @@
 /**
  * Decides what pages of other sites may do: cross-site POSTs and PATCHes, GETs with a passphrase (Fetch Metadata, W3C), and CORS (Fetch
- * standard). By default, they may do nothing. An allowed origin must match exactly and is named in the response, never with `*` or
- * credentials. `Authorization` is not an allowed header, so such a page can only act anonymously.
+ * standard). By default, they may do nothing. An allowed origin must match exactly and is named in the response, which never uses `*`
+ * or allows credentials. `Authorization` is not an allowed header, so such a page can only act anonymously.
  *
  * A browser that has Basic credentials adds them to every request, even one from another site's form. So a POST with `Authorization` must
  * come from this origin, from an allowed one, or from a program, which sends neither `Sec-Fetch-Site` nor `Origin`. A share domain does not

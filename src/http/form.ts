@@ -10,7 +10,7 @@ const encoder = new TextEncoder();
 const sign = { plus: 0x2b, percent: 0x25, blank: 0x20 } as const;
 const escapes = /[%+]/;
 
-/** More than any form here has, empty fields included: each costs as much as a hundred bytes of text (P21). */
+/** More fields than any form here has, empty ones included: each costs as much as a hundred bytes of text (P21). */
 export const mostFields = 100;
 
 export type FormPair = readonly [name: string, value: string | undefined];
@@ -31,7 +31,7 @@ export function formPairs(text: string): readonly FormPair[] {
 }
 
 /**
- * Refuses a part without `=`: it is usually the rest of a value whose `&` was not escaped, so it can be neither dropped nor named.
+ * Refuses a part without `=`: it is usually the rest of a value whose `&` was not escaped, so it can be neither dropped nor quoted.
  * @throws RequestProblem `malformed`
  */
 export function formBodyPairs(body: Uint8Array): readonly (readonly [name: string, value: string])[] {

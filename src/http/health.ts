@@ -1,20 +1,20 @@
 /**
- * `/healthz`: the process is alive. `/readyz`: it can serve. No limits, credentials or logs. The responses reveal neither the reason nor
- * the store.
+ * `/healthz` says that the process is alive, `/readyz` that it can serve. Both work without limits, credentials or logs. A failure
+ * reveals neither its reason nor the store.
  */
 import type { ClockVerdict } from '../core/ports/clock.ts';
 import { declareLength, jsonResponse, newRequestId } from './headers.ts';
 import type { AnswerAlone } from './pipeline.ts';
 
-/** `single`: one database server without a standby. `unsafe`: unsafe settings that the operator allowed. */
+/** `single`: one database server without a standby. `unsafe`: a database with unsafe settings that the operator allowed. */
 export type StoreRisk = 'single' | 'unsafe';
 
 export interface HealthDeps {
-  /** Whether secrets can be read and burned now, and created if there is room. A rejection counts as no. */
+  /** Whether secrets can be read and burned now, and created if there is room. A rejected promise counts as no. */
   readonly isReady: () => boolean | Promise<boolean>;
-  /** The store's verdict on the wall clock. The service keeps serving when in doubt, so `/readyz` mentions the doubt and returns 200. */
+  /** The store's verdict on the wall clock. The service keeps serving when in doubt, so `/readyz` mentions the doubt but returns 200. */
   readonly clockVerdict?: () => ClockVerdict;
-  /** Whether new secrets are refused for lack of space. Still 200: a load balancer that turns traffic away would stop reads too. */
+  /** Whether new secrets are refused for lack of space. `/readyz` still returns 200, or a load balancer would stop reads too. */
   readonly storageIsFull?: () => boolean;
   readonly storeIsLocked?: () => boolean;
   readonly storeRisks?: readonly StoreRisk[];

@@ -31,7 +31,7 @@ export type InternalServer =
 const nameForm =
   /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** A cluster service or a machine on a private network: not a name that can be bought. */
+/** The name of a cluster service or of a machine on a private network, which cannot be bought. */
 const clusterName = /\.(?:svc|cluster\.local|internal)$/;
 
 function bare(status: number): Response {

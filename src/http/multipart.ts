@@ -1,6 +1,6 @@
 import { RequestProblem } from './problem.ts';
 
-/** More than any form here has. To a parser, parts cost more than bytes (P21). */
+/** More parts than any form here has. Parts cost a parser more than bytes do (P21). */
 const mostParts = 20;
 
 /**

@@ -1,4 +1,4 @@
-/** An operation is one endpoint as a value: its schemas validate, type and document it. */
+/** An operation is one endpoint as a value: its schemas validate, type and document the endpoint. */
 import type { ZodObject, ZodType } from 'zod';
 import type { Caller, TokenScope } from '../core/account.ts';
 import type { IsAbandoned } from '../core/ports/claims.ts';
@@ -16,7 +16,7 @@ export function mayChange(method: string): boolean {
 export type LimitClass = 'create' | 'manage' | 'none';
 
 /**
- * - `anyone`: anonymous allowed; credentials, if sent, must be right.
+ * - `anyone`: anonymous callers allowed; credentials, if sent, must be valid.
  * - `account`: credentials required.
  * - `open`: credentials ignored.
  */
@@ -34,7 +34,7 @@ export interface Exchange {
   readonly isAbandoned: IsAbandoned;
   /** Reads the body once, bounded in bytes and time. Throws `RequestProblem('body_too_large')` over the cap. */
   body(): Promise<Uint8Array>;
-  /** Counts another call against the operation's limit, for a request that does several things. Returns `null` if allowed. */
+  /** Counts one more call against the operation's limit, for a request that does several things. Returns `null` if allowed. */
   countAnother(): LimitRefusal | null;
   reportFault(error: unknown): void;
   /** Sets a header of any response, even a refusal. Printable ASCII only. */
@@ -87,7 +87,7 @@ export interface Operation<Input = unknown> {
   /** The scope that an account's token must have; absent: any token will do. Anonymous callers need none. */
   readonly scope?: TokenScope;
   readonly limit: LimitClass;
-  /** The largest body, if not the API's default. */
+  /** The largest body accepted, if not the API's default. */
   readonly bodyCapBytes?: number | ((caller: Caller) => number);
   readonly document: OperationDocument;
   /** Runs after admission, and is the first to read the body. Throws `RequestProblem`. */

@@ -9,16 +9,16 @@
  *                 cross-site forms, session faults, limit, log-in required
  *   5. scope      what the caller's token may do
  *   6. decode     API: path and body into an input. Pages: the form token on a POST
- *   7. the end of the event loop's turn (bodies end there): is the client still there? (POST, PATCH)
+ *   7. wait for the end of the event loop's turn (bodies end there): is the client still connected? (POST, PATCH)
  *   8. handle
  *
  * Steps 2 and 4 differ because a page's refusal is a branded, localised page with the session's header: the session
  * comes before any limit, which then counts by account. API credentials are guesses until checked, so the limit on
  * failed log-ins comes first (`admission.ts`).
  *
- * Only step 6 reads the body, so only for an admitted caller; the server discards a refused request's body. Exception:
- * forms refused by a limit, or because the store could not check the session. Their page reads the body to restore
- * what was typed; a page that needs an account does so only after log-in. A problem with a waiting time gets
+ * Only step 6 reads the body, so this happens only for admitted callers; the server discards a refused request's body.
+ * Exception: forms refused by a limit, or because the store could not check the session. Their page reads the body to
+ * restore what was typed; a page that needs an account does so only after log-in. A problem with a waiting time gets
  * `Retry-After` with any status, and a 405 gets `Allow`.
  */
 import { type AccountId, anonymous, type Caller, type TokenScope } from '../core/account.ts';
@@ -54,7 +54,7 @@ export interface Observers {
 
 export interface Served {
   readonly limit: LimitClass;
-  /** The largest body, if not the side's default. */
+  /** The largest body accepted, if not the side's default. */
   readonly bodyCapBytes?: number | ((caller: Caller) => number);
   readonly scope?: TokenScope;
 }
@@ -77,7 +77,7 @@ export interface Side<T extends SideTypes> extends Observers {
   decode(call: T['call'], endpoint: Endpoint<T['target']>): unknown;
   handle(call: T['call'], target: T['target'], input: unknown): T['reply'] | Promise<T['reply']>;
   problemOf(error: unknown, requestId: string): Problem | T['ownProblem'];
-  /** An endpoint's own response to a problem; `null`: use `word`. */
+  /** An endpoint's own response to a problem; `null` means that `word` is used. */
   readonly recover:
     | ((call: T['call'], problem: Problem | T['ownProblem']) => Promise<T['reply']> | null)
     | null;
@@ -127,8 +127,8 @@ interface CallDeps {
 
 /**
  * A request in progress. The pipeline fills it step by step, so that a failure shows where it happened. Nothing here
- * reads Host or any forwarded name (P20). A class, because every request creates one: methods and lazy fields need no
- * closures.
+ * reads Host or any forwarded name (P20). It is a class because every request creates one, and methods and lazy
+ * fields need no closures.
  */
 export class Call<Target extends Served = Served> implements Exchange {
   readonly requestId = newRequestId();
@@ -155,7 +155,7 @@ export class Call<Target extends Served = Served> implements Exchange {
     this.#deps = deps;
   }
 
-  /** Lazy, because the socket's address costs more than the rest of an admission. */
+  /** Lazy, because getting the socket's address costs more than the rest of admission. */
   get clientPrefix(): string {
     if (this.#clientPrefix === '') {
       this.#clientPrefix = clientPrefixOf(this.#deps.clientAddressOf(this.request, this.#peer));
@@ -176,7 +176,7 @@ export class Call<Target extends Served = Served> implements Exchange {
     return this.#body;
   }
 
-  /** If true, the last byte's turn has ended (`body.ts`). */
+  /** If true, the turn in which the last byte arrived has ended (`body.ts`). */
   get hasReadBody(): boolean {
     return this.#body !== null;
   }
@@ -283,7 +283,7 @@ async function answerFailure<T extends SideTypes>(
     return withProblemHeaders(side.respond(call, await recovering), problem, headers);
   } catch (second) {
     if (recover !== null) return answerFailure(side, call, second, null);
-    // Wording the error failed too.
+    // Turning the error into a response failed too.
     side.onFault(second, call.requestId);
     return jsonResponse(500, '{"message":"An unexpected error occurred"}', call.requestId);
   }
@@ -338,7 +338,7 @@ export function problemOf(error: unknown, requestId: string): Problem {
     case 'storage_full':
       return { problem: 'storage_full', retryAfterSeconds };
     case 'damaged':
-      // Retrying does not help. Nothing was consumed (P3), and an operator must look into it.
+      // Retrying will not help. Nothing was consumed (P3), but an operator must investigate.
       return { problem: 'internal', requestId };
   }
 }

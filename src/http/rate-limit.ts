@@ -25,10 +25,10 @@ export interface LimitedCall {
 export interface RateLimiter {
   /** Counts one call and returns `null` if it is allowed. */
   take(name: LocalLimit, party: LimitParty, client: ClientKey): LimitRefusal | null;
-  /** Counts one call against each of these or, if any refuses, against none. Returns the first refusal. */
+  /** Counts one call against each of these limits or, if any of them refuses, against none. Returns the first refusal. */
   takeShared(calls: readonly LimitedCall[]): Promise<LimitRefusal | null>;
   peekShared(calls: readonly LimitedCall[]): Promise<LimitRefusal | null>;
-  /** Gives back one call of each if the counted action did not happen. */
+  /** Gives one call back to each limit if the counted action did not happen. */
   refundShared(calls: readonly LimitedCall[]): Promise<void>;
 }
 
@@ -121,15 +121,15 @@ export type MonotonicMs = () => number;
 
 export type ClientKey = string | number;
 
-/** Entries checked per new client: the table shrinks twice as fast as it can grow. */
+/** Entries checked per new client, so that the table can shrink twice as fast as it grows. */
 const sweptPerInsert = 2;
 /** Entries checked in a full table before one that still counts is evicted. */
 const sweptWhenFull = 64;
 
 /**
  * The generic cell rate algorithm (ITU-T I.371, annex A) for many clients, in memory. Within any span, a client passes at most `burst` +
- * span × rate times, exactly: times are whole microseconds and the interval is rounded up, so no fractions accumulate. A client whose
- * allowance is full again is forgotten, which makes no difference to it.
+ * span × rate times. This is exact: times are whole microseconds and the interval is rounded up, so no fractions accumulate. A client
+ * whose allowance is full again is forgotten, which makes no difference to it.
  */
 export class Gcra {
   readonly #intervalMicros: number;
@@ -164,8 +164,8 @@ export class Gcra {
   }
 
   /**
-   * Takes back one counted call, soon after its `take`. Allowance that recovered in between is given at most twice, and never more than a
-   * full allowance.
+   * Takes back one counted call soon after its `take`. Allowance that recovered in between may be granted twice, but never beyond a full
+   * allowance.
    */
   refund(client: ClientKey): void {
     const known = this.#wholeAt.get(client);

@@ -41,7 +41,7 @@ interface Spelling {
 
 const noValues: readonly string[] = [];
 
-/** Throws if two ways have the same method and path. */
+/** Throws if two of `ways` have the same method and path. */
 export function createRouteTable<Target>(
   base: string,
   ways: readonly Way<Target>[],
@@ -148,7 +148,7 @@ export function endpointFor<Target>(route: Route<Target>, method: string): Endpo
   return method === 'GET' || method === 'HEAD' ? route.get : null;
 }
 
-/** Literals win over parameters; an empty segment is never a parameter. */
+/** Literal segments win over parameters; an empty segment is never a parameter. */
 function find<Target>(
   branch: Branch<Target>,
   segments: readonly string[],

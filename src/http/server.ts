@@ -8,21 +8,21 @@
  *   not adjustable), and those of later requests within `idleTimeout` of the previous response.
  * - `idleTimeout` counts from a request's last header byte or from its response, in steps of 4 s. Body bytes do not extend it, so it also
  *   ends uploads that no handler reads. It ends requests whose handler is still working, so it must exceed the slowest handler. A request
- *   that announces a large body gets longer, and `body.ts` ends it if it stalls.
+ *   that announces a large body gets more time, and `body.ts` ends it if it stalls.
  * - Framing: Content-Length together with Transfer-Encoding, several or odd lengths, unknown codings, bad chunks, folded lines, a space
  *   before a colon, NUL in a header: 400 and closed. NUL, CR or TAB in the target, bare LF: 505 and closed. Unknown methods: closed without
  *   a response. These responses carry none of our headers, and no handler has run.
  * - Targets: dot segments are resolved (also `%2e`; backslashes count as slashes), non-ASCII is percent-encoded, `%2f` is kept. The
- *   authority of an absolute target is dropped. The target as sent is lost.
+ *   authority of an absolute target is dropped. The target as originally sent is lost.
  * - Pipelining: requests in one packet are answered in order as long as every response is ready before the event loop turns. A request that
  *   arrives while a response is pending closes the connection without a byte and aborts the pending request's signal. A POST first waits
- *   for the end of its turn (`turn.ts`), so it does nothing if its packet contains another request. If its decision is already with the
- *   store, it is still made, and the response is lost: we cannot keep the runtime from closing the connection (RFC 9112 §9.3.2: clients
- *   should not pipeline after a POST).
+ *   for the end of its turn (`turn.ts`), so it does nothing if its packet contains another request. If its decision has already reached the
+ *   store, it still takes effect, but the response is lost: we cannot keep the runtime from closing the connection (RFC 9112 §9.3.2:
+ *   clients should not pipeline after a POST).
  * - An unread body is discarded.
  * - `Connection: close`: the runtime closes after the response without announcing it.
  * - Descriptors: the runtime raises the soft limit to the hard one at startup. With none left, it silently accepts no connections until
- *   others end, so we close idle ones within a second.
+ *   others close, so we close idle ones within a second.
  *
  * Done here: announcing `Connection: close`; requiring one Host, in a form that a URL can contain (400); refusing CONNECT (400), an unknown
  * expectation (417) and a port in use. In `body.ts`: the cap in bytes, and a time limit that ends with a response. Left to a proxy in
@@ -39,7 +39,7 @@ export interface ServerOptions {
   /** 0 means any free port. */
   readonly port: number;
   readonly onFault: (error: unknown, requestId: string) => void;
-  /** Descriptors ran out, so idle connections were closed; called at most once a minute. Clients could not connect for up to a second. */
+  /** Called at most once a minute when descriptors run out: idle connections are closed, and clients cannot connect for up to a second. */
   readonly onCrowd?: () => void;
   /** Seconds without progress before a connection is closed. Default 30, at most 255. */
   readonly idleTimeoutSeconds?: number;
@@ -90,7 +90,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 const descriptorPollMs = 1_000;
 const crowdSaidEveryMs = 60_000;
 
-/** An incomplete request still holds its connection for twelve seconds. */
+/** Idle connections are closed when descriptors run out, but an incomplete request still holds its own for twelve seconds. */
 function watchDescriptors(server: BunServer, onCrowd?: () => void): ReturnType<typeof setInterval> {
   let saidAtMs = Number.NEGATIVE_INFINITY;
   return setInterval(() => {
@@ -124,7 +124,7 @@ function listen(options: ServerOptions): BunServer {
       // Explicit, because outside development mode the runtime would share a port in use instead of refusing it.
       reusePort: false,
       idleTimeout,
-      // `body.ts` enforces the cap, so that the API words the refusal; it never buffers more.
+      // `body.ts` enforces the cap, so that the API can word the refusal; it never buffers more than the cap.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch: (request, peer) => {
         const longest = longestBodySeconds(Number(request.headers.get('content-length')));
@@ -140,7 +140,7 @@ function listen(options: ServerOptions): BunServer {
 }
 
 /**
- * The runtime closes after such a request (RFC 9112 §9.6). Unless warned, a connection pool would send its next request to a dead socket.
+ * The runtime closes such connections (RFC 9112 §9.6). Unless warned, a client's pool would send its next request to a dead socket.
  */
 function asksToClose({ headers }: Request): boolean {
   const asked = headers.get('connection');
@@ -156,7 +156,7 @@ async function closing(
   return response;
 }
 
-/** Returns `null` for one well-formed Host (RFC 9112 §3.2) and a path as target. */
+/** Returns `null` if there is exactly one well-formed Host (RFC 9112 §3.2) and the target is a path. */
 function refusalOf({ method, headers }: Request): Response | null {
   const host = headers.get('host');
   if (host === null || !hostForm.test(host) || method === 'CONNECT') return refuse(400, 'Bad Request');

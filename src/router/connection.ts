@@ -1,7 +1,7 @@
 /**
- * Pooled connections to the regions' servers, each with one request at a time. A request is written only once. A small response is passed
- * on whole or not at all, a large one as fast as the client reads. A connection with anything odd, cut off or left over is never reused.
- * Why not `fetch`: `docs/decisions/015-router.md`.
+ * Pooled connections to the regions' servers, each carrying one request at a time. A request is written only once. A small response is
+ * passed on whole or not at all, a large one as fast as the client reads it. A connection is never reused after anything odd, cut off or
+ * left over. Why not `fetch`: `docs/decisions/015-router.md`.
  */
 import type { Socket } from 'bun';
 import { endOfTurn } from '../http/turn.ts';
@@ -15,7 +15,7 @@ import {
 } from './fleet.ts';
 import { AnswerReader } from './upstream-answer.ts';
 
-/** Larger responses are streamed. The largest value in the built-in plans fits. */
+/** Larger responses are streamed. The largest value of the built-in plans still fits. */
 const collectBytes = 65_536;
 
 interface Exchange {
@@ -38,7 +38,7 @@ const handlers = {
   end: ({ data }: Socket<Connection>) => data.end(),
   error: ({ data }: Socket<Connection>) => data.end(),
   open: (socket: Socket<Connection>) => socket.data.opened(socket),
-  // Trusted: the certificate is valid and names the host (the runtime checks both).
+  // Trusted means that the certificate is valid and names the host (the runtime checks both).
   handshake: ({ data }: Socket<Connection>, isTrusted: boolean) => (isTrusted ? data.ready() : data.end()),
 };
 
@@ -97,11 +97,11 @@ export class Connection {
     this.#opening.resolve(true);
   }
 
-  /** Resolves when the response is complete, has begun, or will not come. */
+  /** Resolves when the response is complete, has begun to stream, or will never come. */
   send(request: HopRequest): Promise<HopOutcome> {
     return new Promise((resolve) => {
       const leave = () => this.#fail({ outcome: 'left' });
-      // Once the response has begun, the stream reports that its reader left.
+      // Once the response has begun, the stream itself reports when its reader leaves.
       const settle = (outcome: HopOutcome) => {
         request.signal.removeEventListener('abort', leave);
         resolve(outcome);
@@ -224,7 +224,7 @@ export class Connection {
       if (lengthBytes === null) await this.#writeWhole(lastChunk);
       if (exchange !== null) exchange.isSent = true;
     } catch {
-      // The client disconnected: a body without its end is not a request.
+      // The client disconnected, and a request with an incomplete body is not valid.
       if (this.#exchange === exchange) this.#fail({ outcome: 'left' });
     }
   }
@@ -282,7 +282,7 @@ function framingField({ method, body }: HopRequest): string {
 
 export interface UpstreamLimits {
   readonly connectMs: number;
-  /** Time limit without a byte of the response. */
+  /** How long the server may go without sending a byte of the response. */
   readonly answerMs: number;
   /** Time before an unused connection is closed. */
   readonly idleMs: number;
@@ -296,7 +296,7 @@ const abandonedMs = 3_000;
 
 export interface UpstreamClient {
   readonly hop: Hop;
-  /** Aborts requests on which an unreachable server has been silent too long. Until then, their outcome is open. */
+  /** Aborts requests that an unreachable server has left unanswered too long. Until then, their outcome is undecided. */
   abandon(server: RegionServer): void;
   close(): void;
 }
@@ -338,7 +338,7 @@ export function createUpstreamClient(limits: UpstreamLimits = usualLimits): Upst
     if (connection !== null) all.add(connection);
     return connection;
   };
-  /** Idle connections are as stale as the one that just failed. */
+  /** The server's idle connections are as stale as the one that just failed. */
   const dropIdle = (server: RegionServer) => {
     for (const connection of idleOf(server).splice(0)) connection.end();
   };
@@ -351,7 +351,7 @@ export function createUpstreamClient(limits: UpstreamLimits = usualLimits): Upst
     }
     const { isUsed } = connection;
     const outcome = await connection.send(request);
-    // Passed on together, all responses of one turn run with warm caches and cost a sixth less (measured).
+    // Responses of one turn that are passed on together run with warm caches and cost a sixth less (measured).
     await endOfTurn();
     if (outcome.outcome === 'unknown' && isUsed) dropIdle(server);
     return outcome;

@@ -1,6 +1,6 @@
 /**
  * Tracks which of the regions' servers are healthy, and sends requests to them. The outcome shows whether a request may have been carried
- * out, which alone decides whether to resend it (RFC 9110 §9.2.2): a request that changes something never goes to a second server once a
+ * out, which alone decides whether to resend it (RFC 9110 §9.2.2): a request that makes changes never goes to a second server once the
  * first may have received it.
  */
 import type { Region, RegionLabel } from '../core/keys.ts';
@@ -23,7 +23,7 @@ export interface BodyStream {
 
 export interface HopRequest {
   readonly method: string;
-  /** Path and query under the server's base path, as received: no spaces or control characters. */
+  /** Path and query below the server's base path, as received; never contains spaces or control characters. */
   readonly target: string;
   /** End-to-end fields, names in lower case, without Host and Content-Length. */
   readonly fields: readonly (readonly [name: string, value: string])[];
@@ -54,7 +54,7 @@ export interface RouterRegion extends Region {
 export interface Fleet {
   /** In the operator's order; never empty. */
   readonly regions: readonly RouterRegion[];
-  /** Returns the region with this label, or else the first: keys older than the regions belong there. */
+  /** Returns the region with this label, or else the first, where keys older than the regions belong. */
   regionOf(label: RegionLabel | null): RouterRegion;
   isHealthy(region: RouterRegion): boolean;
   inTurn(region: RouterRegion): readonly RegionServer[];
@@ -102,7 +102,7 @@ export function createFleet(regions: readonly RouterRegion[], { onChange }: Flee
   };
 }
 
-/** @param upstreams servers' addresses by label; a region without any is reached at its own address */
+/** @param upstreams server addresses by region label; a region without any is reached at its own address */
 export function routerRegions(regions: readonly Region[], upstreams: readonly Region[]): RouterRegion[] {
   return regions.map((region) => {
     const own = upstreams.filter(({ label }) => label === region.label);
@@ -116,7 +116,7 @@ function serverAt(address: string, region: Region): RegionServer {
   const isTls = protocol === 'https:';
   return {
     isTls,
-    // A URL puts IPv6 in brackets, a socket does not.
+    // A URL puts an IPv6 address in brackets; a socket does not.
     hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: port === '' ? (isTls ? 443 : 80) : Number(port),
     basePath: pathname.replace(/\/+$/, ''),
@@ -127,7 +127,7 @@ function serverAt(address: string, region: Region): RegionServer {
 export interface HealthWatchDeps {
   readonly fleet: Fleet;
   readonly hop: Hop;
-  /** Called when a server does not respond at all: requests in flight there would hang. */
+  /** Called when a server does not respond at all, since requests in flight there would hang. */
   readonly abandon: (server: RegionServer) => void;
   readonly after: After;
   readonly everyMs: number;
@@ -142,7 +142,7 @@ export interface HealthWatch {
 
 /**
  * Polls every server's `/readyz`, at most one poll per server at a time, each with a time limit. A server that is not ready or refuses
- * connections is unhealthy immediately; a slow one only when slow twice in a row, because a busy second is not an outage.
+ * connections is unhealthy immediately; a slow one only after two slow polls in a row, because a busy second is not an outage.
  */
 export function createHealthWatch(deps: HealthWatchDeps): HealthWatch {
   const { fleet, hop, abandon, after, everyMs, limitMs } = deps;
@@ -224,7 +224,7 @@ export function createSender({ fleet, hop, check }: SenderDeps): Send {
   };
 }
 
-/** Lists each server once. A lone server is tried twice with a safe method, because a kept-alive connection may have just ended. */
+/** Lists each server once, but a lone one twice for safe methods, because its kept-alive connection may have just closed. */
 function tries(servers: readonly RegionServer[], isRepeatable: boolean): readonly RegionServer[] {
   return isRepeatable && servers.length === 1 ? [...servers, ...servers] : servers;
 }

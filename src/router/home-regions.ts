@@ -1,7 +1,7 @@
 /**
- * Finds an account's home region. The cache stores a hash of the credentials under a key of this process, never the credentials. It grants
- * nothing: every request's credentials are checked by the target region or, if that is not their home, by their home via `ask`. Unknown
- * credentials are not cached, so a new account works immediately.
+ * Finds an account's home region. The cache stores only a hash of the credentials, under a key that this process keeps to itself. A cached
+ * entry grants nothing: every request's credentials are checked by the target region or, if that is not their home, by their home via
+ * `ask`. Unknown credentials are not cached, so a new account works immediately.
  */
 import { createHmac } from 'node:crypto';
 import type { RouterRegion } from './fleet.ts';
@@ -9,14 +9,14 @@ import type { RouterRegion } from './fleet.ts';
 export type Recognition =
   | 'known'
   | 'unknown'
-  /** Refused to check: the client has failed too often there. */
+  /** The region refused to check: this client has failed there too often. */
   | 'withheld'
   | 'lost';
 
 export type Home =
   | { readonly outcome: 'home'; readonly region: RouterRegion }
   | { readonly outcome: 'stranger' }
-  /** This region may know the credentials, and answers the request itself. */
+  /** This region would not check the credentials but may know them, so the request goes there. */
   | { readonly outcome: 'withheld'; readonly region: RouterRegion }
   /** No region that responded knows the credentials, and this one did not respond. */
   | { readonly outcome: 'lost'; readonly region: RouterRegion };
@@ -32,7 +32,7 @@ export interface HomeRegionsDeps {
 }
 
 export interface HomeRegions {
-  /** @param keeper the region of the key in the request, asked first; `null` if there is no key */
+  /** @param keeper the region that the request's key belongs to, asked first; `null` if it has no key */
   find(authorization: string, clientAddress: string, keeper: RouterRegion | null): Promise<Home>;
   forget(authorization: string): void;
 }
@@ -56,7 +56,7 @@ export function createHomeRegions(deps: HomeRegionsDeps): HomeRegions {
     if (entry === undefined) return null;
     entries.delete(name);
     if (entry.untilMs <= nowMs()) return null;
-    // Reinserted last: the least recently used entry is evicted first.
+    // Reinsert it at the end, so that the least recently used entry is evicted first.
     entries.set(name, entry);
     return entry.region;
   };
@@ -77,7 +77,7 @@ export function createHomeRegions(deps: HomeRegionsDeps): HomeRegions {
       region,
       says: await ask(region, authorization, clientAddress),
     });
-    // Most keys belong to the account's own region, and then no other is asked.
+    // Most keys belong to the account's own region, so usually no other region is asked.
     const said = keeper === null ? [] : [await askOne(keeper)];
     if (said[0]?.says !== 'known')
       said.push(...(await Promise.all(regions.filter((region) => region !== keeper).map(askOne))));

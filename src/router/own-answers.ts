@@ -90,8 +90,8 @@ const styleHash = createHash('sha256').update(style).digest('base64');
 const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; frame-ancestors 'none'`;
 
 /**
- * @param lost the key's region; `null` if any region would do
- * @param others regions for new secrets
+ * @param lost the key's region, which is down; `null` if any region would do
+ * @param others regions that can take new secrets instead
  */
 export async function lostPage(
   lost: RouterRegion | null,

@@ -1,8 +1,8 @@
 /**
- * Prepares a client's request for a region: the key in its path, its fields, its body. The router reads the key as the region does (one
- * segment, percent-decoded once), so that both mean the same secret. The region gets exactly one `X-Forwarded-For`, the address that the
- * router found (RFC 9110 §7.6). Client claims about addresses, hosts or the connection are dropped, and no field that affects a region's
- * decisions can be suppressed. A body up to the cap is read whole first, so that a slow client occupies no connection to a region.
+ * Prepares a client's request for a region: finds its key, filters its fields, reads its body. The router reads the key as the region does
+ * (one segment, percent-decoded once), so that both identify the same secret. The region gets exactly one `X-Forwarded-For`, the address
+ * that the router found (RFC 9110 §7.6). Client claims about addresses, hosts or the connection are dropped, and no field that affects a
+ * region's decisions can be suppressed. Bodies up to the cap are read in full first, so that slow clients tie up no connection to a region.
  */
 import { parseSecretKey, type RegionLabel, regionOfKey } from '../core/keys.ts';
 import { builtInPlans } from '../core/plans.ts';
@@ -18,7 +18,7 @@ export type Destination =
   | { readonly kind: 'api'; readonly version: ApiVersion; readonly key: string | null }
   | { readonly kind: 'page'; readonly key: string | null };
 
-/** Fixed segments before a key, and words that are not keys in a key's place. */
+/** Path segments that precede a key, and words that may be in a key's place without being keys. */
 const beforeKey: Readonly<Record<ApiVersion | 'page', ReadonlySet<string>>> = {
   v1: new Set(['secret', 'private', 'metadata', 'receipt']),
   v2: new Set(['secret', 'private', 'receipt']),
@@ -28,10 +28,10 @@ const noKeys = new Set(['', 'recent', 'conceal', 'generate', 'batch', 'status'])
 
 export function destinationOf(path: string): Destination {
   const segments = path.split('/');
-  // The API reference is a page, and uses its region's style sheet.
+  // The API reference counts as a page, because it uses its region's style sheet.
   const isPage = segments[1] !== 'api' || (segments[2] === 'docs' && segments.length === 3);
   if (isPage) return { kind: 'page', key: keyAt(segments, 1, 'page') };
-  // An unknown version is treated as the latest, as in a region.
+  // An unknown version is treated as the latest, as the regions do.
   const version = segments[2] === 'v1' ? 'v1' : 'v2';
   if (segments[2] !== version) return { kind: 'api', version, key: null };
   const start = version === 'v2' && segments[3] === 'guest' ? 4 : 3;
@@ -92,7 +92,7 @@ export const decisiveFields: ReadonlySet<string> = new Set([
   'idempotency-key',
   'access-control-request-method',
   'accept-encoding',
-  // A browser that uses a foreign host name gets a page in its own language.
+  // Needed to show a browser with a foreign host name a page in its own language.
   'accept',
   'accept-language',
 ]);
@@ -153,11 +153,11 @@ export async function readRequest(
   const fields = fieldsForRegion(headers, clientAddress, deps.via);
   if (fields === null)
     return refused(malformed('Connection may not name a field that the request is decided by'));
-  // The runtime lets no other characters through, and a request line could not contain them.
+  // A safeguard: the runtime lets no other characters through, and a request line cannot contain them.
   if (!/^[\x21-\x7e]+$/.test(target)) return refused(malformed('The address is not well-formed'));
   try {
     const body = await readContent(request, deps.readBody);
-    // A pipelined second request ends the connection, and the region then sees neither (P3). Reading a body whole has already ended a turn.
+    // A pipelined second request ends the connection, so the region sees neither (P3). Reading a body in full has already ended the turn.
     if (!isSafe(method) && !(body instanceof Uint8Array)) await endOfTurn();
     return { outcome: 'read', request: { method, target, fields, body, signal }, clientAddress };
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * Decides which region a request goes to. One that names a key goes only to that key's region; one with credentials, to the region that
- * knows them; the rest, by preference. No region substitutes for an unreachable one.
+ * Decides which region a request goes to. A request that names a key goes only to that key's region, one with credentials to the region
+ * that knows them, and any other by preference. No region substitutes for an unreachable one.
  */
 
 import type { RegionLabel } from '../core/keys.ts';
@@ -158,14 +158,14 @@ async function askHome(
   if (home.outcome === 'stranger') return askKeeper(deps, call, keeper);
   const isAbroad = keeper !== null && keeper !== home.region;
   if (isAbroad && home.outcome === 'home') return askAbroad(deps, call, keeper, home.region);
-  // Only the home region could check them, and it does not respond.
+  // Only the home region could check these credentials, and it is not responding.
   if (isAbroad || home.outcome === 'lost') return refuse(call, regionLost(home.region.label), home.region);
   const routed = await askRegion(deps, call, home.region);
   if (routed.response.status === 401) deps.homes.forget(authorization);
   return routed;
 }
 
-/** Sends the request without its credentials, which are right but unknown to the key's region: some operations need no account. */
+/** Sends the request without its credentials, which are valid but unknown to the key's region: some operations need no account. */
 async function askAbroad(
   deps: RouterDeps,
   { version, request }: ApiCall,
@@ -189,7 +189,7 @@ async function askPreferred(deps: RouterDeps, call: ApiCall): Promise<Routed> {
   return refuse(call, noRegion, null);
 }
 
-/** Returns the healthy regions by preference; for safe methods, draining regions too. */
+/** Returns the healthy regions by preference, followed by draining regions if the method is safe. */
 function candidates(deps: RouterDeps, isRepeatable: boolean): readonly RouterRegion[] {
   const healthy = deps.fleet.regions.filter(deps.fleet.isHealthy);
   const preferred = byPreference(healthy, deps);

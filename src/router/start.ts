@@ -1,6 +1,6 @@
 /**
- * Composes, starts and stops the router, with its own `/healthz` and `/readyz`. It listens after checking every server once, and is ready
- * as long as any region is. It has no store or server keys, and writes nothing to disk.
+ * Composes, starts and stops the router, with its own `/healthz` and `/readyz`. It starts listening after checking every server once, and
+ * is ready as long as any region is. It has no store or server keys, and writes nothing to disk.
  */
 import type { Settings } from '../config/read.ts';
 import { type RandomBytes, systemRandom } from '../crypto/random.ts';
@@ -156,7 +156,7 @@ async function listenInternally(
   return startInternalServer({ hostname, port }, { metrics, isVerified, onFault: (error) => onFault(error) });
 }
 
-/** Runs `mayfly router`. Listens only after its internal port does. */
+/** Runs `mayfly router`. It starts listening only once its internal port is open. */
 export async function startRouter(settings: Settings, observers: RouterObservers): Promise<RouterStart> {
   const internal = await listenInternally(settings, observers);
   if (internal?.outcome === 'refused') return internal;

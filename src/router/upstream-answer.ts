@@ -11,7 +11,7 @@ export type Framing =
 
 export interface AnswerHead {
   readonly status: number;
-  /** End-to-end fields in their order, names in lower case. */
+  /** End-to-end fields in the order received, with names in lower case. */
   readonly fields: [name: string, value: string][];
   readonly framing: Framing;
   readonly isLast: boolean;
@@ -47,7 +47,7 @@ function parseAnswerHead(text: string, method: string): AnswerHead | null {
   if (framing === null) return null;
   const { fields, options, lengths } = reading;
   const kept = options.length === 0 ? fields : fields.filter(([name]) => !options.includes(name));
-  // Without a body the length describes the resource (RFC 9110 §8.6); with one it is framing.
+  // Without a body, the length describes the resource (RFC 9110 §8.6); with one, it is only framing.
   if (framing.kind === 'none' && status !== 204 && lengths[0] !== undefined)
     kept.push(['content-length', lengths[0]]);
   return { status, fields: kept, framing, isLast: options.includes('close') };
@@ -157,7 +157,7 @@ export class AnswerReader {
     this.surplusBytes += bytes.length - taken;
   }
 
-  /** Takes body bytes from `at` on; returns the index where it stopped. */
+  /** Takes body bytes starting at `at`, and returns the index where it stopped. */
   #take(bytes: Buffer, at: number): number {
     const end = Math.min(bytes.length, at + this.#leftBytes);
     this.#parts.push(bytes.subarray(at, end));

@@ -1,10 +1,10 @@
-/** The API page's curl commands. An operation's first is the smallest that works when pasted; the shell leaves every example unchanged. */
+/** The API page's curl commands. An operation's first is the smallest that works when pasted. Every example is shell-quoted. */
 import { mayChange, type Operation, type OperationMethod } from '../../http/operation.ts';
 import { exampleOf } from './schema.ts';
 
 export type Called = Pick<Operation, 'method' | 'access' | 'document'>;
 
-/** Returns the smallest call and, if the body has other fields, one with them, signed in unless credentials are ignored. */
+/** Returns the smallest call and, if the body has other fields, one with them, with credentials unless they are ignored. */
 export function curlExamples(operation: Called, address: string): readonly string[] {
   const { method, access } = operation;
   const [least, whole] = bodiesOf(operation);

@@ -23,7 +23,7 @@ export interface ApiInfo {
   readonly baseUrl: string;
   /** Callers without an account may only read. */
   readonly sharingNeedsAccount?: boolean;
-  /** v2's dialect reveals only if the body sets `continue`. */
+  /** v2's dialect reveals a secret only if the body sets `continue`. */
   readonly revealNeedsContinue?: boolean;
 }
 
@@ -129,7 +129,7 @@ export async function buildDocument(
 
 type Override = NonNullable<CreateDocumentOptions['override']>;
 
-/** Zod drops the examples of a transformed input. */
+/** Restores the examples of transformed inputs, which Zod drops. */
 const keepExamples: Override = ({ zodSchema, jsonSchema }) => {
   const examples = z.globalRegistry.get(zodSchema)?.examples;
   if (Array.isArray(examples)) jsonSchema.examples = examples;
@@ -359,7 +359,7 @@ const securitySchemes = {
   },
 } as const;
 
-/** Formats the document as in the repository. */
+/** Formats the document like the copy in the repository. */
 export function renderOpenApiJson(document: OpenApiDocument): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }

@@ -4,7 +4,7 @@ import type { Access } from '../../http/operation.ts';
 import type { ReceiptState } from '../../protocol/vocabulary.ts';
 import { type DialectName, managementAuthority, row, type SideOf, sideOf } from '../version.ts';
 
-/** Returns the part of a parameter's text that counts; otherwise `undefined`. */
+/** Returns the part of a parameter's text that counts, or `undefined` if no part does. */
 type ReadText = (text: string) => string | undefined;
 
 /** The response body for an unknown path. */
@@ -108,7 +108,7 @@ function recipientList(obfuscated: string | null): { recipient: readonly string[
   return { recipient: obfuscated === null ? [] : [obfuscated] };
 }
 
-/** A rate limit (429), a refused browser (403) and a fault (5xx) keep their status, so that clients can tell them apart. */
+/** Replaced by 404. Rate limits (429), refused browsers (403) and faults (5xx) keep their status, so that clients can tell them apart. */
 const saidAsNotFound: ReadonlySet<number> = new Set([400, 401, 405, 413]);
 
 function notFoundInstead(status: number): number {
@@ -120,8 +120,8 @@ function leadingDigits(text: string): string | undefined {
 }
 
 /**
- * Broader than the existing service's pattern, which stops at last labels of four letters, and would cut at an apostrophe and
- * mail a stranger. The core gets a doubtful text whole and explains its refusal.
+ * Broader than the existing service's pattern, which allows at most four letters in the last label, and would cut an address
+ * at an apostrophe and mail a stranger. The core gets a doubtful text whole and explains its refusal.
  */
 function firstAddress(text: string): string | undefined {
   return text.split(/[\s<>()[\]",;:]+/).find(looksLikeAddress);
@@ -132,7 +132,7 @@ function looksLikeAddress(word: string): boolean {
   return parts.length === 2 && parts[0] !== '' && /\.(?:xn--[a-z\d-]+|\p{L}{2,})$/iu.test(parts[1] ?? '');
 }
 
-/** Accepts two or more labels, the last not a number; anything else is a typo, not an unregistered domain. */
+/** Accepts two or more labels if the last is not a number; anything else is a typo, not an unregistered domain. */
 function domainOrNothing(text: string): string | undefined {
   const labels = text.split('.');
   const hasForm = labels.length > 1 && labels.every((label) => /^[\p{L}\p{M}\p{N}-]+$/u.test(label));

@@ -1,6 +1,6 @@
 /**
  * API v1: all operations, and the surface that the pipeline serves. Only a POST to a receipt notes that its creator has viewed it
- * (P4). The service decides who may manage, by the dialect's authority (P16).
+ * (P4). The service applies the dialect's rule for who may manage a record (P16).
  */
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
@@ -56,7 +56,7 @@ interface Api extends EncodeDeps {
   readonly defaultLocale: string;
 }
 
-/** Parameters are texts; each field's schema checks one and converts it to a core value. */
+/** Parameters are texts; each field's schema checks its text and converts it to a core value. */
 type Definition<Form extends z.ZodObject, Input> = Pick<
   Unbound<Api>,
   'name' | 'method' | 'path' | 'aliases' | 'access' | 'scope' | 'limit'
@@ -71,7 +71,7 @@ type Definition<Form extends z.ZodObject, Input> = Pick<
   readonly documentedForm?: z.ZodObject;
   /** The response with status 200. */
   readonly answer: Answer;
-  /** Responses with other statuses, in addition to those of the problems. */
+  /** Responses with other statuses, in addition to those for problems. */
   readonly refusals?: Readonly<Record<number, Answer>>;
   input(fields: z.output<Form>, exchange: Exchange): Input;
   handle(input: Input, caller: Caller, api: Api, exchange: Exchange): Promise<Reply> | Reply;
@@ -164,7 +164,7 @@ const leftOut = (name: string) =>
     .undefined(`The parameter "${name}" must be left out: version 1 would make the secret without it.`)
     .optional();
 
-/** Unknown in v1, but ignoring these would create a secret without their protection. */
+/** v1 does not know these fields, but ignoring them would create a secret without their protection. */
 const protections = { sealed: leftOut('sealed'), verify: leftOut('verify'), files: leftOut('files') };
 
 /** v2 only. */

@@ -93,7 +93,7 @@ const problemTable: Table<Problem, 'problem', [dialect: Dialect]> = {
   method_not_allowed: (_, { wrongMethodBody: body }) => ({ status: 405, body }),
   body_too_large: ({ capBytes }) =>
     refusal(413, `The request body is too large: at most ${capBytes} bytes are accepted.`),
-  // Any content type is read as a form, so only an encoding is refused.
+  // A body of any unknown type is read as a form, so only an encoding is refused.
   unsupported_media_type: () => refusal(415, 'Send the body as it is, without a Content-Encoding.'),
   rate_limited: ({ retryAfterSeconds }) =>
     later(429, 'Too many requests were sent. Wait, then try again', retryAfterSeconds),

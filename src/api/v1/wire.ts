@@ -43,7 +43,7 @@ export async function readParameters(
   return fromQuery === null ? fromBody : new Map([...fromQuery, ...fromBody]);
 }
 
-/** Reports query parameters as ignored. A GET takes none, so an unreadable query does not change its response. */
+/** Reports query parameters as ignored. A GET takes no parameters, so an unreadable query does not change its response. */
 export function ignoreQuery(exchange: Exchange): void {
   if (exchange.rawQuery === '') return;
   try {
@@ -201,7 +201,7 @@ function repeated(name: string): RequestProblem {
 
 /**
  * Charset labels that mean UTF-8. Nothing is converted: clients send `charset=ISO-8859-1` with plain ASCII, where it makes no
- * difference. If the label would make a parser read another text, the body is refused.
+ * difference. If the label would make a parser read a different text, the body is refused.
  */
 const utf8Labels: ReadonlySet<string> = new Set(['', 'utf-8', 'utf8', 'unicode-1-1-utf-8']);
 /** Charsets that may give ASCII bytes another meaning. */
@@ -240,7 +240,7 @@ function shownName(name: string): string {
 
 /**
  * Checks parameters against the form's schema, in its order. The first wrong one causes a refusal that names it and never repeats
- * its value (P18). Works field by field, because most are absent: parsing the whole object costs half as much again.
+ * its value (P18). Works field by field, because most fields are absent, and parsing the whole object costs half as much again.
  */
 export function createFormParser<Form extends ZodObject>(form: Form) {
   const names = Object.keys(form.shape);

@@ -33,7 +33,7 @@ import {
 } from './wire.ts';
 
 const mostSecrets = 100;
-/** Concurrent creations. Their writes share a transaction, and their passphrases leave room in the hashing queue. */
+/** How many creations run concurrently. Their writes share a transaction, and their passphrases leave room in the hashing queue. */
 const atOnce = 4;
 
 const generateItem = z.object({ generate: generateFields }).meta({ title: 'generated' });

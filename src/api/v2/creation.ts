@@ -66,7 +66,7 @@ export interface Creation<Input> extends FromBody {
   readonly asked: Asked;
 }
 
-/** @param raw the fields as sent: the dialect may have changed the ttl before the schema read it */
+/** @param raw the fields as sent, since the dialect may have changed the ttl before the schema read it */
 function askedOf(raw: JsonObject, fields: CreationFields): Asked {
   return { ttl: fields.ttl === null ? null : askedTtl(raw.ttl), locale: fields.locale };
 }

@@ -118,7 +118,7 @@ function encodeBrandRecord({ brand, logoName }: DomainView): BrandRecord {
   };
 }
 
-/** Returns the parts under the existing service's names. */
+/** Returns the parts of a domain name, under the existing service's field names. */
 function partsOf({ name, unicodeName, baseDomain, subdomain, publicSuffix }: DomainView) {
   return {
     identifier: name,

@@ -35,7 +35,7 @@ type Definition<Input> = Omit<V2Operation<Input>, 'document'> & {
   readonly answers: {
     readonly description: string;
     readonly schema: ZodType;
-    /** The refusals implied by its access and body are added to these. */
+    /** The refusals implied by the operation's access and body are added to these. */
     readonly refuses: readonly RefusalCode[];
   };
 };
@@ -58,7 +58,7 @@ export function define<Input>({ answers, document, ...rest }: Definition<Input>)
   return { ...rest, document: described };
 }
 
-/** Types a definition that is used twice. */
+/** Gives a type to a definition that is used twice. */
 export function definition<Input>(given: Definition<Input>): Definition<Input> {
   return given;
 }

@@ -180,7 +180,7 @@ export const recent = define({
   },
 });
 
-/** Newer clients call the second path as guests; the dialect's management rule decides whether to serve them. */
+/** Newer clients call the `/guest` path anonymously; the dialect's management rule decides whether to serve them. */
 const onNewerPaths = (method: 'GET' | 'POST', rest = '') => [
   { method, path: `/receipt/:key${rest}` },
   { method, path: `/guest/receipt/:key${rest}` },

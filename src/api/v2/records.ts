@@ -2,9 +2,9 @@
  * Maps v2's two records, the creator's and the secret's, from the core's names to those on the wire.
  *
  * The names are those of the existing service's second version, with native types, plus those that its newer clients read
- * (`identifier` for `key`, `receipt` for `metadata`, `revealed` for `received`, `shortid` for `shortkey`). A recipient appears
- * only obfuscated, a value only as `secret_value` of reveal and generate, and the secret key and the link only while the secret
- * is waiting. A missing text is empty, since existing clients cannot decode null there. Links are built from configuration (P20).
+ * (`identifier` for `key`, `receipt` for `metadata`, `revealed` for `received`, `shortid` for `shortkey`). A recipient appears only
+ * obfuscated, a value only as `secret_value` of reveal and generate, and the secret key and the link only while the secret is waiting.
+ * A missing text is sent as an empty one, since existing clients cannot decode null there. Links are built from configuration (P20).
  */
 
 import { z } from 'zod';
@@ -200,7 +200,7 @@ function isGone(receipt: ReceiptView): boolean {
   return receipt.state !== 'new' && receipt.state !== 'viewed';
 }
 
-/** Returns paths relative to the site, as in existing clients. One literal, because copying fields costs more than all the rest. */
+/** Paths are relative to the site, as in existing clients. A single literal, because copying fields costs more than all the rest. */
 export function encodeMetadata(receipt: ReceiptView, links: Links): MetadataRecord {
   const { metadataKey, secretKey, recipient, state, viewedAt, receivedAt } = receipt;
   const isViewed = viewedAt !== null;
@@ -270,7 +270,7 @@ const minute = 60;
 const hour = 3_600;
 const day = 86_400;
 
-/** Formats `60 seconds`, `60 minutes`, `24 hours`, `7 days`: in the smallest unit that fits, truncated. */
+/** Formats a duration as `60 seconds`, `60 minutes`, `24 hours` or `7 days`, in the smallest unit that fits, truncated. */
 export function naturalDuration(ttlSeconds: number): string {
   if (ttlSeconds <= minute) return count(ttlSeconds, 'second');
   if (ttlSeconds <= hour) return count(Math.trunc(ttlSeconds / minute), 'minute');

@@ -152,7 +152,7 @@ export function refuse(code: RefusalCode, details: Details = {}): Reply {
   };
 }
 
-/** Names a single wrong field directly, several in a list. */
+/** Names a single wrong field directly, and several in a list. */
 export function refuseFields(errors: readonly FieldError[]): Reply {
   const [first] = errors;
   if (first === undefined) return refuse('invalid_field');
@@ -238,7 +238,7 @@ const problemTable: Table<Problem, 'problem'> = {
     refuse('unavailable', { message: 'There is no room for another secret; please try again later' }),
 };
 
-/** Leaves the headers of a status to the pipeline. */
+/** The pipeline adds the headers that the status requires. */
 export function encodeProblem(problem: Problem): Reply {
   return answerFrom(problemTable, 'problem', problem);
 }

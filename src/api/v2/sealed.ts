@@ -12,7 +12,7 @@ const flawWords = {
   hash: 'sealed.link_hash and sealed.proof_hash must be SHA-256 hashes',
 } as const;
 
-/** @param length in decoded bytes; absent means any */
+/** @param length in decoded bytes; absent means any length */
 const base64url = (refusal: string, length?: number) =>
   z.string(refusal).transform((given, context) => {
     const bytes = fromBase64Url(given);

@@ -56,7 +56,7 @@ export const accessFields = {
   ...proofFields,
 };
 
-/** Accepts both proofs or neither, and no passphrase beside them, since the server must not see it. */
+/** Accepts both proofs or neither, and no passphrase alongside them, since the server must not see it. */
 export function accessIn(
   fields: z.output<z.ZodObject<typeof accessFields>>,
 ): Pick<InspectInput, 'passphrase' | 'proofs'> {
@@ -99,7 +99,7 @@ export function answerInspected(
   } satisfies z.output<typeof inspectAnswer>);
 }
 
-/** Preferable to the query, since URLs end up in histories. */
+/** A header is preferable to the query, since URLs end up in histories. */
 const inspectHeaders = z.object({
   'Secret-Passphrase': z.string().optional().meta({
     description: 'The passphrase, percent-encoded UTF-8. Needed when the secret was made with one.',

@@ -3,8 +3,8 @@
  * notes in `details`.
  *
  * A request becomes an object or a `RequestProblem`, never any other error. A name given twice is refused, since two parsers
- * could read it differently. `ignored` lists unknown fields, and `adjusted` shows what was granted instead; both are absent when
- * empty, and bounded, since they repeat what a client sent.
+ * could read it differently. `ignored` lists unknown fields, and `adjusted` shows what was granted instead of what was
+ * requested. Both are absent when empty, and bounded because they repeat client input.
  */
 import { type output, type ZodObject, type ZodType, z } from 'zod';
 import { contentTypeOf } from '../../http/content-type.ts';
@@ -27,12 +27,12 @@ export function invalidFields(...errors: FieldError[]): RequestProblem {
 
 const jsonType = /^application\/json *(?:;|$)/i;
 const jsonOrFormType = /^application\/(?:json|x-www-form-urlencoded) *(?:;|$)/i;
-// JSON is UTF-8 even if a parameter claims otherwise (RFC 8259 §8.1), so any other charset is another content type.
+// JSON is UTF-8 even if a parameter claims otherwise (RFC 8259 §8.1), so any other charset makes it a different content type.
 const otherCharset = /; *charset=(?!"?utf-8"? *(?:;|$))/i;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Returns `undefined` if no body was sent, which needs no content type, or an empty form in the dialect that reads forms. */
+/** Returns `undefined` if no body was sent, which needs no content type, or if the form is empty, in the dialect that reads forms. */
 async function readValue(exchange: Exchange, { readsForms }: Pick<Dialect, 'readsForms'>): Promise<unknown> {
   const bytes = await exchange.body();
   if (bytes.length === 0) return readsForms ? {} : undefined;
