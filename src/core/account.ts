@@ -1,7 +1,7 @@
 /**
- * Accounts and callers. The server keeps only a hash of a token, session or ticket (256 random bits, so a plain hash will
- * do: ASVS 6.5.2). An account's data key is stored only in wrapped form, so the database and all server keys together list
- * no account's receipts (P9).
+ * Accounts and callers. The server keeps only a hash of each token, session token and ticket. Each has 256 random bits, so
+ * a plain hash will do (ASVS 6.5.2). An account's data key is stored only in wrapped form, so the database and all server
+ * keys together reveal no account's list of receipts (P9).
  */
 import type { NoticeKind } from '../protocol/vocabulary.ts';
 import type { Plan, PlanName, Plans } from './plans.ts';
@@ -41,7 +41,7 @@ export interface Account {
   /** Shown to recipients before the address: a name that `parseSenderName` accepts, or `null`. */
   readonly senderName: string | null;
   readonly createdAt: UnixSeconds;
-  /** When the operator locked it, so that password and tokens are refused; `null` if unlocked. */
+  /** When the operator locked the account, so that its password and tokens are refused; `null` if it is not locked. */
   readonly lockedAt: UnixSeconds | null;
 }
 
@@ -52,7 +52,7 @@ export interface ListedAccount extends Account {
   readonly hasPassword: boolean;
   /** Number of live API tokens. */
   readonly tokens: number;
-  /** Last use of any token or session, to the minute, kept after those are gone; `null` if never used. */
+  /** Last use of any token or session, to the minute; kept after the token or session is gone. `null` if never used. */
   readonly lastUsedAt: UnixSeconds | null;
 }
 
@@ -74,7 +74,7 @@ export interface StoredToken {
 /** What happens to the account's API tokens when the password changes. */
 export type TokenFate = 'keep' | 'revoke';
 
-/** The stored form of a password; reveals neither it nor the data key. */
+/** The stored form of a password; reveals neither the password nor the data key. */
 export interface StoredPassword {
   /** The argon2id salt: 16 random bytes, new for every password. */
   readonly salt: Uint8Array;
@@ -96,19 +96,19 @@ export interface StoredSession {
   readonly label: string;
   readonly createdAt: UnixSeconds;
   readonly lastUsedAt: UnixSeconds;
-  /** Extended with each use, up to a fixed end. */
+  /** Extended with each use, but never past a fixed end. */
   readonly expiresAt: UnixSeconds;
 }
 
 export type TicketKind = 'sign_up' | 'reset';
 
-/** Limits how many tickets are stored, and so how many emails carry them. */
+/** Limits how many tickets are stored, and therefore how many emails carry one. */
 export interface TicketLimits {
   /** Live tickets of one kind for one username. */
   readonly maxLive: number;
   /**
-   * Minimum time since the previous ticket of the same kind and username, by how many tickets the window already contains:
-   * one, two, …; the last value applies to all further ones.
+   * Minimum time since the previous ticket of the same kind for the same username. The first value applies if the window
+   * already contains one ticket, the second if two, …; the last applies to all higher counts.
    */
   readonly quietSeconds: readonly number[];
   readonly windowSeconds: number;
@@ -152,15 +152,15 @@ export type Caller = AnonymousCaller | AccountCaller;
 
 export const anonymous: AnonymousCaller = { kind: 'anonymous' };
 
-/** Who waits for a slow hash: the queue divides its places by client and purpose (P21). */
+/** Identifies who is waiting for a slow hash: the queue divides its places by client and purpose (P21). */
 export interface HashPlace {
   /** A client's prefix or an account; `''` outside a request. */
   readonly client: string;
-  /** `create` for a new secret; `prove` to open, burn or log in, and to set a password, whose address is already proven. */
+  /** `create` for a new secret; `prove` to open or burn one, to log in, or to set a password for an address already proven. */
   readonly purpose: 'create' | 'prove';
 }
 
-/** Identifies a caller: an account counts as itself from any address, anyone else as the client's prefix. */
+/** Identifies a caller: an account by its id, from any network address; anyone else by the client's prefix. */
 export function clientOf(caller: Caller, clientPrefix: string): string {
   return caller.kind === 'account' ? `account ${caller.account.id}` : clientPrefix;
 }

@@ -1,7 +1,7 @@
 /**
  * Work that outlives the call that started it, such as sending an email or recording a last use. It starts after the current
- * turn of the event loop, so a response made in that turn takes the same time with or without it (P17). Its failure never
- * fails the call.
+ * turn of the event loop, so a response made in that turn takes the same time with or without it (P17). A failure in it
+ * never affects the call.
  */
 interface Background {
   begin(work: () => Promise<void>): void;

@@ -4,8 +4,8 @@
  */
 
 /**
- * - `unavailable`: the store did not confirm, or its durability is in doubt. Nothing was released, and
- *   nothing was stored that the caller may rely on (P2, P5).
+ * - `unavailable`: the store did not confirm the operation, or its durability is in doubt. Nothing was released, and the
+ *   caller may not rely on anything having been stored (P2, P5).
  * - `busy`: the bounded queue of passphrase hashes is full (P24). Nothing was consumed.
  * - `storage_full`: the disk is full, or the store has reached its limit; reads and burns still work (P21, P23).
  * - `damaged`: a stored record does not open although the key is right. It was not consumed (P3).

@@ -4,7 +4,7 @@ import type { AccountId } from './account.ts';
 import type { AccountMail } from './mailer.ts';
 import type { StoredDomain } from './share-domain.ts';
 
-/** @see tagOf for the tags */
+/** @see tagOf for how `tag` is derived */
 export type ServiceEvent =
   | {
       readonly event: 'concealed';

@@ -1,11 +1,11 @@
 /**
- * Keys, which people hold, and the one-way ids that records are stored under (P13). A key is 31 characters of `[0-9a-z]`: 160
- * uniform bits, or 149.9 bits and a region's tag. It has one spelling; any other text is an unknown key, never corrected.
+ * Keys, which people hold, and the one-way ids that records are stored under (P13). A key is 31 characters of `[0-9a-z]`: 160 uniform
+ * bits, or 149.9 bits and a region's tag. A key has exactly one spelling; any other text is treated as an unknown key, never corrected.
  *
  * Regions are separate installations behind one address, each with its own store, keys and accounts. A secret never leaves
  * its region, and only the whole key identifies it: 29 random characters (149.9 bits; OWASP ASVS 5.0, 7.2.3, requires 128 for
- * a token) and a tag of two: the region's label in base 36 plus a number derived from the 29, modulo 36². The tag alone looks
- * random. See `docs/decisions/014-key-to-region.md`.
+ * a token) and a two-character tag: the region's label in base 36 plus a number derived from those 29, modulo 36². The tag
+ * alone looks random. See `docs/decisions/014-key-to-region.md`.
  */
 import { deriveReceiptId, deriveSecretId, regionMask } from '../crypto/derive.ts';
 import { type RandomBytes, randomText } from '../crypto/random.ts';
@@ -59,7 +59,7 @@ export function receiptIdOf(key: MetadataKey): ReceiptId {
   return deriveReceiptId(key) as ReceiptId;
 }
 
-/** Decodes a key's region. Even a key made without one yields a label, so a label counts only if the installation has that region. */
+/** Decodes a key's region. A key made without one also yields a label, so trust a label only if the installation has that region. */
 export function regionOfKey(key: SecretKey | MetadataKey): RegionLabel {
   return regionOfTag(key.slice(0, -regionTagLength), key.slice(-regionTagLength));
 }
@@ -74,14 +74,14 @@ export interface Region {
   readonly baseUrl: string;
 }
 
-/** This installation among its siblings. */
+/** This installation's region, and all regions behind the shared address. */
 export interface Regions {
   readonly own: RegionLabel;
   /** All regions, including this one, in the operator's order. */
   readonly all: readonly Region[];
 }
 
-/** Returns the region encoded in the key if it is one of `all` other than `own`; otherwise `null`. */
+/** Returns the key's region if it is in `all` and is not `own`; otherwise `null`. */
 export function regionElsewhere(key: string, own: RegionLabel | null, all: readonly Region[]): Region | null {
   const parsed = own === null ? null : parseSecretKey(key);
   const label = parsed === null ? own : regionOfKey(parsed);

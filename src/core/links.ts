@@ -8,7 +8,7 @@ export interface Links {
   readonly baseUrl: string;
   /** The site's own host name, without a port. */
   readonly siteHost: string;
-  /** The port in digits, even the scheme's default. */
+  /** The port in digits, even if it is the scheme's default. */
   readonly sitePort: string;
   /** Returns the link to share, on the share domain if there is one. */
   secretUrl(key: SecretKey, shareDomain: string): string;
@@ -56,7 +56,7 @@ export function isLoopbackHost(host: string): boolean {
 /** No host name has a colon or ends in a number. */
 const addressForm = /:|^\d+(?:\.\d+){3}$/;
 
-/** Checks whether no outsider can point a host elsewhere: an address, `localhost` or a single-label name. */
+/** Checks for a host that no outsider can point elsewhere: an address, `localhost` or a single-label name. */
 export function isPrivateName(name: string): boolean {
   return isLoopbackHost(name) || name.endsWith('.localhost') || addressForm.test(name) || !name.includes('.');
 }

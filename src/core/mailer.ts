@@ -20,7 +20,7 @@ export type MailBrandOf = (shareDomain: string) => Promise<MailBrand>;
 /** Returns the requested language if it is offered, otherwise the installation's; both are BCP 47 tags. */
 export type MailLocaleOf = (asked: string | null) => string;
 
-/** The email to a recipient: the link, never the value, the passphrase or the metadata key. */
+/** The email to a recipient. It contains the link, never the value, the passphrase or the metadata key. */
 export interface SecretLinkMail {
   readonly to: Sensitive<string>;
   /** The sender's username. */
@@ -42,7 +42,7 @@ export type AccountMail = {
   readonly locale: string;
 } & (
   | {
-      /** The link proves the address. */
+      /** Following the link proves the address. */
       readonly kind: 'sign_up' | 'reset';
       readonly link: Sensitive<string>;
       readonly expiresAt: UnixSeconds;
@@ -70,7 +70,7 @@ export type AccountMail = {
 
 export interface Handover {
   readonly state: Exclude<DeliveryState, 'queued'>;
-  /** The mail server's last reply without the link, one line of at most 300 characters; or one of `mailTroubles`; or `null`. */
+  /** The mail server's last reply with the link removed, one line of at most 300 characters; or one of `mailTroubles`; or `null`. */
   readonly reply: string | null;
 }
 
@@ -84,7 +84,7 @@ export interface Mailer {
   sendAccountMail(mail: AccountMail): Promise<Handover>;
 }
 
-/** Can also do all the computation for an email, even its signature, and leave the sending to the caller. */
+/** Can also prepare an email completely, including its signature, and leave the sending to the caller. */
 export interface AccountMailer extends Pick<Mailer, 'sendAccountMail'> {
   /** Never rejects. `send` hands the email over as `sendAccountMail` does. */
   writeAccountMail(mail: AccountMail): Promise<{ send(): Promise<Handover> }>;
@@ -93,7 +93,7 @@ export interface AccountMailer extends Pick<Mailer, 'sendAccountMail'> {
 /** How long a queued email counts as being on its first try: slightly longer than one try may take. */
 export const firstTrySeconds = 60;
 
-/** Limits emails to recipients: per account and hour, and per address and day, from all senders together. */
+/** Limits emails to recipients: per account per hour, and per address per day across all senders. */
 export interface MailQuota {
   /** Counts one email if both limits allow it. Does not store the address. */
   take(
@@ -102,6 +102,6 @@ export interface MailQuota {
   ): Promise<
     { readonly outcome: 'allowed' } | { readonly outcome: 'too_many'; readonly retryAfterSeconds: number }
   >;
-  /** Takes back one counted email. */
+  /** Subtracts one email from both counts. */
   refund(account: AccountId, address: Sensitive<string>): Promise<void>;
 }

@@ -24,7 +24,7 @@ export interface StoredDelivery {
   readonly staleAt: UnixSeconds | null;
   /** The server's reply and the obfuscated recipient, sealed under the metadata key; `null` if both are missing. */
   readonly noteBox: Uint8Array | null;
-  /** An address other than the one given at creation, sealed under both keys: the secret key is erased with the secret. */
+  /** An address other than the one given at creation, sealed under both keys, and the secret key is erased with the secret. */
   readonly addressBox: Uint8Array | null;
 }
 
@@ -32,7 +32,7 @@ export interface StoredDelivery {
 export interface Delivery {
   readonly state: DeliveryState;
   readonly at: UnixSeconds;
-  /** The mail server's last reply, one line, or one of `mailTroubles`; `null` for neither. */
+  /** The mail server's last reply, as one line, or one of `mailTroubles`; `null` if there is neither. */
   readonly reply: string | null;
 }
 
@@ -87,7 +87,7 @@ export interface NewRecord extends RecordFacts {
 
 /** A live secret as the store returns it: sealed, unread, unexpired at store time. */
 export interface StoredSecret extends RecordFacts {
-  /** Changes with the content under the link, not with the outer layer, so a claim takes what was checked. Starts at 1. */
+  /** Changes when the content under the link does, not when the outer layer does, so a claim takes what was checked. Starts at 1. */
   readonly rowVersion: number;
   readonly sealedSecret: Uint8Array;
 }
@@ -100,7 +100,7 @@ export interface ReceiptFacts
   readonly burnedBy: Burner | null;
 }
 
-/** Picks the fields by name: a record also has sealed ones. */
+/** Picks the fields by name, because a record also has sealed ones. */
 export function receiptFactsOf(record: ReceiptRecord): ReceiptFacts {
   const { createdAt, hasPassphrase, sealed, shareDomain, notify, viewedAt, burnedBy } = record;
   return { createdAt, hasPassphrase, sealed, shareDomain, notify, viewedAt, burnedBy };
@@ -204,7 +204,7 @@ export function withShortkey(
 
 interface Details {
   readonly box: Uint8Array | null;
-  /** `null` if none was stored, or for another record's metadata key. */
+  /** `null` if none was stored, or if the metadata key belongs to a different record. */
   readonly shortkey: string | null;
 }
 

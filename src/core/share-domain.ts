@@ -26,7 +26,7 @@ export interface DomainBrand {
   readonly instructionsBefore: string | null;
   /** Shown below an opened secret; 1–500 characters. */
   readonly instructionsAfter: string | null;
-  /** The BCP 47 tag of an offered language: the pages' language unless the reader has chosen one. */
+  /** The BCP 47 tag of an offered language, used for the pages unless the reader has chosen one. */
   readonly locale: string | null;
   /** Whether anyone may share on this domain, or only its owner. */
   readonly isPublic: boolean;
@@ -106,12 +106,12 @@ export interface DomainCheck {
 const domainForm =
   /^(?=.{3,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!(?:\d+|0x[0-9a-f]*)$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Checks the form alone: an operator may add names without a public suffix. */
+/** Checks only the form, because an operator may add names without a public suffix. */
 export function canBeShareDomain(name: string): boolean {
   return domainForm.test(name);
 }
 
-/** Returns a `Host` header in lower case, without port and trailing dot. */
+/** Returns a `Host` header in lower case, without its port or a trailing dot. */
 export function hostNameOf(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
 }

@@ -1,7 +1,7 @@
 /**
  * One-time links that the operator passes on when no email goes out: they set a new account's first password, or a new password. Each
- * contains a reset ticket (`sign-up.ts`), lives a day and replaces the account's earlier links. It carries no data key: otherwise, anybody
- * who got hold of the link could open the account's list.
+ * contains a reset ticket (`sign-up.ts`), is valid for a day and replaces the account's earlier links. It carries no data key: otherwise,
+ * anybody who got hold of the link could open the account's list.
  */
 
 import { hashToken } from '../../crypto/derive.ts';

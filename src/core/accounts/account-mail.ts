@@ -13,7 +13,7 @@ export function sendAfter({ mailer, events, inBackground }: AccountCore, mail: A
 
 /**
  * Serves requests that anyone can make for any address. Every email that could follow is written and signed on this thread for every
- * address, so the next request waits equally long. Only the sending differs, and a random pause before it hides its timing.
+ * address, so the next request always waits equally long. Only the sending differs, and a random pause before it hides its timing.
  *
  * @param chosen one of `mails`; `null` sends none
  */

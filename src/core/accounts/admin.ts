@@ -1,6 +1,6 @@
 /**
  * Accounts and tokens created by an operator's command, without a password. The data key is stored only in wrapped form (P9), so a token
- * created without an existing one gets a new data key: it can do everything, but lists only the secrets that it creates itself.
+ * created without an existing token gets a new data key. It can do everything, but lists only the secrets that it creates itself.
  */
 
 import { type ApiToken, type TokenScope, tokenScopes } from '../account.ts';

@@ -1,6 +1,6 @@
 /**
  * The account's data key, which opens the recent boxes of its receipts. It is stored only wrapped under keys that open the account (an API
- * token, a session token, a stretched password), so the database and all server keys together list no account's receipts (P9).
+ * token, a session token, a stretched password), so the database and all server keys together reveal no account's list (P9).
  */
 import { openBox, sealBox } from '../../crypto/box.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
@@ -19,7 +19,7 @@ export function wrapDataKey(dataKey: Uint8Array, keyMaterial: Uint8Array, random
   return sealBox({ label, keyMaterial, binding: noBinding, content: dataKey, random });
 }
 
-/** Returns the 32 bytes, or `null` if they were wrapped under another key or are damaged. */
+/** Returns the data key, or `null` if it was wrapped under a different key or is damaged. */
 export function openDataKey(wrapped: Uint8Array, keyMaterial: Uint8Array): Uint8Array | null {
   return openBox(wrapped, { label, keyMaterial, binding: noBinding });
 }

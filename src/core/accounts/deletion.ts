@@ -35,7 +35,7 @@ export async function deleteWithSecrets(
 ): Promise<number | null> {
   if (!(await store.deleteAccount(id))) return null;
   const burned = await finishDeletion({ store, events: () => {} }, id);
-  // If a reader blocks this, the server's own scrub follows.
+  // If a reader blocks this scrub, the server repeats it later.
   await store.scrub();
   return burned;
 }

@@ -32,7 +32,7 @@ import { finishDeletion } from './deletion.ts';
 export const passwordLength = { min: 10, max: 256 } as const;
 const saltBytes = 16;
 
-/** Used if no password is stored: it takes the same work, and nothing equals it. */
+/** Used if no password is stored: comparing with it takes the same work, and no password matches it. */
 const dummyPassword = { salt: new Uint8Array(saltBytes), verifier: new Uint8Array(32) };
 
 /** Lengths are in characters (code points). */
@@ -193,7 +193,7 @@ interface ProvenPassword {
   readonly password: StoredPassword;
 }
 
-/** Returns `null` unless the password belongs to this account: the address may be another account's now. */
+/** Returns `null` unless the password belongs to this account: the address may now belong to a different account. */
 export async function provePassword(
   { store, hasher }: Pick<AccountCore, 'store' | 'hasher'>,
   caller: AccountCaller,

@@ -17,7 +17,7 @@ const refusals = [
   /[\p{L}\p{N}]\.[\p{L}\p{N}]{2}/u,
 ];
 
-/** Returns the normalised name, or `null` if not allowed. */
+/** Returns the normalised name, or `null` if the name is not allowed. */
 export function parseSenderName(text: string): string | null {
   const name = text.normalize('NFC').trim().replace(/ +/g, ' ');
   const isName = name.length <= maxSenderName && characters.test(name) && /\p{L}/u.test(name);

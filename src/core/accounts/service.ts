@@ -1,6 +1,6 @@
 /**
  * The service that the account pages call. No outcome reveals whether an address has an account, except to someone with its mailbox or
- * password (P17). Work after a response (an email, a last use) never fails the call.
+ * password (P17). Work after a response (an email, a last use) never makes the call fail.
  */
 
 import type { NoticeKind } from '../../protocol/vocabulary.ts';

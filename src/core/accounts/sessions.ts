@@ -29,7 +29,7 @@ import { drawBearer, parseBearer } from './tokens.ts';
 const idleSeconds = 7 * 86_400;
 const lifetimeSeconds = 30 * 86_400;
 const maxLabelLength = 60;
-/** A minute is precise enough for people and for an idle time of days, and saves a write per page. */
+/** A minute is precise enough for people and for an idle time of days, and avoids a write on every page. */
 const useGranularitySeconds = 60;
 
 interface SessionInput {

@@ -2,9 +2,9 @@
  * Sign-up and password reset by an emailed link that proves an address, and the ticket in that link.
  *
  * The store has only a ticket's hash. A ticket of one kind does not work as the other, or as a token or a session. Requesting one does not
- * affect earlier ones, so a stranger cannot void an owner's link; using one voids the others of its kind. A ticket that is not emailed is
- * stored as well and its text discarded: the response, its timing, the work and the effect on later requests are the same whether or not
- * the address has an account (P17).
+ * affect earlier ones, so a stranger cannot void an owner's link; using one voids the others of its kind. Even a ticket that is not
+ * emailed is stored, with its text discarded: the response, its timing, the work and the effect on later requests are the same whether or
+ * not the address has an account (P17).
  *
  * An account is created, and its password chosen, only through the emailed link: an account for another person's address is impossible.
  *
@@ -42,8 +42,8 @@ const daySeconds = 86_400;
 const lifetimeSeconds: Readonly<Record<TicketKind, number>> = { sign_up: daySeconds, reset: hourSeconds };
 
 /**
- * A stranger who keeps making requests causes at most 26 reset emails and 3 sign-up emails to a mailbox per day. No quiet time is longer
- * than a link lives, so the mailbox always contains a working link, or gets one on request.
+ * A stranger who keeps making requests can cause at most 26 reset emails and 3 sign-up emails to a mailbox per day. No quiet time is
+ * longer than a link lives, so the mailbox always contains a working link, or gets one on request.
  */
 const ticketLimits: TicketLimits = {
   maxLive: 3,
@@ -102,7 +102,7 @@ type ResetTicketOutcome =
 type SignUpOutcome =
   | { readonly outcome: 'signed_up'; readonly session: BegunSession }
   | { readonly outcome: 'gone' }
-  /** A command or the link in another email has created the account. */
+  /** A command, or the link in a different email, has already created the account. */
   | { readonly outcome: 'exists' }
   | PasswordRefusal;
 

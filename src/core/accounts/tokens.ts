@@ -64,7 +64,7 @@ function tokenHashOf(token: ApiToken): Uint8Array {
   return hashToken(bytesOf(token));
 }
 
-/** Returns the 32 bytes, or `null` if the stored token is another one or damaged. */
+/** Returns the data key, or `null` if the stored token is a different one or is damaged. */
 function dataKeyOf(token: ApiToken, stored: Pick<StoredToken, 'wrappedDataKey'>): Uint8Array | null {
   return openDataKey(stored.wrappedDataKey, bytesOf(token));
 }
@@ -106,7 +106,7 @@ export function makeToken(
   return { token: text as ApiToken, stored: { ...rest, tokenHash: hashToken(bytes), wrappedDataKey } };
 }
 
-/** A minute is precise enough for people, and saves a write per call. */
+/** A minute is precise enough for people, and avoids a write on every call. */
 const useGranularitySeconds = 60;
 const impossibleToken = '0'.repeat(64) as ApiToken;
 

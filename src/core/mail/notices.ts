@@ -17,12 +17,12 @@ export type NoticeCore = Pick<
 > & { readonly store: Pick<Core['store'], 'takeDueNotices' | 'findAccountById'> };
 
 const daySeconds = 86_400;
-/** The notice is due a day before expiry or, for a lifetime under four days, a quarter of it before. */
+/** The notice is due before expiry: by a day or, if the lifetime is under four days, by a quarter of the lifetime. */
 const leadShare = 4;
-/** A run's notices are lost if the process dies before it sends them. */
+/** Limits the loss: if the process dies before it sends a run's notices, they are never sent. */
 const noticesPerRun = 200;
 
-/** Returns the notices requested, or else the account's default; none for anonymous callers. */
+/** Returns the requested notices or, if `asked` is `null`, the account's default; none for anonymous callers. */
 export function noticesFor(asked: readonly NoticeKind[] | null, caller: Caller): readonly NoticeKind[] {
   if (caller.kind === 'anonymous') return [];
   const wanted = asked ?? caller.account.notify;

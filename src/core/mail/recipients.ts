@@ -1,11 +1,11 @@
 /**
  * Decides whether a text is a deliverable address, and obfuscates addresses.
  *
- * An address is a dot-atom local part and a host name of two labels or more (RFC 5321 without quoting and literals). Nothing accepted can
- * change an email's headers or envelope (P26), or mean more than one mailbox to a mail server further on: no route to another host (`%`,
- * `!`), no program (`|`), no option for one (a leading `-`), no encoded word (`=?`, RFC 2047). RFC 5321 allows these, but no mailbox in use
- * has them. A non-ASCII local part is refused because every mail server on the way must support SMTPUTF8 (RFC 6531), and the sender would
- * not learn of one that does not.
+ * An address is a dot-atom local part and a host name of two labels or more (RFC 5321 without quoting and literals). No accepted address
+ * can change an email's headers or envelope (P26), or mean more than one mailbox to a later mail server: it contains no route to another
+ * host (`%`, `!`), no program (`|`), no option for a program (a leading `-`) and no encoded word (`=?`, RFC 2047). RFC 5321 allows these,
+ * but no mailbox in use has them. A non-ASCII local part is refused because every mail server on the way must support SMTPUTF8 (RFC 6531),
+ * and the sender would not find out about one that does not.
  */
 import { domainToASCII, domainToUnicode } from 'node:url';
 
@@ -32,11 +32,11 @@ export function isDeliverable(address: string): boolean {
   );
 }
 
-/** Format characters and everything that Unicode renders as nothing; they get copied along from pages and chats. */
+/** Format characters and everything else that Unicode renders as nothing; copying from pages and chats brings them along. */
 const unseen = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
-/** Line breaks are not trimmed, so they are refused: people do not type them into an address. */
+/** Characters to trim. Line breaks are not among them and so are refused: people do not type them into an address. */
 const edge = /(?![\n\v\f\r\u2028\u2029])[\s\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
-/** A longer text is no address, even with blanks around it. */
+/** Text longer than this is not an address, even with blanks around it. */
 const maxTypedLength = 1_000;
 
 /** Removes blanks and invisible characters from both ends. */
@@ -52,13 +52,13 @@ export function usernameOf(email: string): string {
   return trimAddress(email).toLowerCase();
 }
 
-/** Returns the first invisible character inside, such as `U+200B`, or `null`. */
+/** Returns the first invisible character inside the trimmed address, such as `U+200B`, or `null`. */
 export function unseenIn(text: string): string | null {
   const code = unseen.exec(trimAddress(text))?.[0].codePointAt(0);
   return code === undefined ? null : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** Returns words to append to a refusal; `''` without an invisible character. */
+/** Returns words to append to a refusal; `''` if the text contains no invisible character. */
 export function unseenWords(text: string): string {
   const found = unseenIn(text);
   return found === null ? '' : ` (it has an invisible character in it: ${found})`;
@@ -82,7 +82,7 @@ export function parseRecipient(text: string): string | null {
 }
 
 /**
- * Returns `jo*****@e*****.org`: at most two characters of the local part, but always one fewer than it has, and the first character of the
+ * Returns `jo*****@e*****.org`: at most two characters of the local part, always leaving out at least one, and the first character of the
  * domain in its own script.
  * @param address a deliverable one (`isDeliverable`)
  */

@@ -19,7 +19,7 @@ export type Reservation =
       readonly left: number;
       /** Seconds until the oldest attempt counted against this client or secret leaves the window; at least 1. */
       readonly moreAfterSeconds: number;
-      /** As in `Exhausted`, if no guess is left. */
+      /** As in `Exhausted`; can be true only if no guess is left. */
       readonly needsCreator: boolean;
     }
   | Exhausted;
@@ -28,10 +28,10 @@ export type Reservation =
 export interface AttemptLimits {
   readonly windowSeconds: number;
   readonly perClient: number;
-  /** For all clients in one network together. */
+  /** Shared by all clients in one network. */
   readonly perNetwork: number;
   readonly perSecret: number;
-  /** How many of `perSecret` are reserved for networks without an attempt in the window, one for each. */
+  /** How many of `perSecret` are reserved for networks that have made no attempt in the window, one for each network. */
   readonly keptForNewcomers: number;
   readonly perLife: number;
 }

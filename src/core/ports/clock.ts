@@ -5,7 +5,7 @@ export interface StoreNow {
    * Returns store time (P8). It never steps back, even across restarts, and follows elapsed time rather than a wall clock
    * that jumps. If it can only be estimated, the estimate is never ahead of the time that the store decides by. Expiry is
    * judged by store time. While the wall clock is in doubt (`ClockVerdict`), calls reject as `unavailable` for a secret that
-   * has expired by only one of the two.
+   * has expired according to only one of the two.
    */
   now(): UnixSeconds;
 }
@@ -35,7 +35,7 @@ export interface StoreClock {
   countExpiringBy(at: UnixSeconds): Promise<number>;
   /**
    * Sets store time to the wall clock, forwards or backwards, for all processes on this store. First erases what has expired
-   * by the old time, so nothing comes back.
+   * by the old time, so no expired secret comes back.
    */
   setTime(): Promise<void>;
 }

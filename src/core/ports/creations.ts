@@ -1,19 +1,19 @@
 /**
- * Repeatable creations: their row lets two identical requests create one secret.
+ * Repeatable creations: a stored row makes identical requests create only one secret.
  * `test/stores/conformance/creations.ts` checks these promises.
  *
- * A row is reserved before its record is stored, and done in the step that stores the record (`NewRecord.hold`), so each row
- * has at most one record. A row's keys are derived from its seed, so no two records share an id, and the ids need no
- * unique index.
+ * A row is reserved before its record is stored, and marked done in the step that stores the record (`NewRecord.hold`), so
+ * each row has at most one record. A row's keys are derived from its seed, so no two records share an id, and the ids need
+ * no unique index.
  */
 import type { CreationHold, CreationId } from '../secret.ts';
 import type { UnixSeconds } from '../time.ts';
 
 /** How long a row is kept after its reservation. */
 export const creationSeconds = 86_400;
-/** How long a reservation counts as in progress. */
+/** How long a reservation counts as in progress, before another request may take it over. */
 export const takeOverSeconds = 30;
-/** After this many requests with other bodies, the row refuses every request. */
+/** After this many requests with different bodies, the row refuses every request. */
 export const maxMismatches = 10;
 
 export interface NewIdempotentCreation extends CreationHold {
@@ -27,7 +27,7 @@ export interface IdempotentCreation extends Pick<NewIdempotentCreation, 'wrapped
   readonly isDone: boolean;
   /** In store time. */
   readonly reservedAt: UnixSeconds;
-  /** How many requests with other bodies had the same idempotency key. */
+  /** How many requests with different bodies had the same idempotency key. */
   readonly mismatches: number;
 }
 
@@ -51,6 +51,6 @@ export interface CreationStore {
   ): Promise<boolean>;
   /** Forgets a reservation that is not done: nothing was stored for it. Ignores one that is done or was taken over. */
   releaseCreation(hold: CreationHold): Promise<void>;
-  /** Counts a request with another body, durably before it resolves. Ignores an unknown row. */
+  /** Counts a request with a different body, durably before the call resolves. Ignores an unknown row. */
   countMismatch(id: CreationId): Promise<void>;
 }

@@ -19,10 +19,10 @@ export interface DeletionStore {
    */
   deleteAccount(id: AccountId): Promise<boolean>;
   /**
-   * Burns the deleted account's waiting secrets, ends looks at the others and erases the recent boxes and memos of its
-   * receipts, at most `limit` records per call. Safe to repeat after any fault and to run concurrently: each secret is
-   * burned once or was claimed. Returns `null` if no such account was deleted, or if its deletion finished more than an hour
-   * ago.
+   * Burns the deleted account's waiting secrets, ends the looks at those that were read, and erases the recent boxes and
+   * memos of its receipts, at most `limit` records per call. Safe to repeat after any fault and to run concurrently: each
+   * secret is burned once, unless it was claimed. Returns `null` if no such account was deleted, or if its deletion finished
+   * more than an hour ago.
    */
   continueDeletion(id: AccountId, limit: number): Promise<DeletionStep | null>;
   /** Lists at most `limit` deleted accounts whose deletion is unfinished. */

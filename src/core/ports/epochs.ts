@@ -15,14 +15,14 @@ const lastEpoch = 2 ** 16 - 1;
 export const epochOf = (expiresAt: UnixSeconds): number =>
   Math.min(Math.floor(expiresAt / daySeconds), lastEpoch);
 
-/** `SecretStore.sweep` destroys the keys of days over by every clock. `test/stores/conformance/epochs.ts` checks these promises. */
+/** `SecretStore.sweep` destroys keys of days that are over by every clock. `test/stores/conformance/epochs.ts` checks these promises. */
 export interface EpochStore {
   /**
-   * Returns the key that seals what expires at that time: durable before the call resolves, and the same for every caller. An epoch never
-   * gets a second key: if the time was set back and that day's key is already destroyed, returns a later epoch's key.
+   * Returns the key that seals what expires at that time. The key is durable before the call resolves, and the same for every caller. An
+   * epoch never gets a second key: if the time was set back and that day's key is already destroyed, returns a later epoch's key.
    */
   epochFor(expiresAt: UnixSeconds): Promise<Epoch>;
-  /** Returns `null` if destroyed or never made. */
+  /** Returns `null` if the key was destroyed or never made. */
   findEpochKey(epoch: number): Promise<Uint8Array | null>;
 }
 

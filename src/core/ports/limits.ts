@@ -24,6 +24,6 @@ export interface SharedLimits {
   take(counts: readonly LimitCount[]): Promise<readonly number[]>;
   /** Works like `take`, but counts nothing. */
   peek(counts: readonly LimitCount[]): Promise<readonly number[]>;
-  /** Takes back one counted call for each entry, because it did not happen after all. */
+  /** Subtracts a counted call from every entry, because the call did not happen after all. */
   refund(counts: readonly LimitCount[]): Promise<void>;
 }

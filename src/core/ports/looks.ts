@@ -11,13 +11,13 @@ export { lookRow };
 
 /** The look that a claim stores in place of the secret that it takes. */
 export interface NewLook {
-  /** As long as the secret's row; contains the look's tag and the answers left (see `crypto/look.ts`). */
+  /** The same length as the secret's row; contains the look's tag and the number of answers left (see `crypto/look.ts`). */
   readonly sealedLook: Uint8Array;
   /** At most `lookSeconds` after the claim, and not after the secret's expiry. */
   readonly until: UnixSeconds;
 }
 
-/** A look that has not ended; its sealed bytes are in place of the secret's row. */
+/** A look that has not ended; its sealed bytes have replaced the secret's row. */
 export interface StoredLook extends StoredSecret {
   readonly until: UnixSeconds;
 }

@@ -11,20 +11,20 @@ export interface DueNotice extends Pick<NewRecord, 'createdAt' | 'expiresAt' | '
 
 export interface MailStore {
   /**
-   * Records that a waiting secret's email is about to be handed over, unless one is queued and not stale: of many concurrent
-   * calls, one gets `queued`. `gone`: no such secret is waiting. In the other cases, nothing changes.
+   * Records that a waiting secret's email is about to be handed over, unless an earlier one is queued and not stale: of many
+   * concurrent calls, one gets `queued`. `gone`: no such secret is waiting. In the other cases, nothing changes.
    */
   queueDelivery(
     id: ReceiptId,
     queued: Omit<StoredDelivery, 'state' | 'at'> & { readonly staleAt: UnixSeconds },
   ): Promise<'queued' | 'in_flight' | 'gone'>;
 
-  /** Replaces the recorded delivery, at store time. Ignores unknown receipts. */
+  /** Replaces the recorded delivery, dated with store time. Ignores unknown receipts. */
   setDelivery(id: ReceiptId, delivery: Omit<StoredDelivery, 'at'>): Promise<void>;
 
   /**
-   * Takes at most `limit` notices that are due at store time, roughly the longest due first. Each is returned only once, and
-   * only while its secret is waiting and its account exists; the others are forgotten.
+   * Takes at most `limit` notices that are due at store time, roughly the longest overdue first. Each is
+   * returned only once, and only while its secret is waiting and its account exists; the others are forgotten.
    */
   takeDueNotices(limit: number): Promise<DueNotice[]>;
 }

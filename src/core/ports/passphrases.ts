@@ -5,11 +5,11 @@ import type { HashPlace } from '../account.ts';
 export interface PassphraseHasher {
   /** Returns 32 bytes of argon2id (19 MiB, t = 2, p = 1). Rejects with `ServiceError('busy')` if the queue is full. */
   stretch(passphrase: Uint8Array, salt: Uint8Array, place: HashPlace): Promise<Uint8Array>;
-  /** Returns the bcrypt hash of 1 to 72 bytes of visible ASCII, at the lowest cost: the input is already stretched and decides nothing. */
+  /** Hashes 1–72 bytes of visible ASCII with bcrypt at the lowest cost: the input is already stretched, and nothing depends on the hash. */
   hashVerifier(input: string): Promise<string>;
 }
 
-/** Checks whether a password is among those tried first, even surrounded by digits and symbols. */
+/** Checks whether a password is among those that attackers try first, even if surrounded by digits and symbols. */
 export type IsCommonPassword = (password: string) => Promise<boolean>;
 
 /** Returns the words that passphrases are drawn from: 7,776 of them in lower-case ASCII, without duplicates. */

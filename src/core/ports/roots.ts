@@ -6,7 +6,7 @@ import type { StoredLook } from './looks.ts';
 export interface RootStore {
   /** Returns a wrapping root's check value, 32 bytes, by key id; `null` if none is stored yet. */
   findRootCheck(kid: number): Promise<Uint8Array | null>;
-  /** Stores the check value of a root that has none. Returns the stored one: two nodes that start together get the same. */
+  /** Stores the check value of a root that has none. Returns the one now stored, so two nodes that start together get the same. */
   addRootCheck(kid: number, check: Uint8Array): Promise<Uint8Array>;
   /**
    * Lists the distinct key ids, ascending, of the roots that wrap live records or seeds of creations that may still be
@@ -23,7 +23,7 @@ export interface RootStore {
 }
 
 /**
- * Moves secrets from older roots to another while servers run: list, replace, close, and repeat until none is left.
+ * Moves secrets from older roots to a newer one while servers run: list, replace, close, and repeat until none is left.
  * `test/stores/conformance/rotation.ts` checks these promises.
  */
 export interface RotationStore {

@@ -24,10 +24,10 @@ export interface RoomStore {
 
 export interface SecretStore extends StoreNow, ClaimStore, LookStore, ReceiptStore, MailStore {
   /**
-   * Stores a record and, in the same atomic step, marks the reservation that it is stored for as done. Resolves only when
-   * that is durable at the store's class (fsync done). Rejects with `storage_full` if there is no room, and with
-   * `unavailable` if the owner does not exist, the root is closed (`RotationStore`), or the reservation is missing, done or
-   * taken over. After a rejection, the secret either was not stored or will expire unannounced (P5).
+   * Stores a record and, in the same atomic step, marks its reservation, if any, as done. Resolves only when this is
+   * durable at the store's class (fsync done). Rejects with `storage_full` if there is no room, and with `unavailable` if
+   * the owner does not exist, the root is closed (`RotationStore`), or the reservation is missing, done or taken over.
+   * After a rejection, the secret either was not stored or will expire unannounced (P5).
    */
   put(record: NewRecord): Promise<void>;
 
@@ -51,7 +51,7 @@ export interface SecretStore extends StoreNow, ClaimStore, LookStore, ReceiptSto
 
   /**
    * Removes every copy of erased bytes from the store's own files (P10: within 60 s of the erasure). Returns `false` if a
-   * reader was in the way: try again soon. Returns `true` if that is done, or if the files belong to an engine, whose
+   * reader was in the way: try again soon. Returns `true` if no copy remains, or if the files belong to an engine, whose
    * operator limits how long it keeps erased bytes.
    */
   scrub(): Promise<boolean>;

@@ -1,5 +1,5 @@
 /**
- * From a link to proven keys: every step before a claim. None consumes the secret. A `proven` secret will open; any flaw
+ * The steps from a link to proven keys, before a claim. None consumes the secret. A `proven` secret will open; any flaw
  * in a record is found here, so it never costs the secret (P3).
  *
  * A passphrase guess is counted before it is computed: none is hashed without a durable reservation, so the limits hold
@@ -91,7 +91,7 @@ export function proveLive(deps: AccessCore, live: LiveSecret, input: InspectInpu
   return { ...live, outcome: 'proven', keys };
 }
 
-/** A text that cannot be a passphrase is wrong without a guess: it costs nothing and reveals nothing. */
+/** Text that cannot be a passphrase is rejected without using up a guess; rejecting it costs nothing and reveals nothing. */
 const impossibleGuess: WrongPassphrase = {
   outcome: 'passphrase_wrong',
   attemptsLeft: null,
@@ -138,7 +138,7 @@ async function countGuess(
     return { ...reservation, outcome: 'attempts_exhausted' };
   }
   const keys = await compute().catch(async (fault: unknown) => {
-    // Nothing was computed (the queue was full), so this was no guess.
+    // Nothing was computed (the queue was full), so this does not count as a guess.
     await store.refund(secretId, reservation.attempt);
     throw fault;
   });
@@ -152,8 +152,8 @@ async function countGuess(
 }
 
 /**
- * Compares the proofs. A wrong link proof is no guess: it comes from a truncated link, a scanner that has only the path, or
- * somebody trying to use up the attempts. Without a passphrase, there is nothing to guess either.
+ * Compares the proofs. A wrong link proof does not count as a guess: it comes from a truncated link, a scanner that has
+ * only the path, or somebody trying to use up the attempts. Without a passphrase, there is nothing to guess either.
  */
 async function proveSealed(
   deps: AccessCore,

@@ -48,14 +48,14 @@ export async function burn(deps: Core, input: BurnInput, caller: Caller): Promis
 /** Dependencies of a burn by link, which neither creates nor opens secrets. */
 type BurnUnreadCore = AccessCore & NoticeCore;
 
-/** Burns what a reveal of the same input would open: same refusals, same work, guesses counted the same way (P14, P17). */
+/** Burns the secret that a reveal of the same input would open, with the same refusals, work and counting of guesses (P14, P17). */
 export async function burnByRecipient(
   deps: BurnUnreadCore,
   input: BurnUnreadInput,
 ): Promise<BurnUnreadOutcome> {
   const access = await proveAccess(deps, input);
   if (access.outcome !== 'proven') return access;
-  // Hashing and look-ups took time.
+  // The client may have left during hashing and look-ups.
   if (input.isAbandoned()) return { outcome: 'abandoned' };
   const burnedAt = await deps.store.burnFound(access.stored, input.isAbandoned);
   if (burnedAt === 'abandoned') return { outcome: 'abandoned' };
@@ -83,7 +83,7 @@ export async function burnAll(
     after = batch.next;
     onProgress(burned);
   }
-  // If a reader blocks this, the server's own scrub follows.
+  // If a reader blocks this scrub, the server repeats it later.
   await store.scrub();
   return burned;
 }

@@ -1,6 +1,6 @@
 /**
- * Later changes by a creator: to the memo while the receipt lives; to the lifetime and the passphrase guesses left while the
- * secret waits.
+ * Changes that a creator can make later: to the memo while the receipt lives, and to the lifetime and the remaining
+ * passphrase guesses while the secret waits.
  *
  * A new lifetime replaces the outer layer of the envelope and opens nothing under it (P9). The store changes the expiry only
  * if it is still the one found, so no concurrent change is silently lost (P8).
@@ -18,7 +18,7 @@ import { damaged } from './access.ts';
 import type { ChangeInput, ChangeOutcome, ReceiptInput } from './outcomes.ts';
 import { checkMemo, findManaged, type ManagedReceipt, sealMemo, viewOf } from './receipts.ts';
 
-/** Tries lost to concurrent changes of the same lifetime before the call gives up. */
+/** How many attempts may lose to concurrent changes of the same lifetime before the call gives up. */
 const maxTries = 3;
 
 /** Changes only what is given. A refusal changes nothing. */

@@ -39,7 +39,7 @@ import { anonymousCustid, type Boxes, checkMemo, receiptView, sealAddress, sealB
 
 type Refusal = Exclude<CreationOutcome, { outcome: 'created' }>;
 
-/** The randomness for a creation's keys and value, and the reservation that it is stored for. */
+/** The randomness for a creation's keys and value, and its reservation if it is idempotent. */
 export interface CreationSources {
   readonly secret: RandomBytes;
   readonly receipt: RandomBytes;
@@ -118,7 +118,7 @@ function checkMayCreate({ anonymousMayCreate }: Core, { caller }: Creation): Ref
   return caller.kind === 'anonymous' && !anonymousMayCreate ? { outcome: 'account_required' } : null;
 }
 
-/** Checks a sealed secret: the server must be able to read nothing of it. */
+/** Checks a sealed secret: the server must not be able to read any of it. */
 function checkSealed(
   { plans }: Core,
   { text, input, caller }: Creation,
@@ -147,7 +147,7 @@ function checkTexts({ plans }: Core, { text, input, caller }: Creation): Refusal
     : null;
 }
 
-/** Compares in bytes of UTF-8. A UTF-16 unit takes at most three. */
+/** Compares lengths in bytes of UTF-8. A UTF-16 unit takes at most three bytes. */
 function isLongerThan(text: string, maxBytes: number): boolean {
   return text.length > maxBytes || (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes);
 }

@@ -4,8 +4,8 @@
  *
  * Two proofs replace the passphrase: one of the whole link, one of link and passphrase. Both are compared before a claim, so half
  * a link costs neither the secret nor an attempt (P3, P14). Their hashes are sealed in the row under a separate label, and both
- * layers are bound to the flag, so a writer to the store cannot turn such a secret into a plain one or back. The request states
- * which kind it expects.
+ * layers are bound to the flag, so someone who can write to the store cannot turn such a secret into a plain one or back. The
+ * request states which kind of secret it expects.
  */
 import { equalInConstantTime } from '../../crypto/bytes.ts';
 import { hashProof } from '../../crypto/derive.ts';

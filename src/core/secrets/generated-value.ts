@@ -5,7 +5,7 @@ import type { Core } from '../ports/core.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { SuggestInput } from './outcomes.ts';
 
-/** Generates a value; an idempotent creation draws the same one from its seed again. @throws RangeError as `drawValue` does */
+/** Generates a value; a repeated creation draws the same one again from its seed. @throws RangeError as `drawValue` does */
 export function generateValue(length: number, sets: readonly CharacterSet[], random: RandomBytes): string {
   return drawValue(length, sets, (alphabet) => randomText(alphabet, length, random));
 }

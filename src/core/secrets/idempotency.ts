@@ -109,7 +109,7 @@ async function createHeld(
   }
 }
 
-/** Releases the row, unless the record was stored after all: the next request gets that. If this fails, the row is taken over later. */
+/** Releases the row, unless the record was stored after all: then the next request gets it. If this fails, the row is taken over later. */
 async function release({ store }: Core, hold: CreationHold): Promise<void> {
   await store.releaseCreation(hold).catch(() => {});
 }
@@ -158,7 +158,7 @@ const heldWith = (material: Uint8Array, { row, seed }: Drawn): Held => ({
 
 type KnownRow = IdempotentCreation & Pick<NewIdempotentCreation, 'id'>;
 
-/** Judges a request by an earlier request's row. */
+/** Compares a request with the row that an earlier request reserved, and decides what to do next. */
 async function judge(
   deps: Core,
   material: Uint8Array,
@@ -188,7 +188,7 @@ function retryAfter(leftSeconds: number): number {
   return takeOverSeconds - leftSeconds < usualSeconds ? 1 : leftSeconds;
 }
 
-/** Returns an earlier creation, with its value while the secret waits: derived, not opened. */
+/** Returns an earlier creation; while its secret waits, also the value, which is derived again, not opened. */
 async function repeat(
   deps: Core,
   sources: CreationSources,

@@ -3,9 +3,9 @@
  * the order find → check → open → count → queue → hand over.
  *
  * The plain address goes only to the mailer and into a box, the server's reply only into a box (P9); the event reports only
- * how it ended (P18). `queued` is recorded with the time when it goes stale, so no email of a dead process looks in flight.
- * An email goes out only while its secret waits, one at a time per secret, and to a new address only for an account that
- * manages the record: the metadata key is not enough.
+ * how it ended (P18). `queued` is recorded with the time when it goes stale, so that no email looks in flight after its
+ * process has died. An email goes out only while its secret waits, one at a time per secret, and to a new address only for
+ * an account that manages the record: the metadata key is not enough.
  */
 
 import type { Account, Caller } from '../account.ts';
@@ -53,7 +53,7 @@ function note(
   return store.setDelivery(receiptId, { state, staleAt, ...sealNote(random, receiptId, mailing, reply) });
 }
 
-/** Records that the email is about to be handed over, unless another one is. */
+/** Records that the email is about to be handed over, unless another one already is. */
 function queueLink(deps: Core, receiptId: NewRecord['receiptId'], mailing: Mailing) {
   const staleAt = deps.store.now() + firstTrySeconds;
   return deps.store.queueDelivery(receiptId, { staleAt, ...sealNote(deps.random, receiptId, mailing, null) });
@@ -80,7 +80,7 @@ export async function sendLink(
   let noted: Promise<unknown> = Promise.resolve();
   const onRetry = (withinSeconds: number, reply: string | null) => {
     const queued: Noted = { state: 'queued', staleAt: deps.store.now() + withinSeconds };
-    // In order, so that the latest note wins. Sending continues even if a note fails.
+    // Notes are written in order, so that the latest wins. Sending continues even if one fails.
     noted = noted.then(() => note(deps, receiptId, mailing, queued, reply)).catch(() => undefined);
   };
   const mail = { to, from, senderName, link, hasPassphrase, expiresAt, locale, brand };
@@ -106,7 +106,7 @@ export async function deliver(deps: Core, input: DeliverInput, caller: Caller): 
   return found.outcome === 'unknown' ? found : { outcome, receipt: found.receipt };
 }
 
-/** @param parsed the recipient, or `null` for no address */
+/** @param parsed the recipient, or `null` if it is not a deliverable address */
 export function checkRecipient(
   recipient: Sensitive<string>,
   parsed: string | null,

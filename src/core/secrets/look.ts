@@ -3,7 +3,7 @@
  * holder of the opener's nonce, still sealed under link and passphrase, for a minute and two more answers
  * (`core/ports/looks.ts`). Nothing is opened here.
  *
- * With another nonce, or none, the secret is gone like any other (P17).
+ * A request with a different nonce, or none, gets the same answer as for any secret that is gone (P17).
  */
 
 import { deriveLookTag } from '../../crypto/derive.ts';

@@ -12,7 +12,7 @@ import type { DomainChoice } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';
 import type { Proofs, SealedInput } from './end-to-end.ts';
 
-/** Options of conceal and generate. Texts are as received, never trimmed; `null` and `''` both mean not given. */
+/** Options of conceal and generate. Texts are as received, never trimmed; `null` and `''` both mean that none was given. */
 export interface CreationOptions {
   readonly passphrase: Sensitive<string> | null;
   /** The lifetime requested, a whole number above zero; `null` requests the plan's default. */
@@ -45,7 +45,7 @@ export interface GenerateInput extends CreationOptions {
   readonly charset: readonly CharacterSet[] | null;
 }
 
-/** Everything that any version shows of a receipt. */
+/** Everything that any API version shows of a receipt. */
 export interface ReceiptView extends ReceiptFacts {
   /** The owner's username, or `anon`. */
   readonly custid: string;
@@ -101,7 +101,7 @@ export interface Idempotency {
   /** 0, or the place in a batch. */
   readonly index: number;
   readonly request: RepeatedRequest;
-  /** Called before a creation, not before a repetition. Returns `null`, or the seconds until it is allowed. Absent: allowed. */
+  /** Called before a creation, not a repetition. Returns `null` or the seconds until creating is allowed. If absent, it is allowed. */
   readonly mayCreate?: () => number | null;
 }
 
@@ -115,19 +115,19 @@ export type RepeatableOutcome =
       /** Only for generate, while the secret waits. */
       readonly value: Sensitive<string> | null;
     }
-  /** Even its receipt is gone. */
+  /** Even the earlier secret's receipt is gone. */
   | { readonly outcome: 'repeated_gone'; readonly secretKey: SecretKey; readonly metadataKey: MetadataKey }
   /** An identical request is in progress, or was interrupted less than 30 seconds ago. */
   | { readonly outcome: 'in_flight'; readonly retryAfterSeconds: number }
-  /** The key was sent with another body, or too often with other bodies. */
+  /** The key was sent with a different body, or too often with different bodies. */
   | { readonly outcome: 'idempotency_mismatch' }
   | { readonly outcome: 'rate_limited'; readonly retryAfterSeconds: number };
 
 /** Why a client's sealed secret is refused. Nothing was stored. */
 export type SealedRefusal =
-  /** The server must not see a value or a passphrase, and has no full link to send. */
+  /** A field that must be absent: the server must not see a value or a passphrase, and has no full link to send. */
   | { readonly outcome: 'sealed_beside'; readonly field: 'secret' | 'passphrase' | 'recipient' }
-  /** Badly padded, or not the hash of a proof. */
+  /** Badly padded ciphertext, or a hash that cannot be a proof's. */
   | { readonly outcome: 'sealed_wrongly'; readonly flaw: 'ciphertext' | 'hash' }
   /** @see Plan.maxSealedBytes */
   | { readonly outcome: 'sealed_too_large'; readonly maxBytes: number };
@@ -150,11 +150,11 @@ export interface TooManyMails {
 }
 
 export interface InspectInput {
-  /** As received; text that is not a key is unknown. */
+  /** As received; anything that is not a valid key is treated as unknown. */
   readonly secretKey: string;
-  /** `null` and `''` both mean not given, which does not count as an attempt. */
+  /** `null` and `''` both mean that none was given, which does not count as an attempt. */
   readonly passphrase: Sensitive<string> | null;
-  /** Proofs for an end-to-end secret; `null` for any other, and to look without opening. */
+  /** Proofs for an end-to-end secret; `null` for any other secret, and to look at one without opening it. */
   readonly proofs: Proofs | null;
   /** The client's prefix (IPv4 /24, IPv6 /56) in text form; attempts are counted per prefix. */
   readonly clientPrefix: string;
@@ -162,7 +162,7 @@ export interface InspectInput {
 
 export interface RevealInput extends InspectInput {
   readonly isAbandoned: IsAbandoned;
-  /** The opener's nonce for a second look, 16 bytes drawn for this secret. Absent or `null`: strictly once. */
+  /** The opener's nonce for a second look, 16 bytes drawn for this secret. If absent or `null`, it opens strictly once. */
   readonly look?: Uint8Array | null;
 }
 
@@ -280,7 +280,7 @@ export type ChangeOutcome =
     }
   /** Too late for a new lifetime or more guesses. */
   | { readonly outcome: 'already_gone'; readonly receipt: ReceiptView }
-  /** Stored by a version whose secrets cannot change their lifetime. */
+  /** Stored by an earlier version, whose secrets have a fixed lifetime. */
   | { readonly outcome: 'lifetime_fixed' }
   | { readonly outcome: 'unknown' }
   | MemoRefusal;
@@ -288,8 +288,8 @@ export type ChangeOutcome =
 export interface BurnInput extends ReceiptInput {
   readonly isAbandoned: IsAbandoned;
   /**
-   * Unless `null`, a protected secret's passphrase must also be correct (the `upstream` dialect). `passphrase: null` means
-   * that it was required but not given, which only the owner may do, if `sparesOwner`.
+   * If not `null`, burning a protected secret also requires its passphrase (the `upstream` dialect). `passphrase: null`
+   * means that the caller gave none, which only the owner may do, and only if `sparesOwner` is set.
    */
   readonly proof: {
     readonly passphrase: Sensitive<string> | null;

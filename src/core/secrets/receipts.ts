@@ -140,11 +140,11 @@ function openRecent(caller: AccountCaller, { recentBox, receiptId }: ReceiptReco
 
 interface CreatorContent {
   readonly secretKey: SecretKey;
-  /** `null` without a recipient, and in boxes sealed before they contained addresses. */
+  /** `null` without a recipient, or if the box was sealed before boxes contained addresses. */
   readonly address: string | null;
 }
 
-/** Opens what the creator may read of a waiting secret: never its value. */
+/** Opens what the creator may read of a waiting secret, which never includes its value. */
 async function openCreator(
   { ring, store }: Pick<Core, 'ring' | 'store'>,
   { metadataKey, stored }: ManagedReceipt,
@@ -186,7 +186,7 @@ export interface Mailing {
   readonly isElsewhere: boolean;
 }
 
-/** Prepares an email to the given or else the last address. Returns `null` once the secret is gone, or without any address. */
+/** Prepares an email to the given address, or else the last one. Returns `null` if the secret is gone or there is no address. */
 export async function openMailing(
   deps: Core,
   managed: ManagedReceipt,
@@ -204,7 +204,7 @@ export async function openMailing(
   return { metadataKey, secretKey, to: new Sensitive(address), isElsewhere: address !== content.address };
 }
 
-/** Seals a recipient's address so that it opens only with what is erased with the secret (P11). */
+/** Seals a recipient's address under both keys, and the secret key is erased with the secret (P11). */
 export function sealAddress(
   random: RandomBytes,
   receiptId: ReceiptId,
@@ -233,7 +233,7 @@ export function sealNote(
   };
 }
 
-/** @param recipient the one given at creation; the last email's recipient wins */
+/** @param recipient the one given at creation; the last email's recipient takes precedence */
 function openNotes(
   { receiptId, delivery, memoBox }: ReceiptRecord,
   metadataKey: MetadataKey,

@@ -36,7 +36,7 @@ export async function recent(deps: Core, input: RecentInput, caller: AccountCall
   };
 }
 
-/** Scans until it finds `limit` receipts or has scanned `scanMax`. A page can be short or empty with more to come; nothing is skipped. */
+/** Scans until it finds `limit` receipts or has scanned `scanMax`. A page can be short or empty although more follow; none are skipped. */
 async function recentIn(
   deps: Core,
   states: readonly ReceiptState[],
@@ -70,7 +70,7 @@ async function recentIn(
   return { outcome: 'listed', receipts, nextCursor };
 }
 
-/** Reads a page; `next` is the store's cursor to continue at, if there are more. Returns `null` if the store does not know `after`. */
+/** Reads a page; `next` is the store's cursor for the next page, if there is one. Returns `null` if the store does not know `after`. */
 async function pageOf(deps: Core, caller: AccountCaller, limit: number, after: string | null) {
   const found = await deps.store.listReceipts(caller.account.id, { limit: limit + 1, after });
   if (found === null) return null;

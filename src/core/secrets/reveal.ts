@@ -35,7 +35,7 @@ type RevealCore = AccessCore & NoticeCore & Pick<Core, 'random'>;
 export async function reveal(deps: RevealCore, input: RevealInput, caller: Caller): Promise<RevealOutcome> {
   const { look: nonce = null } = input;
   const first = await take(deps, input, nonce, caller);
-  // Another request of the same opener may have come first.
+  // An earlier request by the same opener may already have opened the secret.
   return first.outcome === 'unknown' && nonce !== null ? takeAgain(deps, input, nonce, caller) : first;
 }
 
@@ -47,7 +47,7 @@ async function take(
 ): Promise<RevealOutcome> {
   const access = await proveAccess(deps, input);
   if (access.outcome !== 'proven') return access;
-  // Hashing and look-ups took time.
+  // The client may have left during hashing and look-ups.
   if (input.isAbandoned()) return { outcome: 'abandoned' };
   const look = nonce === null ? null : lookFor(deps, access, nonce);
   const claim = await deps.store.claim(access.stored, input.isAbandoned, look);
@@ -90,7 +90,7 @@ function contentIn(deps: AccessCore, access: ProvenSecret, event: ReleaseEvent):
     deps.events({ event, tag });
     return content;
   } catch (fault) {
-    // The claim is final and the value lost. This is counted, never retried: at most one reader matters more than no loss.
+    // The claim is final, so the value is lost. The loss is counted, never retried: at most one reader matters more than no loss.
     deps.events({ event: 'reveal_forfeited', tag });
     throw fault;
   }
@@ -111,7 +111,7 @@ export function textOf(content: RevealedContent): string {
   throw new Error('a reveal without proofs released ciphertext');
 }
 
-/** Proves link and passphrase without consuming the secret. Shows an end-to-end secret even without proofs. */
+/** Proves link and passphrase without consuming the secret. Describes an end-to-end secret even without proofs. */
 export async function inspect(
   deps: AccessCore,
   input: InspectInput,

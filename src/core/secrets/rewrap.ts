@@ -48,7 +48,7 @@ async function rewrapOne(deps: RewrapDeps, id: SecretId): Promise<Rewrapped> {
   const stored = await store.findSecret(id);
   if (stored === null) return rewrapLookAt(deps, id);
   const { sealedSecret, expiresAt } = stored;
-  // Another rotation may have come first.
+  // Another rotation may already have re-wrapped it.
   if (isUnder(ring, sealedSecret)) return { outcome: 'settled' };
   const epochKey = await epochKeyOf(store, sealedSecret);
   const rewrapped = rewrapSecret(sealedSecret, stored, { ring, epochKey, random }, { root: ring.current });

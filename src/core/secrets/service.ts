@@ -1,4 +1,4 @@
-/** The secret service, for API, pages and commands. Work that outlives a call (emails, notices, a token's last use) never fails it. */
+/** The secret service, for API, pages and commands. Work that outlives a call (emails, notices, a token's last use) never makes it fail. */
 
 import type { AccountCaller, Caller } from '../account.ts';
 import { senderNameOf } from '../accounts/sender-name.ts';

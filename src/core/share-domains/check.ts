@@ -64,8 +64,8 @@ async function followChain(resolver: Resolver, name: string, target: string): Pr
 }
 
 /**
- * To become verified, all of a domain's addresses must be the target's, or some readers would arrive elsewhere. To remain verified, one is
- * enough, because a target with many addresses may return different ones every time.
+ * A domain becomes verified only if all of its addresses are the target's; otherwise, some readers would arrive elsewhere. To remain
+ * verified, it needs only one, because a target with many addresses may return different ones every time.
  */
 function compareAddresses(own: DnsAnswer, target: DnsAnswer, isVerified: boolean): Pointing {
   if (own.outcome === 'failed' || target.outcome === 'failed') return 'unknown';
@@ -84,7 +84,7 @@ async function findPointing(deps: Dns, { name, state }: StoredDomain): Promise<P
   return byAddress === 'elsewhere' && chain === 'unknown' ? 'unknown' : byAddress;
 }
 
-/** Makes a domain that was once verified `lost`; it does not start over. */
+/** Returns a failed check's result: a domain that was once verified becomes `lost`; it does not start over. */
 function without(finding: DomainFinding, state: DomainState, otherwise: DomainState): DomainCheck {
   const wasVerified = state === 'verified' || state === 'lost';
   return { state: wasVerified ? 'lost' : otherwise, finding };
@@ -118,7 +118,7 @@ interface DomainChecks {
 }
 
 const recheckSeconds = 86_400;
-/** Limits a run, so that domains that fail early do not take every turn. */
+/** Limits a run, so that domains whose checks fail early do not take up every turn. */
 const domainsPerRun = 50;
 const checksAtOnce = 4;
 /** Longer than a check takes: after a fault or a crash, another process repeats the check. */
@@ -149,7 +149,7 @@ export function createDomainChecks(deps: CheckCore): DomainChecks {
 
   async function recheck(domain: StoredDomain): Promise<void> {
     if ((await check(domain)) !== 'taken') return;
-    // The domain is lost while another account has it verified. Stored, because it would otherwise come first in every run.
+    // The domain is lost, and another account has it verified. The check is recorded, or this domain would come first in every run.
     const { accountId, name, state, finding } = domain;
     await store.noteDomainCheck(accountId, name, { state, finding });
   }

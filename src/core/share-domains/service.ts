@@ -100,7 +100,7 @@ const unknown = { outcome: 'unknown' } as const;
 async function spell(parseName: ParseDomainName, text: string): Promise<string | null> {
   const parsed = await parseName(text);
   if ('name' in parsed) return parsed.name;
-  // The operator added it, or it became a public suffix only later: it still has an owner.
+  // The operator added this name, or it became a public suffix only later: either way, it still has an owner.
   const host = hostNameOf(text);
   return canBeShareDomain(host) ? host : null;
 }
@@ -233,7 +233,7 @@ export function createDomainService(parts: DomainCore) {
   const findOnHost = (host: string) => findVerified(store, siteHost, hostNameOf(host));
   const checks = createDomainChecks(parts);
   return {
-    /** Lists domains by name, including those from an earlier plan that allowed them. */
+    /** Lists domains by name, including those added under an earlier plan that allowed them. */
     list: async ({ account }: AccountCaller): Promise<readonly DomainView[]> =>
       Promise.all((await store.listDomains(account.id)).map(views.viewOf)),
     maxDomains: ({ account }: AccountCaller): number => plans[account.plan].maxDomains,
@@ -271,7 +271,7 @@ export function createDomainService(parts: DomainCore) {
       return domain === null ? null : toBranded(domain);
     },
     isVerified: async (name: string): Promise<boolean> => (await findOnHost(name)) !== null,
-    /** Rechecks domains a day after their last check, until aborted; returns how many. */
+    /** Rechecks domains a day after their last check, until aborted; returns how many it checked. */
     checkDue: (until?: AbortSignal): Promise<number> => checks.checkDue(until),
   };
 }
