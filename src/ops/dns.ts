@@ -1,8 +1,8 @@
 /**
- * DNS names, DNS queries, and the content of DKIM records. A resolver contacts only the configured servers, regardless of the answers.
- * Every query has a time limit, answers are bounded, and nothing is cached between queries. Only the public half of a DKIM key is compared,
- * shown or looked up. Sources: RFC 1035 §2.3.4, RFC 1123 §2.1, RFC 5890, RFC 6376 §3.6.1, the WHATWG URL Standard (how browsers read a
- * host), publicsuffix.org.
+ * DNS names, DNS queries, and the content of DKIM records. A resolver contacts only the configured servers, regardless of what the answers
+ * say. Every query has a time limit, answers are bounded, and nothing is cached between queries. Only the public half of a DKIM key is
+ * compared, shown or looked up. Sources: RFC 1035 §2.3.4, RFC 1123 §2.1, RFC 5890, RFC 6376 §3.6.1, the WHATWG URL Standard (how browsers
+ * read a host), publicsuffix.org.
  */
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
@@ -52,7 +52,7 @@ function codeOf(error: unknown): unknown {
 }
 
 /**
- * The runtime does not report which strings form one record, so all of them joined are added too, which finds a record that DNS has split.
+ * The runtime does not report which strings form one record, so all of them joined are also added, which finds a record that DNS has split.
  */
 async function textsOf(dns: DnsResolver, name: string): Promise<readonly string[]> {
   const texts = (await dns.resolveTxt(name)).map((strings) => strings.join(''));
@@ -107,7 +107,7 @@ export function createResolver(servers: readonly string[], limits: ResolverLimit
 const maxNameLength = 253;
 const maxLabels = 10;
 const labelForm = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** Characters of a URL, pattern or sentence around the name, which would be silently cut off or resolved away. */
+/** Characters that belong to a URL, pattern or sentence around the name, and would be silently cut off or resolved away. */
 const strangeCharacters = /[\s/:?#@\\%*_[\]]/;
 /** A host that ends in a number is read as an IPv4 address or fails (URL Standard, "ends in a number"). */
 const endsInNumber = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;

@@ -48,7 +48,7 @@ export type OpenCheckStore =
   | { readonly outcome: 'refused'; readonly problem: string };
 
 export interface MailAnswer {
-  /** `later`: nothing is wrong, but the server wants a retry. */
+  /** `later`: nothing is wrong, but the mail server asks for a retry. */
   readonly outcome: 'well' | 'later' | 'failed';
   /** The result and, unless all is well, what to do. */
   readonly words: string;
@@ -56,7 +56,7 @@ export interface MailAnswer {
 
 export interface DoctorDeps {
   readonly openStore: () => Promise<OpenCheckStore>;
-  /** Tests the mail server without sending. With a recipient, also sends a test email; `testMail` is `null` if none was tried. */
+  /** Tests the mail server without sending. With a recipient, also sends a test email; `testMail` is `null` if no test email was tried. */
   readonly probeMail: (
     server: SmtpServer,
     recipient: Sensitive<string> | null,
@@ -176,7 +176,7 @@ function examineAccounts({ signUpIsOpen }: Settings, hasAccounts: boolean): Find
   return advice('accounts', `none yet: ${accountCommand}`);
 }
 
-/** Reports a missing key file here, once. */
+/** A missing key file is reported only here, so that it appears once. */
 async function examineRoots(
   ring: KeyRing | null | undefined,
   path: string,

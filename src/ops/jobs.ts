@@ -1,10 +1,10 @@
 /**
- * Background work: the sweeper, the daily check of share domains, and random pauses for work whose timing would leak something.
+ * Background work: the sweeper, the daily check of share domains, and random pauses for work whose timing would leak information.
  *
  * Within 60 s of an erasure no copy is left in the store's files (P10), or the log reports that a reader is blocking this. Expiry never
  * waits for the sweeper: the store checks it on every read (P8), and a disputed wall clock suspends erasing. Runs never overlap; a fault is
- * logged and the run retried. Shutdown waits only briefly for running checks: the next run repeats them. It ends current and later pauses
- * early, so no email is lost.
+ * logged and the run retried. Shutdown waits only briefly for running checks: the next run repeats them. Shutdown also ends current and
+ * later pauses early, so no email is lost.
  */
 import type { AccountService } from '../core/accounts/service.ts';
 import { StoreMovedError } from '../core/errors.ts';
@@ -80,7 +80,7 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
     if (isDone) nextReportMs = promisedMs;
     else if (waitedMs > promisedMs && waitedMs >= nextReportMs) {
       deps.log({ event: 'scrub_waiting', durationMs: waitedMs });
-      // A program that keeps its place in the store's log, such as Litestream, does so for as long as it runs.
+      // A program such as Litestream keeps its place in the store's log for as long as it runs, so reports become rarer.
       nextReportMs = 2 * waitedMs;
     }
     return isDone;
@@ -98,7 +98,7 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
     }
   }
 
-  /** Logs each change once: a doubtful clock is why nothing is swept. */
+  /** Logs each change once: an unreliable clock explains why nothing is being swept. */
   async function logClock(): Promise<void> {
     const { verdict, aheadSeconds } = deps.store.clock();
     if (verdict === loggedVerdict) return;
@@ -112,7 +112,7 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
 
   async function run(): Promise<void> {
     await attempt('sweep', logClock);
-    // Before the scrub, which cleans up after both.
+    // Deletions and sweeps run before the scrub, which cleans up after both.
     const isDeleted = await attempt('deletions', () => deps.finishDeletions(() => !stopped));
     const isSwept = !stopped && (await attempt('sweep', sweep));
     const isScrubbed = !stopped && (await attempt('scrub', scrub));
@@ -143,7 +143,7 @@ export interface DomainCheckerDeps {
   readonly after: After;
 }
 
-/** Stays out of the way of startup and of the readers who waited for it. */
+/** Late enough to leave startup, and the readers who waited for it, undisturbed. */
 export const firstRunMs = 30_000;
 /** Each domain is checked daily; a check may be this late. */
 export const runIntervalMs = 600_000;

@@ -40,7 +40,7 @@ export type LogLine =
       readonly seconds: number;
     }
   | { readonly event: 'clock_agreed' }
-  /** The store fails, with a code such as `SQLITE_FULL` or `57P03`; or its files were moved. */
+  /** The store is failing, with a code such as `SQLITE_FULL` or `57P03`; or its files were moved. */
   | { readonly event: 'store_failed'; readonly code: string }
   | { readonly event: 'store_moved' }
   | { readonly event: 'store_awaited'; readonly code: string }
@@ -162,7 +162,7 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   domain_checked: { level: 'info', fields: ['account', 'domainState'] },
   signed_up: { level: 'info', fields: ['account'] },
   logged_in: { level: 'info', fields: ['account'] },
-  // No account is logged: it would reveal to the log's reader who has one, and the address is never written.
+  // No account is logged, because it would reveal to a reader of the log who has one. Addresses are never logged.
   log_in_refused: { level: 'info', fields: [] },
   locked_out: { level: 'info', fields: ['account', 'by'] },
   password_changed: { level: 'info', fields: ['account', 'by'] },

@@ -45,7 +45,7 @@ async function openPino(level: LogLevel, collect: (text: string) => void): Promi
   let ofMs = Number.NaN;
   const options = {
     level,
-    // Neither process id nor host name, which reveal nothing about the service.
+    // Omits process id and host name, which reveal nothing about the service.
     base: null,
     timestamp: () => time,
     formatters: { level: (label: string) => ({ level: label }) },

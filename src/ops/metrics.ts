@@ -1,7 +1,7 @@
 /**
  * Prometheus counters, and the observers that feed them and the log. Labels come from closed sets (operation, status, kind, state, region),
- * so no key or address becomes one (P18), and the number of series is bounded. Off unless `MAYFLY_INTERNAL_PORT` is set, because loading
- * the library takes about 30 ms. An observer never fails the observed action.
+ * so no key or address becomes a label (P18), and the number of series is bounded. Off unless `MAYFLY_INTERNAL_PORT` is set, because
+ * loading the library takes about 30 ms. A failing observer never makes the observed action fail.
  */
 import type { Counter, Histogram, Registry } from 'prom-client';
 import type { AccountId } from '../core/account.ts';
@@ -213,7 +213,7 @@ export interface MailWatch {
   onAnswer(): void;
 }
 
-/** Reports the loss of the mail server once, not per email and attempt, and its return; every other fault immediately. */
+/** Reports the loss of the mail server once, not per email and attempt, and then its return. Reports every other fault immediately. */
 export function createMailWatch(log: Log): MailWatch {
   let isReached = true;
   return {

@@ -23,7 +23,7 @@ export interface SetupFacts {
   readonly isService: boolean;
 }
 
-/** Whether only this machine can connect, and links point only here. */
+/** Whether only this machine can connect, and links point only to it. */
 function isTriedOut({ host, baseUrl }: Settings): boolean {
   return isLoopbackHost(host.toLowerCase()) && isLoopbackUrl(baseUrl);
 }
@@ -89,7 +89,7 @@ export function nextSteps(settings: Settings, facts: SetupFacts): readonly NextS
     proxy: lacksProxy(settings),
     mail: smtpServer === null,
     sender: smtpServer !== null && mailFrom.endsWith('@mayfly.invalid'),
-    // A copy cannot be detected, but an installation with accounts has been set up.
+    // A backup of the keys cannot be detected, but an installation with accounts is taken to be fully set up.
     keys: facts.hasNewKeys || !facts.hasAccounts,
     account: !facts.hasAccounts && !signUpIsOpen,
   };

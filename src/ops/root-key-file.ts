@@ -103,7 +103,7 @@ export function readRootKeys(path: string): RootKeysReading {
 }
 
 function syncFolder(path: string): void {
-  // Windows cannot open a folder; there the file's own sync must do.
+  // Windows cannot open a folder; there the file's own sync must suffice.
   if (process.platform === 'win32') return;
   const folder = openSync(path, 'r');
   try {
@@ -214,7 +214,7 @@ function removeUnfinished(path: string): void {
 
 export type RootKeysChange = { readonly outcome: 'changed'; readonly roots: readonly FiledRoot[] } | Refused;
 
-/** Changes the key file, one process at a time: of two, one would lose its root, along with every secret already wrapped under it. */
+/** Changes the key file, one process at a time: with two, one would lose its root and every secret already wrapped under it. */
 export async function changeRootKeys(
   path: string,
   deps: Pick<NewRootDeps, 'random'>,

@@ -19,7 +19,7 @@ import {
   restore,
 } from './root-key-file.ts';
 
-/** A store that has never been served has neither checks nor secrets. Accounts do not count: no root wraps them. */
+/** A store that has never served has neither checks nor secrets. Accounts do not count: no root wraps them. */
 async function hasServed(store: RootStore): Promise<boolean> {
   return (await store.findRootCheck(1)) !== null || (await store.rootKidsInUse()).length > 0;
 }
@@ -52,7 +52,7 @@ export async function compareRoots(
   return { outcome: 'same' };
 }
 
-/** Does the same as `compareRoots`, and refuses an old copy, under whose newest root the store takes no more secrets. */
+/** Does the same as `compareRoots`, and refuses an old copy of the file: the store accepts no more secrets under its newest root. */
 export async function compareRootsToServe(
   ring: KeyRing | null,
   path: string,
@@ -68,7 +68,7 @@ export async function compareRootsToServe(
 }
 
 function judgeRoot(root: RootKey, kept: Uint8Array | null, isInUse: boolean): string | null {
-  // The check is stored before the first secret is wrapped, so secrets without a check may be under any root.
+  // A root's check is stored before its first secret is wrapped, so if it is missing, this may not be the key that wrapped the secrets.
   if (kept === null)
     return isInUse ? `the store has secrets under root ${root.kid} but no check for it` : null;
   const own = rootCheck(root);
@@ -114,7 +114,7 @@ async function makeFirst(
     const copy = deps.isShared ? 'Another node may have it: copy that node’s key file here. ' : '';
     return refused(`The key file ${path} is missing. ${copy}${restore}.`);
   }
-  // Before asking the store, which agrees only once: failing to write to the folder after that would be final.
+  // Done before asking the store, which agrees only once: failing to write to the folder after that would be final.
   const prepared = prepareRootKeys(path, deps);
   if (prepared.outcome === 'refused') return prepared;
   if (await store.mayMakeRoots()) return prepared.place();
@@ -157,7 +157,7 @@ export async function createRoots(
     );
   const prepared = prepareRootKeys(path, deps);
   if (prepared.outcome === 'refused') return prepared;
-  // From now on no node without a key file creates one; if one already has, that shows when it starts.
+  // From now on no node without a key file creates one; if one has already done so, that shows when it starts.
   await store?.mayMakeRoots();
   const made = prepared.place();
   return made.outcome === 'read' ? { outcome: 'made' } : refused(`The key file ${path} cannot be read.`);
@@ -187,8 +187,8 @@ export function addRoot(path: string, store: RootStore, deps: NewRootDeps): Prom
 }
 
 /**
- * Removes older roots without secrets from the key file. They are closed first, so that no secret is added in between. Servers must already
- * have loaded the current root, or they cannot store anything.
+ * Removes older roots that wrap no secrets from the key file. They are closed first, so that no secret is added in between. Servers must
+ * already have loaded the current root, or they cannot store anything.
  */
 export function retireRoots(
   path: string,

@@ -1,8 +1,8 @@
 /**
  * The slow hash of passphrases (argon2id), the queue in front of it (P21, P24), and the bcrypt hash that is stored.
  *
- * argon2id runs off the main thread, at OWASP's first recommendation: 19 MiB, t = 2, p = 1, with so few at a time that a core remains free.
- * bcrypt hashes its output and decides nothing, so it runs at minimum cost and outside the queue
+ * argon2id runs off the main thread, at OWASP's first recommendation: 19 MiB, t = 2, p = 1, and so few run at a time that a core remains
+ * free. bcrypt hashes the output of argon2id and decides nothing, so it runs at minimum cost and outside the queue
  * (`docs/decisions/003-commitment-decides.md`).
  *
  * Creations and proofs wait in separate lines, so neither takes the other's places; a client gets only its share of a line, and clients
@@ -20,7 +20,7 @@ export interface QueueLimits {
   /** Limit for each of the two lines. */
   readonly maxWaiting: number;
   readonly maxWaitingPerClient: number;
-  /** Limit for all clients of one IPv6 /48, which anyone can get. */
+  /** Limit for all clients of one IPv6 /48, because anyone can get a whole /48. */
   readonly maxWaitingPerNetwork: number;
   readonly maxProofsInARow: number;
 }

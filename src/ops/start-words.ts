@@ -59,7 +59,7 @@ function isPrivate({ host }: Pick<Settings, 'host'>): boolean {
   return isLoopbackHost(host.toLowerCase());
 }
 
-/** Continues `links …` if people who can connect cannot open them; `null` if they can, or if the operator has set the base URL. */
+/** Returns what follows `links` if people who can connect cannot open them; `null` if they can, or if the operator has set the base URL. */
 export function unreachableLinks(settings: ReachSettings): string | null {
   if (!isLoopbackUrl(settings.baseUrl) || isPrivate(settings) || settings.given.has('baseUrl')) return null;
   return `point to ${settings.baseUrl}, which is only this machine, but others can connect (HOST is ${settings.host}): set MAYFLY_BASE_URL to the address that they use`;

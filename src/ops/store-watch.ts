@@ -79,7 +79,7 @@ export function watchStore({ assertAble, patienceMs, log, after, nowMs }: StoreW
 
 export interface RoomWatch extends Pick<SecretStore, 'put'> {
   isFull(): boolean;
-  /** Never rejects: only an answer about room changes anything. */
+  /** Never rejects: a check that fails for any reason other than lack of room changes nothing. */
   check(): Promise<void>;
 }
 

@@ -13,7 +13,7 @@ function lists(): ReturnType<typeof load> {
   return loading;
 }
 
-/** Whether a password is listed, with or without the digits and signs around its letters, repeats such a text, or is tiny. */
+/** Whether a password, with or without the digits and signs around its letters, is listed or repeats a listed text, or is tiny. */
 export const isCommonPassword: IsCommonPassword = async (password) => {
   const { common } = await lists();
   const lower = password.toLowerCase();

@@ -7,7 +7,7 @@
  * 4. The source records the handover, but only once it is closed and nothing is left. Then the target opens.
  *
  * So at most one of the two stores releases a value, and step 4 marks the moment when the target takes over. Every step
- * may be repeated, so an interrupted move continues. Each store refuses all runs of the command but its latest.
+ * may be repeated, so an interrupted move continues. Each store refuses every run of the command but the latest.
  */
 import type { UnixSeconds } from '../../core/time.ts';
 import { keyOf, type MovedRow, type MovedTable, movedTables, type TableName, tableNamed } from './tables.ts';
@@ -58,10 +58,10 @@ export interface ChangedRows {
 }
 
 export interface StoreFacts {
-  /** Later than every decision of the source. */
+  /** Later than any decision the source store has made. */
   readonly time: UnixSeconds;
   readonly firstOpenRoot: number;
-  /** The highest number ever given in each table, by its name. */
+  /** The highest id ever assigned in each table, by table name. */
   readonly lastIds: Readonly<Record<string, number>>;
 }
 
@@ -86,8 +86,8 @@ export interface MoveSource extends AsyncDisposable {
 
 export interface MoveTarget extends AsyncDisposable {
   /**
-   * Creates or finds the store for this move; nothing serves from it. Rejects with `StoreRefusal` if anything else is
-   * there.
+   * Creates or finds the store for this move; no server uses it yet. Rejects with `StoreRefusal` if the place holds
+   * anything else.
    */
   begin(id: MoveId): Promise<TargetState>;
   /**

@@ -1,6 +1,6 @@
 /**
- * What moves between stores, as tables and columns that both can produce. Rows move as stored: ciphertext, ids and
- * times. Each table comes after those that its rows refer to.
+ * What moves between stores, as tables and columns that both stores can produce. Rows move as stored: ciphertext,
+ * ids and times. Each table comes after those that its rows refer to.
  */
 
 export type Cell = number | string | Uint8Array | null;
@@ -117,6 +117,6 @@ function cellFrom(type: CellType, text: string): Cell {
   return type === 'bytes' ? Uint8Array.fromHex(text) : text;
 }
 
-/** Whether other tables' rows refer to this table's, and would be deleted with them. Such rows change in place. */
+/** Whether other tables' rows refer to this table's, and would be deleted with them. Rows of such a table are updated in place. */
 export const isReferredTo = ({ name }: MovedTable): boolean =>
   movedTables.some(({ parent }) => parent?.table === name);

@@ -1,9 +1,9 @@
 /**
  * Accounts.
  *
- * Every statement that adds something to an account first finds the account's row in a state that allows it, and locks that
- * row. A statement that ends that state waits, and then sees what was added (see 002-accounts.sql). A unique index ensures
- * that a name is taken only once. Foreign keys delete what belongs to an account along with its row.
+ * Every statement that adds something to an account first finds the account's row in a state that allows it, and locks that row.
+ * A statement that would end that state waits for the lock, and then sees what was added (see 002-accounts.sql). A unique index
+ * ensures that a name is taken only once. When the row is deleted, foreign keys delete all that belongs to the account.
  */
 
 import type { Account, AccountId, ListedAccount } from '../../core/account.ts';

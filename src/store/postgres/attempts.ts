@@ -1,9 +1,9 @@
 /**
- * Passphrase guesses (P14). One row contains every attempt on a secret that still counts, and a shared rule decides
- * (`exhaustionOf`). Safety rests on the form of the write: it replaces the row only if its last change still has the
- * number that was read. Each change gets a greater number, even after the row was deleted, because numbers follow store
- * time. If another node was faster, this one reads and decides again. `reserved` is returned only once it is durable,
- * so a guess that was not counted is never computed.
+ * Passphrase guesses (P14). Each secret has one row with every attempt that still counts; a rule shared by all stores
+ * judges them (`exhaustionOf`). Safety rests on the form of the write: it replaces the row only if the number of its
+ * last change is still the one read. Each change gets a higher number, even after the row was deleted, because numbers
+ * follow store time. If another node was faster, this one reads and decides again. `reserved` is returned only once it
+ * is durable, so a guess that was not counted is never computed.
  *
  * One read and one write serve all of a node's concurrent callers, so a burst does not compete with itself.
  */
@@ -23,7 +23,7 @@ import { rowsInOrderOf } from './secret-rows.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
 const clientBytes = 16;
-/** Each failed try means that another node succeeded, and the limits allow only so many successes. */
+/** A try fails only if another node has succeeded, and the limits allow only so many successes. */
 const maxTries = 100;
 
 const selectAttempts = statement(`
@@ -104,8 +104,8 @@ const nextNumber = ({ lastNumber }: Attempts, now: UnixSeconds): number => Math.
 type Decide<Answer> = (attempts: Attempts, now: UnixSeconds) => readonly [Attempts, Answer];
 
 /**
- * A new life starts once the last has ended and the window is empty. For a secret that is not stored, a life lasts one
- * window, so guesses count there too.
+ * Starts a new life once the last has ended and no guess in the window counts any more. For a secret that is not
+ * stored, a life lasts one window, so guesses at it count too.
  */
 function atPresent(attempts: Attempts, windowSeconds: number, now: UnixSeconds) {
   const counted = attempts.counted.filter(({ at }) => at > now - windowSeconds);
@@ -187,7 +187,7 @@ export function createAttemptStore(engine: Engine): AttemptStore {
   }
 
   async function decideTogether(id: SecretId, turns: readonly Turn[]): Promise<void> {
-    // Each turn is answered within the time of one call, however many tries it takes.
+    // However many tries it takes, the time limit of one call applies, counted from the earliest turn.
     const askedAtMs = Math.min(...turns.map((turn) => turn.askedAtMs));
     for (let tries = 0; tries < maxTries; tries += 1) {
       const before = toAttempts((await engine.read<AttemptsRow>(selectAttempts, [id], askedAtMs))[0]);

@@ -1,6 +1,6 @@
 /**
- * Lets many callers share a statement. `unnest` passes their asks in the order of their ids, so that concurrent
- * statements lock rows in the same order. While two statements are in flight, further asks queue up.
+ * Lets many callers share one statement. `unnest` passes their asks in the order of their ids, so that
+ * concurrent statements lock rows in the same order. While two statements are in flight, further asks queue up.
  */
 import type { Engine, Values } from './engine.ts';
 import { NotExecutedError } from './faults.ts';
@@ -12,7 +12,7 @@ const maxBytes = 4 * 1024 * 1024;
 const maxInFlight = 2;
 /** Asks that wait longer are not sent, so the statement always has enough of a call's two seconds left. */
 const maxWaitMs = 1_000;
-/** Each ask has its own deadline; the slack avoids a timer for each. */
+/** Each ask has its own deadline; this slack lets one timer serve several. */
 const watchSlackMs = 50;
 
 export interface BatchOptions<Ask, Answer, Row = unknown> {
@@ -93,7 +93,7 @@ export function createBatch<Ask, Answer, Row = unknown>(
     let sent = taken;
     const asks = () => sent.map(({ ask }) => ask);
     const values = batch.valuesOf(asks());
-    /** Drops asks abandoned since: the statement may have waited again, for the time or for a connection. */
+    /** Drops asks abandoned while the statement was waiting for the store time or for a connection. */
     function lateValues(): Values | null {
       const there = sent.filter(({ ask }) => !batch.isAbandoned?.(ask));
       if (there.length === sent.length) return values;
@@ -145,7 +145,7 @@ export function createBatch<Ask, Answer, Row = unknown>(
 /**
  * Combines many look-ups into one statement.
  * @param find returns a row for each key, found or not, with the key's place (from 1) and `recordsColumn`, which saves
- *   a query for where it ran
+ *   a separate query for where the statement ran
  * @param found returns `null` for the row of a key that was not found
  */
 export function createLookUp<
@@ -175,8 +175,8 @@ export interface Done {
 }
 
 /**
- * Returns the decision's row, or else `null`. If nothing was changed, the answer depends on what others wrote, so that
- * is proven durable first: what is reported gone remains gone.
+ * Returns the decision's row, or `null` if it has none. If it changed nothing, the answer depends on what others
+ * wrote, so their writes are first proven durable: a secret reported gone stays gone.
  */
 export async function decided<Row>(
   engine: Engine,

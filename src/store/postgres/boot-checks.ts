@@ -1,8 +1,8 @@
 /**
- * The conditions for trusting a server (P25), checked at the start and on every reconnection, because the address may
- * have moved to another server. A commit decides a claim, so it must be durable wherever authority may move: on this
- * server alone (`single`), on a standby too (`synchronous`), or, if the operator vouches for the engine, wherever it
- * keeps commits (`engine`).
+ * The conditions for trusting a server (P25), checked at startup and on every reconnection, because the address may
+ * have moved to another server. A commit decides a claim, so it must be durable on every server that may take over:
+ * this one alone (`single`), a standby as well (`synchronous`), or, if the operator vouches for the engine, wherever
+ * that engine keeps commits (`engine`).
  */
 import { StoreRefusal } from '../store.ts';
 import { migrations } from './migrate.ts';
@@ -42,7 +42,7 @@ export interface EngineFacts {
   readonly logTransactionSampleRate: string | null;
   readonly logParameters: string | null;
   readonly logParametersOnError: string | null;
-  /** `null` unless the module is loaded, because its settings alone log nothing. */
+  /** `null` unless auto_explain is loaded, because its settings alone log nothing. */
   readonly explainMinDuration: string | null;
   readonly maxConnections: number | null;
   readonly unloggedTables: readonly string[];
@@ -53,8 +53,8 @@ export interface EngineFacts {
 }
 
 /**
- * Through a pooler the search path is the role's; otherwise it contains only the engine's own schemas. Superusers may
- * do anything, so they are left out.
+ * Through a pooler, the role's default search path applies; otherwise the path contains only the engine's own
+ * schemas. Superusers may do anything, so they are left out.
  */
 const selectOpenSchemas = `
       SELECT CASE WHEN may.role = n.nspowner THEN format('ALTER SCHEMA %I OWNER TO %I;', n.nspname, current_user)
@@ -106,7 +106,7 @@ const selectFollowers = `
   WHERE application_name NOT IN ('pg_receivewal', 'pg_basebackup', 'barman_receive_wal')
     AND pid NOT IN (SELECT active_pid FROM pg_replication_slots WHERE slot_type = 'logical' AND active_pid IS NOT NULL)`;
 
-/** Tables that must survive a crash; a migration makes the others UNLOGGED. */
+/** Tables that must survive a crash; the migrations create all others as UNLOGGED. */
 const loggedTables = migrations.flatMap((text) =>
   [...text.matchAll(/^CREATE TABLE mayfly_store\.(\w+)/gm)].map(([, name = '']) => name),
 );
@@ -236,7 +236,7 @@ export function judgeEngine(
 ): { readonly durability: Durability | null; readonly obstacles: string[]; readonly unsafe: string[] } {
   const durability = durabilityOf(facts, demands.durability);
   const obstacles = obstaclesOf(facts, demands);
-  // A standby's settings are not its primary's.
+  // A standby's settings say nothing about its primary's.
   if (facts.isStandby) return { durability, obstacles, unsafe: [] };
   if (durability === null) return { durability, obstacles: [...obstacles, undeclared], unsafe: [] };
   const unsafe = [
@@ -248,7 +248,7 @@ export function judgeEngine(
   return { durability, obstacles, unsafe };
 }
 
-/** Rejects with a `StoreRefusal` that contains every sentence, or with the driver's error. */
+/** Rejects with a `StoreRefusal` that lists every obstacle, or with the driver's error. */
 export async function checkEngine(ask: AskEngine, demands: EngineDemands): Promise<CheckedEngine> {
   const [facts] = (await ask(selectFacts, [loggedTables])) as EngineFacts[];
   if (facts === undefined) throw new StoreRefusal('unsafe_setting', 'The server does not say how it is set.');

@@ -2,12 +2,12 @@
  * Claims and burns. Safety rests on the form of the statements. Each locks its rows in the order of their ids, so that
  * concurrent statements never deadlock. Then one UPDATE checks the whole condition, sets the state and erases the
  * secret (P1, P6, P7). Any other decision about the row waits for the lock, and then its own condition fails. A claim
- * updates no index, because none covers a column that it changes. Nothing is answered before the engine has confirmed
- * it (P2).
+ * updates no index, because none covers a column that it changes. No decision is reported before the engine has
+ * confirmed it (P2).
  *
  * A claim leaves its own token in the row. If its confirmation is in doubt, this node has released nothing and alone
  * knows the token. It may restore what was erased from its earlier read (P3), by one UPDATE within `undoSeconds`,
- * unless someone has been answered since (endings.ts), an answer of the look was requested, or the erased bytes differ
+ * unless someone has been answered since (endings.ts), an answer to its look was requested, or the erased bytes differ
  * from those read. The undo takes the same locks as a put, so nothing comes back under a closed root or for a deleted
  * account.
  */
@@ -41,10 +41,10 @@ const lookVersion = `'\\x${lookRow.version.toString(16).padStart(2, '0')}'::byte
 const versionOf = (bytes: string): string => `substr(${bytes}, 1, 1)`;
 export const rootOf = (bytes: string): string => `substr(${bytes}, 2, 2)`;
 
-/** The caller adds the condition. */
+/** What an UPDATE sets; the caller adds the condition. */
 export const erased = 'sealed_secret = NULL, delivery_address_box = NULL, look_until = NULL, look_tag = NULL';
 
-/** A look fits only if it ends in time by store time and no later root has re-wrapped the secret. */
+/** A look fits only if, by store time, it ends early enough, and if no later root has re-wrapped the secret. */
 const lookFits = `
   found.look IS NULL OR (octet_length(found.look) = octet_length(r.sealed_secret) AND ${versionOf('found.look')} = ${lookVersion}
     AND ${rootOf('found.look')} >= ${rootOf('r.sealed_secret')}
@@ -93,7 +93,7 @@ const undoClaims = decision(`
 const burnedBy = (burner: Burner): string =>
   `UPDATE mayfly_store.records r SET state = 'b', ended_at = clock.now, burned_by = '${burner}', ${erased}`;
 
-/** A burn by the creator also ends a look. */
+/** A burn by the creator also ends any look. */
 const burnRecords = decision(`
   WITH asked AS (SELECT * FROM unnest($3::bytea[], $4::integer[]) AS asked (receipt_id, row_version)),
   found AS MATERIALIZED (
@@ -118,7 +118,7 @@ const burnFoundRecords = decision(`
     RETURNING r.secret_id, r.ended_at)
   SELECT found.*, burned.ended_at AS burned_at FROM found LEFT JOIN burned USING (secret_id)`);
 
-/** Removes the tokens too, so that no undo restores a secret that this has already passed. */
+/** Also removes claim tokens, so that no undo restores a secret that this walk has already passed. */
 const burnAll = decision(`
   WITH looked AS MATERIALIZED (
     SELECT r.position, r.secret_id FROM mayfly_store.records r WHERE r.position > $3 ORDER BY r.position LIMIT $4),
@@ -237,7 +237,7 @@ const burnBatch = (engine: Engine, statement: Statement) =>
     isAbandoned: ({ isAbandoned }) => isAbandoned(),
   });
 
-/** Only a later root is recorded: the secret's own already is, and a look under an earlier one is refused. */
+/** The use of a root is recorded only if it is later: the secret's own already is, and a look under an earlier one is refused. */
 const isOfLaterRoot = ({ sealedLook }: NewLook, kept: Kept | undefined): boolean =>
   kept === undefined || (rootKidOf(sealedLook) ?? 0) > (rootKidOf(kept.sealedSecret) ?? 0);
 

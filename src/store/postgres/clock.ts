@@ -13,8 +13,8 @@ const walkedAtOnce = 20_000;
 
 /**
  * Expired secrets remain expired even if the time is set back. Guesses, sessions and tickets dated in what is now the
- * future keep their remaining duration. All looks end now, because they would otherwise end too late. Records cannot be
- * shifted: their times are sealed with them.
+ * future keep their remaining duration. All looks end now, because they would otherwise end too late. A record's times
+ * cannot be shifted, because they are sealed with it.
  *
  * The time's row is locked first: concurrent decisions use the old time until this commits, and the new one afterwards.
  */
@@ -45,7 +45,7 @@ const setTime = decision(`
     disputed_since = NULL, disputed_ahead = NULL, times_set = times_set + 1
   FROM kept WHERE store_time.only_row = 1`);
 
-/** An erased secret has expired for good, whatever the time. */
+/** An erased secret remains expired, even if the time is set back. */
 const endErased = decision(`
   WITH walked AS MATERIALIZED (
     SELECT secret_id, position, state = 'w' AND sealed_secret IS NULL AND expires_at > now AS is_erased
@@ -60,7 +60,7 @@ interface WalkedRow {
   readonly upto: number | null;
 }
 
-/** @param sweep erases what has expired by store time, whatever the wall clock says */
+/** @param sweep erases what has expired by store time, even if the wall clock disagrees */
 export function createStoreClock(
   { time, read, decide }: Pick<Engine, 'time' | 'read' | 'decide'>,
   sweep: (limit: number) => Promise<number>,

@@ -1,7 +1,7 @@
 /**
- * Sends a decision with its confirmation, or a read with a query for where it ran, in one write on one connection. A
- * pooler may send each transaction to a different server; behind one, each also queries, in its own transaction, which
- * server it runs on.
+ * Sends a decision with the query that confirms it, or a read with one that reports where it ran, in one write on one
+ * connection. A pooler may send each transaction to a different server; behind one, each decision or read also
+ * queries, within its transaction, which server it runs on.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { Connection, Query } from './connection.ts';
@@ -50,8 +50,8 @@ async function sendDecision(
 }
 
 /**
- * A reload of settings in between may have ended the wait for the standby. Then one more write is confirmed under the
- * new settings, and the decision precedes it in the log.
+ * A settings reload may have ended the wait for the standby. Then one more write is confirmed under the new settings,
+ * and with it the decision, which precedes it in the log.
  */
 export async function decideConfirmed(
   connection: Connection,

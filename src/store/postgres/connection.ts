@@ -31,7 +31,7 @@ export interface Query {
 export type Replies = readonly PromiseSettledResult<readonly unknown[]>[];
 
 export interface Connection {
-  /** If `true`, statements may run on several backends, and prepared ones do not survive. */
+  /** If `true`, statements may run on different backends, and prepared statements do not survive. */
   readonly isPooled: boolean;
   isUsable(): boolean;
   /** A notice may be the only sign of an unconfirmed commit. */
@@ -65,15 +65,15 @@ const cancelMs = 1_000;
 const answerMs = 500;
 const endMs = 200;
 const maxCancels = 5;
-/** If this many were received without effect, they reached a server other than the connection's. */
+/** If this many cancel requests were received without effect, they reached a different server from the connection's. */
 const takenCancels = 2;
 
 /** Otherwise a better-matching operator or function in another schema would run with this role's rights. */
 export const fixedPath = 'search_path TO pg_catalog, pg_temp';
 
 /**
- * Compiling a statement takes longer than running it (1.3 s observed for one of 10 ms). An engine without this setting
- * does not compile.
+ * JIT compilation can take longer than the statement itself (1.3 s observed for one of 10 ms). An engine without this
+ * setting does not compile statements.
  */
 const ownSettings = `
   SET ${fixedPath};

@@ -1,11 +1,11 @@
 /**
- * Repeatable creations. Safety rests on the form of the statements. A reservation is one INSERT that gives way to a
- * live row, so of two concurrent ones only one succeeds. A take-over is one UPDATE that checks the seed it replaces and
- * that seed's age. The statement that stores a record sets `done_at` if it is NULL and the seed belongs to the record's
- * keys (see secrets.ts), so each seed gets at most one record. A creation is reported done only once that is durable.
+ * Repeatable creations. Safety rests on the form of the statements. A reservation is one INSERT that gives way to a live row, so
+ * of two concurrent ones only one succeeds. A take-over is one UPDATE that checks the seed it replaces and that seed's age. The
+ * statement that stores a record sets `done_at` if it is NULL and the seed belongs to the record's keys (see secrets.ts), so each
+ * seed gets at most one record. A creation is reported done only once this change is durable.
  *
- * A reservation locks its token's row, so that it cannot outlive it. Tokens are locked before creations, both in the
- * order of their ids.
+ * A reservation locks its token's row, so that it cannot outlive the token. Tokens are locked before creations, both in the order
+ * of their ids.
  */
 
 import { ServiceError } from '../../core/errors.ts';

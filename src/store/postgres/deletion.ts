@@ -1,10 +1,10 @@
 /**
  * Deletes an account: first its row, along with everything that foreign keys tie to it, then its records in batches.
  *
- * Storing a record and undoing a claim take a key-share lock on the owner's row. So the first step waits for any in
- * progress, and none can follow: no record appears at a position already passed. A batch is one statement under a lock
- * on the deletion's row, so each node continues where the previous one stopped. It locks the records in the order of
- * their ids, as a claim does, and decides by the locked rows, so a claim and the deletion exclude each other (P7).
+ * Storing a record and undoing a claim take a key-share lock on the owner's row. So the first step waits for any such statement
+ * in progress, and none can follow: no record appears at a position already passed. A batch is one statement under a lock on the
+ * deletion's row, so each node continues where the previous one stopped. It locks the records in the order of their ids, as a
+ * claim does, and decides by the rows as locked, so a claim and the deletion exclude each other (P7).
  */
 import type { AccountId } from '../../core/account.ts';
 import type { DeletionStep, DeletionStore } from '../../core/ports/deletion.ts';
@@ -20,7 +20,7 @@ const deleteAccount = decision(`
     DELETE FROM mayfly_store.tickets USING ended WHERE tickets.kind IN ('sign_up', 'reset') AND tickets.username = ended.username)
   INSERT INTO mayfly_store.deletions (account_id) SELECT id FROM ended RETURNING account_id`);
 
-/** Burns every record that may still be waiting by any clock; $5 is the earliest time. */
+/** Burns every record that may still be waiting by any clock; `$5` is a time that has passed by every clock. */
 const continueDeletion = decision(`
   WITH known AS MATERIALIZED (
     SELECT upto, burned, finished_at FROM mayfly_store.deletions WHERE account_id = $3 FOR UPDATE),

@@ -58,8 +58,8 @@ const removeLogo = decision(`
 const removeDomain = decision(`DELETE FROM mayfly_store.domains WHERE ${ofOwner} RETURNING name`);
 
 /**
- * Domains that were never checked come first. A lease ending later than even a fast node would set is ignored: it dates
- * from before the time was set back.
+ * Domains that were never checked come first. A lease that ends later than even a node with a fast clock would set it
+ * is ignored: it dates from before the time was set back.
  */
 const takeDue = decision(`
   WITH due AS MATERIALIZED (

@@ -1,9 +1,9 @@
 /**
- * Decides when a secret seen as ended may be called gone. Two things could bring it back. A failover loses what was not
- * durable, so an ending is proven first (`Engine.prove`). And a node may undo its own claim in doubt by the token in
- * the row (claims.ts), so the token is removed first; then no undo finds it. An undo happens within `undoSeconds`, by
- * store time and by the node's own clock, so an older token is void. A confirmed decision that locked the row has
- * proven its state: what it saw precedes it in the engine's log.
+ * Decides when a secret seen as ended may be reported gone. Two things could bring it back. A failover loses anything
+ * not yet durable, so an ending is first proven durable (`Engine.prove`). And a node in doubt about its own claim may
+ * undo it by the token in the row (claims.ts), so the token is removed first; then no undo finds it. An undo happens
+ * within `undoSeconds`, by store time and by the node's own clock, so an older token is void. A confirmed decision that
+ * locked the row has proven its state: what it saw precedes it in the engine's log.
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { UnixSeconds } from '../../core/time.ts';
@@ -47,7 +47,7 @@ interface SettledRow {
 }
 
 export interface Endings {
-  /** While this node undoes a claim, it does not believe that claim, so that it does not block its own undo (P3). */
+  /** While this node undoes a claim, `believe` rejects that claim, so that the node does not block its own undo (P3). */
   undoing(claimToken: Uint8Array, undo: () => Promise<void>): Promise<void>;
   /** Resolves once the ending can no longer be undone or lost; rejects as `unavailable` while it still could be. */
   believe(seen: Ending): Promise<void>;

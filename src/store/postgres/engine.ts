@@ -1,14 +1,13 @@
 /**
  * Reads, decisions, and proof that what they saw is durable.
  *
- * A decision is confirmed if its statement succeeded, no notice arrived on its connection, and the server has not
- * changed since its check (`server-watch.ts`); that is queried in the same write, so after the commit. Otherwise the
+ * A decision is confirmed if its statement succeeded, no notice arrived on its connection, and the server has not changed since
+ * its check (`server-watch.ts`); the query for this is part of the same write, so it runs after the commit. Otherwise the
  * decision is rejected, whether it happened or not (P2), and retried only if the server itself undid it.
  *
- * Where a standby may take over, a server is trusted only while it is known to be in charge: within the last few
- * seconds it must have confirmed that this node saved the time there. Every read needs that, and so does every
- * decision, since it may have written nothing. A confirmation from one server proves nothing about rows read from
- * another.
+ * Where a standby may take over, a server is trusted only while it is known to be in charge: within the last few seconds it must
+ * have confirmed that this node saved the time there. Every read requires such a confirmation, and so does every decision, since
+ * it may have written nothing. A confirmation from one server proves nothing about rows read from another.
  */
 import type { MachineClock, UnixSeconds } from '../../core/time.ts';
 import type { EngineDemands } from './boot-checks.ts';
@@ -38,9 +37,9 @@ export interface Engine {
    */
   read<Row>(statement: Statement, values: Values, askedAtMs?: number): Promise<readonly Row[]>;
   /**
-   * Runs one statement as one decision (see `decision`); `values` begin at `$3`. Resolves once it is durable at the
-   * store's class. Rejects as `unavailable` if it is not or may not be, with `NotExecutedError` if nothing happened,
-   * and with `ConstraintError` if the tables refused a row.
+   * Runs one statement as one decision (see `decision`); `values` begin at `$3`. Resolves once the decision is as
+   * durable as `durability` requires. Rejects as `unavailable` if it is not or may not be, with `NotExecutedError`
+   * if nothing happened, and with `ConstraintError` if the tables refused a row.
    * @param lateValues called just before sending, after every wait; returns the values to send instead, or `null` to
    *   send nothing
    */
@@ -81,7 +80,7 @@ const maxAttempts = 5;
 const maxPauseMs = 20;
 const defaultPoolSize = 10;
 const readersShare = 0.4;
-/** A state may have been written this long after the end time that it records. */
+/** An ending may have been written up to this long after the time that it records. */
 const writtenWithinMs = 10_000;
 /** For this long after a server confirmed a decision, no successor can have stored anything. */
 const authorityMs = 3_000;
@@ -92,7 +91,7 @@ const keptEachMs = authorityMs / 2;
 const ownCopy = (values: Values): Values =>
   values.map((value) => (value instanceof Uint8Array ? new Uint8Array(value) : value));
 
-/** Gives a call made for a request the time that this request has left. */
+/** Limits a call made for a request to the time that the request has left. */
 function timed<T>(askedAtMs: number | undefined, call: (deadlineMs: number) => Promise<T>): Promise<T> {
   if (askedAtMs !== undefined) return call(askedAtMs + limitMs);
   return requestWaits.count(() => call(requestWaits.beganMs() + limitMs));
@@ -119,7 +118,7 @@ async function persist<T>(deadlineMs: number, attempt: () => Promise<T>): Promis
   }
 }
 
-/** Lets callers share a run that begins after they asked: one may be running while another waits. */
+/** Lets callers share a run that begins after they asked: while one is running, the next may already be waiting. */
 function createShared(run: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   let next: Promise<void> | null = null;
@@ -174,7 +173,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     known: latest,
     onConfirmed,
   });
-  // Saves the time, so that the first decisions need not wait and a new store has one.
+  // Saves the time, so that the first decisions need not wait for it and a new store has a saved time.
   await time.beforeDecision()?.catch(() => {});
   return { time, ...calls, status: watch.status, close };
 

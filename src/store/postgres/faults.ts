@@ -16,7 +16,7 @@ export class NotExecutedError extends ServiceError {
   }
 }
 
-/** Nothing happened: the tables refused a row. Contains nothing of the row (P18). */
+/** Nothing happened: the tables refused a row. The error contains none of the row's data (P18). */
 export class ConstraintError extends Error {
   override readonly name = 'ConstraintError';
   readonly code: string;

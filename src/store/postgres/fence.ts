@@ -43,7 +43,7 @@ export const restoredRefusal = (keptAt: UnixSeconds): StoreRefusal =>
       'waited then may have been opened since, so nothing is served from it. Run mayfly store accept-restore, which burns what waits.',
   );
 
-/** A failover takes less time, and a serving node saves the time every second. */
+/** Longer than a failover takes; a serving node saves the time every second. */
 const failoverSeconds = 120;
 
 /** Returns the saved time, and whether it is fresh by the server's clock. */

@@ -19,7 +19,7 @@ interface Caller {
 }
 
 const pauseMs = 100;
-/** After this long without a connection, callers wait only for the next attempt. */
+/** After this long without a connection, callers wait only for the next attempt to open one. */
 const outageMs = 2_000;
 
 export function createLane(size: number, open: () => Promise<Connection>, first?: Connection): Lane {

@@ -1,5 +1,5 @@
 /**
- * Limits that all nodes count together, by the cell rate algorithm of `http/rate-limit.ts` on the server. A statement
+ * Limits that all nodes count together: the server runs the cell rate algorithm of `http/rate-limit.ts`. A statement
  * locks its clients' rows in the order of their hashes, so that none deadlock, and processes its requests one by one,
  * so that each counts those before it. The table is UNLOGGED and nothing else is written, so such a commit waits for
  * neither the disk nor a standby. A crash or failover loses the counts.
@@ -15,7 +15,7 @@ type Mode = 'take' | 'peek' | 'refund';
 interface Request {
   readonly mode: Mode;
   readonly counts: readonly LimitCount[];
-  /** Keeps requests in order, so that none waits for another with the same counts. */
+  /** Orders the requests, and is unique, so that none waits for another with the same counts. */
   readonly number: number;
 }
 
@@ -24,7 +24,7 @@ const countCalls = statement(
     $1::bytea[], $2::text[], $3::int[], $4::int[], $5::bigint[], $6::bigint[]) AS waits`,
 );
 
-/** Deletes no more rows than one statement can in time. */
+/** Deletes only as many rows as one statement can within its time limit. */
 const forgetWhole = statement(`
   DELETE FROM mayfly_store.limits WHERE client IN (
     SELECT client FROM mayfly_store.limits WHERE whole_at <= extract(epoch FROM clock_timestamp()) * 1000000

@@ -2,7 +2,7 @@
  * The second look, stored in the record's own row: it replaces the sealed secret and has the same length. Each decision
  * is one UPDATE that checks the whole condition (see claims.ts). An answer removes the token of the claim that left the
  * look. Then no undo restores the secret, so it is never released along with its look (P1). The tag has its own column,
- * so a wrong tag is refused with the same work as for a gone secret (P17).
+ * so refusing a wrong tag takes the same work as refusing a secret that is gone (P17).
  */
 import type { SecretId } from '../../core/keys.ts';
 import type { IsAbandoned } from '../../core/ports/claims.ts';

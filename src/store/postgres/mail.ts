@@ -1,7 +1,7 @@
 /**
- * Email deliveries and notices. Each decision is one UPDATE of the record's own row that checks the whole condition, so
- * only one node hands over an email, and only one gets a notice. The statement that hands out a notice also deletes it;
- * in doubt a notice is lost, never given twice. Locked rows are skipped, so nodes do not wait for each other.
+ * Email deliveries and notices. Each decision is one UPDATE of the record's own row that checks the whole condition, so only one
+ * node hands over an email, and only one gets a notice. The statement that hands out a notice also deletes it; if the outcome is
+ * in doubt, the notice is lost rather than given twice. Locked rows are skipped, so nodes do not wait for each other.
  */
 import type { AccountId } from '../../core/account.ts';
 import type { MailStore } from '../../core/ports/mail.ts';

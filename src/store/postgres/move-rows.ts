@@ -192,7 +192,7 @@ export async function putRows(
   await session.ask(insertOf(table, into) + orChange, [jsonOfRows(table, rows)]);
 }
 
-/** Rows arrive in their current state, so one that lost its name may come after the one that took it. */
+/** Rows arrive in their current state, so a domain that lost its name may arrive after the domain that took it. */
 async function giveWay({ ask }: Asking, table: MovedTable, rows: readonly MovedRow[]): Promise<void> {
   await ask(
     `UPDATE mayfly_store.domains t SET state = 'lost' FROM ${given(table.columns)}

@@ -1,6 +1,6 @@
 /**
- * A move's only connection, which works in transactions. Each locks a row, so that runs of the command exclude each
- * other. A transaction is confirmed like a decision (`engine.ts`).
+ * A move's only connection. Each of its transactions locks a row, so that runs of the command exclude each other. A
+ * transaction is confirmed like a decision (`engine.ts`).
  */
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
@@ -29,7 +29,7 @@ const standing = `
     pg_postmaster_start_time() AS started_at, pg_is_in_recovery() AS is_standby`;
 
 const limitMs = 60_000;
-/** Nodes queue up behind a lock that the move is waiting for. */
+/** Kept short, because nodes queue up behind a lock that the move is waiting for. */
 const lockMs = 2_000;
 const maxAttempts = 10;
 /** Error codes that mean that the server undid the transaction. */

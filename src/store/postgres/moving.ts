@@ -1,7 +1,7 @@
 /**
  * This store as the source or target of a move. Triggers record the key of each row that changes, in the same
- * transaction. A trigger is created under a lock that waits for current writers, so no change is missed by both the
- * triggers and the pages, which are read later. Closing puts up the fence (`fence.ts`).
+ * transaction. A trigger is created under a lock that waits for current writers, so every change is caught either
+ * by a trigger or by the pages, which are read later. Closing puts up the fence (`fence.ts`).
  */
 
 import type { BackupFacts } from '../../core/store-copies.ts';
@@ -346,8 +346,8 @@ export async function previewRestored({ ask }: MoveSession): Promise<BackupFacts
 
 /**
  * Burns every waiting secret, destroys the keys, and ends every look, log-in and emailed ticket, as these may have
- * ended since the backup (see restores.ts). As with a restored file (`sqlite/backup.ts`), this includes what has
- * expired by the server's clock, which may be wrong.
+ * ended since the backup (see restores.ts). As with a restored file (`sqlite/backup.ts`), this includes secrets
+ * that have expired by the server's clock, which may be wrong.
  */
 export async function acceptRestore(session: MoveSession): Promise<void> {
   const { ask } = session;

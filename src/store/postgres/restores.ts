@@ -27,7 +27,7 @@ const fullPlace = `SELECT ${ids}, system_identifier::text AS system_id,
   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline FROM pg_control_system()`;
 const placeAlone = `SELECT ${ids}, NULL::text AS system_id, NULL::text AS timeline`;
 
-/** Some engines lack these functions or let no user call them. */
+/** Some engines lack the functions in `fullPlace` or let no user call them. */
 export async function findPlace(ask: AskFence): Promise<Place> {
   const [place] = await ask(fullPlace).catch(() => ask(placeAlone));
   return place as Place;
@@ -51,7 +51,7 @@ export interface KnownTime {
   readonly times_set: number;
 }
 
-/** A time heard from the server may be slightly ahead of the durable one. */
+/** A time heard from the server may be this far ahead of the durable one. */
 export const heardEarlySeconds = 5;
 
 export function hasGoneBack(kept: KnownTime, known: KnownTime): boolean {
@@ -70,7 +70,7 @@ const halfRestored = () =>
 
 /**
  * @param known `null` for a starting node
- * @returns whether something was written
+ * @returns whether anything was written
  * @throws StoreRefusal if the store was restored; from then on no node opens it, and calls on an open store reject
  */
 export async function assertNotRestored(ask: AskFence, known: KnownTime | null): Promise<boolean> {
@@ -98,8 +98,8 @@ export async function assertNotRestored(ask: AskFence, known: KnownTime | null):
 }
 
 /**
- * Returns whether a dump was loaded completely: foreign keys come last. Until then its tables are loaded by name, so
- * none is renamed, and each node refuses them by itself.
+ * Returns whether a dump has been loaded completely: foreign keys are loaded last. Until then the dump finds its
+ * tables by name, so none is renamed, and each node refuses to use them by itself.
  */
 async function isWhole(ask: AskFence): Promise<boolean> {
   const rows = await ask(`SELECT FROM pg_catalog.pg_constraint

@@ -9,12 +9,11 @@ import type { Store } from '../store.ts';
 import type { Engine } from './engine.ts';
 import { statement } from './statement.ts';
 
-/**
- * A row's header and alignment; the share of a page that inserts fill (001-records.sql); a chunk of a long value with
- * its header.
- */
+/** A row's header and alignment. */
 const rowExtraBytes = 40;
+/** The share of a page that inserts fill (001-records.sql). */
 const fillFactor = 0.7;
+/** A chunk of a long value, with its header. */
 const chunkBytes = 2_100;
 
 /** Counts only live rows, or everything if their share is unknown. */
@@ -36,7 +35,7 @@ const selectUsedBytes = statement(`
     AS bytes FROM shares`);
 
 const measuredEachMs = 10_000;
-/** How long a refusal by the engine counts, unless something has been stored since. */
+/** How long a refusal by the engine counts, unless a record has been stored since. */
 const refusalCountsMs = 60_000;
 
 export interface Room extends Pick<Store, 'usedBytes'>, RoomStore {

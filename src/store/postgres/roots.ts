@@ -1,12 +1,12 @@
 /**
  * The wrapping roots (P12). A stored check is never replaced, and the statement that stores one returns whichever is
- * stored, so nodes that start together get the same check. Storing or re-wrapping a record locks the floor's row FOR
- * SHARE. Closing roots waits for that lock; then nothing more is stored under them, so a later walk by position misses
- * nothing.
+ * stored, so nodes that start together get the same check. Storing or re-wrapping a record locks the row with the first
+ * open root, the floor, FOR SHARE. Closing roots waits for that lock; then nothing more is stored under them, so a
+ * later walk by position misses nothing.
  *
  * No index covers a row's root: it would have to follow the row's state, and a claim would change it. Instead each node
- * records a root's use before storing the first record of a later day. That bounds the roots in use; only closed roots
- * need a search.
+ * records a root's use before storing the first record of a later day. These notes limit which roots can be in use;
+ * only closed roots need a search.
  */
 
 import { ServiceError } from '../../core/errors.ts';
@@ -48,11 +48,11 @@ export function createRootUses(engine: Engine): RootUses {
   };
 }
 
-/** Reads part of the bytes without loading the rest. */
+/** Reads the root's id from the first bytes, without loading the rest. */
 const rootOf = (column: string): string =>
   `(get_byte(substr(${column}, 2, 2), 0) * 256 + get_byte(substr(${column}, 2, 2), 1))`;
 
-/** Whether the row is waiting or has a look at time `$1`. */
+/** Whether, at time `$1`, the row is waiting or has a look. */
 const isSealed = `((state = 'w' AND expires_at > $1) OR (state = 'r' AND look_until > $1))`;
 
 const selectCheck = statement('SELECT check_value FROM mayfly_store.root_checks WHERE kid = $1');
@@ -120,7 +120,7 @@ export function createRootStore(engine: Engine): SharedRootStore {
   return {
     async findRootCheck(kid) {
       const [row] = await engine.read<{ check_value: Uint8Array }>(selectCheck, [kid]);
-      // After a failover, another node's check could replace one that was not durable.
+      // After a failover, another node's check could replace one that was not yet durable.
       if (row !== undefined) await engine.prove(row);
       return row?.check_value ?? null;
     },
@@ -180,7 +180,7 @@ const replaceWrappings = decision(`
   SELECT asked.secret_id AS asked_id, asked.kid >= open_roots.kid AS is_open, replaced.secret_id IS NOT NULL AS is_replaced
   FROM asked CROSS JOIN open_roots LEFT JOIN replaced USING (secret_id)`);
 
-/** A root's use is recorded only for existing bytes. */
+/** A root's use is recorded only for bytes that are still stored. */
 const findWrapped = statement(
   'SELECT expires_at FROM mayfly_store.records WHERE secret_id = $1 AND sealed_secret = $2',
 );

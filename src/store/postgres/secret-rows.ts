@@ -3,7 +3,7 @@ export const secretColumns = 'r.row_version, r.owner, r.created_at, r.expires_at
 
 const textOf = (id: Uint8Array): string => Buffer.from(id).toString('latin1');
 
-/** Returns each ask's row, or `null`. Statements return rows in any order, one for each request of a known id. */
+/** Returns each ask's row, or `null`. Statements return rows in any order, one for each ask whose id is known. */
 export function rowsInOrderOf<Ask, Row extends { readonly asked_id: Uint8Array }>(
   asks: readonly Ask[],
   idOf: (ask: Ask) => Uint8Array,

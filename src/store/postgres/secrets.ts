@@ -1,8 +1,8 @@
 /**
  * Secrets: finding and storing them, and changing their expiry.
  *
- * A read changes nothing that anyone can see (P4), and a look-up runs the same statement whatever happened to the secret
- * (P17).
+ * A read changes nothing that anyone can see (P4), and a look-up runs the same statement no matter what happened to the
+ * secret (P17).
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { SecretId } from '../../core/keys.ts';
@@ -80,10 +80,10 @@ function createFinding(engine: Engine, { believe }: Endings) {
 
 /**
  * Stores records. Safety rests on the form of the statement. It locks what a record must not outlive, and stores the record
- * only if that exists: the floor of the roots (FOR SHARE: closing a root waits for it, and then sees the record), the account
- * (FOR KEY SHARE: so does deleting it), and the reservation's row, not done yet and with the seed of the record's keys, so
- * that each seed gets at most one record (P5). All are locked in one order. A refused record leaves its reservation
- * unchanged.
+ * only if all of that exists: the floor of the roots (FOR SHARE, so that closing a root waits, and then sees the record), the
+ * account (FOR KEY SHARE, so that deleting it waits too), and the reservation's row. That row must not be done yet and must
+ * have the seed of the record's keys, so that each seed gets at most one record (P5). Rows are always locked in the same
+ * order. A refused record leaves its reservation unchanged.
  */
 const putRecords = decision(`
   WITH asked AS (
@@ -155,7 +155,7 @@ function createPut(engine: Engine, roots: RootUses): SecretStore['put'] {
   const put = createBatch<NewRecord, boolean, { readonly asked_id: Uint8Array }>(engine, {
     statement: putRecords,
     kind: 'decide',
-    // One statement would store both of two records for one reservation.
+    // A single statement would store both of two records that share a reservation.
     idOf: ({ hold, secretId }) => hold?.id ?? secretId,
     valuesOf,
     answersOf: (rows, records) =>
@@ -173,7 +173,7 @@ function createPut(engine: Engine, roots: RootUses): SecretStore['put'] {
   };
 }
 
-/** Skips a secret that is under another root by now. */
+/** Skips a secret that is now under a different root. */
 const setExpiry = decision(`
   UPDATE mayfly_store.records r SET expires_at = $5, sweep_at = $5, receipt_expires_at = $6, notice_due_at = $7,
     sealed_secret = $8, sealed_version = r.sealed_version + 1

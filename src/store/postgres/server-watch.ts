@@ -1,11 +1,11 @@
 /**
  * Watches whether the server, and the store on it, are still those that were checked, after each decision and read on
- * its own connection.
+ * the same connection.
  *
- * A commit waiting for a standby succeeds silently if the list of standby names is emptied during the wait. The list
- * shows that or, if it has been restored since, the time of the last reload does: the server gives every backend the
- * new configuration before it ends the waits. A dump loaded over the store creates new tables under the same names, or
- * sets the time back.
+ * A commit waiting for a standby succeeds silently if the list of standby names is emptied during the wait. Either the
+ * list shows this or, if it has since been restored, the time of the last reload does: the server gives every backend
+ * the new configuration before it ends the waits. A dump loaded over the store creates new tables under the same
+ * names, or sets the time back.
  */
 import { StoreRefusal } from '../store.ts';
 import { type CheckedEngine, checkEngine, type Durability, type EngineDemands } from './boot-checks.ts';
@@ -97,7 +97,7 @@ const isSamePlace = (checked: Place, now: Place): boolean =>
   now.time_table === checked.time_table &&
   now.records_table === checked.records_table;
 
-/** Through a pooler, another backend may have loaded the same configuration at another moment. */
+/** Through a pooler, another backend may have loaded the same configuration at a different time. */
 const hasSameSettings = (checked: Reading, now: Partial<Reading>, isPooled: boolean): boolean =>
   now.loaded_at === undefined ||
   (now.standby_names === checked.standby_names &&
@@ -117,7 +117,7 @@ export function createServerWatch(demands: EngineDemands, known: () => KnownTime
       if (reply?.status === 'fulfilled') return reply.value;
       throw reply?.reason;
     };
-    // Read first, so that a change during the check shows later.
+    // Read first, so that a later comparison reveals a change during the check.
     const [reading] = (await ask(statements().atCheck.text, [])) as Reading[];
     const checked = await checkEngine(ask, { ...demands, durability });
     const time = known();

@@ -1,9 +1,9 @@
 /**
  * Browser sessions.
  *
- * A session begins with an UPDATE of its account's row. It matches only an account that is not locked and still has the
- * password that opened the session. Either the UPDATE waits for a password change or lock in progress, and then fails, or
- * that change waits and ends the session (see 002-accounts.sql). An expired session is neither found, extended nor ended.
+ * A session begins with an UPDATE of its account's row. It matches only an account that is not locked and still has the password that
+ * opened the session. Either the UPDATE waits for a password change or account lock in progress, and then fails, or that change waits for
+ * the UPDATE and ends the session (see 002-accounts.sql). An expired session is neither found, extended nor ended.
  */
 import type { Account, StoredSession } from '../../core/account.ts';
 import type { SessionStore } from '../../core/ports/sessions.ts';

@@ -7,8 +7,8 @@ export interface Statement {
 }
 
 /**
- * No other role may create anything in this schema, and every statement qualifies its names with it, whatever
- * `search_path` is. Not named like a likely role, because a role's default path begins with the schema of its name.
+ * No other role may create anything in this schema, and every statement qualifies its names with it, regardless of
+ * `search_path`. No role is likely to have this name: a role's default path begins with the schema of the same name.
  */
 const schemaName = 'mayfly_store';
 
@@ -37,5 +37,5 @@ export function decision(text: string): Statement {
 /** Copies bytes that a caller may wipe after the call. A `Buffer`'s `slice` would share them. */
 export const copyOf = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes);
 
-/** Returns `null`, which equals nothing, if no text in the database can be this name. */
+/** Returns `null`, which equals nothing, for a name that the database could not store. */
 export const nameOf = (text: string): string | null => (text.includes('\0') ? null : text);

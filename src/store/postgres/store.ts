@@ -1,7 +1,7 @@
 /**
- * The PostgreSQL store, for any number of equal nodes. Each decision is one statement on the primary, durable at the
- * store's class once it resolves (P2, P5). Expiry is judged by a store time that all nodes share and that never goes
- * back (P8).
+ * The PostgreSQL store, for any number of equal nodes. Each decision is one statement on the primary, as durable as
+ * `durability` requires once it resolves (P2, P5). Expiry is judged by a store time that all nodes share and that
+ * never goes back (P8).
  */
 import type { SharedLimits } from '../../core/ports/limits.ts';
 import type { MachineClock } from '../../core/time.ts';

@@ -73,7 +73,7 @@ const sweeps = [
   sweepTable('creations', 'creation_id', 'ends_at'),
 ];
 
-/** A statement that exceeds a call's time limit is undone as a whole, so each further attempt is smaller. */
+/** A statement that exceeds a call's time limit is undone as a whole, so each retry asks for fewer rows. */
 const most = 500;
 const least = 10;
 

@@ -1,9 +1,9 @@
 /**
  * Tickets.
  *
- * One function in 002-accounts.sql uses up a ticket and voids the others. It ends everything begun with the earlier password
- * up to the moment of the change. One rule for all stores (`mayKeepTicket`) limits how many tickets a username may have. A
- * ticket takes the place after those it was judged against; if another has taken that place, it is judged again.
+ * One function in 002-accounts.sql uses up a ticket and voids the others. It also ends everything begun with the earlier password
+ * up to the moment of the change. One rule for all stores (`mayKeepTicket`) limits how many tickets a username may have. A ticket
+ * takes the place after those it was judged against; if another ticket has taken that place first, it is judged again.
  */
 import type { AccountId, AccountLinkTicket, StoredTicket } from '../../core/account.ts';
 import type { TicketStore } from '../../core/ports/tickets.ts';
@@ -33,7 +33,7 @@ interface EarlierTicket extends Pick<StoredTicket, 'createdAt' | 'expiresAt'> {
   readonly place: number;
 }
 
-/** Uses the place after `$5`, unless the ticket at `$5` has been swept since: its number may be in use again. */
+/** Uses the place after `$5`, unless the ticket at `$5` has been swept since: its place may have been reused. */
 const insertTicket = decision(`
   WITH last AS MATERIALIZED (
     SELECT FROM mayfly_store.tickets WHERE kind = $3 AND username = $4 AND place = $5::bigint FOR KEY SHARE)

@@ -16,7 +16,7 @@ import {
 import { heardEarlySeconds, type KnownTime } from './restores.ts';
 import { type Statement, statement } from './statement.ts';
 
-/** How far ahead of the saved time decisions may go, and how long a time heard from the server is used. */
+/** How far ahead of the saved time decisions may go, and how long a time heard from the server may be used. */
 export const leaseSeconds = 3;
 
 /** The saved time, with the server's clock at the time of the read in fractional seconds. */
@@ -53,7 +53,7 @@ export interface ServerClock extends MachineClock {
   hear(serverNow: number): void;
 }
 
-/** @param own only the time since its boot is used */
+/** @param own only its time since boot is used */
 export function createServerClock(own: MachineClock, nowMs: () => number): ServerClock {
   let [serverMs, heardMs, heardSinceBoot] = [0, 0, 0];
   const { sinceBoot, bootId } = own;
@@ -71,7 +71,7 @@ export function createServerClock(own: MachineClock, nowMs: () => number): Serve
   };
 }
 
-/** Later than the saved time, or news of a dispute in the same second; never from a node that missed a change. */
+/** Whether the time is later than the saved one, or in the same second with a changed dispute. Never if the node missed a change. */
 const isNews = `times_set = $1 AND ($2 > seconds OR ($2 = seconds AND disputed_since IS DISTINCT FROM $7))`;
 
 /**
@@ -89,7 +89,7 @@ const keepTime = statement(`
     disputed_ahead = CASE WHEN ${isNews} THEN $8::bigint ELSE disputed_ahead END
   WHERE times_set > $9::bigint OR (times_set = $9::bigint AND seconds >= $10::bigint - ${heardEarlySeconds})`);
 
-/** Each call resolves after `hear` was called. */
+/** Each call passes the row it gets to `hear` before it resolves. */
 export interface TimeKeeping {
   /** 0 if a test drives the time: then each second is saved before a decision, and fetched before a read. */
   readonly leaseSeconds: number;
@@ -198,7 +198,7 @@ export function createSharedTime(
     keepNow: keepOnce,
     beforeRead: () => (isStale() ? readNow() : null),
     beforeDecision: () => (isStale() || mustKeep() ? hearAndKeep() : null),
-    // Even after a wait, a decision must not exceed the lease from before it.
+    // Even after a wait, a decision must not go beyond the lease that applied before it.
     ofDecision: () => [
       time.anchor() === null ? time.now() : Math.min(time.now(), kept.usedUntil),
       kept.timesSet,

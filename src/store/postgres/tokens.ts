@@ -40,7 +40,7 @@ const insertToken = decision(`
   SELECT id, $4, $5, $6, $7, $8, $9 FROM mayfly_store.accounts WHERE id = $3 FOR KEY SHARE
   RETURNING token_id`);
 
-/** Checks for the password used for the request, so a request overtaken by a password change adds nothing. */
+/** Checks that the account still has the password used for the request, so a request overtaken by a password change adds nothing. */
 const insertOwnToken = decision(`
   WITH opened AS MATERIALIZED (
     SELECT id FROM mayfly_store.accounts WHERE id = $3 AND verifier = $10 AND locked_at IS NULL FOR SHARE)

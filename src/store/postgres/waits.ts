@@ -1,6 +1,6 @@
 /**
- * All store calls of a request share two seconds, so that slow calls do not add up. Overlapping calls count once. Calls
- * made after the response have their own deadlines.
+ * All store calls of a request share two seconds, so that slow calls do not add up. Time during which calls overlap
+ * counts once. Calls made after the response have their own deadlines.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
