@@ -240,7 +240,7 @@ function admit(visit: Visit, { page, action }: PageTarget, site: Site): SideAdmi
     return { kind: 'refused', problem: { problem: 'cross_site' } };
   }
   visit.isOwnForm = true;
-  // Not thrown until the page can return the form: an unresponsive store must not lose what was typed.
+  // Thrown only now that the page can return the form: an unresponsive store must not lose what was typed.
   if (visit.sessionFault !== null && page.needsNoSession !== true) throw visit.sessionFault.error;
   assertAllowed(visit.countAnother());
   if (action.needsAccount !== true || visit.signedIn !== null) return visit.caller;
@@ -294,7 +294,7 @@ async function handle(visit: Visit, target: PageTarget, staticPages: StaticPages
   const { page, action } = target;
   const { brand, messages, href } = visit.frame;
   const request = pageRequestOf(visit, target);
-  // The cached page would repeat another spelling of its address (`/%61bout`).
+  // A page cached from another spelling of its address (`/%61bout`) would repeat that spelling.
   const isPlain = visit.rawQuery === '' && visit.path === href(page.name, request.key);
   const isStatic = action.isStatic === true && action === page.get && visit.signedIn === null && isPlain;
   if (!isStatic) return action.handle(request);
@@ -304,7 +304,7 @@ async function handle(visit: Visit, target: PageTarget, staticPages: StaticPages
 
 const ofKeys = /^\/(?:secret|receipt|private)\//;
 
-/** Redirects if an unknown key belongs to another region. We decide from its format alone (P17). */
+/** Redirects if an unknown key belongs to another region. The key's format alone decides (P17). */
 function orElsewhere(
   { page, request, path, rawQuery, match }: Visit,
   reply: PageReply,
@@ -366,7 +366,7 @@ function recover(visit: Visit, problem: PageProblem): Promise<PageReply> | null 
 }
 
 /**
- * Returns the response to what a share domain does not serve, or `null` if it does. Someone else's host never shows account pages or
+ * Returns a response if the share domain does not serve the page, or `null` if it does. Someone else's host never shows account pages or
  * accepts their forms; redirects to the site use the configuration (P20). Links open on every share domain, even if only its owner may
  * share.
  * @throws RequestProblem `not_found` for a form that share domains do not have

@@ -14,7 +14,7 @@ async function copy(source: Element): Promise<boolean> {
     await navigator.clipboard.writeText(exactTexts.get(source) ?? field?.value ?? source.textContent ?? '');
     return true;
   } catch {
-    // Plain http has no clipboard, and people may deny access: select the text, so that it can also be copied by hand.
+    // Plain http has no clipboard, and people may deny access: selecting the text lets them copy it by hand.
     field?.focus();
     if (field === null) getSelection()?.selectAllChildren(source);
     else field.select();
@@ -34,7 +34,7 @@ function confirming(button: HTMLButtonElement): () => void {
   };
   return () => {
     clearTimeout(timer);
-    // Keeps the button's neighbours in place, and the page from widening when a phone is rotated.
+    // Keeps the button's neighbours in place, and keeps the page from widening when a phone is rotated.
     button.style.minInlineSize = `min(100%, ${button.offsetWidth}px)`;
     show(true);
     timer = setTimeout(show, shownMs, false);
@@ -44,7 +44,7 @@ function confirming(button: HTMLButtonElement): () => void {
 function announce(isCopied: boolean, button: HTMLButtonElement): void {
   const status = document.getElementById('copied');
   if (status === null) return;
-  // A screen reader announces the same text again only after a change.
+  // Screen readers announce the same text again only if it has changed in between.
   status.textContent = '';
   status.classList.toggle('failed', !isCopied);
   setTimeout(() => {
@@ -67,7 +67,7 @@ export function beginCopying(within: ParentNode = document): void {
   }
 }
 
-/** Shows a hidden button that shares with another app, if the system can. @param data read at each press */
+/** Shows a hidden button that shares with another app, if the system supports it. @param data read at each press */
 export function offerSharing(button: HTMLButtonElement | null, data: () => ShareData): void {
   if (button === null || typeof navigator.share !== 'function') return;
   button.hidden = false;

@@ -1,4 +1,4 @@
-/** Looks up an element at each use: a response may replace the whole page. */
+/** Looks the element up each time, because a response may replace the whole page. */
 export function find<Kind extends HTMLElement>(selector: string, kind: new () => Kind): Kind | null {
   const found = document.querySelector(selector);
   return found instanceof kind ? found : null;

@@ -1,6 +1,6 @@
 /**
- * The pages for a gone secret and a damaged link. A mail filter may have escaped the `#`, making the fragment part of the path. This script
- * moves it back behind the `#`, where no server receives it.
+ * For the pages about a gone secret or a damaged link. A mail filter may have escaped the `#`, making the fragment part of the path. This
+ * script moves it back behind the `#`, where no server receives it.
  */
 import { parseLink, secretLink } from '../../protocol/link.ts';
 import { beginTelling } from './copying.ts';

@@ -2,21 +2,21 @@
  * The share form hands two things to the receipt, which shows them once: the half of the link that only this browser knows, and the
  * passphrase. They travel in the receipt's history entry in this tab (`history.state`, HTML §7.4), so no address, list of visited pages or
  * request contains them. The receipt removes them when it loads. For an end-to-end link, it keeps them until the link has been copied,
- * shared or shown as a QR code, because phones discard a tab while its owner looks up the recipient.
+ * shared or shown as a QR code, because a phone may discard the tab while its owner looks up the recipient.
  */
 import { isFragment } from '../../protocol/link.ts';
 
 export interface Handover {
   /** The part of the link after `#`; `null` if the server encrypted. */
   readonly fragment: string | null;
-  /** The rest of the link, once the receipt has it: the server sends it only once. */
+  /** The link before the `#`, once the receipt has received it. The server sends it only once. */
   readonly link?: string;
   readonly passphrase: string | null;
 }
 
 /**
- * Replaces this page with the receipt. It adds no second history entry: browsers treat entries that a script made from one page as the same
- * page, so going back would only change the address.
+ * Replaces this page with the receipt. It adds no second history entry: browsers treat entries that a script adds as the same page, so
+ * going back would only change the address.
  */
 export function handOver(handover: Handover, address: string): void {
   history.replaceState({ handover }, '', address);
@@ -48,14 +48,14 @@ export function takeHandover(): Handover {
   const heading = document.querySelector('h1');
   if (heading !== null) heading.tabIndex = -1;
   heading?.focus();
-  // Undoes `reloadAtTop`, so that a reload restores the reader's place. Doing so now would scroll this page.
+  // Undoes `reloadAtTop`, so that the next reload restores the reader's place. Undoing it now would scroll this page.
   window.addEventListener('pagehide', () => {
     history.scrollRestoration = 'auto';
   });
   return handover;
 }
 
-/** Calls `forget` when the page is left; if the back/forward cache restores the page, it reloads. */
+/** Calls `forget` when the reader leaves the page, and reloads the page if the back/forward cache restores it. */
 export function onLeaving(forget: () => void): void {
   window.addEventListener('pagehide', forget);
   window.addEventListener('pageshow', ({ persisted }) => {

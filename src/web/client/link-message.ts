@@ -2,7 +2,7 @@
 
 export interface MessageParts {
   readonly subject: string;
-  /** Without the link, which follows it. */
+  /** Excludes the link, which follows this text. */
   readonly text: string;
 }
 

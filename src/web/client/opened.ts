@@ -1,4 +1,4 @@
-/** Shows an opened value: a text as text, with reading aids, and a file by name and size, with a preview of safe types only. */
+/** Shows an opened value: a text as text, with reading aids, or a file by name and size, with a preview of safe types only. */
 import type { Content } from '../../../sdk/sealing.ts';
 import { sizeText } from '../../locale/size.ts';
 import { beginCopying } from './copying.ts';
@@ -10,7 +10,7 @@ type FileContent = Extract<Content, { kind: 'file' }>;
 
 const maxShownBytes = 200_000;
 
-/** Detects a picture's type from its first bytes, never from the sender's word. Returns `null` for anything else. */
+/** Detects a picture's type from its first bytes, never from what the sender claims. Returns `null` for anything else. */
 export function pictureTypeOf(bytes: Uint8Array): string | null {
   const ascii = (from: number, length: number) => String.fromCharCode(...bytes.subarray(from, from + length));
   if (ascii(0, 8) === '\x89PNG\r\n\x1a\n') return 'image/png';
@@ -20,7 +20,7 @@ export function pictureTypeOf(bytes: Uint8Array): string | null {
   return null;
 }
 
-/** Returns a text file's text; `null` if the bytes contain anything else. */
+/** Returns a text file's text; `null` if the bytes cannot be shown as text. */
 function textOf(bytes: Uint8Array): string | null {
   if (bytes.length === 0 || bytes.length > maxShownBytes) return null;
   try {
@@ -85,7 +85,7 @@ export function listPairs(text: string): void {
   );
   reading.replaceWith(made);
   whole.append(reading);
-  // Without a clipboard, copying needs the visible field.
+  // Without a clipboard, copying needs the field to be visible.
   whole.open = !isSecureContext;
   const all = document.querySelector('[data-copy="#value"] span');
   if (all !== null) all.textContent = template.dataset.all ?? '';
@@ -135,7 +135,7 @@ function showFile({ name, bytes: given }: FileContent): void {
 export function showOpened(content: Content): void {
   const main = showInstead('#opened');
   if (main === null) return;
-  // A language change would load another page.
+  // Changing the language would load a page without the value.
   document.querySelector('form.language')?.remove();
   const text = content.kind === 'text' ? content.text : textOf(content.bytes);
   const parts = new Set([content.kind, ...(text === null ? [] : ['value'])]);

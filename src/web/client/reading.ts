@@ -3,7 +3,7 @@
  * server uses this module for plain secrets, the script for end-to-end ones.
  */
 
-/** Counts characters as people do: an emoji with its skin tone is one (UAX 29). Older browsers count code points. */
+/** Counts characters as people do: an emoji with its skin tone counts as one (UAX 29). Older browsers count code points. */
 export function countGraphemes(text: string): number {
   const isKnown = typeof Intl.Segmenter === 'function';
   const counted = isKnown ? new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text) : text;
@@ -31,7 +31,7 @@ function kindOf(character: string): GlyphKind {
 }
 
 /**
- * Returns runs of characters of one kind, so that 1, l and I look different. Empty unless the text is a short line in a left-to-right
+ * Returns runs of characters of one kind, so that 1, l and I can look different. Empty unless the text is a short line in a left-to-right
  * script without joining characters.
  */
 export function glyphsOf(text: string): readonly Glyphs[] {

@@ -1,7 +1,7 @@
 /**
- * The receipt of a waiting secret, with scripts: shows the passphrase, polls for the secret's end and news of its email, and helps send the
- * link. It polls only while visible, and polling changes nothing. Only once the link is dead does the page reload, without the link; news
- * of the email replaces only that part.
+ * Runs on the receipt of a waiting secret: shows the passphrase, polls for the secret's end and for news of its email, and helps send the
+ * link. It polls only while visible, and polling changes nothing. The page reloads only once the link is dead, and then without it; news of
+ * the email replaces only the email's part.
  */
 import { find } from './dom.ts';
 import { showPassphrase, takeHandover } from './handover.ts';
@@ -21,7 +21,7 @@ const paces = [
   { untilMs: Number.POSITIVE_INFINITY, everyMs: 60_000 },
 ] as const;
 const longestPauseMs = 300_000;
-/** Time for the announcement before the page reloads. */
+/** Leaves time for the announcement before the page reloads. */
 const announcedMs = 2_500;
 
 const begunMs = performance.now();
@@ -102,7 +102,7 @@ if (watcher !== null) {
   plan();
 }
 
-// `sealed-link.ts` takes the handover of end-to-end secrets.
+// For end-to-end secrets, `sealed-link.ts` takes the handover.
 if (document.getElementById('whole-link') === null) showPassphrase(takeHandover().passphrase);
 beginMessage();
 beginSharing();

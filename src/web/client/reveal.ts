@@ -1,5 +1,5 @@
 /**
- * The recipient's page with scripts. Only a trusted press opens the secret (DOM §2.9), and only once. Leaving removes the value, and
+ * Runs on the recipient's page. Only a trusted press opens the secret (DOM §2.9), and only once. Leaving the page removes the value, and
  * returning through the back/forward cache reloads the page. Nothing is stored, and only a press copies.
  */
 import { lookSeconds } from '../../protocol/limits.ts';
@@ -31,7 +31,7 @@ const box = find('.sure input', HTMLInputElement);
 let isPressed = false;
 let isSent = false;
 
-/** Enables the box for a press: a disabled box is neither sent nor ticked by a program that ticks everything. */
+/** Enables the box only during a press: while disabled, it is not sent, and programs that tick every box cannot tick it. */
 function setPressed(isNow: boolean): void {
   isPressed = isNow;
   if (box === null) return;
@@ -56,15 +56,15 @@ form?.querySelector('[type="submit"]')?.addEventListener('click', (event) => {
 });
 
 form?.addEventListener('submit', (event) => {
-  // A second response, "gone", would replace the one with the value.
+  // The response to a second request, "gone", would replace the one with the value.
   if (!isPressed || isSent) return event.preventDefault();
   isSent = true;
-  // Browsers may suggest the text of a visible field later.
+  // Browsers may later suggest the text of a visible field.
   const passphrase = passphraseField();
   if (passphrase !== null) passphrase.type = 'password';
 });
 
-/** Stops if the link has a fragment: only an end-to-end secret has one, so a server that serves a plain page is lying. */
+/** Stops if the link has a fragment: only an end-to-end link has one, so a server that serves a plain page is lying. */
 function stopIfSealed(): void {
   const end = location.hash.slice(1);
   if (form === null || fragmentIn(end) === null || document.getElementById(end) !== null) return;

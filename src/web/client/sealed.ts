@@ -1,7 +1,7 @@
 /**
  * Opens an end-to-end secret. Fragment and passphrase never leave this browser: the server gets proofs of both, computed before the first
- * request. Only a trusted press opens, and only ciphertext is accepted. If a response is lost, the script asks again with the same nonce;
- * for a minute, a reload of this tab may do so too.
+ * request. Only a trusted press opens the secret, and the script accepts only ciphertext. If a response is lost, the script asks again with
+ * the same nonce; for a minute, a reload of this tab may do so too.
  */
 import { newLook } from '../../../sdk/drawing.ts';
 import { MayflyError } from '../../../sdk/error.ts';
@@ -28,7 +28,7 @@ let mayBeOpened = isAgain;
 
 export type SealedKind = 'first' | 'again' | 'burn';
 
-/** Texts that the page gives the script, as `data-…`. */
+/** Texts that the page gives the script in `data-…` attributes. */
 export type SealedText =
   | 'insecure'
   | 'cannotProve'
@@ -76,7 +76,7 @@ function dropLook(): void {
   }
 }
 
-/** Returns `null` after the minute, and for another link. */
+/** Returns `null` after the minute, or for a different link. */
 function keptLook(path: string): KeptLook | null {
   const kept = readLook() ?? held;
   if (kept === null) return null;
@@ -91,7 +91,7 @@ function keepLook(path: string, hasPassphrase: boolean): KeptLook {
   try {
     sessionStorage.setItem(lookName, JSON.stringify(held));
   } catch {
-    // Then only this page, not its reload, can ask again.
+    // Nothing was stored, so only this page, not its reload, can ask again.
   }
   return held;
 }
@@ -176,7 +176,7 @@ async function post(body: URLSearchParams): Promise<Asked> {
   return asked;
 }
 
-/** Returns `null` without a response: the secret may have been opened, and another press repeats the request. */
+/** Returns `null` if no response arrives: the secret may have been opened, and another press repeats the request. */
 async function ask({ linkProof, proof }: Proofs, look: string | null): Promise<Asked | null> {
   const body = new URLSearchParams({ 'link-proof': linkProof, proof });
   if (look !== null) body.set('look', look);
@@ -315,12 +315,12 @@ function keepFragment(): void {
   });
   const language = find('form.language', HTMLFormElement);
   if (language !== null) language.action += location.hash;
-  // Burning needs the fragment too.
+  // Burning also needs the fragment.
   for (const link of document.querySelectorAll<HTMLAnchorElement>('#burn-unread, [data-keeps-fragment]'))
     link.href += location.hash;
   window.addEventListener('hashchange', () => {
     if (location.hash === '#main') setAddress(location.pathname);
-    // The person pasted the whole link over part of it.
+    // The person has pasted the whole link over an incomplete one.
     else reloadAtTop();
   });
 }
@@ -358,7 +358,7 @@ function begin(): void {
 window.addEventListener('pagehide', forget);
 window.addEventListener('pageshow', (event) => {
   if (!event.persisted) return;
-  // Coming back must not show the secret: that takes a press.
+  // Coming back must not show the secret again without a press.
   history.replaceState('back', '');
   location.reload();
 });

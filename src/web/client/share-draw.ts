@@ -1,4 +1,4 @@
-/** Draws values in this browser. The server only renders the page: it gets stand-ins for the texts, never the texts. */
+/** Draws values in this browser. The server only renders the page: it gets stand-ins for the texts, never the texts themselves. */
 import { generateValue, random } from '../../../sdk/drawing.ts';
 import { allCharacterSets, drawWords } from '../../protocol/drawing.ts';
 import { find } from './dom.ts';
@@ -20,7 +20,7 @@ async function drawPassphrase(count: number): Promise<string> {
   const { words = '' } = find('#generate', HTMLButtonElement)?.dataset ?? {};
   const response = await fetch(words);
   const list = (await response.text()).trim().split('\n');
-  // Fails rather than draws from an incomplete list.
+  // Fails rather than drawing from an incomplete list.
   if (!response.ok || list.length !== wordListSize) throw new Error('there are no words to draw from');
   return drawWords(list, count, random);
 }

@@ -66,5 +66,5 @@ function ownText({ text, drawn }: Drawable): readonly string[] {
 /** 6^5, the number of results of five dice. */
 export const wordListSize = 7_776;
 
-/** 64 bits: enough because guesses are limited. Words are easy to read out. */
+/** 64 bits are enough, because guesses are limited. Words are easy to read aloud. */
 export const passphraseWords = 5;

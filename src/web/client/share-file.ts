@@ -1,6 +1,6 @@
 /**
  * A file instead of a text: chosen, dropped or pasted. This browser seals it or sends nothing. If the server would encrypt, a text file's
- * text goes into the field instead.
+ * contents go into the field instead.
  */
 import type { Content } from '../../../sdk/sealing.ts';
 import { sizeText } from '../../locale/size.ts';
@@ -52,7 +52,7 @@ export function showFile(): void {
   if (instead !== null) instead.hidden = field.value === '';
 }
 
-/** Returns `null` also for text that the field would alter. CR LF is fine: a field turns it into a line break, as in pasted text. */
+/** Also returns `null` for text that the field would alter. CR LF is fine: a field turns it into a line break, as in pasted text. */
 async function textOf(given: File): Promise<string | null> {
   if (given.size > limitBytes()) return null;
   try {

@@ -2,7 +2,7 @@
 import { countText, find } from './dom.ts';
 import { isContentName, shareFields } from './share-fields.ts';
 
-/** On touch screens, focus opens the keyboard and there is no drag and drop. */
+/** On touch screens, focusing a field opens the keyboard, and there is no drag and drop. */
 export const hasMouse = (): boolean => matchMedia('(hover: hover) and (pointer: fine)').matches;
 
 export const shareForm = () => find('#share', HTMLFormElement);
@@ -10,10 +10,10 @@ export const secretField = () => find('#secret', HTMLTextAreaElement);
 
 type TypedField = HTMLInputElement | HTMLTextAreaElement;
 
-/** Works even after a field's name was removed. */
+/** Works even after a field's name has been removed. */
 const nameOf = (field: TypedField) => field.dataset.name ?? field.name;
 
-/** Finds the fields that only the recipient may read. */
+/** Finds the fields whose text only the recipient may read. */
 export function contentFields(): TypedField[] {
   const fields = document.querySelectorAll<TypedField>('#share :is(input, textarea)');
   return [...fields].filter((field) => isContentName(nameOf(field)));
@@ -67,8 +67,8 @@ export function say(id: string, text: string | undefined): void {
 }
 
 /**
- * Beyond this part of the limit, a counter shows how much more fits. The limit counts bytes, people count characters: if all characters of
- * a text have the same size, the count is exact; otherwise it uses their average and says "about".
+ * Past this fraction of the limit, a counter shows how much more fits. The limit counts bytes, but people count characters: if all
+ * characters of a text have the same size, the count is exact; otherwise it uses their average and says "about".
  */
 const nearPart = 0.8;
 
@@ -79,7 +79,7 @@ export type Room =
   | { readonly kind: 'plenty' }
   | { readonly kind: 'left' | 'about' | 'over'; readonly characters: number };
 
-/** Counts code points, which is what deleting removes in most scripts. */
+/** Counts code points, because deleting removes one at a time in most scripts. */
 export function roomIn(text: string, limitBytes: number): Room {
   const used = bytesIn(text);
   if (used < nearPart * limitBytes || text === '') return { kind: 'plenty' };
@@ -123,7 +123,7 @@ export function tellRoom(text: string | null, limitBytes: number): void {
   last = room.kind;
 }
 
-/** Returns whether to announce the room: on nearing the limit, and on passing it. */
+/** Returns whether to announce the room left: on nearing the limit, and on passing it. */
 function isNews(kind: Room['kind']): boolean {
   const stage = (each: Room['kind']) => ['plenty', 'over'].indexOf(each);
   return stage(kind) !== stage(last);

@@ -12,10 +12,10 @@ import { stretchInWorker } from './stretching.ts';
 const place = () => find('#sealing', HTMLDetailsElement);
 const choice = () => find('#seal', HTMLInputElement);
 
-/** Survives a refused form, which replaces the page; `null` for the page's default. */
+/** Kept when a refused form replaces the page; `null` means the page's default. */
 let chosen: boolean | null = null;
 
-/** WebCrypto needs https or localhost. Without cookies the receipt could not show the link. */
+/** WebCrypto needs https or localhost. Without cookies, the receipt could not show the link. */
 function canSeal(): boolean {
   return place() !== null && isSecureContext && navigator.cookieEnabled;
 }

@@ -1,7 +1,7 @@
 /**
  * The share form with scripts: options show what is chosen, a counter shows the room left, and the form remains until the response arrives,
- * so that nothing typed is lost. Repeated presses send once. After creation, the page forgets what was typed, even if the browser restores
- * it, and stores nothing. Leaving with something typed asks first.
+ * so that nothing typed is lost. Repeated presses send only once. After creation, the page forgets what was typed, even if the browser
+ * restores it, and stores nothing. Leaving with text typed asks for confirmation first.
  */
 import { find } from './dom.ts';
 import { handOver } from './handover.ts';
@@ -51,7 +51,7 @@ function count(): void {
   tellRoom(hasFile() ? null : (secretField()?.value ?? ''), limitBytes());
 }
 
-/** Explains at the field why the form is not sent, as the server would. */
+/** Explains at the field, as the server would, why the form is not sent. */
 function stop(message: string): void {
   sayWrong(message);
   (hasFile() ? document.getElementById('file-remove') : secretField())?.focus();
@@ -218,7 +218,7 @@ function announce(): boolean {
   return news !== null;
 }
 
-/** Reports at a field what can be fixed there, and anything else in a note. */
+/** Reports a problem at the field where it can be fixed, and any other in a note. */
 function sayUnsealed(error: unknown): void {
   const { code, field } = error as { readonly code?: unknown; readonly field?: unknown };
   const isPassphrase = code === 'invalid_field' && field === 'passphrase';
@@ -241,7 +241,7 @@ function sayRefused(title: string, lead: string): void {
   });
 }
 
-/** Reports a missing response. The request may have arrived, creating a secret and perhaps an email. */
+/** Reports that no response came. The request may still have created a secret and perhaps an email. */
 function sayNoAnswer(address: string, status: number): void {
   const recipient = find('#recipient', HTMLInputElement)?.value ?? '';
   const outcome = recipient === '' ? 'unsure' : 'unsure-mail';
@@ -296,7 +296,7 @@ function tellChips(): void {
   for (const name of ['recipient', 'share-domain', 'memo']) tell(name, trimmed(name));
 }
 
-/** Keeps open options open in the new form, unless that opens another in the same row. */
+/** Keeps open options open in the new form, unless it opens a different one in the same row. */
 function keepOpen(answer: Document): void {
   for (const { id } of document.querySelectorAll('#share details[id][open]')) {
     const option = answer.getElementById(id);
@@ -306,7 +306,7 @@ function keepOpen(answer: Document): void {
   }
 }
 
-/** Opens the option around a field, so that the field can be focused. */
+/** Opens the option that contains a field, so that the field can be focused. */
 function openAround(field: Element | null): void {
   const option = field?.closest('details');
   if (option) option.open = true;
@@ -344,7 +344,7 @@ document.addEventListener('keydown', (event) => {
   const { target } = event;
   if (form === null || !(target instanceof HTMLElement) || !form.contains(target)) return;
   if (event.key !== 'Enter' || event.isComposing) return;
-  // Enter generates in the generator's fields and creates elsewhere; with Ctrl or Cmd it always creates.
+  // In the generator's fields, Enter draws a value; elsewhere, or with Ctrl or Cmd, it creates the secret.
   const isCreate = event.ctrlKey || event.metaKey;
   const isGenerate = target instanceof HTMLInputElement && target.name.startsWith('suggest-');
   if (!isCreate && !isGenerate) return;

@@ -1,4 +1,4 @@
-/** A value on a page: covering it, saving it, and removing it. */
+/** Covers, saves and removes the value shown on a page. */
 import { exactTexts } from './copying.ts';
 import { find } from './dom.ts';
 
@@ -44,7 +44,7 @@ export function beginCover(text: string): void {
   onToggle(find('[data-cover]', HTMLButtonElement), () => {
     card?.classList.toggle('covered');
   });
-  // Browsers would copy the field's altered text, or the dots of a covered one.
+  // Browsers would copy the field's altered text or, while it is covered, the dots.
   value?.addEventListener('copy', (event) => {
     const { selectionStart, selectionEnd } = value;
     const part = value.value.slice(selectionStart, selectionEnd);
@@ -64,7 +64,7 @@ export function blobOf(bytes: Uint8Array<ArrayBuffer>, type: string): string {
   return address;
 }
 
-/** Removes value, file and passphrase from the page, and everything that repeats them. */
+/** Removes the value, file and passphrase from the page, and everything that repeats them. */
 export function forget(): void {
   const value = valueField();
   exactTexts.clear();

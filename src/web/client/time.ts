@@ -1,5 +1,5 @@
 /**
- * Shows every `<time data-moment>`, including later ones, in the reader's time zone, in the formats of `locale/translate.ts`. The title
+ * Shows every `<time data-moment>`, even if added later, in the reader's time zone, in the formats of `locale/translate.ts`. The title
  * contains the full time; a relative time is followed by the short one, because phones show no titles. Relative times update while visible.
  */
 import { approximate, type Rough, roughly, type Unit, unitSeconds } from '../../locale/roughly.ts';
@@ -27,7 +27,7 @@ const forms: Readonly<Record<string, Intl.DateTimeFormatOptions>> = {
 
 const relativeTimes = new Intl.RelativeTimeFormat(lang);
 
-/** Ends of `data-left` times, counted from when this device first saw the element. */
+/** When each `data-left` time ends, counted from when this device first saw the element. */
 const ends = new WeakMap<HTMLTimeElement, number>();
 
 function secondsTo(time: HTMLTimeElement): number {

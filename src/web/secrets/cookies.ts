@@ -11,8 +11,8 @@ export interface Ended {
  * What this browser did with a secret: created, opened or burned it. The secret's page can then warn a creator without an account, and
  * later show "you opened it here". It repeats only what the browser sends (P17).
  *
- * While a secret waits, its key is the link, so the cookie contains a hash of the key, and a path without it (P18). Later the key opens
- * nothing, and the cookie has that secret's path.
+ * While a secret waits, its key is the link, so the cookie's value is a hash of the key, and its path omits the key (P18). Later the key
+ * opens nothing, so the cookie is scoped to that secret's path.
  */
 export interface HereCookie {
   made(secretPath: string, ttlSeconds: number): string;
@@ -54,7 +54,7 @@ export function createHereCookie(isSecure: boolean): HereCookie {
   };
 }
 
-/** Lets the creator's browser show the link once, right after creation. The cookie has the receipt's path and is cleared when used. */
+/** Lets the creator's browser show the link once, right after creation. The cookie is scoped to the receipt's path and cleared on use. */
 export interface JustCreated {
   set(receiptPath: string): string;
   clear(receiptPath: string): string;

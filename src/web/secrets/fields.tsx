@@ -1,6 +1,6 @@
 /**
- * Fields of a secret's forms. The lifetime is one of a few choices, or a number with a unit. Both work without scripts (the style sheet
- * hides the number unless chosen), and the bounds are shown in advance.
+ * Fields of a secret's forms. People pick a lifetime from a list, or type a number and choose its unit. Both work without scripts (the
+ * style sheet hides the number until "other" is chosen), and the bounds are shown in advance.
  */
 import type { FC } from 'hono/jsx';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';

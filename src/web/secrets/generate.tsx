@@ -1,6 +1,6 @@
 /**
- * The part of the share form that draws a value. It belongs to the same form, so that generating loses no other field. The browser
- * validates none of its fields: creating must work while this part is collapsed.
+ * The part of the share form that draws a value. It belongs to the same form, so that drawing clears no other field. The browser validates
+ * none of its fields, because creating a secret must work while this part is collapsed.
  */
 import type { FC } from 'hono/jsx';
 import type { SuggestInput } from '../../core/secrets/outcomes.ts';
@@ -14,7 +14,7 @@ import { type GenerateField, generateFields, suggestionBounds, type TypedSuggest
 
 type Strength = 'weak' | 'fair' | 'strong' | 'veryStrong';
 
-/** Below 40 bits, a stolen hash falls in seconds; NIST SP 800-63B requires 64 bits if only cost limits guesses; 100 are out of reach. */
+/** Below 40 bits, a stolen hash falls in seconds. NIST SP 800-63B requires 64 bits if only cost limits guessing. 100 are out of reach. */
 function strengthOf(bits: number): Strength {
   if (bits < 40) return 'weak';
   if (bits < 64) return 'fair';
@@ -50,7 +50,7 @@ const setTexts: Readonly<Record<CharacterSet, MessageKey>> = {
   symbols: 'suggest.symbols',
 };
 
-/** Draws a value as chosen in the options next to it. */
+/** Draws a value according to the options next to the button. */
 export const Generate: FC<{ frame: Frame; hasDrawn: boolean }> = ({ frame, hasDrawn }) => (
   <button
     class="tool"

@@ -155,7 +155,7 @@ const Message: FC<MessageProps> = (props) => {
 
 export const messageLanguageField = 'message-language';
 
-/** Without scripts, choosing a language reloads the page, with link and message in that language. */
+/** Without scripts, choosing a language reloads the page, with the link's message in that language. */
 const MessageLanguage: FC<LinkActionsProps> = ({ frame, receipt, message }) => {
   const { messages, href, settings } = frame;
   if (settings.locales.length < 2) return null;
@@ -173,8 +173,8 @@ const MessageLanguage: FC<LinkActionsProps> = ({ frame, receipt, message }) => {
 };
 
 /**
- * The server knows only half of an end-to-end link, `link`, which opens nothing and is `null` unless the secret was just created. The
- * script adds the rest, which the share form handed over. The markup is always present, for reloads.
+ * The server knows only the first half of an end-to-end link, `link`. It opens nothing, and is `null` unless the secret was just created.
+ * The script adds the rest, which the share form handed over. The markup is always present, so that reloads work.
  */
 export const SealedLink: FC<LinkActionsProps> = (props) => {
   const { frame, link } = props;

@@ -1,9 +1,9 @@
 /**
- * The second look's nonce (`core/secrets/look.ts`) without scripts: HKDF of this browser's cookie and a field of this page view. Only this
- * browser knows the cookie, so attackers cannot make somebody open a secret under their own nonce. Each page view has a new field, so one
- * opening reveals nothing about another. A reload sends both again.
+ * Derives the second look's nonce (`core/secrets/look.ts`) without scripts, by HKDF from this browser's cookie and a form field of this
+ * page view. Only this browser knows the cookie, so attackers cannot make someone open a secret under the attackers' nonce. Each page view
+ * has a new field, so one opening reveals nothing about another. A reload sends both again.
  *
- * The cookie needs https or localhost. Without it, a form opens strictly once.
+ * The cookie needs https or localhost. Without it, a form opens its secret strictly once.
  */
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { nonceIn } from '../../core/secrets/look.ts';
@@ -18,12 +18,12 @@ export const lookFieldName = 'look';
 
 const loopback = /^(?:localhost|(?:[\w-]+\.)+localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
 
-/** Returns a check of whether browsers keep the cookie from a host. */
+/** Returns a function that checks whether browsers keep a host's cookie. */
 export function createKeepsCookies(isSecure: boolean): (host: string) => boolean {
   return (host) => isSecure || loopback.test(host);
 }
 
-/** Draws the field for one page view; `cookie` is `null` if the browser has one. */
+/** Draws the field for one page view; `cookie` is `null` if the browser already has one. */
 export function drawLook(cookies: string): { readonly field: string; readonly cookie: string | null } {
   const draw = () => randomBytes(partBytes).toString('base64url');
   // Keeps an existing cookie, so that forms in several tabs all work.
@@ -33,7 +33,7 @@ export function drawLook(cookies: string): { readonly field: string; readonly co
   return { field: draw(), cookie };
 }
 
-/** Returns `null` if the cookie or field is missing. @param field as the form sent it */
+/** Returns `null` if the cookie or field is missing or malformed. @param field as the form sent it */
 export function lookOf(cookies: string, field: string): Uint8Array | null {
   const cookie = cookieIn(cookies, cookieName);
   if (!sixteenBytesForm.test(cookie) || !sixteenBytesForm.test(field)) return null;

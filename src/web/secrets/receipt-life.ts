@@ -8,7 +8,7 @@ export function expiryOf({ createdAt, ttlSeconds }: Pick<ReceiptView, 'createdAt
   return createdAt + ttlSeconds;
 }
 
-/** Returns whether someone with the link burned the secret, not its creator or an operator. */
+/** Returns whether someone with the link burned the secret, rather than its creator or an operator. */
 export function isBurnedByRecipient({ burnedBy }: Pick<ReceiptView, 'burnedBy'>): boolean {
   return burnedBy === 'recipient';
 }
@@ -20,7 +20,7 @@ export function partLeft({
   return secretTtlSeconds === null || ttlSeconds === 0 ? 0 : Math.min(1, secretTtlSeconds / ttlSeconds);
 }
 
-/** Builds the link's message. Recipients read it later and elsewhere, so its time is in UTC and labelled UTC. */
+/** Builds the message for sending a link. Recipients read it later and elsewhere, so its time is in UTC and says so. */
 export function linkMessage(locale: Locale, receipt: ReceiptView): MessageParts {
   const until = { date: formatMoment(locale, expiryOf(receipt)) };
   const lines: readonly (readonly [MessageKey, typeof until] | readonly [MessageKey])[] = [

@@ -1,4 +1,4 @@
-/** Changing a waiting secret's lifetime on the receipt. The new one counts from now, and must end before the latest expiry. */
+/** The receipt's form for changing a waiting secret's lifetime. The new one counts from now, up to the latest expiry allowed. */
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
@@ -8,8 +8,8 @@ import { Lifetime } from './fields.tsx';
 import { type LifetimeOffer, type TypedLifetime, usualWithin } from './typed.ts';
 
 /**
- * Offers the usual lifetimes and the longest possible. Returns `null` if the lifetime cannot change. The preset is nearest to the time
- * left, so that saving without choosing changes little.
+ * Offers the usual lifetimes and the longest possible. Returns `null` if the lifetime cannot change. The preset is the lifetime nearest to
+ * the time left, so that saving it unchanged makes little difference.
  * @param plan the caller's
  */
 export function offerLater(

@@ -206,11 +206,11 @@ const Reply: FC<{ frame: Frame; reply: string }> = ({ frame, reply }) => (
 
 const failed: ReadonlySet<DeliveryState> = new Set(['refused', 'given_up', 'not_sent']);
 
-/** For accounts, because an email names its sender. Expanded after a failed email or a refused request. */
+/** Offered to accounts, because an email names its sender. Expanded after a failed email or a refused request. */
 const SendMail: FC<MailProps> = (props) => {
   const { frame, receipt, asked } = props;
   const { delivery, recipient } = receipt;
-  // Typed text is returned even after the session has ended.
+  // Shows text that was typed before the session ended.
   if (frame.visitor === null && (asked?.typed.recipient ?? '') === '') return null;
   const isOpen = (delivery !== null && failed.has(delivery.state)) || (asked?.refusal ?? null) !== null;
   return (
@@ -260,7 +260,7 @@ const Address: FC<MailProps> = ({ frame, receipt, asked }) => {
   return <RecipientField texts={texts} typed={asked?.typed.recipient ?? ''} />;
 };
 
-/** Opens in another tab, because only this address leads back. Share domains have no log-in. */
+/** Opens in a new tab, because only the receipt's address leads back. Share domains have no log-in. */
 const WayToLogIn: FC<{ frame: Frame }> = ({ frame: { messages, href, domain } }) =>
   domain === null ? (
     <p>

@@ -1,6 +1,6 @@
 /**
  * The creator's page about one secret: its state at a glance, the link to send, what can be changed, and the page's own address, collapsed
- * and far from the link. The page contains the link only if the props do; its field, message and QR code work without scripts.
+ * and far from the link. The page contains the link only if the props do; the link's field, message and QR code work without scripts.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { attemptLimits } from '../../core/secrets/attempts.ts';
@@ -129,7 +129,7 @@ const When: FC<FactsProps> = ({ frame: { messages }, receipt }) => {
   return <Dated messages={messages} say="receipt.expires" at={expiry} left={secretTtlSeconds} />;
 };
 
-/** The script polls `data-state`, and goes to `data-page` once the secret is gone. */
+/** The script polls the address `data-state`, and goes to `data-page` once the secret is gone. */
 const Watch: FC<{ frame: Frame; metadataKey: string }> = ({ frame: { messages, href }, metadataKey }) => (
   <div
     class="watch"
@@ -210,7 +210,7 @@ const Changes: FC<ReceiptProps> = ({ frame, receipt, memo, offer, lifetime }) =>
   </div>
 );
 
-/** The form keeps a refused label, while the head shows the saved one. */
+/** The form keeps a refused label; the top of the page shows the saved one. */
 const ChangeMemo: FC<FactsProps & { refused: RefusedMemo | null }> = ({ frame, receipt, refused }) => {
   const { messages, href } = frame;
   const { memo, metadataKey } = receipt;
@@ -334,7 +334,7 @@ const Details: FC<FactsProps> = ({ frame, receipt }) => {
   );
 };
 
-/** Shows the account's notices. Only that account sees "none". */
+/** Lists the owner's notices. Only the owner's account sees "none". */
 const Notices: FC<FactsProps> = ({ frame, receipt: { notify, custid } }) => {
   const { say } = frame.messages;
   if (notify.length === 0 && frame.visitor?.username !== custid) return null;
@@ -360,7 +360,7 @@ interface OwnAddressProps extends FactsProps {
   readonly ownUrl: string;
 }
 
-/** Collapsed and far from the link, so that people do not send it by mistake. */
+/** Collapsed and far from the link, so that people do not send this address by mistake. */
 const OwnAddress: FC<OwnAddressProps> = ({ frame, receipt, ownUrl }) => {
   const { say, roughly } = frame.messages;
   const isWaiting = receipt.secretKey !== null;

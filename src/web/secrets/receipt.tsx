@@ -144,7 +144,7 @@ function linkOf(receipt: ReceiptView, links: Links): string | null {
   return receipt.secretKey === null ? null : links.secretUrl(receipt.secretKey, receipt.shareDomain);
 }
 
-/** Responds alike to an unknown key and another account's (P16), so the advice to log in reveals nothing. */
+/** Responds the same to an unknown key as to another account's (P16), so the advice to log in reveals nothing. */
 function unknown(request: PageRequest): PageReply {
   return errorReply(request.frame, { problem: 'unknown_receipt' });
 }
@@ -187,14 +187,14 @@ async function showLink(request: PageRequest, deps: ReceiptDeps): Promise<PageRe
   const found = await deps.service.viewReceipt({ metadataKey: request.key, authority }, request.caller);
   if (found.outcome === 'unknown') return unknown(request);
   const { receipt } = found;
-  // The server has only half of an end-to-end link, which opens nothing.
+  // The server has only half of an end-to-end link, and that half opens nothing.
   const link = receipt.sealed ? null : linkOf(receipt, deps.links);
   const chosen = offeredLanguage(request.frame.settings, (await request.form()).text(messageLanguageField));
   const message = { locale: chosen ?? request.frame.messages.locale, isOpen: chosen !== null };
   return receiptReply(200, request, deps, { receipt, link, message });
 }
 
-/** Sends the message in language `in` (the recipient's); the page keeps its own. */
+/** Sends the message in the language `in` (the recipient's); the page keeps its own. */
 async function sendMessage(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const found = await find(request, deps);
   if (found.outcome === 'unknown' || found.receipt.secretKey === null)
@@ -234,7 +234,7 @@ async function burn(request: PageRequest, deps: ReceiptDeps): Promise<PageReply>
 
 const afterMail = { name: 'mail', value: 'sent' } as const;
 
-/** Returns `null` without a recorded delivery, because anyone can type the address. */
+/** Returns `null` unless a delivery is recorded, because anyone can type the query. */
 function queuedMail({ query, frame }: PageRequest, { delivery }: ReceiptView): MailRequest | null {
   if (delivery === null || query.get(afterMail.name) !== afterMail.value) return null;
   return { typed: { recipient: '', locale: frame.messages.locale }, refusal: null };

@@ -1,6 +1,6 @@
 /**
  * Anyone who can open a secret may burn it instead: a GET asks, a POST burns. Like opening, burning needs the passphrase and a person's
- * tick or press, so that no scanner can do it (P4, P16). It has the same refusals as opening (P14, P17).
+ * tick or press, so that no scanner can do it (P4, P16). It is refused in the same ways as opening (P14, P17).
  */
 import type { FC } from 'hono/jsx';
 import { Sensitive } from '../../core/sensitive.ts';

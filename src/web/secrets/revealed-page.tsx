@@ -1,6 +1,6 @@
 /**
- * The page with the value: as text, never as markup, and in no title, address, storage or form that browsers keep or restore. For a minute,
- * a reload shows it again in the browser that opened it; the button that ends this minute opens nothing.
+ * The page that shows the value: as text, never as markup, and in no title, address, storage or form that browsers keep or restore. For a
+ * minute, reloading shows the value again in the browser that opened it; the button that ends this minute opens nothing.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { countGraphemes, countLines, glyphsOf, markHidden } from '../client/reading.ts';
@@ -75,9 +75,9 @@ export const DoneButton: FC<{ frame: Frame; type: 'submit' | 'button' }> = ({
 
 /**
  * The field is for copying, saving and screen readers. Over a short line, the page draws letters, digits and symbols differently; the
- * field's own text then shows only where selected.
+ * field's own text is then visible only where selected.
  *
- * Parsers drop a line break right after the tag (HTML §13.1.2.5). `autocomplete` keeps the browser from restoring the value with a tab.
+ * Parsers drop a line break right after the tag (HTML §13.1.2.5). `autocomplete` keeps the browser from restoring the value with the tab.
  */
 export const ValueText: FC<{ value: string }> = ({ value }) => {
   const glyphs = glyphsOf(value);
@@ -107,7 +107,7 @@ export const ValueText: FC<{ value: string }> = ({ value }) => {
 /** Marks elements that repeat the value, for `forget` in `client/shown.ts`. */
 const heldCopy = { 'data-held': '' };
 
-/** The length, so that readers can check that they copied everything. */
+/** Shows the length, so that readers can check that they copied everything. */
 const Extent: FC<Omit<RevealedProps, 'ending'>> = ({ frame, value }) => {
   const { say } = frame.messages;
   const lines = countLines(value);
@@ -208,13 +208,13 @@ function addressOf(value: string): string {
   return `data:text/plain;charset=utf-8;base64,${Buffer.from(value).toString('base64')}`;
 }
 
-/** Counts rows, because some browsers do not size a field to its content. */
+/** Estimates the rows, because some browsers do not size a field to its content. */
 function rowsFor(value: string): number {
   const lines = value.split('\n').reduce((rows, line) => rows + 1 + Math.floor(line.length / 60), 0);
   return Math.min(Math.max(lines, 3), 18);
 }
 
-/** Returns whether HTML or a text field would alter the value (NUL, a lone carriage return). */
+/** Returns whether HTML or a text field would alter the value, as with NUL or a lone carriage return. */
 function holdsControls(value: string): boolean {
   return /[^\P{Cc}\n\t]/u.test(value);
 }

@@ -41,7 +41,7 @@ export const SealedPage: FC<ArrivalProps> = ({ frame, waiting }) => {
   );
 };
 
-/** For a minute, reloading the opened page leads here. This page is the same for every key: only the tab that opened it knows anything. */
+/** For a minute, reloading the opened page leads here. It is the same for every key: only the tab that opened the secret knows more. */
 export const AgainPage: FC<{ frame: Frame; secretKey: string }> = ({ frame, secretKey }) => {
   const { say } = frame.messages;
   return (
@@ -161,7 +161,7 @@ const OpenButton: FC<PropsWithChildren<{ kind?: 'alarm' }>> = ({ kind, children 
   </button>
 );
 
-/** Shown without scripts, or if they fail to load or the fragment is damaged. */
+/** Shown if scripts are off or fail to load, or the fragment is damaged. */
 const NeedsScripts: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.messages;
   return (

@@ -1,6 +1,6 @@
 /**
- * Opening an end-to-end secret: the page's script proves knowledge of link and passphrase, which the server never has, and receives the
- * ciphertext or a text to show. Plain secrets are refused here, so nothing can be downgraded.
+ * Opens an end-to-end secret: the page's script proves that it knows the link and passphrase, which the server never has, and receives the
+ * ciphertext or a message to show. Plain secrets are refused here, so no secret can be downgraded.
  */
 import { type Proofs, proofBytes } from '../../core/secrets/end-to-end.ts';
 import { nonceIn } from '../../core/secrets/look.ts';
@@ -94,7 +94,7 @@ export function refusedAsText(
   }
 }
 
-/** Reports a refusal from outside the handler, so nothing was opened or counted. */
+/** Reports a refusal made outside the handler, so nothing was opened or counted. */
 export async function refuseScript({ frame }: PageRequest, problem: PageProblem): Promise<PageReply> {
   const { status } = problemTexts(problem, frame.messages);
   if (problem.problem === 'stale_form')

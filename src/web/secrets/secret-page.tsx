@@ -1,6 +1,6 @@
 /**
  * A link's page before it is opened, and the pages shown if it cannot be. None contains the value or repeats a passphrase, and only the
- * form's button opens (P4). Strangers see the same page for unknown, opened, burned and expired secrets (P17).
+ * form's button opens the secret (P4). Strangers see the same page for unknown, opened, burned and expired secrets (P17).
  */
 import type { FC } from 'hono/jsx';
 import type { StatusOutcome } from '../../core/secrets/outcomes.ts';
@@ -77,8 +77,8 @@ export const Notice: FC<{ text: string | null }> = ({ text }) =>
   );
 
 /**
- * A form opens only with this box ticked: scanners send forms as they are, and only a person ticks a box. With scripts, pressing the button
- * counts instead (`client/reveal.ts`), and the box shows only if they fail to load.
+ * A form opens the secret only if this box is ticked: scanners send forms unchanged, and only a person ticks a box. With scripts, pressing
+ * the button counts instead (`client/reveal.ts`), and the box appears only if the scripts fail to load.
  */
 export const openBox = { name: 'open', value: 'now' } as const;
 
@@ -106,10 +106,10 @@ export const SureBox: FC<SureBoxProps> = ({ box: { name, value }, text, wrong })
 
 export type ArrivalProps = Omit<AskProps, 'refusal'>;
 
-/** Isolates text, so that it cannot change the direction of its surroundings. */
+/** Isolates text, so that it cannot change the direction of the text around it. */
 const apart = (text: string) => `\u2068${text}\u2069`;
 
-/** Shows the sender and the time left. Senders choose their own names, so the address is always shown below. */
+/** Shows the sender and the time left. Senders choose their own names, so their address is always shown below the name. */
 export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }) => {
   const { say } = frame.messages;
   return (
@@ -131,7 +131,7 @@ export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }
   );
 };
 
-/** Warns senders that opening the secret takes it from the recipient. */
+/** Warns senders that if they open the secret, the recipient no longer can. */
 export const OwnWarning: FC<ArrivalProps> = ({ frame, waiting: { secret } }) =>
   secret.isOwner ? <p class="note alert">{frame.messages.say('secret.own')}</p> : null;
 
@@ -207,10 +207,10 @@ export const SwapButton: FC<SwapButtonProps> = ({ kind, icons, labels, attribute
   </button>
 );
 
-/** Each password manager has its own attribute. This passphrase works once, so saving it is useless. */
+/** Each password manager has its own opt-out. This passphrase works only once, so saving it is pointless. */
 const notForPasswordManagers = { 'data-1p-ignore': '', 'data-bwignore': '', 'data-lpignore': 'true' };
 
-/** What opening does, and a way out for people who did not expect a secret. */
+/** Explains what opening does, and offers a way out to people who did not expect a secret. */
 export const Consequences: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }) => {
   const { say } = frame.messages;
   return (
@@ -228,7 +228,7 @@ export const Consequences: FC<ArrivalProps> = ({ frame, waiting: { sender, secre
           {sender === null ? null : <li>{say('secret.addressHidden')}</li>}
         </ul>
       </details>
-      {/* Only the script can burn an end-to-end secret, so it shows this. Creators burn on the receipt instead. */}
+      {/* Only the script can burn an end-to-end secret, so it unhides this link. Creators burn on the receipt instead. */}
       {secret.isOwner ? null : (
         <p class="aside" hidden={secret.sealed}>
           <a id="burn-unread" href={frame.href('secretBurn', secret.secretKey)}>
@@ -279,7 +279,7 @@ export const GonePage: FC<GoneProps> = ({ frame, here }) => {
   );
 };
 
-/** Shown for anything that does not look like a key. The script repairs what only a script can: a fragment in the path. */
+/** Shown for anything that does not look like a key. The script repairs what only a script can: a fragment that ended up in the path. */
 export const DamagedPage: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.messages;
   return (

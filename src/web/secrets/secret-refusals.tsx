@@ -1,4 +1,4 @@
-/** Why a link cannot open or burn a secret: as a page for forms, as text for an end-to-end secret's script. */
+/** Why a link cannot open or burn a secret: as a page for forms, or as text for an end-to-end secret's script. */
 import type { AttemptsExhausted, SecretRefusal, WrongPassphrase } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import type { Clock } from '../../core/time.ts';
@@ -50,12 +50,12 @@ export function goneReply({ frame, cookies, key }: PageRequest, { here }: Secret
   return pageReply(404, <GonePage frame={frame} here={here.endedHere(cookies)} />);
 }
 
-/** Repeats nothing of the address, which may contain the fragment, so it offers no other language either. */
+/** Repeats no part of the address, which may contain the fragment. Offering other languages would repeat it. */
 export function damagedReply(frame: Frame): PageReply {
   return pageReply(404, <DamagedPage frame={{ ...frame, here: null }} />);
 }
 
-/** Tells the reader when to guess again, unless the secret expires first. */
+/** Tells the reader when another guess is allowed, unless the secret expires first. */
 async function exhausted(
   request: PageRequest,
   deps: SecretDeps,
@@ -90,8 +90,8 @@ function delayed(
 }
 
 /**
- * Shows the page again after a refusal that opened and counted nothing, if that is cheap enough: over a rate limit it does no lookup (P21),
- * and without a store it cannot.
+ * Shows the page again after a refusal that opened and counted nothing, if that is cheap enough. Above a rate limit, it looks nothing up
+ * (P21); without a store, it cannot.
  */
 export async function keepAsking(
   request: PageRequest,

@@ -47,7 +47,7 @@ export function createSecretPages(deps: SecretDeps): PageRoute[] {
   ];
 }
 
-/** Marks the reader as owner if their account owns the secret or, by its cookie, this browser created it. */
+/** Marks the reader as the owner if their account owns the secret or a cookie shows that this browser created it. */
 function asSeenHere(
   waiting: WaitingSecret,
   { cookies, frame, key }: PageRequest,
@@ -98,7 +98,7 @@ async function open(request: PageRequest, deps: SecretDeps): Promise<PageReply> 
   return { ...pageReply(200, page), cookies: [opened] };
 }
 
-/** Does not reveal whether there was something to end (P17). */
+/** Does not reveal whether there was a second look to end (P17). */
 async function finish(request: PageRequest, { service }: SecretDeps): Promise<PageReply> {
   const look = lookOf(request.cookies, (await request.form()).text(lookFieldName));
   if (look !== null) await service.finishLook({ secretKey: request.key, look });

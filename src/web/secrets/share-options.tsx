@@ -1,6 +1,6 @@
 /**
- * The options of a secret, collapsed in one row. Each summary shows the choice last sent or, with scripts (`client/share.ts`), the current
- * one.
+ * The options of a secret, collapsed into one row. Each summary shows the choice last sent or, with scripts (`client/share.ts`), the
+ * current one.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { shareFields } from '../client/share-fields.ts';
@@ -30,7 +30,7 @@ interface OptionProps {
   readonly name: string;
   readonly icon: IconName;
   readonly title: string;
-  /** Replaces the title, except for `done`; `''` if nothing is chosen. */
+  /** Shown instead of the title, but after it if `done`; `''` if nothing is chosen. */
   readonly chosen: string;
   readonly isOpen: boolean;
   readonly class?: string;

@@ -1,6 +1,6 @@
 /**
  * The start page: one field and one button. A refused form comes back with everything typed. The browser enforces no limits: `maxlength`
- * would cut pasted text, and its message about a collapsed field is invisible.
+ * would truncate pasted text, and the browser's message about a collapsed field would be invisible.
  */
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
@@ -20,7 +20,7 @@ export const SharePage: FC<ShareProps> = (props) => {
       <p class="lead">{say('share.how')}</p>
       {refusal === null ? null : <Refused frame={frame} refusal={refusal} />}
       <PostForm frame={frame} id="share" class="sheet" action={frame.href('share')} autocomplete="off">
-        {/* Enter presses a form's first button, which must create, not draw. */}
+        {/* Enter presses a form's first button, which must create the secret, not draw a value. */}
         {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: no key or screen reader reaches it; the real one is below */}
         <button class="visually-hidden" type="submit" tabindex={-1} aria-hidden="true" />
         <Value {...props} />
@@ -72,7 +72,7 @@ const Refused: FC<{ frame: Frame; refusal: ShareRefusal }> = ({ frame, refusal }
   );
 };
 
-/** The script reports here that no response came, or one without this form. */
+/** The script reports here that the response is missing or lacks this form. */
 const Unsent: FC<{ frame: Frame }> = ({ frame: { messages } }) => {
   const { say } = messages;
   return (

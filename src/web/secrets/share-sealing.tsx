@@ -1,6 +1,6 @@
 /**
- * Shows who encrypts, next to the button, and takes the file that only the browser can encrypt. Without scripts, the server encrypts: the
- * script (`client/share.ts`) shows the choice and the file.
+ * Shows next to the button who encrypts, and takes a file, which only the browser can encrypt. Without scripts, the server encrypts,
+ * because only the script (`client/share.ts`) shows the choice and the file's field.
  */
 
 import type { FC } from 'hono/jsx';

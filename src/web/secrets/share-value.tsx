@@ -74,7 +74,7 @@ const Text: FC<ShareProps> = (props) => {
   );
 };
 
-/** The script fills this in near the limit. It announces only nearing and passing it, not every keystroke. */
+/** The script fills this in near the limit. It announces that the limit is near or passed, not every keystroke. */
 const Counter: FC<{ frame: Frame }> = ({ frame }) => (
   <>
     <p
@@ -108,7 +108,7 @@ interface NewsProps {
   readonly field: DrawableField;
 }
 
-/** Reports what was just put into a field, and offers the earlier text. */
+/** Reports what was just put into a field, and offers to restore the earlier text. */
 export const News: FC<NewsProps> = ({ frame, typed, news, field }) => (
   <>
     {news?.field === field ? (

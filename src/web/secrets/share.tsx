@@ -148,14 +148,14 @@ function toConcealInput(
     recipient: recipient === '' ? null : new Sensitive(recipient),
     shareDomain,
     arrivedOn: host === '' ? null : host,
-    // Includes an empty list, so that unticking every box counts.
+    // Keeps an account's empty list, so that unticking every box counts.
     notify: signedIn === null && notify.length === 0 ? null : notify,
     ttlSeconds: seconds,
     locale,
   };
 }
 
-/** Draws a value, or puts a text back. Responds with the form, because a redirect would have to store the value. */
+/** Draws a value, or restores an earlier text. Responds with the form, because a redirect would have to store the value. */
 async function suggest(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
   const typed = await typedIn(request, deps);
   const form = await request.form();
@@ -177,7 +177,7 @@ async function suggest(request: PageRequest, deps: ShareDeps): Promise<PageReply
   return formReply(200, request, deps, { typed: { ...typed, [field]: drawn }, refusal: null, news });
 }
 
-/** Sends every word, so that only the browser knows which it draws. */
+/** Sends the whole list, so that only the browser knows which words it draws. */
 async function sendWords({ service }: ShareDeps): Promise<PageReply> {
   const text = `${(await service.words()).join('\n')}\n`;
   const headers = { 'cache-control': 'public, max-age=86400' };

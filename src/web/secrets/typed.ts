@@ -61,7 +61,7 @@ export function usualWithin(minSeconds: number, maxSeconds: number): number[] {
   return usualLifetimesSeconds.filter((ttl) => ttl >= minSeconds && ttl <= maxSeconds);
 }
 
-/** Offers a new secret the plan's default and maximum, and the usual lifetimes that it allows. */
+/** Offers the plan's default and maximum for a new secret, and the usual lifetimes that the plan allows. */
 export function offerOf(plan: Plan): LifetimeOffer {
   const { ttlMinSeconds: minSeconds, ttlMaxSeconds: maxSeconds, ttlDefaultSeconds: preset } = plan;
   const choices = new Set([...usualWithin(minSeconds, maxSeconds), preset, maxSeconds]);
@@ -102,7 +102,7 @@ export function secondsOf(choice: LifetimeChoice, { maxSeconds }: LifetimeOffer)
   return choice === 'longest' ? maxSeconds : choice;
 }
 
-/** Returns the seconds, or what is wrong. Out of bounds, people choose again, although the service would grant the nearest lifetime. */
+/** Returns the seconds, or what is wrong. An entry out of bounds is refused, although the service would grant the nearest lifetime. */
 export function askedLifetime(
   typed: TypedLifetime,
   offer: LifetimeOffer,
@@ -115,7 +115,7 @@ export function askedLifetime(
   return { wrong: say('share.ttlOutOfRange', { min: duration(minSeconds), max: duration(maxSeconds) }) };
 }
 
-/** Browsers do not send unticked boxes; this hidden field shows that the form has them. */
+/** Browsers do not send unticked boxes; this hidden field shows that the form had them. */
 export const noticesField = { name: 'notify', value: 'chosen' } as const;
 
 export function noticeField(kind: NoticeKind): string {
@@ -153,7 +153,7 @@ export const emptySuggestion: TypedSuggestion = {
 };
 
 export function readSuggestion(form: Form): TypedSuggestion {
-  // Without the generator, no boxes are sent, just as if all were unticked.
+  // A form without the generator sends no boxes, like one with every box unticked.
   if (form.text(shareFields.suggestStyle) === '') return emptySuggestion;
   return {
     style: form.text(shareFields.suggestStyle) === 'words' ? 'words' : 'characters',
@@ -192,7 +192,7 @@ export function strengthBits(input: SuggestInput): number {
   return Math.floor(bits);
 }
 
-/** Counts the texts with a character from every set, by inclusion and exclusion. Below 2^1024 for up to 128 characters. */
+/** Counts the texts with a character from every set, by inclusion–exclusion. The count stays below 2^1024 up to 128 characters. */
 function textsWithEverySet(length: number, sets: readonly CharacterSet[]): number {
   const sizes = sets.map((set) => characterSets[set].length);
   const whole = sizes.reduce((sum, size) => sum + size, 0);
@@ -269,7 +269,7 @@ function readDrawable(form: Form, field: DrawableField): Drawable {
 }
 
 /**
- * Returns what the script sealed instead of secret and passphrase; `null` if it sealed nothing.
+ * Returns what the script sealed in place of the secret and passphrase; `null` if it sealed nothing.
  * @throws RequestProblem `malformed` for anything this version's script does not send
  */
 export function readSealed(form: Form): SealedInput | null {
