@@ -194,7 +194,7 @@ function loadTarget(label: string, measure: Pairs['measure'], bound: number): Ta
   };
 }
 
-const storeOf = (all: readonly Pairs[]) => all.find(({ label }) => label.startsWith(storeLabel));
+const isStore = ({ label }: Pairs): boolean => label.startsWith(storeLabel);
 
 /** What those of benchmarks.md come to in ratio to the baseline, whose figures were measured beside them. */
 const targets: readonly Target<readonly Pairs[]>[] = [
@@ -214,8 +214,8 @@ const targets: readonly Target<readonly Pairs[]>[] = [
     what: storeLabel,
     bound: 1,
     direction: 'at least',
-    measure: (all) => ratioOf(all, ({ label }) => label.startsWith(storeLabel)),
-    condition: (all) => storeOf(all)?.label.slice(storeLabel.length) ?? '',
+    measure: (all) => ratioOf(all, isStore),
+    condition: (all) => all.find(isStore)?.label.slice(storeLabel.length) ?? '',
   },
 ];
 
