@@ -59,7 +59,7 @@ function decode(text: string): string {
     let byte = encoded[at] ?? 0;
     if (byte === sign.plus) byte = sign.blank;
     else if (byte === sign.percent) {
-      byte = 16 * hexDigit(encoded[at + 1]) + hexDigit(encoded[at + 2]);
+      byte = 16 * hexDigit(encoded[at + 1] ?? 0) + hexDigit(encoded[at + 2] ?? 0);
       at += 2;
     }
     bytes[length] = byte;
@@ -76,8 +76,7 @@ function inUtf8(bytes: Uint8Array): string {
   }
 }
 
-function hexDigit(byte: number | undefined): number {
-  if (byte === undefined) throw brokenEscape();
+function hexDigit(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const letter = byte | 0x20;
   if (letter >= 0x61 && letter <= 0x66) return letter - 0x57;

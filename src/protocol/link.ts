@@ -52,8 +52,8 @@ function parseOnce(text: string): ParsedLink | null {
   if (bare !== undefined) return { kind: 'unknown', key: bare, server: null, fragment };
   const url = URL.canParse(place) ? new URL(place) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) return null;
-  const [, base, page, key] = pathForm.exec(url.pathname) ?? [];
-  if (base === undefined || page === undefined || key === undefined) return wrappedIn(url, fragment);
+  const [, base = '', page, key] = pathForm.exec(url.pathname) ?? [];
+  if (key === undefined) return wrappedIn(url, fragment);
   return { kind: page === 'secret' ? 'secret' : 'receipt', key, server: url.origin + base, fragment };
 }
 

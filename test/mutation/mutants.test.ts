@@ -36,6 +36,7 @@ describe('the mutants of a text', () => {
     ['x = a === b && c;', ['x = a !== b && c;', 'x = a === b || c;', ';']],
     ['const x = a ?? b;', ['const x = a;']],
     ['const x = 10;', ['const x = 11;', 'const x = 9;']],
+    ['const x = 1_000;', ['const x = 2000;', 'const x = 500;']],
     ['if (!a) b();', [';', 'if (a) b();', 'if (!a) ;']],
     ['if (a) b();', [';', 'if (!(a)) b();', 'if (a) ;']],
     ['const x = a ? b : c;', ['const x = !(a) ? b : c;']],

@@ -162,8 +162,10 @@ export function mutantsOf(path: string, source: SourceFile): Mutant[] {
   function constant(node: Node): void {
     if (neverTaken.has(startOf(node))) return;
     const value = Number(textOf(node).replaceAll('_', ''));
-    replace('constant', node, String(value + 1));
-    if (value > 0) replace('constant', node, String(value - 1));
+    // One more than a large limit or unit is no defect that a test should find; twice as much is.
+    const [more, less] = value < 100 ? [value + 1, value - 1] : [value * 2, value / 2];
+    replace('constant', node, String(more));
+    if (less >= 0) replace('constant', node, String(less));
   }
 
   function result(expression: Node | undefined): void {

@@ -112,7 +112,7 @@ export const subjects: Readonly<Record<string, readonly string[]>> = {
   attempts: ['attempts', 'locks'],
   endings: ['claims', 'receipts'],
   receipts: ['receipts', 'burns', 'expiry'],
-  roots: ['rotation'],
+  roots: ['rotation', 'accounts'],
   secrets: ['secrets', 'burns', 'memos', 'end-to-end'],
   sessions: ['sessions', 'passwords'],
   sweep: ['sweeps'],

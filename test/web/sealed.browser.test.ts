@@ -148,6 +148,23 @@ describe('a reader of an end-to-end secret', () => {
   );
 
   itInBrowser(
+    'leaves no nonce to a tab that slept through the minute',
+    { scripts: true },
+    async ({ site, page }) => {
+      const [opened, next] = [await makeSealed(site.app, canary), await makeSealed(site.app, canary)];
+      await page.goto(site.baseUrl + opened.link);
+      await press(page);
+      await page.evaluate((name) => {
+        const kept = JSON.parse(sessionStorage.getItem(name) ?? '{}');
+        sessionStorage.setItem(name, JSON.stringify({ ...kept, untilMs: Date.now() - 1 }));
+      }, 'mayfly-look');
+      await page.goto(site.baseUrl + next.link);
+      await page.waitForSelector(openButton);
+      expect(await storageEntries(page)).toEqual([]);
+    },
+  );
+
+  itInBrowser(
     'loses nothing with an answer that is lost: it is asked for again under the same nonce',
     { scripts: true },
     async ({ site, page }) => {

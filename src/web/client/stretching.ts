@@ -27,15 +27,11 @@ function attribute(name: string): string {
 
 let policy: ReturnType<TrustedTypes['createPolicy']> | undefined;
 
-/** Creates the policy once: its name cannot be reused. */
-function trusted(address: string): string {
-  policy ??= window.trustedTypes?.createPolicy('mayfly-worker', {
-    createScriptURL(named) {
-      if (named === '' || named !== attribute('data-worker')) throw new TypeError('no worker of this site');
-      return named;
-    },
-  });
-  return policy?.createScriptURL(address) ?? address;
+/** Creates the policy once, because its name cannot be reused. It trusts one address: the one in the markup. */
+function trusted(): string {
+  const createScriptURL = () => attribute('data-worker');
+  policy ??= window.trustedTypes?.createPolicy('mayfly-worker', { createScriptURL });
+  return policy?.createScriptURL('') ?? createScriptURL();
 }
 
 /** Fetches the file with its integrity first, because workers cannot check one; the worker then starts from the browser's cache. */
@@ -44,7 +40,7 @@ async function start(): Promise<Worker> {
   const file = await fetch(address, { integrity: attribute('data-worker-integrity'), cache: 'force-cache' });
   if (!file.ok) throw new Error('no worker');
   await file.arrayBuffer();
-  return new Worker(trusted(address));
+  return new Worker(trusted());
 }
 
 export const stretchInWorker: Stretch = async (...order: StretchOrder) => {

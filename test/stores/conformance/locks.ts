@@ -71,6 +71,7 @@ export const lockChecks: readonly ConformanceCheck[] = [
       await guess(spent);
       const until = wallClock.read() - 10 + few.windowSeconds;
       assert.deepEqual(await locks(), [{ until }, null, { until }]);
+      assert.deepEqual(await store.findLocks([busy.secretId], few), [{ until }]);
       wallClock.set(until - 1);
       assert.deepEqual(await locks(), [{ until }, null, { until }]);
       wallClock.set(until);
