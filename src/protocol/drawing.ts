@@ -13,6 +13,9 @@ export const characterSets = {
 
 export type CharacterSet = keyof typeof characterSets;
 
+/** Look-alikes do no harm among digits. */
+export const allDigits = '0123456789';
+
 export const allCharacterSets = /* @__PURE__ */ Object.keys(characterSets) as readonly CharacterSet[];
 export const generatedLength = { min: 4, default: 12, max: 128 } as const;
 

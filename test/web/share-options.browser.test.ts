@@ -185,6 +185,32 @@ describe('an option', () => {
 });
 
 for (const scripts of [true, false]) {
+  itInBrowser(
+    `a code to tell by phone is drawn ${scripts ? 'in the browser' : 'without scripts'}, and lines for a login wait to be filled in`,
+    { scripts },
+    async ({ site, visitor, page }) => {
+      const bodies: string[] = [];
+      page.on('request', (request) => bodies.push(request.postData() ?? ''));
+      await page.goto(`${site.baseUrl}/`);
+      await openOption(page, 'passphrase');
+      await sendShare(page, '#draw-code');
+      const code = await page.inputValue('#passphrase');
+      expect(code).toMatch(/^\d{6}$/);
+      expect(await page.textContent('#passphrase-news')).toBe(
+        words('share.codeDrawn', { tries: 100, odds: 10_000 }),
+      );
+      await sendShare(page, '#draw-template');
+      expect([await focusOf(page), await page.inputValue('#passphrase')]).toEqual(['secret', code]);
+      expect(await page.textContent('#news')).toBe(words('share.templateNews'));
+      if (scripts) {
+        await page.keyboard.type('ann');
+        expect(await page.inputValue('#secret')).toStartWith('USERNAME=ann\nPASSWORD=\n');
+        expect(bodies.filter((body) => body.includes(code))).toEqual([]);
+      }
+      expect(noticedBy(visitor)).toEqual([]);
+    },
+  );
+
   describe(`a drawn passphrase, ${scripts ? 'with' : 'without'} scripts`, () => {
     itInBrowser(
       'is shown, says its strength, can be undone, and takes nothing typed with it',

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { type CharacterSet, characterSets } from '../../src/protocol/drawing.ts';
+import { pairsIn } from '../../src/web/client/reading.ts';
 import { strengthBits } from '../../src/web/secrets/typed.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
@@ -107,6 +108,41 @@ describe('generating', () => {
   it('sends whoever types its address to the form', async () => {
     const { status, headers } = await visit(createTestApp(), '/suggest');
     expect([status, headers.get('location')]).toEqual([303, '/']);
+  });
+});
+
+describe('what else is put into a field', () => {
+  it('is a passphrase of five words, or a code of six digits that says what it is worth', async () => {
+    const passphrase = await press({ secret: 'mine', draw: 'passphrase' });
+    expect(valueIn(passphrase.html, 'passphrase')).toMatch(/^[a-z]+(?:-[a-z]+){4,}$/);
+    const codes = new Set<string>();
+    const digits = new Set<string>();
+    for (let at = 0; at < 20; at += 1) {
+      const { html } = await press({ secret: 'mine', draw: 'code' });
+      const code = valueIn(html, 'passphrase') ?? '';
+      expect([code, textIn(html, 'secret')]).toEqual([expect.stringMatching(/^\d{6}$/), 'mine']);
+      expect(html).toContain(words('share.codeDrawn', { tries: 100, odds: 10_000 }));
+      codes.add(code);
+      for (const digit of code) digits.add(digit);
+    }
+    // All ten, or fewer than a million codes are possible.
+    expect([codes.size, digits.size]).toEqual([20, 10]);
+  });
+
+  it('is a line for each part of a login, which takes nothing typed with it and is no generated value', async () => {
+    const { html } = await press({ secret: 'mine', draw: 'template' });
+    const lines = drawnIn({ html } as Visit);
+    expect(pairsIn(lines.replaceAll('=', '=x')).map(({ name }) => name)).toEqual([
+      'USERNAME',
+      'PASSWORD',
+      'TOTP_SEED',
+      'NOTE',
+    ]);
+    expect(html).toContain(words('share.templateNews'));
+    expect(html).toContain(words('suggest.aside'));
+    expect(html).not.toContain(words('suggest.again'));
+    const back = await press({ secret: lines, drawn: lines, 'aside-0': 'mine', 'take-back': 'secret' });
+    expect(drawnIn(back)).toBe('mine');
   });
 });
 

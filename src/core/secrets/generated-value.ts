@@ -1,6 +1,6 @@
 /** Generated values, drawn from the randomness that the core is given. */
 import { type RandomBytes, randomText } from '../../crypto/random.ts';
-import { type CharacterSet, drawValue, drawWords } from '../../protocol/drawing.ts';
+import { allDigits, type CharacterSet, drawValue, drawWords } from '../../protocol/drawing.ts';
 import type { Core } from '../ports/core.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { SuggestInput } from './outcomes.ts';
@@ -15,9 +15,16 @@ export async function suggest(
   deps: Pick<Core, 'random' | 'words'>,
   input: SuggestInput,
 ): Promise<Sensitive<string>> {
-  const text =
-    input.style === 'characters'
-      ? generateValue(input.length, input.charset, deps.random)
-      : drawWords(await deps.words(), input.count, deps.random);
-  return new Sensitive(text);
+  return new Sensitive(await drawFor(deps, input));
+}
+
+async function drawFor({ random, words }: Pick<Core, 'random' | 'words'>, input: SuggestInput) {
+  switch (input.style) {
+    case 'characters':
+      return generateValue(input.length, input.charset, random);
+    case 'words':
+      return drawWords(await words(), input.count, random);
+    case 'digits':
+      return randomText(allDigits, input.length, random);
+  }
 }

@@ -329,7 +329,8 @@ export interface RecentInput {
 export type SuggestInput =
   | { readonly style: 'characters'; readonly length: number; readonly charset: readonly CharacterSet[] }
   /** 3–12 words, joined with hyphens. */
-  | { readonly style: 'words'; readonly count: number };
+  | { readonly style: 'words'; readonly count: number }
+  | { readonly style: 'digits'; readonly length: number };
 
 export interface DeliverInput extends ReceiptInput {
   /** The email is sent in the owner's name, so the key alone is never enough. */

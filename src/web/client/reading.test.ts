@@ -81,7 +81,6 @@ describe('values by name', () => {
       ['A_1', 'one two'],
       ['B', 'a=\\"b'],
       ['C', 'c'],
-      ['D', ''],
     ]);
   });
 

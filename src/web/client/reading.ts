@@ -140,7 +140,7 @@ function unquote(text: string): string {
   return quoted?.[2] ?? text;
 }
 
-/** Returns the pairs of an environment file (`NAME=value`); empty for fewer than two, or if a line is neither a pair nor a comment. */
+/** Returns the pairs of an environment file (`NAME=value`), except those without a value; empty for fewer than two, or if a line is neither a pair nor a comment. */
 export function pairsIn(text: string): readonly Pair[] {
   const lines = text.split(/\r\n|\r|\n/).filter((line) => !/^\s*(?:#.*)?$/.test(line));
   const pairs: Pair[] = [];
@@ -149,5 +149,5 @@ export function pairsIn(text: string): readonly Pair[] {
     if (name === undefined || value === undefined) return [];
     pairs.push({ name, value: unquote(value) });
   }
-  return pairs.length < 2 ? [] : pairs;
+  return pairs.length < 2 ? [] : pairs.filter(({ value }) => value !== '');
 }

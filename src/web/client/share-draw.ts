@@ -1,6 +1,6 @@
 /** Draws values in this browser. The server only renders the page: it gets stand-ins for the texts, never the texts themselves. */
 import { generateValue, random } from '../../../sdk/drawing.ts';
-import { allCharacterSets, drawWords } from '../../protocol/drawing.ts';
+import { allCharacterSets, allDigits, drawText, drawWords } from '../../protocol/drawing.ts';
 import { find } from './dom.ts';
 import {
   asideName,
@@ -9,9 +9,12 @@ import {
   drawableFields,
   drawnName,
   drawOver,
+  fieldNamed,
+  passphraseDigits,
   passphraseWords,
   shareFields,
   takeBack,
+  template,
   wordListSize,
 } from './share-fields.ts';
 import { namedTexts } from './share-parts.ts';
@@ -26,8 +29,10 @@ async function drawPassphrase(count: number): Promise<string> {
 }
 
 /** Draws without checks: the server has already accepted the form. */
-function drawFor(field: DrawableField, form: FormData): string | Promise<string> {
-  if (field === 'passphrase') return drawPassphrase(passphraseWords);
+function drawFor(draw: string, form: FormData): string | Promise<string> {
+  if (draw === 'template') return template;
+  if (draw === 'code') return drawText(allDigits, passphraseDigits, random);
+  if (draw === 'passphrase') return drawPassphrase(passphraseWords);
   if (form.get(shareFields.suggestStyle) === 'words')
     return drawPassphrase(Number(form.get(shareFields.suggestWords)));
   const sets = allCharacterSets.filter((set) => form.has(`suggest-${set}`));
@@ -86,13 +91,10 @@ export interface Drawing {
   readonly fill: (answer: Document) => Promise<void>;
 }
 
-interface Wish {
-  readonly field: DrawableField;
-  readonly isTakingBack: boolean;
-}
-
-export function drawing(form: HTMLFormElement, body: URLSearchParams, wish: Wish): Drawing {
-  const { field, isTakingBack } = wish;
+/** @param pressed the button, whose name and value `body` has */
+export function drawing(form: HTMLFormElement, body: URLSearchParams, pressed: HTMLButtonElement): Drawing {
+  const { name, value } = pressed;
+  const field = fieldNamed(value);
   const texts = textsNow();
   const sent = new FormData(form);
   for (const [name, text] of standIns(texts)) body.append(name, text);
@@ -102,8 +104,8 @@ export function drawing(form: HTMLFormElement, body: URLSearchParams, wish: Wish
       const isRefused = answer.querySelector('.news') === null;
       const typed = texts[field];
       if (isRefused) fill(answer, texts);
-      else if (isTakingBack) fill(answer, { ...texts, [field]: takeBack(typed) });
-      else fill(answer, { ...texts, [field]: drawOver(typed, await drawFor(field, sent)) });
+      else if (name === shareFields.takeBack) fill(answer, { ...texts, [field]: takeBack(typed) });
+      else fill(answer, { ...texts, [field]: drawOver(typed, await drawFor(value, sent)) });
     },
   };
 }

@@ -1,6 +1,6 @@
 /** The share form's fields: the server renders and reads them by these names, and the script sends them. */
 export const shareFields = {
-  /** Names the field that a value is drawn into; absent for the secret. */
+  /** Says what to draw: `passphrase`, `code` or `template`; absent for a value. */
   draw: 'draw',
   /** Names the button that puts the newest text back; its value names the field. */
   takeBack: 'take-back',
@@ -44,8 +44,9 @@ export function isContentName(name: string): boolean {
   );
 }
 
+/** Returns the field that a button fills, from the button's value. */
 export function fieldNamed(name: string): DrawableField {
-  return name === 'passphrase' ? name : 'secret';
+  return name === 'passphrase' || name === 'code' ? 'passphrase' : 'secret';
 }
 
 export function drawOver(typed: Drawable, value: string): Drawable {
@@ -68,3 +69,9 @@ export const wordListSize = 7_776;
 
 /** 64 bits are enough, because guesses are limited. Words are easy to read aloud. */
 export const passphraseWords = 5;
+
+/** With 100 guesses in a secret's life (P14), one in 10,000 is found. */
+export const passphraseDigits = 6;
+
+/** The recipient's page gives each line that is filled in a button that copies it. */
+export const template = 'USERNAME=\nPASSWORD=\nTOTP_SEED=\nNOTE=';

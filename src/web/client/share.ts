@@ -6,7 +6,7 @@
 import { find } from './dom.ts';
 import { handOver } from './handover.ts';
 import { drawing, keepTexts } from './share-draw.ts';
-import { fieldNamed, shareFields } from './share-fields.ts';
+import { template } from './share-fields.ts';
 import {
   beginFile,
   contentNow,
@@ -129,8 +129,7 @@ async function sendSealed(form: HTMLFormElement, pressed: HTMLButtonElement | nu
 
 function sendStandIns(form: HTMLFormElement, pressed: HTMLButtonElement): void {
   const address = addressOf(form, pressed);
-  const wish = { field: fieldNamed(pressed.value), isTakingBack: pressed.name === shareFields.takeBack };
-  const { body, fill } = drawing(form, withPressed(bodyWithout(form), pressed), wish);
+  const { body, fill } = drawing(form, withPressed(bodyWithout(form), pressed), pressed);
   post({
     address,
     body,
@@ -205,8 +204,11 @@ function show(answer: Document, pressed: string | null = null): void {
   document.body.replaceWith(document.adoptNode(answer.body));
   begin();
   const wanted = document.querySelector<HTMLElement>('[autofocus]');
-  if (hasMouse() || pressed === null || !announce()) wanted?.focus();
+  const isTemplate = pressed === 'draw-template';
+  if (hasMouse() || pressed === null || isTemplate || !announce()) wanted?.focus();
   else (document.getElementById(pressed) ?? button('generate'))?.focus();
+  const start = template.indexOf('=') + 1;
+  if (isTemplate) secretField()?.setSelectionRange(start, start);
 }
 
 /** Refills the status, because screen readers announce it only when it changes. @returns whether there is news */

@@ -3,14 +3,19 @@
  * none of its fields, because creating a secret must work while this part is collapsed.
  */
 import type { FC } from 'hono/jsx';
-import type { SuggestInput } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { allCharacterSets, type CharacterSet } from '../../protocol/drawing.ts';
 import { shareFields } from '../client/share-fields.ts';
 import { type FieldTexts, NumberField, Wrong } from '../kit/field.tsx';
 import type { Frame } from '../kit/layout.tsx';
-import { Icon } from '../kit/parts.tsx';
-import { type GenerateField, generateFields, suggestionBounds, type TypedSuggestion } from './typed.ts';
+import { Icon, type IconName } from '../kit/parts.tsx';
+import {
+  type GenerateField,
+  generateFields,
+  type SuggestStyle,
+  suggestionBounds,
+  type TypedSuggestion,
+} from './typed.ts';
 
 type Strength = 'weak' | 'fair' | 'strong' | 'veryStrong';
 
@@ -38,7 +43,7 @@ interface GenerateProps {
   readonly wrongIn: (field: GenerateField) => string | null;
 }
 
-const styleTexts: Readonly<Record<SuggestInput['style'], MessageKey>> = {
+const styleTexts: Readonly<Record<SuggestStyle, MessageKey>> = {
   characters: 'suggest.characters',
   words: 'suggest.words',
 };
@@ -49,6 +54,30 @@ const setTexts: Readonly<Record<CharacterSet, MessageKey>> = {
   digits: 'suggest.digits',
   symbols: 'suggest.symbols',
 };
+
+interface DrawButtonProps {
+  readonly frame: Frame;
+  readonly draw: string;
+  readonly class: string;
+  readonly icon: IconName;
+  readonly say: MessageKey;
+}
+
+/** Fills a field and sends nothing: the form comes back. */
+export const DrawButton: FC<DrawButtonProps> = ({ frame, draw, icon, say, ...rest }) => (
+  <button
+    type="submit"
+    id={`draw-${draw}`}
+    name={shareFields.draw}
+    value={draw}
+    formaction={frame.href('suggest')}
+    formnovalidate
+    {...rest}
+  >
+    <Icon name={icon} />
+    {frame.messages.say(say)}
+  </button>
+);
 
 /** Draws a value according to the options next to the button. */
 export const Generate: FC<{ frame: Frame; hasDrawn: boolean }> = ({ frame, hasDrawn }) => (

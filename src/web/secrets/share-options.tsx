@@ -7,6 +7,7 @@ import { shareFields } from '../client/share-fields.ts';
 import { asMarkup, asTyped, controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
 import { Icon, type IconName } from '../kit/parts.tsx';
 import { Lifetime, MailLanguageField, MemoField, NoticeBoxes, RecipientField } from './fields.tsx';
+import { DrawButton } from './generate.tsx';
 import { News } from './share-value.tsx';
 import { askedLifetime, offerOf, type ShareProps, wrongIn } from './typed.ts';
 
@@ -29,10 +30,14 @@ export const Options: FC<ShareProps> = (props) => {
 interface OptionProps {
   readonly name: string;
   readonly icon: IconName;
-  readonly title: string;
+  /** Absent if `chosen` is a sentence. */
+  readonly title?: string;
   /** Shown instead of the title, but after it if `done`; `''` if nothing is chosen. */
   readonly chosen: string;
-  readonly isOpen: boolean;
+  /** What the script shows in place of `chosen`. */
+  readonly said?: Readonly<Record<`data-${string}`, string>>;
+  readonly wrong: string | null;
+  readonly hasNews?: boolean;
   readonly class?: string;
 }
 
@@ -44,20 +49,22 @@ const Option: FC<PropsWithChildren<OptionProps>> = ({
   icon,
   title,
   chosen,
-  isOpen,
+  said,
+  wrong,
+  hasNews = false,
   children,
   ...rest
 }) => {
-  const classes = [
-    'chip',
-    ...(chosen === '' ? [] : ['set']),
-    ...(rest.class === undefined ? [] : [rest.class]),
-  ];
+  const isSet = title !== undefined && chosen !== '';
+  const classes = ['chip', isSet ? 'set' : '', rest.class ?? ''].filter((name) => name !== '');
   return (
-    <details class={classes.join(' ')} id={`option-${name}`} name="option" open={isOpen}>
+    <details class={classes.join(' ')} id={`option-${name}`} name="option" open={hasNews || wrong !== null}>
       <summary>
         <Icon name={icon} />
-        <span class="title">{title}</span> <bdi class="chosen">{chosen}</bdi>
+        {title === undefined ? null : <span class="title">{title}</span>}{' '}
+        <bdi class="chosen" {...said}>
+          {chosen}
+        </bdi>
       </summary>
       <div class="panel">{children}</div>
     </details>
@@ -66,30 +73,17 @@ const Option: FC<PropsWithChildren<OptionProps>> = ({
 
 const Expiry: FC<ShareProps> = (props) => {
   const { frame, plan, typed } = props;
-  const { messages } = frame;
+  const { say, duration } = frame.messages;
   const offer = offerOf(plan);
   const wrong = wrongIn(props)('ttl-amount');
-  const asked = askedLifetime(typed.lifetime, offer, messages);
-  const chosen =
-    'wrong' in asked
-      ? messages.say('share.ttlOther')
-      : messages.say('share.expires', { time: messages.duration(asked.seconds) });
+  const asked = askedLifetime(typed.lifetime, offer, frame.messages);
+  const other = say('share.ttlOther');
+  const chosen = 'wrong' in asked ? other : say('share.expires', { time: duration(asked.seconds) });
+  const said = { 'data-said': say('share.expires'), 'data-other': other };
   return (
-    <details class="chip" id="option-ttl" name="option" open={wrong !== null}>
-      <summary>
-        <Icon name="clock" />
-        <span
-          class="chosen"
-          data-said={messages.say('share.expires')}
-          data-other={messages.say('share.ttlOther')}
-        >
-          {chosen}
-        </span>
-      </summary>
-      <div class="panel">
-        <Lifetime frame={frame} offer={offer} typed={typed.lifetime} wrong={wrong} />
-      </div>
-    </details>
+    <Option name="ttl" icon="clock" chosen={chosen} said={said} wrong={wrong}>
+      <Lifetime frame={frame} offer={offer} typed={typed.lifetime} wrong={wrong} />
+    </Option>
   );
 };
 
@@ -112,7 +106,8 @@ const Passphrase: FC<ShareProps> = (props) => {
       icon="key"
       title={texts.label}
       chosen={text === '' ? '' : done}
-      isOpen={hasNews || texts.wrong !== null}
+      wrong={texts.wrong}
+      hasNews={hasNews}
     >
       <Field texts={texts}>
         <div class="with-button">
@@ -124,20 +119,11 @@ const Passphrase: FC<ShareProps> = (props) => {
             autocomplete="off"
             {...asTyped}
             dir="auto"
+            placeholder={say('share.passphraseOwn')}
             value={asMarkup(text)}
           />
-          <button
-            class="quiet small"
-            type="submit"
-            id="draw-passphrase"
-            name={shareFields.draw}
-            value="passphrase"
-            formaction={frame.href('suggest')}
-            formnovalidate
-          >
-            <Icon name="dice" />
-            {say('share.passphraseDraw')}
-          </button>
+          <DrawButton frame={frame} draw="passphrase" class="quiet small" icon="dice" say="suggest.words" />
+          <DrawButton frame={frame} draw="code" class="quiet small" icon="dice" say="share.drawCode" />
         </div>
         <News frame={frame} typed={typed} news={news} field="passphrase" />
       </Field>
@@ -155,7 +141,7 @@ const Label: FC<ShareProps> = (props) => {
       icon="tag"
       title={frame.messages.say('memo.label')}
       chosen={typed.memo.trim()}
-      isOpen={wrong !== null}
+      wrong={wrong}
     >
       <MemoField frame={frame} typed={typed.memo} wrong={wrong} />
     </Option>
@@ -177,7 +163,7 @@ const Recipient: FC<ShareProps> = (props) => {
       icon="user"
       title={say('share.for')}
       chosen={typed.recipient.trim()}
-      isOpen={texts.wrong !== null}
+      wrong={texts.wrong}
     >
       <div class="pair">
         <RecipientField texts={texts} typed={typed.recipient} />
@@ -202,7 +188,7 @@ const Domain: FC<ShareProps> = (props) => {
       icon="globe"
       title={say('share.domain')}
       chosen={typed.shareDomain}
-      isOpen={texts.wrong !== null}
+      wrong={texts.wrong}
     >
       <Field texts={texts}>
         <select {...controlAttributes(texts)}>
@@ -228,7 +214,7 @@ const Notices: FC<ShareProps> = (props) => {
       icon="mail"
       title={frame.messages.say('share.notices')}
       chosen={typed.notify.length > 0 ? done : ''}
-      isOpen={wrong !== null}
+      wrong={wrong}
     >
       <NoticeBoxes frame={frame} ticked={typed.notify} wrong={wrong} isTitled />
     </Option>

@@ -6,17 +6,18 @@ import {
   type DrawableField,
   drawnName,
   shareFields,
+  template,
 } from '../client/share-fields.ts';
 import { asMarkup, asTyped, controlAttributes, Wrong } from '../kit/field.tsx';
 import { formsOf } from '../kit/language.ts';
 import type { Frame } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
-import { Generate, GenerateOptions, strengthText } from './generate.tsx';
+import { DrawButton, Generate, GenerateOptions } from './generate.tsx';
 import { Attachment, FilePick } from './share-sealing.tsx';
 import { type ShareNews, type ShareProps, type TypedShare, wrongIn } from './typed.ts';
 
 export const Value: FC<ShareProps> = (props) => {
-  const { frame, plan, typed, news } = props;
+  const { frame, plan, typed } = props;
   const { say, size } = frame.messages;
   const wrong = wrongIn(props)('secret');
   return (
@@ -29,8 +30,9 @@ export const Value: FC<ShareProps> = (props) => {
         <Attachment frame={frame} plan={plan} />
         <div class="tools">
           <FilePick frame={frame} />
-          <Generate frame={frame} hasDrawn={news?.field === 'secret' && news.bits !== null} />
+          <Generate frame={frame} hasDrawn={!['', template].includes(typed.secret.drawn)} />
           <GenerateOptions frame={frame} typed={typed.suggestion} wrongIn={wrongIn(props)} />
+          <DrawButton frame={frame} draw="template" class="tool" icon="list" say="share.template" />
           <Counter frame={frame} />
         </div>
       </div>
@@ -89,12 +91,6 @@ const Counter: FC<{ frame: Frame }> = ({ frame }) => (
   </>
 );
 
-function newsText({ field, bits }: ShareNews, messages: Frame['messages']): string {
-  if (bits === null) return messages.say(field === 'secret' ? 'suggest.takenBack' : 'share.passphraseBack');
-  if (field === 'passphrase') return messages.say('share.passphraseDrawn', { count: bits });
-  return `${messages.say('suggest.drawn')} ${strengthText(bits, messages)}`;
-}
-
 const newsId: Readonly<Record<DrawableField, string>> = { secret: 'news', passphrase: 'passphrase-news' };
 const takeBackId: Readonly<Record<DrawableField, string>> = {
   secret: 'take-back',
@@ -113,7 +109,7 @@ export const News: FC<NewsProps> = ({ frame, typed, news, field }) => (
   <>
     {news?.field === field ? (
       <p class="news" id={newsId[field]} role="status">
-        {newsText(news, frame.messages)}
+        {news.text}
       </p>
     ) : null}
     <Aside frame={frame} typed={typed[field]} field={field} />

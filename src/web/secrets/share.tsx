@@ -7,12 +7,21 @@ import { type Caller, planOf } from '../../core/account.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Plan } from '../../core/plans.ts';
-import type { ConcealInput, CreationOutcome } from '../../core/secrets/outcomes.ts';
+import { attemptLimits } from '../../core/secrets/attempts.ts';
+import type { ConcealInput, CreationOutcome, SuggestInput } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { creationCapBytesFor } from '../../http/body.ts';
 import { fileOf } from '../assets/assets.ts';
-import { drawOver, fieldNamed, shareFields, takeBack } from '../client/share-fields.ts';
+import {
+  type Drawable,
+  type DrawableField,
+  drawOver,
+  fieldNamed,
+  shareFields,
+  takeBack,
+  template,
+} from '../client/share-fields.ts';
 import { problemTexts } from '../kit/error-page.tsx';
 import { type Messages, wrongAddress } from '../kit/language.ts';
 import {
@@ -25,11 +34,12 @@ import {
   seeOther,
 } from '../kit/page.ts';
 import type { HereCookie, JustCreated } from './cookies.ts';
+import { strengthText } from './generate.tsx';
 import { SharePage, SharingClosedPage } from './share-page.tsx';
 import { offersSealing } from './share-sealing.tsx';
 import {
   askedLifetime,
-  drawnPassphrase,
+  drawnPassphrases,
   emptyShare,
   type GenerateField,
   offerOf,
@@ -160,21 +170,38 @@ async function suggest(request: PageRequest, deps: ShareDeps): Promise<PageReply
   const typed = await typedIn(request, deps);
   const form = await request.form();
   const { messages } = request.frame;
+  const fill = (field: DrawableField, filled: Drawable, text: string) => {
+    const props = { typed: { ...typed, [field]: filled }, refusal: null, news: { field, text } };
+    return formReply(200, request, deps, props);
+  };
   const taken = form.text(shareFields.takeBack);
   if (taken !== '') {
     const field = fieldNamed(taken);
-    const back = { ...typed, [field]: takeBack(typed[field]) };
-    return formReply(200, request, deps, { typed: back, refusal: null, news: { field, bits: null } });
+    const text = messages.say(field === 'secret' ? 'suggest.takenBack' : 'share.passphraseBack');
+    return fill(field, takeBack(typed[field]), text);
   }
   if (!mayCreate(request, deps)) {
     return refuse(request, deps, typed, refusalOf({ outcome: 'account_required' }, messages));
   }
-  const field = fieldNamed(form.text(shareFields.draw));
-  const input = field === 'passphrase' ? drawnPassphrase : toSuggestInput(typed.suggestion);
+  const draw = form.text(shareFields.draw);
+  if (draw === 'template') {
+    return fill('secret', drawOver(typed.secret, template), messages.say('share.templateNews'));
+  }
+  const input =
+    draw === 'passphrase' || draw === 'code' ? drawnPassphrases[draw] : toSuggestInput(typed.suggestion);
   if ('wrong' in input) return refuse(request, deps, typed, wrongSuggestion(input.wrong, messages));
+  const field = fieldNamed(draw);
   const drawn = drawOver(typed[field], (await deps.service.suggest(input)).expose());
-  const news = { field, bits: strengthBits(input) };
-  return formReply(200, request, deps, { typed: { ...typed, [field]: drawn }, refusal: null, news });
+  return fill(field, drawn, drawnText(field, input, messages));
+}
+
+function drawnText(field: DrawableField, input: SuggestInput, messages: Messages): string {
+  const { perLife } = attemptLimits;
+  if (input.style === 'digits')
+    return messages.say('share.codeDrawn', { tries: perLife, odds: 10 ** input.length / perLife });
+  const bits = strengthBits(input);
+  if (field === 'passphrase') return messages.say('share.passphraseDrawn', { count: bits });
+  return `${messages.say('suggest.drawn')} ${strengthText(bits, messages)}`;
 }
 
 /** Sends the whole list, so that only the browser knows which words it draws. */

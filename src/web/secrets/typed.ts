@@ -20,6 +20,7 @@ import {
   type Drawable,
   type DrawableField,
   drawnName,
+  passphraseDigits,
   passphraseWords,
   shareFields,
   wordListSize,
@@ -130,14 +131,20 @@ export function readNoticeKinds(form: Form): readonly NoticeKind[] | null {
 export const generateFields = [shareFields.suggestLength, 'suggest-sets', shareFields.suggestWords] as const;
 export type GenerateField = (typeof generateFields)[number];
 
+/** The ways in which the generator draws. */
+export type SuggestStyle = Exclude<SuggestInput['style'], 'digits'>;
+
 export interface TypedSuggestion {
-  readonly style: SuggestInput['style'];
+  readonly style: SuggestStyle;
   readonly length: string;
   readonly sets: readonly CharacterSet[];
   readonly wordCount: string;
 }
 
-export const drawnPassphrase = { style: 'words', count: passphraseWords } as const satisfies SuggestInput;
+export const drawnPassphrases = {
+  passphrase: { style: 'words', count: passphraseWords },
+  code: { style: 'digits', length: passphraseDigits },
+} as const satisfies Record<string, SuggestInput>;
 
 /** `first` is the form's default: enough for a long-lived password. */
 export const suggestionBounds = {
@@ -184,7 +191,7 @@ function numberWithin(text: string, { min, max }: { min: number; max: number }):
 }
 
 /** Returns the exact entropy of the draw, rounded down; never an estimate from the value. */
-export function strengthBits(input: SuggestInput): number {
+export function strengthBits(input: Exclude<SuggestInput, { style: 'digits' }>): number {
   const bits =
     input.style === 'words'
       ? input.count * Math.log2(wordListSize)
@@ -227,10 +234,10 @@ export interface TypedShare extends Readonly<Record<DrawableField, Drawable>> {
 
 const nothingDrawn: Drawable = { text: '', drawn: '', aside: [] };
 
+/** What was just put into a field. */
 export interface ShareNews {
   readonly field: DrawableField;
-  /** The drawn value's entropy; `null` if a text was put back. */
-  readonly bits: number | null;
+  readonly text: string;
 }
 
 export function emptyShare(plan: Plan, { messages }: Frame, notify: readonly NoticeKind[]): TypedShare {
