@@ -10,7 +10,7 @@ import { backUpStore, restoreStore } from '../../src/store/sqlite/backup.ts';
 import { openSqliteSource, openSqliteTarget } from '../../src/store/sqlite/moving.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { accountNamed, deleteWhole, ownerIn } from './conformance/account-fixtures.ts';
+import { accountNamed, deleteWhole, ownerIn, personNamed } from './conformance/account-fixtures.ts';
 import { clientStays, createSettableClock, found, putNew, startOfTest } from './conformance/check.ts';
 import { domainOf, newLogo } from './conformance/domain-fixtures.ts';
 import { makeMemoryFolder } from './memory-folder.ts';
@@ -173,7 +173,7 @@ async function live(store: Store, draw: () => number): Promise<void> {
   if (draw() < 0.2) {
     const known = await store.findAccount('again@example.org');
     if (known !== null) await deleteWhole(store, known.id);
-    else await accountNamed(store, 'again@example.org');
+    else await personNamed(store, 'again@example.org');
   }
 }
 
