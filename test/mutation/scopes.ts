@@ -96,7 +96,7 @@ export const scopes: readonly Scope[] = [
       },
       {
         of: /\/(reveal|sealed\.|stretch)/,
-        tests: browser('secret', 'sealed', 'secret-traces', 'damaged-links'),
+        tests: browser('sealed', 'secret', 'lost-answer', 'secret-traces', 'damaged-links'),
       },
       { of: /\/reading/, tests: browser('reading', 'exact') },
     ],

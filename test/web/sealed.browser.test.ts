@@ -144,6 +144,7 @@ describe('a reader of an end-to-end secret', () => {
       const { posts } = listenTo(page);
       await page.goto(`${site.baseUrl}${link.path}/again#${link.fragment}`);
       expect([await notice(page), posts]).toEqual([words('again.over'), []]);
+      expect(await page.locator('#sealed').isVisible()).toBe(false);
     },
   );
 
@@ -180,6 +181,46 @@ describe('a reader of an end-to-end secret', () => {
       await press(page);
       expect(await page.inputValue('#value')).toBe(canary);
       expect([bodies.length, new Set(bodies).size]).toEqual([2, 1]);
+    },
+  );
+
+  itInBrowser(
+    'is told when no answer comes, to reading or burning, and may press again',
+    { scripts: true },
+    async ({ site, page }) => {
+      const link = await makeSealed(site.app, canary);
+      let isAway = true;
+      for (const door of ['open', 'burn'])
+        await page.route(`**/${door}`, (route) =>
+          isAway && route.request().method() === 'POST' ? route.abort('connectionreset') : route.continue(),
+        );
+      for (const [end, said] of [
+        ['#', 'secret.noAnswer'],
+        ['/burn#', 'recipientBurn.noAnswer'],
+      ] as const) {
+        await page.goto(site.baseUrl + link.link.replace('#', end));
+        await page.click(openButton);
+        await page.waitForSelector('#notice:visible');
+        expect(await notice(page)).toBe(words(said));
+        expect(await page.getAttribute(openButton, 'aria-disabled')).toBe('false');
+        expect(await page.locator('#progress').isVisible()).toBe(false);
+      }
+      isAway = false;
+      await page.click(openButton);
+      await page.waitForSelector(`text=${words('recipientBurn.doneLead')}`);
+    },
+  );
+
+  itInBrowser(
+    'is told after a reload that the minute is over, when the server says so first',
+    { scripts: true },
+    async ({ site, page }) => {
+      await page.goto(site.baseUrl + (await makeSealed(site.app, canary)).link);
+      await press(page);
+      site.app.clock.advance(60);
+      await page.reload();
+      await page.waitForSelector('#notice:visible');
+      expect(await notice(page)).toBe(words('again.over'));
     },
   );
 
