@@ -91,15 +91,23 @@ export function noticedBy(visitor: Visitor): string[] {
   return [...complaints, ...visitor.elsewhere];
 }
 
-/** Entries in every place where a page can store something. The browser must run scripts. */
+/** The options of the last secret shared: each with what the page offered and what was chosen, from a list, as a tick or in digits. */
+export const onlyOptions =
+  /^\{(?:"[a-z-]+(?: [a-z]+)?":\["[^"]*","(?:\d{0,9}|longest|other|(?:minute|hour|day)s|[a-z]{2}(?:-[A-Z]{2})?)"\],?)*\}$/;
+
+/** Entries in every place where a page can store something, except those options. The browser must run scripts. */
 export function keptBy(page: Page): Promise<unknown> {
-  return page.evaluate(async () => [
-    localStorage.length,
-    sessionStorage.length,
-    (await caches.keys()).length,
-    (await indexedDB.databases()).length,
-    document.cookie,
-  ]);
+  return page.evaluate(async (options) => {
+    const isOptions = ([name, text]: [string, string]) =>
+      name === 'mayfly-options' && new RegExp(options).test(text);
+    return [
+      Object.entries<string>(localStorage).filter((entry) => !isOptions(entry)).length,
+      sessionStorage.length,
+      (await caches.keys()).length,
+      (await indexedDB.databases()).length,
+      document.cookie,
+    ];
+  }, onlyOptions.source);
 }
 
 export const nothingKept = [0, 0, 0, 0, ''];

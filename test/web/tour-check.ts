@@ -42,9 +42,10 @@ const axeLights: Readonly<Record<Way['rules'], readonly Light[]>> = {
   none: [],
 };
 
-/** For its minute, an opened end-to-end secret. */
+/** The options of the last secret shared; and for its minute, an opened end-to-end secret. */
 const mayKeep = (name: string, entry: string) =>
-  ['sealed-opened', 'sealed-again', 'sealed-file'].includes(name) && entry === 'session: mayfly-look';
+  entry === 'local: mayfly-options' ||
+  (['sealed-opened', 'sealed-again', 'sealed-file'].includes(name) && entry === 'session: mayfly-look');
 
 /** Documents for those who write programs. */
 const isForPrograms = (name: string) => /^(?:api|docs)\b/.test(name);

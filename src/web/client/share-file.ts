@@ -63,16 +63,13 @@ async function textOf(given: File): Promise<string | null> {
   }
 }
 
-async function putText(given: File): Promise<void> {
+function put(text: string | null): void {
   const field = secretField();
-  const text = await textOf(given);
-  if (field === null) return;
-  if (text === null) {
-    sayWrong(said('notText'));
-    return;
-  }
+  sayWrong(text === null ? said('notText') : '');
+  if (field === null || text === null) return;
   field.setRangeText(text, field.selectionEnd, field.selectionEnd, 'end');
   field.focus();
+  onChange();
 }
 
 async function take(files: FileList | null | undefined): Promise<void> {
@@ -80,7 +77,7 @@ async function take(files: FileList | null | undefined): Promise<void> {
   if (given === undefined) return;
   sayWrong('');
   if ((files?.length ?? 0) > 1) sayWrong(said('one'));
-  else if (!isSealing()) await putText(given);
+  else if (!isSealing()) put(await textOf(given));
   else if (sealedFileBytes(given) > limitBytes()) sayWrong(said('tooLarge'));
   else file = given;
   onChange();
@@ -108,11 +105,28 @@ export function beginFile(changed: () => void): void {
 }
 
 const hasFiles = (transfer: DataTransfer | null) => transfer?.types.includes('Files') === true;
+
+/** Returns whether a text goes to the secret's field: unless it is meant for another one, or a file takes its place. */
+function takesText({ target }: Event, transfer: DataTransfer | null): boolean {
+  const isField = target instanceof Element && target.matches(':read-write');
+  return file === null && !isField && transfer?.types.includes('text/plain') === true;
+}
+
+/** The page's own links and texts, which nobody wants in the field. */
+let isOwn = false;
+document.addEventListener('dragstart', () => {
+  isOwn = true;
+});
+document.addEventListener('dragend', () => {
+  isOwn = false;
+});
+const takes = (event: DragEvent) =>
+  secretField() !== null && !isOwn && (hasFiles(event.dataTransfer) || takesText(event, event.dataTransfer));
 const setDropping = (isOver: boolean) =>
   find('#share', HTMLFormElement)?.classList.toggle('dropping', isOver);
 
 document.addEventListener('dragover', (event) => {
-  if (secretField() === null || !hasFiles(event.dataTransfer)) return;
+  if (!takes(event)) return;
   event.preventDefault();
   setDropping(true);
 });
@@ -121,12 +135,18 @@ document.addEventListener('dragleave', ({ relatedTarget }) => {
 });
 document.addEventListener('drop', (event) => {
   setDropping(false);
-  if (secretField() === null || !hasFiles(event.dataTransfer)) return;
+  const { dataTransfer } = event;
+  if (!takes(event)) return;
   event.preventDefault();
-  void take(event.dataTransfer?.files);
+  if (hasFiles(dataTransfer)) void take(dataTransfer?.files);
+  else put(dataTransfer?.getData('text/plain') ?? '');
 });
 document.addEventListener('paste', (event) => {
   const { clipboardData } = event;
+  if (takesText(event, clipboardData)) {
+    event.preventDefault();
+    put(clipboardData?.getData('text/plain') ?? '');
+  }
   // Some programs copy a picture along with a text.
   if (!hasFiles(clipboardData) || clipboardData?.types.includes('text/plain')) return;
   event.preventDefault();

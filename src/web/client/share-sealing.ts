@@ -12,7 +12,7 @@ import { stretchInWorker } from './stretching.ts';
 const place = () => find('#sealing', HTMLDetailsElement);
 const choice = () => find('#seal', HTMLInputElement);
 
-/** Kept when a refused form replaces the page; `null` means the page's default. */
+/** Kept when a refused form replaces the page. */
 let chosen: boolean | null = null;
 
 /** WebCrypto needs https or localhost. Without cookies, the receipt could not show the link. */
@@ -54,6 +54,7 @@ export function tellEncryption(hasFile: boolean): void {
   const isNews = toldState !== null && toldState !== state;
   summary?.setAttribute('data-state', state);
   say('encryption', said.dataset[state] ?? said.dataset.server);
+  say('encryption-why', document.getElementById('encryption-why')?.dataset[state]);
   say('encryption-more', more.dataset[state]);
   if (isNews) say('encryption-spoken', summary?.textContent ?? '');
   toldState = state;
@@ -70,7 +71,8 @@ export function beginSealing(onChange: () => void): void {
   if (box === null || !label || !canSeal()) return;
   takeNames();
   label.hidden = false;
-  if (chosen !== null) box.checked = chosen;
+  chosen ??= box.checked;
+  box.checked = chosen;
   box.addEventListener('change', () => {
     chosen = box.checked;
     onChange();

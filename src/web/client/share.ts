@@ -1,7 +1,7 @@
 /**
  * The share form with scripts: options show what is chosen, a counter shows the room left, and the form remains until the response arrives,
  * so that nothing typed is lost. Repeated presses send only once. After creation, the page forgets what was typed, even if the browser
- * restores it, and stores nothing. Leaving with text typed asks for confirmation first.
+ * restores it, and keeps only choices (`share-home.ts`). Leaving with text typed asks for confirmation first.
  */
 import { find } from './dom.ts';
 import { handOver } from './handover.ts';
@@ -16,6 +16,7 @@ import {
   isFileTooLarge,
   showFile,
 } from './share-file.ts';
+import { beginHome, recallOptions, rememberOptions } from './share-home.ts';
 import {
   bodyWithout,
   bytesIn,
@@ -187,6 +188,7 @@ function typedFields() {
 function goOn(receipt: string, fragment: string | null = null): void {
   const passphrase = find('#passphrase', HTMLInputElement)?.value || null;
   isCreated = true;
+  rememberOptions();
   for (const field of typedFields()) {
     field.value = '';
     field.defaultValue = '';
@@ -328,6 +330,7 @@ function begin(): void {
     renew();
   });
   beginFile(renew);
+  beginHome(renew);
   renew();
   const shortcut = find('#shortcut', HTMLParagraphElement);
   if (shortcut !== null) shortcut.hidden = false;
@@ -388,5 +391,6 @@ window.addEventListener('pageshow', ({ persisted }) => {
   count();
 });
 
+if (document.querySelector('#refused, .news, .aside') === null) recallOptions();
 begin();
 if (hasMouse() && document.activeElement === document.body) secretField()?.focus({ preventScroll: true });

@@ -106,17 +106,29 @@ const reasons: readonly (readonly [icon: IconName, text: MessageKey, promise: st
   ['shield', 'share.trustPages', 'private'],
 ];
 
-const Trust: FC<{ frame: Frame }> = ({ frame }) => (
-  <ul class="trust" aria-label={frame.messages.say('share.trust')}>
-    {reasons.map(([icon, text, promise]) => (
-      <li>
-        <a href={`${frame.href('security')}#${promise}`}>
-          <Icon name={icon} />
-          {frame.messages.say(text)}
-        </a>
-      </li>
-    ))}
-  </ul>
+/** Folds, and says what is remembered, once something was shared in this browser (`client/share-home.ts`). */
+const Trust: FC<{ frame: Frame }> = ({ frame: { href, messages } }) => (
+  <div class="below">
+    <details id="reasons" open>
+      <summary>{messages.say('share.trust')}</summary>
+      <ul class="trust">
+        {reasons.map(([icon, text, promise]) => (
+          <li>
+            <a href={`${href('security')}#${promise}`}>
+              <Icon name={icon} />
+              {messages.say(text)}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
+    <p id="remembered" tabindex={-1} hidden data-forgotten={messages.say('share.forgotten')}>
+      {messages.say('share.remembered')}{' '}
+      <button type="button" class="tool" id="forget">
+        {messages.say('share.forget')}
+      </button>
+    </p>
+  </div>
 );
 
 /** Shown where only accounts may create secrets. */

@@ -33,14 +33,18 @@ export const Encryption: FC<SealingProps> = ({ frame, plan }) => {
       >
         <summary data-state="server">
           <Icon name="lock" />
-          <span
-            id="encryption"
-            data-server={say('share.encryptedByServer')}
-            data-sealed={say('share.encryptedHere')}
-            data-mail={say('share.encryptedEmailed')}
-          >
-            {say('share.encryptedByServer')}
+          <span>
+            <span
+              id="encryption"
+              data-server={say('share.encryptedByServer')}
+              data-sealed={say('share.encryptedHere')}
+              data-mail={say('share.encryptedEmailed')}
+            >
+              {say('share.encryptedByServer')}
+            </span>{' '}
+            <small id="encryption-why" data-sealed={say('share.encryptedWhy')} />
           </span>
+          <Icon name="info" />
         </summary>
         <div class="panel">
           {/* Has no name, because only the script needs it. */}
