@@ -15,6 +15,7 @@ const policyWith = (more: { readonly worker?: true; readonly pictures?: true } =
     "script-src 'self'",
     "connect-src 'self'",
     `img-src 'self'${more.pictures ? ' blob:' : ''}`,
+    "font-src 'self'",
     "manifest-src 'self'",
     ...(more.worker ? ["worker-src 'self'"] : []),
     "form-action 'self'",
@@ -90,6 +91,8 @@ function flawsOf({ headers, html }: Visit, name = ''): string[] {
     'no looser rule': !/unsafe|https?:|\*|data:|blob:/.test(policy.replace("img-src 'self' blob:", '')),
     'nobody frames it': policy.includes("frame-ancestors 'none'"),
     'closed as a page or as a file': policy === (isPage ? (policies[name] ?? pagePolicy) : filePolicy),
+    'no script without integrity':
+      headers.get('integrity-policy') === (isPage ? 'blocked-destinations=(script)' : null),
     'no inline script, style or handler':
       !/<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=|javascript:/i.test(html),
     'scripts with their integrity':
@@ -113,6 +116,7 @@ describe('every answer', () => {
     if (home === undefined) throw new Error('there is no home');
     const headers = new Headers(home.headers);
     headers.set('cache-control', 'private, no-cache');
+    headers.delete('integrity-policy');
     headers.set(
       'content-security-policy',
       pagePolicy.replace("script-src 'self'", "script-src 'unsafe-inline'"),
@@ -125,6 +129,7 @@ describe('every answer', () => {
       'not cached',
       'no looser rule',
       'closed as a page or as a file',
+      'no script without integrity',
       'no inline script, style or handler',
       'scripts with their integrity',
       'nothing from elsewhere',
