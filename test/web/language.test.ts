@@ -5,6 +5,7 @@ import { chooseLanguage, type LanguageWishes, offeredLanguage } from '../../src/
 import { createTestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';
 import { postForm, visit } from './visit.ts';
+import { makeWaiting } from './waiting.ts';
 
 // The order concerns tags, so the test also works with languages that are not fully translated yet.
 const locales = ['en', 'de', 'pt-BR', 'ar'] as readonly string[] as readonly Locale[];
@@ -152,12 +153,30 @@ describe('the choice of language', () => {
 
   it('is offered where there is one, on pages that a GET shows again', async () => {
     const several = createTestApp({ locales });
+    const link = 'class="language" href="';
     const page = await visit(several, '/about?lang=en&x=%22%3E');
-    expect(page.html).toContain('name="lang" value="de" lang="de"');
-    expect(page.html).toContain('<input type="hidden" name="back" value="/about?x=%22%3E"/>');
-    expect((await postForm(several, '/share', { secret: '' })).html).not.toContain('name="back"');
-    expect((await visit(several, '/nope')).html).not.toContain('name="back"');
-    expect((await visit(createTestApp({ locales: ['en'] }), '/about')).html).not.toContain('name="back"');
+    expect(page.html).toContain(`${link}/about?x=%22%3E&amp;lang"`);
+    expect((await visit(several, '/about')).html).toContain(`${link}/about?lang"`);
+    expect((await postForm(several, '/share', { secret: '' })).html).not.toContain(link);
+    expect((await visit(several, '/nope')).html).not.toContain(link);
+    expect((await visit(createTestApp({ locales: ['en'] }), '/about')).html).not.toContain(link);
+  });
+
+  it('is made in place of the page, which is left as it was', async () => {
+    const app = createTestApp({ locales });
+    const { status, html } = await visit(app, '/about?x=%22%3E&lang');
+    expect(status).toBe(200);
+    for (const tag of locales) expect(html).toContain(`name="lang" value="${tag}" lang="${tag}"`);
+    expect(html).toContain('<input type="hidden" name="back" value="/about?x=%22%3E"/>');
+    const { secretPath } = await makeWaiting(app);
+    expect((await visit(app, `${secretPath}?lang`)).html).toContain('name="lang"');
+    expect((await visit(app, secretPath)).status).toBe(200);
+  });
+
+  it('leaves every page without a list of languages', async () => {
+    const app = createTestApp({ locales });
+    for (const path of ['/', '/about', '/log-in', '/secret/x'])
+      expect((await visit(app, path)).html).not.toContain('lang="de"');
   });
 
   it('answers a visit to its own address with the start page', async () => {

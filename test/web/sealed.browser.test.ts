@@ -260,8 +260,8 @@ describe('nothing is sent, and nothing consumed', () => {
       await page.evaluate((end) => location.replace(end), `#${link.fragment}.`);
       await page.waitForSelector(`${openButton}:visible`);
       await page.click('a.skip', { force: true });
-      await page.click('.language summary');
-      await page.click('.language button[value="de"]');
+      await page.click('a.language');
+      await page.click('.languages button[value="de"]');
       await page.waitForSelector('html[lang="de"]');
       await press(page);
       expect(await page.inputValue('#value')).toBe(canary);

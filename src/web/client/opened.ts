@@ -136,7 +136,7 @@ export function showOpened(content: Content): void {
   const main = showInstead('#opened');
   if (main === null) return;
   // Changing the language would load a page without the value.
-  document.querySelector('form.language')?.remove();
+  document.querySelector('a.language')?.remove();
   const text = content.kind === 'text' ? content.text : textOf(content.bytes);
   const parts = new Set([content.kind, ...(text === null ? [] : ['value'])]);
   for (const part of main.querySelectorAll<HTMLElement>('[data-for]'))

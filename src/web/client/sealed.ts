@@ -15,6 +15,7 @@ import { reloadAtTop } from './handover.ts';
 import { showOpened } from './opened.ts';
 import { beginPassphrase, endMinute, forget, passphraseField, showInstead } from './shown.ts';
 import { stretchInWorker } from './stretching.ts';
+import './time.ts';
 
 const sealed = document.getElementById('sealed') ?? document.createElement('div');
 const { path = '', kind } = sealed.dataset;
@@ -313,8 +314,6 @@ function keepFragment(): void {
     event.preventDefault();
     document.getElementById('main')?.focus();
   });
-  const language = find('form.language', HTMLFormElement);
-  if (language !== null) language.action += location.hash;
   // Burning also needs the fragment.
   for (const link of document.querySelectorAll<HTMLAnchorElement>('#burn-unread, [data-keeps-fragment]'))
     link.href += location.hash;

@@ -1,7 +1,9 @@
-/** The language choice in every page's footer. */
+/** The choice of language, which every page shows in its place for an empty `lang`. */
+import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { AccountService } from '../../core/accounts/service.ts';
 import { type CookieSite, type Languages, languageCookie } from './language.ts';
-import { type PageReply, type PageRequest, type PageRoute, seeOther } from './page.ts';
+import { type Frame, Page, PostForm } from './layout.tsx';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from './page.ts';
 
 interface LanguageDeps extends CookieSite {
   readonly settings: Languages;
@@ -18,6 +20,45 @@ export function createLanguagePages(deps: LanguageDeps): PageRoute[] {
     },
   ];
 }
+
+/** Buttons, not a select that submits itself: they work without scripts, and no key press changes the language by accident (WCAG 3.2.2). */
+export function languageReply(frame: Frame): PageReply {
+  const { messages, here, settings, visitor, href } = frame;
+  const title = messages.say('frame.language');
+  const page = (
+    <Page frame={frame} title={title} scripts={['language']}>
+      <h1>{title}</h1>
+      <PostForm frame={frame} action={href('language')} class="sheet languages">
+        <input type="hidden" name="back" value={here ?? ''} />
+        {settings.locales.map((locale) => (
+          <Choice locale={locale} isChosen={locale === messages.locale}>
+            {messages.languageName(locale)}
+          </Choice>
+        ))}
+        {visitor === null ? null : <Choice locale="">{messages.say('frame.languageOfBrowser')}</Choice>}
+      </PostForm>
+    </Page>
+  );
+  return pageReply(200, page);
+}
+
+interface ChoiceProps {
+  readonly locale: string;
+  readonly isChosen?: boolean;
+}
+
+const Choice: FC<PropsWithChildren<ChoiceProps>> = ({ locale, isChosen = false, children }) => (
+  <button
+    class="quiet"
+    type="submit"
+    name="lang"
+    value={locale}
+    lang={locale || undefined}
+    aria-current={isChosen ? 'true' : undefined}
+  >
+    {children}
+  </button>
+);
 
 async function setLanguage(request: PageRequest, deps: LanguageDeps): Promise<PageReply> {
   const form = await request.form();
