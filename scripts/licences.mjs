@@ -23,5 +23,6 @@ export function thirdPartyLicences() {
     const text = name === 'bun' ? runtimeNotice : textOf(join(root, path));
     return `${name} ${version}\n\n${text}\n`;
   });
+  parts.push(`Fraunces\n\n${readFileSync(join(root, 'src/web/assets/display.txt'), 'utf8')}`);
   return `Mayfly holds these works of others.\n\n${parts.join(`\n${'-'.repeat(80)}\n\n`)}`;
 }

@@ -17,7 +17,7 @@ import { type Brands, createHostBrands } from './brand/brand.ts';
 import { maxLogoBytes } from './brand/logo.ts';
 import { createDomainPages } from './domains/domains.tsx';
 import { createSignInTokens } from './kit/form-token.ts';
-import { createLanguagePages } from './kit/language-page.ts';
+import { createLanguagePages } from './kit/language-page.tsx';
 import { createStaticPages, type PageRoute } from './kit/page.ts';
 import { basePathOf, createHref } from './kit/routes.ts';
 import { createSessionCookie } from './kit/session.ts';

@@ -34,6 +34,7 @@ import { errorReply } from './kit/error-page.tsx';
 import { type Form, parseForm, parseUpload } from './kit/form.ts';
 import { formTokenField, isOwnForm, type SignInTokenOf } from './kit/form-token.ts';
 import { chooseLanguage, languageCookie, languageIn, messagesIn, offeredLanguage } from './kit/language.ts';
+import { languageReply } from './kit/language-page.tsx';
 import type { Frame } from './kit/layout.tsx';
 import { MessagePage } from './kit/message-page.tsx';
 import {
@@ -164,6 +165,7 @@ function frameOf(site: Site, visit: Omit<Visit, 'frame'>): Frame {
     formToken: '',
     signInToken: '',
     here: page !== null && isSafe(request.method) ? hereOf(path, query) : null,
+    isLink: page?.name === 'secret',
     settings: site.settings,
   };
 }
@@ -293,11 +295,16 @@ function isSameText(one: string, other: string): boolean {
 async function handle(visit: Visit, target: PageTarget, staticPages: StaticPages): Promise<PageReply> {
   const { page, action } = target;
   const { brand, messages, href } = visit.frame;
+  const choosesLanguage = action === page.get && page.isFile !== true && visit.query.get('lang') === '';
+  if (choosesLanguage) return languageReply(visit.frame);
   const request = pageRequestOf(visit, target);
   // A page cached from another spelling of its address (`/%61bout`) would repeat that spelling.
   const isPlain = visit.rawQuery === '' && visit.path === href(page.name, request.key);
   const isStatic = action.isStatic === true && action === page.get && visit.signedIn === null && isPlain;
-  if (!isStatic) return action.handle(request);
+  if (!isStatic) {
+    const reply = await action.handle(request);
+    return action === page.get && isPlain && request.key === '' ? { ...reply, repeatsNothing: true } : reply;
+  }
   const route = `${page.name} ${request.key}`;
   return staticPages.get({ brand, route, locale: messages.locale }, () => action.handle(request));
 }

@@ -4,8 +4,8 @@ import type { DomainService } from '../core/share-domains/service.ts';
 import type { Clock } from '../core/time.ts';
 import { RequestProblem } from '../http/problem.ts';
 import type { DownloadName, FindDownload } from './about/downloads.ts';
-import type { Assets, SiteFile } from './assets/assets.ts';
-import { appIcons } from './assets/bundle.ts' with { type: 'macro' };
+import { type Assets, fileOf, type SiteFile } from './assets/assets.ts';
+import { embedded } from './assets/bundle.ts' with { type: 'macro' };
 import type { Brands } from './brand/brand.ts';
 import { paletteOf } from './brand/colours.ts';
 import { iconSvg } from './brand/default-logo.tsx';
@@ -45,7 +45,7 @@ export function createSiteFiles(deps: SiteFilesDeps): PageRoute[] {
     '\n',
   );
   const findLogo = async (name: string) => brands.findLogo(name) ?? (await logoOfDomain(domains, name));
-  const icon = { kind: 'text', text: iconSvg, type: 'image/svg+xml; charset=utf-8' } as const;
+  const icon = { kind: 'file', file: fileOf(iconSvg, 'image/svg+xml; charset=utf-8') } as const;
   return [
     { name: 'asset', isFile: true, get: fileNamed(assets.find) },
     { name: 'sdk', isFile: true, get: sdk },
@@ -73,10 +73,14 @@ const plainText = 'text/plain; charset=utf-8';
 
 const sdk = fileNamed(async (name) => (await import('./assets/sdk.ts')).findSdkFile(name), forAnHour);
 
-const icons: Readonly<Record<string, string>> = appIcons();
+const icons: Readonly<Record<string, string>> = embedded([
+  'icons/app-180.png',
+  'icons/app-512.png',
+  'icons/card.png',
+]);
 
 function findAppIcon(name: string): SiteFile | null {
-  const text = icons[name];
+  const text = icons[`icons/${name}`];
   if (text === undefined) return null;
   return { bytes: new Uint8Array(Buffer.from(text, 'base64')), gzipped: null, type: 'image/png' };
 }

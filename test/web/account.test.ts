@@ -172,12 +172,12 @@ describe('the account’s page', () => {
     }
   });
 
-  it('names the language, and leaves choosing it to the one menu in the foot', async () => {
+  it('names the language, and leaves choosing it to the one link in the foot', async () => {
     const { html } = await (await signUp(createTestApp())).get('/account');
     const main = html.slice(html.indexOf('<main'), html.indexOf('</main>'));
     expect(main).toContain(words('account.languageHint'));
-    expect(main).not.toContain('name="lang"');
-    expect(html.slice(html.indexOf('</main>'))).toContain('name="lang"');
+    expect(main).not.toContain('?lang"');
+    expect(html.slice(html.indexOf('</main>'))).toContain('href="/account?lang"');
   });
 
   it('says nothing that its address invents', async () => {

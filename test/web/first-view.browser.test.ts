@@ -363,8 +363,8 @@ const accounts: readonly HandOver[] = [
     name: 'a page is asked for in another language',
     async go({ page, site }) {
       await page.goto(`${site.baseUrl}/security`);
-      await page.click('form.language summary');
-      await leaveFromBelow(page, 'form.language button[value="de"]');
+      await leaveFromBelow(page, 'a.language');
+      await leaveFromBelow(page, '.languages button[value="de"]');
     },
   },
 ];

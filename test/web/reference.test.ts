@@ -49,14 +49,14 @@ describe('GET /api/docs', () => {
         ([, name]) => name,
       );
     expect(await sheets('/api/docs')).toEqual(['style', 'reference']);
-    expect(await sheets('/about')).toEqual(['style']);
+    expect(await sheets('/status')).toEqual(['style']);
   });
 
   it('has the frame in the language of the visitor, and the reference in English from left to right', async () => {
     const { html } = await visit(createTestApp(), '/api/docs', { headers: { 'accept-language': 'ar' } });
     expect(html).toStartWith('<!doctype html><html lang="ar" dir="rtl">');
     expect(html).toContain('<div class="reference" lang="en" dir="ltr">');
-    expect(html).toContain('name="lang"');
+    expect(html).toContain('href="/api/docs?lang"');
   });
 
   it('is found below a path, with the addresses of the installation', async () => {

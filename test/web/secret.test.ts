@@ -144,10 +144,10 @@ describe('looking at a link', () => {
     expect(field).not.toContain('value=');
   });
 
-  it('gives a preview nothing to show: no og: or twitter: tags, no description, and robots are told to stay away', async () => {
+  it('gives search engines nothing to show: no description, and robots are told to stay away', async () => {
     const app = createTestApp();
     const { html, headers } = await visit(app, (await makeWaiting(app)).secretPath);
-    expect(html).not.toMatch(/og:|twitter:|name="description"|rel="canonical"|ld\+json/);
+    expect(html).not.toMatch(/name="description"|rel="canonical"|ld\+json/);
     expect(headers.get('x-robots-tag')).toBe('noindex, nofollow, noarchive');
     expect(headers.get('cache-control')).toBe('no-store, no-transform');
   });
@@ -343,8 +343,8 @@ describe('what is gone', () => {
   });
 });
 
-/** Everything a stranger can compare, without the language form, which repeats the requested address as sent. */
+/** Everything a stranger can compare, without the link to the languages, which repeats the requested address as sent. */
 function faceOf({ status, headers, html }: Visit): string {
   const named = [...headers].filter(([name]) => name !== 'x-request-id').sort();
-  return JSON.stringify([status, named, html.replace(/<form[^>]*class="language".*?<\/form>/s, '')]);
+  return JSON.stringify([status, named, html.replace(/<a class="language".*?<\/a>/s, '')]);
 }

@@ -22,7 +22,7 @@ const entry = (page: Page) => page.evaluate(() => localStorage.getItem('mayfly-o
 const chip = (page: Page) => page.innerText('#option-ttl > summary');
 const fieldPx = (page: Page) =>
   page.locator('#secret').evaluate((field) => field.getBoundingClientRect().height);
-const isOpen = (page: Page) => page.locator('#reasons[open]').count();
+const isOpen = async (page: Page) => Number(await page.isVisible('.trust a'));
 
 /** Shares with every option and every text filled in. */
 async function shareWithOptions(page: Page, baseUrl: string): Promise<void> {

@@ -21,7 +21,7 @@ function sayMisdirected({ frame }: PageRequest): PageReply {
   const address = messages.code(settings.baseUrl);
   const page = (
     <MessagePage
-      // No language choice: its form would also be sent to the wrong host name.
+      // No language choice: its link would also lead to the wrong host name.
       frame={{ ...frame, here: null }}
       title={messages.say('error.misdirected.title')}
       lead={messages.say('error.misdirected', { address })}
@@ -61,7 +61,7 @@ const questions: readonly Titled[] = [
 const AboutPage: FC<{ frame: Frame }> = ({ frame }) => {
   const { messages, href, brand } = frame;
   return (
-    <Page frame={frame} title={messages.say('about.title')}>
+    <Page frame={frame} title={messages.say('about.title')} styles={['about']}>
       <div class="tale">
         <h1>{messages.say('about.title')}</h1>
         <p class="lead">{messages.say('about.lead', { name: brand.name })}</p>
@@ -206,7 +206,7 @@ const limits: readonly Clause[] = [
 const SecurityPage: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.messages;
   return (
-    <Page frame={frame} title={say('security.title')}>
+    <Page frame={frame} title={say('security.title')} styles={['about']}>
       <div class="tale">
         <h1>{say('security.title')}</h1>
         <p class="lead">{say('security.lead')}</p>

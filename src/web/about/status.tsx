@@ -4,7 +4,7 @@ import type { Region } from '../../core/keys.ts';
 import type { Clock } from '../../core/time.ts';
 import type { StoreRisk } from '../../http/health.ts';
 import { RequestProblem } from '../../http/problem.ts';
-import { type Frame, Page } from '../kit/layout.tsx';
+import type { Frame } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
 import { Badge, Moment } from '../kit/parts.tsx';
@@ -39,6 +39,7 @@ const RegionsPage: FC<{ frame: Frame }> = ({ frame }) => {
   return (
     <MessagePage
       frame={frame}
+      day={null}
       title={say('regions.title')}
       lead={say('regions.lead')}
       also={[say('regions.links')]}
@@ -79,13 +80,17 @@ interface StatusProps {
 const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt, risks }) => {
   const { messages, href } = frame;
   const { say } = messages;
-  const title = say(isReady ? 'status.works' : 'status.fails');
   return (
-    <Page frame={frame} title={say('status.title')} scripts={['time']}>
-      <h1>{title}</h1>
-      <p class="lead">{say(isReady ? 'status.worksLead' : 'status.failsLead')}</p>
+    <MessagePage
+      frame={frame}
+      day={isReady ? 'opened' : 'burned'}
+      title={say(isReady ? 'status.works' : 'status.fails')}
+      lead={say(isReady ? 'status.worksLead' : 'status.failsLead')}
+      link={[href('status'), say('status.again')]}
+      scripts={['time']}
+    >
       <div class="sheet">
-        <dl class="facts">
+        <dl>
           <dt>{say('status.store')}</dt>
           <dd>
             {isReady ? (
@@ -118,12 +123,7 @@ const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt, risks
           </dd>
         </dl>
       </div>
-      <p>
-        <a class="button quiet" href={href('status')}>
-          {say('status.again')}
-        </a>
-      </p>
-    </Page>
+    </MessagePage>
   );
 };
 

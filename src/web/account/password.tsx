@@ -165,6 +165,7 @@ const ForgottenSentPage: FC<FrameProps> = ({ frame }) => {
   return (
     <MessagePage
       frame={frame}
+      day="waiting"
       title={say('forgotten.sentTitle')}
       lead={say('forgotten.sentLead')}
       also={[say('forgotten.sentHint'), say('forgotten.sentEarlier')]}

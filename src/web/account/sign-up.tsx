@@ -62,7 +62,6 @@ const SignUpPage: FC<EmailFormProps> = ({ frame, email, refusal }) => {
     <FormPage
       {...{ frame, refusal }}
       title={say('signUp.title')}
-      lead={say('signUp.lead')}
       isQuestion
       action={href('signUp')}
       isSignIn
@@ -91,6 +90,7 @@ const SignUpSentPage: FC<FrameProps> = ({ frame }) => {
   return (
     <MessagePage
       frame={frame}
+      day="waiting"
       title={say('signUp.sentTitle')}
       lead={say('signUp.sentLead')}
       also={[say('signUp.sentHint'), say('signUp.sentEarlier')]}

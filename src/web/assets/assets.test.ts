@@ -117,8 +117,9 @@ describe('the arithmetic of colours', () => {
 });
 
 describe('the style sheet', () => {
-  it('loads nothing and has no fonts of its own (P19)', () => {
-    expect(styleText).not.toMatch(/@import|@font-face|url\(|https?:/);
+  it('loads nothing but one face, from beside it (P19)', () => {
+    expect(styleText).not.toMatch(/@import|https?:/);
+    expect(styleText.match(/@font-face|url\([^)]*\)/g)).toEqual(['@font-face', 'url(display.woff2)']);
   });
 
   it('knows no left and no right, so that it fits both directions of writing', () => {

@@ -1,5 +1,5 @@
 /**
- * The ready-made files in the executable: the pages' scripts, the client in `sdk/`, and the icons. These functions are imported as macros,
+ * The ready-made files in the executable: the pages' scripts, the client in `sdk/`, the icons and the display face. These functions are imported as macros,
  * which run when the importing file is transpiled. The bundler is busy then, so this file runs itself as a separate process to bundle.
  */
 import { readFileSync } from 'node:fs';
@@ -65,10 +65,10 @@ export function bundleSdk(): Texts {
   return bundled('sdk');
 }
 
-/** Returns the icons in base64, by file name. `scripts/generate-icons.ts` draws them. */
-export function appIcons(): Texts {
-  const read = (name: string) => readFileSync(join(import.meta.dir, 'icons', name)).toString('base64');
-  return Object.fromEntries(['app-180.png', 'app-512.png'].map((name) => [name, read(name)]));
+/** Returns files of this folder in base64, by path. `scripts/generate-icons.ts` draws the icons. */
+export function embedded<Path extends string>(paths: readonly Path[]): Texts<Path> {
+  const read = (path: Path) => readFileSync(join(import.meta.dir, path)).toString('base64');
+  return Object.fromEntries(paths.map((path) => [path, read(path)])) as Texts<Path>;
 }
 
 if (import.meta.main) {

@@ -76,10 +76,8 @@ export function recallOptions(): void {
 /** Call this for each form that the page shows. @param changed called after the options are back to what the page offers */
 export function beginHome(changed: () => void): void {
   const line = find('#remembered', HTMLParagraphElement);
-  const reasons = find('#reasons', HTMLDetailsElement);
-  if (line === null || reasons === null || readEntry() === null) return;
+  if (line === null || readEntry() === null) return;
   line.hidden = false;
-  reasons.open = false;
   find('#forget', HTMLButtonElement)?.addEventListener('click', () => {
     writeEntry(null);
     for (const field of choices()) choose(field, offered.get(keyOf(field)) ?? chosenIn(field));

@@ -88,12 +88,7 @@ function waysFrom({ href, here, visitor, messages }: Frame, { problem }: PagePro
 export function errorReply(frame: Frame, problem: PageProblem): PageReply {
   const { status, title, page } = problemTexts(problem, frame.messages);
   const ways = waysFrom(frame, problem);
-  const day = dayOf(status);
-  return pageReply(status, <MessagePage {...{ frame, title, ways, ...day }} lead={page} />);
-}
-
-/** Shows missing pages as expired and temporary problems as waiting. */
-function dayOf(status: number): { readonly day?: DayState } {
-  if (status === 404) return { day: 'expired' };
-  return status === 429 || status === 503 ? { day: 'waiting' } : {};
+  // Temporary problems wait, all others are over.
+  const day: DayState = status === 429 || status === 503 ? 'waiting' : 'expired';
+  return pageReply(status, <MessagePage {...{ frame, title, ways, day }} lead={page} />);
 }

@@ -5,12 +5,13 @@
 import type { Child, FC, PropsWithChildren } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import { Day } from './day.tsx';
 import { errorReply, problemTexts } from './error-page.tsx';
 import { asMarkup, asTyped, controlAttributes, Field, FieldNotes, type FieldTexts } from './field.tsx';
 import type { Messages } from './language.ts';
 import { type Frame, Page, PostForm } from './layout.tsx';
 import { type PageAction, type PageProblem, type PageReply, type PageRequest, pageReply } from './page.ts';
-import { Icon } from './parts.tsx';
+import { Icon, type IconName } from './parts.tsx';
 
 export interface FormRefusal {
   readonly status: number;
@@ -98,6 +99,7 @@ export interface FormPageProps extends PageHeadProps {
   /** The button's label; absent if the form has its own buttons. */
   readonly submit?: string;
   readonly isSignIn?: boolean;
+  /** To read before the form; if absent, the page lists the benefits of an account after it. */
   readonly before?: Child;
   readonly after?: Child;
 }
@@ -106,18 +108,43 @@ export const FormPage: FC<PropsWithChildren<FormPageProps>> = (props) => {
   const { action, submit, isSignIn = false, before, after, children, ...head } = props;
   return (
     <Page frame={head.frame} title={head.title} scripts={['account']} styles={['account']}>
-      <div class="narrow">
-        <PageHead {...head} />
+      <PageHead {...head} />
+      <div class="beside">
         {before}
-        <PostForm frame={head.frame} action={action} class="sheet" isSignIn={isSignIn}>
-          {children}
-          {submit === undefined ? null : <button type="submit">{submit}</button>}
-        </PostForm>
-        {after}
+        <div>
+          <PostForm frame={head.frame} action={action} class="sheet" isSignIn={isSignIn}>
+            {children}
+            {submit === undefined ? null : <button type="submit">{submit}</button>}
+          </PostForm>
+          {after}
+        </div>
+        {before === undefined ? <Gives frame={head.frame} /> : null}
       </div>
     </Page>
   );
 };
+
+const gives: readonly (readonly [IconName, MessageKey])[] = [
+  ['mail', 'account.givesMail'],
+  ['tag', 'account.givesList'],
+  ['eye', 'account.givesNotices'],
+  ['clock', 'account.givesTime'],
+];
+
+const Gives: FC<{ frame: Frame }> = ({ frame: { messages } }) => (
+  <section class="gives" aria-labelledby="gives">
+    <Day state="waiting" part={0.6} />
+    <h2 id="gives">{messages.say('account.gives')}</h2>
+    <ul class="plain">
+      {gives.map(([icon, text]) => (
+        <li>
+          <Icon name={icon} />
+          {messages.say(text)}
+        </li>
+      ))}
+    </ul>
+  </section>
+);
 
 export interface RefusalSummaryProps {
   readonly frame: Frame;

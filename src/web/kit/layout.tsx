@@ -30,6 +30,8 @@ export interface Frame {
   readonly signInToken: string;
   /** This page's path and query without the language; `null` if a GET would not show the page again. */
   readonly here: string | null;
+  /** This is a secret's address, whether or not the secret exists. */
+  readonly isLink: boolean;
   readonly settings: Settings;
   /** The share domain, which has no log-in; `null` on the site itself. */
   readonly domain: BrandedDomain | null;
@@ -66,6 +68,7 @@ function policyFor({ styleText }: Brand, kind: PolicyKind): string {
     "script-src 'self'",
     "connect-src 'self'",
     `img-src 'self'${kind === 'opening' ? ' blob:' : ''}`,
+    "font-src 'self'",
     "manifest-src 'self'",
     ...(usesWorker ? ["worker-src 'self'"] : []),
     "form-action 'self'",
@@ -119,6 +122,9 @@ export const Page: FC<PropsWithChildren<PageProps>> = ({
         {onceFor(frame, `assets ${scripts} ${styles}`, () => (
           <PageAssets frame={frame} scripts={scripts} styles={styles} />
         ))}
+        {onceFor(frame, `card ${frame.isLink}`, () => (
+          <Card frame={frame} />
+        ))}
         {isAt(frame, 'home') && frame.domain === null ? (
           <link rel="manifest" href={frame.href('manifest')} />
         ) : null}
@@ -163,6 +169,20 @@ const PageAssets: FC<PageAssetProps> = ({ frame, scripts, styles }) => {
         const script = assets.script(name);
         return <script type="module" src={href('asset', script.name)} integrity={script.integrity} />;
       })}
+    </>
+  );
+};
+
+/** The preview in chats (Open Graph). It says the same for every secret, existing or not, and names only the brand. */
+const Card: FC<{ frame: Frame }> = ({ frame }) => {
+  const { messages, href, brand, settings, domain, isLink } = frame;
+  const origin = domain === null ? new URL(settings.baseUrl).origin : `https://${domain.name}`;
+  const picture = brand.logo === null ? href('appIcon', 'card.png') : href('logo', brand.logo.name);
+  return (
+    <>
+      <meta property="og:title" content={isLink ? messages.say('card.title') : brand.name} />
+      <meta property="og:description" content={messages.say(isLink ? 'card.lead' : 'card.site')} />
+      <meta property="og:image" content={origin + picture} />
     </>
   );
 };
@@ -271,11 +291,8 @@ const NavLink: FC<{ frame: Frame; to: RouteName; say: MessageKey }> = ({ frame, 
 
 const Footer: FC<{ frame: Frame }> = ({ frame }) => (
   <footer>
-    {onceFor(frame, 'note', () => (
-      <>
-        <p>{frame.messages.say('frame.footer')}</p>
-        <RegionNote frame={frame} />
-      </>
+    {onceFor(frame, 'region', () => (
+      <RegionNote frame={frame} />
     ))}
     <div class="foot">
       {onceFor(frame, 'links', () => (
@@ -289,7 +306,7 @@ const Footer: FC<{ frame: Frame }> = ({ frame }) => (
           </ul>
         </nav>
       ))}
-      <LanguageChoice frame={frame} />
+      <LanguageLink frame={frame} />
     </div>
   </footer>
 );
@@ -316,56 +333,15 @@ function footLinks({ messages, href, brand }: Frame): (readonly [string, string]
   ];
 }
 
-/**
- * Buttons, not a select that submits itself: they work without scripts, and no key press changes the page by accident (WCAG 3.2.2).
- * Logged-in people can also revert to the browser's language.
- */
-const LanguageChoice: FC<{ frame: Frame }> = ({ frame }) => {
-  const { messages, here, visitor } = frame;
-  if (here === null || frame.settings.locales.length < 2) return null;
-  return (
-    <PostForm frame={frame} action={frame.href('language')} class="language">
-      <input type="hidden" name="back" value={here} />
-      {onceFor(frame, `languages ${visitor === null}`, () => (
-        <details class="chip">
-          <summary>
-            <Icon name="globe" />
-            <span class="visually-hidden">{messages.say('frame.language')}</span>
-            {messages.languageName(messages.locale)}
-          </summary>
-          <ul>
-            {frame.settings.locales.map((locale) => (
-              <LanguageButton locale={locale} isChosen={locale === messages.locale}>
-                {messages.languageName(locale)}
-              </LanguageButton>
-            ))}
-            {visitor === null ? null : (
-              <LanguageButton locale="">{messages.say('frame.languageOfBrowser')}</LanguageButton>
-            )}
-          </ul>
-        </details>
-      ))}
-    </PostForm>
+/** Leads to the choice of languages, which is this page with an empty `lang` (`kit/language-page.tsx`). */
+const LanguageLink: FC<{ frame: Frame }> = ({ frame: { messages, here, settings } }) =>
+  here === null || settings.locales.length < 2 ? null : (
+    <a class="language" href={`${here}${here.includes('?') ? '&' : '?'}lang`} data-keeps-fragment>
+      <Icon name="globe" />
+      <span class="visually-hidden">{messages.say('frame.language')}</span>
+      {messages.languageName(messages.locale)}
+    </a>
   );
-};
-
-const LanguageButton: FC<PropsWithChildren<{ locale: string; isChosen?: boolean }>> = ({
-  locale,
-  isChosen,
-  children,
-}) => (
-  <li>
-    <button
-      type="submit"
-      name="lang"
-      value={locale}
-      lang={locale || undefined}
-      aria-current={isChosen === true ? 'true' : undefined}
-    >
-      {children}
-    </button>
-  </li>
-);
 
 interface PostFormProps {
   readonly frame: Frame;

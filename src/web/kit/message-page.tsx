@@ -7,7 +7,7 @@ import { type Frame, Page, type PageProps, PostForm } from './layout.tsx';
 export type Way = readonly [address: string, label: string];
 
 export interface MessagePageProps extends PageProps {
-  readonly day?: DayState;
+  readonly day?: DayState | null;
   readonly lead: string;
   readonly also?: readonly string[];
   readonly ways?: readonly Way[];
@@ -15,10 +15,10 @@ export interface MessagePageProps extends PageProps {
 }
 
 export const MessagePage: FC<PropsWithChildren<MessagePageProps>> = (props) => {
-  const { day, lead, also = [], ways = [], link, children, ...page } = props;
+  const { day = 'expired', lead, also = [], ways = [], link, children, ...page } = props;
   return (
     <Page {...page}>
-      {day === undefined ? null : <Day state={day} part={0.5} />}
+      {day === null ? null : <Day state={day} part={0.5} />}
       <h1>{page.title}</h1>
       <p class="lead">{lead}</p>
       {also.map((text) => (
@@ -56,7 +56,7 @@ export interface ConfirmPageProps {
 }
 
 export const ConfirmPage: FC<ConfirmPageProps> = ({ action, submit, keep, ...message }) => (
-  <MessagePage {...message}>
+  <MessagePage {...message} day="burned">
     <PostForm frame={message.frame} action={action}>
       <ConfirmRow submit={submit} keep={keep} />
     </PostForm>

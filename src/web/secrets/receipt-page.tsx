@@ -69,7 +69,12 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
   const texts = textsOf(props);
   const isWaiting = receipt.secretKey !== null;
   return (
-    <Page frame={frame} title={frame.messages.say(texts.title)} scripts={scriptsFor(props)}>
+    <Page
+      frame={frame}
+      title={frame.messages.say(texts.title)}
+      scripts={scriptsFor(props)}
+      styles={['receipt']}
+    >
       <div class="receipt">
         <div class="sheet">
           <Head {...props} texts={texts} />
@@ -404,7 +409,7 @@ const Onward: FC<FactsProps> = ({ frame, receipt }) => {
 export const BurnPage: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }) => {
   const { messages, href } = frame;
   return (
-    <Page frame={frame} title={messages.say('burn.title')}>
+    <Page frame={frame} title={messages.say('burn.title')} styles={['receipt']}>
       <h1>{messages.say('burn.title')}</h1>
       <p class="lead">{messages.say('burn.lead')}</p>
       <BurnForm frame={frame} metadataKey={metadataKey}>

@@ -65,7 +65,7 @@ async function ask(
 const BurnUnreadPage: FC<AskProps> = ({ frame, waiting: { secret }, refusal }) => {
   const { say } = frame.messages;
   return (
-    <Page frame={frame} title={say('recipientBurn.title')} scripts={['reveal']}>
+    <Page frame={frame} title={say('recipientBurn.title')} scripts={['reveal']} styles={['secret']}>
       <h1>{say('recipientBurn.title')}</h1>
       <p class="lead">{say('recipientBurn.lead')}</p>
       <Notice text={refusal.notice} />

@@ -23,7 +23,7 @@ interface RevealedProps {
 export const RevealedPage: FC<RevealedProps> = ({ frame, value, ending }) => {
   const { say } = frame.messages;
   return (
-    <Page frame={frame} title={say('revealed.title')} scripts={['reveal']}>
+    <Page frame={frame} title={say('revealed.title')} scripts={['reveal']} styles={['secret']}>
       <h1>{say('revealed.title')}</h1>
       <OnceNote frame={frame} hasMinute={ending !== null} />
       <div class="sheet opened">

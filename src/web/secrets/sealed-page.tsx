@@ -26,7 +26,7 @@ export const SealedPage: FC<ArrivalProps> = ({ frame, waiting }) => {
   const { say } = frame.messages;
   const { secretKey, hasPassphrase } = waiting.secret;
   return (
-    <Page frame={frame} title={say('secret.title')} scripts={['sealed', 'time']}>
+    <Page frame={frame} title={say('secret.title')} scripts={['sealed']} styles={['secret']}>
       <Arrival frame={frame} waiting={waiting} />
       <OwnWarning frame={frame} waiting={waiting} />
       <Instructions frame={frame} text={frame.domain?.brand.instructionsBefore ?? null} />
@@ -45,7 +45,7 @@ export const SealedPage: FC<ArrivalProps> = ({ frame, waiting }) => {
 export const AgainPage: FC<{ frame: Frame; secretKey: string }> = ({ frame, secretKey }) => {
   const { say } = frame.messages;
   return (
-    <Page frame={frame} title={say('again.title')} scripts={['sealed']}>
+    <Page frame={frame} title={say('again.title')} scripts={['sealed']} styles={['secret']}>
       <h1>{say('again.title')}</h1>
       <Opener frame={frame} secretKey={secretKey} kind="again">
         <p>{say('again.lead')}</p>
@@ -69,7 +69,7 @@ export const SealedBurnPage: FC<ArrivalProps> = ({ frame, waiting }) => {
   const { say } = frame.messages;
   const { secretKey, hasPassphrase } = waiting.secret;
   return (
-    <Page frame={frame} title={say('recipientBurn.title')} scripts={['sealed']}>
+    <Page frame={frame} title={say('recipientBurn.title')} scripts={['sealed']} styles={['secret']}>
       <h1>{say('recipientBurn.title')}</h1>
       <p class="lead">{say('recipientBurn.lead')}</p>
       <Opener frame={frame} secretKey={secretKey} kind="burn">

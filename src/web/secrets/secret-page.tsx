@@ -45,6 +45,7 @@ export const SecretPage: FC<AskProps & { lookField: string | null }> = ({
       frame={frame}
       title={say(wasRefused ? 'secret.refusedTitle' : 'secret.title')}
       scripts={['reveal', 'time']}
+      styles={['secret']}
     >
       <Arrival frame={frame} waiting={waiting} />
       <OwnWarning frame={frame} waiting={waiting} />
@@ -267,7 +268,13 @@ export const GonePage: FC<GoneProps> = ({ frame, here }) => {
   const { messages } = frame;
   const { say } = messages;
   return (
-    <MessagePage frame={frame} title={say('gone.title')} lead={say('gone.lead')} scripts={['gone', 'time']}>
+    <MessagePage
+      frame={frame}
+      title={say('gone.title')}
+      lead={say('gone.lead')}
+      scripts={['gone', 'time']}
+      styles={['secret']}
+    >
       {here === null ? null : (
         <p class="note" id="here">
           <Dated messages={messages} say={hereTexts[here.what]} at={here.at} />
@@ -283,7 +290,13 @@ export const GonePage: FC<GoneProps> = ({ frame, here }) => {
 export const DamagedPage: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.messages;
   return (
-    <MessagePage frame={frame} title={say('damaged.title')} lead={say('damaged.lead')} scripts={['gone']}>
+    <MessagePage
+      frame={frame}
+      title={say('damaged.title')}
+      lead={say('damaged.lead')}
+      scripts={['gone']}
+      styles={['secret']}
+    >
       <TellSender frame={frame} text={say('damaged.tellText', { site: frame.brand.name })} />
       <ShareOwn frame={frame} />
     </MessagePage>
@@ -379,5 +392,5 @@ export const DelayedPage: FC<{ frame: Frame; delay: Delay; secretKey: string }> 
   const { frame, delay, secretKey } = props;
   const { title, lead, advice: also } = delay;
   const link = [frame.href('secret', secretKey), frame.messages.say('secret.back')] as const;
-  return <MessagePage {...{ frame, title, lead, link }} also={also === null ? [] : [also]} />;
+  return <MessagePage {...{ frame, title, lead, link }} day="waiting" also={also === null ? [] : [also]} />;
 };

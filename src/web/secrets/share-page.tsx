@@ -15,7 +15,7 @@ export const SharePage: FC<ShareProps> = (props) => {
   const { frame, plan, refusal } = props;
   const { say } = frame.messages;
   return (
-    <Page frame={frame} title={say('share.title')} scripts={['share']}>
+    <Page frame={frame} title={say('share.title')} scripts={['share']} styles={['share']}>
       <h1>{say('share.title')}</h1>
       <p class="lead">{say('share.how')}</p>
       {refusal === null ? null : <Refused frame={frame} refusal={refusal} />}
@@ -106,18 +106,16 @@ const reasons: readonly (readonly [icon: IconName, text: MessageKey, promise: st
   ['shield', 'share.trustPages', 'private'],
 ];
 
-/** Folds, and says what is remembered, once something was shared in this browser (`client/share-home.ts`). */
+/** Folded on phones, and where the page says what is remembered: once something was shared in this browser (`client/share-home.ts`). */
 const Trust: FC<{ frame: Frame }> = ({ frame: { href, messages } }) => (
   <div class="below">
-    <details id="reasons" open>
+    <details id="reasons">
       <summary>{messages.say('share.trust')}</summary>
-      <ul class="trust">
+      <ul class="plain trust">
         {reasons.map(([icon, text, promise]) => (
           <li>
-            <a href={`${href('security')}#${promise}`}>
-              <Icon name={icon} />
-              {messages.say(text)}
-            </a>
+            <Icon name={icon} />
+            <a href={`${href('security')}#${promise}`}>{messages.say(text)}</a>
           </li>
         ))}
       </ul>
