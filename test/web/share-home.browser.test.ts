@@ -123,6 +123,7 @@ describe('after the first share in this browser', () => {
         '604800',
       ]);
       page.on('dialog', (dialog) => void dialog.accept());
+      await page.setViewportSize({ width: 1_280, height: 900 });
       await page.reload();
       expect([await isOpen(page), await page.isVisible('#remembered'), await fieldPx(page)]).toEqual([
         1,
