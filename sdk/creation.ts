@@ -28,6 +28,8 @@ export interface CreateOptions extends CallOptions {
   readonly notify?: readonly NoticeKind[];
   /** A label for the creator only, up to 500 characters. */
   readonly memo?: string;
+  /** One line for the recipient to read before opening, up to 140 characters, encrypted like the value; tidied if need be. */
+  readonly note?: string;
   /** The email's language, a BCP 47 tag. Default: the server's. If not offered, the nearest (see `adjusted`). */
   readonly locale?: string;
 }
@@ -65,8 +67,9 @@ export interface RevealOptions extends PassphraseOption {
 }
 
 export function creationFields(options: CreateOptions) {
-  const { passphrase, ttlSeconds: ttl, recipient, shareDomain: share_domain, notify, memo, locale } = options;
-  return { passphrase, ttl, recipient, share_domain, notify, memo, locale };
+  const { passphrase, recipient, notify, memo, note, locale } = options;
+  const { ttlSeconds: ttl, shareDomain: share_domain } = options;
+  return { passphrase, ttl, recipient, share_domain, notify, memo, note, locale };
 }
 
 export function generationFields({ length, charset, ...options }: GenerateOptions) {

@@ -119,6 +119,11 @@ export interface MayflyClient {
    * full link of an end-to-end secret, no passphrase is sent, because only reading can check it.
    */
   inspect(secret: string, options?: PassphraseOption): Promise<WaitingSecret>;
+  /**
+   * Returns the sender's note, or `null` without one. Needs no passphrase, and does not consume the secret. A stranger wrote it: show it as
+   * text, never as markup or a link. Rejects with `unknown_secret` or `incomplete_link`.
+   */
+  note(secret: string, options?: CallOptions): Promise<string | null>;
   /** Resolves to `null` once the secret is gone. Needs no passphrase, and does not consume the secret. */
   status(secret: string, options?: CallOptions): Promise<WaitingSecret | null>;
   /** Like `status`, for up to 100 secrets, in their order. A region knows only its own secrets, and returns `null` for others. */
@@ -228,6 +233,7 @@ export function createClient(options: ClientOptions): MayflyClient {
     reveal: async (secret, own = {}) => (await sharing()).reveal(connection, secret, own),
     done: async (secret, look, own = {}) => (await sharing()).done(connection, secret, look, own),
     inspect: (secret, own = {}) => inspectWith(call, secret, own),
+    note: async (secret, own = {}) => (await sharing()).note(connection, secret, own),
     status: (secret, own) => statusOf(get, secret, own),
     statuses: async (secrets, own) => {
       const body = { identifiers: secrets.map((secret) => keyOf(secret, 'receipt')).join(',') };

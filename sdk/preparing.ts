@@ -71,8 +71,8 @@ async function sealContent(
   options: CreateOptions,
 ): Promise<Prepared<Created>> {
   assertSealable(server, options);
-  const { passphrase = null, shareDomain = '' } = options;
-  const { sealed, fragment } = await seal({ content, passphrase, stretch });
+  const { passphrase = null, note = '', shareDomain = '' } = options;
+  const { sealed, fragment } = await seal({ content, passphrase, note, stretch });
   // Omits the email's language, because no email is sent.
   const { ttl, share_domain, notify, memo } = creationFields(options);
   return {

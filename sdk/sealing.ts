@@ -6,6 +6,7 @@
 import { fromBase64Url, toBase64Url } from '../src/protocol/base64url.ts';
 import { maxPassphraseBytes } from '../src/protocol/limits.ts';
 import { isFragment } from '../src/protocol/link.ts';
+import { flawOfNote, maxNoteCharacters, sealedNoteBytes, tidyNote } from '../src/protocol/note.ts';
 import { paddedLength } from '../src/protocol/padding.ts';
 import { random } from './drawing.ts';
 import { invalid, MayflyError } from './error.ts';
@@ -26,12 +27,15 @@ export interface SealedSecret {
   link_hash: string;
   proof_hash: string;
   passphrase: boolean;
+  note?: string | undefined;
 }
 
 export interface SealInput {
   content: Content;
   /** 1–1,024 bytes of UTF-8, not normalised. */
   passphrase: string | null;
+  /** For the recipient, before opening; tidied (`protocol/note.ts`). Absent or empty: none. */
+  note?: string;
   stretch: Stretch;
 }
 
@@ -47,6 +51,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 const protocol = 'mayfly/e2e/1';
 const fragmentBytes = 16;
 const keyBytes = 32;
+const tagBytes = 16;
 const maxTypeBytes = 255;
 const textKind = 0;
 const fileKind = 1;
@@ -113,16 +118,21 @@ async function deriveAll(fragment: Bytes, passphrase: string | null, stretch: St
   return { linkProof, proof, key };
 }
 
-/** Each fragment yields a different key, which seals only once, so the nonce may be fixed. */
-const cipher = {
-  name: 'AES-GCM',
-  iv: new Uint8Array(12),
-  additionalData: utf8.encode(protocol),
-  tagLength: 128,
-};
+/** Each fragment yields different keys, each of which seals only once, so the nonce may be fixed. */
+async function crypt(usage: 'encrypt' | 'decrypt', label: string, key: Bytes, bytes: Bytes): Promise<Bytes> {
+  const iv = new Uint8Array(12);
+  const cipher = { name: 'AES-GCM', iv, additionalData: utf8.encode(label), tagLength: 8 * tagBytes };
+  const imported = await crypto.subtle.importKey('raw', key, 'AES-GCM', false, [usage]);
+  return new Uint8Array(await crypto.subtle[usage](cipher, imported, bytes));
+}
 
-function cipherKey(key: Bytes, usage: 'encrypt' | 'decrypt'): Promise<CryptoKey> {
-  return crypto.subtle.importKey('raw', key, 'AES-GCM', false, [usage]);
+/** @throws MayflyError `unreadable` */
+async function decrypt(label: string, key: Bytes, sealed: string): Promise<Bytes> {
+  const bytes = fromBase64Url(sealed);
+  if (bytes === null) throw unreadable();
+  return crypt('decrypt', label, key, bytes).catch(() => {
+    throw unreadable();
+  });
 }
 
 function pad(content: Bytes): Bytes {
@@ -188,35 +198,67 @@ function decode(content: Bytes): Content {
   throw unreadable();
 }
 
+const noteLabel = `${protocol}/note`;
+const noteBytes = sealedNoteBytes - tagBytes;
+
+/** @throws MayflyError `invalid_field` */
+function encodeNote(text: string): Bytes | null {
+  const note = tidyNote(text);
+  const padded = new Uint8Array(noteBytes);
+  utf8.encodeInto(note, padded);
+  if (flawOfNote(note) === null) return note === '' ? null : padded;
+  throw invalid('note', `A note is one line of plain text, of at most ${maxNoteCharacters} characters.`);
+}
+
 /**
  * Draws the fragment, without which nothing opens the content. It is not a parameter, so that no two contents share a key. To retry, send
  * the same result again.
  */
-export async function seal({ content, passphrase, stretch }: SealInput): Promise<{
+export async function seal({ content, passphrase, note: text = '', stretch }: SealInput): Promise<{
   sealed: SealedSecret;
   fragment: string;
 }> {
   const padded = pad(encode(content));
+  const note = encodeNote(text);
   const fragment = random(fragmentBytes);
   const { linkProof, proof, key } = await deriveAll(fragment, passphrase, stretch);
-  const ciphertext = await crypto.subtle.encrypt(cipher, await cipherKey(key, 'encrypt'), padded);
-  return {
-    sealed: {
-      v: 1,
-      ciphertext: toBase64Url(new Uint8Array(ciphertext)),
-      link_hash: await hash(linkProof),
-      proof_hash: await hash(proof),
-      passphrase: passphrase !== null,
-    },
-    fragment: toBase64Url(fragment),
+  const sealed: SealedSecret = {
+    v: 1,
+    ciphertext: toBase64Url(await crypt('encrypt', protocol, key, padded)),
+    link_hash: await hash(linkProof),
+    proof_hash: await hash(proof),
+    passphrase: passphrase !== null,
   };
+  if (note !== null)
+    sealed.note = toBase64Url(
+      await crypt('encrypt', noteLabel, await derive(fragment, 'note', keyBytes), note),
+    );
+  return { sealed, fragment: toBase64Url(fragment) };
+}
+
+/** @throws MayflyError `invalid_key` */
+function fragmentIn(text: string): Bytes {
+  const bytes = isFragment(text) ? fromBase64Url(text) : null;
+  if (bytes === null) throw new MayflyError('invalid_key', 'The end of the link is missing or damaged.');
+  return bytes;
+}
+
+/** Returns the proof of the whole link, in base64url, which is enough for the note. @throws MayflyError `invalid_key` */
+export async function proveLink(fragment: string): Promise<string> {
+  return toBase64Url(await derive(fragmentIn(fragment), 'link', keyBytes));
+}
+
+/** Returns the sender's words, which are not to be trusted. @throws MayflyError `unreadable` unless everything is exactly right */
+export async function openNote(sealed: string, fragment: string): Promise<string> {
+  const padded = await decrypt(noteLabel, await derive(fragmentIn(fragment), 'note', keyBytes), sealed);
+  const note = decodeText(padded.subarray(0, padded.findLastIndex((byte) => byte !== 0) + 1));
+  if (padded.length !== noteBytes || note === '' || flawOfNote(note) !== null) throw unreadable();
+  return note;
 }
 
 /** @throws MayflyError `invalid_key` for a damaged fragment, `invalid_field` for an invalid passphrase */
 export async function prove(fragment: string, passphrase: string | null, stretch: Stretch): Promise<Proofs> {
-  const bytes = isFragment(fragment) ? fromBase64Url(fragment) : null;
-  if (bytes === null) throw new MayflyError('invalid_key', 'The end of the link is missing or damaged.');
-  const { linkProof, proof, key } = await deriveAll(bytes, passphrase, stretch);
+  const { linkProof, proof, key } = await deriveAll(fragmentIn(fragment), passphrase, stretch);
   return { linkProof: toBase64Url(linkProof), proof: toBase64Url(proof), key };
 }
 
@@ -227,14 +269,8 @@ export async function prove(fragment: string, passphrase: string | null, stretch
  * @throws MayflyError `unreadable` unless everything is exactly right
  */
 export async function open(ciphertext: string, key: Uint8Array): Promise<Content> {
-  const sealed = fromBase64Url(ciphertext);
-  if (sealed === null || key.length !== keyBytes) throw unreadable();
-  const padded = await crypto.subtle
-    .decrypt(cipher, await cipherKey(new Uint8Array(key), 'decrypt'), sealed)
-    .catch(() => {
-      throw unreadable();
-    });
-  return decode(unpad(new Uint8Array(padded)));
+  if (key.length !== keyBytes) throw unreadable();
+  return decode(unpad(await decrypt(protocol, new Uint8Array(key), ciphertext)));
 }
 
 /** Counts bytes as the plan's `max_sealed_bytes` does: a text, or a file with its name and type. */

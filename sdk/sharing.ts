@@ -22,9 +22,20 @@ import {
   toStatus,
   type WireBatch,
 } from './records.ts';
-import { open, prove } from './sealing.ts';
+import { open, openNote, prove, proveLink } from './sealing.ts';
 import type { Connection } from './transport.ts';
-import { given, type Json, listAt, type Raw, unexpected, withHidden } from './wire.ts';
+import {
+  given,
+  type Json,
+  listAt,
+  objectAt,
+  optionalText,
+  type Raw,
+  unexpected,
+  type WireNote,
+  type WireRecord,
+  withHidden,
+} from './wire.ts';
 
 export async function conceal(connection: Connection, options: ConcealOptions): Promise<Created> {
   return withinOneLimit(connection.timeoutMs, options, async (own) => {
@@ -182,6 +193,16 @@ export async function burnUnread(
     const { fields } = await openerOf(connection, secret, options, own);
     await connection.call({ method: 'POST', path, body: { continue: true, ...fields } }, own);
   });
+}
+
+/** Sends only what proves the link, never a passphrase. */
+export async function note({ call }: Connection, secret: string, own: CallOptions): Promise<string | null> {
+  const { key, fragment } = partsOf(secret, 'receipt');
+  const body = fragment === null ? {} : { link_proof: await proveLink(fragment) };
+  const path = `/secret/${key}/note`;
+  const answer: Raw<WireRecord<WireNote>> = await call({ method: 'POST', path, body, isRead: true }, own);
+  const words = optionalText(objectAt(answer, 'record'), 'note');
+  return words === null || fragment === null ? words : openNote(words, fragment);
 }
 
 export async function reveal(

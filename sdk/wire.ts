@@ -153,6 +153,7 @@ export type WireCreatedSecret = With<WireSecret, { state: Exclude<ReceiptState, 
 export type WireGeneratedSecret = With<WireCreatedSecret, { secret_value: string }>;
 /** An end-to-end secret that was just read. */
 export type WireSealedSecret = With<WireSecret, { sealed: { readonly v: 1; readonly ciphertext: string } }>;
+export type WireNote = Readonly<{ note: string | null }>;
 /** For a key that opens nothing. */
 export type WireUnknownSecret = Readonly<{ key: string; state: 'unknown' }>;
 

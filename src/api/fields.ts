@@ -204,7 +204,10 @@ export const recipient = ({ refusal, ...words }: RefusingWords) =>
     .meta({ ...words })
     .transform((given) => sensitiveOf(typeof given === 'object' ? given?.[0] : given));
 
-type CreationFields = Pick<CreationOptions, 'passphrase' | 'recipient' | 'notify' | 'locale' | 'memo'> & {
+type CreationFields = Pick<
+  CreationOptions,
+  'passphrase' | 'recipient' | 'notify' | 'locale' | 'memo' | 'note'
+> & {
   readonly ttl: number | null;
   readonly share_domain: string | null;
 };
@@ -220,6 +223,7 @@ export function creationOptions(fields: CreationFields, exchange: Exchange): Cre
     shareDomain: fields.share_domain,
     notify: fields.notify,
     memo: fields.memo,
+    note: fields.note,
     arrivedOn: exchange.request.headers.get('host'),
     locale: fields.locale,
   };

@@ -57,6 +57,7 @@ describe('the vectors of an end-to-end secret’s row', () => {
       salt: bytesOf(input.r),
       passphrase: null,
       proofs: { linkHash: bytesOf(derived.link_hash), proofHash: bytesOf(derived.proof_hash) },
+      note: null,
       context,
       expiryLimit: input.expiry_limit,
       root,

@@ -7,8 +7,8 @@
  *   record  = lp("mayfly/2/secret") lp(secret id) u64 created u64 limit u8 flags lp(owner) lp(share domain)
  *   pad     = u32 length ‖ value ‖ zeros to a multiple of 256; for an end-to-end secret, which its client has padded, no zeros
  *   body    = commitment(32) ‖ AES-256-GCM(k, 0, pad, record)         k‖commitment from link, passphrase and R
- *   ver     = "" | AES-256-GCM(kv, nv, bcrypt hash, record)           kv‖nv from link and R
- *             | AES-256-GCM(kp, np, link hash(32) ‖ proof hash(32), record)    kp‖np from link and R, end-to-end
+ *   ver     = "" | AES-256-GCM(kv, nv, bcrypt hash or "" ‖ note or "", record)      kv‖nv from link and R
+ *             | AES-256-GCM(kp, np, link hash(32) ‖ proof hash(32) ‖ note or "", record)     kp‖np from link and R, end-to-end
  *   creator = secret key(31) XOR mask                                 mask from metadata key and R
  *   address = "" | the recipient's address, sealed under metadata key and secret key
  *   row     = u8 4 ‖ u16 kid ‖ u64 limit ‖ u16 epoch ‖ R2(32)
@@ -22,7 +22,9 @@
  * layer authenticates every stored byte, and the commitment proves link and passphrase, so every flaw is found before the claim and without
  * computing plaintext (P3). The creator's part is under the same outer layer as the value, so one write erases both
  * (P10). The value of an end-to-end secret (a bit of the flags) is a client's ciphertext, and its passphrase is not part of these keys.
+ * Every note has 576 bytes: u32 length ‖ text ‖ zeros, or what its client sealed.
  */
+import { sealedNoteBytes } from '../protocol/note.ts';
 import { seal, unseal } from './aead.ts';
 import { concat, equalInConstantTime, FieldReader, FieldWriter, part, utf8 } from './bytes.ts';
 import {
@@ -68,6 +70,8 @@ export interface SealInput {
   readonly passphrase: { readonly key: Uint8Array; readonly verifierHash: string } | null;
   /** The proof hashes of an end-to-end secret, whose passphrase never reaches the server. */
   readonly proofs: ProofHashes | null;
+  /** At most 560 bytes of text or, in an end-to-end secret, the 576 bytes that its client sealed. */
+  readonly note: Uint8Array | null;
   readonly context: SecretContext;
   /** The latest expiry that can be set; never before the current one. */
   readonly expiryLimit: number;
@@ -137,14 +141,18 @@ export function sealSecret(input: SealInput): Uint8Array {
   return wrap(inner, aads.outer, { expiryLimit, root, epoch }, input.random);
 }
 
-/** Seals the verifier or the proofs' hashes: in the same place, each under its own label. */
-function sealVerifier({ secretKey, salt, passphrase, proofs }: SealInput, aad: Uint8Array): Uint8Array {
-  if (proofs !== null) {
-    const hashes = concat(proofs.linkHash, proofs.proofHash);
-    return seal(deriveProofKeys(secretKey, salt), hashes, aad);
-  }
-  if (passphrase === null) return empty;
-  return seal(deriveVerifierKeys(secretKey, salt), utf8(passphrase.verifierHash), aad);
+/** Seals the verifier or the proofs' hashes, and the note: in the same place, under a label for each kind of secret. */
+function sealVerifier({ secretKey, salt, passphrase, proofs, note }: SealInput, aad: Uint8Array): Uint8Array {
+  if (proofs === null && passphrase === null && note === null) return empty;
+  const head =
+    proofs === null ? utf8(passphrase?.verifierHash ?? '') : concat(proofs.linkHash, proofs.proofHash);
+  const box = new FieldWriter(head.length + (note === null ? 0 : sealedNoteBytes)).raw(head);
+  if (note !== null && proofs === null) box.u32(note.length);
+  box.raw(note ?? empty);
+  const keys = (proofs === null ? deriveVerifierKeys : deriveProofKeys)(secretKey, salt);
+  const sealed = seal(keys, box.bytes, aad);
+  box.bytes.fill(0);
+  return sealed;
 }
 
 function wrap(
@@ -287,11 +295,25 @@ export function proveKeys(
 export function openProofs(secret: UnwrappedSecret, secretKey: string): ProofHashes | null {
   if (secret.version === 1) return null;
   const opened = unseal(deriveProofKeys(secretKey, secret.salt), secret.sealedVerifier, secret.aad);
-  if (opened === null || opened.length !== 2 * proofHashBytes) return null;
+  if (opened === null || opened.length % sealedNoteBytes !== 2 * proofHashBytes) return null;
   return {
     linkHash: part(opened, 0, proofHashBytes),
     proofHash: part(opened, proofHashBytes, 2 * proofHashBytes),
   };
+}
+
+/** Needs no link: the length shows it. */
+export function hasNote({ sealedVerifier }: UnwrappedSecret): boolean {
+  return sealedVerifier.length >= sealedNoteBytes;
+}
+
+/** Returns the note as `sealSecret` got it; `null` without one or with a wrong link. @param isSealed whether the secret is end-to-end */
+export function openNote(secret: UnwrappedSecret, secretKey: string, isSealed: boolean): Uint8Array | null {
+  if (!hasNote(secret)) return null;
+  const keys = (isSealed ? deriveProofKeys : deriveVerifierKeys)(secretKey, secret.salt);
+  const opened = unseal(keys, secret.sealedVerifier, secret.aad);
+  const kept = opened?.slice(-sealedNoteBytes) ?? null;
+  return kept === null || isSealed ? kept : new FieldReader(kept).field();
 }
 
 /**

@@ -7,7 +7,16 @@ import sealedRows from '../../test/vectors/secret-row-2-end-to-end.json';
 import epochs from '../../test/vectors/secret-row-4.json';
 import { hex } from './bytes.ts';
 import { deriveEpochOuterKeys, deriveSecretId } from './derive.ts';
-import { epochIn, expiryLimitOf, open, proveKeys, sealSecret, secretAads, unwrapSecret } from './envelope.ts';
+import {
+  epochIn,
+  expiryLimitOf,
+  open,
+  openNote,
+  proveKeys,
+  sealSecret,
+  secretAads,
+  unwrapSecret,
+} from './envelope.ts';
 import { createKeyRing } from './keyring.ts';
 
 const plain = rows.cases.map(({ name, input, derived }) => ({
@@ -42,11 +51,20 @@ const samples = epochs.cases.map((vector) => {
     shareDomain: input.share_domain,
   };
   const root = { kid: input.kid, key: bytesOf(input.root) };
-  return { ...of, ...vector, context, root, epoch: { epoch: vector.epoch, key: bytesOf(vector.epoch_key) } };
+  const { note } = vector as { readonly note?: string };
+  return {
+    ...of,
+    ...vector,
+    note: note === undefined ? null : bytesOf(note),
+    context,
+    root,
+    epoch: { epoch: vector.epoch, key: bytesOf(vector.epoch_key) },
+  };
 });
 
 describe('the vectors of a row under an epoch', () => {
   it('have rows with and without passphrase, one of a client, and the last epoch', () => {
+    expect(samples.filter(({ note }) => note !== null)).toHaveLength(3);
     expect(samples.length).toBeGreaterThan(rows.cases.length);
     expect(samples.map(({ epoch }) => epoch.epoch)).toContain(65_535);
   });
@@ -61,11 +79,12 @@ describe('the vectors of a row under an epoch', () => {
   });
 
   it.each(samples)('$of, $name: the product seals and opens the frozen row', (vector) => {
-    const { input, context, root, epoch, passphrase, proofs, value, addressBox } = vector;
+    const { input, context, root, epoch, passphrase, proofs, value, addressBox, note } = vector;
     const row = sealSecret({
       ...{ value, secretKey: input.secret_key, metadataKey: input.metadata_key, passphrase, proofs },
       ...{ context, expiryLimit: input.expiry_limit, root, epoch, salt: bytesOf(input.r) },
       addressBox: addressBox.length === 0 ? null : addressBox,
+      note,
       random: fixedRandom(input.r2),
     });
     expect(hex(row)).toBe(vector.row);
@@ -76,10 +95,13 @@ describe('the vectors of a row under an epoch', () => {
     const keys = proveKeys(unwrapped.secret, input.secret_key, passphrase?.key ?? null);
     if (keys === null) throw new Error('not proven');
     expect(hex(open(unwrapped.secret, keys))).toBe(hex(value));
+    const opened = openNote(unwrapped.secret, input.secret_key, context.sealed);
+    expect(opened && hex(opened)).toBe(note && hex(note));
   });
 
   it.each(samples)('$of, $name: the reference seals and opens the same row', (vector) => {
-    const { input, context, root, epoch, passphrase, passphraseText, proofs, value, addressBox } = vector;
+    const { input, context, root, epoch, passphrase, passphraseText, proofs, value, addressBox, note } =
+      vector;
     const given = {
       secretKey: input.secret_key,
       metadataKey: input.metadata_key,
@@ -94,10 +116,11 @@ describe('the vectors of a row under an epoch', () => {
           ? null
           : { text: passphraseText, verifierHash: passphrase?.verifierHash ?? '' },
       ...(proofs !== null && { proofHashes: Buffer.concat([proofs.linkHash, proofs.proofHash]) }),
-      ...{ r: bytesOf(input.r), r2: bytesOf(input.r2) },
+      ...{ r: bytesOf(input.r), r2: bytesOf(input.r2), note: note ?? Buffer.alloc(0) },
     });
     expect(hex(row)).toBe(vector.row);
     const opened = reference.openRow(bytesOf(vector.row), { ...given, passphrase: passphraseText });
     expect(hex(opened.value)).toBe(hex(value));
+    expect(hex(opened.note)).toBe(note === null ? '' : hex(note));
   });
 });

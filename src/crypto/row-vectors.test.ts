@@ -122,6 +122,7 @@ describe('the vectors of the secret row', () => {
         salt: bytesOf(input.r),
         passphrase,
         proofs: null,
+        note: null,
         context: { ...context, secretId },
         expiryLimit: input.expiry_limit,
         root: { kid: input.kid, key: bytesOf(input.root) },

@@ -44,7 +44,7 @@ export interface UnwrappedSecret {
   readonly secretId: Uint8Array;
   /** `R`: 32 bytes. */
   readonly salt: Uint8Array;
-  /** The passphrase's verifier, or the hashes of an end-to-end secret's proofs; sealed. */
+  /** The passphrase's verifier, or the hashes of an end-to-end secret's proofs, and the note; sealed. */
   readonly sealedVerifier: Uint8Array;
   /** Commitment and sealed value. */
   readonly body: Uint8Array;

@@ -20,7 +20,7 @@ export function bodyCapBytesFor(plans: Plans): number {
   return Math.max(65_536, 6 * (largestValueBytes + maxPassphraseBytes) + 4_096);
 }
 
-/** Room for the rest of a creation, escaped: field names, a label of 500 characters, a share domain. */
+/** Room for the rest of a creation, escaped: field names, a label of 500 characters, a note, a share domain. */
 const besideSealedBytes = 16_384;
 
 /** Returns a cap that also allows for the plan's largest end-to-end secret in base64url. */

@@ -37,6 +37,7 @@ const operationRows: Readonly<Record<string, Row>> = {
   'v2.reveal': inV2('passphrase'),
   'v2.revealDone': inV2('look'),
   'v2.burnUnread': inV2('passphrase'),
+  'v2.note': inV2('link_proof'),
   'v2.change': inV2('memo'),
   'v2.burn': inV2('continue'),
   'v2.deliver': inV2('recipient'),

@@ -1,7 +1,7 @@
 /**
  * Nothing secret leaves the core in clear: not to the store, not in an event, not in an error.
  *
- * Runs a secret's life with canaries in value, passphrase, recipient and memo, searches everything that was handed over,
+ * Runs a secret's life with canaries in value, passphrase, recipient, memo and note, searches everything that was handed over,
  * and proves that the search finds each disguise.
  */
 import { describe, expect, it } from 'bun:test';
@@ -19,6 +19,7 @@ const text = {
   recipient: 'cnry-recipient-4hJ8@canary-domain-2bV7.example',
   elsewhere: 'cnry-elsewhere-6kM1@canary-domain-3cW8.example',
   memo: 'cnry-memo-8Vn4+ü <Rt1',
+  note: 'cnry-note-5Gs9=ö &Yd2',
   laterMemo: 'cnry-later-memo-3Xb7&ß"Lk9',
 };
 
@@ -55,11 +56,13 @@ async function lifeOfASecret(
   const caller = await bench.signUp('sender@example.org');
   heard.length = 0;
   const memo = new Sensitive(text.memo);
-  const options = { passphrase: text.passphrase, recipient: text.recipient, caller, memo };
+  const note = new Sensitive(text.note);
+  const options = { passphrase: text.passphrase, recipient: text.recipient, caller, memo, note };
   // Even if the mail server repeats what it was given, none of it may be kept in clear.
   bench.mailReply = `554 refused: ${Object.values(text).join(' ')}`;
   const { secretKey, metadataKey } = await bench.share(text.value, options);
   bench.mailReply += ` https://mayfly.example/secret/${secretKey}`;
+  const noted = await bench.service.readNote({ secretKey, linkProof: null });
   const errors: unknown[] = [];
   const tell = (fault: unknown) => errors.push(fault);
   await bench.service.settled();
@@ -91,11 +94,11 @@ async function lifeOfASecret(
     { name: 'token bytes', content: Buffer.from(caller.token, 'hex') },
     { name: 'account data key', content: caller.dataKey.expose() },
   ];
-  return { bench, heard, errors, canaries, revealed };
+  return { bench, heard, errors, canaries, revealed, noted };
 }
 
 describe('a canary', () => {
-  it('P9 P18: in value, passphrase, recipient, memo and keys is in nothing that the store was handed', async () => {
+  it('P9 P18: in value, passphrase, recipient, memo, note and keys is in nothing that the store was handed', async () => {
     const { bench, heard, canaries, revealed } = await lifeOfASecret();
     expect(revealed).toMatchObject({ outcome: 'revealed' });
     expect(heard.length).toBeGreaterThan(10);
@@ -119,13 +122,14 @@ describe('a canary', () => {
   });
 
   it('P18: does not show when a mail, an outcome’s value or a caller is printed', async () => {
-    const { bench, canaries, revealed } = await lifeOfASecret();
+    const { bench, canaries, revealed, noted } = await lifeOfASecret();
     const caller = await bench.signUp('another@example.org');
     const { token: _token, ...printed } = caller;
     const dataKey = { name: 'data key', content: caller.dataKey.expose() };
     expect(findCanaries(dumpOf([bench.mails, printed]), [...canaries, dataKey])).toEqual([]);
     if (revealed.outcome !== 'revealed') throw new Error(revealed.outcome);
-    expect(findCanaries(dumpOf(revealed.content), canaries)).toEqual([]);
+    expect(findCanaries(dumpOf([revealed.content, noted]), canaries)).toEqual([]);
+    expect(noted).toMatchObject({ outcome: 'found', note: expect.any(Sensitive) });
   });
 
   it('is found when a store is handed the value, in any disguise (self-test)', async () => {

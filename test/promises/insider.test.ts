@@ -229,6 +229,7 @@ const secrets = {
   passphrase: 'hunter2!',
   quoted: 'what the server quotes',
   memo: 'what the creator notes',
+  note: 'what the recipient reads first',
 };
 
 /** Uses a service and returns everything its store was handed. `defect` returns what else the store keeps of a record. */
@@ -271,7 +272,8 @@ async function haulOf(
     recipient: 'alan@example.com',
     memo: new Sensitive(secrets.memo),
   });
-  const two = await bench.share(secrets.guarded, { caller, passphrase: secrets.passphrase });
+  const note = new Sensitive(secrets.note);
+  const two = await bench.share(secrets.guarded, { caller, passphrase: secrets.passphrase, note });
   await bench.service.reveal(guess(two.secretKey, 'wrong'), anonymous);
   await bench.service.settled();
   bench.mailReply = `554 refused: ${secrets.quoted}`;
@@ -315,6 +317,7 @@ function gains(opened: readonly Opened[], { keys }: HaulOf) {
     newRecipients: holds('second@example.net') ? 1 : 0,
     replies: holds(secrets.quoted) ? 1 : 0,
     memos: holds(secrets.memo) ? 1 : 0,
+    notes: holds(secrets.note) ? 1 : 0,
   };
 }
 
@@ -329,6 +332,7 @@ const nothing = {
   newRecipients: 0,
   replies: 0,
   memos: 0,
+  notes: 0,
 };
 
 describe('an insider with the database and every server key', () => {
@@ -387,6 +391,7 @@ describe('an insider with the database and every server key', () => {
       newRecipients: 1,
       replies: 1,
       memos: 1,
+      notes: 1,
     });
   });
 

@@ -75,6 +75,7 @@ export const apiRows: Readonly<Record<string, Row>> = {
   'v2.reveal': link({ fields: () => ({ continue: true }), changes: { state: 'received' }, shows: 'value' }),
   'v2.revealDone': link({ fields: () => ({ look: 'A'.repeat(22) }) }),
   'v2.burnUnread': link({ changes: burning }),
+  'v2.note': link({}),
   'v2.recent': list,
   'v2.receipt': manage({ shows: 'link' }),
   'v2.change': manage({

@@ -20,6 +20,7 @@ import { createBench, createCountingHasher, guess } from '../support/service-ben
 
 const value = 'a value that is read once';
 const passphrase = 'a passphrase of some length';
+const note = 'a note that is read before';
 
 /** A hasher that also gives every stretched key to the test. */
 function watchedHasher() {
@@ -45,12 +46,12 @@ interface Ended {
   readonly session?: BegunSession;
 }
 
-describe('a secret’s value and passphrase', () => {
+describe('a secret’s value, passphrase and note', () => {
   it('are wiped when it has been sealed', async () => {
     const { hasher, stretched } = watchedHasher();
     const bench = createBench({ deps: { hasher } });
-    const watched = await watchBytes(() => bench.share(value, { passphrase }));
-    for (const text of [value, passphrase]) {
+    const watched = await watchBytes(() => bench.share(value, { passphrase, note: new Sensitive(note) }));
+    for (const text of [value, passphrase, note]) {
       expect(watched.countOf(text)).toBeGreaterThan(0);
       expect([text, watched.leftOf(text)]).toEqual([text, 0]);
     }

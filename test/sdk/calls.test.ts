@@ -57,6 +57,7 @@ describe('a call that ends early', () => {
       client.done(key, newLook(), options),
       client.inspect(key, options),
       client.status(key, options),
+      client.note(key, options),
       client.receipt(key, options),
       client.burnUnread(key, options),
       client.burn(key, options),
@@ -131,6 +132,7 @@ describe('repeating', () => {
   const reads: Calls = {
     status: ({ client }) => client.status(key),
     statuses: ({ client }) => client.statuses([key]),
+    note: ({ client }) => client.note(key),
     receipt: ({ client }) => client.receipt(key),
     recent: ({ client }) => client.recent().next(),
     account: ({ client }) => client.account(),

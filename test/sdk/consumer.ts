@@ -75,6 +75,7 @@ export async function everything(): Promise<readonly string[]> {
   const created: Created = await client.conceal(wanted);
   const generated: Generated = await client.generate(drawn);
   const waiting: WaitingSecret | null = await client.status(created.link, call);
+  const words: string | null = await client.note(created.link, call);
   const inspected: WaitingSecret = await client.inspect(created.link, proof);
   const revealed: Revealed = await client.reveal(created.link, opening);
   const whole: Created = await client.conceal(sealed);
@@ -108,6 +109,7 @@ export async function everything(): Promise<readonly string[]> {
     ...[
       generated.value,
       revealed.value ?? '',
+      words ?? '',
       opened?.name ?? '',
       fragment ?? '',
       made,

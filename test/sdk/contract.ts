@@ -21,6 +21,7 @@ import type {
   WireDomains,
   WireGeneratedSecret,
   WireLocales,
+  WireNote,
   WireOpenedSecret,
   WireRecord,
   WireSealedSecret,
@@ -75,6 +76,7 @@ export type Answers = AllTrue<
     Fits<z.output<typeof secrets.statusAnswer>, WireRecord<WireSecret>>,
     Fits<z.output<typeof secrets.unknownStatusAnswer>, WireRecord<WireUnknownSecret>>,
     Fits<z.output<typeof secrets.statusesAnswer>, WireStatuses>,
+    Fits<z.output<typeof secrets.noteAnswer>, WireRecord<WireNote>>,
     Fits<z.output<typeof reveals.revealAnswer>, WireRecord<WireOpenedSecret>>,
     Fits<z.output<typeof reveals.sealedRevealAnswer>, WireRecord<WireSealedSecret>>,
     Fits<z.output<typeof service.serviceStatusAnswer>, WireServiceStatus>,
@@ -161,6 +163,7 @@ export type Requests = AllTrue<
       { continue: true; passphrase: string; link_proof: string; proof: string }
     >,
     Takes<typeof secrets.statusesBody, { identifiers: string }>,
+    Takes<typeof secrets.noteBody, { link_proof: string }>,
     Takes<typeof receipts.burnBody, { continue: true }>,
     Takes<typeof receipts.changeBody, { memo: string; ttl: number; attempts: 'more' }>,
     Takes<typeof receipts.deliverBody, { recipient: string; locale: string }>,

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, mock, spyOn } fro
 import { createHash } from 'node:crypto';
 import { MayflyError } from '../../sdk/error.ts';
 import { createClient } from '../../sdk/mayfly.ts';
-import { open, prove, type SealedSecret, seal } from '../../sdk/sealing.ts';
+import { open, openNote, prove, proveLink, type SealedSecret, seal } from '../../sdk/sealing.ts';
 import { stretch } from '../../sdk/stretch.ts';
 import { fromBase64Url, toBase64Url } from '../../src/protocol/base64url.ts';
 import { isFragment } from '../../src/protocol/link.ts';
@@ -13,7 +13,7 @@ import vectors from '../vectors/end-to-end.json';
 import { fromWire, type Job, openIndependents, toWire, type WireContent } from './independent.ts';
 
 const cases = vectors.cases.map((each) => ({ ...each, content: each.content as WireContent }));
-const { refusals } = vectors;
+const { refusals, notes } = vectors;
 
 let independents: Awaited<ReturnType<typeof openIndependents>>;
 beforeAll(async () => {
@@ -95,6 +95,39 @@ describe('the vectors of end-to-end secrets', () => {
   });
 });
 
+describe('the vectors of notes', () => {
+  it('are sealed, proved and opened by our module, byte for byte, whatever the passphrase', async () => {
+    for (const { name, fragment, note, sealed, link_proof } of notes)
+      for (const passphrase of [null, 'right']) {
+        drawing(fragment);
+        const made = await seal({ content: { kind: 'text', text: 'x' }, passphrase, note, stretch });
+        expect([name, made.sealed.note, made.fragment]).toEqual([name, sealed, fragment]);
+        expect(await openNote(sealed, fragment)).toBe(note);
+        expect(await proveLink(fragment)).toBe(link_proof);
+      }
+    expect(new Set(notes.map(({ sealed }) => sealed.length))).toEqual(new Set([768]));
+  });
+
+  it('that must be refused are refused by our module', async () => {
+    for (const { name, note } of refusals.notes)
+      expect([name, await codeOf(openNote(note, refusals.fragment))]).toEqual([name, 'unreadable']);
+    for (const fragment of refusals.fragments) expect(await codeOf(proveLink(fragment))).toBe('invalid_key');
+  });
+
+  it('are tidied before they are sealed, and what cannot be one is refused before anything is drawn', async () => {
+    const sealed = async (note: string) =>
+      (await seal({ content: { kind: 'text', text: 'x' }, passphrase: null, note, stretch })).sealed;
+    for (const none of ['', ' \n ', '\u200f']) expect('note' in (await sealed(none))).toBe(false);
+    const { sealed: made, fragment } = await seal({
+      ...{ content: { kind: 'text', text: 'x' }, passphrase: null, stretch },
+      note: ' Call\n \u202a+49 30\u202c ',
+    });
+    expect(await openNote(made.note ?? '', fragment)).toBe('Call +49 30');
+    for (const wrong of ['a'.repeat(141), '\u001b[2J', 'a\ud83d'])
+      expect(await codeOf(sealed(wrong))).toBe('invalid_field');
+  });
+});
+
 describe('a file from a stranger', () => {
   it('is opened under a name and a type that are safe to show', async () => {
     const { key } = await prove(refusals.fragment, null, stretch);
@@ -135,6 +168,40 @@ describe('the programs of the document', () => {
         .slice(1 + right.length)
         .flatMap((result, at) => ('refused' in result ? [] : [wrong[at]]));
       expect([name, results.length, taken]).toEqual([name, 1 + right.length + wrong.length, []]);
+    }
+  });
+
+  it('prove links, and open and refuse notes as the vectors say', async () => {
+    const jobs = notes.flatMap(({ fragment, sealed }): Job[] => [
+      { do: 'prove link', fragment },
+      { do: 'open note', fragment, note: sealed },
+    ]);
+    const { fragment } = refusals;
+    const wrong = refusals.notes.map(({ note }): Job => ({ do: 'open note', fragment, note }));
+    for (const { run } of independents) {
+      const results = await run([...jobs, ...wrong]);
+      const wanted = notes.flatMap(({ note, link_proof }) => [{ link_proof }, { note }]);
+      expect(results.slice(0, jobs.length) as unknown[]).toEqual(wanted);
+      expect(results.slice(jobs.length)).toEqual(wrong.map(() => ({ refused: expect.any(String) })));
+    }
+  });
+
+  it('open the notes that our module seals, and our module opens theirs', async () => {
+    const content = { kind: 'text', text: 'x' } as const;
+    const ours = await Promise.all(
+      notes.map(({ note }) => seal({ content, passphrase: null, note, stretch })),
+    );
+    const jobs = notes.flatMap(({ note }, at): Job[] => [
+      { do: 'open note', fragment: ours[at]?.fragment ?? '', note: ours[at]?.sealed.note ?? '' },
+      { do: 'seal', content, passphrase: at % 2 === 0 ? 'right' : null, note },
+    ]);
+    for (const { run } of independents) {
+      const results = await run(jobs);
+      for (const [at, { note }] of notes.entries()) {
+        expect(results[at * 2] as unknown).toEqual({ note });
+        const { sealed, fragment } = results[at * 2 + 1] as { sealed: SealedSecret; fragment: string };
+        expect(await openNote(sealed.note ?? '', fragment)).toBe(note);
+      }
     }
   });
 

@@ -22,7 +22,14 @@ export const fromWire = (content: WireContent): Content =>
     : { ...content, bytes: new Uint8Array(Buffer.from(content.bytes, 'hex')) };
 
 export type Job =
-  | { readonly do: 'seal'; readonly content: WireContent; readonly passphrase: string | null }
+  | {
+      readonly do: 'seal';
+      readonly content: WireContent;
+      readonly passphrase: string | null;
+      readonly note?: string;
+    }
+  | { readonly do: 'prove link'; readonly fragment: string }
+  | { readonly do: 'open note'; readonly fragment: string; readonly note: string }
   | { readonly do: 'prove'; readonly fragment: string; readonly passphrase: string | null }
   | {
       readonly do: 'open';
@@ -45,8 +52,12 @@ def content(c):
 
 def work(job):
     if job["do"] == "seal":
-        sealed, fragment = p.seal(content(job["content"]), job["passphrase"])
+        sealed, fragment = p.seal(content(job["content"]), job["passphrase"], job.get("note"))
         return {"sealed": sealed, "fragment": fragment}
+    if job["do"] == "prove link":
+        return p.prove_link(job["fragment"])
+    if job["do"] == "open note":
+        return {"note": p.open_note(job["note"], job["fragment"])}
     body, key = p.prove(job["fragment"], job["passphrase"])
     if job["do"] == "prove":
         return {**body, "key": key.hex()}
@@ -72,7 +83,9 @@ const content = (c) =>
   c.kind === 'text' ? p.textContent(c.text) : p.fileContent(c.name, c.type, Buffer.from(c.bytes, 'hex'));
 
 async function work(job) {
-  if (job.do === 'seal') return p.seal(content(job.content), job.passphrase);
+  if (job.do === 'seal') return p.seal(content(job.content), job.passphrase, job.note);
+  if (job.do === 'prove link') return p.proveLink(job.fragment);
+  if (job.do === 'open note') return { note: p.openNote(job.note, job.fragment) };
   const { body, key } = await p.prove(job.fragment, job.passphrase);
   if (job.do === 'prove') return { ...body, key: key.toString('hex') };
   const opened = p.open(job.ciphertext, key);

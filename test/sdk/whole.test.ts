@@ -84,6 +84,7 @@ async function callMain(options: Parameters<typeof createClient>[0], results: Re
   results.batch = await client.batch([{ value: 'one', plain: true }, { generate: { plain: true } }]);
   results.inspect = await client.inspect(created.link, { passphrase: 'thyme' });
   results.status = await client.status(created.link);
+  results.note = await client.note(created.link);
   const gone = '0'.repeat(31);
   results.statuses = await client.statuses([created.link, gone]);
   expect([await client.status(gone), await client.statuses([])]).toEqual([null, []]);

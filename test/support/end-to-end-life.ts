@@ -15,6 +15,7 @@ export interface SharedEndToEnd {
   /** Of the text and of the file, with its name. */
   readonly values: readonly string[];
   readonly passphrases: readonly string[];
+  readonly notes: readonly string[];
   /** What follows the # of the links. */
   readonly ends: readonly string[];
   /** Reads both, after a wrong passphrase. @throws when they do not come out as they went in */
@@ -43,16 +44,19 @@ export async function shareEndToEnd(
     marked('sealed guess'),
   ];
   const name = `file ${randomBytes(9).toString('hex')}.txt`;
-  const text = await creator.conceal({ value, passphrase });
+  const note = marked('sealed note');
+  const text = await creator.conceal({ value, passphrase, note });
   const file = await creator.conceal({ file: { name, type: '', bytes: new TextEncoder().encode(content) } });
   const endOf = ({ link }: Created) => link.split('#')[1] ?? '';
   return {
     made: [text, file],
     values: [value, content, name],
     passphrases: [passphrase, guess],
+    notes: [note],
     ends: [endOf(text), endOf(file)],
     async read() {
       await reader.status(text.link);
+      if ((await reader.note(text.link)) !== note) throw new Error('the note did not come out');
       await refused(reader, text.link, guess);
       await refused(reader, `${file.link.slice(0, -22)}${endOf(text)}`, undefined);
       const opened = await reader.reveal(text.link, { passphrase });

@@ -12,6 +12,7 @@ export const noOptions: CreationOptions & Pick<ConcealInput, 'sealed'> = {
   locale: null,
   notify: null,
   memo: null,
+  note: null,
 };
 
 const { sealed: _sealed, ...generated } = noOptions;

@@ -27,6 +27,8 @@ export interface Canaries {
   readonly usernames: readonly string[];
   /** Only the creator's own answers show them. */
   readonly memos: readonly string[];
+  /** Only whoever has the link reads them, by asking for them. */
+  readonly notes: readonly string[];
   readonly idempotencyKeys: readonly string[];
   /** Of an end-to-end secret: its proofs, their hashes and its ciphertext. */
   readonly sealed: readonly (string | Uint8Array)[];
@@ -88,6 +90,7 @@ interface Texts {
   readonly recipient: string;
   readonly memo: string;
   readonly laterMemo: string;
+  readonly note: string;
   readonly idempotencyKey: string;
   readonly sealed: ClientSecret;
   /** Of an opener, for a second look. */
@@ -102,6 +105,7 @@ function drawTexts(): Texts {
     recipient: `recipient.${randomBytes(6).toString('hex')}@example.org`,
     memo: marked('memo'),
     laterMemo: marked('later memo'),
+    note: marked('note'),
     idempotencyKey: `order ${randomBytes(9).toString('hex')}`,
     nonce: randomBytes(16),
     sealed: clientSecret({ seed: randomBytes(9).toString('hex'), hasPassphrase: true }),
@@ -130,7 +134,7 @@ interface AllMade {
 
 /** One secret of each kind, sent in each way: form, JSON, query and page. */
 async function makeAll(session: Session, basic: string, texts: Texts): Promise<AllMade> {
-  const { value, passphrase, recipient, memo } = texts;
+  const { value, passphrase, recipient, memo, note } = texts;
   const owner = { Authorization: basic };
   const once = { ...owner, 'Idempotency-Key': texts.idempotencyKey };
   const share = (fields: Record<string, string>, headers = {}) =>
@@ -149,12 +153,12 @@ async function makeAll(session: Session, basic: string, texts: Texts): Promise<A
     });
   return {
     mailed: await share({ secret: value, recipient }, owner),
-    guarded: await conceal({ secret: value, passphrase, memo }, owner),
+    guarded: await conceal({ secret: value, passphrase, memo, note }, owner),
     plain: await make(session, {
       method: 'POST',
       path: `/api/v1/share?${new URLSearchParams({ secret: value, ttl: '3600' })}`,
     }),
-    burned: await conceal({ secret: value, recipient, memo }, owner),
+    burned: await conceal({ secret: value, recipient, memo, note }, owner),
     unwanted: await conceal({ secret: value, passphrase }, owner),
     fleeting: await share({ secret: value, ttl: '1' }),
     kept: await share({ secret: value, passphrase }, owner),
@@ -254,7 +258,7 @@ async function sendStrangeHeaders(session: Session, { kept }: AllMade, { token, 
 }
 
 /** Bodies that are refused, each for a different reason. */
-async function sendStrangeBodies(session: Session, { value, passphrase }: Texts): Promise<void> {
+async function sendStrangeBodies(session: Session, { value, passphrase, note }: Texts): Promise<void> {
   const urlValue = encodeURIComponent(value);
   const conceal = (body: string, headers: Record<string, string> = json) =>
     session.ask({ method: 'POST', path: '/api/v2/secret/conceal', headers, body });
@@ -262,6 +266,8 @@ async function sendStrangeBodies(session: Session, { value, passphrase }: Texts)
   await conceal(JSON.stringify({ secret: { secret: { is: value } } }));
   await conceal(JSON.stringify({ secret: { secret: value, ttl: passphrase } }));
   await conceal(JSON.stringify({ secret: { secret: value.repeat(500) } }));
+  await conceal(JSON.stringify({ secret: { secret: 'x', note: note.repeat(9) } }));
+  await conceal(JSON.stringify({ secret: { secret: 'x', note: { is: note } } }));
   await conceal(value, { 'Content-Type': 'text/plain' });
   const body = `secret=${urlValue}&secret=${urlValue}`;
   await session.ask({ method: 'POST', path: '/api/v1/share', headers: form, body });
@@ -329,7 +335,7 @@ export interface LifeSteps {
 export async function live(port: number, owner: Credentials, steps: LifeSteps): Promise<LivedLife> {
   const session = openSession(port);
   const texts = drawTexts();
-  const { value, passphrase, wrong, recipient, memo, laterMemo, sealed } = texts;
+  const { value, passphrase, wrong, recipient, memo, laterMemo, note, sealed } = texts;
   const made = await makeAll(session, owner.basic, texts);
   const endToEnd = await shareEndToEnd(port, owner, (answer) => session.answers.push(answer));
   steps.beforeReading();
@@ -344,6 +350,8 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
   await endToEnd.read();
   // Answers with a value are kept apart from those that must not show one.
   const readings = openSession(port);
+  const noted = `/api/v2/secret/${made.guarded.secretKey}/note`;
+  await expectValue(readings, note.replace('\n', ' '), requestBytes({ method: 'POST', path: noted }));
   await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.plain }));
   await lookTwice(readings, made, texts);
   await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.mailed }));
@@ -375,6 +383,7 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
       recipients: [recipient],
       usernames: [owner.username],
       memos: [memo, laterMemo],
+      notes: [note, ...endToEnd.notes],
       idempotencyKeys: [texts.idempotencyKey],
       sealed: [...canariesOf(sealed), texts.nonce, texts.nonce.toString('base64url')],
       ends: endToEnd.ends,

@@ -16,6 +16,7 @@ import { epochIn, expiryLimitOf, type SealInput, sealSecret, secretAads } from '
 import { createKeyRing, type Epoch, type KeyRing, type RootKey } from '../../src/crypto/keyring.ts';
 import { randomText } from '../../src/crypto/random.ts';
 import type { SecretContext, UnwrappedSecret } from '../../src/crypto/row.ts';
+import { sealedNoteBytes } from '../../src/protocol/note.ts';
 import { seededRandom } from './seeded-random.ts';
 
 export interface SealedSample {
@@ -45,6 +46,8 @@ export interface SampleOptions {
   /** As it was sealed before there were epochs. */
   readonly isVersion2?: boolean;
   readonly addressBox?: Uint8Array;
+  /** Text, or what the client of an end-to-end sample has sealed. */
+  readonly note?: Uint8Array;
 }
 
 /** The latest expiry that a sample can be given, four weeks after its creation. */
@@ -85,6 +88,7 @@ export function sealedSample(options: SampleOptions = {}): SealedSample {
     passphrase,
     proofs:
       proofs === null ? null : { linkHash: hashProof(proofs.linkProof), proofHash: hashProof(proofs.proof) },
+    note: options.note ?? null,
     context,
     expiryLimit: sampleLimit,
     root,
@@ -138,5 +142,6 @@ export function openVerifier(secret: UnwrappedSecret, secretKey: string): string
   if (secret.sealedVerifier.length === 0) return null;
   const derive = secret.version === 1 ? version1.deriveVerifierKeys : deriveVerifierKeys;
   const opened = unseal(derive(secretKey, secret.salt), secret.sealedVerifier, secret.aad);
-  return opened === null ? null : new TextDecoder().decode(opened);
+  const hash = opened?.subarray(0, opened.length % sealedNoteBytes);
+  return hash === undefined || hash.length === 0 ? null : new TextDecoder().decode(hash);
 }

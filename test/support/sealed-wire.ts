@@ -3,6 +3,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { SealedInput } from '../../src/core/secrets/end-to-end.ts';
+import { sealedNoteBytes } from '../../src/protocol/note.ts';
 import { seededRandom } from './seeded-random.ts';
 
 export const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
@@ -12,6 +13,7 @@ export interface ClientSecret {
   /** As the core takes it; a copy for each, because a store of it wipes its bytes. */
   readonly input: () => SealedInput;
   readonly ciphertext: Uint8Array;
+  readonly note: Uint8Array | null;
   readonly proofs: { readonly linkProof: Uint8Array; readonly proof: Uint8Array };
   /** `secret.sealed`. */
   readonly wire: {
@@ -20,6 +22,7 @@ export interface ClientSecret {
     readonly link_hash: string;
     readonly proof_hash: string;
     readonly passphrase: boolean;
+    readonly note?: string;
   };
   /** Of a reveal. */
   readonly body: { readonly link_proof: string; readonly proof: string };
@@ -28,6 +31,7 @@ export interface ClientSecret {
 interface ClientSecretOptions {
   readonly seed?: string;
   readonly hasPassphrase?: boolean;
+  readonly hasNote?: boolean;
   /** Of the padded content. */
   readonly paddedBytes?: number;
 }
@@ -35,15 +39,24 @@ interface ClientSecretOptions {
 export function clientSecret({
   seed = 'one',
   hasPassphrase = false,
+  hasNote = false,
   paddedBytes = 256,
 }: ClientSecretOptions = {}): ClientSecret {
   const random = seededRandom(`client secret ${seed}`);
   const ciphertext = random(paddedBytes + 16);
   const proofs = { linkProof: random(32), proof: random(32) };
+  const note = hasNote ? random(sealedNoteBytes) : null;
   const [linkHash, proofHash] = [sha256(proofs.linkProof), sha256(proofs.proof)];
   return {
-    input: () => ({ ciphertext: ciphertext.slice(), linkHash, proofHash, hasPassphrase }),
+    input: () => ({
+      ciphertext: ciphertext.slice(),
+      linkHash,
+      proofHash,
+      hasPassphrase,
+      note: note?.slice() ?? null,
+    }),
     ciphertext,
+    note,
     proofs,
     wire: {
       v: 1,
@@ -51,6 +64,7 @@ export function clientSecret({
       link_hash: base64url(linkHash),
       proof_hash: base64url(proofHash),
       passphrase: hasPassphrase,
+      ...(note !== null && { note: base64url(note) }),
     },
     body: { link_proof: base64url(proofs.linkProof), proof: base64url(proofs.proof) },
   };

@@ -73,6 +73,7 @@ async function tellVersion2(call: Call, later: Teller['later']): Promise<void> {
   await call('v2.inspect', secret.key);
   await call('v2.secretStatus', secret.key);
   await call('v2.secretStatuses', '', { secretKey: secret.key });
+  await call('v2.note', secret.key);
   await call('v2.receipt', metadata.key);
   await call('v2.change', metadata.key);
   await call('v2.deliver', metadata.key);

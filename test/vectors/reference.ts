@@ -175,6 +175,8 @@ export interface ReferenceRow2 extends ReferenceRow {
   readonly limit: number;
   /** Of an end-to-end row: link hash ‖ proof hash. */
   readonly proofHashes?: Buffer;
+  /** Text, or the 576 bytes of an end-to-end row; absent or empty without one. */
+  readonly note?: Buffer;
   /** Version 4 with it, else version 2. */
   readonly epoch?: ReferenceEpoch;
 }
@@ -189,9 +191,13 @@ export function sealRow(input: ReferenceRow2): Buffer {
   const pad = input.proofHashes === undefined ? padded(input.value, 256) : lp(input.value);
   const body = Buffer.concat([inner.subarray(44, 76), gcmSeal(inner, pad, aad)]);
   const verifier = (): Buffer => {
-    if (input.proofHashes !== undefined) return gcmSeal(proofKeysOf(secretKey, r), input.proofHashes, aad);
-    if (input.passphrase === null) return none;
-    return gcmSeal(verifierKeysOf(secretKey, r), text(input.passphrase.verifierHash), aad);
+    const hashes = input.proofHashes;
+    const given = input.note ?? none;
+    const note = given.length === 0 || hashes !== undefined ? given : padded(given, 576);
+    if (hashes !== undefined) return gcmSeal(proofKeysOf(secretKey, r), Buffer.concat([hashes, note]), aad);
+    if (input.passphrase === null && note.length === 0) return none;
+    const hash = text(input.passphrase?.verifierHash ?? '');
+    return gcmSeal(verifierKeysOf(secretKey, r), Buffer.concat([hash, note]), aad);
   };
   const { epoch } = input;
   const named = epoch === undefined ? none : u16(epoch.epoch);
@@ -227,6 +233,8 @@ export interface OpenedRow2 extends OpenedRow {
   readonly secretKey: string;
   /** Of an end-to-end row: link hash ‖ proof hash; else empty. */
   readonly proofHashes: Buffer;
+  /** Empty without one. */
+  readonly note: Buffer;
 }
 
 interface Parts {
@@ -275,11 +283,16 @@ export function openRow(
   const address = fieldAt(inner, 63);
   const verifier = fieldAt(inner, address.end);
   const isSealed = keys.context.sealed === true;
-  const parts = { r, verifier: isSealed ? none : verifier.field, body: inner.subarray(verifier.end), aad };
-  const proofKeys = proofKeysOf(keys.secretKey, r);
+  const parts = { r, verifier: none, body: inner.subarray(verifier.end), aad };
+  const boxKeys = (isSealed ? proofKeysOf : verifierKeysOf)(keys.secretKey, r);
+  const box = verifier.field.length === 0 ? none : gcmOpen(boxKeys, verifier.field, aad);
+  const hashBytes = isSealed ? 64 : keys.context.hasPassphrase ? 60 : 0;
+  const hash = box.subarray(0, hashBytes);
   return {
-    proofHashes: isSealed ? gcmOpen(proofKeys, verifier.field, aad) : none,
     ...openParts(parts, keys, { inner: innerOf, verifier: verifierKeysOf }),
+    proofHashes: isSealed ? hash : none,
+    verifierHash: isSealed || hashBytes === 0 ? null : hash.toString('utf8'),
+    note: isSealed || box.length === hashBytes ? box.subarray(hashBytes) : fieldAt(box, hashBytes).field,
     addressBox: address.field,
     secretKey: xor(inner.subarray(32, 63), creatorMaskOf(keys.metadataKey, r)).toString('latin1'),
   };

@@ -34,6 +34,7 @@ export async function makeSealed(
       linkHash: bytes(sealed.link_hash),
       proofHash: bytes(sealed.proof_hash),
       hasPassphrase: sealed.passphrase,
+      note: sealed.note === undefined ? null : bytes(sealed.note),
     },
   };
   const made = await app.service.conceal(input, caller);

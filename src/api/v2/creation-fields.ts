@@ -65,6 +65,12 @@ const creationFields = {
     examples: [['read']],
   }),
   memo: sensitiveText(memoWords),
+  note: sensitiveText({
+    description:
+      'One line for the recipient, up to 140 characters, shown before the secret is opened and encrypted like it: in no mail, list or ' +
+      'receipt, and gone with the secret. White space is joined and direction characters are dropped. Empty or null: none.',
+    examples: ['For Ana: the Wi-Fi of ward 4'],
+  }),
 };
 
 export type CreationFields = z.output<z.ZodObject<typeof creationFields>>;

@@ -360,6 +360,8 @@ const creationTable: Table<CreationRefusal, 'outcome', [prefix: string]> = {
     refuseField(`${prefix}passphrase`, `Must be at most ${maxBytes} bytes`),
   memo_too_long: ({ maxCharacters }, prefix) =>
     refuseField(`${prefix}memo`, `Must be at most ${maxCharacters} characters`),
+  note_too_long: ({ maxCharacters }, prefix) =>
+    refuseField(`${prefix}note`, `Must be at most ${maxCharacters} characters`),
   recipient_needs_account: () => refuse('account_required', { message: recipientNeedsAccount }),
   notify_needs_account: () =>
     refuse('account_required', { message: 'An account is required to be notified.' }),

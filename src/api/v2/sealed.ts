@@ -3,13 +3,16 @@ import { z } from 'zod';
 import { type Proofs, proofBytes, type SealedInput } from '../../core/secrets/end-to-end.ts';
 import type { RevealedContent } from '../../core/secrets/outcomes.ts';
 import { fromBase64Url, toBase64Url } from '../../protocol/base64url.ts';
+import { sealedNoteBytes } from '../../protocol/note.ts';
 
 const version = 1;
 const notBase64url = 'Must be base64url without padding';
 const notHash = `Must be base64url of ${proofBytes} bytes, without padding`;
+const notNote = `Must be base64url of ${sealedNoteBytes} bytes, without padding`;
 const flawWords = {
   ciphertext: 'sealed.ciphertext must be as long as a padded secret is',
   hash: 'sealed.link_hash and sealed.proof_hash must be SHA-256 hashes',
+  note: notNote,
 } as const;
 
 /** @param length in decoded bytes; absent means any length */
@@ -47,12 +50,15 @@ export const sealedFields = z
     passphrase: z.boolean('Must be true or false').meta({
       description: 'Whether a passphrase is part of the key. The passphrase itself is never sent.',
     }),
+    note: base64url(notNote, sealedNoteBytes).optional().meta({
+      description: 'A note for the recipient, sealed by the client, in base64url. Absent: none.',
+    }),
   })
   .meta({
     id: 'V2Sealed',
     description:
-      'An end-to-end secret, in place of `secret`. `secret`, `passphrase` and `recipient`, which would show it to the server, ' +
-      'are not allowed beside it.',
+      'An end-to-end secret, in place of `secret`. `secret`, `passphrase`, `recipient` and `note`, which would show it to the ' +
+      'server, are not allowed beside it.',
   });
 
 export function sealedInputOf(fields: z.output<typeof sealedFields>): SealedInput {
@@ -61,6 +67,7 @@ export function sealedInputOf(fields: z.output<typeof sealedFields>): SealedInpu
     linkHash: fields.link_hash,
     proofHash: fields.proof_hash,
     hasPassphrase: fields.passphrase,
+    note: fields.note ?? null,
   };
 }
 

@@ -13,7 +13,7 @@ import { Sensitive } from '../../core/sensitive.ts';
 import type { Exchange, Reply } from '../../http/operation.ts';
 import { clientLeft } from '../../http/problem.ts';
 import { hint } from '../elsewhere.ts';
-import { illFormed, sensitiveText } from '../fields.ts';
+import { illFormed, key, sensitiveText } from '../fields.ts';
 import { answerFrom, type Table } from '../version.ts';
 import type { Dialect } from './dialect.ts';
 import { define, definition, forGuests, jsonBody, ok } from './operation.ts';
@@ -28,6 +28,7 @@ import {
   parseFields,
   percentDecoded,
   queryText,
+  readFields,
   readGivenObject,
 } from './wire.ts';
 
@@ -288,5 +289,61 @@ export const secretStatuses = define({
       return outcome?.outcome === 'waiting' ? encodeSecret(outcome.secret) : unknownRecord(key);
     });
     return ok({ success: true, records } satisfies z.output<typeof statusesAnswer>);
+  },
+});
+
+export const noteBody = z.object({ link_proof: proofFields.link_proof }).meta({ id: 'V2NoteRequest' });
+
+export const noteAnswer = z
+  .object({
+    success,
+    record: z
+      .object({
+        key: key.meta({ description: 'As given.' }),
+        sealed: flag,
+        note: z
+          .string()
+          .nullable()
+          .meta({
+            description:
+              "The sender's words, not to be trusted: one line of at most 140 characters. Sealed, in base64url, if the secret is " +
+              'end-to-end. null without a note.',
+            examples: ['For Ana: the Wi-Fi of ward 4'],
+          }),
+      })
+      .meta({ id: 'V2NoteRecord' }),
+    details: z.object({ ignored }),
+  })
+  .meta({ id: 'V2NoteAnswer' });
+
+export const note = define({
+  name: 'v2.note',
+  method: 'POST',
+  path: '/secret/:key/note',
+  access: 'anyone',
+  limit: 'manage',
+  document: {
+    summary: "Read the sender's note",
+    description:
+      'What the sender wrote for the recipient to read before opening. Changes and counts nothing, and needs no passphrase. For an ' +
+      'end-to-end secret it needs `link_proof`, which is refused for any other.',
+    tag: 'Secrets',
+    params,
+    body: jsonBody(noteBody, false),
+  },
+  answers: {
+    description: 'The secret waits, with or without a note.',
+    schema: noteAnswer,
+    refuses: ['unknown_secret', 'incomplete_link', 'not_sealed'],
+  },
+  async decode(exchange: Exchange, dialect: Dialect) {
+    const { fields, ignored: paths } = await readFields(exchange, noteBody, dialect);
+    return { secretKey: keyOf(exchange), linkProof: fields.link_proof ?? null, paths };
+  },
+  async handle({ paths, ...input }, _caller, { service }) {
+    const found = await service.readNote(input);
+    if (found.outcome !== 'found') return refuseSecret(found, input.secretKey);
+    const record = { key: input.secretKey, sealed: found.sealed, note: found.note?.expose() ?? null };
+    return ok({ success: true, record, details: encodeIgnored(paths) } satisfies z.output<typeof noteAnswer>);
   },
 });

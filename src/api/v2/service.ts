@@ -14,7 +14,7 @@ import { burn, change, deliver, receipt, recent } from './receipts.ts';
 import { custid, success } from './records.ts';
 import { encodeProblem } from './refusals.ts';
 import { burnUnread, guestBurnUnread, guestReveal, guestRevealDone, reveal, revealDone } from './reveal.ts';
-import { guestInspect, inspect, secretStatus, secretStatuses } from './secrets.ts';
+import { guestInspect, inspect, note, secretStatus, secretStatuses } from './secrets.ts';
 
 const text = z.string();
 const localeTag = text.meta({ examples: ['en'] });
@@ -196,6 +196,7 @@ const v2Operations: readonly V2Operation[] = [
   reveal,
   revealDone,
   burnUnread,
+  note,
   recent,
   receipt,
   change,

@@ -34,6 +34,7 @@ import { chooseShareDomain } from '../share-domains/choose.ts';
 import { flawOf, maxCiphertextBytes, type SealedInput } from './end-to-end.ts';
 import { generateValue } from './generated-value.ts';
 import { checkRecipient, sendLink } from './link-mail.ts';
+import { checkNote, noteIn } from './note.ts';
 import type { ConcealInput, CreationOptions, CreationOutcome, GenerateInput } from './outcomes.ts';
 import { anonymousCustid, type Boxes, checkMemo, receiptView, sealAddress, sealBoxes } from './receipts.ts';
 
@@ -100,6 +101,7 @@ async function create(deps: Core, creation: Creation): Promise<CreationOutcome> 
     checkMayCreate(deps, creation) ??
     (sealed === null ? checkTexts(deps, creation) : checkSealed(deps, creation, sealed)) ??
     checkMemo(textOf(input.memo)) ??
+    checkNote(input) ??
     (input.recipient === null ? null : checkRecipient(input.recipient, to, caller)) ??
     checkNotify(creation);
   if (refusal !== null) return refusal;
@@ -127,6 +129,7 @@ function checkSealed(
   if (text.expose() !== '') return { outcome: 'sealed_beside', field: 'secret' };
   if (textOf(input.passphrase) !== '') return { outcome: 'sealed_beside', field: 'passphrase' };
   if (textOf(input.recipient) !== '') return { outcome: 'sealed_beside', field: 'recipient' };
+  if (textOf(input.note) !== '') return { outcome: 'sealed_beside', field: 'note' };
   const plan = planOf(plans, caller);
   const flaw = flawOf(sealed);
   if (flaw !== null) return { outcome: 'sealed_wrongly', flaw };
@@ -231,6 +234,7 @@ async function sealContent(
   const passphrase = given === '' ? null : await stretch(deps.hasher, keys.secretKey, salt, given, place);
   const epoch = await store.epochFor(facts.expiresAt);
   const value = sealed?.ciphertext ?? utf8(text.expose());
+  const note = sealed === null ? noteIn(input) : sealed.note;
   const row = sealSecret({
     value,
     secretKey: keys.secretKey,
@@ -239,6 +243,7 @@ async function sealContent(
     salt,
     passphrase,
     proofs: sealed,
+    note,
     context: facts,
     expiryLimit: facts.createdAt + planOf(deps.plans, caller).ttlMaxSeconds,
     root: ring.current,
@@ -246,6 +251,7 @@ async function sealContent(
     random,
   });
   value.fill(0);
+  note?.fill(0);
   passphrase?.key.fill(0);
   return row;
 }

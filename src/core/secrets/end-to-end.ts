@@ -10,6 +10,7 @@
 import { equalInConstantTime } from '../../crypto/bytes.ts';
 import { hashProof } from '../../crypto/derive.ts';
 import { type ProofHashes, proofHashBytes } from '../../crypto/envelope.ts';
+import { sealedNoteBytes } from '../../protocol/note.ts';
 import { leastStepBytes, paddedLength } from '../../protocol/padding.ts';
 import type { Plan } from '../plans.ts';
 
@@ -19,6 +20,8 @@ export interface SealedInput extends ProofHashes {
   readonly ciphertext: Uint8Array;
   /** Whether the client derived its key with a passphrase. */
   readonly hasPassphrase: boolean;
+  /** AES-256-GCM of the padded note; `null` without one. */
+  readonly note: Uint8Array | null;
 }
 
 export interface Proofs {
@@ -44,8 +47,10 @@ export function maxCiphertextBytes({ maxSealedBytes }: Pick<Plan, 'maxSealedByte
   return paddedLength(maxSealedBytes + framingBytes) + tagBytes;
 }
 
-export function flawOf({ ciphertext, linkHash, proofHash }: SealedInput): 'ciphertext' | 'hash' | null {
+export function flawOf(sealed: SealedInput): 'ciphertext' | 'hash' | 'note' | null {
+  const { ciphertext, linkHash, proofHash, note } = sealed;
   if (linkHash.length !== proofBytes || proofHash.length !== proofBytes) return 'hash';
+  if (note !== null && note.length !== sealedNoteBytes) return 'note';
   return isCiphertextLength(ciphertext.length) ? null : 'ciphertext';
 }
 

@@ -29,6 +29,8 @@ export interface CreationOptions {
   readonly notify: readonly NoticeKind[] | null;
   /** The creator's private label, up to 500 characters. */
   readonly memo: Sensitive<string> | null;
+  /** For the recipient, before opening; an end-to-end secret's is in `SealedInput`. */
+  readonly note: Sensitive<string> | null;
 }
 
 export interface ConcealInput extends CreationOptions {
@@ -84,8 +86,9 @@ export type CreationOutcome =
     }
   | { readonly outcome: 'nothing_to_share' }
   | SealedRefusal
-  | { readonly outcome: 'ill_formed'; readonly field: 'secret' | 'passphrase' }
+  | { readonly outcome: 'ill_formed'; readonly field: 'secret' | 'passphrase' | 'note' }
   | MemoRefusal
+  | { readonly outcome: 'note_too_long'; readonly maxCharacters: number }
   | { readonly outcome: 'value_too_large'; readonly maxBytes: number }
   | { readonly outcome: 'passphrase_too_long'; readonly maxBytes: number }
   | RecipientRefusal
@@ -126,9 +129,9 @@ export type RepeatableOutcome =
 /** Why a client's sealed secret is refused. Nothing was stored. */
 export type SealedRefusal =
   /** A field that must be absent: the server must not see a value or a passphrase, and has no full link to send. */
-  | { readonly outcome: 'sealed_beside'; readonly field: 'secret' | 'passphrase' | 'recipient' }
-  /** Badly padded ciphertext, or a hash that cannot be a proof's. */
-  | { readonly outcome: 'sealed_wrongly'; readonly flaw: 'ciphertext' | 'hash' }
+  | { readonly outcome: 'sealed_beside'; readonly field: 'secret' | 'passphrase' | 'recipient' | 'note' }
+  /** Badly padded ciphertext, a hash that cannot be a proof's, or a note of another length than a sealed one's. */
+  | { readonly outcome: 'sealed_wrongly'; readonly flaw: 'ciphertext' | 'hash' | 'note' }
   /** @see Plan.maxSealedBytes */
   | { readonly outcome: 'sealed_too_large'; readonly maxBytes: number };
 
@@ -245,6 +248,18 @@ export type StatusOutcome =
       readonly sender: { readonly name: string | null; readonly address: string } | null;
     }
   | { readonly outcome: 'unknown' };
+
+export interface NoteInput {
+  readonly secretKey: string;
+  /** Of an end-to-end secret; `null` for any other. */
+  readonly linkProof: Uint8Array | null;
+}
+
+export type NoteOutcome =
+  /** `sealed`: the note is its client's ciphertext, in base64url. `null` without one. */
+  | { readonly outcome: 'found'; readonly sealed: boolean; readonly note: Sensitive<string> | null }
+  | { readonly outcome: 'unknown' | 'not_sealed' }
+  | { readonly outcome: 'incomplete_link'; readonly hasNote: boolean };
 
 export interface ReceiptInput {
   /** As received. */

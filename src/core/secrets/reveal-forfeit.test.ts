@@ -31,6 +31,7 @@ describe('a sealed value that is no text', () => {
         salt: random(32),
         passphrase: null,
         proofs: null,
+        note: null,
         context: record,
         expiryLimit: record.expiresAt,
         root: ring.current,

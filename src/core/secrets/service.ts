@@ -16,6 +16,7 @@ import { suggest } from './generated-value.ts';
 import { concealOnce, generateOnce, type TokenCaller } from './idempotency.ts';
 import { deliver } from './link-mail.ts';
 import { finishLook } from './look.ts';
+import { readNote } from './note.ts';
 import type {
   BurnInput,
   BurnUnreadInput,
@@ -26,6 +27,7 @@ import type {
   GenerateInput,
   Idempotency,
   InspectInput,
+  NoteInput,
   ReceiptInput,
   RecentInput,
   RevealInput,
@@ -59,6 +61,8 @@ export function createService(parts: ServiceParts) {
     inspect: (input: InspectInput, caller: Caller) => inspect(core, input, caller),
     secretStatus: (input: { readonly secretKey: string }, caller: Caller) =>
       secretStatus(core.store, input.secretKey, caller),
+    /** Returns the sender's note. Changes and counts nothing. */
+    readNote: (input: NoteInput) => readNote(core, input),
     findReceipt: (input: ReceiptInput, caller: Caller) => findReceipt(core, input, caller),
     /** Works like `findReceipt` and records that the creator has looked: the response already shows `viewed`. */
     viewReceipt: (input: ReceiptInput, caller: Caller) => viewReceipt(core, input, caller),

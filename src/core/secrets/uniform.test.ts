@@ -41,6 +41,9 @@ const doors: Readonly<
   secretStatus: {
     secretKey: { plain: (service, secretKey, caller) => service.secretStatus({ secretKey }, caller) },
   },
+  readNote: {
+    secretKey: { plain: (service, secretKey) => service.readNote({ secretKey, linkProof: null }) },
+  },
   burnByRecipient: { secretKey: { plain: (service, key) => service.burnByRecipient(guess(key, 'a guess')) } },
   findReceipt: { metadataKey: owner((service, input, caller) => service.findReceipt(input, caller)) },
   viewReceipt: { metadataKey: owner((service, input, caller) => service.viewReceipt(input, caller)) },

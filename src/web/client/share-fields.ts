@@ -15,6 +15,7 @@ export const shareFields = {
   sealedLink: 'sealed-link',
   sealedProof: 'sealed-proof',
   sealedPassphrase: 'sealed-passphrase',
+  sealedNote: 'sealed-note',
 } as const;
 
 export const drawableFields = ['secret', 'passphrase'] as const;

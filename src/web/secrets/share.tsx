@@ -148,13 +148,14 @@ function toConcealInput(
   typed: TypedShare,
   seconds: number,
 ): ConcealInput {
-  const { passphrase, memo, recipient, shareDomain, locale, notify } = typed;
+  const { passphrase, memo, note, recipient, shareDomain, locale, notify } = typed;
   return {
     value: new Sensitive(typed.secret.text),
     sealed: null,
     passphrase: new Sensitive(passphrase.text),
     clientPrefix,
     memo: new Sensitive(memo),
+    note: note === '' ? null : new Sensitive(note),
     recipient: recipient === '' ? null : new Sensitive(recipient),
     shareDomain,
     arrivedOn: host === '' ? null : host,
@@ -266,6 +267,8 @@ function refusalOf(refused: Refused, messages: Messages): Refusal {
       return at(400, 'secret', say('share.illFormed'));
     case 'ill_formed':
       return at(400, refused.field, say('share.illFormed'));
+    case 'note_too_long':
+      return at(422, 'note', say('note.wrong', { max: refused.maxCharacters }));
     case 'memo_too_long':
       return at(422, 'memo', say('memo.tooLong', { max: refused.maxCharacters }));
     case 'value_too_large':

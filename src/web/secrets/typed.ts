@@ -215,6 +215,7 @@ function textsWithEverySet(length: number, sets: readonly CharacterSet[]): numbe
 export type ShareField =
   | DrawableField
   | 'memo'
+  | 'note'
   | 'ttl-amount'
   | 'recipient'
   | 'share-domain'
@@ -223,6 +224,7 @@ export type ShareField =
 
 export interface TypedShare extends Readonly<Record<DrawableField, Drawable>> {
   readonly memo: string;
+  readonly note: string;
   readonly lifetime: TypedLifetime;
   readonly recipient: string;
   readonly locale: Locale;
@@ -245,6 +247,7 @@ export function emptyShare(plan: Plan, { messages }: Frame, notify: readonly Not
     secret: nothingDrawn,
     passphrase: nothingDrawn,
     memo: '',
+    note: '',
     lifetime: { choice: plan.ttlDefaultSeconds, amount: '', unit: 'hours' },
     recipient: '',
     locale: messages.locale,
@@ -259,6 +262,7 @@ export function readShare(form: Form, empty: TypedShare, plan: Plan, frame: Fram
     secret: readDrawable(form, 'secret'),
     passphrase: readDrawable(form, 'passphrase'),
     memo: form.text('memo'),
+    note: form.text('note'),
     lifetime: readLifetime(form, offerOf(plan)),
     recipient: form.text(shareFields.recipient),
     locale: readMailLanguage(form, frame),
@@ -288,6 +292,7 @@ export function readSealed(form: Form): SealedInput | null {
     linkHash: bytesIn(form, shareFields.sealedLink),
     proofHash: bytesIn(form, shareFields.sealedProof),
     hasPassphrase: form.text(shareFields.sealedPassphrase) !== '',
+    note: form.text(shareFields.sealedNote) === '' ? null : bytesIn(form, shareFields.sealedNote),
   };
 }
 

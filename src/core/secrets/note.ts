@@ -1,0 +1,43 @@
+/**
+ * The sender's note, which anyone with the link may read before opening. It is sealed in the row, so it goes with the value (P10). Reading it
+ * changes and counts nothing (P4).
+ */
+import { utf8 } from '../../crypto/bytes.ts';
+import { hasNote, openNote, openProofs } from '../../crypto/envelope.ts';
+import { toBase64Url } from '../../protocol/base64url.ts';
+import { flawOfNote, maxNoteCharacters, tidyNote } from '../../protocol/note.ts';
+import { Sensitive } from '../sensitive.ts';
+import { type AccessCore, damaged, findLive } from './access.ts';
+import { isProofOf } from './end-to-end.ts';
+import type { CreationOptions, CreationOutcome, NoteInput, NoteOutcome } from './outcomes.ts';
+
+type Noted = Pick<CreationOptions, 'note'>;
+type Refusal = Extract<CreationOutcome, { outcome: 'note_too_long' | 'ill_formed' }>;
+
+const lineOf = ({ note }: Noted): string => (note === null ? '' : tidyNote(note.expose()));
+
+export function checkNote(input: Noted): Refusal | null {
+  const flaw = flawOfNote(lineOf(input));
+  if (flaw === 'not_text') return { outcome: 'ill_formed', field: 'note' };
+  return flaw === null ? null : { outcome: 'note_too_long', maxCharacters: maxNoteCharacters };
+}
+
+export function noteIn(input: Noted): Uint8Array | null {
+  const line = lineOf(input);
+  return line === '' ? null : utf8(line);
+}
+
+export async function readNote(deps: AccessCore, input: NoteInput): Promise<NoteOutcome> {
+  const live = await findLive(deps, input.secretKey);
+  if (live === null) return { outcome: 'unknown' };
+  const { unwrapped, secretKey, stored } = live;
+  const { sealed } = stored;
+  const hashes = sealed ? openProofs(unwrapped, secretKey) : null;
+  if (sealed && hashes === null) throw damaged(deps.events, live.tag, 'its proofs do not match its id');
+  if (hashes === null && input.linkProof !== null) return { outcome: 'not_sealed' };
+  if (hashes !== null && !isProofOf(input.linkProof ?? new Uint8Array(0), hashes.linkHash))
+    return { outcome: 'incomplete_link', hasNote: hasNote(unwrapped) };
+  const kept = openNote(unwrapped, secretKey, sealed);
+  const note = kept && (sealed ? toBase64Url(kept) : new TextDecoder().decode(kept));
+  return { outcome: 'found', sealed, note: note === null ? null : new Sensitive(note) };
+}
