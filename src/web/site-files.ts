@@ -9,6 +9,7 @@ import { embedded } from './assets/bundle.ts' with { type: 'macro' };
 import type { Brands } from './brand/brand.ts';
 import { paletteOf } from './brand/colours.ts';
 import { iconSvg } from './brand/default-logo.tsx';
+import { dayIcons } from './kit/day.tsx';
 import type { Frame } from './kit/layout.tsx';
 import {
   movedTo,
@@ -80,6 +81,8 @@ const icons: Readonly<Record<string, string>> = embedded([
 ]);
 
 function findAppIcon(name: string): SiteFile | null {
+  const day = dayIcons.get(name);
+  if (day !== undefined) return fileOf(day, 'image/svg+xml; charset=utf-8');
   const text = icons[`icons/${name}`];
   if (text === undefined) return null;
   return { bytes: new Uint8Array(Buffer.from(text, 'base64')), gzipped: null, type: 'image/png' };

@@ -65,7 +65,7 @@ describe('the lifetime on a receipt', () => {
       app.clock.advance(hour);
       const { status, headers } = await post({ ttl: String(3 * day) });
       expect([status, headers.get('location')]).toEqual([303, `${receiptPath}#lifetime`]);
-      expect(await page()).toContain('>3 days</time> left)');
+      expect(await page()).toContain('>3 days</time>');
       app.clock.advance(3 * day - 1 + late);
       expect((await postForm(app, secretPath)).status).toBe(late === 0 ? 200 : 404);
     }
@@ -179,7 +179,7 @@ describe('the lifetime on a receipt', () => {
     });
     app.clock.advance(hour);
     const html = await page();
-    expect([formIn(html), html.includes('>23 hours</time> left)')]).toEqual(['', true]);
+    expect([formIn(html), html.includes('>23 hours</time>')]).toEqual(['', true]);
     expect((await post({ ttl: '3600' })).status).toBe(303);
     expect(await left()).toBe(day - hour);
   });

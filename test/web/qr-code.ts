@@ -6,8 +6,8 @@ import decodeQR from 'qr/decode.js';
 const pixelsPerModule = 4;
 
 /**
- * Draws the code in the markup as the browser does: dark bars on light, with its quiet zone. Throws when it is
- * unreadable.
+ * Draws the code in the markup as the browser does: dark bars on light, with its quiet zone, and nothing where the
+ * mark is. Throws when it is unreadable.
  */
 export function decodeQr(html: string): string {
   const [, left = '', top = '', side = ''] =
@@ -19,6 +19,10 @@ export function decodeQr(html: string): string {
     const fromY = (Number(y) - Number(top)) * pixelsPerModule;
     paint(data, width, { fromX, fromY, length: Number(length) * pixelsPerModule });
   }
+  const [, from = '', part = ''] = /class="qr-mark" x="(\d+)%"[^>]* width="(\d+)%"/.exec(html) ?? [];
+  const px = (percent: string) => Math.round((Number(percent) * width) / 100);
+  for (let y = px(from); y < px(from) + px(part); y += 1)
+    data.fill(255, (y * width + px(from)) * 4, (y * width + px(from) + px(part)) * 4);
   return decodeQR({ width, height: width, data });
 }
 

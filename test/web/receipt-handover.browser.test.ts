@@ -2,8 +2,19 @@
 import { describe, expect } from 'bun:test';
 import type { Page, Request } from 'playwright-core';
 import { translate } from '../../src/locale/translate.ts';
-import { flawsInBothLights, keptBy, nothingKept, noticedBy, shareIn } from './creator.ts';
+import {
+  carry,
+  fillOption,
+  flawsInBothLights,
+  headingOf,
+  keptBy,
+  nothingKept,
+  noticedBy,
+  sendShare,
+  shareIn,
+} from './creator.ts';
 import { withBrowser } from './in-browser.ts';
+import { signUpAs } from './signed-in.ts';
 import { words } from './words.ts';
 
 const { itInBrowser } = withBrowser({ endToEnd: 'off' });
@@ -106,6 +117,191 @@ describe('a passphrase', () => {
       }
     },
   );
+});
+
+const clipboard = ['clipboard-read', 'clipboard-write'];
+const copyButton = '[data-copy="#link"]';
+
+/** Notes what the page gives to the clipboard, and puts something else on it first. */
+async function watchClipboard(page: Page, baseUrl: string): Promise<void> {
+  await page.context().grantPermissions(clipboard, { origin: baseUrl });
+  await page.goto(`${baseUrl}/`);
+  await page.evaluate(() => navigator.clipboard.writeText('before'));
+}
+
+const onClipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
+
+/** What the receipt says of the clipboard, and on its button. */
+const saidOf = async (page: Page) => [
+  (await page.textContent('#link-copied'))?.trim(),
+  (await page.textContent(copyButton))?.trim(),
+];
+
+const copied = () => [words('receipt.linkCopied'), words('receipt.copyAgain')];
+const notCopied = () => ['', words('receipt.copy')];
+
+async function fillIn(page: Page): Promise<void> {
+  await page.fill('#secret', 'canary of a value');
+  await fillOption(page, 'passphrase', 'canary of a passphrase');
+}
+
+for (const { kind, endToEnd } of kinds) {
+  describe(`the press that creates a ${kind} secret`, () => {
+    for (const press of ['#create', 'Control+Enter']) {
+      itInBrowser(
+        `also copies its link, and nothing else, and the receipt says so: ${press}`,
+        { scripts: true, app: { endToEnd } },
+        async ({ site, visitor, page }) => {
+          await watchClipboard(page, site.baseUrl);
+          await fillIn(page);
+          await sendShare(page, press);
+          await page.waitForSelector('#link-copied:not(:empty)');
+          expect(await onClipboard(page)).toBe(await page.inputValue('#link'));
+          expect(await saidOf(page)).toEqual(copied());
+          expect(await page.isVisible('label[for="link"]')).toBe(true);
+          expect(await page.textContent('#link-hint')).toBe(words('receipt.linkHint'));
+          await page.evaluate(() => navigator.clipboard.writeText('other'));
+          await page.click(copyButton);
+          await page.waitForSelector(`${copyButton}.is-copied`);
+          expect(await onClipboard(page)).toBe(await page.inputValue('#link'));
+          await page.waitForSelector(`${copyButton}:not(.is-copied)`);
+          expect(await saidOf(page)).toEqual(copied());
+          expect(await keptBy(page)).toEqual(nothingKept);
+          expect(noticedBy(visitor)).toEqual([]);
+        },
+      );
+    }
+
+    itInBrowser(
+      'copies after a wait too, however long the browser encrypts and the server takes',
+      { scripts: true, app: { endToEnd } },
+      async ({ site, page }) => {
+        await watchClipboard(page, site.baseUrl);
+        await page.route('**/share', async (route) => {
+          await new Promise((resume) => setTimeout(resume, 6_000));
+          await route.continue();
+        });
+        await fillIn(page);
+        await sendShare(page);
+        expect(await onClipboard(page)).toBe(await page.inputValue('#link'));
+      },
+    );
+
+    const refusals: Readonly<Record<string, string | null>> = {
+      'is denied the permission': null,
+      'refuses the write': 'navigator.clipboard.write = () => Promise.reject(new Error("no"))',
+      'never finishes the write': 'navigator.clipboard.write = () => new Promise(() => {})',
+      'has no ClipboardItem': 'delete window.ClipboardItem',
+      'has no clipboard': 'Object.defineProperty(navigator, "clipboard", { value: undefined })',
+    };
+    for (const [why, script] of Object.entries(refusals)) {
+      itInBrowser(
+        `loses nothing where the browser ${why}: the receipt offers to copy, as it always did`,
+        { scripts: true, app: { endToEnd } },
+        async ({ site, visitor, page }) => {
+          if (script !== null) await page.addInitScript(script);
+          else await page.context().grantPermissions([], { origin: site.baseUrl });
+          await page.goto(`${site.baseUrl}/`);
+          await fillIn(page);
+          await sendShare(page);
+          await page.waitForSelector(`${copyButton}:visible`);
+          expect(await page.inputValue('#link')).toContain('/secret/');
+          expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
+          expect(await saidOf(page)).toEqual(notCopied());
+          expect(await page.textContent('#passphrase-value')).toBe('canary of a passphrase');
+          expect(noticedBy(visitor)).toEqual([]);
+        },
+      );
+    }
+
+    itInBrowser(
+      'copies nothing where the server refuses or does not answer, and then what was created in the end',
+      { scripts: true, app: { endToEnd } },
+      async ({ site, page }) => {
+        await watchClipboard(page, site.baseUrl);
+        await fillIn(page);
+        await fillOption(page, 'memo', 'x'.repeat(501));
+        await sendShare(page);
+        await page.route('**/share', (route) => route.abort());
+        await page.fill('#memo', 'short');
+        await page.click('#create');
+        await page.waitForSelector('#unsent h2');
+        expect(await onClipboard(page)).toBe('before');
+        await page.unroute('**/share');
+        await sendShare(page);
+        expect(await onClipboard(page)).toBe(await page.inputValue('#link'));
+      },
+    );
+  });
+}
+
+describe('the first 600 px of the receipt', () => {
+  for (const [width, height] of [
+    [390, 844],
+    [375, 553],
+    [320, 640],
+  ] as const) {
+    itInBrowser(
+      `say that the link is ready and copied, and offer Share and the passphrase, at ${width} × ${height}`,
+      { scripts: true, touch: true, width, height, app: { endToEnd: 'default' } },
+      async ({ site, page }) => {
+        await page.addInitScript(() => Object.defineProperty(navigator, 'share', { value: () => {} }));
+        await watchClipboard(page, site.baseUrl);
+        await page.fill('#secret', 'v');
+        await fillOption(page, 'passphrase', 'tulip-anchor');
+        await sendShare(page);
+        await page.waitForSelector('#link-copied:not(:empty)');
+        const bottoms = await page.evaluate(
+          (selectors) =>
+            selectors.map((each) => document.querySelector(each)?.getBoundingClientRect().bottom ?? 0),
+          ['h1', '#link-copied', '.link-row', '[data-share]', '#passphrase-value'],
+        );
+        expect(bottoms.toSorted((one, other) => one - other)).toEqual(bottoms);
+        expect(bottoms[0]).toBeGreaterThan(0);
+        expect(bottoms[4]).toBeLessThanOrEqual(600);
+        expect((await page.locator('.life').boundingBox())?.height).toBeLessThanOrEqual(150);
+      },
+    );
+  }
+});
+
+describe('a link that was copied with the press', () => {
+  itInBrowser(
+    'asks nothing of who leaves, is in the tab until then, and not after',
+    { scripts: true, app: { endToEnd: 'default' } },
+    async ({ site, page }) => {
+      const questions: string[] = [];
+      page.on('dialog', (dialog) => {
+        questions.push(dialog.type());
+        void dialog.accept();
+      });
+      await watchClipboard(page, site.baseUrl);
+      await fillIn(page);
+      await sendShare(page);
+      await page.waitForSelector('#link-copied:not(:empty)');
+      const link = await page.inputValue('#link');
+      // What a phone keeps of a tab that it discards.
+      const { handover } = await page.evaluate(() => history.state);
+      expect(`${handover.link}#${handover.fragment} ${handover.passphrase}`).toBe(
+        `${link} canary of a passphrase`,
+      );
+      await page.click('.onward a');
+      await page.waitForSelector('#share');
+      await page.goBack();
+      await page.waitForSelector('#link-gone');
+      expect([await page.evaluate(() => history.state), ...questions]).toEqual([null]);
+    },
+  );
+
+  itInBrowser('is not copied where the server emails it', { scripts: true }, async ({ site, page }) => {
+    const { cookie } = await signUpAs(site.app, 'alice@example.org');
+    await carry(page, site.baseUrl, cookie);
+    await watchClipboard(page, site.baseUrl);
+    await fillIn(page);
+    await fillOption(page, 'recipient', 'bob@example.org');
+    await sendShare(page);
+    expect([await onClipboard(page), ...(await saidOf(page))]).toEqual(['before', ...notCopied()]);
+  });
 });
 
 const bodyOf = async (page: Page) =>

@@ -24,7 +24,9 @@ describe('the receipt of an end-to-end secret', () => {
       expect(status).toBe(200);
       expect(textIn(html, 'link') ?? '').toBe('');
       // What its script fills in after a reload is empty, and hidden.
-      expect(html).toMatch(/<div id="whole-link" hidden="">.*<path fill="#000"><\/path>/s);
+      expect(html).toMatch(
+        /<div id="whole-link" hidden="">.*<path fill="#000" shape-rendering="crispEdges"><\/path>/s,
+      );
       expect(html).not.toContain('/secret/');
     }
   });

@@ -1,6 +1,7 @@
 /** The creator's page in a real browser, with scripts and without: handing the link over, watching, burning. */
 import { describe, expect, it } from 'bun:test';
 import type { Page } from 'playwright-core';
+import decodeQR from 'qr/decode.js';
 import { clientStays } from '../stores/conformance/check.ts';
 import { openSite, openVisitor, type Site } from './browser.ts';
 import {
@@ -35,6 +36,20 @@ async function openElsewhere({ app }: Site, link: string): Promise<void> {
   if (opened.outcome !== 'revealed') throw new Error(`it did not open: ${opened.outcome}`);
 }
 
+/** What a camera reads from the QR code as it is on the screen, with the mark in its middle. */
+async function photographed(page: Page): Promise<string> {
+  const png = (await page.locator('.qr').screenshot()).toString('base64');
+  const { width, height, data } = await page.evaluate(async (base64) => {
+    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    const picture = await createImageBitmap(new Blob([bytes]));
+    const drawing = new OffscreenCanvas(picture.width, picture.height).getContext('2d');
+    drawing?.drawImage(picture, 0, 0);
+    const pixels = drawing?.getImageData(0, 0, picture.width, picture.height).data ?? [];
+    return { width: picture.width, height: picture.height, data: [...pixels] };
+  }, png);
+  return decodeQR({ width, height, data: Uint8ClampedArray.from(data) });
+}
+
 for (const scripts of [false, true]) {
   describe(`a creator ${scripts ? 'with' : 'without'} scripts`, () => {
     itInBrowser(
@@ -65,12 +80,32 @@ for (const scripts of [false, true]) {
         await page.click(`text="${words('receipt.qr')}"`);
         expect(await page.isVisible('.qr')).toBe(true);
         expect(decodeQr(await page.content())).toBe(link);
+        expect(await photographed(page)).toBe(link);
         const fill = (selector: string) =>
           page.locator(selector).evaluate((shape) => getComputedStyle(shape).fill);
-        expect([await fill('.qr path'), await fill('.qr rect')]).toEqual([
+        expect([await fill('.qr > path'), await fill('.qr > rect')]).toEqual([
           'rgb(0, 0, 0)',
           'rgb(255, 255, 255)',
         ]);
+      },
+    );
+
+    itInBrowser(
+      'enlarges the QR code to the whole window with one press, and back with another, by keyboard too',
+      { scripts, width: 390, height: 844 },
+      async ({ site, page }) => {
+        const { link } = await shareIn(page, site.baseUrl);
+        await page.click(`text="${words('receipt.qr')}"`);
+        const width = async () => (await page.locator('.qr').boundingBox())?.width;
+        const usual = await width();
+        expect(usual).toBeLessThan(300);
+        await page.click('.qr');
+        expect(await width()).toBe(390);
+        expect(await photographed(page)).toBe(link);
+        await page.mouse.click(5, 5);
+        expect(await width()).toBe(usual);
+        await page.keyboard.press('Space');
+        expect(await width()).toBe(390);
       },
     );
 
@@ -210,6 +245,12 @@ function asked(page: Page): string[] {
   return addresses;
 }
 
+const look = (page: Page, state: 'hidden' | 'visible') =>
+  page.evaluate((seen) => {
+    Object.defineProperty(document, 'visibilityState', { value: seen, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, state);
+
 describe('a page that waits, with scripts', () => {
   for (const withLink of [true, false]) {
     itInBrowser(
@@ -253,24 +294,43 @@ describe('a page that waits, with scripts', () => {
   );
 
   itInBrowser(
-    'asks nothing while nobody looks, and at once when somebody does again',
+    'tells in the background that it was opened, with the icon and the title of its tab',
+    { scripts: true },
+    async ({ site, visitor, page }) => {
+      await page.clock.install();
+      const { link } = await shareIn(page, site.baseUrl);
+      const icon = () => page.getAttribute('link[rel="icon"]', 'href');
+      expect(await icon()).toBe('/icons/day-8.svg');
+      await look(page, 'hidden');
+      await openElsewhere(site, link);
+      await page.clock.runFor(60_000);
+      await page.waitForSelector(`text="${words('receipt.changedReceived')}"`);
+      await page.clock.runFor(2_500);
+      await page.waitForSelector('.life-opened');
+      expect([await icon(), await page.title()]).toEqual([
+        '/icons/day-opened.svg',
+        `✓ ${words('receipt.received')} · Mayfly`,
+      ]);
+      expect(noticedBy(visitor)).toEqual([]);
+    },
+  );
+
+  itInBrowser(
+    'asks once a minute while nobody looks, and at once when somebody does again',
     { scripts: true },
     async ({ site, page }) => {
       await page.clock.install();
       const requests = asked(page);
       await shareIn(page, site.baseUrl);
-      const look = (state: 'hidden' | 'visible') =>
-        page.evaluate((seen) => {
-          Object.defineProperty(document, 'visibilityState', { value: seen, configurable: true });
-          document.dispatchEvent(new Event('visibilitychange'));
-        }, state);
-      await look('hidden');
-      await page.clock.runFor(600_000);
+      await look(page, 'hidden');
+      await page.clock.runFor(59_000);
       expect(requests).toEqual([]);
-      const answered = page.waitForResponse('**/state');
-      await look('visible');
-      await answered;
-      expect(requests).toHaveLength(1);
+      for (const ask of [() => page.clock.runFor(2_000), () => look(page, 'visible')]) {
+        const answered = page.waitForResponse('**/state');
+        await ask();
+        await answered;
+      }
+      expect(requests).toHaveLength(2);
     },
   );
 

@@ -30,11 +30,14 @@ describe('sharing', () => {
     expect(second.html).toContain(words('receipt.show'));
   });
 
-  it('answers a script with 201 and the receipt’s address, because it would follow a redirect and use the link up', async () => {
+  it('answers a script with 201, the receipt’s address and the link, because it would follow a redirect and use the link up', async () => {
     const app = createTestApp();
-    const created = await postForm(app, '/share', { secret: 'one', passphrase: '', 'by-script': '1' });
+    const created = await postForm(app, '/share', { secret: 'one', passphrase: 'canary', 'by-script': '1' });
     const location = created.headers.get('location') ?? '';
-    expect([created.status, created.html]).toEqual([201, '']);
+    expect(created.status).toBe(201);
+    expect(created.html).toMatch(
+      /^<!doctype html><p id="link">https:\/\/mayfly\.example\/secret\/[0-9a-z]{31}<\/p>$/,
+    );
     expect(location).toMatch(/^\/receipt\/[0-9a-z]{31}$/);
     expect(created.headers.get('set-cookie')).toContain(`just-created=1; Path=${location};`);
     expect(created.headers.get('cache-control')).toBe('no-store, no-transform');

@@ -10,6 +10,7 @@ describe('what the share form hands to the receipt', () => {
     ['a link’s half alone', { fragment, passphrase: null }],
     ['a link’s half and a passphrase', { fragment, passphrase: 'tulip-anchor' }],
     ['a passphrase in any script', { fragment: null, passphrase: '\ufeff 合言葉 ü😀.#%\n"' }],
+    ['a link that is copied', { fragment, passphrase: null, isCopied: true }],
     ['nothing', nothing],
   ] as const) {
     it(`comes out as it went in: ${what}`, () => {

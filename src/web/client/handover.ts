@@ -1,8 +1,9 @@
 /**
  * The share form hands two things to the receipt, which shows them once: the half of the link that only this browser knows, and the
  * passphrase. They travel in the receipt's history entry in this tab (`history.state`, HTML §7.4), so no address, list of visited pages or
- * request contains them. The receipt removes them when it loads. For an end-to-end link, it keeps them until the link has been copied,
- * shared or shown as a QR code, because a phone may discard the tab while its owner looks up the recipient.
+ * request contains them. The receipt removes them when it loads. For an end-to-end link, it keeps them until a press has copied, shared or
+ * shown the link as a QR code, because a phone may discard the tab while its owner looks up the recipient; if the form has copied the link,
+ * until the page is left, which a discarded one is not.
  */
 import { isFragment } from '../../protocol/link.ts';
 
@@ -12,6 +13,8 @@ export interface Handover {
   /** The link before the `#`, once the receipt has received it. The server sends it only once. */
   readonly link?: string;
   readonly passphrase: string | null;
+  /** The press that created the link has also copied it. */
+  readonly isCopied?: true;
 }
 
 /**
@@ -32,9 +35,12 @@ export function reloadAtTop(): void {
 /** Checks each part on its own. @param state as in `history.state` */
 export function readHandover(state: unknown): Handover {
   const { handover } = Object(state) as { readonly handover?: unknown };
-  const { fragment, passphrase, link } = Object(handover) as { readonly [Key in keyof Handover]?: unknown };
+  const { fragment, passphrase, link, isCopied } = Object(handover) as {
+    readonly [Key in keyof Handover]?: unknown;
+  };
   return {
     ...(typeof link === 'string' ? { link } : {}),
+    ...(isCopied === true ? { isCopied } : {}),
     fragment: typeof fragment === 'string' && isFragment(fragment) ? fragment : null,
     passphrase: typeof passphrase === 'string' && passphrase !== '' ? passphrase : null,
   };
@@ -63,7 +69,8 @@ export function onLeaving(forget: () => void): void {
   });
 }
 
-export function showPassphrase(passphrase: string | null): void {
+export function showHandedOver({ passphrase, isCopied }: Handover): void {
+  if (isCopied) showCopied();
   const chip = document.getElementById('passphrase-chip');
   const value = document.getElementById('passphrase-value');
   if (chip === null || value === null || passphrase === null) return;
@@ -73,4 +80,15 @@ export function showPassphrase(passphrase: string | null): void {
   onLeaving(() => {
     value.textContent = '';
   });
+}
+
+/** Says that the link is copied already, and offers to copy it again. */
+function showCopied(): void {
+  const said = document.getElementById('link-copied');
+  if (said === null) return;
+  said.textContent = said.dataset.said ?? '';
+  document.querySelector('label[for="link"]')?.classList.add('visually-hidden');
+  document.querySelector('[data-copy="#link"] span')?.replaceChildren(said.dataset.again ?? '');
+  const hint = document.getElementById('link-hint');
+  hint?.replaceChildren(hint.dataset.copied ?? hint.textContent);
 }

@@ -1,16 +1,16 @@
 /** QR codes as SVG paths, for pages and for the script that knows a whole link. */
 import { encodeQR } from 'qr';
 
-export const quietModules = 4;
-
-/** Draws the dark modules (ISO/IEC 18004) as horizontal bars, one module high, starting at 0, 0 in the top left. */
-export function qrPath(text: string): { readonly path: string; readonly modules: number } {
-  const drawn = encodeQR(text, 'raw', { ecc: 'medium', border: 1 });
-  const rows = drawn.slice(1, -1).map((row) => row.slice(1, -1));
+/**
+ * Draws the dark modules (ISO/IEC 18004) as horizontal bars, one module high, with the quiet zone that scanners need. A quarter of the code
+ * may be unreadable, so that it can be read with the mark in its middle.
+ */
+export function qrPath(text: string): { readonly path: string; readonly viewBox: string } {
+  const rows = encodeQR(text, 'raw', { ecc: 'quartile', border: 4 });
   const bars = rows.flatMap((row, y) =>
     runsIn(row).map(({ from, length }) => `M${from} ${y}h${length}v1h-${length}z`),
   );
-  return { path: bars.join(''), modules: rows.length };
+  return { path: bars.join(''), viewBox: `0 0 ${rows.length} ${rows.length}` };
 }
 
 function runsIn(row: readonly boolean[]): { from: number; length: number }[] {

@@ -1,10 +1,11 @@
 /**
  * Runs on the receipt of a waiting secret: shows the passphrase, polls for the secret's end and for news of its email, and helps send the
- * link. It polls only while visible, and polling changes nothing. The page reloads only once the link is dead, and then without it; news of
- * the email replaces only the email's part.
+ * link. It polls in the background too, so that the tab's icon and title can tell, and polling changes nothing. The page reloads only once
+ * the link is dead, and then without it; news of the email replaces only the email's part.
  */
+import { beginCopying } from './copying.ts';
 import { find } from './dom.ts';
-import { showPassphrase, takeHandover } from './handover.ts';
+import { showHandedOver, takeHandover } from './handover.ts';
 import { beginMessage, beginSharing } from './shown-message.ts';
 
 interface Answer {
@@ -14,12 +15,6 @@ interface Answer {
 
 const watcher = document.getElementById('watch');
 
-/** Polls often at first, when most links are opened, and rarely later, so that a forgotten tab costs little. */
-const paces = [
-  { untilMs: 60_000, everyMs: 5_000 },
-  { untilMs: 600_000, everyMs: 15_000 },
-  { untilMs: Number.POSITIVE_INFINITY, everyMs: 60_000 },
-] as const;
 const longestPauseMs = 300_000;
 /** Leaves time for the announcement before the page reloads. */
 const announcedMs = 2_500;
@@ -28,15 +23,18 @@ const begunMs = performance.now();
 let failures = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
+/** Polls often at first, when most links are opened, then ever more rarely, so that a forgotten tab costs little. */
 function pauseMs(): number {
-  const age = performance.now() - begunMs;
-  const { everyMs } = paces.find(({ untilMs }) => age < untilMs) ?? paces[2];
-  return Math.min(everyMs * 2 ** failures, longestPauseMs);
+  const ageMs = performance.now() - begunMs;
+  const [shortestMs, usualMs] =
+    document.visibilityState === 'visible' ? [5_000, 60_000] : [60_000, longestPauseMs];
+  const pause = Math.min(Math.max(ageMs / 10, shortestMs), usualMs);
+  return Math.min(pause * 2 ** failures, longestPauseMs);
 }
 
 function plan(): void {
   clearTimeout(timer);
-  if (document.visibilityState === 'visible') timer = setTimeout(ask, pauseMs());
+  timer = setTimeout(ask, pauseMs());
 }
 
 async function ask(): Promise<void> {
@@ -93,17 +91,17 @@ function load(address: string): Promise<Document> {
 }
 
 if (watcher !== null) {
-  const hint = document.querySelector<HTMLElement>('[data-hint]');
-  if (hint !== null) hint.hidden = false;
   document.addEventListener('visibilitychange', () => {
     clearTimeout(timer);
     if (document.visibilityState === 'visible') void ask();
+    else plan();
   });
   plan();
 }
 
 // For end-to-end secrets, `sealed-link.ts` takes the handover.
-if (document.getElementById('whole-link') === null) showPassphrase(takeHandover().passphrase);
+if (document.getElementById('whole-link') === null) showHandedOver(takeHandover());
+beginCopying();
 beginMessage();
 beginSharing();
 

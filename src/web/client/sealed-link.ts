@@ -1,28 +1,27 @@
 /** The receipt of a secret that this browser just sealed: offers the whole link until it has been copied, shared or shown as a QR code. */
 import { find } from './dom.ts';
-import { type Handover, onLeaving, showPassphrase, takeHandover } from './handover.ts';
-import { qrPath, quietModules } from './qr-path.ts';
+import { type Handover, onLeaving, showHandedOver, takeHandover } from './handover.ts';
+import { qrPath } from './qr-path.ts';
 import { showMessage } from './shown-message.ts';
 
 const sheet = document.getElementById('whole-link');
 
 function draw(link: string): void {
   const svg = document.getElementById('qr');
-  const { path, modules } = qrPath(link);
-  const side = modules + 2 * quietModules;
-  svg?.setAttribute('viewBox', `${-quietModules} ${-quietModules} ${side} ${side}`);
-  for (const length of ['width', 'height']) svg?.querySelector('rect')?.setAttribute(length, String(side));
+  const { path, viewBox } = qrPath(link);
+  svg?.setAttribute('viewBox', viewBox);
   svg?.querySelector('path')?.setAttribute('d', path);
 }
 
-let isHandedOver = false;
+const handover = takeHandover();
+let isHandedOver = handover.isCopied === true;
 
 function endHandover(): void {
   isHandedOver = true;
   history.replaceState(null, '');
 }
 
-/** Asks for confirmation if leaving would lose the link, unless the secret is gone. */
+/** Asks for confirmation if leaving would lose the link, unless the secret is gone. A discarded tab is not left. */
 function guard(shown: HTMLElement): void {
   shown.addEventListener('click', ({ target }) => {
     const pressed =
@@ -34,7 +33,8 @@ function guard(shown: HTMLElement): void {
   });
   window.addEventListener('beforeunload', (event) => {
     const news = document.querySelector('#watch [role="status"]')?.textContent ?? '';
-    if (!isHandedOver && news === '') event.preventDefault();
+    if (isHandedOver) endHandover();
+    else if (news === '') event.preventDefault();
   });
 }
 
@@ -47,10 +47,10 @@ function forget(): void {
   document.querySelector('#qr path')?.removeAttribute('d');
 }
 
-const { fragment, passphrase, link = sheet?.dataset.link } = takeHandover();
+const { fragment, link = sheet?.dataset.link } = handover;
 const shown = find('#link', HTMLTextAreaElement);
 if (fragment !== null && link !== undefined && sheet !== null && shown !== null) {
-  history.replaceState({ handover: { fragment, passphrase, link } satisfies Handover }, '');
+  history.replaceState({ handover: { ...handover, link } satisfies Handover }, '');
   shown.value = `${link}#${fragment}`;
   showMessage();
   draw(shown.value);
@@ -59,4 +59,4 @@ if (fragment !== null && link !== undefined && sheet !== null && shown !== null)
   document.getElementById('link-gone')?.remove();
   onLeaving(forget);
 }
-showPassphrase(passphrase);
+showHandedOver(handover);

@@ -20,7 +20,7 @@ function canSeal(): boolean {
   return place() !== null && isSecureContext && navigator.cookieEnabled;
 }
 
-function mails(): boolean {
+export function mails(): boolean {
   return (find('#recipient', HTMLInputElement)?.value.trim() ?? '') !== '';
 }
 

@@ -5,6 +5,7 @@
  */
 import { find } from './dom.ts';
 import { handOver } from './handover.ts';
+import { beginLinkCopy, type LinkCopy } from './link-copy.ts';
 import { drawing, keepTexts } from './share-draw.ts';
 import { template } from './share-fields.ts';
 import {
@@ -34,6 +35,7 @@ import {
   beginSealing,
   isSealing,
   limitBytes,
+  mails,
   openEncryption,
   type SealedForm,
   sealForm,
@@ -44,6 +46,7 @@ import {
 const button = (id: 'create' | 'generate') => find(`#${id}`, HTMLButtonElement);
 
 let isSending = false;
+let linkCopy: LinkCopy | null = null;
 let isCreated = false;
 
 const usedBytes = () => bytesIn(secretField()?.value ?? '');
@@ -75,12 +78,16 @@ interface Post {
   readonly take: (request: XMLHttpRequest) => unknown;
 }
 
+function receiptIn(request: XMLHttpRequest): string | null {
+  return request.status === 201 ? request.getResponseHeader('location') : null;
+}
+
 /** Lets the browser parse the response: the policy (Trusted Types) forbids turning text into markup. */
 function post({ address, body, pressed, take: taken }: Post): void {
   const request = new XMLHttpRequest();
   request.responseType = 'document';
   request.onload = () => {
-    setSending(false, pressed);
+    if (receiptIn(request) === null) setSending(false, pressed);
     taken(request);
   };
   request.onerror = () => {
@@ -159,7 +166,10 @@ function setSending(isNow: boolean, pressed: HTMLButtonElement | null, what = 's
   isSending = isNow;
   for (const each of document.querySelectorAll<HTMLButtonElement>('#share button')) each.disabled = isNow;
   say('sending', isNow ? document.getElementById('sending')?.dataset[what] : '');
-  if (!isNow) showProgress(0);
+  if (!isNow) {
+    linkCopy?.cancel();
+    showProgress(0);
+  }
   if (isNow) document.getElementById('unsent')?.replaceChildren();
   // A disabled button loses the focus.
   else if (document.activeElement === document.body) (pressed?.id ? pressed : button('create'))?.focus();
@@ -167,15 +177,15 @@ function setSending(isNow: boolean, pressed: HTMLButtonElement | null, what = 's
 
 function take(request: XMLHttpRequest, address: string, fragment?: string): void {
   const { status, responseXML: answer } = request;
-  const created = status === 201 ? request.getResponseHeader('location') : null;
+  const created = receiptIn(request);
   const [title, lead] = [answer?.querySelector('main h1'), answer?.querySelector('main .lead')];
-  if (created !== null) goOn(created, fragment);
+  if (created !== null) void goOn(created, fragment, answer?.getElementById('link')?.textContent);
   else if (answer?.getElementById('share')) {
     if (fragment !== undefined) keepTexts(answer);
     show(answer);
   }
   // An older server redirects to the receipt instead.
-  else if (answer?.getElementById('watch')) goOn(request.responseURL);
+  else if (answer?.getElementById('watch')) void goOn(request.responseURL);
   else if (title && lead) sayRefused(title.textContent ?? '', lead.textContent ?? '');
   else sayNoAnswer(address, status);
 }
@@ -185,7 +195,8 @@ function typedFields() {
   return [...contentFields(), ...(label === null ? [] : [label])];
 }
 
-function goOn(receipt: string, fragment: string | null = null): void {
+/** @param link the link as the server knows it, without a fragment */
+async function goOn(receipt: string, fragment: string | null = null, link?: string | null): Promise<void> {
   const passphrase = find('#passphrase', HTMLInputElement)?.value || null;
   isCreated = true;
   rememberOptions();
@@ -194,7 +205,8 @@ function goOn(receipt: string, fragment: string | null = null): void {
     field.defaultValue = '';
   }
   dropFile();
-  handOver({ fragment, passphrase }, receipt);
+  const isCopied = link ? await linkCopy?.finish(fragment === null ? link : `${link}#${fragment}`) : false;
+  handOver({ fragment, passphrase, ...(isCopied ? { isCopied } : {}) }, receipt);
 }
 
 /** Replaces the page with the form that the server returned. @param pressed the id of the button that drew a value */
@@ -371,8 +383,12 @@ function create(form: HTMLFormElement, pressed: HTMLButtonElement | null): void 
   if (hasFile() && !isSealing()) stopFile();
   else if (hasFile() ? isFileTooLarge() : usedBytes() > limitBytes())
     stop(hasFile() ? fileTooLargeText() : tooLargeText());
-  else if (isSealing()) void sendSealed(form, pressed);
-  else sendPlain(form, pressed);
+  else {
+    // A link that the server emails is not for this person to send.
+    linkCopy = mails() ? null : beginLinkCopy();
+    if (isSealing()) void sendSealed(form, pressed);
+    else sendPlain(form, pressed);
+  }
 }
 
 function stopFile(): void {

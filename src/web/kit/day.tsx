@@ -31,6 +31,11 @@ function arc(from: number, to: number): string {
 
 const wholeArc = arc(1, 0);
 
+const tick = 'm89 58 8 8 15-16';
+const flame =
+  'M100 94c7 0 11-4.7 11-11 0-5.2-2.6-8.2-4.7-10.8-.5 2.6-1.7 4.4-3.7 5.2 1.2-6-.9-11.2-5.2-14.7.3 5.2-1.7 7.8-4.3 11-2.2 2.6-4.1 5.2-4.1 9.3 0 6.3 4 11 11 11Z';
+const moon = 'M113 70A22 22 0 1 1 89 40a18 18 0 0 0 24 30Z';
+
 export const Day: FC<DayProps> = ({ state, part = 1 }) => (
   <svg class={`day day-${state}`} viewBox="0 0 200 114" aria-hidden="true">
     <path class="ground" d="M4 96H196" />
@@ -56,25 +61,55 @@ const endings = {
     <>
       <path d={wholeArc} />
       <circle class="glow" cx="100" cy="58" r="24" />
-      <path class="tick" d="m89 58 8 8 15-16" />
+      <path class="tick" d={tick} />
     </>
   ),
   burned: (
     <>
       <path class="past" d={wholeArc} />
       <circle class="glow" cx="100" cy="86" r="22" />
-      <path
-        class="full"
-        stroke="none"
-        d="M100 94c7 0 11-4.7 11-11 0-5.2-2.6-8.2-4.7-10.8-.5 2.6-1.7 4.4-3.7 5.2 1.2-6-.9-11.2-5.2-14.7.3 5.2-1.7 7.8-4.3 11-2.2 2.6-4.1 5.2-4.1 9.3 0 6.3 4 11 11 11Z"
-      />
+      <path class="full" stroke="none" d={flame} />
     </>
   ),
   expired: (
     <>
       <path class="past" d={wholeArc} />
-      <path class="full" stroke="none" d="M113 70A22 22 0 1 1 89 40a18 18 0 0 0 24 30Z" />
+      <path class="full" stroke="none" d={moon} />
       <path class="star" d="M122 38v.1M138 58v.1M62 52v.1M76 30v.1" />
     </>
   ),
 } as const;
+
+/** The number of places on the arc that an icon's sun can have, so that there are few icons. */
+const places = 8;
+
+/** Names the tab's icon in `/icons/`: the sun on its way, and what became of the secret. */
+export function dayIconName({ state, part = 1 }: DayProps): string {
+  return state === 'waiting' ? `day-${Math.ceil(part * places)}.svg` : `day-${state}.svg`;
+}
+
+const icon = (viewBox: string, drawn: string) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${viewBox}">${drawn}</svg>`;
+
+function sunIcon(part: number): string {
+  const { x, y } = pointAt(part);
+  const line = 'fill="none" stroke-width="20" stroke-linecap="round"';
+  return icon(
+    '-4 -46 208 208',
+    `<path ${line} stroke="#8b9691" d="${arc(1, part)}"/><path ${line} stroke="#d9952b" d="${arc(part, 0)}"/><circle fill="#d9952b" cx="${x}" cy="${y}" r="36"/>`,
+  );
+}
+
+/** In colours that suit both light and dark tabs. */
+export const dayIcons: ReadonlyMap<string, string> = new Map([
+  ...Array.from({ length: places + 1 }, (_, at) => [`day-${at}.svg`, sunIcon(at / places)] as const),
+  [
+    'day-opened.svg',
+    icon(
+      '72 30 56 56',
+      `<circle fill="#2f8a73" cx="100" cy="58" r="26"/><path fill="none" stroke="#fff" stroke-width="6" stroke-linecap="round" stroke-linejoin="round" d="${tick}"/>`,
+    ),
+  ],
+  ['day-burned.svg', icon('80 58 40 40', `<path fill="#cf5440" d="${flame}"/>`)],
+  ['day-expired.svg', icon('70 34 56 56', `<path fill="#7488bd" d="${moon}"/>`)],
+]);

@@ -92,6 +92,8 @@ export interface PageProps {
   readonly title: string;
   readonly scripts?: readonly ScriptName[];
   readonly styles?: readonly StyleName[];
+  /** The name of an icon in `/icons/` for the tab, in place of the default logo. */
+  readonly icon?: string;
 }
 
 const metas = raw(
@@ -111,6 +113,7 @@ export const Page: FC<PropsWithChildren<PageProps>> = ({
   title,
   scripts = [],
   styles = [],
+  icon = '',
   children,
 }) => {
   const { messages, brand } = frame;
@@ -119,8 +122,8 @@ export const Page: FC<PropsWithChildren<PageProps>> = ({
       <head>
         {metas}
         <title>{`${title} · ${brand.name}`}</title>
-        {onceFor(frame, `assets ${scripts} ${styles}`, () => (
-          <PageAssets frame={frame} scripts={scripts} styles={styles} />
+        {onceFor(frame, `assets ${scripts} ${styles} ${icon}`, () => (
+          <PageAssets frame={frame} scripts={scripts} styles={styles} icon={icon} />
         ))}
         {onceFor(frame, `card ${frame.isLink}`, () => (
           <Card frame={frame} />
@@ -149,15 +152,15 @@ function themeOf({ colours }: Brand): string {
   return meta('light') + meta('dark');
 }
 
-type PageAssetProps = Required<Pick<PageProps, 'frame' | 'scripts' | 'styles'>>;
+type PageAssetProps = Required<Omit<PageProps, 'title'>>;
 
-const PageAssets: FC<PageAssetProps> = ({ frame, scripts, styles }) => {
+const PageAssets: FC<PageAssetProps> = ({ frame, scripts, styles, icon }) => {
   const { href, brand, assets } = frame;
   return (
     <>
       {raw(themeOf(brand))}
       {brand.logo === null ? (
-        <link rel="icon" href={href('icon')} type="image/svg+xml" />
+        <link rel="icon" href={icon === '' ? href('icon') : href('appIcon', icon)} type="image/svg+xml" />
       ) : (
         <link rel="icon" href={href('logo', brand.logo.name)} type={brand.logo.type} />
       )}

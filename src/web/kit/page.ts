@@ -102,14 +102,6 @@ export function seeOther(location: string, cookies: readonly string[] = []): Pag
   return { status: 303, content: { kind: 'none' }, headers: { location }, cookies };
 }
 
-/**
- * 201: like `seeOther`, for scripts, which cannot stop a browser from following a redirect (RFC 9110 §15.3.2). Sends an empty page: without
- * content, browsers create a document with a style that the policy blocks.
- */
-export function createdAt(location: string, cookies: readonly string[]): PageReply {
-  return { status: 201, content: { kind: 'page', markup: '' }, headers: { location }, cookies };
-}
-
 /** 307, like the router's redirects: the page is on another host. */
 export function elsewhere(location: string): PageReply {
   return { status: 307, content: { kind: 'none' }, headers: { location } };

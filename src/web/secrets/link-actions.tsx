@@ -5,8 +5,9 @@
 import type { FC } from 'hono/jsx';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { Locale } from '../../locale/catalogues.ts';
+import { Mayfly } from '../brand/default-logo.tsx';
 import { type MessageParts, mailtoAddress, withLink } from '../client/link-message.ts';
-import { qrPath, quietModules } from '../client/qr-path.ts';
+import { qrPath } from '../client/qr-path.ts';
 import { LanguageOptions } from '../kit/field.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
@@ -32,6 +33,13 @@ export const LinkActions: FC<LinkActionsProps> = (props) => {
   const text = link === null ? null : withLink(parts, link);
   return (
     <>
+      <p
+        class="link-copied"
+        id="link-copied"
+        role="status"
+        data-said={say('receipt.linkCopied')}
+        data-again={say('receipt.copyAgain')}
+      />
       <label for="link">{say('receipt.link')}</label>
       <div class="link-row">
         <textarea
@@ -47,7 +55,7 @@ export const LinkActions: FC<LinkActionsProps> = (props) => {
         </textarea>
         <CopyButton target="link" label={say('receipt.copy')} copied={say('receipt.copied')} />
       </div>
-      <p class="hint" id="link-hint">
+      <p class="hint" id="link-hint" data-copied={say('receipt.linkHint')}>
         {say(receipt.sealed ? 'receipt.wholeLinkHint' : 'receipt.linkHint')}
       </p>
       <div class="handing">
@@ -61,18 +69,10 @@ export const LinkActions: FC<LinkActionsProps> = (props) => {
             {say('receipt.qr')}
           </summary>
           <div class="panel">
-            <QrCode text={link} label={say('receipt.qrAlt')} />
+            <QrCode frame={frame} text={link} />
             <p class="hint">{say('receipt.qrHint')}</p>
           </div>
         </details>
-        <a
-          class="button quiet"
-          id="mailto"
-          href={text === null ? 'mailto:' : mailtoAddress(parts.subject, text)}
-        >
-          <Icon name="mail" />
-          {say('receipt.email')}
-        </a>
         <Message {...props} parts={parts} text={text} />
       </div>
     </>
@@ -83,30 +83,26 @@ export const Copied: FC<{ frame: Frame }> = ({ frame: { messages } }) => (
   <CopyStatus copied={messages.say('receipt.copied')} failed={messages.say('receipt.notCopied')} />
 );
 
-/** Always dark on light, with the quiet zone that scanners need. */
-const QrCode: FC<{ text: string | null; label: string }> = ({ text, label }) => {
-  if (text === null) {
-    return (
-      <svg id="qr" class="qr" role="img" aria-label={label} shape-rendering="crispEdges">
-        <rect x={-quietModules} y={-quietModules} fill="#fff" />
-        <path fill="#000" />
-      </svg>
-    );
-  }
-  const { path, modules } = qrPath(text);
-  const side = modules + 2 * quietModules;
+/** Always dark on light, in the middle the mark. One press makes it as large as the window, another small again. */
+const QrCode: FC<{ frame: Frame; text: string | null }> = ({ frame: { messages }, text }) => {
+  const code = text === null ? null : qrPath(text);
   return (
-    <svg
-      id="qr"
-      class="qr"
-      role="img"
-      aria-label={label}
-      viewBox={`${-quietModules} ${-quietModules} ${side} ${side}`}
-      shape-rendering="crispEdges"
-    >
-      <rect x={-quietModules} y={-quietModules} width={side} height={side} fill="#fff" />
-      <path d={path} fill="#000" />
-    </svg>
+    <label class="qr-frame">
+      <input
+        type="checkbox"
+        class="visually-hidden"
+        autocomplete="off"
+        aria-label={messages.say('receipt.qrEnlarge')}
+      />
+      <svg id="qr" class="qr" role="img" aria-label={messages.say('receipt.qrAlt')} viewBox={code?.viewBox}>
+        <rect width="100%" height="100%" fill="#fff" />
+        <path d={code?.path} fill="#000" shape-rendering="crispEdges" />
+        <svg class="qr-mark" x="41%" y="41%" width="18%" height="18%" viewBox="0 -4 27 27" aria-hidden="true">
+          <rect y="-4" width="100%" height="100%" fill="#fff" />
+          <Mayfly />
+        </svg>
+      </svg>
+    </label>
   );
 };
 
@@ -142,12 +138,22 @@ const Message: FC<MessageProps> = (props) => {
         >
           {text}
         </textarea>
-        <CopyButton
-          target="message"
-          label={messages.say('receipt.messageCopy')}
-          copied={messages.say('receipt.copied')}
-          class="quiet"
-        />
+        <div class="row">
+          <CopyButton
+            target="message"
+            label={messages.say('receipt.messageCopy')}
+            copied={messages.say('receipt.copied')}
+            class="quiet"
+          />
+          <a
+            class="button quiet"
+            id="mailto"
+            href={text === null ? 'mailto:' : mailtoAddress(parts.subject, text)}
+          >
+            <Icon name="mail" />
+            {messages.say('receipt.email')}
+          </a>
+        </div>
       </div>
     </details>
   );

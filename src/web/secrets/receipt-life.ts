@@ -1,4 +1,5 @@
 /** A secret's lifetime, and the ready-made message for its link. */
+import type { Links } from '../../core/links.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import { formatMoment, translate } from '../../locale/translate.ts';
@@ -18,6 +19,11 @@ export function partLeft({
   ttlSeconds,
 }: Pick<ReceiptView, 'secretTtlSeconds' | 'ttlSeconds'>): number {
   return secretTtlSeconds === null || ttlSeconds === 0 ? 0 : Math.min(1, secretTtlSeconds / ttlSeconds);
+}
+
+/** Returns the link as the server knows it: without the fragment of an end-to-end secret. `null` once the secret is gone. */
+export function linkOf(receipt: ReceiptView, links: Links): string | null {
+  return receipt.secretKey === null ? null : links.secretUrl(receipt.secretKey, receipt.shareDomain);
 }
 
 /** Builds the message for sending a link. Recipients read it later and elsewhere, so its time is in UTC and says so. */

@@ -9,9 +9,9 @@ import { anonymousCustid } from '../../core/secrets/receipts.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { ReceiptState } from '../../protocol/vocabulary.ts';
 import type { ScriptName } from '../assets/assets.ts';
-import { Day, type DayState } from '../kit/day.tsx';
+import { Day, type DayState, dayIconName } from '../kit/day.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
-import { Ago, CopyButton, Dated, Icon, Moment, ShortTime } from '../kit/parts.tsx';
+import { Ago, CopyButton, Dated, Icon, Left, Moment, ShortTime } from '../kit/parts.tsx';
 import { MemoField, noticeTexts } from './fields.tsx';
 import { type ChosenMessage, Copied, LinkActions, Passphrase, SealedLink } from './link-actions.tsx';
 import { expiryOf, isBurnedByRecipient, partLeft } from './receipt-life.ts';
@@ -38,10 +38,10 @@ export interface ReceiptProps extends FactsProps {
 interface StateTexts {
   readonly day: DayState;
   readonly title: MessageKey;
-  readonly lead: MessageKey;
+  readonly lead?: MessageKey;
 }
 
-const waiting: StateTexts = { day: 'waiting', title: 'receipt.newTitle', lead: 'receipt.newLead' };
+const waiting: StateTexts = { day: 'waiting', title: 'receipt.newTitle' };
 
 const stateTexts: Readonly<Record<ReceiptState, StateTexts>> = {
   new: waiting,
@@ -51,7 +51,7 @@ const stateTexts: Readonly<Record<ReceiptState, StateTexts>> = {
   expired: { day: 'expired', title: 'receipt.expiredTitle', lead: 'receipt.expiredLead' },
 };
 
-const ready: StateTexts = { day: 'waiting', title: 'receipt.readyTitle', lead: 'receipt.readyLead' };
+const ready: StateTexts = { ...waiting, title: 'receipt.readyTitle' };
 
 const burnedByRecipient: StateTexts = {
   day: 'burned',
@@ -67,14 +67,12 @@ function textsOf({ receipt, link, justCreated }: ReceiptProps): StateTexts {
 export const ReceiptPage: FC<ReceiptProps> = (props) => {
   const { frame, receipt } = props;
   const texts = textsOf(props);
+  const { say } = frame.messages;
   const isWaiting = receipt.secretKey !== null;
+  const icon = dayIconName({ state: texts.day, part: partLeft(receipt) });
+  const title = texts.day === 'opened' ? `✓ ${say('receipt.received')}` : say(texts.title);
   return (
-    <Page
-      frame={frame}
-      title={frame.messages.say(texts.title)}
-      scripts={scriptsFor(props)}
-      styles={['receipt']}
-    >
+    <Page frame={frame} title={title} scripts={scriptsFor(props)} styles={['receipt']} icon={icon}>
       <div class="receipt">
         <div class="sheet">
           <Head {...props} texts={texts} />
@@ -101,7 +99,7 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
 function scriptsFor({ receipt }: ReceiptProps): ScriptName[] {
   // Runs first, because it fills in what is copied and shared.
   const first: ScriptName[] = receipt.sealed && receipt.secretKey !== null ? ['sealed-link'] : [];
-  return [...first, 'copy', 'receipt', 'time'];
+  return [...first, 'receipt', 'time'];
 }
 
 const Head: FC<ReceiptProps & { readonly texts: StateTexts }> = ({ frame, receipt, texts }) => {
@@ -111,17 +109,24 @@ const Head: FC<ReceiptProps & { readonly texts: StateTexts }> = ({ frame, receip
     <div class={`life life-${texts.day}`}>
       <Day state={texts.day} part={partLeft(receipt)} />
       <h1>{say(texts.title)}</h1>
-      <div class="life-label" id="label">
-        {receipt.memo === '' ? null : (
-          <p>
-            <bdi>{receipt.memo}</bdi>
-          </p>
-        )}
+      <div class="life-text">
+        <div class="life-label" id="label">
+          {receipt.memo === '' ? null : (
+            <p>
+              <bdi>{receipt.memo}</bdi>
+            </p>
+          )}
+        </div>
+        <p class="life-when">
+          <When frame={frame} receipt={receipt} />
+        </p>
       </div>
-      <p class="life-when" id="lifetime">
-        <When frame={frame} receipt={receipt} />
-      </p>
-      <p class="lead">{say(texts.lead)}</p>
+      {texts.lead === undefined ? null : <p class="lead">{say(texts.lead)}</p>}
+      {receipt.secretTtlSeconds === null ? null : (
+        <p class="life-left" id="lifetime">
+          <Left messages={frame.messages} at={expiryOf(receipt)} seconds={receipt.secretTtlSeconds} />
+        </p>
+      )}
       {isWaiting ? <Watch frame={frame} metadataKey={receipt.metadataKey} /> : null}
     </div>
   );
@@ -129,9 +134,9 @@ const Head: FC<ReceiptProps & { readonly texts: StateTexts }> = ({ frame, receip
 
 const When: FC<FactsProps> = ({ frame: { messages }, receipt }) => {
   const { receivedAt, burnedAt, secretTtlSeconds } = receipt;
-  const expiry = expiryOf(receipt);
-  if (secretTtlSeconds === null) return <Ago messages={messages} at={receivedAt ?? burnedAt ?? expiry} />;
-  return <Dated messages={messages} say="receipt.expires" at={expiry} left={secretTtlSeconds} />;
+  const at = receivedAt ?? burnedAt ?? expiryOf(receipt);
+  if (secretTtlSeconds === null) return <Ago messages={messages} at={at} />;
+  return <Dated messages={messages} say="receipt.expires" at={at} as={ShortTime} />;
 };
 
 /** The script polls the address `data-state`, and goes to `data-page` once the secret is gone. */
@@ -289,9 +294,7 @@ const Activity: FC<FactsProps> = ({ frame, receipt }) => {
             <Icon name="refresh" />
             {messages.say('receipt.lookAgain')}
           </a>
-          <span class="hint" data-hint hidden>
-            {messages.say('receipt.watching')}
-          </span>
+          <span class="hint">{messages.say('receipt.newLead')}</span>
         </p>
       )}
     </section>

@@ -26,7 +26,7 @@ import {
 import type { RouteName } from '../kit/routes.ts';
 import type { JustCreated } from './cookies.ts';
 import { messageLanguageField } from './link-actions.tsx';
-import { linkMessage } from './receipt-life.ts';
+import { linkMessage, linkOf } from './receipt-life.ts';
 import { offerLater } from './receipt-lifetime.tsx';
 import { type MailRequest, mailRefusal, readMail } from './receipt-mail.tsx';
 import { BurnPage, ReceiptPage, type ReceiptProps } from './receipt-page.tsx';
@@ -138,10 +138,6 @@ function receiptReply(
   const none = { link: null, justCreated: false, mail: null, memo: null, lifetime: null };
   const props = { ...none, message, offer, ...shown };
   return pageReply(status, <ReceiptPage frame={frame} ownUrl={ownUrl} {...props} />);
-}
-
-function linkOf(receipt: ReceiptView, links: Links): string | null {
-  return receipt.secretKey === null ? null : links.secretUrl(receipt.secretKey, receipt.shareDomain);
 }
 
 /** Responds the same to an unknown key as to another account's (P16), so the advice to log in reveals nothing. */

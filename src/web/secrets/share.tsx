@@ -6,6 +6,7 @@ import type { Settings } from '../../config/read.ts';
 import { type Caller, planOf } from '../../core/account.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
 import { ServiceError } from '../../core/errors.ts';
+import type { Links } from '../../core/links.ts';
 import type { Plan } from '../../core/plans.ts';
 import { attemptLimits } from '../../core/secrets/attempts.ts';
 import type { ConcealInput, CreationOutcome, SuggestInput } from '../../core/secrets/outcomes.ts';
@@ -25,7 +26,6 @@ import {
 import { problemTexts } from '../kit/error-page.tsx';
 import { type Messages, wrongAddress } from '../kit/language.ts';
 import {
-  createdAt,
   type PageProblem,
   type PageReply,
   type PageRequest,
@@ -35,6 +35,7 @@ import {
 } from '../kit/page.ts';
 import type { HereCookie, JustCreated } from './cookies.ts';
 import { strengthText } from './generate.tsx';
+import { linkOf } from './receipt-life.ts';
 import { SharePage, SharingClosedPage } from './share-page.tsx';
 import { offersSealing } from './share-sealing.tsx';
 import {
@@ -66,6 +67,7 @@ interface ShareDeps {
   readonly service: Pick<SecretService, 'conceal' | 'suggest' | 'words'>;
   readonly accounts: Pick<AccountService, 'listShareDomains'>;
   readonly settings: Settings;
+  readonly links: Links;
   readonly justCreated: JustCreated;
   readonly here: HereCookie;
 }
@@ -137,10 +139,13 @@ async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> 
   }
   const receipt = frame.href('receipt', outcome.receipt.metadataKey);
   const { secretKey, ttlSeconds } = outcome.receipt;
-  const link = frame.href('secret', secretKey ?? '');
-  const cookies = [deps.justCreated.set(receipt), deps.here.made(link, ttlSeconds)];
+  const path = frame.href('secret', secretKey ?? '');
+  const cookies = [deps.justCreated.set(receipt), deps.here.made(path, ttlSeconds)];
   const isByScript = (await request.form()).text(shareFields.byScript) !== '';
-  return isByScript ? createdAt(receipt, cookies) : seeOther(receipt, cookies);
+  if (!isByScript) return seeOther(receipt, cookies);
+  // 201: a script cannot stop a browser from following a redirect (RFC 9110 §15.3.2). It copies the link, and then opens the receipt.
+  const link = <p id="link">{linkOf(outcome.receipt, deps.links)}</p>;
+  return { ...pageReply(201, link, { location: receipt }), cookies };
 }
 
 function toConcealInput(
