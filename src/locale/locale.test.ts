@@ -30,6 +30,13 @@ describe('the catalogues', () => {
     });
   }
 
+  it('say a million in figures as any other number: 1 000 000 octets', () => {
+    const millions = ['fr', 'es', 'it', 'pt-BR'] as const;
+    const forms = millions.flatMap((locale) => Object.values(catalogueOf(locale)));
+    const wrong = forms.filter((text) => typeof text !== 'string' && text.many !== text.other);
+    expect(wrong).toEqual([]);
+  });
+
   it('are offered in the order of the list, one for each file', async () => {
     const offered: readonly string[] = supportedLocales;
     expect(offered).toEqual(order.filter((locale) => offered.includes(locale)));
