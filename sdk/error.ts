@@ -138,6 +138,6 @@ export function notLoaded(cause: unknown): never {
 }
 
 export function unexpectedFrom(response: Response): MayflyError {
-  const message = `The server answered ${response.status}, and not as Mayfly's API does.`;
+  const message = `The server answered ${response.status}, and not as Mayfly’s API does.`;
   return new MayflyError('unexpected_answer', message, detailsOf(response));
 }

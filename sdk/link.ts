@@ -12,6 +12,6 @@ export function keyOf(text: string, not: Other): string {
 export function partsOf(text: string, not: Other): ParsedLink {
   const parsed = parseLink(text);
   if (parsed !== null && parsed.kind !== not) return parsed;
-  const wanted = not === 'receipt' ? "a secret's link or key" : "a receipt's link or a metadata key";
+  const wanted = not === 'receipt' ? 'a secret’s link or key' : 'a receipt’s link or a metadata key';
   throw new MayflyError('invalid_key', `This is not ${wanted}.`);
 }

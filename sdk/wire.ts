@@ -30,7 +30,7 @@ export type FieldsOf<Wire, Kind> = {
 type Absent = null | undefined;
 
 export function unexpected(): MayflyError {
-  return new MayflyError('unexpected_answer', "The server's answer is not one of Mayfly's API.");
+  return new MayflyError('unexpected_answer', 'The server’s answer is not one of Mayfly’s API.');
 }
 
 export function objectAt<Wire, Field extends FieldsOf<Wire, object>>(

@@ -39,7 +39,8 @@ async function runLock(input: Input, world: OperatorWorld): Promise<ExitCode> {
       `Locked ${username}. Running servers have ended its sessions and refuse its password and API tokens. ` +
       'Its secrets can still be opened, and its receipts stay.';
     const done = `${wrapWords(effect, '')}\nTo unlock it: mayfly account unlock ${username}`;
-    const already = `${username} is already locked, since ${timeOf(lockedAt ?? store.now())}.`;
+    const since = timeOf(lockedAt ?? store.now(), world.terminal.isErrorSeen);
+    const already = `${username} is already locked, since ${since}.`;
     return printDone(world, input, { username, locked: lockedAt, changed }, changed ? done : already);
   });
 }
@@ -53,13 +54,13 @@ async function runUnlock(input: Input, world: OperatorWorld): Promise<ExitCode> 
   });
 }
 
-async function effectOf({ store }: OpenAccounts, account: Account): Promise<string> {
+async function effectOf({ store }: OpenAccounts, account: Account, isSeen: boolean): Promise<string> {
   const { id, username, plan, createdAt } = account;
   const { waiting, receipts } = await store.countOwned(id);
   const tokens = await store.listTokens(id);
   const domains = (await store.listDomains(id)).map(({ name }) => name);
   return [
-    `Deleting ${username} (plan ${plan}, created ${timeOf(createdAt)}):`,
+    `Deleting ${username} (plan ${plan}, created ${timeOf(createdAt, isSeen)}):`,
     `  Unread secrets: ${waiting}. They will be burned.`,
     `  Receipts: ${receipts}. They lose their labels and can be opened only by their addresses.`,
     `  API tokens: ${tokens.length}. They stop working, and so do the password and every session.`,
@@ -72,7 +73,7 @@ async function effectOf({ store }: OpenAccounts, account: Account): Promise<stri
 async function runDelete(input: Input, world: OperatorWorld): Promise<ExitCode> {
   return withAccount(input, world, async (accounts, account) => {
     const { id, username } = account;
-    world.terminal.err(await effectOf(accounts, account));
+    world.terminal.err(await effectOf(accounts, account, world.terminal.isErrorSeen));
     await confirm(world, input, `Delete ${username}?`);
     const burned = await deleteWithSecrets(accounts.store, id);
     if (burned === null) throw new Refusal('no_account', `The account ${username} no longer exists.`);

@@ -30,6 +30,7 @@ import {
   say,
   UsageError,
   type World,
+  warn,
 } from './command.ts';
 import {
   type OpenAccounts,
@@ -59,12 +60,13 @@ export function printAccountLink(
   const { username, ticket, expiresAt } = link;
   const address = createLinks(baseUrl).resetUrl(ticket.expose());
   if (isLoopbackUrl(baseUrl))
-    world.terminal.err(
-      `The link points to ${baseUrl}, which only this machine can open: set MAYFLY_BASE_URL.\n`,
-    );
-  const expiry = `It works once, until ${timeOf(expiresAt)} (24 hours). The link (shown once):`;
+    warn(world, `The link points to ${baseUrl}, which only this machine can open: set MAYFLY_BASE_URL.`);
+  const { terminal } = world;
+  const until = timeOf(expiresAt, terminal.isErrorSeen);
+  const expiry = `It works once. Expires in 24 hours (${until}). The link (shown once):`;
   say(world, input, `${message}\n${expiry}`);
-  return printResult(world, input, { username, link: address, expires: expiresAt }, [address]);
+  const shown = terminal.tint('out', 'link', address);
+  return printResult(world, input, { username, link: address, expires: expiresAt }, [shown]);
 }
 
 async function runCreate(input: Input, world: OperatorWorld): Promise<ExitCode> {
@@ -81,7 +83,7 @@ async function runCreate(input: Input, world: OperatorWorld): Promise<ExitCode> 
       return printAccountLink(world, input, settings, made, message);
     }
     const token = made.token.expose();
-    say(world, input, `Created ${username}. Its API token (shown once):`);
+    say(world, input, `Created ${username}. Its API token (shown once):`, true);
     return printResult(world, input, { username, token }, [token]);
   });
 }
@@ -90,7 +92,7 @@ async function runList(input: Input, world: OperatorWorld): Promise<ExitCode> {
   return withAccounts(world, async ({ store }) => {
     const accounts = await store.listAccounts();
     if (accounts.length === 0) world.terminal.err('No accounts yet.\n');
-    return printResult(world, input, accounts.map(jsonOfAccount), accounts.map(lineOfAccount));
+    return printResult(world, input, accounts.map(jsonOfAccount), accounts.map(lineOfAccount(world)));
   });
 }
 
@@ -100,13 +102,14 @@ function jsonOfAccount(account: ListedAccount) {
   return { id, username, plan, sender_name: senderName, created: createdAt, ...access };
 }
 
-function lineOfAccount(account: ListedAccount): string {
+const lineOfAccount = (world: World) => (account: ListedAccount) => {
+  const time = (seconds: number) => timeOf(seconds, world.terminal.isOutputSeen);
   const { username, plan, createdAt, lockedAt, hasPassword, tokens, lastUsedAt } = account;
   const opens = `${hasPassword ? 'password' : 'no password'}, ${plural(tokens, 'token')}`;
-  const used = lastUsedAt === null ? 'never used' : `used ${timeOf(lastUsedAt)}`;
-  const locked = lockedAt === null ? [] : [`LOCKED ${timeOf(lockedAt)}`];
-  return [username, plan, timeOf(createdAt), opens, used, ...locked].join('\t');
-}
+  const used = lastUsedAt === null ? 'never used' : `used ${time(lastUsedAt)}`;
+  const locked = lockedAt === null ? [] : [`LOCKED ${time(lockedAt)}`];
+  return [username, plan, time(createdAt), opens, used, ...locked].join('\t');
+};
 
 async function runPlan(input: Input, world: OperatorWorld): Promise<ExitCode> {
   const plan = parsePlan(input.args[1] ?? '');
@@ -137,7 +140,7 @@ export const accountCommands: readonly Command<OperatorWorld>[] = [
   },
   {
     path: ['account', 'plan'],
-    summary: "change an account's plan",
+    summary: 'change an account’s plan',
     args: ['EMAIL', 'PLAN'],
     choices: { PLAN: accountPlans },
     example: 'mayfly account plan jo@example.org identity',
@@ -204,7 +207,7 @@ async function runTokenCreate(input: Input, world: OperatorWorld): Promise<ExitC
     const { name, scopes } = wanted;
     const username = usernameOf(wanted.email);
     // Printed even with --json, because the server refuses a locked account's token as if it were wrong.
-    if (await isLocked(accounts, username)) world.terminal.err(lockedWords(username));
+    if (await isLocked(accounts, username)) warn(world, lockedWords(username));
     say(world, input, wordsOfNew(tokenId, scopes, canListEarlier));
     const json = { username, token, token_id: tokenId, name, scopes, can_list_earlier: canListEarlier };
     return printResult(world, input, json, [token]);
@@ -217,7 +220,7 @@ async function isLocked({ store }: OpenAccounts, username: string): Promise<bool
 }
 
 function lockedWords(username: string): string {
-  return `${username} is locked: the token works only after mayfly account unlock ${username}\n`;
+  return `${username} is locked: the token works only after mayfly account unlock ${username}`;
 }
 
 function wordsOfNew(tokenId: number, scopes: readonly TokenScope[], canListEarlier: boolean): string {
@@ -240,18 +243,19 @@ function jsonOf(token: StoredToken) {
   return { token_id: tokenId, name, scopes, created: createdAt, expires: expiresAt, last_used: lastUsedAt };
 }
 
-function lineOf(token: StoredToken): string {
-  const expires = token.expiresAt === null ? 'never expires' : `expires ${timeOf(token.expiresAt)}`;
-  const used = token.lastUsedAt === null ? 'never used' : `used ${timeOf(token.lastUsedAt)}`;
-  const fields = [token.tokenId, token.name, `created ${timeOf(token.createdAt)}`, expires, used];
+const lineOf = (world: World) => (token: StoredToken) => {
+  const time = (seconds: number) => timeOf(seconds, world.terminal.isOutputSeen);
+  const expires = token.expiresAt === null ? 'never expires' : `expires ${time(token.expiresAt)}`;
+  const used = token.lastUsedAt === null ? 'never used' : `used ${time(token.lastUsedAt)}`;
+  const fields = [token.tokenId, token.name, `created ${time(token.createdAt)}`, expires, used];
   return [...fields, token.scopes.join(',')].join('\t');
-}
+};
 
 async function runTokenList(input: Input, world: OperatorWorld): Promise<ExitCode> {
   return withAccount(input, world, async ({ store }, account) => {
     const tokens = await store.listTokens(account.id);
     if (tokens.length === 0) world.terminal.err('This account has no tokens.\n');
-    return printResult(world, input, tokens.map(jsonOf), tokens.map(lineOf));
+    return printResult(world, input, tokens.map(jsonOf), tokens.map(lineOf(world)));
   });
 }
 
@@ -295,7 +299,7 @@ export const tokenCommands: readonly Command<OperatorWorld>[] = [
   },
   {
     path: ['account', 'token', 'list'],
-    summary: "list an account's tokens with their scopes and last use, but not the tokens themselves",
+    summary: 'list an account’s tokens with their scopes and last use, but not the tokens themselves',
     args: ['EMAIL'],
     example: 'mayfly account token list jo@example.org',
     run: runTokenList,

@@ -41,7 +41,7 @@ describe('mayfly backup', () => {
     const { code, out, err } = await runCli(['backup', 'b.db'], { backups });
     expect([code, out, asked]).toEqual([0, '', ['write b.db']]);
     expect(err).toStartWith(
-      'Wrote and checked b.db: the store as of 2027-01-15T08:00:00Z, 2 unread secrets, 1 account.\n',
+      'Wrote and checked b.db, the store as of 2027-01-15T08:00:00Z: 2 unread secrets, 1 account.\n',
     );
     expect(err).toContain('keys.json');
   });
@@ -68,10 +68,10 @@ describe('mayfly backup', () => {
     });
     const { err } = await runCli(['backup', 'b.db'], { backups });
     expect(err.split('\n').slice(0, 4)).toEqual([
-      '20 % of 100 MiB',
-      '30 % of 100 MiB',
-      '90 % of 100 MiB',
-      expect.stringContaining('checked b.db:'),
+      '20 % of 104.8 MB',
+      '30 % of 104.8 MB',
+      '90 % of 104.8 MB',
+      expect.stringContaining('checked b.db,'),
     ]);
     expect((await runCli(['backup', 'b.db', '--json'], { backups })).err).toBe('');
   });
@@ -104,7 +104,7 @@ describe('mayfly restore', () => {
       const [{ asked, backups }, { said, terminal }] = [recorder(), answering(answer)];
       const { code } = await runCli(args, { backups, terminal });
       expect([code, asked]).toEqual([0, ['preview b.db', 'restore b.db']]);
-      expect(said.at(-1)).toStartWith('Done. Make sure that its keys are in ');
+      expect(said.at(-1)).toStartWith('Done. Copy its keys to ');
     }
     const { out } = await runCli(['restore', 'b.db', '--yes', '--json'], recorder());
     expect(JSON.parse(out)).toEqual({ taken_at: facts.takenAt, waiting: 2, accounts: 1, burned: 2 });

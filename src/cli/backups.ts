@@ -5,6 +5,7 @@
  * operator sees what that means and must confirm.
  */
 import type { BackupFacts } from '../core/store-copies.ts';
+import { sizeWords } from '../ops/start-words.ts';
 import {
   type Command,
   type ExitCode,
@@ -17,14 +18,12 @@ import {
 import { confirm, type OperatorWorld, perTenth, yesOption } from './operator.ts';
 import { plural, timeOf } from './terminal.ts';
 
-const mebibyte = 2 ** 20;
-
 /** Stops at 90 %, because the command's result covers the rest. A small backup prints no progress. */
-const progressOf = (input: Input, world: World) =>
-  perTenth(9, (bytes) => `${Math.ceil(bytes / mebibyte)} MiB`, input, world);
+const progressOf = (input: Input, world: World) => perTenth(9, sizeWords, input, world);
 
-const contents = ({ waiting, accounts }: BackupFacts): string =>
-  `${plural(waiting, 'unread secret')}, ${plural(accounts, 'account')}`;
+/** Such as `2026-11-23 10:00: 2 unread secrets, 1 account`. */
+const contents = ({ takenAt, waiting, accounts }: BackupFacts, { terminal }: World): string =>
+  `${timeOf(takenAt, terminal.isErrorSeen)}: ${plural(waiting, 'unread secret')}, ${plural(accounts, 'account')}`;
 
 const jsonOf = ({ takenAt, waiting, accounts }: BackupFacts) => ({ taken_at: takenAt, waiting, accounts });
 
@@ -35,13 +34,10 @@ async function runBackup(input: Input, world: OperatorWorld): Promise<ExitCode> 
   if (written.outcome === 'refused') throw new Refusal('failed', `No backup was made. ${written.problem}`);
   const { facts } = written;
   const done =
-    `Wrote and checked ${file}: the store as of ${timeOf(facts.takenAt)}, ${contents(facts)}.\n` +
+    `Wrote and checked ${file}, the store as of ${contents(facts, world)}.\n` +
     `It does not contain the keys. Back up ${settings.rootKeysFile} too, in a different place.`;
   return printDone(world, input, jsonOf(facts), done);
 }
-
-const consequences = (facts: BackupFacts, dataDir: string): string =>
-  `The backup is from ${timeOf(facts.takenAt)}: ${contents(facts)}. It becomes the store in ${dataDir}.\n${losses}`;
 
 const losses =
   'Its unread secrets may have been opened since, so all of them are burned: their links stop working.\n' +
@@ -53,13 +49,16 @@ async function runRestore(input: Input, world: OperatorWorld): Promise<ExitCode>
   const [file = ''] = input.args;
   const seen = await world.backups.preview(settings, file);
   if (seen.outcome === 'refused') throw new Refusal('failed', `${file} was not restored. ${seen.problem}`);
-  world.terminal.err(consequences(seen.facts, settings.dataDir));
+  const { dataDir } = settings;
+  world.terminal.err(
+    `The backup is from ${contents(seen.facts, world)}. It becomes the store in ${dataDir}.\n${losses}`,
+  );
   await confirm(world, input, 'Restore it?');
   const restored = await world.backups.restore(settings, file, progressOf(input, world));
   if (restored.outcome === 'refused')
     throw new Refusal('failed', `${file} was not restored. ${restored.problem}`);
   const { facts } = restored;
-  const done = `Done. Make sure that its keys are in ${settings.rootKeysFile}, then start the server.`;
+  const done = `Done. Copy its keys to ${settings.rootKeysFile} if they are not there yet, then start the server.`;
   return printDone(world, input, { ...jsonOf(facts), burned: facts.waiting }, done);
 }
 
@@ -68,7 +67,7 @@ async function acceptRestored(input: Input, world: OperatorWorld): Promise<ExitC
   const seen = await world.restores.preview(settings);
   if (seen.outcome === 'refused') throw new Refusal('failed', seen.problem);
   const { facts } = seen;
-  world.terminal.err(`The restored store is from ${timeOf(facts.takenAt)}: ${contents(facts)}.\n${losses}`);
+  world.terminal.err(`The restored store is from ${contents(facts, world)}.\n${losses}`);
   await confirm(world, input, 'Burn its unread secrets and use the store again?');
   const accepted = await world.restores.accept(settings);
   if (accepted.outcome === 'refused') throw new Refusal('failed', `Nothing was changed. ${accepted.problem}`);

@@ -17,6 +17,7 @@ import {
 import type { Settings } from '../config/read.ts';
 import { readAs } from '../config/text.ts';
 import type { Sensitive } from '../core/sensitive.ts';
+import { sizeWords } from '../ops/start-words.ts';
 import { receiptLink } from '../protocol/link.ts';
 import type { Clipboard } from './clipboard.ts';
 import {
@@ -139,7 +140,7 @@ async function loginAt(server: string, logins: Logins): Promise<Caller | null> {
   if (token !== null) return { username: login.username, token, from: login.place };
   throw new Refusal(
     'keyring_closed',
-    `This system's keyring does not release the token for ${server}: unlock it, or log in again.`,
+    `This system’s keyring does not release the token for ${server}: unlock it, or log in again.`,
   );
 }
 
@@ -227,7 +228,7 @@ const reasons: Readonly<Record<string, string>> = {
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'].map(
       (code) => [
         code,
-        "its certificate is not trusted (for a private CA, set NODE_EXTRA_CA_CERTS to the CA's file)",
+        'its certificate is not trusted (for a private CA, set NODE_EXTRA_CA_CERTS to the CA’s file)',
       ],
     ),
   ),
@@ -271,9 +272,11 @@ export function sentenceOf(error: MayflyError, chosen: Chosen): string {
     return `This is the link of an end-to-end secret, but ${server} says its secret is a plain one. Nothing was read.`;
   // The limit applies to the request's body; base64 and the other fields take up a third of it.
   if (error.code === 'too_large' && /^the body /i.test(error.message)) {
-    const kilobytes = Math.floor((error.limitBytes ?? 0) / 15_000) * 10;
-    return `Too large: ${server} accepts about ${kilobytes} kB end to end${isAnonymous ? ' without an account' : ''}.`;
+    const size = sizeWords(Math.floor((error.limitBytes ?? 0) / 15_000) * 10_000);
+    return `Too large: ${server} accepts about ${size} end to end${isAnonymous ? ' without an account' : ''}.`;
   }
+  if (error.code === 'too_large' && error.limitBytes !== null)
+    return `Too large: the limit of ${server} is ${sizeWords(error.limitBytes)}.`;
   if (error.code === 'insecure_address')
     return `${server} does not use https, which sharing end to end requires. Nothing was shared. With --plain the secret would travel unencrypted.`;
   if (error.code === 'idempotency_mismatch')
@@ -326,7 +329,7 @@ async function readLinkText([argument = '-']: readonly string[], world: World): 
 
 const otherLinks = {
   secret: 'This is the address of a receipt, which does not open the secret.',
-  receipt: "This link opens the secret. Use the receipt's address, shown when the secret was shared.",
+  receipt: 'This link opens the secret. Use the receipt’s address, shown when the secret was shared.',
 } as const;
 
 /** Reads the link or key from the first argument or standard input. An argument is fine: a link opens only once. */

@@ -118,14 +118,20 @@ export function printResult(
   return 0;
 }
 
-/** Prints a message, except with `--json`. */
-export function say({ terminal }: World, { json }: Input, message: string): void {
-  if (!json) terminal.err(`${message}\n`);
+/** Prints a message, except with `--json`. What is done gets a tick on a terminal. */
+export function say({ terminal }: World, { json }: Input, message: string, isDone = false): void {
+  const tick = isDone && terminal.isErrorSeen ? `${terminal.tint('err', 'done', '✓')} ` : '';
+  if (!json) terminal.err(`${tick}${message}\n`);
+}
+
+/** Prints even with `--json`. */
+export function warn({ terminal }: World, message: string): void {
+  terminal.err(`${terminal.tint('err', 'warning', message)}\n`);
 }
 
 /** Prints JSON with `--json`, otherwise only a message. */
-export function printDone(world: World, input: Input, json: unknown, message: string): ExitCode {
-  say(world, input, message);
+export function printDone(world: World, input: Input, json: unknown, message: string, isDone = true) {
+  say(world, input, message, isDone);
   return printResult(world, input, json, []);
 }
 

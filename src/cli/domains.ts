@@ -1,7 +1,7 @@
 /**
  * `mayfly domain add|list|verify|remove`, for share domains.
  *
- * Domains are stored in lower-case ASCII and never include the site's own host. A domain that an operator adds needs no plan, public suffix
+ * Domains are stored in lower-case ASCII and never include the site’s own host. A domain that an operator adds needs no plan, public suffix
  * or DNS record.
  */
 import type { DomainFinding, StoredDomain } from '../core/share-domain.ts';
@@ -36,7 +36,7 @@ async function runAdd(input: Input, world: OperatorWorld): Promise<ExitCode> {
   const name = parseDomain(input.args[1] ?? '');
   const settings = await readSettings(world);
   if (new URL(settings.baseUrl).hostname === name)
-    throw new Refusal('own_host', `${name} is the site's own host, which needs no entry.`);
+    throw new Refusal('own_host', `${name} is the site’s own host, which needs no entry.`);
   return withAccount(input, world, async ({ store }, { id: accountId, username }) => {
     const createdAt = store.now();
     const domain = { accountId, name, state: 'verified', challenge: null, createdAt } as const;
@@ -62,8 +62,8 @@ function jsonOf({ name, state, challenge, finding, checkedAt }: StoredDomain) {
   return { domain: name, state, by_operator: challenge === null, finding, checked: checkedAt };
 }
 
-function lineOf({ name, state, challenge, checkedAt }: StoredDomain): string {
-  const checked = checkedAt === null ? 'not checked yet' : `checked ${timeOf(checkedAt)}`;
+function lineOf({ name, state, challenge, checkedAt }: StoredDomain, isSeen: boolean): string {
+  const checked = checkedAt === null ? 'not checked yet' : `checked ${timeOf(checkedAt, isSeen)}`;
   return [name, state, challenge === null ? 'added by an operator' : checked].join('\t');
 }
 
@@ -71,7 +71,8 @@ async function runList(input: Input, world: OperatorWorld): Promise<ExitCode> {
   return withAccount(input, world, async ({ store }, account) => {
     const domains = await store.listDomains(account.id);
     if (domains.length === 0) world.terminal.err('This account has no share domains.\n');
-    return printResult(world, input, domains.map(jsonOf), domains.map(lineOf));
+    const lines = domains.map((domain) => lineOf(domain, world.terminal.isOutputSeen));
+    return printResult(world, input, domains.map(jsonOf), lines);
   });
 }
 
@@ -95,8 +96,9 @@ async function runVerify(input: Input, world: OperatorWorld): Promise<ExitCode> 
     if (checked === 'taken') throw belongsToAnother(name);
     const { state, finding } = checked;
     const why = finding === null ? '' : `: ${findingWords[finding]}`;
-    printDone(world, input, jsonOf(checked), `${name} is ${state}${why}.`);
-    return state === 'verified' ? 0 : 1;
+    const isVerified = state === 'verified';
+    printDone(world, input, jsonOf(checked), `${name} is ${state}${why}.`, isVerified);
+    return isVerified ? 0 : 1;
   });
 }
 
@@ -119,7 +121,7 @@ export const domainCommands: readonly Command<OperatorWorld>[] = [
   },
   {
     path: ['domain', 'list'],
-    summary: "list an account's domains",
+    summary: 'list an account’s domains',
     args: ['EMAIL'],
     example: 'mayfly domain list jo@example.org',
     run: runList,

@@ -242,8 +242,8 @@ describe('wrong usage of mayfly run', () => {
     [['--secret', `1A=${keyA}`, ...deploy], `--secret number 1: it is not NAME=LINK; ${form}.\n`, ''],
     [
       ['--secret', `A=${cliSecret}`, '--secret', `B=${receipt}`, ...deploy],
-      "--secret number 1: the text after = is not a secret's link or key.\n" +
-        "--secret number 2: the text after = is not a secret's link or key.\n",
+      '--secret number 1: the text after = is not a secret’s link or key.\n' +
+        '--secret number 2: the text after = is not a secret’s link or key.\n',
       '',
     ],
     [

@@ -59,7 +59,7 @@ function parseEntry(
   const [name, link] = split;
   const parsed = parseLink(link);
   if (parsed === null || parsed.kind === 'receipt')
-    return { problem: "the text after = is not a secret's link or key" };
+    return { problem: 'the text after = is not a secret’s link or key' };
   if (earlier.some((other) => other.name === name)) return { problem: 'duplicate name' };
   if (earlier.some((other) => other.key === parsed.key))
     return { problem: 'duplicate link, which opens only once' };
@@ -89,9 +89,8 @@ function warnOfCode(links: readonly NamedLink[], world: World): void {
   const names = links.map(({ name }) => name).filter((name) => codeNames.test(name));
   if (names.length === 0) return;
   const sets = names.length === 1 ? 'decides' : 'decide';
-  world.terminal.err(
-    `${listed(names)} ${sets} which code COMMAND runs. Use such a link only if you trust its sender.\n`,
-  );
+  const warning = `${listed(names)} ${sets} which code COMMAND runs. Use such a link only if you trust its sender.`;
+  world.terminal.err(`${world.terminal.tint('err', 'warning', warning)}\n`);
 }
 
 interface NamedSecret extends NamedLink, ChosenClient {}

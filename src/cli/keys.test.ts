@@ -114,7 +114,7 @@ describe('mayfly keys list', () => {
     await writeRoots([one, { kid: 2, key: new Uint8Array(32), created: dayOf2027 }]);
     expect(await keys('list')).toEqual({
       code: 0,
-      out: `1\t-\tolder\tin use\n2\t${dayOf2027}\tcurrent\tnot in use\n`,
+      out: '1\t-\tolder\tin use\n2\t2027-01-15T08:00:00Z\tcurrent\tnot in use\n',
       err: '',
     });
     expect(await keys('list --json')).toEqual(
@@ -137,7 +137,7 @@ describe('mayfly keys add', () => {
           'Next: mayfly keys rotate re-wraps the secrets under older roots.\n',
       ),
     );
-    expect((await keys('list')).out).toContain(`2\t${dayOf2027}\tcurrent`);
+    expect((await keys('list')).out).toContain('2\t2027-01-15T08:00:00Z\tcurrent');
     expect(await keys('add --json')).toEqual(printed({ added: 3, roots: [1, 2, 3] }));
   });
 

@@ -88,9 +88,12 @@ async function runList(input: Input, world: OperatorWorld): Promise<ExitCode> {
       current: kid === ring.current.kid,
       in_use: inUse.includes(kid),
     }));
-    const lines = rows.map(({ kid, created, current, in_use }) =>
-      [kid, created ?? '-', current ? 'current' : 'older', in_use ? 'in use' : 'not in use'].join('\t'),
-    );
+    const lines = rows.map(({ kid, created, current, in_use }) => {
+      // People may edit the file, so this may be missing or no time.
+      const seconds = Date.parse(created ?? '') / 1000;
+      const time = seconds > 0 ? timeOf(seconds, world.terminal.isOutputSeen) : (created ?? '-');
+      return [kid, time, current ? 'current' : 'older', in_use ? 'in use' : 'not in use'].join('\t');
+    });
     return printResult(world, input, rows, lines);
   });
 }
@@ -137,14 +140,14 @@ async function rotate(keys: OpenKeys, input: Input, world: OperatorWorld): Promi
 }
 
 /** Explains what is still under older roots, and why. */
-function remainsOf({ fixed, fixedUntil, damaged }: RewrapReport): string[] {
+function remainsOf({ fixed, fixedUntil, damaged }: RewrapReport, isSeen: boolean): string[] {
   const are = (count: number) => (count === 1 ? 'it is' : 'they are');
   return [
     ...(fixed === 0
       ? []
       : [
           `${plural(fixed, 'secret')} from an earlier version of Mayfly cannot be re-wrapped. Keep the older roots until ` +
-            `${are(fixed)} read, burned or expired: ${timeOf(fixedUntil ?? 0)} at the latest.`,
+            `${are(fixed)} read, burned or expired: ${timeOf(fixedUntil ?? 0, isSeen)} at the latest.`,
         ]),
     ...(damaged === 0
       ? []
@@ -152,14 +155,14 @@ function remainsOf({ fixed, fixedUntil, damaged }: RewrapReport): string[] {
   ];
 }
 
-function rotatedWords(report: RewrapReport, { ring }: OpenKeys): string {
+function rotatedWords(report: RewrapReport, { ring }: OpenKeys, isSeen: boolean): string {
   const { kid } = ring.current;
   if (ring.all.length === 1) return `Root ${kid} is the only one: run mayfly keys add first.`;
   const done =
     report.rewrapped > 0
       ? `Done. ${plural(report.rewrapped, 'secret')} re-wrapped under root ${kid}.`
       : `Nothing to re-wrap under root ${kid}.`;
-  const remains = remainsOf(report);
+  const remains = remainsOf(report, isSeen);
   const next = 'Next: mayfly keys retire removes the older roots from the key file.';
   return [done, ...(remains.length > 0 ? remains : [next])].join('\n');
 }
@@ -172,7 +175,8 @@ async function runRotate(input: Input, world: OperatorWorld): Promise<ExitCode> 
     const report = hasOlder ? await rotate(keys, input, world) : nothingOlder;
     const { rewrapped, fixed, fixedUntil, damaged } = report;
     const json = { root: keys.ring.current.kid, rewrapped, fixed, fixed_until: fixedUntil, damaged };
-    return printDone(world, input, json, rotatedWords(report, keys));
+    const words = rotatedWords(report, keys, world.terminal.isErrorSeen);
+    return printDone(world, input, json, words, hasOlder);
   });
 }
 

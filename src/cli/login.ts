@@ -20,12 +20,14 @@ import {
   type Command,
   type ExitCode,
   type Input,
+  printDone,
   printResult,
   Refusal,
   readSettings,
   readTextFrom,
   say,
   UsageError,
+  warn,
 } from './command.ts';
 import type { LoginPlace, Logins } from './logins.ts';
 import { reasonOf } from './output-file.ts';
@@ -80,7 +82,7 @@ async function readUsername(input: Input, world: PeopleWorld): Promise<string> {
   const username = usernameOf(readAs('word', given));
   // Not quoted: it may be the token.
   if (!/^[^\s:@]+@[^\s:@]+$/.test(username) || unseenIn(username) !== null)
-    throw new UsageError(`EMAIL must be the account's email address${unseenWords(username)}.`);
+    throw new UsageError(`EMAIL must be the account’s email address${unseenWords(username)}.`);
   return username;
 }
 
@@ -102,7 +104,7 @@ function notWritten(error: unknown, { path }: Logins): never {
 }
 
 function placeWords(place: LoginPlace, path: string): string {
-  return place === 'keyring' ? "this system's keyring" : `${path}, readable only by you`;
+  return place === 'keyring' ? 'this system’s keyring' : `${path}, readable only by you`;
 }
 
 async function runLogin(input: Input, world: PeopleWorld): Promise<ExitCode> {
@@ -119,15 +121,16 @@ async function runLogin(input: Input, world: PeopleWorld): Promise<ExitCode> {
   if (!(await isAccepted(server, username, token, world)))
     throw new Refusal(
       'not_authorized',
-      `${server} does not accept this address with this token. Use an API token, not the password: create one on your account's page.`,
+      `${server} does not accept this address with this token. Use an API token, not the password: create one on your account’s page.`,
     );
   const place = await logins
     .keep(server, username, token)
     .catch((error: unknown) => notWritten(error, logins));
   const kept = placeWords(place, logins.path);
-  say(world, input, `Logged in to ${server} as ${username}. The token is in ${kept}.`);
+  const done = `Logged in to ${server} as ${username}. The token is in ${kept}.`;
+  printDone(world, input, { server, username, kept: place }, done);
   if (settings.token !== null) say(world, input, 'MAYFLY_TOKEN is set and overrides this login.');
-  return printResult(world, input, { server, username, kept: place }, []);
+  return 0;
 }
 
 async function runLogout(input: Input, world: PeopleWorld): Promise<ExitCode> {
@@ -143,17 +146,16 @@ async function runLogout(input: Input, world: PeopleWorld): Promise<ExitCode> {
   }
   const isGone = await logins.remove(login).catch((error: unknown) => notWritten(error, logins));
   const { server, username } = login;
-  const elsewhere = "The token still works elsewhere: revoke it on your account's page there.";
-  say(world, input, `Logged out of ${server}. ${elsewhere}`);
-  if (!isGone)
-    world.terminal.err('The keyring did not open and still has the token: remove "mayfly" from it.\n');
-  return printResult(world, input, { server, username }, []);
+  const elsewhere = 'The token still works elsewhere: revoke it on your account’s page there.';
+  printDone(world, input, { server, username }, `Logged out of ${server}. ${elsewhere}`);
+  if (!isGone) warn(world, 'The keyring did not open and still has the token: remove "mayfly" from it.');
+  return 0;
 }
 
 const sources: Readonly<Record<Caller['from'], string>> = {
   settings: 'with the token in MAYFLY_TOKEN',
-  keyring: "with the token in this system's keyring",
-  file: "with the token in mayfly login's file",
+  keyring: 'with the token in this system’s keyring',
+  file: 'with the token in mayfly login’s file',
 };
 
 async function runWhoami(input: Input, world: PeopleWorld): Promise<ExitCode> {

@@ -115,7 +115,7 @@ export function withAccount(
 /** Asks for confirmation, except with `--yes`. @throws Refusal unless the answer is yes */
 export async function confirm({ terminal }: World, { flags }: Input, question: string): Promise<void> {
   if (flags.has('yes')) return;
-  const answer = await terminal.ask(`${question} [y/N] `);
+  const answer = await terminal.ask(`${terminal.tint('err', 'warning', question)} [y/N] `);
   if (answer === null) throw new Refusal('not_confirmed', 'No terminal to ask for confirmation: add --yes.');
   if (!/^y(es)?$/i.test(answer.trim())) throw new Refusal('not_confirmed', 'Nothing was changed.');
 }

@@ -30,6 +30,7 @@ import {
   printResult,
   UsageError,
   type World,
+  warn,
 } from './command.ts';
 import { passphraseFor } from './second-look.ts';
 import { durationWords, timeOf } from './terminal.ts';
@@ -74,9 +75,9 @@ export function plain(text: string): string {
   return text.replace(/\p{C}/gu, ' ');
 }
 
-function deliveryLinesOf({ delivery, recipient }: Receipt): string[] {
+function deliveryLinesOf({ delivery, recipient }: Receipt, isSeen: boolean): string[] {
   if (delivery === null) return [];
-  const time = timeOf(delivery.at.getTime() / 1000);
+  const time = timeOf(delivery.at.getTime() / 1000, isSeen);
   const reply = delivery.reply === null ? '' : `: ${plain(delivery.reply)}`;
   return [`Email to ${recipient ?? 'the recipient'} ${deliveryWords[delivery.state]}, ${time}${reply}`];
 }
@@ -89,7 +90,7 @@ export function waitingWords(
     ...(isSealed ? ['end-to-end encrypted'] : []),
     ...(hasPassphrase === true ? ['with a passphrase'] : []),
   ];
-  return ['Not opened yet', ...traits, `expires in ${durationWords(ttlSeconds)}`].join(', ');
+  return ['Not opened yet', ...traits, `expires in ${durationWords(ttlSeconds)}`].join(' · ');
 }
 
 export const stateWords: Readonly<Record<Receipt['state'], string>> = {
@@ -108,10 +109,10 @@ function stateLineOf(receipt: Receipt): string {
   return burnedBy === 'recipient' ? 'Burned by the recipient' : capitalised(stateWords[state]);
 }
 
-function lockLinesOf({ locked }: Receipt): string[] {
+function lockLinesOf({ locked }: Receipt, isSeen: boolean): string[] {
   if (locked === null) return [];
   const until = secondsOf(locked.until);
-  const ends = until === null ? 'until you run mayfly unlock' : `until ${timeOf(until)}`;
+  const ends = until === null ? 'until you run mayfly unlock' : `until ${timeOf(until, isSeen)}`;
   return [`Locked after too many wrong passphrases, ${ends}`];
 }
 
@@ -129,9 +130,15 @@ export async function printReceipt(
   const shown = await orOnPage(chosen, chosen.client.receipt(link), () => stateOnPage(chosen, world));
   const isPage = !('metadataKey' in shown);
   const json = isPage ? shown : { waiting: shown.secretTtlSeconds !== null, ...jsonOf(shown) };
+  const { isOutputSeen: seen } = world.terminal;
   const lines = isPage
     ? [shown.waiting ? 'Not opened yet' : capitalised(stateWords[shown.state])]
-    : [stateLineOf(shown), ...lockLinesOf(shown), ...deliveryLinesOf(shown), ...memoLinesOf(shown)];
+    : [
+        stateLineOf(shown),
+        ...lockLinesOf(shown, seen),
+        ...deliveryLinesOf(shown, seen),
+        ...memoLinesOf(shown),
+      ];
   printResult(world, input, json, lines);
   return json.waiting ? 0 : 1;
 }
@@ -160,18 +167,17 @@ function remarksJsonOf({ adjusted, ignored }: Remarks) {
 }
 
 /** Prints even with `--json`, because the server changed what was requested. */
-export function printRemarks({ adjusted: { ttlSeconds }, ignored }: Remarks, { terminal }: World): void {
+export function printRemarks({ adjusted: { ttlSeconds }, ignored }: Remarks, world: World): void {
   if (ttlSeconds !== undefined) {
     const { asked, granted } = ttlSeconds;
     const wanted = typeof asked === 'number' ? durationWords(asked) : plain(asked);
-    terminal.err(`Expires in ${durationWords(granted)}: the server does not allow ${wanted}.\n`);
+    warn(world, `Expires in ${durationWords(granted)}: the server does not allow ${wanted}.`);
   }
-  if (ignored.length > 0)
-    terminal.err(`The server ignored unknown fields: ${ignored.map(plain).join(', ')}.\n`);
+  if (ignored.length > 0) warn(world, `The server ignored unknown fields: ${ignored.map(plain).join(', ')}.`);
 }
 
-function lineOf(receipt: Receipt): string {
-  const created = timeOf(receipt.createdAt.getTime() / 1000);
+function lineOf(receipt: Receipt, isSeen: boolean): string {
+  const created = timeOf(receipt.createdAt.getTime() / 1000, isSeen);
   const { metadataKey, state, recipient, memo } = receipt;
   return [metadataKey, stateWords[state], created, recipient ?? '', plain(memo)].join('\t').trimEnd();
 }
@@ -240,7 +246,7 @@ async function burnManaged(
   world: PeopleWorld,
 ): Promise<object> {
   if (flags.has('passphrase') || texts['passphrase-file'] !== undefined)
-    throw new UsageError("Only a secret's link needs a passphrase, not a metadata key.");
+    throw new UsageError('Only a secret’s link needs a passphrase, not a metadata key.');
   return orOnPage(chosen, chosen.client.burn(link).then(jsonOf), () => burnOnPage(chosen, world));
 }
 
@@ -266,7 +272,7 @@ async function runDeliver(input: Input, world: PeopleWorld): Promise<ExitCode> {
 
 function printMemo(receipt: Receipt, input: Input, world: PeopleWorld): ExitCode {
   const { memo } = receipt;
-  if (memo === '') return printDone(world, input, jsonOf(receipt), 'No memo.');
+  if (memo === '') return printDone(world, input, jsonOf(receipt), 'No memo.', false);
   return printResult(world, input, jsonOf(receipt), [plain(memo)]);
 }
 
@@ -287,7 +293,7 @@ function printTtl(receipt: Receipt, input: Input, world: PeopleWorld): ExitCode 
   const { secretTtlSeconds, state } = receipt;
   if (secretTtlSeconds !== null)
     return printResult(world, input, jsonOf(receipt), [durationWords(secretTtlSeconds)]);
-  printDone(world, input, jsonOf(receipt), `The secret is gone: ${stateWords[state]}.`);
+  printDone(world, input, jsonOf(receipt), `The secret is gone: ${stateWords[state]}.`, false);
   return 1;
 }
 
@@ -331,7 +337,8 @@ async function runRecent(input: Input, world: PeopleWorld): Promise<ExitCode> {
       if (receipts.length === limit) break;
     }
     if (receipts.length === 0) world.terminal.err('Nothing shared yet.\n');
-    return printResult(world, input, receipts.map(jsonOf), receipts.map(lineOf));
+    const lines = receipts.map((receipt) => lineOf(receipt, world.terminal.isOutputSeen));
+    return printResult(world, input, receipts.map(jsonOf), lines);
   });
 }
 
@@ -347,7 +354,7 @@ export const receiptCommands: readonly Command<PeopleWorld>[] = [
   },
   {
     path: ['deliver'],
-    summary: "send the recipient's email again, or to another address",
+    summary: 'send the recipient’s email again, or to another address',
     args: ['[METADATA_KEY]', '[EMAIL]'],
     options: serverOption,
     example: 'mayfly deliver 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj alan@example.org',
@@ -379,7 +386,7 @@ export const receiptCommands: readonly Command<PeopleWorld>[] = [
   },
   {
     path: ['recent'],
-    summary: "list the account's receipts, newest first",
+    summary: 'list the account’s receipts, newest first',
     options: { limit: { type: 'string', value: 'N', doc: 'how many; default: 20' }, ...serverOption },
     example: 'mayfly recent --limit 5',
     run: runRecent,

@@ -28,6 +28,7 @@ import {
   say,
   UsageError,
   type World,
+  warn,
 } from './command.ts';
 import { type OutputFile, reasonOf } from './output-file.ts';
 import { plain } from './receipts.ts';
@@ -91,10 +92,10 @@ function write(content: string | Uint8Array, { terminal }: World): void {
 }
 
 /** Sanitises a value and ends it with a line break. Used only for a terminal, because either would corrupt a file. */
-function forTerminal(value: string, { terminal }: World): string {
+function forTerminal(value: string, world: World): string {
   const shown = escaped(value);
   if (shown !== value)
-    terminal.err('Control characters are shown escaped. Redirect the output to get them unchanged.\n');
+    warn(world, 'Control characters are shown escaped. Redirect the output to get them unchanged.');
   return value.endsWith('\n') ? shown : `${shown}\n`;
 }
 
@@ -185,7 +186,7 @@ async function copy(
 ): Promise<ExitCode> {
   const isCopied = (await clipboard.copy(value)) && (await hasArrived(clipboard, world));
   if (!isCopied) return printInstead(revealed, 'The value could not be copied.', input, world);
-  if (clipboard.isSure) say(world, input, 'Value copied.');
+  if (clipboard.isSure) say(world, input, 'Value copied.', true);
   return printResult(world, input, { secret_key: revealed.secretKey, copied: true }, []);
 }
 

@@ -177,7 +177,7 @@ describe('the commands for people', () => {
     const { code, out } = await run(['status', key], { fetch: async (url) => answer(url) });
     expect([code, out]).toEqual([
       0,
-      'Not opened yet, with a passphrase, expires in 1 minute\n' +
+      'Not opened yet · with a passphrase · expires in 1 minute\n' +
         'Email to al*****@e*****.org was refused by the mail server, 2026-09-21T14:13:20Z: 550 No  [2J such user\n',
     ]);
     const link = `http://localhost:3000/receipt/${key}`;

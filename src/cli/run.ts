@@ -98,7 +98,7 @@ const unconfirmed =
 /** Prints a sentence and, with `--json`, the code on standard output. */
 function refuse({ terminal }: World, { json }: Input, code: string, sentence: string): ExitCode {
   if (json) terminal.out(`${JSON.stringify({ error: code })}\n`);
-  terminal.err(`${sentence}\n`);
+  terminal.err(`${terminal.tint('err', 'refusal', sentence)}\n`);
   return 1;
 }
 
@@ -116,12 +116,9 @@ async function runFound<Touched extends World>(
     }
     return await (input.flags.has('quiet') ? runQuietly(command, input, world) : command.run(input, world));
   } catch (error) {
-    if (error instanceof UsageError) {
-      world.terminal.err(`${error.message}\n${usageWords(command)}`);
-      return 2;
-    }
-    if (error instanceof SettingsRefused) {
-      world.terminal.err(`${error.message}\n`);
+    if (error instanceof UsageError || error instanceof SettingsRefused) {
+      const usage = error instanceof UsageError ? usageWords(command) : '';
+      world.terminal.err(`${world.terminal.tint('err', 'refusal', error.message)}\n${usage}`);
       return 2;
     }
     if (error instanceof Interrupted) return interruptedExit;

@@ -35,11 +35,12 @@ import {
   UsageError,
   valueIsNoArgument,
   type World,
+  warn,
 } from './command.ts';
 import { createdJsonOf, printReceipt, printRemarks, stateWords, waitingWords } from './receipts.ts';
 import { noClipboard } from './reveal.ts';
 import { shareMany } from './share-many.ts';
-import { timeOf } from './terminal.ts';
+import { durationWords, timeOf } from './terminal.ts';
 
 const creationOptions: Readonly<Record<string, OptionUsage>> = {
   ttl: { type: 'string', value: 'TIME', doc: 'when it expires: 90s, 30m, 12h, 7d, 2w, or seconds' },
@@ -60,7 +61,7 @@ const creationOptions: Readonly<Record<string, OptionUsage>> = {
   'share-domain': {
     type: 'string',
     value: 'DOMAIN',
-    doc: "use one of the account's own domains for the link",
+    doc: 'use one of the account’s own domains for the link',
   },
   memo: { type: 'string', value: 'TEXT', doc: 'a label that only you see, up to 500 characters' },
   qr: { type: 'boolean', doc: 'also show the link as a QR code, on standard error' },
@@ -113,8 +114,7 @@ async function readCreation(input: Input, world: World): Promise<CreateOptions> 
   };
 }
 
-function copyWords(isCopied: boolean, { isSure }: Clipboard): string {
-  if (!isCopied) return 'The link could not be copied.';
+function copiedWords({ isSure }: Clipboard): string {
   return isSure ? 'Link copied.' : 'The link was sent to your terminal’s clipboard.';
 }
 
@@ -149,7 +149,8 @@ async function create(
     if (input.flags.has('qr')) world.terminal.show(await renderQr(created.link));
     if (clipboard === undefined) return 0;
     const isCopied = await clipboard.copy(created.link);
-    if (!isCopied || !input.json) world.terminal.err(`${copyWords(isCopied, clipboard)}\n`);
+    if (!isCopied) warn(world, 'The link could not be copied.');
+    else say(world, input, copiedWords(clipboard), true);
     return 0;
   });
 }
@@ -160,15 +161,18 @@ function repeatedWords({ state, secretTtlSeconds }: Created): string {
 }
 
 function printCreated(created: Created | Generated, server: string, input: Input, world: World): void {
-  const expires = created.createdAt.getTime() / 1000 + created.ttlSeconds;
+  const { isErrorSeen, tint } = world.terminal;
+  const createdAt = created.createdAt.getTime() / 1000;
+  const expires = timeOf(createdAt + created.ttlSeconds, isErrorSeen, createdAt);
   printRemarks(created, world);
   if (created.repeated) say(world, input, repeatedWords(created));
   const receipt =
     created.secretTtlSeconds === null
-      ? 'Its receipt:'
-      : `Opens once, expires ${timeOf(expires)}. Watch or burn it at this address, which is only for you:`;
-  say(world, input, `${receipt}\n  ${receiptAddress(server, created.metadataKey)}`);
-  const lines = 'value' in created ? [created.value, created.link] : [created.link];
+      ? 'Its receipt'
+      : `Opens once. Expires in ${durationWords(created.secretTtlSeconds)} (${expires}).\nWatch or burn it`;
+  say(world, input, `${receipt} (only for you): ${receiptAddress(server, created.metadataKey)}`);
+  const link = tint('out', 'link', created.link);
+  const lines = 'value' in created ? [created.value, link] : [link];
   printResult(world, input, createdJsonOf(created, server), lines);
 }
 

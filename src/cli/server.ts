@@ -27,19 +27,20 @@ import {
   withAccounts,
   yesOption,
 } from './operator.ts';
-import { plural, timeOf } from './terminal.ts';
+import { plural, type Tint, timeOf } from './terminal.ts';
 
-const marks: Readonly<Record<Finding['verdict'], string>> = {
-  ok: 'ok    ',
-  advice: 'advice',
-  fault: 'FAULT ',
+const marks: Readonly<Record<Finding['verdict'], readonly [Tint, string]>> = {
+  ok: ['done', 'ok    '],
+  advice: ['warning', 'advice'],
+  fault: ['refusal', 'FAULT '],
 };
 
 function report(findings: readonly Finding[], input: Input, world: OperatorWorld): ExitCode {
   const width = Math.max(...findings.map(({ what }) => what.length));
-  const lines = findings.map(
-    ({ what, verdict, words }) => `${marks[verdict]}  ${what.padEnd(width)}  ${words}`,
-  );
+  const lines = findings.map(({ what, verdict, words }) => {
+    const [tint, mark] = marks[verdict];
+    return `${world.terminal.tint('out', tint, mark)}  ${what.padEnd(width)}  ${words}`;
+  });
   printResult(world, input, findings, lines);
   return findings.some(({ verdict }) => verdict === 'fault') ? 1 : 0;
 }
@@ -89,7 +90,7 @@ export const serverCommands: readonly Command<OperatorWorld>[] = [
   },
   {
     path: ['migrate'],
-    summary: "bring the store's tables up to date",
+    summary: 'bring the store’s tables up to date',
     example: 'mayfly migrate',
     note: 'A starting server does this too. Waits until the database can be reached.',
     run: runMigrate,
@@ -140,7 +141,8 @@ async function setTime(
 ): Promise<ExitCode> {
   const isOnServer = settings.store !== 'sqlite';
   const owner = clockOwner(isOnServer);
-  const whose = isOnServer ? 'The server’s clock' : "This machine's clock";
+  const whose = isOnServer ? 'The server’s clock' : 'This machine’s clock';
+  const { isErrorSeen } = world.terminal;
   const report = store.clock();
   const { storeTime, wall, verdict } = report;
   if (verdict === 'agreed' && Math.abs(wall - storeTime) <= 1) {
@@ -149,8 +151,8 @@ async function setTime(
   }
   const expiring = wall >= storeTime ? await store.countExpiringBy(wall) : 0;
   world.terminal.err(
-    `Store time            ${timeOf(storeTime)}\n` +
-      `${whose.padEnd(22)}${timeOf(wall)}, ${differenceWords(wall - storeTime)}\n` +
+    `Store time            ${timeOf(storeTime, isErrorSeen)}\n` +
+      `${whose.padEnd(22)}${timeOf(wall, isErrorSeen)}, ${differenceWords(wall - storeTime)}\n` +
       `${effectOf(report, expiring)}\n`,
   );
   await confirm(world, input, `Set store time to the clock of ${owner}?`);

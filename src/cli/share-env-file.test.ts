@@ -42,7 +42,7 @@ describe('mayfly share --env-file', () => {
     expect([code, sent]).toEqual([0, [{ secret: 'one two' }, { secret: 'three' }]]);
     expect(out).toBe(lineOf('DB', 'a') + lineOf('API', 'b'));
     expect(err).toBe(
-      'Each opens once. Watch or burn them at these addresses, which are only for you:\n' +
+      'Each opens once. Watch or burn them (only for you):\n' +
         `  http://localhost:3000/receipt/m${'a'.repeat(30)}  DB\n  http://localhost:3000/receipt/m${'b'.repeat(30)}  API\n`,
     );
   });
@@ -68,7 +68,7 @@ describe('mayfly share --env-file', () => {
     const { code, out, err } = await installation(`${two}LAST=four\n`, 1)();
     expect([code, out]).toEqual([1, lineOf('DB', 'a')]);
     expect(err).toBe(
-      'Each opens once. Watch or burn them at these addresses, which are only for you:\n' +
+      'Each opens once. Watch or burn them (only for you):\n' +
         `  http://localhost:3000/receipt/m${'a'.repeat(30)}  DB\n` +
         'API: Too large.\n1 of 3 were shared: not API and those after it.\n',
     );

@@ -46,7 +46,7 @@ describe('mayfly share --lines', () => {
     expect(sent).toEqual([{ path: '/api/v2/secret/batch', key: null, body: { secrets } }]);
     expect([code, out]).toEqual([1, `${linkOf('a')}\n${linkOf('c')}`]);
     expect(err).toBe(
-      'Each opens once. Watch or burn them at these addresses, which are only for you:\n' +
+      'Each opens once. Watch or burn them (only for you):\n' +
         `  http://localhost:3000/receipt/m${'a'.repeat(30)}  line 1\nline 2: Too large.\n  http://localhost:3000/receipt/m${'c'.repeat(30)}  line 3\n2 of 3 were shared.\n`,
     );
   });
@@ -81,12 +81,12 @@ describe('mayfly share --idempotency-key', () => {
     const repeated = { repeated: true };
     const waiting = await installation('x', [created('a', {}, repeated)])('--idempotency-key', 'k');
     expect([waiting.code, waiting.out, waiting.sent[0]?.key]).toEqual([0, linkOf('a'), 'k']);
-    expect(waiting.err).toStartWith('Already shared with this idempotency key.\nOpens once, expires ');
+    expect(waiting.err).toStartWith('Already shared with this idempotency key.\nOpens once. Expires in ');
     const burned = created('a', { state: 'burned', secret_ttl: 0 }, repeated);
     const gone = await installation('x', [burned])('--idempotency-key', 'k');
     expect(gone.err).toBe(
-      'Already shared with this idempotency key, and is now burned.\nIts receipt:\n' +
-        `  http://localhost:3000/receipt/m${'a'.repeat(30)}\n`,
+      'Already shared with this idempotency key, and is now burned.\n' +
+        `Its receipt (only for you): http://localhost:3000/receipt/m${'a'.repeat(30)}\n`,
     );
     const json = await installation('x', [burned])('--idempotency-key', 'k', '--json');
     expect(JSON.parse(json.out)).toMatchObject({ repeated: true, state: 'burned' });

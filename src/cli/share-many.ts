@@ -111,7 +111,7 @@ function assertForMany(option: keyof typeof sources, { args, texts, flags }: Inp
     throw new UsageError('The values come from standard input: put the passphrase in a file.');
 }
 
-const receiptsFollow = 'Each opens once. Watch or burn them at these addresses, which are only for you:\n';
+const receiptsFollow = 'Each opens once. Watch or burn them (only for you):\n';
 
 export async function shareMany(
   option: keyof typeof sources,

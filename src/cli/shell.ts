@@ -108,7 +108,11 @@ exits with the code of its COMMAND.
 
 /** Escapes text for roff, so that none of it is read as a request. */
 function roff(text: string): string {
-  const escaped = text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll("'", '\\(aq');
+  const escaped = text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll("'", '\\(aq')
+    .replaceAll('’', '\\(cq');
   return /^[.']/.test(escaped) ? `\\&${escaped}` : escaped;
 }
 

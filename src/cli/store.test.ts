@@ -25,6 +25,7 @@ function installation(command: readonly string[]) {
         isInteractive: answer !== null,
         isOutputSeen: false,
         isErrorSeen: false,
+        tint: (_stream, _tint, text) => text,
         waiting: (_words, work) => work(),
         readInput: unasked,
         ask: async (question) => {

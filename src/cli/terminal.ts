@@ -6,6 +6,11 @@
  */
 import { readSync, writeSync } from 'node:fs';
 
+/** Foreground colours of ECMA-48, by what they say. */
+const tints = { refusal: 31, done: 32, warning: 33, link: 36 } as const;
+
+export type Tint = keyof typeof tints;
+
 export interface Terminal {
   out(content: string | Uint8Array): void;
   err(text: string): void;
@@ -15,6 +20,8 @@ export interface Terminal {
   readonly isInteractive: boolean;
   readonly isOutputSeen: boolean;
   readonly isErrorSeen: boolean;
+  /** Colours text on a terminal; changes nothing for a program, with NO_COLOR or on a dumb terminal. */
+  tint(stream: 'out' | 'err', tint: Tint, text: string): string;
   /** Shows a spinner on a terminal if the work takes more than a second. */
   waiting<Result>(words: string, work: () => Promise<Result>): Promise<Result>;
   readInput(): Promise<Uint8Array>;
@@ -144,6 +151,10 @@ export function escaped(text: string): string {
 export function openTerminal(): Terminal {
   const isInteractive = process.stdin.isTTY === true;
   const isErrorSeen = process.stderr.isTTY === true;
+  const hasColour = {
+    out: process.stdout.isTTY === true && process.stdout.hasColors(),
+    err: isErrorSeen && process.stderr.hasColors(),
+  };
   return {
     out: (content) => writeAll(1, content),
     err: (text) => writeAll(2, text),
@@ -151,6 +162,7 @@ export function openTerminal(): Terminal {
     isInteractive,
     isOutputSeen: process.stdout.isTTY === true,
     isErrorSeen,
+    tint: (stream, tint, text) => (hasColour[stream] ? `\u001b[${tints[tint]}m${text}\u001b[39m` : text),
     waiting: (words, work) => (isErrorSeen ? withSpinner(words, work) : work()),
     readInput: readAll,
     async ask(question) {
@@ -172,8 +184,18 @@ export function openTerminal(): Terminal {
   };
 }
 
-export function timeOf(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+/** Returns `2026-12-05 16:03`, which is how Swedish writes it. */
+const localTime = (seconds: number): string =>
+  new Date(seconds * 1000).toLocaleString('sv', { dateStyle: 'short', timeStyle: 'short' });
+
+/**
+ * Returns ISO 8601 in UTC for a program or a log. For a person, returns the local time, without the date if `since` has the same one.
+ * @param isSeen whether the text goes to a terminal
+ */
+export function timeOf(seconds: number, isSeen: boolean, since?: number): string {
+  if (!isSeen) return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+  const time = localTime(seconds);
+  return since !== undefined && localTime(since).slice(0, 10) === time.slice(0, 10) ? time.slice(11) : time;
 }
 
 const units = [
@@ -187,8 +209,10 @@ export function plural(amount: number, unit: string): string {
   return `${amount} ${unit}${amount === 1 ? '' : 's'}`;
 }
 
-/** Returns the two largest units, such as `6 days 23 hours`. */
-export function durationWords(seconds: number): string {
+/** Returns the two largest units, such as `6 days 23 hours`, rounded: an hour is still `1 hour` one second later. */
+export function durationWords(exactSeconds: number): string {
+  const step = exactSeconds < 86_400 ? 60 : 3_600;
+  const seconds = exactSeconds < 600 ? exactSeconds : Math.round(exactSeconds / step) * step;
   const at = units.findIndex(([, size]) => seconds >= size);
   const [largest, next] = at === -1 ? units.slice(-1) : units.slice(at);
   if (largest === undefined) return '';

@@ -49,17 +49,23 @@ describe('the value that share takes', () => {
 });
 
 describe('how long a secret waits', () => {
-  it('is said in the two largest units', () => {
+  it('is said in the two largest units, without odd seconds', () => {
     for (const [seconds, words] of [
       [0, '0 seconds'],
       [1, '1 second'],
       [59, '59 seconds'],
       [60, '1 minute'],
-      [3_599, '59 minutes 59 seconds'],
+      [90, '1 minute 30 seconds'],
+      [599, '9 minutes 59 seconds'],
+      [899, '15 minutes'],
+      [3_599, '1 hour'],
       [3_600, '1 hour'],
       [3_601, '1 hour'],
+      [5_430, '1 hour 31 minutes'],
+      [86_399, '1 day'],
       [90_000, '1 day 1 hour'],
-      [604_799, '6 days 23 hours'],
+      [601_200, '6 days 23 hours'],
+      [604_700, '7 days'],
       [604_800, '7 days'],
     ] as const)
       expect(durationWords(seconds)).toBe(words);
@@ -69,9 +75,7 @@ describe('how long a secret waits', () => {
     const key = '0123456789abcdefghijklmnopqrstu';
     const record = { key, state: 'new', has_passphrase: false, secret_ttl: 604_799, created: 1_790_000_000 };
     const overrides = { fetch: async () => Response.json({ success: true, record }) };
-    expect((await runCli(['status', key], overrides)).out).toBe(
-      'Not opened yet, expires in 6 days 23 hours\n',
-    );
+    expect((await runCli(['status', key], overrides)).out).toBe('Not opened yet · expires in 7 days\n');
     expect(JSON.parse((await runCli(['status', key, '--json'], overrides)).out).secret_ttl).toBe(604_799);
   });
 });

@@ -171,21 +171,23 @@ describe('what the doctor says of the store’s limit (P21)', () => {
     }
     expect(verdicts).toEqual(['ok', 'ok', 'advice', 'advice', 'fault', 'fault']);
     const { words } = (await onLimit(80 * 2 ** 20, '100MiB')) ?? {};
-    expect(words).toStartWith('80 of 100 MiB in use (MAYFLY_MAX_STORAGE): new secrets will be refused soon');
+    expect(words).toStartWith(
+      '83.8 MB of 104.8 MB in use (MAYFLY_MAX_STORAGE): new secrets will be refused soon',
+    );
   });
 
-  it('is never told in whole mebibytes of a limit that has few', async () => {
+  it('is in the unit that fits', async () => {
     const [used, limit] = [400_000, '1MB'];
-    expect((await onLimit(used, limit))?.words).toBe('0.38 of 0.95 MiB in use (MAYFLY_MAX_STORAGE)');
-    expect((await onLimit(1_000_000, limit))?.words).toStartWith('0.95 of 0.95 MiB in use');
-    expect((await onLimit(12 * 2 ** 20, '4MiB'))?.words).toStartWith('12 of 4 MiB in use');
+    expect((await onLimit(used, limit))?.words).toBe('400 kB of 1 MB in use (MAYFLY_MAX_STORAGE)');
+    expect((await onLimit(1_000_000, limit))?.words).toStartWith('1 MB of 1 MB in use');
+    expect((await onLimit(12 * 2 ** 20, '4MiB'))?.words).toStartWith('12.5 MB of 4.1 MB in use');
   });
 
   it('is what is used where there is no limit', async () => {
     expect(await onLimit(3 * 2 ** 20, 'none')).toEqual({
       what: 'storage',
       verdict: 'ok',
-      words: '3 MiB in use; MAYFLY_MAX_STORAGE sets no limit except the disk',
+      words: '3.1 MB in use; MAYFLY_MAX_STORAGE sets no limit except the disk',
     });
   });
 });

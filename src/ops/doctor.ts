@@ -21,6 +21,7 @@ import {
   type StoreServer,
   senderAdvice,
   signUpWords,
+  sizeWords,
   unreachableLinks,
   unsigned,
 } from './start-words.ts';
@@ -69,10 +70,9 @@ const ok = (what: string, words: string): Finding => ({ what, verdict: 'ok', wor
 const advice = (what: string, words: string): Finding => ({ what, verdict: 'advice', words });
 const fault = (what: string, words: string): Finding => ({ what, verdict: 'fault', words });
 
-const mebibyte = 1_048_576;
 /** Room for the store's own reserve and a few hundred thousand secrets. */
-const scarceMebibytes = 1_024;
-const tooFewMebibytes = 64;
+const scarceBytes = 2 ** 30;
+const tooFewBytes = 2 ** 26;
 
 function examineFolder({ dataDir }: Settings): Finding {
   if (!existsSync(dataDir)) return ok('folder', `${dataDir} will be created at the first start`);
@@ -85,11 +85,11 @@ function examineFolder({ dataDir }: Settings): Finding {
 
 function examineDisk({ dataDir }: Settings): Finding {
   const { bavail, bsize } = statfsSync(existsSync(dataDir) ? dataDir : '.');
-  const freeMebibytes = Math.floor((bavail * bsize) / mebibyte);
-  const words = `${freeMebibytes} MiB free on the disk of ${dataDir}`;
-  if (freeMebibytes < tooFewMebibytes)
+  const freeBytes = bavail * bsize;
+  const words = `${sizeWords(freeBytes)} free on the disk of ${dataDir}`;
+  if (freeBytes < tooFewBytes)
     return fault('disk', `${words}: new secrets are about to be refused; make room`);
-  return freeMebibytes < scarceMebibytes ? advice('disk', `${words}: make room soon`) : ok('disk', words);
+  return freeBytes < scarceBytes ? advice('disk', `${words}: make room soon`) : ok('disk', words);
 }
 
 /** Returns a `ring` of `null` if the file will be created, or `undefined` if it cannot be read. */
@@ -105,24 +105,18 @@ function examineKeys({ rootKeysFile, store }: Settings): {
     return { finding: ok('keys', `${rootKeysFile} will be created ${maker}`), ring: null };
   }
   const count = reading.ring.all.length;
-  const words = `${rootKeysFile}, ${count} root${count === 1 ? '' : 's'}. Keep a copy, separate from the store's.`;
+  const words = `${rootKeysFile}, ${count} root${count === 1 ? '' : 's'}. Keep a copy, separate from the store’s.`;
   return { finding: ok('keys', words), ring: reading.ring };
 }
 
 const nearlyFull = 0.8;
 
-/** Returns sizes such as `0.95` or `10240`: below ten they have decimals. */
-function mebibytesOf(bytes: number): number {
-  const size = bytes / mebibyte;
-  return size < 10 ? Number(size.toPrecision(2)) : Math.round(size);
-}
-
 function examineStorage({ maxStorageBytes }: Settings, usedBytes: number): Finding {
-  const used = mebibytesOf(usedBytes);
+  const used = sizeWords(usedBytes);
   if (maxStorageBytes === null)
-    return ok('storage', `${used} MiB in use; MAYFLY_MAX_STORAGE sets no limit except the disk`);
+    return ok('storage', `${used} in use; MAYFLY_MAX_STORAGE sets no limit except the disk`);
   const part = usedBytes / maxStorageBytes;
-  const words = `${used} of ${mebibytesOf(maxStorageBytes)} MiB in use (MAYFLY_MAX_STORAGE)`;
+  const words = `${used} of ${sizeWords(maxStorageBytes)} in use (MAYFLY_MAX_STORAGE)`;
   const cure = 'raise it, or shorten the longest ttl (MAYFLY_PLANS_FILE)';
   if (part >= 1) return fault('storage', `${words}: new secrets are refused; ${cure}`);
   return part >= nearlyFull

@@ -21,6 +21,18 @@ export function spanWords(seconds: number): string {
   return `${count} ${name}${count === 1 ? '' : 's'}`;
 }
 
+const sizes = [
+  ['GB', 1e9],
+  ['MB', 1e6],
+  ['kB', 1e3],
+] as const;
+
+/** Returns a size such as `10.7 GB`, `100 kB` or `12 bytes`, rounded down, so that no limit is overstated. */
+export function sizeWords(bytes: number): string {
+  const [unit, size] = sizes.find(([, least]) => bytes >= least) ?? ['bytes', 1];
+  return `${Math.floor((10 * bytes) / size) / 10} ${unit}`;
+}
+
 export function differenceWords(aheadSeconds: number): string {
   return `${spanWords(Math.abs(aheadSeconds))} ${aheadSeconds >= 0 ? 'ahead' : 'behind'}`;
 }
@@ -159,7 +171,7 @@ function roomCure({ store, dataDir, maxStorageBytes }: Settings): string {
 export function renderStartWords(settings: Settings, facts: StartFacts): string {
   const { baseUrl, host, port, rootKeysFile } = settings;
   const keys = facts.hasNewKeys
-    ? `${rootKeysFile}, created just now: ${facts.server === null ? '' : 'copy it to every other node before it starts, and '}keep a copy, separate from the store's`
+    ? `${rootKeysFile}, created just now: ${facts.server === null ? '' : 'copy it to every other node before it starts, and '}keep a copy, separate from the store’s`
     : rootKeysFile;
   const problem = clockProblem(facts.clock, facts.server !== null);
   const links = unreachableLinks(settings);

@@ -137,7 +137,7 @@ describe('what the command offers without an account', () => {
     const share = (bytes: number) => runCli(['share', 'x'], { fetch, readFile: large(bytes) });
     const [, kilobytes = ''] = /: about (\d+) kB end to end\.\n$/.exec((await share(200_000)).err) ?? [];
     expect((await share(Number(kilobytes) * 1_000)).code).toBe(0);
-    expect((await share(105_000)).err).toContain('larger than the limit of 100000 bytes');
+    expect((await share(105_000)).err).toContain('Too large: the limit of http://localhost:3000 is 100 kB.');
   });
 
   it('a page that does not answer as ours is no answer', async () => {

@@ -68,7 +68,7 @@ describe('a login without a keyring', () => {
     expect(await mayfly(['whoami'], env)).toEqual({
       code: 0,
       out: 'jo@example.org\n',
-      err: `At ${address}, with the token in mayfly login's file.\n`,
+      err: `At ${address}, with the token in mayfly login’s file.\n`,
     });
     expect((await mayfly(['logout'], env)).code).toBe(0);
     expect(await readFile(path, 'utf8')).not.toContain(jo.token);
@@ -283,9 +283,9 @@ describe('a login with the keyring of the desktop', () => {
     ]);
     expect([code, out]).toEqual([0, 'jo@example.org\n']);
     expect(err).toContain(
-      `Logged in to ${address} as jo@example.org. The token is in this system's keyring.\n`,
+      `Logged in to ${address} as jo@example.org. The token is in this system’s keyring.\n`,
     );
-    expect(err).toContain(`At ${address}, with the token in this system's keyring.\n`);
+    expect(err).toContain(`At ${address}, with the token in this system’s keyring.\n`);
     const files = await readdir(config, { recursive: true, withFileTypes: true });
     for (const file of files.filter((each) => each.isFile()))
       expect(await readFile(join(file.parentPath, file.name), 'latin1')).not.toContain(jo.token);

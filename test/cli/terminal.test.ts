@@ -193,6 +193,26 @@ describe('at a terminal', () => {
     await enter(terminal, 'n', new RegExp(`^${value}$`, 'm'));
   }, 60_000);
 
+  it('a link and what went wrong have a colour, but not with NO_COLOR, on a dumb terminal or in a pipe', async () => {
+    await using terminal = await openShell();
+    const share = `printf '${value}' | ${'mayfly share; mayfly burn x; echo "code $?"'}`;
+    await enter(terminal, share, /^code 1$/m);
+    expect(terminal.coloured()).toContain('\u001b[36mhttp://127.0.0.1');
+    expect(terminal.coloured()).toContain('\u001b[31mThis is not');
+    expect(terminal.screen()).toMatch(/^Opens once\. Expires in 7 days \(\d{4}-\d\d-\d\d \d\d:\d\d\)\.$/m);
+    for (const plain of ['export NO_COLOR=1', 'unset NO_COLOR; export TERM=dumb']) {
+      await clear(terminal);
+      await enter(terminal, `${plain}; ${share}`, /^code 1$/m);
+      expect(terminal.coloured()).not.toContain('\u001b[3');
+    }
+    await enter(terminal, 'export TERM=screen FORCE_COLOR=1; clear; echo forced', /^forced$/m);
+    await enter(
+      terminal,
+      `printf '${value}' | mayfly share 2>&1 | od -c | grep -c 033; echo piped`,
+      /^0\s+piped$/m,
+    );
+  }, 60_000);
+
   it('a server that takes long is waited for in sight, and nothing of that stays', async () => {
     await using terminal = await openShell();
     const seen = Promise.withResolvers<void>();

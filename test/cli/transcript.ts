@@ -13,6 +13,7 @@
 import type { Command } from '../../src/cli/command.ts';
 import { sections } from '../../src/cli/commands.ts';
 import { runCommand } from '../../src/cli/run.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
 import { type Installation, makeInstallation } from './transcript-world.ts';
 
 export interface Step {
@@ -85,13 +86,15 @@ function prefixed(text: string, prefix: string): string[] {
         .map((line) => cut(`${prefix}${line}`.trimEnd()));
 }
 
-export async function runStep(step: Step): Promise<string> {
+/** @param seen what is different at a terminal */
+export async function runStep(step: Step, seen: Partial<Terminal> = {}): Promise<string> {
   const installation = await makeInstallation(step.line);
   const call = parseCall(step, installation);
   const answers = step.answers.map((answer) =>
     answer.startsWith('$') ? (installation.variables[answer.slice(1)] ?? answer) : answer,
   );
   const { world, written } = await installation.worldFor(call, answers);
+  Object.assign(world.terminal, seen);
   const code = await runCommand(call.args, sections, world);
   const { out, err } = written();
   const exit = code === 0 ? [] : [`= ${code}`];

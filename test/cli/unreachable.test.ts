@@ -8,7 +8,7 @@ import { mayfly } from './command-run.ts';
 const key = 'ab12'.repeat(7).padEnd(31, 'c');
 const certificatePath = join(repositoryRoot, 'test/mail/certificate.pem');
 const untrusted =
-  "its certificate is not trusted (for a private CA, set NODE_EXTRA_CA_CERTS to the CA's file)";
+  'its certificate is not trusted (for a private CA, set NODE_EXTRA_CA_CERTS to the CA’s file)';
 
 let server: Bun.Server<undefined>;
 let ownAuthority = '';

@@ -56,6 +56,7 @@ export function fakeWorld(overrides: Partial<WholeWorld> = {}, input = '') {
       isInteractive: false,
       isOutputSeen: false,
       isErrorSeen: false,
+      tint: (_stream, _tint, text) => text,
       waiting: (_words, work) => work(),
       readInput: async () => new TextEncoder().encode(input),
       ask: async () => null,

@@ -14,6 +14,8 @@ export interface TerminalSession extends AsyncDisposable {
   press(...keys: readonly string[]): void;
   /** What is on the screen. */
   screen(): string;
+  /** What is on the screen, with its colours as escape sequences. */
+  coloured(): string;
   /** Everything that was ever on it. */
   history(): string;
   /** Waits until the screen shows it. @throws with the screen when it does not in time */
@@ -41,6 +43,7 @@ export async function openTmux(
     type: (text) => void run('send-keys', '-l', '--', text),
     press: (...keys) => void run('send-keys', ...keys),
     screen,
+    coloured: () => run('capture-pane', '-p', '-J', '-e'),
     history: () => run('capture-pane', '-p', '-J', '-S', '-'),
     async until(shown) {
       const end = performance.now() + patienceMs;
