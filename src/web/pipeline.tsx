@@ -246,7 +246,9 @@ function admit(visit: Visit, { page, action }: PageTarget, site: Site): SideAdmi
   if (visit.sessionFault !== null && page.needsNoSession !== true) throw visit.sessionFault.error;
   assertAllowed(visit.countAnother());
   if (action.needsAccount !== true || visit.signedIn !== null) return visit.caller;
-  return { kind: 'answered', reply: seeOther(site.href('logIn')) };
+  const { here } = visit.frame;
+  const back = here === null ? '' : `?${new URLSearchParams({ back: here })}`;
+  return { kind: 'answered', reply: seeOther(site.href('logIn') + back) };
 }
 
 function pageRequestOf(visit: Visit, { page }: PageTarget): PageRequest {

@@ -74,7 +74,8 @@ describe('whoever is not logged in', () => {
     const before = await stateOf(app);
     for (const path of gets) {
       const seen = await visit(app, path);
-      expect([path, seen.status, seen.headers.get('location')]).toEqual([path, 303, '/log-in']);
+      const logIn = `/log-in?${new URLSearchParams({ back: path })}`;
+      expect([path, seen.status, seen.headers.get('location')]).toEqual([path, 303, logIn]);
     }
     for (const [path, fields] of Object.entries(posts)) {
       for (const formToken of [{}, { 'form-token': 'f'.repeat(32) }]) {

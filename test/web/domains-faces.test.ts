@@ -185,7 +185,7 @@ describe('accounts, on a share domain', () => {
     const { app } = await openDomain();
     const onSite = { headers: { host: 'mayfly.example' } };
     expect((await visit(app, '/log-in', onSite)).status).toBe(200);
-    expect((await visit(app, '/account', onSite)).headers.get('location')).toBe('/log-in');
+    expect((await visit(app, '/account', onSite)).headers.get('location')).toBe('/log-in?back=%2Faccount');
     expect((await sendForm(app, '/log-in', { email: 'x', password: 'y' }, onSite.headers)).status).not.toBe(
       404,
     );

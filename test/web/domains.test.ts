@@ -207,7 +207,8 @@ describe('domains of others', () => {
     const app = createTestApp();
     for (const path of ['/account/domains', page, `${page}/brand`, `${page}/remove`]) {
       const answer = await app.fetch(path);
-      expect([path, answer.status, answer.headers.get('location')]).toEqual([path, 303, '/log-in']);
+      const logIn = `/log-in?${new URLSearchParams({ back: path })}`;
+      expect([path, answer.status, answer.headers.get('location')]).toEqual([path, 303, logIn]);
     }
   });
 });

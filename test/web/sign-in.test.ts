@@ -15,7 +15,7 @@ import {
   signUp,
   wrongFields,
 } from './account-visitor.ts';
-import { postForm, sendForm, valueIn, visit } from './visit.ts';
+import { hiddenIn, postForm, sendForm, valueIn, visit } from './visit.ts';
 import { saying, words } from './words.ts';
 
 const cookieForm = /^__Host-mayfly=[0-9a-f]{64}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax; Secure$/;
@@ -27,6 +27,43 @@ function tight(name: 'logIn' | 'signUp', limit: number): RateLimitTable {
 
 const from = (host: string) => ({ 'x-forwarded-for': host });
 const proxied = { trustedProxies: ['127.0.0.1/32'] };
+
+describe('a page that needs a log-in', () => {
+  it('is shown after it, also after a wrong password, with what its address says', async () => {
+    const app = createTestApp();
+    await signUp(app);
+    const visitor = openAccountVisitor(app);
+    const path = '/recent?at=1800000000';
+    const sent = (await visitor.get(`${path}&lang=en`)).headers.get('location') ?? '';
+    expect(sent).toBe(`/log-in?${new URLSearchParams({ back: path })}`);
+    const { html } = await visitor.get(sent);
+    expect(hiddenIn(html, 'back')).toBe(path);
+    const back = { email: address, back: path };
+    const wrong = await visitor.post('/log-in', { ...back, password: 'wrong' });
+    expect(hiddenIn(wrong.html, 'back')).toBe(path);
+    const { headers } = await visitor.post('/log-in', { ...back, password });
+    expect(headers.get('location')).toBe(path);
+    expect((await visitor.get(sent)).headers.get('location')).toBe(path);
+    expect((await openAccountVisitor(app).post('/recent')).headers.get('location')).toBe('/log-in');
+  });
+
+  it('is never one of another site', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    for (const back of [
+      '//evil.example',
+      'https://evil.example/',
+      '/\\evil.example',
+      '/x/..//evil.example',
+      '',
+    ]) {
+      const form = await sendForm(app, '/log-in', { email: address, password, back });
+      expect([back, form.headers.get('location')]).toEqual([back, '/']);
+      const { headers } = await visitor.get(`/log-in?${new URLSearchParams({ back })}`);
+      expect([back, headers.get('location')]).toEqual([back, '/account']);
+    }
+  });
+});
 
 describe('signing up', () => {
   it('asks for the address alone, and for the password behind the mailed link', async () => {

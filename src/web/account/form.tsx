@@ -12,15 +12,15 @@ import type { Clock } from '../../core/time.ts';
 import type { LimitedCall, RateLimiter } from '../../http/rate-limit.ts';
 import type { Form } from '../kit/form.ts';
 import { type FormRefusal, refusalOfProblem, refuseField, TextField, TickBox } from '../kit/form-page.tsx';
-import { type Messages, wrongAddress } from '../kit/language.ts';
+import { type CookieSite, type Messages, wrongAddress } from '../kit/language.ts';
 import type { Frame } from '../kit/layout.tsx';
 import { type PageAction, type PageReply, type PageRequest, seeOther, takeShared } from '../kit/page.ts';
 import type { SessionCookie } from '../kit/session.ts';
 
-export interface AccountPageDeps {
+export interface AccountPageDeps extends CookieSite {
   readonly accounts: AccountService;
   readonly domains: DomainService;
-  readonly service: Pick<SecretService, 'recent'>;
+  readonly service: Pick<SecretService, 'recent' | 'findReceipt' | 'burn' | 'change'>;
   readonly settings: Settings;
   readonly limiter: Pick<RateLimiter, 'takeShared' | 'refundShared'>;
   readonly sessionCookie: SessionCookie;

@@ -20,6 +20,7 @@ import {
 } from '../kit/form-page.tsx';
 import { Item, Items } from '../kit/items.tsx';
 import { type Messages, wrongAddress } from '../kit/language.ts';
+import { pathWithin } from '../kit/language-page.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import {
   type PageProblem,
@@ -39,7 +40,7 @@ export function createLogInPages(deps: AccountPageDeps): PageRoute[] {
     {
       name: 'logIn',
       isSignIn: true,
-      get: { limit: 'none', handle: showLogIn },
+      get: { limit: 'none', handle: (request) => showLogIn(request, deps) },
       post: signInPost('none', (request) => logIn(request, deps), redisplay),
     },
     {
@@ -58,9 +59,11 @@ const loggedOutTexts: DoneTexts = { 'logged-out': ['logIn.loggedOut'] };
 
 interface LogInProps extends EmailFormProps {
   readonly done: readonly string[];
+  /** The page to return to; `''` for none. */
+  readonly back: string;
 }
 
-const LogInPage: FC<LogInProps> = ({ frame, email, refusal, done }) => {
+const LogInPage: FC<LogInProps> = ({ frame, email, refusal, done, back }) => {
   const { messages, href } = frame;
   const { say } = messages;
   return (
@@ -73,6 +76,7 @@ const LogInPage: FC<LogInProps> = ({ frame, email, refusal, done }) => {
       submit={say('logIn.submit')}
       after={<OtherWays frame={frame} />}
     >
+      {back === '' ? null : <input type="hidden" name="back" value={back} />}
       <TextField
         name="email"
         label={say('logIn.email')}
@@ -106,16 +110,18 @@ const OtherWays: FC<{ frame: Frame }> = ({ frame: { messages, href, settings } }
   </>
 );
 
-function showLogIn(request: PageRequest): PageReply {
-  const { frame, signedIn } = request;
-  if (signedIn !== null) return seeOther(frame.href('account'));
+function showLogIn(request: PageRequest, deps: AccountPageDeps): PageReply {
+  const { frame, signedIn, query } = request;
+  const back = query.get('back') ?? '';
+  if (signedIn !== null) return seeOther(pathWithin(back, deps) ?? frame.href('account'));
   const done = doneIn(request, loggedOutTexts);
-  return formReply(<LogInPage frame={frame} email="" refusal={null} done={done} />, null);
+  return formReply(<LogInPage {...{ frame, done, back }} email="" refusal={null} />, null);
 }
 
 async function redisplay({ frame, form }: PageRequest, refusal: FormRefusal): Promise<PageReply> {
-  const email = (await form()).text('email');
-  return formReply(<LogInPage {...{ frame, email, refusal }} done={[]} />, refusal);
+  const { text } = await form();
+  const [email, back] = [text('email'), text('back')];
+  return formReply(<LogInPage {...{ frame, email, refusal, back }} done={[]} />, refusal);
 }
 
 async function logIn(request: PageRequest, deps: AccountPageDeps): Promise<PageReply> {
@@ -133,7 +139,8 @@ async function logIn(request: PageRequest, deps: AccountPageDeps): Promise<PageR
   if (outcome.outcome === 'refused') {
     return redisplay(request, refuseForm(wrongAddress(frame.messages, 'logIn.wrong', email), 422));
   }
-  return seeOther(frame.href('home'), [deps.sessionCookie.set(outcome.session, deps.clock())]);
+  const to = pathWithin(form.text('back'), deps) ?? frame.href('home');
+  return seeOther(to, [deps.sessionCookie.set(outcome.session, deps.clock())]);
 }
 
 async function logOut({ frame, signedIn }: PageRequest, deps: AccountPageDeps): Promise<PageReply> {

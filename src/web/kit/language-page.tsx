@@ -71,7 +71,7 @@ async function setLanguage(request: PageRequest, deps: LanguageDeps): Promise<Pa
 }
 
 /** Returns the path if it leads to a page of this site; otherwise `null`. */
-function pathWithin(text: string, { origin, basePath }: LanguageDeps): string | null {
+export function pathWithin(text: string, { origin, basePath }: CookieSite): string | null {
   if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(text)) return null;
   const url = URL.parse(text, origin);
   if (url === null || url.origin !== origin || !`${url.pathname}/`.startsWith(`${basePath}/`)) return null;
