@@ -99,7 +99,7 @@ describe('a notice', () => {
       locale: 'fr',
       createdAt: startOfTime,
       at: startOfTime + 30,
-      recentUrl: 'https://mayfly.example/recent',
+      recentUrl: `https://mayfly.example/recent?at=${startOfTime}`,
       brand: { host: 'mayfly.example' },
     });
     expect(bench.accountMails[1]).toMatchObject({ brand: { host: 'secrets.example.org' } });

@@ -75,7 +75,7 @@ function mailAfter(
     const brand = await mailBrandOf(shareDomain);
     const to = new Sensitive(account.username);
     const locale = mailLocaleOf(account.locale);
-    const { recentUrl } = links;
+    const recentUrl = `${links.recentUrl}?at=${createdAt}`;
     const { state } = await mailer.sendAccountMail({ kind, to, locale, createdAt, at, recentUrl, brand });
     events({ event: 'account_mail_ended', kind, state });
   });

@@ -338,6 +338,8 @@ export interface RecentInput {
   readonly cursor: string | null;
   /** `null` for all. */
   readonly states: readonly ReceiptState[] | null;
+  /** Lists only what was created in this second. */
+  readonly createdAt?: UnixSeconds | null;
 }
 
 /** Options for a value to suggest in the form; nothing is stored. */

@@ -106,6 +106,37 @@ describe('the recent list', () => {
     }
   });
 
+  it('finds what was created in one second, and stops where everything is older', async () => {
+    let reads = 0;
+    const bench = createBench({
+      wrap: (store) => ({
+        ...store,
+        listReceipts: async (...given) => {
+          reads += 1;
+          return store.listReceipts(...given);
+        },
+      }),
+    });
+    const jo = await bench.signUp('jo@example.org');
+    const al = await bench.signUp('al@example.org');
+    for (let count = 0; count < 250; count += 1) await bench.share('old', { caller: jo });
+    bench.advance(7_200);
+    const createdAt = bench.deps.store.now();
+    const made = [await bench.share('a', { caller: jo }), await bench.share('b', { caller: jo })];
+    await bench.share('of al', { caller: al });
+    bench.advance(1);
+    for (let count = 0; count < 250; count += 1) await bench.share('new', { caller: jo });
+    const input = { limit: 50, cursor: null, states: null };
+    const keysAt = async (at: number) => {
+      const listed = await bench.service.recent({ ...input, createdAt: at }, jo);
+      if (listed.outcome !== 'listed') throw new Error(listed.outcome);
+      return [listed.receipts.map(({ metadataKey }) => metadataKey), listed.nextCursor] as const;
+    };
+    expect(await keysAt(createdAt)).toEqual([made.map(({ metadataKey }) => metadataKey).reverse(), null]);
+    expect(reads).toBe(2);
+    expect(await keysAt(createdAt - 1)).toEqual([[], null]);
+  });
+
   it('has no cursor when the last page is exactly full', async () => {
     const bench = createBench();
     const jo = await bench.signUp('jo@example.org');

@@ -7,7 +7,6 @@ import { openBox, sealBox } from '../../crypto/box.ts';
 import { utf8 } from '../../crypto/bytes.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import { fromBase64Url, toBase64Url } from '../../protocol/base64url.ts';
-import type { ReceiptState } from '../../protocol/vocabulary.ts';
 import type { AccountCaller } from '../account.ts';
 import type { Core } from '../ports/core.ts';
 import { receiptStateAt } from '../secret.ts';
@@ -18,13 +17,15 @@ import { listedView } from './receipts.ts';
 /** How many records one call scans for the requested states: in total, and at a time. */
 const scanMax = 1_000;
 const scanPage = 200;
+/** How far creation times can be out of the list's order. */
+const disorderSeconds = 3_600;
 const invalidCursor: RecentOutcome = { outcome: 'invalid_cursor' };
 
 /** Lists the account's live receipts, newest first, without those sealed under an earlier data key. */
 export async function recent(deps: Core, input: RecentInput, caller: AccountCaller): Promise<RecentOutcome> {
   const after = input.cursor === null ? null : openCursor(caller, input.cursor);
   if (input.cursor !== null && after === null) return invalidCursor;
-  if (input.states !== null) return recentIn(deps, input.states, input.limit, after, caller);
+  if (input.states !== null || input.createdAt != null) return recentAmong(deps, input, after, caller);
   const page = await pageOf(deps, caller, input.limit, after);
   if (page === null) return invalidCursor;
   const now = deps.store.now();
@@ -37,10 +38,9 @@ export async function recent(deps: Core, input: RecentInput, caller: AccountCall
 }
 
 /** Scans until it finds `limit` receipts or has scanned `scanMax`. A page can be short or empty although more follow; none are skipped. */
-async function recentIn(
+async function recentAmong(
   deps: Core,
-  states: readonly ReceiptState[],
-  limit: number,
+  { states, createdAt = null, limit }: RecentInput,
   from: string | null,
   caller: AccountCaller,
 ): Promise<RecentOutcome> {
@@ -53,7 +53,8 @@ async function recentIn(
     const now = deps.store.now();
     const locks = await locksOf(deps.store, records);
     for (const stored of records) {
-      if (states.includes(receiptStateAt(stored, now)))
+      const isAsked = createdAt === null || stored.createdAt === createdAt;
+      if (isAsked && (states === null || states.includes(receiptStateAt(stored, now))))
         receipts.push(...listedView(caller, stored, now, locks));
       if (receipts.length < limit) continue;
       const isLast = stored === records.at(-1) && next === null;
@@ -63,7 +64,8 @@ async function recentIn(
         nextCursor: isLast ? null : sealCursor(caller, stored.cursor, deps.random),
       };
     }
-    if (next === null) return { outcome: 'listed', receipts, nextCursor: null };
+    const isPast = createdAt !== null && (records.at(-1)?.createdAt ?? 0) < createdAt - disorderSeconds;
+    if (next === null || isPast) return { outcome: 'listed', receipts, nextCursor: null };
     after = next;
   }
   const nextCursor = after === null ? null : sealCursor(caller, after, deps.random);
