@@ -275,6 +275,16 @@ function toPageRequest(visit: Visit, page: PageRoute): PageRequest {
     signedIn,
     caller,
     isAbandoned,
+    async attempt(isAnother, act) {
+      try {
+        if (isAnother) assertAllowed(visit.countAnother());
+        return await act();
+      } catch (error) {
+        const problem = pageProblemOf(error, visit.requestId);
+        if (problem.problem === 'internal') visit.reportFault(error);
+        return problem;
+      }
+    },
     form() {
       form ??= readForm();
       return form;

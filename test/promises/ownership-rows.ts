@@ -32,9 +32,14 @@ interface Act {
 export type Row =
   /**
    * By the metadata key. `account`: in every dialect, because mail goes out in its name. `onPage`: a command that asks the page where
-   * there is no account.
+   * there is no account. `selected`: on the list, which needs a session; what was not done is said with 409.
    */
-  | (Act & { readonly kind: 'manage'; readonly account?: true; readonly onPage?: true })
+  | (Act & {
+      readonly kind: 'manage';
+      readonly account?: true;
+      readonly onPage?: true;
+      readonly selected?: true;
+    })
   /** What an account has shared. */
   | { readonly kind: 'list' }
   | (Act & { readonly kind: 'create' })
@@ -47,10 +52,7 @@ const apart: Row = { kind: 'apart' };
 const list: Row = { kind: 'list' };
 const link = (act: Act): Row => ({ kind: 'link', ...act });
 const create = (fields: Readonly<Record<string, unknown>>): Row => ({ kind: 'create', fields: () => fields });
-const manage = (act: Act & { readonly account?: true; readonly onPage?: true }): Row => ({
-  kind: 'manage',
-  ...act,
-});
+const manage = (act: Omit<Extract<Row, { kind: 'manage' }>, 'kind'>): Row => ({ kind: 'manage', ...act });
 
 const toOther = 'other@example.net';
 const reading = link({ changes: { state: 'received' }, shows: 'value' });
@@ -138,12 +140,14 @@ export const pageRows: Readonly<Record<string, Row>> = {
     status: 303,
   }),
   'POST allowMore': manage({ changes: { allowances: 1 }, status: 303 }),
+  'POST again': manage({ shows: 'memo' }),
   'GET receiptState': manage({ shows: 'state' }),
   'GET receiptMessage': manage({}),
   'GET sendAgain': redirect,
   'GET memo': redirect,
   'GET lifetime': redirect,
   'GET allowMore': redirect,
+  'GET again': redirect,
   'GET private': redirect,
   'GET privateBurn': redirect,
   'GET secret': link({}),
@@ -156,6 +160,13 @@ export const pageRows: Readonly<Record<string, Row>> = {
   'GET secretBurn': link({}),
   'POST secretBurn': link({ fields: () => ({ burn: 'now' }), changes: burning }),
   'GET recent': list,
+  // Of several; `test/web/selected` compares that with what is done one by one.
+  'POST recent': manage({
+    selected: true,
+    fields: ({ metadata }) => ({ act: 'burn', sure: 'yes', 'selected-0': metadata }),
+    changes: burning,
+    status: 303,
+  }),
 };
 
 /** Addresses of pages that touch no secret and no record, whatever the method. */

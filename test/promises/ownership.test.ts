@@ -40,6 +40,7 @@ function verdictOf(row: Row, door: Door, who: Who, world: World, isOwned: boolea
   const isPage = door.startsWith('page');
   const caller = callerAt(door, who);
   if (caller === 'wrong') return 'no account';
+  if ('selected' in row && typeof caller === 'string') return 'log in';
   if (caller === 'stale' && isPost) return 'stale';
   const holder = typeof caller === 'string' ? null : caller;
   const scope = scopeOf[row.kind];
@@ -93,7 +94,7 @@ async function faultsOf(cell: Cell): Promise<string[]> {
   const faults = Bun.deepEquals(after, expected)
     ? []
     : [`${verdict}, but ${JSON.stringify(before)} became ${JSON.stringify(after)}`];
-  const status = verdict === 'done' ? statusOf(row) : refusalOf(verdict, door, world);
+  const status = verdict === 'done' ? statusOf(row) : refusalOf(verdict, door, world, row);
   if (door === 'command' ? (answer.status === 0) !== (verdict === 'done') : answer.status !== status)
     faults.push(`${verdict}, but the answer is ${answer.status}`);
   const owner = row.kind !== 'create' || verdict !== 'done' ? [] : [creatorOf(door, who)];
@@ -116,7 +117,13 @@ function statusOf(row: Cell['row']): number {
 }
 
 /** The `upstream` dialect of version 1 says 404 for most. */
-function refusalOf(verdict: Exclude<Verdict, 'done'>, door: Door, { dialects }: World): number {
+function refusalOf(
+  verdict: Exclude<Verdict, 'done'>,
+  door: Door,
+  { dialects }: World,
+  row: Cell['row'],
+): number {
+  if ('selected' in row && verdict === 'unknown') return 409;
   return dialects.v1 === 'upstream' && door === 'v1' ? 404 : statuses[verdict];
 }
 
@@ -248,7 +255,7 @@ function linesOf(app: TestApp): Line[] {
       ['page of a share domain', domain],
     ] as const) {
       // The list is the site's alone.
-      if (door !== 'page' && row.kind === 'list') continue;
+      if (door !== 'page' && (row.kind === 'list' || 'selected' in row)) continue;
       lines.push({
         ...{ name: `${door}: ${action}`, door, row, isPost: method === 'POST' },
         asked: (place, who) => askPage(place, method, name as RouteName, row, who, host),

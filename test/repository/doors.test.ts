@@ -6,7 +6,7 @@ import { describe, expect, it } from 'bun:test';
 import { isTest, readSources, type SourceFile } from './source-files.ts';
 
 const changing =
-  /\b(?:service\.(?:reveal|finishLook|burn|burnByRecipient|conceal|generate|viewReceipt|deliver|setMemo|sendDueNotices)|accounts\.(?:requestSignUp|signUp|logIn|logOut|requestReset|resetPassword|changePassword|deleteAccount|createToken|revokeToken|endSession|setNotify|setSenderName|setLocale)|domains\.(?:add|verify|remove|setBrand|setLogo))\b/g;
+  /\b(?:service\.(?:reveal|finishLook|burn|burnByRecipient|conceal|generate|viewReceipt|deliver|change|sendDueNotices)|accounts\.(?:requestSignUp|signUp|logIn|logOut|requestReset|resetPassword|changePassword|deleteAccount|createToken|revokeToken|endSession|setNotify|setSenderName|setLocale)|domains\.(?:add|verify|remove|setBrand|setLogo))\b/g;
 
 interface Piece {
   /** The top-level function's name. */

@@ -65,6 +65,8 @@ describe('the recent list', () => {
     for (const text of [words('recent.emptyTitle'), words('recent.share'), words('recent.shorter')]) {
       expect(html).toContain(text);
     }
+    for (const state of ['Waiting', 'Opened', 'Burned', 'Expired'] as const)
+      expect(html).toContain(words(`recent.means${state}`));
   });
 
   it('shows each secret’s state, obfuscated recipient, time left and passphrase, newest first', async () => {
@@ -204,6 +206,24 @@ describe('the recent list', () => {
     }
   });
 
+  it('shows what a notice is about, by when it was created, and says where that is no longer listed', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    const caller = await callerOf(app, visitor);
+    await conceal(app, caller, { memo: 'another' });
+    app.clock.advance(60);
+    const asked = await conceal(app, caller, { memo: 'the one', ttlSeconds: 3_600 });
+    app.clock.advance(60);
+    await conceal(app, caller, { memo: 'later' });
+    const path = `/recent?at=${asked.createdAt}`;
+    expect(namesIn((await visitor.get(path)).html)).toEqual(['the one']);
+    app.clock.advance(7_200);
+    const { html } = await visitor.get(path);
+    expect([listed(html), html.includes(words('recent.noneAt'))]).toEqual([[], true]);
+    for (const at of ['', 'x', '-1', '1e9', '9'.repeat(12)])
+      expect((await visitor.get(`/recent?at=${at}`)).html).not.toContain(words('recent.noneAt'));
+  });
+
   it('starts again, and says so, where its address names a part that is not there', async () => {
     const visitor = await signUp(createTestApp());
     for (const cursor of ['!', 'AAAA', '%00', 'x'.repeat(5_000)]) {
@@ -219,7 +239,9 @@ describe('the recent list', () => {
     const receipt = await conceal(app, await callerOf(app, alice));
     expect(listed((await alice.get('/recent')).html)).toEqual([receipt.metadataKey]);
     expect((await bob.get('/recent')).html).not.toContain(receipt.metadataKey);
-    expect((await openAccountVisitor(app).get('/recent')).headers.get('location')).toBe('/log-in');
+    expect((await openAccountVisitor(app).get('/recent')).headers.get('location')).toBe(
+      '/log-in?back=%2Frecent',
+    );
   });
 
   it('is changed by no look at it (P4), and kept by no cache (P19)', async () => {

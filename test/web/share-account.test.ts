@@ -186,3 +186,82 @@ describe('sharing with an account', () => {
     expect([refused.status, valueIn(refused.html, 'passphrase')]).toEqual([400, 'kept']);
   });
 });
+
+describe('the same again', () => {
+  const earlier = {
+    secret: 'canary value',
+    passphrase: 'canary pass',
+    memo: 'VPN of Ana <b>',
+    recipient: 'joanna@example.org',
+    ttl: '259200',
+    'share-domain': 'links.example.org',
+    notify: 'chosen',
+    'notify-read': 'yes',
+  };
+
+  async function shareEarlier(fields: Readonly<Record<string, string>>) {
+    const app = createTestApp();
+    const { cookie, signedIn } = await signUpAs(app, 'ann@example.com');
+    await own(app, signedIn, 'links.example.org');
+    const token = { 'form-token': signedIn.formToken };
+    const made = await postForm(app, '/share', { ...token, ...fields }, { cookie });
+    await app.service.settled();
+    const path = `${made.headers.get('location')}/again`;
+    return { app, path, again: () => postForm(app, path, token, { cookie }), cookie, token };
+  }
+
+  it('offers the choices of an earlier secret, never its value, passphrase or whole address', async () => {
+    const { again, app, cookie, token } = await shareEarlier(earlier);
+    const { status, html } = await again();
+    expect([status, textIn(html, 'secret'), valueIn(html, 'passphrase'), valueIn(html, 'recipient')]).toEqual(
+      [...[200, '', ''], ''],
+    );
+    expect([valueIn(html, 'memo'), chosenIn(html, 'ttl'), chosenIn(html, 'share-domain')]).toEqual([
+      ...[earlier.memo, earlier.ttl],
+      earlier['share-domain'],
+    ]);
+    expect(html).toMatch(/id="notify-read"[^>]* checked=""/);
+    for (const said of [words('same.lead'), words('same.passphrase'), 'jo*****@e*****.org'])
+      expect(html).toContain(said);
+    for (const kept of ['canary', earlier.recipient]) expect(html).not.toContain(kept);
+    const shared = await postForm(
+      app,
+      '/share',
+      { ...token, secret: 'next', memo: earlier.memo, ttl: earlier.ttl },
+      { cookie },
+    );
+    expect(shared.status).toBe(303);
+  });
+
+  it('keeps a lifetime of one’s own, and takes the next usual one in place of one that was changed later', async () => {
+    const { again, app, path, cookie, token } = await shareEarlier({
+      ...{ secret: 'x', ttl: 'other' },
+      ...{ 'ttl-amount': '36', 'ttl-unit': 'hours' },
+    });
+    const own = await again();
+    expect([
+      chosenIn(own.html, 'ttl'),
+      valueIn(own.html, 'ttl-amount'),
+      chosenIn(own.html, 'ttl-unit'),
+    ]).toEqual(['other', ...['36', 'hours']]);
+    app.clock.advance(7);
+    const lifetime = path.replace('again', 'lifetime');
+    await postForm(app, lifetime, { ...token, ttl: '86400' }, { cookie });
+    expect(chosenIn((await again()).html, 'ttl')).toBe('259200');
+  });
+
+  it('is nobody else’s, and nothing that a GET does', async () => {
+    const { app, path, token } = await shareEarlier(earlier);
+    const eve = await signUpAs(app, 'eve@example.com');
+    const form = { 'form-token': eve.signedIn.formToken };
+    const answers = [
+      await postForm(app, path, form, { cookie: eve.cookie }),
+      await postForm(app, path),
+      await postForm(app, path, token),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 403]);
+    for (const { html } of answers) expect(html).not.toContain('VPN');
+    const { headers } = await visit(app, path);
+    expect(headers.get('location')).toBe(path.replace('/again', ''));
+  });
+});

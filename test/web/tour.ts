@@ -219,6 +219,32 @@ async function fillList({ app }: Site, token: string): Promise<void> {
   await makeWaiting(app, { caller, passphrase: 'p' });
 }
 
+/** What can be done with several secrets of the list, and with one of them again. */
+async function walkSelected(page: Page, site: Site, look: Look): Promise<void> {
+  await press(page, '.more[open] button[form="again"]');
+  await look('share-again');
+  await open(page, site, '/recent');
+  await page.check('#picking');
+  await page.check('.pick > input >> nth=0');
+  await look('recent-selecting');
+  await press(page, '.selected-bar [value="burn"]');
+  await look('recent-burn-selected');
+  // Burned from elsewhere between the question and the answer.
+  const listed = await page.locator('.item-link').first().getAttribute('href');
+  await site.app.service.burn(
+    {
+      ...{ proof: null, authority: 'holder', isAbandoned: clientStays },
+      metadataKey: listed?.split('/').at(-1) ?? '',
+    },
+    { kind: 'anonymous' },
+  );
+  await press(page, 'main button.alarm');
+  await look('recent-undone');
+  await open(page, site, '/recent?at=1');
+  await look('recent-of-a-notice-gone');
+  await open(page, site, '/recent');
+}
+
 async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await open(page, site, '/recent');
   await look('recent-empty');
@@ -261,6 +287,7 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await look('recent-of-all-kinds');
   await page.click('.more > summary');
   await look('recent-menu');
+  await walkSelected(page, site, look);
   await open(page, site, '/recent?state=burned');
   await look('recent-burned');
   await open(page, site, '/account/tokens');

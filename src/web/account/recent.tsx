@@ -1,74 +1,85 @@
-/** An account's own secrets, newest first, without values or full recipient addresses, and with only six characters of each key (P16). */
-import type { Child, FC } from 'hono/jsx';
-import type { SignedIn } from '../../core/account.ts';
+/**
+ * An account's own secrets, newest first, and what can be done with several of them. Search is in the browser, over what is shown
+ * (`client/recent.ts`).
+ */
+import type { FC } from 'hono/jsx';
+import { planOf, type SignedIn } from '../../core/account.ts';
 import type { ReceiptView, RecentOutcome } from '../../core/secrets/outcomes.ts';
-import type { MessageKey } from '../../locale/catalogues.ts';
-import type { DeliveryState, ReceiptState } from '../../protocol/vocabulary.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import { Day } from '../kit/day.tsx';
-import { forAccount, PageHead } from '../kit/form-page.tsx';
-import { Actions, Item, Items } from '../kit/items.tsx';
-import type { Messages } from '../kit/language.ts';
-import { type Frame, Page } from '../kit/layout.tsx';
-import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
-import { Ago, Dated, Icon } from '../kit/parts.tsx';
-import { isBurnedByRecipient } from '../secrets/receipt-life.ts';
+import { problemTexts } from '../kit/error-page.tsx';
+import { asTyped } from '../kit/field.tsx';
+import { type DoneTexts, doneIn, forAccount, PageHead } from '../kit/form-page.tsx';
+import { Item, Items } from '../kit/items.tsx';
+import { formsOf } from '../kit/language.ts';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import { ConfirmRow, MessagePage } from '../kit/message-page.tsx';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
+import { Dated, Icon } from '../kit/parts.tsx';
+import { askedLater } from '../secrets/receipt-lifetime.tsx';
+import { type LifetimeOffer, offerOf, secondsOf } from '../secrets/typed.ts';
 import type { AccountPageDeps } from './form.tsx';
+import {
+  addressOf,
+  filters,
+  isWaiting,
+  type Narrowed,
+  narrowedIn,
+  pageLength,
+  Row,
+  recentStates,
+  selectedName,
+  statesIn,
+} from './recent-list.tsx';
 
-const pageLength = 50;
+const doneTexts: DoneTexts = {
+  burn: ['recent.doneBurn'],
+  lifetime: ['recent.doneLifetime'],
+  none: ['recent.doneNone'],
+};
 
 export function createRecentPages(deps: AccountPageDeps): PageRoute[] {
-  return [{ name: 'recent', get: forAccount((request, signedIn) => showRecent(request, signedIn, deps)) }];
+  return [
+    {
+      name: 'recent',
+      get: forAccount((request, signedIn) => showRecent(request, signedIn, deps)),
+      post: forAccount((request) => actOnSelected(request, deps)),
+    },
+  ];
 }
 
-const recentStates = ['waiting', 'opened', 'burned', 'expired'] as const;
-type RecentState = (typeof recentStates)[number];
-
-const filters: Readonly<Record<RecentState, Readonly<Record<'label' | 'none', MessageKey>>>> = {
-  waiting: { label: 'recent.waiting', none: 'recent.noneWaiting' },
-  opened: { label: 'recent.opened', none: 'recent.noneOpened' },
-  burned: { label: 'recent.burned', none: 'recent.noneBurned' },
-  expired: { label: 'recent.expired', none: 'recent.noneExpired' },
-};
-
-const filterOf: Readonly<Record<ReceiptState, RecentState>> = {
-  new: 'waiting',
-  viewed: 'waiting',
-  received: 'opened',
-  burned: 'burned',
-  expired: 'expired',
-};
-
-export const waitingStates = statesIn('waiting');
-
-function statesIn(filter: RecentState): ReceiptState[] {
-  return (Object.keys(filterOf) as ReceiptState[]).filter((state) => filterOf[state] === filter);
-}
-
-interface RecentProps {
+interface RecentProps extends Narrowed {
   readonly frame: Frame;
   readonly receipts: readonly ReceiptView[];
   readonly nextCursor: string | null;
-  readonly state: RecentState | null;
   readonly isLater: boolean;
-  readonly cursorIsBad: boolean;
+  readonly done: readonly string[];
+  readonly lifetimes: LifetimeOffer;
 }
 
 const RecentPage: FC<RecentProps> = (props) => {
-  const { frame, receipts, nextCursor, state, isLater, cursorIsBad } = props;
+  const { frame, receipts, nextCursor, state, at, isLater, done } = props;
   const { say } = frame.messages;
   const isEmpty = receipts.length === 0 && nextCursor === null;
-  const isUntouched = isEmpty && state === null && !isLater;
+  const isUntouched = isEmpty && state === null && at === null && !isLater;
   return (
-    <Page frame={frame} title={say('recent.title')} scripts={['time', 'account']} styles={['account']}>
-      <PageHead
-        frame={frame}
-        title={say('recent.title')}
-        lead={say('recent.lead')}
-        done={cursorIsBad ? [say('recent.badCursor')] : []}
-      />
-      {isUntouched ? null : <FilterNav frame={frame} state={state} />}
+    <Page frame={frame} title={say('recent.title')} scripts={['time', 'recent']} styles={['account']}>
+      <PageHead frame={frame} title={say('recent.title')} lead={say('recent.lead')} done={done} />
+      {isUntouched ? null : <Tools {...props} />}
       {isEmpty ? <Nothing {...props} /> : null}
-      {receipts.length === 0 ? null : <List frame={frame} receipts={receipts} />}
+      {receipts.length === 0 ? null : (
+        <>
+          <PostForm frame={frame} id="again" action={frame.href('home')} />
+          <PostForm frame={frame} action={addressOf(frame, { state, at })} autocomplete="off">
+            <Items label={say('recent.title')} isDense>
+              {receipts.map((receipt, row) => (
+                <Row {...{ frame, receipt }} at={row} mayAct />
+              ))}
+            </Items>
+            {receipts.some(isWaiting) ? <SelectedBar {...props} /> : null}
+          </PostForm>
+        </>
+      )}
       <Paging {...props} />
       <details class="missing">
         <summary>{say('recent.missing')}</summary>
@@ -79,19 +90,34 @@ const RecentPage: FC<RecentProps> = (props) => {
   );
 };
 
-function addressOf({ href }: Frame, state: RecentState | null, cursor: string | null): string {
-  const query = new URLSearchParams();
-  if (state !== null) query.set('state', state);
-  if (cursor !== null) query.set('cursor', cursor);
-  return query.size === 0 ? href('recent') : `${href('recent')}?${query}`;
-}
+const Tools: FC<RecentProps> = (props) => {
+  const { frame, receipts, at } = props;
+  const { say } = frame.messages;
+  const find = say('recent.find');
+  return (
+    <div class="list-tools">
+      {at === null ? <FilterNav {...props} /> : <CreatedAt frame={frame} at={at} />}
+      <div class="find" id="find" hidden data-found={formsOf(frame.messages, 'recent.found')}>
+        <Icon name="search" />
+        <input type="search" aria-label={find} placeholder={find} {...asTyped} />
+        <p class="hint" role="status" />
+      </div>
+      {receipts.some(isWaiting) ? (
+        <label class="check picking">
+          <input type="checkbox" id="picking" autocomplete="off" />
+          <span>{say('recent.select')}</span>
+        </label>
+      ) : null}
+    </div>
+  );
+};
 
 const FilterNav: FC<Pick<RecentProps, 'frame' | 'state'>> = ({ frame, state }) => {
   const { say } = frame.messages;
   return (
     <nav class="filter" aria-label={say('recent.filter')}>
       {[null, ...recentStates].map((each) => (
-        <a href={addressOf(frame, each, null)} aria-current={each === state ? 'page' : undefined}>
+        <a href={addressOf(frame, { state: each })} aria-current={each === state ? 'page' : undefined}>
           {each === null ? say('recent.all') : say(filters[each].label)}
         </a>
       ))}
@@ -99,8 +125,16 @@ const FilterNav: FC<Pick<RecentProps, 'frame' | 'state'>> = ({ frame, state }) =
   );
 };
 
-const Nothing: FC<RecentProps> = ({ frame, state, isLater }) => {
+const CreatedAt: FC<{ frame: Frame; at: UnixSeconds }> = ({ frame: { messages, href }, at }) => (
+  <p>
+    <Dated messages={messages} say="mail.notice.created" at={at} />{' '}
+    <a href={href('recent')}>{messages.say('recent.showAll')}</a>
+  </p>
+);
+
+const Nothing: FC<RecentProps> = ({ frame, state, at, isLater }) => {
   const { say } = frame.messages;
+  if (at !== null) return <p>{say('recent.noneAt')}</p>;
   if (isLater) return <p>{say('recent.endOfList')}</p>;
   if (state !== null) {
     return (
@@ -111,9 +145,17 @@ const Nothing: FC<RecentProps> = ({ frame, state, isLater }) => {
   }
   return (
     <div class="sheet nothing">
-      <Day state="waiting" part={0.7} />
       <h2>{say('recent.emptyTitle')}</h2>
       <p>{say('recent.empty')}</p>
+      <dl class="fates">
+        {recentStates.map((each) => (
+          <div>
+            <Day state={each} part={0.7} />
+            <dt class={`fate-${each}`}>{say(filters[each].label)}</dt>
+            <dd>{say(filters[each].means)}</dd>
+          </div>
+        ))}
+      </dl>
       <p>
         <a class="button" href={frame.href('home')}>
           {say('recent.share')}
@@ -123,148 +165,46 @@ const Nothing: FC<RecentProps> = ({ frame, state, isLater }) => {
   );
 };
 
-const List: FC<Pick<RecentProps, 'frame' | 'receipts'>> = ({ frame, receipts }) => (
-  <Items label={frame.messages.say('recent.title')} isDense>
-    {receipts.map((receipt, at) => (
-      <Row frame={frame} receipt={receipt} at={at} />
-    ))}
-  </Items>
-);
-
-interface RowProps {
-  readonly frame: Frame;
-  readonly receipt: ReceiptView;
-  readonly at: number;
-}
-
-const Row: FC<RowProps> = (props) => {
-  const { frame, receipt, at } = props;
-  const { state, secretTtlSeconds, ttlSeconds, hasPassphrase, metadataKey } = receipt;
-  const id = `receipt-${at}`;
+/** Enter in a tick box presses the first button that sends the form, so that is the one that asks first. */
+const SelectedBar: FC<RecentProps> = ({ frame, lifetimes }) => {
+  const { say, duration } = frame.messages;
   return (
-    <Item
-      picture={<Day state={filterOf[state]} part={(secretTtlSeconds ?? 0) / ttlSeconds} />}
-      name={
-        <>
-          <a class="item-link" href={frame.href('receipt', metadataKey)} id={id} dir="auto">
-            <Name {...props} />
-          </a>
-          {hasPassphrase ? <PassphraseMark frame={frame} /> : null}
-        </>
-      }
-      notes={[notesOf(props)]}
-      actions={filterOf[state] === 'waiting' ? <RowActions {...props} /> : null}
-    />
+    <div class="selected-bar">
+      <button class="quiet" type="button" id="select-all" hidden>
+        {say('recent.selectAll')}
+      </button>
+      <button class="alarm" type="submit" name="act" value="burn">
+        <Icon name="flame" />
+        {say('recent.burn')}
+      </button>
+      <span>
+        <select name="ttl" aria-label={`${say('share.ttl')} ${say('lifetime.fromNow')}`}>
+          {lifetimes.choices.map((choice) => (
+            <option value={choice} selected={choice === lifetimes.preset}>
+              {duration(secondsOf(choice, lifetimes))}
+            </option>
+          ))}
+        </select>
+        <button class="quiet" type="submit" name="act" value="lifetime">
+          {say('lifetime.save')}
+        </button>
+      </span>
+    </div>
   );
 };
 
-/** Tells the rows apart: by the label, the recipient, or the start of the link's key. */
-const Name: FC<RowProps> = ({ frame: { messages }, receipt: { memo, recipient, secretShortkey } }) => {
-  if (memo !== '') return <>{memo}</>;
-  if (recipient !== null) return <>{messages.say('recent.to', { recipient: messages.code(recipient) })}</>;
-  return (
-    <>
-      {messages.say('recent.untitled')}
-      {secretShortkey === '' ? null : (
-        <>
-          {' '}
-          <span class="item-aside">
-            {messages.say('recent.code', { code: messages.code(secretShortkey) })}
-          </span>
-        </>
-      )}
-    </>
-  );
-};
-
-const PassphraseMark: FC<Pick<RowProps, 'frame'>> = ({ frame: { messages } }) => (
-  <span class="item-aside">
-    <Icon name="lock" />
-    <span class="visually-hidden">{messages.say('recent.withPassphrase')}</span>
-  </span>
-);
-
-const undelivered: ReadonlySet<DeliveryState> = new Set(['refused', 'given_up', 'not_sent']);
-
-/** Puts the state first, because a narrow screen cuts off the end. */
-function notesOf({ frame: { messages }, receipt }: RowProps): Child[] {
-  const { say } = messages;
-  const { memo, recipient, state, delivery } = receipt;
-  const isWaiting = filterOf[state] === 'waiting';
-  const isUndelivered = isWaiting && delivery !== null && undelivered.has(delivery.state);
-  return [
-    <Fate messages={messages} receipt={receipt} />,
-    ...(isUndelivered ? [<span class="fate-burned">{say('recent.notDelivered')}</span>] : []),
-    ...(isWaiting
-      ? [<Dated messages={messages} say="recent.createdAt" at={receipt.createdAt} as={Ago} />]
-      : []),
-    ...(memo === '' || recipient === null
-      ? []
-      : [<bdi>{say('recent.to', { recipient: messages.code(recipient) })}</bdi>]),
-  ];
-}
-
-const Fate: FC<{ messages: Messages; receipt: ReceiptView }> = ({ messages, receipt }) => {
-  const { state, createdAt, ttlSeconds, secretTtlSeconds, receivedAt, burnedAt, updatedAt } = receipt;
-  const fate = filterOf[state];
-  const expiresAt = createdAt + ttlSeconds;
-  const burned = isBurnedByRecipient(receipt) ? 'recent.burnedByRecipientAt' : 'recent.burnedAt';
-  const shown = {
-    waiting: <Dated messages={messages} say="recent.timeLeft" at={expiresAt} left={secretTtlSeconds ?? 0} />,
-    opened: <Dated messages={messages} say="recent.openedAt" at={receivedAt ?? updatedAt} as={Ago} />,
-    burned: <Dated messages={messages} say={burned} at={burnedAt ?? updatedAt} as={Ago} />,
-    expired: <Dated messages={messages} say="recent.expiredAt" at={expiresAt} as={Ago} />,
-  };
-  return (
-    <span class={`fate-${fate}`}>
-      {fate === 'waiting' ? <span class="fate-word">{messages.say('recent.waiting')} · </span> : null}
-      {shown[fate]}
-    </span>
-  );
-};
-
-const RowActions: FC<RowProps> = ({ frame: { messages, href }, receipt, at }) => {
-  const { say } = messages;
-  const { metadataKey, recipient, sealed } = receipt;
-  const maySendAgain = recipient !== null && !sealed;
-  return (
-    <Actions id={`actions-${at}`} label={say('recent.actions')} of={`receipt-${at}`}>
-      <li>
-        <a class="more-link" href={href('receipt', metadataKey)}>
-          <Icon name="clock" />
-          {say('recent.openReceipt')}
-        </a>
-      </li>
-      {maySendAgain ? (
-        <li>
-          <a class="more-link" href={`${href('receipt', metadataKey)}#delivery`}>
-            <Icon name="mail" />
-            {say('recent.sendAgain')}
-          </a>
-        </li>
-      ) : null}
-      <li>
-        <a class="more-link losing" href={href('burn', metadataKey)}>
-          <Icon name="flame" />
-          {say('recent.burn')}
-        </a>
-      </li>
-    </Actions>
-  );
-};
-
-const Paging: FC<RecentProps> = ({ frame, state, nextCursor, isLater }) => {
+const Paging: FC<RecentProps> = ({ frame, state, at, nextCursor, isLater }) => {
   const { say } = frame.messages;
   if (nextCursor === null && !isLater) return null;
   return (
     <div class="row paging">
       {isLater ? (
-        <a class="button quiet" href={addressOf(frame, state, null)}>
+        <a class="button quiet" href={addressOf(frame, { state, at })}>
           {say('recent.newest')}
         </a>
       ) : null}
       {nextCursor === null ? null : (
-        <a class="button quiet" rel="next" href={addressOf(frame, state, nextCursor)}>
+        <a class="button quiet" rel="next" href={addressOf(frame, { state, at, cursor: nextCursor })}>
           {say('recent.older')}
         </a>
       )}
@@ -274,13 +214,15 @@ const Paging: FC<RecentProps> = ({ frame, state, nextCursor, isLater }) => {
 
 /** Shows the newest page if the cursor was tampered with. */
 async function showRecent(
-  { frame, query }: PageRequest,
+  request: PageRequest,
   { caller }: SignedIn,
-  { service }: AccountPageDeps,
+  { service, settings }: AccountPageDeps,
 ): Promise<PageReply> {
-  const state = recentStates.find((each) => each === query.get('state')) ?? null;
+  const { frame, query } = request;
+  const { state, at } = narrowedIn(request);
   const cursor = query.get('cursor') ?? '';
-  const input = { limit: pageLength, cursor: null, states: state === null ? null : statesIn(state) };
+  const states = state === null ? null : statesIn(state);
+  const input = { limit: pageLength, cursor: null, states, createdAt: at };
   const asked: RecentOutcome = await service.recent(
     { ...input, cursor: cursor === '' ? null : cursor },
     caller,
@@ -290,13 +232,105 @@ async function showRecent(
   const list = found.outcome === 'listed' ? found : { receipts: [], nextCursor: null };
   const page = (
     <RecentPage
-      frame={frame}
+      {...{ frame, state, at }}
       receipts={list.receipts}
       nextCursor={list.nextCursor}
-      state={state}
       isLater={cursor !== '' && !cursorIsBad}
-      cursorIsBad={cursorIsBad}
+      done={cursorIsBad ? [frame.messages.say('recent.badCursor')] : doneIn(request, doneTexts)}
+      lifetimes={offerOf(planOf(settings.plans, caller))}
     />
   );
   return pageReply(200, page);
+}
+
+interface Entry {
+  readonly key: string;
+  /** `null` if this account has none with this key. */
+  readonly receipt: ReceiptView | null;
+  /** Why it was not done, if its state does not show that. */
+  readonly why: string | null;
+}
+
+interface SelectedProps {
+  readonly frame: Frame;
+  readonly entries: readonly Entry[];
+  /** The list's address. */
+  readonly list: string;
+  readonly isQuestion: boolean;
+}
+
+/** Asks before it burns; afterwards, lists what was not done. */
+const SelectedPage: FC<SelectedProps> = ({ frame, entries, list, isQuestion }) => {
+  const { say } = frame.messages;
+  return (
+    <MessagePage
+      frame={frame}
+      title={say(isQuestion ? 'recent.burnTitle' : 'recent.undoneTitle')}
+      lead={say(isQuestion ? 'recent.burnLead' : 'recent.undoneLead')}
+      ways={isQuestion ? [] : [[list, say('recent.back')]]}
+      scripts={['time']}
+      styles={['account']}
+    >
+      <Items label={say('recent.title')} isDense>
+        {entries.map(({ receipt, why }, at) =>
+          receipt === null ? <Item name={why} notes={[]} /> : <Row {...{ frame, receipt, at, why }} />,
+        )}
+      </Items>
+      {isQuestion ? (
+        <PostForm frame={frame} action={list}>
+          {entries.map(({ key }, at) => (
+            <input type="hidden" name={selectedName(at)} value={key} />
+          ))}
+          <input type="hidden" name="sure" value="yes" />
+          <ConfirmRow submit={say('recent.burnSubmit')} keep={[list, say('recent.burnKeep')]} />
+        </PostForm>
+      ) : null}
+    </MessagePage>
+  );
+};
+
+/** Burns several secrets, or changes when they expire: each for itself, as on its receipt's page. */
+async function actOnSelected(request: PageRequest, deps: AccountPageDeps): Promise<PageReply> {
+  const { frame } = request;
+  const form = await request.form();
+  const act = form.text('act') === 'lifetime' ? 'lifetime' : form.text('sure') === '' ? 'ask' : 'burn';
+  const keys = Array.from({ length: pageLength }, (_, at) => form.text(selectedName(at))).filter(Boolean);
+  const undone: Entry[] = [];
+  for (const [at, key] of keys.entries()) {
+    undone.push(...(await actOn(request, deps, key, act, at > 0)));
+  }
+  const narrowed = narrowedIn(request);
+  const done = keys.length === 0 ? 'none' : act;
+  if (undone.length === 0) return seeOther(addressOf(frame, { ...narrowed, done }));
+  const isQuestion = act === 'ask';
+  const page = <SelectedPage {...{ frame, isQuestion }} entries={undone} list={addressOf(frame, narrowed)} />;
+  return pageReply(isQuestion ? 200 : 409, page);
+}
+
+/**
+ * Returns the entry as it is now; nothing if it was done.
+ * @param isAnother counts it as one more request
+ */
+async function actOn(
+  { frame: { messages }, caller, isAbandoned, attempt, form }: PageRequest,
+  { service, settings }: AccountPageDeps,
+  key: string,
+  act: 'ask' | 'burn' | 'lifetime',
+  isAnother: boolean,
+): Promise<Entry[]> {
+  const input = { metadataKey: key, authority: 'creator' } as const;
+  const found = await attempt(false, () => service.findReceipt(input, caller));
+  if ('problem' in found) return [{ key, receipt: null, why: problemTexts(found, messages).form }];
+  if (found.outcome === 'unknown') return [{ key, receipt: null, why: messages.say('recent.unknown') }];
+  const { receipt } = found;
+  if (act === 'ask') return [{ key, receipt, why: null }];
+  const outcome = await attempt(isAnother, async () => {
+    if (act === 'burn') return service.burn({ ...input, proof: null, isAbandoned }, caller);
+    const asked = askedLater(receipt, planOf(settings.plans, caller), await form(), messages);
+    if (asked === null || 'wrong' in asked) return { outcome: 'kept', why: asked?.wrong ?? null } as const;
+    return service.change({ ...input, memo: undefined, ttlSeconds: asked.seconds }, caller);
+  });
+  if ('problem' in outcome) return [{ key, receipt, why: problemTexts(outcome, messages).form }];
+  if (outcome.outcome === 'burned' || outcome.outcome === 'found') return [];
+  return [{ key, receipt, why: null, ...outcome }];
 }

@@ -35,6 +35,7 @@ const scriptTexts = bundleScripts([
   'gone',
   'language',
   'receipt',
+  'recent',
   'reveal',
   'sealed',
   'sealed-link',

@@ -407,6 +407,6 @@ window.addEventListener('pageshow', ({ persisted }) => {
   count();
 });
 
-if (document.querySelector('#refused, .news, .aside') === null) recallOptions();
+if (document.querySelector('#refused, .news, .aside, .again') === null) recallOptions();
 begin();
 if (hasMouse() && document.activeElement === document.body) secretField()?.focus({ preventScroll: true });

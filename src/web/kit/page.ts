@@ -33,6 +33,11 @@ export interface PageRequest {
   readonly caller: Caller;
   /** Whether the browser has closed the connection. */
   readonly isAbandoned: IsAbandoned;
+  /**
+   * Does one of the things that a form asks for, and returns a problem rather than lose what the others did.
+   * @param isAnother counts it against the limit; the first was counted as the request
+   */
+  attempt<T>(isAnother: boolean, act: () => Promise<T>): Promise<T | PageProblem>;
   /** Reads the body once, up to a limit. Rejects with `RequestProblem`. */
   form(): Promise<Form>;
 }

@@ -13,6 +13,8 @@ export const routes = {
   memo: '/receipt/:key/memo',
   lifetime: '/receipt/:key/lifetime',
   allowMore: '/receipt/:key/allow-more',
+  /** The share form, with the choices made for an earlier secret. */
+  again: '/receipt/:key/again',
   /** A waiting receipt's page polls this, as JSON. */
   receiptState: '/receipt/:key/state',
   /** The ready message in another language, as JSON. */

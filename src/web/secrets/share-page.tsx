@@ -12,12 +12,17 @@ import { Value } from './share-value.tsx';
 import type { ShareProps, ShareRefusal } from './typed.ts';
 
 export const SharePage: FC<ShareProps> = (props) => {
-  const { frame, plan, refusal } = props;
+  const { frame, plan, refusal, again } = props;
   const { say } = frame.messages;
   return (
     <Page frame={frame} title={say('share.title')} scripts={['share']} styles={['share']}>
       <h1>{say('share.title')}</h1>
       <p class="lead">{say('share.how')}</p>
+      {again === undefined ? null : (
+        <p class="note again" role="status">
+          {again}
+        </p>
+      )}
       {refusal === null ? null : <Refused frame={frame} refusal={refusal} />}
       <PostForm frame={frame} id="share" class="sheet" action={frame.href('share')} autocomplete="off">
         {/* Enter presses a form's first button, which must create the secret, not draw a value. */}

@@ -23,7 +23,7 @@ import {
   takeBack,
   template,
 } from '../client/share-fields.ts';
-import { problemTexts } from '../kit/error-page.tsx';
+import { errorReply, problemTexts } from '../kit/error-page.tsx';
 import { type Messages, wrongAddress } from '../kit/language.ts';
 import {
   type PageProblem,
@@ -44,11 +44,13 @@ import {
   emptyShare,
   type GenerateField,
   offerOf,
+  readLifetime,
   readSealed,
   readShare,
   type ShareField,
   type ShareProps,
   type ShareRefusal,
+  secondsOf,
   strengthBits,
   suggestionBounds,
   type TypedShare,
@@ -64,7 +66,7 @@ const formCapBytes = 1_048_576;
 interface ShareDeps {
   /** The body limit of other pages. */
   readonly bodyCapBytes: number;
-  readonly service: Pick<SecretService, 'conceal' | 'suggest' | 'words'>;
+  readonly service: Pick<SecretService, 'conceal' | 'suggest' | 'words' | 'findReceipt'>;
   readonly accounts: Pick<AccountService, 'listShareDomains'>;
   readonly settings: Settings;
   readonly links: Links;
@@ -98,6 +100,11 @@ export function createSharePages(deps: ShareDeps): PageRoute[] {
         refuse: refuseSuggestion,
       },
     },
+    {
+      name: 'again',
+      get: { limit: 'none', handle: ({ frame, key }) => seeOther(frame.href('receipt', key)) },
+      post: { limit: 'manage', handle: (request) => showAgain(request, deps) },
+    },
     { name: 'words', isFile: true, get: { limit: 'none', handle: () => sendWords(deps) } },
   ];
 }
@@ -123,6 +130,30 @@ async function showForm(request: PageRequest, deps: ShareDeps): Promise<PageRepl
   if (!mayCreate(request, deps)) return pageReply(200, <SharingClosedPage frame={request.frame} />);
   const typed = untouched(request, deps);
   return formReply(200, request, deps, { typed, refusal: null, news: null });
+}
+
+/**
+ * Offers the form with an earlier secret's choices. Responds to a POST, because no address may contain them. The server no longer shows an
+ * address in full, and never had the passphrase.
+ */
+async function showAgain(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
+  const { frame, key: metadataKey, caller } = request;
+  const found = await deps.service.findReceipt({ metadataKey, authority: 'creator' }, caller);
+  if (found.outcome === 'unknown') return errorReply(frame, { problem: 'unknown_receipt' });
+  const { memo, notify, shareDomain, ttlSeconds, hasPassphrase, recipient } = found.receipt;
+  const offer = offerOf(planFor(request, deps));
+  // A lifetime that was changed later is rarely one that anyone would choose.
+  const usual = offer.choices.find((choice) => secondsOf(choice, offer) >= ttlSeconds) ?? offer.preset;
+  const ttl = String(ttlSeconds % 60 === 0 ? ttlSeconds : usual);
+  const lifetime = readLifetime({ text: (name) => (name === 'ttl' ? ttl : ''), file: () => null }, offer);
+  const typed = { ...untouched(request, deps), memo, notify, shareDomain, lifetime };
+  const { say, code } = frame.messages;
+  const again = [
+    say('same.lead'),
+    ...(hasPassphrase ? [say('same.passphrase')] : []),
+    ...(recipient === null ? [] : [say('same.recipient', { recipient: code(recipient) })]),
+  ].join(' ');
+  return formReply(200, request, deps, { typed, refusal: null, news: null, again });
 }
 
 async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
@@ -230,7 +261,7 @@ async function formReply(
   status: number,
   request: PageRequest,
   deps: ShareDeps,
-  props: Pick<ShareProps, 'typed' | 'refusal' | 'news'>,
+  props: Pick<ShareProps, 'typed' | 'refusal' | 'news' | 'again'>,
   headers: PageReply['headers'] = {},
 ): Promise<PageReply> {
   const { frame } = request;

@@ -103,12 +103,14 @@ export function secondsOf(choice: LifetimeChoice, { maxSeconds }: LifetimeOffer)
   return choice === 'longest' ? maxSeconds : choice;
 }
 
+export type AskedLifetime = { readonly seconds: number } | { readonly wrong: string };
+
 /** Returns the seconds, or what is wrong. An entry out of bounds is refused, although the service would grant the nearest lifetime. */
 export function askedLifetime(
   typed: TypedLifetime,
   offer: LifetimeOffer,
   { say, duration }: Messages,
-): { readonly seconds: number } | { readonly wrong: string } {
+): AskedLifetime {
   const seconds = lifetimeSeconds(typed, offer);
   if (seconds === null) return { wrong: say('share.ttlNumber') };
   const { minSeconds, maxSeconds } = offer;
@@ -323,6 +325,8 @@ export interface ShareProps {
   /** The caller's share domains. */
   readonly domains: readonly string[];
   readonly refusal: ShareRefusal | null;
+  /** What comes from an earlier secret, and what does not. */
+  readonly again?: string;
 }
 
 export function wrongIn({ refusal }: Pick<ShareProps, 'refusal'>): (field: ShareField) => string | null {
