@@ -106,22 +106,23 @@ export function beginFile(changed: () => void): void {
 
 const hasFiles = (transfer: DataTransfer | null) => transfer?.types.includes('Files') === true;
 
-/** Returns whether a text goes to the secret's field: unless it is meant for another one, or a file takes its place. */
-function takesText({ target }: Event, transfer: DataTransfer | null): boolean {
-  const isField = target instanceof Element && target.matches(':read-write');
-  return file === null && !isField && transfer?.types.includes('text/plain') === true;
-}
+const hasText = (transfer: DataTransfer | null) => transfer?.types.includes('text/plain') === true;
 
-/** The page's own links and texts, which nobody wants in the field. */
+/** Any text but one for another field, unless a file is in the place of the secret's field. */
+const takesText = ({ target }: Event) =>
+  !(file || (target instanceof Element && target.matches(':read-write')));
+
+/** Whether the page's own link or text is dragged, which belongs in no field. */
 let isOwn = false;
-document.addEventListener('dragstart', () => {
-  isOwn = true;
-});
-document.addEventListener('dragend', () => {
-  isOwn = false;
-});
+for (const type of ['dragstart', 'dragend'])
+  document.addEventListener(type, () => {
+    isOwn = type === 'dragstart';
+  });
+
 const takes = (event: DragEvent) =>
-  secretField() !== null && !isOwn && (hasFiles(event.dataTransfer) || takesText(event, event.dataTransfer));
+  secretField() !== null &&
+  !isOwn &&
+  (hasFiles(event.dataTransfer) || (hasText(event.dataTransfer) && takesText(event)));
 const setDropping = (isOver: boolean) =>
   find('#share', HTMLFormElement)?.classList.toggle('dropping', isOver);
 
@@ -143,12 +144,10 @@ document.addEventListener('drop', (event) => {
 });
 document.addEventListener('paste', (event) => {
   const { clipboardData } = event;
-  if (takesText(event, clipboardData)) {
-    event.preventDefault();
-    put(clipboardData?.getData('text/plain') ?? '');
-  }
   // Some programs copy a picture along with a text.
-  if (!hasFiles(clipboardData) || clipboardData?.types.includes('text/plain')) return;
+  const isText = hasText(clipboardData);
+  if (isText ? !takesText(event) : !hasFiles(clipboardData)) return;
   event.preventDefault();
-  void take(clipboardData?.files);
+  if (isText) put(clipboardData?.getData('text/plain') ?? '');
+  else void take(clipboardData?.files);
 });

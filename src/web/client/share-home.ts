@@ -33,23 +33,17 @@ function choose(field: Choice, chosen: string): void {
 
 const offered = new Map(choices().map((field) => [keyOf(field), chosenIn(field)]));
 
-/** Returns `null` before the first share, and in browsers that store nothing. */
-function readEntry(): Entry | null {
+/** Returns `null` in browsers that store nothing. */
+function stored<Result>(act: (storage: Storage) => Result): Result | null {
   try {
-    return JSON.parse(localStorage.getItem(entryName) ?? 'null') as Entry | null;
+    return act(localStorage);
   } catch {
     return null;
   }
 }
 
-function writeEntry(entry: Entry | null): void {
-  try {
-    if (entry === null) localStorage.removeItem(entryName);
-    else localStorage.setItem(entryName, JSON.stringify(entry));
-  } catch {
-    // This browser stores nothing.
-  }
-}
+/** Returns `null` before the first share. */
+const readEntry = () => stored((storage) => JSON.parse(storage.getItem(entryName) ?? 'null') as Entry | null);
 
 /** Call this when something was shared. */
 export function rememberOptions(): void {
@@ -57,11 +51,11 @@ export function rememberOptions(): void {
   for (const field of choices()) {
     const [key, chosen] = [keyOf(field), chosenIn(field)];
     const preset = offered.get(key) ?? chosen;
-    const isText = field.type === 'text';
-    if (chosen === preset || (isText && !/^\d{1,9}$/.test(chosen))) delete entry[key];
-    else entry[key] = [preset, chosen];
+    delete entry[key];
+    if (chosen !== preset && (field.type !== 'text' || /^\d{1,9}$/.test(chosen)))
+      entry[key] = [preset, chosen];
   }
-  writeEntry(entry);
+  stored((storage) => storage.setItem(entryName, JSON.stringify(entry)));
 }
 
 /** Call this once, and only for a form that nothing was typed into. */
@@ -79,7 +73,7 @@ export function beginHome(changed: () => void): void {
   if (line === null || readEntry() === null) return;
   line.hidden = false;
   find('#forget', HTMLButtonElement)?.addEventListener('click', () => {
-    writeEntry(null);
+    stored((storage) => storage.removeItem(entryName));
     for (const field of choices()) choose(field, offered.get(keyOf(field)) ?? chosenIn(field));
     changed();
     line.replaceChildren(line.dataset.forgotten ?? '');

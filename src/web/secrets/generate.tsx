@@ -55,43 +55,29 @@ const setTexts: Readonly<Record<CharacterSet, MessageKey>> = {
   symbols: 'suggest.symbols',
 };
 
-interface DrawButtonProps {
+interface FillButtonProps {
   readonly frame: Frame;
-  readonly draw: string;
+  readonly id: string;
+  readonly name?: string;
+  readonly value?: string;
   readonly class: string;
   readonly icon: IconName;
   readonly say: MessageKey;
+  readonly 'data-words'?: string;
 }
 
-/** Fills a field and sends nothing: the form comes back. */
-export const DrawButton: FC<DrawButtonProps> = ({ frame, draw, icon, say, ...rest }) => (
-  <button
-    type="submit"
-    id={`draw-${draw}`}
-    name={shareFields.draw}
-    value={draw}
-    formaction={frame.href('suggest')}
-    formnovalidate
-    {...rest}
-  >
+/** Fills a field: the form comes back, and nothing is stored. */
+export const FillButton: FC<FillButtonProps> = ({ frame, icon, say, ...attributes }) => (
+  <button type="submit" formaction={frame.href('suggest')} formnovalidate {...attributes}>
     <Icon name={icon} />
     {frame.messages.say(say)}
   </button>
 );
 
-/** Draws a value according to the options next to the button. */
-export const Generate: FC<{ frame: Frame; hasDrawn: boolean }> = ({ frame, hasDrawn }) => (
-  <button
-    class="tool"
-    type="submit"
-    id="generate"
-    formaction={frame.href('suggest')}
-    formnovalidate
-    data-words={frame.href('words')}
-  >
-    <Icon name="dice" />
-    {frame.messages.say(hasDrawn ? 'suggest.again' : 'suggest.submit')}
-  </button>
+type DrawButtonProps = Pick<FillButtonProps, 'frame' | 'class' | 'icon' | 'say'> & { readonly draw: string };
+
+export const DrawButton: FC<DrawButtonProps> = ({ draw, ...rest }) => (
+  <FillButton id={`draw-${draw}`} name={shareFields.draw} value={draw} {...rest} />
 );
 
 export const GenerateOptions: FC<GenerateProps> = (props) => (

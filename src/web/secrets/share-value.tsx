@@ -11,8 +11,7 @@ import {
 import { asMarkup, asTyped, controlAttributes, Wrong } from '../kit/field.tsx';
 import { formsOf } from '../kit/language.ts';
 import type { Frame } from '../kit/layout.tsx';
-import { Icon } from '../kit/parts.tsx';
-import { DrawButton, Generate, GenerateOptions } from './generate.tsx';
+import { DrawButton, FillButton, GenerateOptions } from './generate.tsx';
 import { Attachment, FilePick } from './share-sealing.tsx';
 import { type ShareNews, type ShareProps, type TypedShare, wrongIn } from './typed.ts';
 
@@ -30,7 +29,14 @@ export const Value: FC<ShareProps> = (props) => {
         <Attachment frame={frame} plan={plan} />
         <div class="tools">
           <FilePick frame={frame} />
-          <Generate frame={frame} hasDrawn={!['', template].includes(typed.secret.drawn)} />
+          <FillButton
+            frame={frame}
+            id="generate"
+            class="tool"
+            icon="dice"
+            say={['', template].includes(typed.secret.drawn) ? 'suggest.submit' : 'suggest.again'}
+            data-words={frame.href('words')}
+          />
           <GenerateOptions frame={frame} typed={typed.suggestion} wrongIn={wrongIn(props)} />
           <DrawButton frame={frame} draw="template" class="tool" icon="list" say="share.template" />
           <Counter frame={frame} />
@@ -91,12 +97,6 @@ const Counter: FC<{ frame: Frame }> = ({ frame }) => (
   </>
 );
 
-const newsId: Readonly<Record<DrawableField, string>> = { secret: 'news', passphrase: 'passphrase-news' };
-const takeBackId: Readonly<Record<DrawableField, string>> = {
-  secret: 'take-back',
-  passphrase: 'take-back-passphrase',
-};
-
 interface NewsProps {
   readonly frame: Frame;
   readonly typed: TypedShare;
@@ -108,7 +108,7 @@ interface NewsProps {
 export const News: FC<NewsProps> = ({ frame, typed, news, field }) => (
   <>
     {news?.field === field ? (
-      <p class="news" id={newsId[field]} role="status">
+      <p class="news" id={field === 'secret' ? 'news' : 'passphrase-news'} role="status">
         {news.text}
       </p>
     ) : null}
@@ -131,18 +131,15 @@ const Aside: FC<AsideProps> = ({ frame, typed: { drawn, aside }, field }) => (
     {aside.length === 0 ? null : (
       <p class="aside">
         {frame.messages.say('suggest.aside')}
-        <button
-          class="quiet small"
-          type="submit"
-          id={takeBackId[field]}
+        <FillButton
+          frame={frame}
+          id={field === 'secret' ? 'take-back' : 'take-back-passphrase'}
           name={shareFields.takeBack}
           value={field}
-          formaction={frame.href('suggest')}
-          formnovalidate
-        >
-          <Icon name="undo" />
-          {frame.messages.say('suggest.takeBack')}
-        </button>
+          class="quiet small"
+          icon="undo"
+          say="suggest.takeBack"
+        />
       </p>
     )}
   </>
