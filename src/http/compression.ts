@@ -2,12 +2,22 @@
  * Only compress content that contains no secret and repeats nothing from the request: otherwise, its length would reveal, guess by
  * guess, the text next to the guess (BREACH).
  */
-
+import { brotliCompressSync, constants } from 'node:zlib';
 import { declareLength } from './headers.ts';
 
-export function acceptsGzip(request: Request): boolean {
-  return /(?:^|,)\s*gzip\s*(?:,|;(?!\s*q=0(?:\.0*)?\s*(?:,|$))|$)/i.test(
-    request.headers.get('accept-encoding') ?? '',
+const naming = (coding: string) =>
+  new RegExp(`(?:^|,)\\s*${coding}\\s*(?:,|;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))|$)`, 'i');
+const codings = { br: naming('br'), gzip: naming('gzip') } as const;
+
+export function accepts(request: Request, coding: keyof typeof codings): boolean {
+  return codings[coding].test(request.headers.get('accept-encoding') ?? '');
+}
+
+/** Compresses with brotli (RFC 7932): a tenth smaller than `gzip`, but 30 ms for a script, so only for what is kept. */
+export function brotli(content: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { BROTLI_PARAM_SIZE_HINT } = constants;
+  return new Uint8Array(
+    brotliCompressSync(content, { params: { [BROTLI_PARAM_SIZE_HINT]: content.length } }),
   );
 }
 
@@ -30,7 +40,7 @@ export class SharedText {
 
   /** Replaces the body, compressed if the client accepts gzip; HEAD gets only its length. */
   putInto({ status, headers }: Response, request: Request): Response {
-    const isPacked = acceptsGzip(request);
+    const isPacked = accepts(request, 'gzip');
     if (isPacked) this.#gzipped ??= gzip(this.text, 12);
     const content = (isPacked ? this.#gzipped : null) ?? this.text;
     const answer = new Response(content, { status, headers });

@@ -1,5 +1,6 @@
 /** The cost of a first visit on the wire: a page, and everything it makes the browser load. */
 import { describe, expect, it } from 'bun:test';
+import { brotliDecompressSync } from 'node:zlib';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { makeSealed } from './sealed-link.ts';
@@ -32,8 +33,10 @@ async function answerTo(app: TestApp, path: string, locale: string, cookie = '')
   if (response.status !== 200) throw new Error(`${path} answers ${response.status}`);
   const body = new Uint8Array(await response.arrayBuffer());
   const headers = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  const isGzip = response.headers.get('content-encoding') === 'gzip';
-  const text = new TextDecoder().decode(isGzip ? Bun.gunzipSync(body) : body);
+  const coding = response.headers.get('content-encoding');
+  const unpacked =
+    coding === 'br' ? brotliDecompressSync(body) : coding === 'gzip' ? Bun.gunzipSync(body) : body;
+  const text = new TextDecoder().decode(unpacked);
   return { bytes: body.length + Buffer.byteLength(headers), text };
 }
 

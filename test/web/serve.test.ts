@@ -1,7 +1,7 @@
 /** The pages' pipeline: forms of a session, compression, cached files, and what a failure leaves. */
 import { describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
 import { ownBrand } from '../../src/web/brand/brand.ts';
 import { createStaticPages, pageReply } from '../../src/web/kit/page.ts';
@@ -163,6 +163,21 @@ describe('compression', () => {
       'gzipped',
     ])
       expect([accept, await encodingOf(accept)]).toEqual([accept, null]);
+  });
+
+  it('is brotli for scripts and style sheets where that is accepted, the same bytes a tenth smaller', async () => {
+    const app = createTestApp();
+    for (const { path } of filesIn((await visit(app, '/')).html)) {
+      const at = async (accept: string) => {
+        const answer = await app.fetch(path, { headers: { 'accept-encoding': accept } });
+        return { coding: answer.headers.get('content-encoding'), bytes: await answer.arrayBuffer() };
+      };
+      const [small, usual, plain] = [await at('gzip, br'), await at('gzip, br;q=0'), await at('')];
+      expect([small.coding, usual.coding, plain.coding]).toEqual(['br', 'gzip', null]);
+      for (const unpacked of [brotliDecompressSync(small.bytes), gunzipSync(usual.bytes)])
+        expect(unpacked.equals(new Uint8Array(plain.bytes))).toBe(true);
+      expect(small.bytes.byteLength).toBeLessThan(0.95 * usual.bytes.byteLength);
+    }
   });
 
   it('gives the same page', async () => {

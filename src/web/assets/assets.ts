@@ -3,7 +3,7 @@
  * hash (W3C SRI). Each script is bundled with its imports (`bundle.ts`), so that hash covers everything that runs.
  */
 import { createHash } from 'node:crypto';
-import { gzip } from '../../http/compression.ts';
+import { brotli, gzip } from '../../http/compression.ts';
 import about from '../style/about.css' with { type: 'text' };
 import account from '../style/account.css' with { type: 'text' };
 import base from '../style/base.css' with { type: 'text' };
@@ -22,6 +22,8 @@ export interface SiteFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** `null` if `bytes` are compressed already. */
   readonly gzipped: Uint8Array<ArrayBuffer> | null;
+  /** Compresses at the first call. */
+  readonly brotli?: () => Uint8Array<ArrayBuffer>;
   readonly type: string;
   /** The content security policy of a file that runs on its own. */
   readonly policy?: string;
@@ -129,10 +131,10 @@ function packAssets(): Assets {
     return asset;
   };
   const addStyle = (name: string, text: string) =>
-    add(name, 'css', text, fileOf(text, 'text/css; charset=utf-8'));
+    add(name, 'css', text, keptFile(text, 'text/css; charset=utf-8'));
   const addScript = (name: string, text: string) => {
     const policy = name === workerName ? { policy: workerPolicy } : {};
-    return add(name, 'js', text, { ...fileOf(text, scriptType), ...policy });
+    return add(name, 'js', text, { ...keptFile(text, scriptType), ...policy });
   };
   const { name: faceName } = add('display', 'woff2', face, {
     bytes: face,
@@ -163,4 +165,16 @@ function assetOf(stem: string, extension: string, content: string | Uint8Array):
 export function fileOf(text: string, type: string): SiteFile {
   const bytes = new Uint8Array(Buffer.from(text));
   return { bytes, gzipped: gzip(bytes, 12), type };
+}
+
+function keptFile(text: string, type: string): SiteFile {
+  const file = fileOf(text, type);
+  let made: Uint8Array<ArrayBuffer> | undefined;
+  return {
+    ...file,
+    brotli() {
+      made ??= brotli(file.bytes);
+      return made;
+    },
+  };
 }

@@ -5,7 +5,7 @@
 import type { FC } from 'hono/jsx';
 import type { Caller, SignedIn } from '../../core/account.ts';
 import type { IsAbandoned } from '../../core/ports/claims.ts';
-import { acceptsGzip, gzip } from '../../http/compression.ts';
+import { accepts, gzip } from '../../http/compression.ts';
 import { pageResponse, withCommonHeaders } from '../../http/headers.ts';
 import type { LimitClass } from '../../http/operation.ts';
 import { problemOf } from '../../http/pipeline.ts';
@@ -189,7 +189,7 @@ function contentResponse(answered: Answered, reply: PageReply): Response {
     case 'page':
       return pageContent(answered, reply, content);
     case 'file':
-      return fileResponse(content.file, acceptsGzip(answered.request), requestId);
+      return fileResponse(content.file, answered.request, requestId);
     case 'none':
       return withCommonHeaders(new Response(null, { status }), requestId);
     case 'json':
@@ -205,7 +205,7 @@ function contentResponse(answered: Answered, reply: PageReply): Response {
 function mayCompress({ request, frame }: Answered, { repeatsNothing }: PageReply): boolean {
   const holdsToken = frame.formToken !== '' || frame.signInToken !== '';
   const isSafe = !holdsToken || repeatsNothing === true;
-  return isSafe && request.method === 'GET' && acceptsGzip(request);
+  return isSafe && request.method === 'GET' && accepts(request, 'gzip');
 }
 
 type PageContent = Extract<PageReply['content'], { kind: 'page' }>;
@@ -224,12 +224,13 @@ function pageContent(answered: Answered, reply: PageReply, { markup, gzipped }: 
 /** `no-transform`: a rewritten script fails its integrity check, and without its script a page cannot encrypt secrets. */
 const forEver = 'public, max-age=31536000, immutable, no-transform';
 
-function fileResponse(file: SiteFile, acceptsPacked: boolean, requestId: string): Response {
-  const packed = acceptsPacked ? file.gzipped : null;
+function fileResponse(file: SiteFile, request: Request, requestId: string): Response {
+  const small = accepts(request, 'br') ? file.brotli?.() : undefined;
+  const packed = small ?? (accepts(request, 'gzip') ? file.gzipped : null);
   const response = new Response(packed ?? file.bytes, { headers: { 'content-type': file.type } });
   withCommonHeaders(response, requestId).headers.set('cache-control', forEver);
   if (file.gzipped !== null) response.headers.set('vary', 'Accept-Encoding');
-  if (packed !== null) response.headers.set('content-encoding', 'gzip');
+  if (packed !== null) response.headers.set('content-encoding', small === undefined ? 'gzip' : 'br');
   return response;
 }
 
