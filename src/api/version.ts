@@ -17,7 +17,7 @@ export function row<T>(evidence: string, documented: T, upstream: T): Row<T> {
 }
 
 export const managementAuthority = row<'owner' | 'holder'>(
-  'The existing service lets whoever holds the metadata key manage the record, other accounts included.',
+  'The existing service lets anyone with the metadata key manage the record, even another account.',
   'owner',
   'holder',
 );

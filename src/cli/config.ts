@@ -48,7 +48,7 @@ function textOf(setting: Explained): string {
   const fields = [
     ['takes', allowed],
     ...(isSecret
-      ? [['secret', `never shown in full; ${env}_FILE can name a file that holds it`] as const]
+      ? [['secret', `never shown in full; ${env}_FILE can name a file to read it from`] as const]
       : []),
     ['default', defaultText],
     ['in effect', inEffect(setting)],

@@ -174,7 +174,7 @@ export function renderManual(sections: Sections, version: string): string {
     '.SH ENVIRONMENT',
     ...terms(environment),
     '.PP',
-    roff('mayfly config lists every setting. NAME_FILE can name a file that holds a secret setting.'),
+    roff('mayfly config lists every setting. NAME_FILE can name a file to read a secret setting from.'),
     '.SH FILES',
     ...terms([
       [

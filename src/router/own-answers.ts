@@ -31,32 +31,32 @@ export interface Refusal {
 export const retryAfterSeconds = 5;
 
 export function regionLost(label: string): Refusal {
-  const message = `The region ${label} is not available just now. Nothing was done there: try again`;
+  const message = `The region ${label} is not available right now. Nothing was done there: try again`;
   return { status: 503, code: 'unavailable', message, retryAfterSeconds };
 }
 
 export const noRegion: Refusal = {
   status: 503,
   code: 'unavailable',
-  message: 'No region is available just now. Nothing was done: try again',
+  message: 'No region is available right now. Nothing was done: try again',
   retryAfterSeconds,
 };
 
 export function outcomeUnknown(label: string): Refusal {
-  const message = `The region ${label} did not answer. The request may have been carried out or not: look before you send it again`;
+  const message = `The region ${label} did not answer. The request may or may not have been carried out: check before you send it again`;
   return { status: 503, code: 'unavailable', message, retryAfterSeconds };
 }
 
 /** The credentials are right, but the key's region requires an account there. */
 export function accountElsewhere(home: string, keeper: string): Refusal {
-  const message = `Not authorized: these credentials are of the region ${home}, and the key is of the region ${keeper}, where this needs an account`;
+  const message = `Not authorized: these credentials belong to the region ${home}, but the key belongs to the region ${keeper}, where this needs an account`;
   return { status: 401, code: 'not_authorized', message };
 }
 
 export const circle: Refusal = {
   status: 508,
   code: 'internal',
-  message: 'The router was led back to itself: its regions are set wrongly',
+  message: 'The router reached itself again: a region in its settings points to the router',
 };
 
 export function malformed(message: string): Refusal {

@@ -118,7 +118,7 @@ const shapeOf = ({ status, text }: { status: number; text: string }, { secretKey
 ];
 
 const account = 'where this needs an account';
-const needsAccount = `Not authorized: these credentials are of the region us, and the key is of the region eu, ${account}`;
+const needsAccount = `Not authorized: these credentials belong to the region us, but the key belongs to the region eu, ${account}`;
 
 describe.each(['documented', 'upstream'] as const)(
   'P16: credentials of another region, dialect %s',

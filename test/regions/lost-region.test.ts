@@ -188,7 +188,7 @@ async function expectRefused({ installation, waiting }: Course): Promise<number>
     const read = await sendOnce(port, attemptRequest({ door: 'v1.reveal', made }));
     expect([read.status, JSON.parse(read.body).message]).toEqual([
       503,
-      'The region us is not available just now. Nothing was done there: try again',
+      'The region us is not available right now. Nothing was done there: try again',
     ]);
   }
   return kept.length;

@@ -23,8 +23,8 @@ const status = requestBytes({ method: 'GET', path: '/api/v1/status' });
 const look = requestBytes({ method: 'GET', path: `/api/v2/secret/${usKey}/status` });
 
 const unknownWords =
-  'The region us did not answer. The request may have been carried out or not: look before you send it again';
-const lostWords = 'The region us is not available just now. Nothing was done there: try again';
+  'The region us did not answer. The request may or may not have been carried out: check before you send it again';
+const lostWords = 'The region us is not available right now. Nothing was done there: try again';
 
 /** A router in front of fake regions, all closed at the end of the test. */
 async function stage(setup: Omit<RouterSetup, 'regions'> = {}, usServers = 1) {

@@ -18,7 +18,7 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
   },
   not_authorized: {
     v1Status: 401,
-    when: 'The credentials are wrong, or needed and missing.',
+    when: 'The credentials are wrong or missing.',
     remedy: 'Check the e-mail address and the API token.',
   },
   account_required: {

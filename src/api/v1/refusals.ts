@@ -70,15 +70,15 @@ const keyTable: Table<KeyRefusal, 'outcome', [keyAsGiven: string]> = {
 const sentences: Readonly<Record<Problem['problem'], string>> = {
   malformed: 'A parameter is malformed, missing or not allowed.',
   invalid_fields: 'A parameter is malformed, missing or not allowed.',
-  not_authorized: 'The credentials are wrong, or needed and missing.',
-  scope_missing: 'The API token lacks the scope that this needs.',
-  cross_site: 'A browser sent this from a page of another site.',
+  not_authorized: 'The credentials are wrong or missing.',
+  scope_missing: 'The API token lacks the required scope.',
+  cross_site: 'A page of another site sent this.',
   not_found: 'Nothing is served at this path.',
   method_not_allowed: 'The path does not answer this method.',
   body_too_large: 'Too large; the message names the limit.',
   unsupported_media_type: 'The body has a Content-Encoding.',
   rate_limited: 'Too many requests; Retry-After says when to try again.',
-  internal: 'Something unforeseen; the log has more under the request id.',
+  internal: 'An unexpected error; the log has more under the request id.',
   unavailable: 'Not confirmed: nothing consumed, nothing half stored.',
   storage_full: 'Not confirmed: nothing consumed, nothing half stored.',
 };
@@ -106,13 +106,13 @@ const problemTable: Table<Problem, 'problem', [dialect: Dialect]> = {
   unavailable: ({ retryAfterSeconds }) =>
     later(
       503,
-      'The service cannot confirm the request just now. Nothing was consumed: try again',
+      'The service cannot confirm the request right now. Nothing was consumed: try again',
       retryAfterSeconds,
     ),
   storage_full: ({ retryAfterSeconds }) =>
     later(
       503,
-      'There is no room for another secret just now. Nothing was stored: try again',
+      'There is no room for another secret right now. Nothing was stored: try again',
       retryAfterSeconds,
     ),
 };
@@ -207,7 +207,7 @@ export function answersWith(
 
 export const sharingDisabled: Readonly<Record<number, Answer>> = {
   403: {
-    description: 'The owner of the domain that this arrived on shares there alone.',
+    description: 'Only the owner may share on the domain that the request was sent to.',
     schema: refusalBody,
     example: { message: 'Public sharing disabled for domain: secrets.example.com' },
   },

@@ -8,48 +8,48 @@ import { type DialectName, managementAuthority, row, type SideOf, sideOf } from 
 /** Exported for the test that iterates over it. */
 export const differences = {
   managementAccess: row<Access>(
-    'The existing service asks no credentials for metadata and burn, only for the recent list.',
+    'The existing service requires credentials only for the recent list, not for metadata and burn.',
     'account',
     'anyone',
   ),
   managementAuthority,
   revealNeedsContinue: row<boolean>(
-    'A reveal without `continue` the existing service answers with the record alone; its own pages look that way first.',
+    'Without `continue`, the existing service answers a reveal with the record alone. Its own pages check a secret that way first.',
     false,
     true,
   ),
   burnNeedsContinue: row<boolean>(
-    'The existing service refuses a burn without `continue`, with 500; newer clients send it.',
+    'The existing service refuses a burn without `continue` with 500. Newer clients send it.',
     false,
     true,
   ),
   burnNeedsPassphrase: row<boolean>(
-    'Where anyone with the metadata key may burn, the existing service asks the passphrase of a protected secret. WardSen burns its own without.',
+    'Anyone with the metadata key may burn a secret in the existing service, which then requires the passphrase, if there is one. WardSen burns its own without.',
     false,
     true,
   ),
   looksWithoutPassphrase: row<boolean>(
-    'The existing service shows a waiting protected secret to anyone with its key: its confirmation page then asks for the passphrase.',
+    'The existing service shows the record of a protected secret to anyone with its key. Its confirmation page then asks for the passphrase.',
     false,
     true,
   ),
   unknownRecordKeys: row<(key: string) => { metadata_key: string; secret_key?: string }>(
-    'The existing service names an unknown metadata key `secret_key`, as version 1 does.',
+    'The existing service returns an unknown metadata key as `secret_key`, like version 1.',
     (key) => ({ metadata_key: key }),
     (key) => ({ metadata_key: key, secret_key: key }),
   ),
   readsForms: row<boolean>(
-    'The existing service reads forms too, with the nesting of the JSON body: `secret[secret]`. No body is then an empty form.',
+    'The existing service also reads forms, nested like the JSON body: `secret[secret]`. It reads a missing body as an empty form.',
     false,
     true,
   ),
   unknownStatusIsAnswered: row<boolean>(
-    'The existing service answers 200 with `state: "unknown"` to the status of an unknown key.',
+    'The existing service answers the status of an unknown key with 200 and `state: "unknown"`.',
     false,
     true,
   ),
   readTtl: row<(given: unknown) => unknown>(
-    'The existing service reads the leading digits of ttl, and without any grants the shortest lifetime.',
+    'The existing service reads the leading digits of ttl. Without any, it grants the shortest lifetime.',
     (given) => given,
     leadingDigits,
   ),
