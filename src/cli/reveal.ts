@@ -35,6 +35,8 @@ import { plain } from './receipts.ts';
 import {
   endLook,
   isUnsure,
+  noteFor,
+  noteWords,
   passphraseFor,
   readLook,
   repeatWords,
@@ -212,6 +214,9 @@ async function read(
   look: SecondLook,
   world: World,
 ): Promise<Revealed> {
+  // A person may want to know who asks for a passphrase.
+  const note = world.terminal.isErrorSeen ? await noteFor(client, link) : null;
+  if (note !== null) world.terminal.err(`${noteWords(note)}\n`);
   const passphrase = await passphraseFor(client, link, given, look, world);
   try {
     return await revealWith(client, link, passphrase, look);

@@ -8,6 +8,7 @@ import { askAgain, isLost } from '../../sdk/lost-answer.ts';
 import { type MayflyClient, MayflyError, newLook, parseLink, type Revealed } from '../../sdk/mayfly.ts';
 import { sixteenBytesForm } from '../protocol/base64url.ts';
 import { type Input, Refusal, UsageError, type World } from './command.ts';
+import { escaped } from './terminal.ts';
 
 export interface SecondLook {
   readonly nonce: string;
@@ -38,6 +39,14 @@ async function askPassphrase({ terminal }: World): Promise<string> {
   if (asked === null) throw new Refusal('incorrect_passphrase', missingPassphrase);
   return asked;
 }
+
+/** Returns the sender's note, made safe for a terminal. `null` without one, and if it cannot be read, which must not stop a reveal. */
+export async function noteFor(client: MayflyClient, link: string): Promise<string | null> {
+  const note = await client.note(link).catch(() => null);
+  return note === null ? null : escaped(note);
+}
+
+export const noteWords = (note: string): string => `The sender writes: “${note}”`;
 
 /**
  * Returns the passphrase to send: none if the secret has none, so that the given one stays on this machine.

@@ -39,6 +39,7 @@ import {
 } from './command.ts';
 import { createdJsonOf, printReceipt, printRemarks, stateWords, waitingWords } from './receipts.ts';
 import { noClipboard } from './reveal.ts';
+import { noteFor, noteWords } from './second-look.ts';
 import { shareMany } from './share-many.ts';
 import { durationWords, timeOf } from './terminal.ts';
 
@@ -64,6 +65,11 @@ const creationOptions: Readonly<Record<string, OptionUsage>> = {
     doc: 'use one of the account’s own domains for the link',
   },
   memo: { type: 'string', value: 'TEXT', doc: 'a label that only you see, up to 500 characters' },
+  note: {
+    type: 'string',
+    value: 'TEXT',
+    doc: 'one line for the recipient, shown before opening, up to 140 characters',
+  },
   qr: { type: 'boolean', doc: 'also show the link as a QR code, on standard error' },
   copy: { type: 'boolean', doc: 'also copy the link to the clipboard' },
   plain: { type: 'boolean', doc: 'not end to end: the server encrypts it, and sees it' },
@@ -97,7 +103,7 @@ const recipientNeedsPlain =
   '--recipient needs --plain: the server never gets the whole link of an end-to-end secret, so it cannot email it.';
 
 async function readCreation(input: Input, world: World): Promise<CreateOptions> {
-  const { ttl, recipient, notify, memo, 'share-domain': shareDomain } = input.texts;
+  const { ttl, recipient, notify, memo, note, 'share-domain': shareDomain } = input.texts;
   const { 'idempotency-key': idempotencyKey } = input.texts;
   const plain = input.flags.has('plain');
   if (recipient !== undefined && !plain) throw new UsageError(recipientNeedsPlain);
@@ -110,6 +116,7 @@ async function readCreation(input: Input, world: World): Promise<CreateOptions> 
     ...(shareDomain === undefined ? {} : { shareDomain }),
     ...(notify === undefined ? {} : { notify: parseNotify(notify) }),
     ...(memo === undefined ? {} : { memo }),
+    ...(note === undefined ? {} : { note }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   };
 }
@@ -242,15 +249,17 @@ async function runGenerate(input: Input, world: PeopleWorld): Promise<ExitCode> 
   return create(input, world, (client) => client.generate(generation));
 }
 
-function printWaiting(secret: WaitingSecret, input: Input, world: World): ExitCode {
+function printWaiting(secret: WaitingSecret, note: string | null, input: Input, world: World): ExitCode {
   const { hasPassphrase, isSealed, secretTtlSeconds } = secret;
   const json = {
     waiting: true,
     has_passphrase: hasPassphrase,
     sealed: isSealed,
     secret_ttl: secretTtlSeconds,
+    note,
   };
-  return printResult(world, input, json, [waitingWords(secret, secretTtlSeconds)]);
+  const words = note === null ? [] : [noteWords(note)];
+  return printResult(world, input, json, [waitingWords(secret, secretTtlSeconds), ...words]);
 }
 
 /** Tries a bare key first as a secret key, then as a metadata key. */
@@ -259,7 +268,7 @@ async function runStatus(input: Input, world: PeopleWorld): Promise<ExitCode> {
   return withClient(input, world, link, async (client, chosen) => {
     const { kind, server } = chosen.target ?? {};
     const secret = kind === 'receipt' ? null : await client.status(link);
-    if (secret !== null) return printWaiting(secret, input, world);
+    if (secret !== null) return printWaiting(secret, await noteFor(client, link), input, world);
     if (kind !== 'secret') return printReceipt(chosen, link, input, world);
     if (server !== chosen.server) throw new MayflyError('unknown_secret', '');
     printResult(world, input, { waiting: false }, ['Gone: opened, burned or expired, or the link is wrong.']);

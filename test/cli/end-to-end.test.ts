@@ -277,6 +277,86 @@ describe('no downgrade', () => {
   });
 });
 
+describe('a note', () => {
+  const line = 'For Ana: the Wi-Fi of ward 4';
+  const onTerminal = (asked: string[] = []): Partial<WholeWorld> => {
+    const { terminal } = fakeWorld().world;
+    return { terminal: { ...terminal, isErrorSeen: true, err: (text) => asked.push(text) } };
+  };
+
+  it('is shared end to end, in plain, and with every generated value or line, and shown by status', async () => {
+    const here = installation(honest);
+    const share = ['--note', ` ${line} `, '--quiet'];
+    const made = [
+      await here.run(['share', ...share], {}, 'x'),
+      await here.run(['share', '--plain', ...share], {}, 'x'),
+      await here.run(['generate', ...share]),
+      await here.run(['share', '--lines', '-', ...share], {}, 'one\ntwo\n'),
+    ];
+    const links = made.flatMap(({ out }) => out.match(/http\S+/g) ?? []);
+    expect(links).toHaveLength(5);
+    for (const link of links) {
+      expect((await here.run(['status', link])).out).toEndWith(`\nThe sender writes: “${line}”\n`);
+      expect(JSON.parse((await here.run(['status', link, '--json'])).out)).toMatchObject({ note: line });
+    }
+    const sent = here.requests.filter(({ path }) => path.endsWith('/conceal'));
+    expect(
+      sent.filter(({ body }) => body.includes(line)).map(({ body }) => JSON.parse(body).secret.secret),
+    ).toEqual(['x']);
+    const { out } = await here.run(['share', '--quiet'], {}, 'x');
+    expect(JSON.parse((await here.run(['status', out.trim(), '--json'])).out)).toMatchObject({ note: null });
+    expect((await here.run(['status', out.trim()])).out).not.toContain('writes');
+  });
+
+  it('is shown to a person before the passphrase is asked, and never to a program', async () => {
+    const here = installation(honest);
+    const { out } = await here.run(['share', '--note', line, '--passphrase-file', 'p', '--quiet'], {}, 'x');
+    const told: string[] = [];
+    const world = onTerminal(told);
+    const askHidden = async (question: string) => {
+      told.push(question);
+      return null;
+    };
+    const asking = {
+      terminal: { ...(world.terminal as WholeWorld['terminal']), isInteractive: true, askHidden },
+    };
+    await here.run(['reveal', out.trim()], asking);
+    expect(told.slice(0, 2)).toEqual([`The sender writes: “${line}”\n`, 'Passphrase: ']);
+    const before = here.requests.length;
+    const read = await here.run(['reveal', out.trim(), '--passphrase-file', 'p']);
+    expect(read).toMatchObject({ code: 0, out: 'x', err: '' });
+    expect(here.requests.slice(before).filter(({ path }) => path.endsWith('/note'))).toEqual([]);
+  });
+
+  it('cannot take over the terminal, and one that does not come stops no reveal', async () => {
+    const words = 'a\u001b[2J\u202eb';
+    for (const answer of [
+      () => Response.json({ success: true, record: { note: words } }),
+      () => Response.json({ success: false, error: 'not_found' }, { status: 404 }),
+      () => new Response('', { status: 500 }),
+    ]) {
+      const here = installation(async (request, honestly) =>
+        request.path.endsWith('/note') ? answer() : honestly(),
+      );
+      const { out } = await here.run(['share', '--plain', '--quiet'], {}, 'x');
+      const told: string[] = [];
+      expect((await here.run(['reveal', out.trim()], onTerminal(told))).code).toBe(0);
+      for (const unseen of ['\u001b', '\u202e']) expect(told.join('')).not.toContain(unseen);
+    }
+  });
+
+  it('is refused when it is too long or no text, and nothing is shared', async () => {
+    const here = installation(honest);
+    for (const note of ['a'.repeat(141), '\u001b[2J'])
+      for (const kind of [['share'], ['share', '--plain'], ['generate']]) {
+        const { code, out, err } = await here.run([...kind, '--note', note], {}, 'x');
+        expect([code, out]).toEqual([1, '']);
+        expect(err).toMatch(/140 characters|well-formed/);
+      }
+    expect(here.requests.filter(({ body }) => body.includes('sealed'))).toEqual([]);
+  });
+});
+
 describe('with real files', () => {
   let started: StartedServer;
   let dataDir = '';
