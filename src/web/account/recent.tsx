@@ -265,6 +265,7 @@ const SelectedPage: FC<SelectedProps> = ({ frame, entries, list, isQuestion }) =
   return (
     <MessagePage
       frame={frame}
+      day={null}
       title={say(isQuestion ? 'recent.burnTitle' : 'recent.undoneTitle')}
       lead={say(isQuestion ? 'recent.burnLead' : 'recent.undoneLead')}
       ways={isQuestion ? [] : [[list, say('recent.back')]]}
