@@ -82,4 +82,29 @@ describe('the recent list', () => {
       },
     );
   }
+
+  itInBrowser(
+    'offers the same again as it was, whatever this browser remembers, and changes none of that',
+    { scripts: true },
+    async (scene) => {
+      const { page, site } = scene;
+      await openList(scene);
+      await page.goto(`${site.baseUrl}/`);
+      const preset = await page.inputValue('#ttl');
+      const remembered = JSON.stringify({ ttl: ['3600', '86400'] });
+      await page.evaluate((entry) => localStorage.setItem('mayfly-options', entry), remembered);
+      await page.goto(`${site.baseUrl}/recent`);
+      await page.click('#actions-0');
+      await goOn(page, () => page.click('button[form="again"]:visible'));
+      expect([await page.inputValue('#ttl'), await page.inputValue('#memo')]).toEqual([
+        '3600',
+        memos[0] ?? '',
+      ]);
+      expect(preset).not.toBe('3600');
+      await page.fill('#secret', 'the next');
+      await goOn(page, () => page.click('#create'));
+      await page.waitForSelector('#link:visible');
+      expect(await page.evaluate(() => localStorage.getItem('mayfly-options'))).toBe(remembered);
+    },
+  );
 });

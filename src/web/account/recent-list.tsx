@@ -95,7 +95,7 @@ export const Row: FC<RowProps> = (props) => {
               <input type="checkbox" name={selectedName(at)} value={metadataKey} aria-labelledby={id} />
             </label>
           ) : null}
-          <Day state={filterOf[state]} part={(secretTtlSeconds ?? 0) / ttlSeconds} />
+          <Day state={filterOf[state]} part={(secretTtlSeconds ?? 0) / ttlSeconds} isSmall />
         </>
       }
       name={

@@ -195,11 +195,14 @@ function typedFields() {
   return [...contentFields(), ...(label === null ? [] : [label])];
 }
 
+/** Whether the choices are those of an earlier secret, which neither follow what is remembered nor change it. */
+const isAgain = () => document.querySelector('.note.again') !== null;
+
 /** @param link the link as the server knows it, without a fragment */
 async function goOn(receipt: string, fragment: string | null = null, link?: string | null): Promise<void> {
   const passphrase = find('#passphrase', HTMLInputElement)?.value || null;
   isCreated = true;
-  rememberOptions();
+  if (!isAgain()) rememberOptions();
   for (const field of typedFields()) {
     field.value = '';
     field.defaultValue = '';
@@ -407,6 +410,6 @@ window.addEventListener('pageshow', ({ persisted }) => {
   count();
 });
 
-if (document.querySelector('#refused, .news, .aside, .again') === null) recallOptions();
+if (document.querySelector('#refused, .news, .aside') === null && !isAgain()) recallOptions();
 begin();
 if (hasMouse() && document.activeElement === document.body) secretField()?.focus({ preventScroll: true });

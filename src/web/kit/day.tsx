@@ -11,6 +11,8 @@ interface DayProps {
   readonly state: DayState;
   /** The fraction of time left, from 1 to 0. */
   readonly part?: number;
+  /** As small as a word, so without the mayfly. */
+  readonly isSmall?: boolean;
 }
 
 const [centre, horizon, radius] = [100, 96, 80];
@@ -36,22 +38,22 @@ const flame =
   'M100 94c7 0 11-4.7 11-11 0-5.2-2.6-8.2-4.7-10.8-.5 2.6-1.7 4.4-3.7 5.2 1.2-6-.9-11.2-5.2-14.7.3 5.2-1.7 7.8-4.3 11-2.2 2.6-4.1 5.2-4.1 9.3 0 6.3 4 11 11 11Z';
 const moon = 'M113 70A22 22 0 1 1 89 40a18 18 0 0 0 24 30Z';
 
-export const Day: FC<DayProps> = ({ state, part = 1 }) => (
+export const Day: FC<DayProps> = ({ state, part = 1, isSmall = false }) => (
   <svg class={`day day-${state}`} viewBox="0 0 200 114" aria-hidden="true">
     <path class="ground" d="M4 96H196" />
-    {state === 'waiting' ? <Waiting part={Math.min(1, Math.max(0, part))} /> : endings[state]}
+    {state === 'waiting' ? <Waiting part={Math.min(1, Math.max(0, part))} isSmall={isSmall} /> : endings[state]}
   </svg>
 );
 
-const Waiting: FC<{ part: number }> = ({ part }) => {
+const Waiting: FC<Required<Pick<DayProps, 'part' | 'isSmall'>>> = ({ part, isSmall }) => {
   const { x, y } = pointAt(part);
   return (
     <>
       <path class="past" d={arc(1, part)} />
       <path d={arc(part, 0)} />
-      <circle class="glow" cx={x} cy={y} r="15" />
+      {isSmall ? null : <circle class="glow" cx={x} cy={y} r="15" />}
       <circle class="full" cx={x} cy={y} r="7" />
-      <Mayfly transform="translate(67 44) scale(2.6)" />
+      {isSmall ? null : <Mayfly transform="translate(67 44) scale(2.6)" />}
     </>
   );
 };
