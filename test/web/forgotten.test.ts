@@ -79,7 +79,7 @@ describe('a forgotten password', () => {
     await visitor.get(path);
     const set = await visitor.post(path, { password: newPassword, token: ` ${account.token}\n` });
     expect(set.headers.get('location')).toBe('/account?done=reset-kept');
-    expect((await visitor.get('/recent')).html).toContain(words('recent.openReceipt'));
+    expect((await visitor.get('/recent')).html).toContain(words('recent.again'));
   });
 
   it('offers to revoke every API token, unticked, and says afterwards that it did', async () => {

@@ -184,12 +184,10 @@ const RowActions: FC<RowProps> = ({ frame: { messages, href }, receipt, at }) =>
       </a>
     </li>
   );
-  const page = href('receipt', metadataKey);
   const maySendAgain = isWaiting(receipt) && recipient !== null && !sealed;
   return (
     <Actions id={`actions-${at}`} label={say('recent.actions')} of={`receipt-${at}`}>
-      {link('clock', page, 'recent.openReceipt')}
-      {maySendAgain ? link('mail', `${page}#delivery`, 'recent.sendAgain') : null}
+      {maySendAgain ? link('mail', `${href('receipt', metadataKey)}#delivery`, 'recent.sendAgain') : null}
       <li>
         <button class="more-link" type="submit" form="again" formaction={href('again', metadataKey)}>
           <Icon name="refresh" />

@@ -41,7 +41,11 @@ const moon = 'M113 70A22 22 0 1 1 89 40a18 18 0 0 0 24 30Z';
 export const Day: FC<DayProps> = ({ state, part = 1, isSmall = false }) => (
   <svg class={`day day-${state}`} viewBox="0 0 200 114" aria-hidden="true">
     <path class="ground" d="M4 96H196" />
-    {state === 'waiting' ? <Waiting part={Math.min(1, Math.max(0, part))} isSmall={isSmall} /> : endings[state]}
+    {state === 'waiting' ? (
+      <Waiting part={Math.min(1, Math.max(0, part))} {...{ isSmall }} />
+    ) : (
+      endings[state]
+    )}
   </svg>
 );
 
