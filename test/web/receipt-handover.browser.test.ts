@@ -300,7 +300,11 @@ describe('a link that was copied with the press', () => {
     await fillIn(page);
     await fillOption(page, 'recipient', 'bob@example.org');
     await sendShare(page);
-    expect([await onClipboard(page), ...(await saidOf(page))]).toEqual(['before', ...notCopied()]);
+    expect([await onClipboard(page), await headingOf(page)]).toEqual([
+      'before',
+      words('receipt.mailedTitle'),
+    ]);
+    expect(await page.isVisible('.show-link button')).toBe(true);
   });
 });
 

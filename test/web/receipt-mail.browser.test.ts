@@ -72,7 +72,8 @@ for (const scripts of [false, true]) {
         await openOption(page, 'recipient');
         await page.fill('#recipient', recipient);
         await page.click('#create');
-        await page.waitForSelector('#link');
+        await page.waitForSelector('.show-link');
+        expect(await headingOf(page)).toBe(words('receipt.mailedTitle'));
         await site.app.service.settled();
         await page.reload();
         expect(await stateOf(page)).toBe(words('receipt.mailAccepted'));

@@ -125,7 +125,7 @@ describe('the choice for one secret', () => {
     const chosen = await shareBy(visitor, boxes('read', 'expiring'));
     const told = [words('notices.read'), words('notices.expiring')];
     const listed = ({ html }: Visit) =>
-      [...html.matchAll(/<li>([^<]*)<\/li>/g)].map(([, text]) => text ?? '');
+      [...html.matchAll(/<dd>([^<]*)<\/dd>/g)].map(([, text]) => text ?? '');
     expect(listed(await visitor.get(chosen))).toEqual(told);
     const none = await shareBy(visitor, boxes());
     expect((await visitor.get(none)).html).toContain(`<dt>${words('receipt.notices')}</dt>`);

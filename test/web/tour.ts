@@ -254,6 +254,7 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await fill(page, '#recipient', 'friend@example.net');
   await fill(page, '#memo', someLabel);
   await sendShare(page);
+  await look('receipt-on-its-way');
   await site.app.service.settled();
   await page.reload();
   await look('receipt-mailed');

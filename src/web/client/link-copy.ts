@@ -3,35 +3,29 @@
  * settles. If the browser refuses or has no such thing, nothing is copied and nothing fails.
  */
 
-export interface LinkCopy {
-  /** Copies the link. Resolves soon, to whether the clipboard has it. */
-  finish(link: string): Promise<boolean>;
-  cancel(): void;
-}
+/** Copies the link, or nothing for `null`. Resolves soon, to whether the clipboard has it. */
+export type FinishLinkCopy = (link: string | null) => Promise<boolean>;
 
 /** A copy that has not finished by then no longer keeps the receipt waiting. */
 const patienceMs = 1_000;
 
-export function beginLinkCopy(): LinkCopy {
+export function beginLinkCopy(): FinishLinkCopy {
   let settle = (_link: string | null) => {};
   const text = new Promise<Blob>((resolve, reject) => {
     settle = (link) => (link === null ? reject() : resolve(new Blob([link], { type: 'text/plain' })));
   });
-  text.catch(() => {});
   const copied = write(text).then(
     () => true,
     () => false,
   );
-  return {
-    finish(link) {
-      settle(link);
-      return Promise.race([copied, new Promise<false>((give) => setTimeout(give, patienceMs, false))]);
-    },
-    cancel: () => settle(null),
+  return (link) => {
+    settle(link);
+    return Promise.race([copied, new Promise<false>((give) => setTimeout(give, patienceMs, false))]);
   };
 }
 
 /** Rejects, rather than throws, if the browser has no `ClipboardItem`. */
 async function write(text: Promise<Blob>): Promise<void> {
+  text.catch(() => {});
   await navigator.clipboard.write([new ClipboardItem({ 'text/plain': text })]);
 }

@@ -5,7 +5,7 @@
  */
 import { find } from './dom.ts';
 import { handOver } from './handover.ts';
-import { beginLinkCopy, type LinkCopy } from './link-copy.ts';
+import { beginLinkCopy, type FinishLinkCopy } from './link-copy.ts';
 import { drawing, keepTexts } from './share-draw.ts';
 import { template } from './share-fields.ts';
 import {
@@ -46,7 +46,7 @@ import {
 const button = (id: 'create' | 'generate') => find(`#${id}`, HTMLButtonElement);
 
 let isSending = false;
-let linkCopy: LinkCopy | null = null;
+let finishLinkCopy: FinishLinkCopy | null = null;
 let isCreated = false;
 
 const usedBytes = () => bytesIn(secretField()?.value ?? '');
@@ -167,7 +167,7 @@ function setSending(isNow: boolean, pressed: HTMLButtonElement | null, what = 's
   for (const each of document.querySelectorAll<HTMLButtonElement>('#share button')) each.disabled = isNow;
   say('sending', isNow ? document.getElementById('sending')?.dataset[what] : '');
   if (!isNow) {
-    linkCopy?.cancel();
+    void finishLinkCopy?.(null);
     showProgress(0);
   }
   if (isNow) document.getElementById('unsent')?.replaceChildren();
@@ -208,7 +208,7 @@ async function goOn(receipt: string, fragment: string | null = null, link?: stri
     field.defaultValue = '';
   }
   dropFile();
-  const isCopied = link ? await linkCopy?.finish(fragment === null ? link : `${link}#${fragment}`) : false;
+  const isCopied = link ? await finishLinkCopy?.(fragment === null ? link : `${link}#${fragment}`) : false;
   handOver({ fragment, passphrase, ...(isCopied ? { isCopied } : {}) }, receipt);
 }
 
@@ -388,7 +388,7 @@ function create(form: HTMLFormElement, pressed: HTMLButtonElement | null): void 
     stop(hasFile() ? fileTooLargeText() : tooLargeText());
   else {
     // A link that the server emails is not for this person to send.
-    linkCopy = mails() ? null : beginLinkCopy();
+    finishLinkCopy = mails() ? null : beginLinkCopy();
     if (isSealing()) void sendSealed(form, pressed);
     else sendPlain(form, pressed);
   }

@@ -52,6 +52,7 @@ const stateTexts: Readonly<Record<ReceiptState, StateTexts>> = {
 };
 
 const ready: StateTexts = { ...waiting, title: 'receipt.readyTitle' };
+const mailed: StateTexts = { ...waiting, title: 'receipt.mailedTitle' };
 
 const burnedByRecipient: StateTexts = {
   day: 'burned',
@@ -61,7 +62,8 @@ const burnedByRecipient: StateTexts = {
 
 function textsOf({ receipt, link, justCreated }: ReceiptProps): StateTexts {
   if (isBurnedByRecipient(receipt)) return burnedByRecipient;
-  return justCreated && link !== null ? ready : stateTexts[receipt.state];
+  if (!justCreated || receipt.secretKey === null) return stateTexts[receipt.state];
+  return link === null ? mailed : ready;
 }
 
 export const ReceiptPage: FC<ReceiptProps> = (props) => {
@@ -88,7 +90,6 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
         {receipt.sealed ? null : <MailSection frame={frame} receipt={receipt} asked={props.mail} />}
         <Changes {...props} />
         <Activity frame={frame} receipt={receipt} />
-        <Details frame={frame} receipt={receipt} />
         <OwnAddress frame={frame} receipt={receipt} ownUrl={props.ownUrl} />
         <Onward frame={frame} receipt={receipt} />
       </div>
@@ -289,13 +290,16 @@ const Activity: FC<FactsProps> = ({ frame, receipt }) => {
         ))}
       </ol>
       {receipt.secretKey === null ? null : (
-        <p class="refresh">
-          <a href={href('receipt', receipt.metadataKey)}>
-            <Icon name="refresh" />
-            {messages.say('receipt.lookAgain')}
-          </a>
-          <span class="hint">{messages.say('receipt.newLead')}</span>
-        </p>
+        <>
+          <p class="refresh">
+            <a href={href('receipt', receipt.metadataKey)}>
+              <Icon name="refresh" />
+              {messages.say('receipt.lookAgain')}
+            </a>
+            <span class="hint">{messages.say('receipt.newLead')}</span>
+          </p>
+          <Facts frame={frame} receipt={receipt} />
+        </>
       )}
     </section>
   );
@@ -315,52 +319,27 @@ function happened(receipt: ReceiptView): readonly Happened[] {
   return events.filter((event): event is Happened => event[2] !== null);
 }
 
-const Details: FC<FactsProps> = ({ frame, receipt }) => {
-  const { messages } = frame;
-  if (receipt.secretTtlSeconds === null) return null;
-  return (
-    <details class="receipt-fold">
-      <summary>{messages.say('receipt.details')}</summary>
-      <dl>
-        <dt>{messages.say('receipt.until')}</dt>
-        <dd>
-          <Moment messages={messages} at={expiryOf(receipt)} />
-        </dd>
-        <dt>{messages.say('receipt.passphrase')}</dt>
-        <dd>
-          {messages.say(receipt.hasPassphrase ? 'receipt.withPassphrase' : 'receipt.withoutPassphrase')}
-        </dd>
-        {receipt.sealed ? (
-          <>
-            <dt>{messages.say('receipt.encryption')}</dt>
-            <dd>{messages.say('receipt.encryptionSealed')}</dd>
-          </>
-        ) : null}
-        <Notices frame={frame} receipt={receipt} />
-      </dl>
-    </details>
-  );
-};
-
-/** Lists the owner's notices. Only the owner's account sees "none". */
-const Notices: FC<FactsProps> = ({ frame, receipt: { notify, custid } }) => {
+/** Lists the owner's notices, too. Only the owner's account sees "none". */
+const Facts: FC<FactsProps> = ({ frame, receipt: { sealed, notify, custid } }) => {
   const { say } = frame.messages;
-  if (notify.length === 0 && frame.visitor?.username !== custid) return null;
   return (
-    <>
-      <dt>{say('receipt.notices')}</dt>
-      <dd>
-        {notify.length === 0 ? (
-          say('receipt.noNotices')
-        ) : (
-          <ul class="plain">
-            {notify.map((kind) => (
-              <li>{say(noticeTexts[kind])}</li>
-            ))}
-          </ul>
-        )}
-      </dd>
-    </>
+    <dl>
+      {sealed ? (
+        <>
+          <dt>{say('receipt.encryption')}</dt>
+          <dd>{say('receipt.encryptionSealed')}</dd>
+        </>
+      ) : null}
+      {notify.length === 0 && frame.visitor?.username !== custid ? null : (
+        <>
+          <dt>{say('receipt.notices')}</dt>
+          {notify.length === 0 ? <dd>{say('receipt.noNotices')}</dd> : null}
+          {notify.map((kind) => (
+            <dd>{say(noticeTexts[kind])}</dd>
+          ))}
+        </>
+      )}
+    </dl>
   );
 };
 

@@ -170,7 +170,8 @@ async function refuse(
 function showReceipt(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   return onReceipt(request, deps, (receipt) => {
     const justCreated = deps.justCreated.isIn(request.cookies);
-    const link = justCreated ? linkOf(receipt, deps.links) : null;
+    // A link that the server emails is not for this person to send.
+    const link = justCreated && receipt.recipient === null ? linkOf(receipt, deps.links) : null;
     const mail = queuedMail(request, receipt);
     const reply = receiptReply(200, request, deps, { receipt, link, justCreated, mail });
     if (!justCreated) return reply;
