@@ -284,9 +284,10 @@ const receipts: readonly HandOver[] = [
 
 const email = 'alice@example.com';
 
-async function logInto({ page, site }: Scene): Promise<void> {
+async function logInto({ page, site }: Scene) {
   const visitor = await logIn(site.app, password, email);
   await carry(page, site.baseUrl, visitor.cookie());
+  return visitor;
 }
 
 async function openLogIn({ page, site }: Scene, typed: string): Promise<void> {
@@ -356,6 +357,21 @@ const accounts: readonly HandOver[] = [
       await scene.site.app.accounts.logIn(elsewhere);
       await scene.page.goto(`${scene.site.baseUrl}/account/sessions`);
       await leaveFromBelow(scene.page, 'main form button[type="submit"] >> nth=0');
+    },
+    shows: ['h1', '[role="status"]'],
+  },
+  {
+    name: 'an account burns several secrets, after a question',
+    async go(scene) {
+      const visitor = await logInto(scene);
+      for (let shared = 0; shared < 9; shared += 1) await visitor.post('/share', { secret: 'x' });
+      const { page, site } = scene;
+      await page.goto(`${site.baseUrl}/recent`);
+      await page.check('#picking');
+      await page.click('#select-all');
+      await leaveFromBelow(page, '[value="burn"]');
+      expect(await outOfView(page, ['h1', 'main button.alarm'])).toEqual([]);
+      await leaveFromBelow(page, 'main button.alarm');
     },
     shows: ['h1', '[role="status"]'],
   },

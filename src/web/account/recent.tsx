@@ -272,11 +272,6 @@ const SelectedPage: FC<SelectedProps> = ({ frame, entries, list, isQuestion }) =
       scripts={['time']}
       styles={['account']}
     >
-      <Items label={say('recent.title')} isDense>
-        {entries.map(({ receipt, why }, at) =>
-          receipt === null ? <Item name={why} notes={[]} /> : <Row {...{ frame, receipt, at, why }} />,
-        )}
-      </Items>
       {isQuestion ? (
         <PostForm frame={frame} action={list}>
           {entries.map(({ key }, at) => (
@@ -286,6 +281,11 @@ const SelectedPage: FC<SelectedProps> = ({ frame, entries, list, isQuestion }) =
           <ConfirmRow submit={say('recent.burnSubmit')} keep={[list, say('recent.burnKeep')]} />
         </PostForm>
       ) : null}
+      <Items label={say('recent.title')} isDense>
+        {entries.map(({ receipt, why }, at) =>
+          receipt === null ? <Item name={why} notes={[]} /> : <Row {...{ frame, receipt, at, why }} />,
+        )}
+      </Items>
     </MessagePage>
   );
 };
