@@ -1,5 +1,4 @@
 /** The choice of language, which every page shows in its place for an empty `lang`. */
-import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { AccountService } from '../../core/accounts/service.ts';
 import { type CookieSite, type Languages, languageCookie } from './language.ts';
 import { type Frame, Page, PostForm } from './layout.tsx';
@@ -25,40 +24,30 @@ export function createLanguagePages(deps: LanguageDeps): PageRoute[] {
 export function languageReply(frame: Frame): PageReply {
   const { messages, here, settings, visitor, href } = frame;
   const title = messages.say('frame.language');
+  const choices = settings.locales.map((tag): [string, string] => [tag, messages.languageName(tag)]);
+  if (visitor !== null) choices.push(['', messages.say('frame.languageOfBrowser')]);
   const page = (
     <Page frame={frame} title={title} scripts={['language']}>
       <h1>{title}</h1>
       <PostForm frame={frame} action={href('language')} class="sheet languages">
         <input type="hidden" name="back" value={here ?? ''} />
-        {settings.locales.map((locale) => (
-          <Choice locale={locale} isChosen={locale === messages.locale}>
-            {messages.languageName(locale)}
-          </Choice>
+        {choices.map(([tag, name]) => (
+          <button
+            type="submit"
+            class="quiet"
+            name="lang"
+            value={tag}
+            lang={tag || undefined}
+            aria-current={tag === messages.locale ? 'true' : undefined}
+          >
+            {name}
+          </button>
         ))}
-        {visitor === null ? null : <Choice locale="">{messages.say('frame.languageOfBrowser')}</Choice>}
       </PostForm>
     </Page>
   );
   return pageReply(200, page);
 }
-
-interface ChoiceProps {
-  readonly locale: string;
-  readonly isChosen?: boolean;
-}
-
-const Choice: FC<PropsWithChildren<ChoiceProps>> = ({ locale, isChosen = false, children }) => (
-  <button
-    class="quiet"
-    type="submit"
-    name="lang"
-    value={locale}
-    lang={locale || undefined}
-    aria-current={isChosen ? 'true' : undefined}
-  >
-    {children}
-  </button>
-);
 
 async function setLanguage(request: PageRequest, deps: LanguageDeps): Promise<PageReply> {
   const form = await request.form();
