@@ -91,31 +91,28 @@ const places = 8;
 
 /** Names the tab's icon in `/icons/`: the sun on its way, and what became of the secret. */
 export function dayIconName({ state, part = 1 }: DayProps): string {
-  return state === 'waiting' ? `day-${Math.ceil(part * places)}.svg` : `day-${state}.svg`;
+  return `day-${state === 'waiting' ? Math.ceil(part * places) : state}.svg`;
 }
 
-const icon = (viewBox: string, drawn: string) =>
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${viewBox}">${drawn}</svg>`;
+const line = 'fill="none" stroke-linecap="round" stroke-linejoin="round"';
 
-function sunIcon(part: number): string {
+function sun(part: number): string {
   const { x, y } = pointAt(part);
-  const line = 'fill="none" stroke-width="20" stroke-linecap="round"';
-  return icon(
-    '-4 -46 208 208',
-    `<path ${line} stroke="#8b9691" d="${arc(1, part)}"/><path ${line} stroke="#d9952b" d="${arc(part, 0)}"/><circle fill="#d9952b" cx="${x}" cy="${y}" r="36"/>`,
-  );
+  const drawn = `<path stroke="#8b9691" d="${arc(1, part)}"/><path stroke="#d9952b" d="${arc(part, 0)}"/>`;
+  return `-4 -46 208 208"><g ${line} stroke-width="20">${drawn}</g><circle fill="#d9952b" cx="${x}" cy="${y}" r="36"/>`;
 }
 
 /** In colours that suit both light and dark tabs. */
-export const dayIcons: ReadonlyMap<string, string> = new Map([
-  ...Array.from({ length: places + 1 }, (_, at) => [`day-${at}.svg`, sunIcon(at / places)] as const),
-  [
-    'day-opened.svg',
-    icon(
-      '72 30 56 56',
-      `<circle fill="#2f8a73" cx="100" cy="58" r="26"/><path fill="none" stroke="#fff" stroke-width="6" stroke-linecap="round" stroke-linejoin="round" d="${tick}"/>`,
-    ),
-  ],
-  ['day-burned.svg', icon('80 58 40 40', `<path fill="#cf5440" d="${flame}"/>`)],
-  ['day-expired.svg', icon('70 34 56 56', `<path fill="#7488bd" d="${moon}"/>`)],
-]);
+const icons = {
+  ...Array.from({ length: places + 1 }, (_, at) => sun(at / places)),
+  opened: `72 30 56 56"><circle fill="#2f8a73" cx="100" cy="58" r="26"/><path ${line} stroke="#fff" stroke-width="6" d="${tick}"/>`,
+  burned: `80 58 40 40"><path fill="#cf5440" d="${flame}"/>`,
+  expired: `70 34 56 56"><path fill="#7488bd" d="${moon}"/>`,
+};
+
+export const dayIcons: ReadonlyMap<string, string> = new Map(
+  Object.entries(icons).map(([name, drawn]) => [
+    `day-${name}.svg`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${drawn}</svg>`,
+  ]),
+);

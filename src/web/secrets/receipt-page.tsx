@@ -73,8 +73,16 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
   const isWaiting = receipt.secretKey !== null;
   const icon = dayIconName({ state: texts.day, part: partLeft(receipt) });
   const title = texts.day === 'opened' ? `✓ ${say('receipt.received')}` : say(texts.title);
+  // Runs first, because it fills in what is copied and shared.
+  const first: ScriptName[] = receipt.sealed && isWaiting ? ['sealed-link'] : [];
   return (
-    <Page frame={frame} title={title} scripts={scriptsFor(props)} styles={['receipt']} icon={icon}>
+    <Page
+      frame={frame}
+      title={title}
+      scripts={[...first, 'receipt', 'time']}
+      styles={['receipt']}
+      icon={icon}
+    >
       <div class="receipt">
         <div class="sheet">
           <Head {...props} texts={texts} />
@@ -96,12 +104,6 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
     </Page>
   );
 };
-
-function scriptsFor({ receipt }: ReceiptProps): ScriptName[] {
-  // Runs first, because it fills in what is copied and shared.
-  const first: ScriptName[] = receipt.sealed && receipt.secretKey !== null ? ['sealed-link'] : [];
-  return [...first, 'receipt', 'time'];
-}
 
 const Head: FC<ReceiptProps & { readonly texts: StateTexts }> = ({ frame, receipt, texts }) => {
   const { say } = frame.messages;
@@ -343,12 +345,8 @@ const Facts: FC<FactsProps> = ({ frame, receipt: { sealed, notify, custid } }) =
   );
 };
 
-interface OwnAddressProps extends FactsProps {
-  readonly ownUrl: string;
-}
-
 /** Collapsed and far from the link, so that people do not send this address by mistake. */
-const OwnAddress: FC<OwnAddressProps> = ({ frame, receipt, ownUrl }) => {
+const OwnAddress: FC<FactsProps & { ownUrl: string }> = ({ frame, receipt, ownUrl }) => {
   const { say, roughly } = frame.messages;
   const isWaiting = receipt.secretKey !== null;
   const isOwned = receipt.custid !== anonymousCustid;
