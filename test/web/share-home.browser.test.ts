@@ -59,7 +59,7 @@ describe('after the first share in this browser', () => {
       await page.check('#notify-read');
       expect(await entry(page)).toBeNull();
       await sendShare(page);
-      await page.waitForSelector('#link');
+      await page.waitForSelector('#watch', { state: 'attached' });
       const kept = (await entry(page)) ?? '';
       expect(JSON.parse(kept)).toEqual({
         ttl: ['604800', '3600'],
