@@ -10,13 +10,13 @@ import { ServiceError } from '../../src/core/errors.ts';
 import type { RegionLabel, Regions } from '../../src/core/keys.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
-import { clientStays } from '../stores/conformance/check.ts';
 import { giveDomain } from '../support/own-domain.ts';
 import { mailedTicket, newPassword, password } from './account-visitor.ts';
 import { openSite, type Site } from './browser.ts';
 import { goOn, sendShare } from './creator.ts';
 import { allowDomains } from './domain-owner.ts';
 import { png } from './pictures.ts';
+import { walkList } from './tour-recent.ts';
 import { makeLocked, makeWaiting } from './waiting.ts';
 
 /** Called at every state; the names are unique within a walk. */
@@ -200,51 +200,6 @@ async function walkSigningUp(page: Page, site: Site, look: Look): Promise<void> 
   await look('sign-up-gone');
 }
 
-/** A secret in every state, for the list. */
-async function fillList({ app }: Site, token: string): Promise<void> {
-  const caller = await app.service.authenticate(email, token);
-  if (caller === null) throw new Error('the token does not authenticate');
-  await makeWaiting(app, { caller, ttlSeconds: 60 });
-  app.clock.advance(61);
-  const burned = await makeWaiting(app, { caller });
-  await app.service.burn(
-    { proof: null, metadataKey: burned.metadataKey, authority: 'owner', isAbandoned: clientStays },
-    caller,
-  );
-  const { secretKey } = await makeWaiting(app, { caller });
-  await app.service.reveal(
-    { passphrase: null, proofs: null, secretKey, clientPrefix: '192.0.2.0/24', isAbandoned: clientStays },
-    caller,
-  );
-  await makeWaiting(app, { caller, passphrase: 'p' });
-}
-
-/** What can be done with several secrets of the list, and with one of them again. */
-async function walkSelected(page: Page, site: Site, look: Look): Promise<void> {
-  await press(page, '.more[open] button[form="again"]');
-  await look('share-again');
-  await open(page, site, '/recent');
-  await page.check('#picking');
-  await page.check('.pick > input >> nth=0');
-  await look('recent-selecting');
-  await press(page, '.selected-bar [value="burn"]');
-  await look('recent-burn-selected');
-  // Burned from elsewhere between the question and the answer.
-  const listed = await page.locator('.item-link').first().getAttribute('href');
-  await site.app.service.burn(
-    {
-      ...{ proof: null, authority: 'holder', isAbandoned: clientStays },
-      metadataKey: listed?.split('/').at(-1) ?? '',
-    },
-    { kind: 'anonymous' },
-  );
-  await press(page, 'main button.alarm');
-  await look('recent-undone');
-  await open(page, site, '/recent?at=1');
-  await look('recent-of-a-notice-gone');
-  await open(page, site, '/recent');
-}
-
 async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await open(page, site, '/recent');
   await look('recent-empty');
@@ -283,14 +238,9 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await page.fill('#password', password);
   await send(page, '/account/tokens');
   await look('token-ready');
-  await fillList(site, await page.inputValue('#token'));
-  await open(page, site, '/recent');
-  await look('recent-of-all-kinds');
-  await page.click('.more > summary');
-  await look('recent-menu');
-  await walkSelected(page, site, look);
-  await open(page, site, '/recent?state=burned');
-  await look('recent-burned');
+  const caller = await site.app.service.authenticate(email, await page.inputValue('#token'));
+  if (caller === null) throw new Error('the token does not authenticate');
+  await walkList(page, site, caller, look);
   await open(page, site, '/account/tokens');
   await look('tokens');
   await press(page, 'main a[href$="/revoke"]');
