@@ -63,7 +63,6 @@ export type AccountMail = {
       readonly createdAt: UnixSeconds;
       /** When the secret was read or burned, or will expire. */
       readonly at: UnixSeconds;
-      /** Leads to the secret, in a list that requires a log-in. */
       readonly recentUrl: string;
       readonly brand: MailBrand;
     }

@@ -1,8 +1,7 @@
 /**
  * Emails about an account, to that account's address. They contain only the links they are given, never a password, and say what to do if
  * the reader did not request the email. Anyone can type any address into a form, so the emails name the site and claim nothing about the
- * reader. A notice about a secret gives only its times: no key, recipient or sender. Its only link leads to it in a list that requires a
- * log-in.
+ * reader. A notice about a secret gives only its times: no key, recipient or sender. Its only link leads to a list that requires a log-in.
  */
 import type { TokenFate } from '../core/account.ts';
 import type { AccountMail } from '../core/mailer.ts';
