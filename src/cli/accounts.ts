@@ -134,7 +134,7 @@ export const accountCommands: readonly Command<OperatorWorld>[] = [
   },
   {
     path: ['account', 'list'],
-    summary: 'list accounts with their log-ins, last use and locks',
+    summary: 'list accounts with their logins, last use and locks',
     example: 'mayfly account list',
     run: runList,
   },

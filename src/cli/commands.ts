@@ -75,7 +75,7 @@ const aboutCommands: readonly Command<World>[] = [
 ];
 
 export const sections: Sections<PeopleWorld & OperatorWorld> = {
-  'Share and read (talks to a server)': [
+  'Share and read': [
     ...secretCommands,
     ...revealCommands,
     ...environmentCommands,
@@ -92,7 +92,7 @@ export const sections: Sections<PeopleWorld & OperatorWorld> = {
     ...keyCommands,
     ...routerCommands,
   ],
-  'Manage its accounts (on its machine)': [
+  'Manage accounts (on the server)': [
     ...accountCommands,
     ...accessCommands,
     ...tokenCommands,

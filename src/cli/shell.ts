@@ -199,7 +199,7 @@ function problemOf(arg: string, usages: Readonly<Record<string, OptionUsage>>): 
   // Not quoted: it may be the beginning of the secret.
   if (!arg.startsWith('--')) {
     const letters = Object.values(usages).flatMap(({ short }) => (short === undefined ? [] : `-${short}`));
-    return `Unknown short option: only ${letters.join(', ')} exist here. Long ones begin with --, such as --json.`;
+    return `Unknown short option. This command has ${letters.join(' and ')}; long options begin with --, such as --json.`;
   }
   const [long = ''] = arg.split('=');
   const name = long.slice(2);

@@ -95,7 +95,7 @@ describe('a misspelt option', () => {
     const { code, err } = await runCli(['share', '-hunter2']);
     expect([code, err.split('\n')[0]]).toEqual([
       2,
-      'Unknown short option: only -q, -h exist here. Long ones begin with --, such as --json.',
+      'Unknown short option. This command has -q and -h; long options begin with --, such as --json.',
     ]);
   });
 });

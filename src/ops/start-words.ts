@@ -21,11 +21,7 @@ export function spanWords(seconds: number): string {
   return `${count} ${name}${count === 1 ? '' : 's'}`;
 }
 
-const sizes = [
-  ['GB', 1e9],
-  ['MB', 1e6],
-  ['kB', 1e3],
-] as const;
+const sizes = Object.entries({ GB: 1e9, MB: 1e6, kB: 1e3 });
 
 /** Returns a size such as `10.7 GB`, `100 kB` or `12 bytes`, rounded down, so that no limit is overstated. */
 export function sizeWords(bytes: number): string {

@@ -317,7 +317,7 @@ describe('a new operation, page or command', () => {
     const rowless = actions.filter((action) => !Object.hasOwn(pageRows, action));
     expect(rowless.filter((action) => !otherPages.has(action.split(' ')[1] ?? ''))).toEqual([]);
     expect(Object.keys(pageRows).filter((action) => !actions.includes(action))).toEqual([]);
-    const people = sections['Share and read (talks to a server)'] ?? [];
+    const people = sections['Share and read'] ?? [];
     const known = new Set([...Object.keys(commandRows), 'login', 'logout', 'whoami']);
     expect(people.map(({ path }) => path.join(' ')).filter((command) => !known.has(command))).toEqual([]);
   });
