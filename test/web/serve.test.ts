@@ -189,19 +189,29 @@ describe('compression', () => {
       expect(headers.get('vary')).toBe('Accept-Encoding, Accept-Language, Cookie');
   });
 
-  it('is never used for a page of a session or an answer to a form, whose length would tell what they hold', async () => {
+  it('is never used for an answer to a form, or where a session’s page repeats an address, whose length would tell what they hold', async () => {
     const { app, alice } = await openPeople();
     const gzip = { 'accept-encoding': 'gzip' };
-    const { secretPath } = await share(app, { secret: 'x' });
-    const answers = [
-      await app.fetch('/', { headers: { ...gzip, cookie: alice.cookie } }),
-      await app.fetch('/nope', { headers: { ...gzip, cookie: alice.cookie } }),
-      await app.fetch(secretPath, { method: 'POST', headers: gzip }),
-      await app.fetch('/share', { method: 'POST', headers: gzip }),
+    const { secretPath, receiptPath } = await share(app, { secret: 'x' });
+    const codingOf = async (path: string, init: RequestInit) =>
+      (await app.fetch(path, init)).headers.get('content-encoding');
+    const paths = [
+      '/?guess',
+      '/recent?done=guess',
+      '/%72ecent',
+      '/recent?lang',
+      '/nope',
+      secretPath,
+      receiptPath,
     ];
-    expect(answers.map(({ headers }) => headers.get('content-encoding'))).toEqual([null, null, null, null]);
-    // Self-test: without a session, the same page is compressed.
-    expect((await app.fetch('/', { headers: gzip })).headers.get('content-encoding')).toBe('gzip');
+    const ofAlice = { headers: { ...gzip, cookie: alice.cookie } };
+    for (const path of paths) expect([path, await codingOf(path, ofAlice)]).toEqual([path, null]);
+    for (const path of [secretPath, '/share'])
+      expect([path, await codingOf(path, { method: 'POST', headers: gzip })]).toEqual([path, null]);
+    // Self-test: a plain address repeats nothing, nor does a page without a session hold a token.
+    for (const path of ['/', '/recent'])
+      expect([path, await codingOf(path, ofAlice)]).toEqual([path, 'gzip']);
+    expect(await codingOf('/?guess', { headers: gzip })).toBe('gzip');
   });
 });
 
