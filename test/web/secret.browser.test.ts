@@ -306,10 +306,8 @@ describe('on paper', () => {
     await pressOpen(page);
     await page.emulateMedia({ media: 'print' });
     const visible = (selector: string) => page.locator(selector).first().isVisible();
-    expect([await visible('h1'), await visible('#value'), await visible('#save')]).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    for (const shown of ['h1', '#value']) expect([shown, await visible(shown)]).toEqual([shown, true]);
+    for (const hidden of ['#save', 'body > header', 'body > footer', '.hint', '.actions button'])
+      expect([hidden, await visible(hidden)]).toEqual([hidden, false]);
   });
 });

@@ -1,5 +1,7 @@
 /** What a test can check of the look: contrast in every scheme, and nothing loaded from elsewhere. */
 import { describe, expect, it } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { contrast, mix, type Palette, paletteOf, type Scheme } from '../brand/colours.ts';
 import base from '../style/base.css' with { type: 'text' };
 import print from '../style/print.css' with { type: 'text' };
@@ -120,6 +122,15 @@ describe('the style sheet', () => {
   it('loads nothing but one face, from beside it (P19)', () => {
     expect(styleText).not.toMatch(/@import|https?:/);
     expect(styleText.match(/@font-face|url\([^)]*\)/g)).toEqual(['@font-face', 'url(display.woff2)']);
+  });
+
+  it('breaks no line where a blank counts, because its lines are joined', () => {
+    const broken = (css: string) =>
+      css.replace(/\/\*[\s\S]*?\*\//g, '').match(/^.*[\w)\]"'](?=\n(?!\s*\)))/gm) ?? [];
+    const folder = join(import.meta.dir, '../style');
+    for (const name of readdirSync(folder).filter((each) => each.endsWith('.css')))
+      expect([name, broken(readFileSync(join(folder, name), 'utf8'))]).toEqual([name, []]);
+    expect(broken('body\n  :is(nav) {\n}')).toEqual(['body']);
   });
 
   it('knows no left and no right, so that it fits both directions of writing', () => {
