@@ -6,11 +6,11 @@ import { nearestReadable, paletteOf, type Scheme } from '../brand/colours.ts';
 import { logoKinds, maxLogoBytes } from '../brand/logo.ts';
 import {
   asMarkup,
-  asTyped,
   controlAttributes,
   Field,
   type FieldTexts,
   LanguageOptions,
+  TextInput,
 } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
 import { type FormRefusal, TextField } from '../kit/form-page.tsx';
@@ -247,15 +247,10 @@ const ColourField: FC<ColourFieldProps> = (props) => {
     <div>
       <Field texts={texts}>
         <div class="colour">
-          <input
-            {...controlAttributes(texts)}
-            class="code"
-            type="text"
-            dir="ltr"
-            value={asMarkup(typed)}
-            placeholder="#rrggbb"
-            autocomplete="off"
-            {...asTyped}
+          <TextInput
+            texts={texts}
+            value={typed}
+            attributes={{ class: 'code', dir: 'ltr', placeholder: '#rrggbb' }}
           />
           <input
             type="color"

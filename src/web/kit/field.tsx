@@ -41,15 +41,27 @@ export const Field: FC<PropsWithChildren<{ texts: FieldTexts }>> = ({ texts, chi
   </div>
 );
 
+interface TextInputProps {
+  readonly texts: FieldTexts;
+  readonly value: string;
+  readonly attributes: Readonly<Record<string, string | boolean>>;
+}
+
+/** A line that is taken as it is typed, and that no browser remembers. */
+export const TextInput: FC<TextInputProps> = ({ texts, value, attributes }) => (
+  <input
+    {...controlAttributes(texts)}
+    type="text"
+    autocomplete="off"
+    {...asTyped}
+    value={asMarkup(value)}
+    {...attributes}
+  />
+);
+
 export const NumberField: FC<{ texts: FieldTexts; value: string }> = ({ texts, value }) => (
   <Field texts={texts}>
-    <input
-      {...controlAttributes(texts)}
-      type="text"
-      inputmode="numeric"
-      autocomplete="off"
-      value={asMarkup(value)}
-    />
+    <TextInput texts={texts} value={value} attributes={{ inputmode: 'numeric' }} />
   </Field>
 );
 

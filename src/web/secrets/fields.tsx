@@ -6,13 +6,12 @@ import type { FC } from 'hono/jsx';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import { type NoticeKind, noticeKinds } from '../../protocol/vocabulary.ts';
 import {
-  asMarkup,
-  asTyped,
   controlAttributes,
   Field,
   type FieldTexts,
   LanguageOptions,
   NumberField,
+  TextInput,
   Wrong,
 } from '../kit/field.tsx';
 import type { Frame } from '../kit/layout.tsx';
@@ -43,30 +42,14 @@ export const MemoField: FC<MemoFieldProps> = ({ frame, typed, wrong }) => {
   };
   return (
     <Field texts={texts}>
-      <input
-        {...controlAttributes(texts)}
-        type="text"
-        autocomplete="off"
-        {...asTyped}
-        dir="auto"
-        value={asMarkup(typed)}
-      />
+      <TextInput texts={texts} value={typed} attributes={{ dir: 'auto' }} />
     </Field>
   );
 };
 
-/** Someone else's address, so the browser must neither correct nor remember it. */
 export const RecipientField: FC<{ texts: FieldTexts; typed: string }> = ({ texts, typed }) => (
   <Field texts={texts}>
-    <input
-      {...controlAttributes(texts)}
-      type="text"
-      inputmode="email"
-      class="code"
-      autocomplete="off"
-      {...asTyped}
-      value={asMarkup(typed)}
-    />
+    <TextInput texts={texts} value={typed} attributes={{ inputmode: 'email', class: 'code' }} />
   </Field>
 );
 

@@ -4,7 +4,7 @@
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { shareFields } from '../client/share-fields.ts';
-import { asMarkup, asTyped, controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import { controlAttributes, Field, type FieldTexts, TextInput } from '../kit/field.tsx';
 import { Icon, type IconName } from '../kit/parts.tsx';
 import { Lifetime, MailLanguageField, MemoField, NoticeBoxes, RecipientField } from './fields.tsx';
 import { DrawButton } from './generate.tsx';
@@ -97,8 +97,7 @@ const Passphrase: FC<ShareProps> = (props) => {
     hint: say('share.passphraseHint'),
     wrong: wrongIn(props)('passphrase'),
   };
-  const attributes = controlAttributes(texts);
-  const described = attributes['aria-describedby'] ?? '';
+  const { 'aria-describedby': described = '' } = controlAttributes(texts);
   const { text } = typed.passphrase;
   return (
     <Option
@@ -111,16 +110,15 @@ const Passphrase: FC<ShareProps> = (props) => {
     >
       <Field texts={texts}>
         <div class="with-button">
-          <input
-            {...attributes}
-            aria-describedby={hasNews ? `passphrase-news ${described}` : described}
-            autofocus={hasNews || texts.wrong !== null}
-            type="text"
-            autocomplete="off"
-            {...asTyped}
-            dir="auto"
-            placeholder={say('share.passphraseOwn')}
-            value={asMarkup(text)}
+          <TextInput
+            texts={texts}
+            value={text}
+            attributes={{
+              'aria-describedby': hasNews ? `passphrase-news ${described}` : described,
+              autofocus: hasNews || texts.wrong !== null,
+              dir: 'auto',
+              placeholder: say('share.passphraseOwn'),
+            }}
           />
           <DrawButton frame={frame} draw="passphrase" class="quiet small" icon="dice" say="suggest.words" />
           <DrawButton frame={frame} draw="code" class="quiet small" icon="dice" say="share.drawCode" />
