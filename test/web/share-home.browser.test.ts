@@ -179,16 +179,20 @@ describe('after the first share in this browser', () => {
     [1_280, 720],
   ] as const) {
     itInBrowser(
-      `the button is in view, ${width} × ${height}`,
+      `the button is in view, with an account and without, ${width} × ${height}`,
       { scripts: true, width, height },
       async ({ site, page }) => {
         await page.goto(`${site.baseUrl}/about`);
         await page.evaluate(() => localStorage.setItem('mayfly-options', '{}'));
-        await page.goto(`${site.baseUrl}/`);
-        const bottom = await page
-          .locator('#create')
-          .evaluate((button) => button.getBoundingClientRect().bottom);
-        expect(bottom).toBeLessThanOrEqual(height);
+        const { cookie } = await signUpAs(site.app, 'ann@example.com');
+        for (const isKnown of [false, true]) {
+          if (isKnown) await carry(page, site.baseUrl, cookie);
+          await page.goto(`${site.baseUrl}/`);
+          const bottom = await page
+            .locator('#create')
+            .evaluate((button) => button.getBoundingClientRect().bottom);
+          expect(bottom).toBeLessThanOrEqual(height);
+        }
       },
     );
   }

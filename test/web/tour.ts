@@ -85,6 +85,11 @@ async function walkSharing(page: Page, site: Site, look: Look): Promise<void> {
   await look('generated-over');
   await sendShare(page, '#take-back');
   await look('taken-back');
+  await unfold(page, '#draw-code');
+  await sendShare(page, '#draw-code');
+  await look('code-drawn');
+  await sendShare(page, '#draw-template');
+  await look('login-lines');
   await page.fill('#secret', 'x'.repeat(10_001));
   await page.click('#create');
   await page.waitForSelector('#secret[aria-invalid="true"]');
@@ -132,6 +137,8 @@ async function walkSharing(page: Page, site: Site, look: Look): Promise<void> {
   await look('gone');
   await page.goto(receipt);
   await look('receipt-received');
+  await open(page, site, '/');
+  await look('share-again');
 }
 
 /** The other ways in which a secret can end, and a passphrase that was guessed too often. */
