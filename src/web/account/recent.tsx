@@ -5,7 +5,6 @@
 import type { FC } from 'hono/jsx';
 import { planOf, type SignedIn } from '../../core/account.ts';
 import type { ReceiptView, RecentOutcome } from '../../core/secrets/outcomes.ts';
-import type { UnixSeconds } from '../../core/time.ts';
 import { Day } from '../kit/day.tsx';
 import { problemTexts } from '../kit/error-page.tsx';
 import { asTyped } from '../kit/field.tsx';
@@ -16,8 +15,8 @@ import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { ConfirmRow, MessagePage } from '../kit/message-page.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
 import { Dated, Icon } from '../kit/parts.tsx';
-import { askedLater } from '../secrets/receipt-lifetime.tsx';
-import { type LifetimeOffer, offerOf, secondsOf } from '../secrets/typed.ts';
+import { offerLater } from '../secrets/receipt-lifetime.tsx';
+import { askedIn, type LifetimeOffer, offerOf, secondsOf } from '../secrets/typed.ts';
 import type { AccountPageDeps } from './form.tsx';
 import {
   addressOf,
@@ -91,12 +90,12 @@ const RecentPage: FC<RecentProps> = (props) => {
 };
 
 const Tools: FC<RecentProps> = (props) => {
-  const { frame, receipts, at } = props;
+  const { frame, receipts } = props;
   const { say } = frame.messages;
   const find = say('recent.find');
   return (
     <div class="list-tools">
-      {at === null ? <FilterNav {...props} /> : <CreatedAt frame={frame} at={at} />}
+      <FilterNav {...props} />
       <div class="find" id="find" hidden data-found={formsOf(frame.messages, 'recent.found')}>
         <Icon name="search" />
         <input type="search" aria-label={find} placeholder={find} {...asTyped} />
@@ -112,8 +111,17 @@ const Tools: FC<RecentProps> = (props) => {
   );
 };
 
-const FilterNav: FC<Pick<RecentProps, 'frame' | 'state'>> = ({ frame, state }) => {
-  const { say } = frame.messages;
+const FilterNav: FC<RecentProps> = ({ frame, state, at }) => {
+  const { messages, href } = frame;
+  const { say } = messages;
+  if (at !== null) {
+    return (
+      <p>
+        <Dated messages={messages} say="mail.notice.created" at={at} />{' '}
+        <a href={href('recent')}>{say('recent.showAll')}</a>
+      </p>
+    );
+  }
   return (
     <nav class="filter" aria-label={say('recent.filter')}>
       {[null, ...recentStates].map((each) => (
@@ -124,13 +132,6 @@ const FilterNav: FC<Pick<RecentProps, 'frame' | 'state'>> = ({ frame, state }) =
     </nav>
   );
 };
-
-const CreatedAt: FC<{ frame: Frame; at: UnixSeconds }> = ({ frame: { messages, href }, at }) => (
-  <p>
-    <Dated messages={messages} say="mail.notice.created" at={at} />{' '}
-    <a href={href('recent')}>{messages.say('recent.showAll')}</a>
-  </p>
-);
 
 const Nothing: FC<RecentProps> = ({ frame, state, at, isLater }) => {
   const { say } = frame.messages;
@@ -327,8 +328,9 @@ async function actOn(
   if (act === 'ask') return [{ key, receipt, why: null }];
   const outcome = await attempt(isAnother, async () => {
     if (act === 'burn') return service.burn({ ...input, proof: null, isAbandoned }, caller);
-    const asked = askedLater(receipt, planOf(settings.plans, caller), await form(), messages);
-    if (asked === null || 'wrong' in asked) return { outcome: 'kept', why: asked?.wrong ?? null } as const;
+    const offer = offerLater(receipt, planOf(settings.plans, caller));
+    const asked = offer === null ? { wrong: null } : askedIn(await form(), offer, messages);
+    if ('wrong' in asked) return { outcome: 'kept', why: asked.wrong } as const;
     return service.change({ ...input, memo: undefined, ttlSeconds: asked.seconds }, caller);
   });
   if ('problem' in outcome) return [{ key, receipt, why: problemTexts(outcome, messages).form }];

@@ -2,19 +2,10 @@
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
-import type { Form } from '../kit/form.ts';
-import type { Messages } from '../kit/language.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
 import { Lifetime } from './fields.tsx';
-import {
-  type AskedLifetime,
-  askedLifetime,
-  type LifetimeOffer,
-  readLifetime,
-  type TypedLifetime,
-  usualWithin,
-} from './typed.ts';
+import { type LifetimeOffer, type TypedLifetime, usualWithin } from './typed.ts';
 
 /**
  * Offers the usual lifetimes and the longest possible. Returns `null` if the lifetime cannot change. The preset is the lifetime nearest to
@@ -34,19 +25,6 @@ export function offerLater(
     [...usual, maxSeconds].every((other) => distance(seconds) <= distance(other)),
   );
   return { minSeconds, maxSeconds, choices: [...usual, 'longest'], preset: nearest ?? 'longest' };
-}
-
-/** Reads what the form asks for; `null` if the lifetime cannot change. */
-export function askedLater(
-  receipt: ReceiptView,
-  plan: Plan,
-  form: Form,
-  messages: Messages,
-): ({ readonly typed: TypedLifetime } & AskedLifetime) | null {
-  const offer = offerLater(receipt, plan);
-  if (offer === null) return null;
-  const typed = readLifetime(form, offer);
-  return { typed, ...askedLifetime(typed, offer, messages) };
 }
 
 export interface RefusedLifetime {

@@ -27,10 +27,10 @@ import type { RouteName } from '../kit/routes.ts';
 import type { JustCreated } from './cookies.ts';
 import { messageLanguageField } from './link-actions.tsx';
 import { linkMessage, linkOf } from './receipt-life.ts';
-import { askedLater, offerLater } from './receipt-lifetime.tsx';
+import { offerLater } from './receipt-lifetime.tsx';
 import { type MailRequest, mailRefusal, readMail } from './receipt-mail.tsx';
 import { BurnPage, ReceiptPage, type ReceiptProps } from './receipt-page.tsx';
-import { type LifetimeOffer, readLifetime } from './typed.ts';
+import { askedIn, type LifetimeOffer, readLifetime } from './typed.ts';
 
 interface ReceiptDeps {
   readonly service: Pick<SecretService, 'findReceipt' | 'viewReceipt' | 'burn' | 'deliver' | 'change'>;
@@ -293,9 +293,9 @@ async function setLifetime(request: PageRequest, deps: ReceiptDeps): Promise<Pag
   const { receipt } = found;
   // The receipt then shows the outcome: the new expiry, or that the secret is gone.
   const toExpiry = seeOther(`${frame.href('receipt', receipt.metadataKey)}#lifetime`);
-  const plan = planOf(deps.settings.plans, caller);
-  const asked = askedLater(receipt, plan, await request.form(), frame.messages);
-  if (asked === null) return toExpiry;
+  const offer = offerFor(request, deps, receipt);
+  if (offer === null) return toExpiry;
+  const asked = askedIn(await request.form(), offer, frame.messages);
   if ('wrong' in asked) {
     const lifetime = { typed: asked.typed, message: asked.wrong, isAboutAmount: true };
     return receiptReply(422, request, deps, { receipt, lifetime });

@@ -103,19 +103,23 @@ export function secondsOf(choice: LifetimeChoice, { maxSeconds }: LifetimeOffer)
   return choice === 'longest' ? maxSeconds : choice;
 }
 
-export type AskedLifetime = { readonly seconds: number } | { readonly wrong: string };
-
 /** Returns the seconds, or what is wrong. An entry out of bounds is refused, although the service would grant the nearest lifetime. */
 export function askedLifetime(
   typed: TypedLifetime,
   offer: LifetimeOffer,
   { say, duration }: Messages,
-): AskedLifetime {
+): { readonly seconds: number } | { readonly wrong: string } {
   const seconds = lifetimeSeconds(typed, offer);
   if (seconds === null) return { wrong: say('share.ttlNumber') };
   const { minSeconds, maxSeconds } = offer;
   if (seconds >= minSeconds && seconds <= maxSeconds) return { seconds };
   return { wrong: say('share.ttlOutOfRange', { min: duration(minSeconds), max: duration(maxSeconds) }) };
+}
+
+/** What a form asks for, with what was typed. */
+export function askedIn(form: Form, offer: LifetimeOffer, messages: Messages) {
+  const typed = readLifetime(form, offer);
+  return { typed, ...askedLifetime(typed, offer, messages) };
 }
 
 /** Browsers do not send unticked boxes; this hidden field shows that the form had them. */
