@@ -40,6 +40,7 @@ describe('the recent list', () => {
     async (scene) => {
       const { page } = scene;
       const burned = await openList(scene);
+      expect(await page.getAttribute('#find input', 'autocomplete')).toBe('off');
       await page.check('#picking');
       await page.check('.item:has-text("Wi-Fi") .pick > input');
       await page.fill('#find input', 'of ana');

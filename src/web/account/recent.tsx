@@ -98,7 +98,7 @@ const Tools: FC<RecentProps> = (props) => {
       <FilterNav {...props} />
       <div class="find" id="find" hidden data-found={formsOf(frame.messages, 'recent.found')}>
         <Icon name="search" />
-        <input type="search" aria-label={find} placeholder={find} {...asTyped} />
+        <input type="search" autocomplete="off" aria-label={find} placeholder={find} {...asTyped} />
         <p class="hint" role="status" />
       </div>
       {receipts.some(isWaiting) ? (
