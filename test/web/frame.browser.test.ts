@@ -124,3 +124,32 @@ describe('the choice of language', () => {
     );
   }
 });
+
+describe('a script that somebody adds to a page on its way', () => {
+  it(
+    'does not run, because it has no integrity',
+    async () => {
+      for (const isKept of [true, false]) {
+        await using visitor = await openVisitor(browser, site, { scripts: true });
+        const { page } = visitor;
+        await page.route('**/added.js', (route) =>
+          route.fulfill({ contentType: 'text/javascript', body: 'globalThis.added = true' }),
+        );
+        await page.route('**/about', async (route) => {
+          const response = await route.fetch();
+          const { 'integrity-policy': policy = '', ...headers } = response.headers();
+          const text = await response.text();
+          const body = text.replace('</head>', '<script type="module" src="/added.js"></script></head>');
+          await route.fulfill({
+            body,
+            headers: isKept ? { ...headers, 'integrity-policy': policy } : headers,
+          });
+        });
+        await page.goto(`${site.baseUrl}/about`);
+        // Self-test: without the policy it runs.
+        expect(await page.evaluate('globalThis.added === true')).toBe(!isKept);
+      }
+    },
+    patienceMs,
+  );
+});

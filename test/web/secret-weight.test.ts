@@ -8,7 +8,7 @@ import { signUpAs } from './signed-in.ts';
 import { makeWaiting } from './waiting.ts';
 
 /** With what encrypts or opens; the worker is loaded only for a passphrase that is typed. Other letters take more bytes than English. */
-const budgetOf = (locale: string) => (locale === 'en' ? 24_000 : 25_000);
+const budgetOf = (locale: string) => (locale === 'en' ? 24_000 : 24_576);
 const budgetRequests = 6;
 /** What must have arrived before somebody can type or press: the page and its style sheets. */
 const firstBudgetBytes = 15_000;
