@@ -102,6 +102,8 @@ describe('the npm package', () => {
     const { stdout } = await run('tar', ['-xzOf', tarball, 'package/LICENSES.txt'], folder);
     for (const name of ['hono', 'zod', 'pino', 'nodemailer', 'bun', '@node-rs/argon2'])
       expect(stdout).toMatch(new RegExp(`^${name} \\d+\\.\\d+`, 'm'));
+    expect(stdout).toContain('display.woff2 is Fraunces');
+    expect(stdout).toContain('SIL OPEN FONT LICENSE');
   });
 });
 
