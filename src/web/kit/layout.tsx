@@ -340,8 +340,8 @@ function footLinks({ messages, href, brand }: Frame): (readonly [string, string]
 const LanguageLink: FC<{ frame: Frame }> = ({ frame: { messages, here, settings } }) =>
   here === null || settings.locales.length < 2 ? null : (
     <a class="language" href={`${here}${here.includes('?') ? '&' : '?'}lang`} data-keeps-fragment>
-      <Icon name="globe" />
       <span class="visually-hidden">{messages.say('frame.language')}</span>
+      <Icon name="globe" />
       {messages.languageName(messages.locale)}
     </a>
   );
