@@ -66,7 +66,8 @@ function jsonOf({ meaning, allowed, defaultText, isSecret, value, given, source 
 async function judge(world: OperatorWorld, reading: ConfigReading): Promise<ExitCode> {
   const problems =
     reading.outcome === 'read' ? await world.settingProblems(reading.settings) : reading.refusals;
-  for (const problem of problems) world.terminal.err(`${problem}\n`);
+  const { err, tint } = world.terminal;
+  for (const problem of problems) err(`${tint('err', 'refusal', problem)}\n`);
   return problems.length === 0 ? 0 : 2;
 }
 

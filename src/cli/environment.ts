@@ -261,7 +261,9 @@ async function runRun(input: Input, world: PeopleWorld): Promise<ExitCode | Prog
     if (!(error instanceof Stop)) throw error;
     const { code, lost, unsure, message } = error;
     if (input.json) world.terminal.out(`${JSON.stringify({ error: code, lost, unsure })}\n`);
-    world.terminal.err(`${message}\nThe command was not started. ${lossWords(error)}\n`);
+    world.terminal.err(
+      `${world.terminal.tint('err', 'refusal', message)}\nThe command was not started. ${lossWords(error)}\n`,
+    );
     return 1;
   }
 }

@@ -140,6 +140,7 @@ const environment: readonly (readonly [string, string])[] = [
   ['MAYFLY_SERVER', 'The server to use without --server.'],
   ['MAYFLY_USERNAME, MAYFLY_TOKEN', 'The account to use; overrides mayfly login.'],
   ['MAYFLY_PASSPHRASE', 'The passphrase to use if no option names one.'],
+  ['NO_COLOR', 'Turns colours off.'],
 ];
 
 const exits: readonly (readonly [string, string])[] = [

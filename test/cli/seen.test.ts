@@ -111,6 +111,8 @@ const colours: readonly (readonly [line: string, answers: readonly string[], sho
     [],
     '! <warning>Expires in 14 days: the server does not allow 60 days.</>',
   ],
+  ['PORT=x mayfly config', [], '! <refusal>PORT'],
+  ['mayfly run --secret A=$GONE -- deploy', [], '! <refusal>A: There is no such secret'],
   ['mayfly doctor', [], '<done>ok    </>  settings'],
   ['mayfly doctor', [], '<warning>advice</>  mail'],
   ['mayfly ttl $GONE_METADATA', [], '! The secret is gone: opened.'],
