@@ -29,7 +29,7 @@ interface MailRefusal {
 
 export interface MailRequest {
   readonly typed: TypedMail;
-  readonly refusal: MailRefusal | null;
+  readonly refusal: MailRefusal;
 }
 
 interface MailProps {
@@ -126,7 +126,7 @@ export const MailSection: FC<MailProps> = (props) => {
       {refusal === null || (refusal.field !== null && isWaiting) ? null : (
         <Refused frame={frame} refusal={refusal} />
       )}
-      <CurrentDelivery frame={frame} receipt={receipt} isNew={asked !== null && refusal === null} />
+      <CurrentDelivery frame={frame} receipt={receipt} />
       {isWaiting ? <SendMail {...props} /> : null}
     </section>
   );
@@ -141,21 +141,12 @@ const Refused: FC<{ frame: Frame; refusal: MailRefusal }> = ({ frame, refusal })
 );
 
 /** The script reloads this part when the delivery differs from `data-seen`. */
-const CurrentDelivery: FC<{ frame: Frame; receipt: ReceiptView; isNew: boolean }> = ({
-  frame,
-  receipt,
-  isNew,
-}) => {
+const CurrentDelivery: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame, receipt }) => {
   const { say } = frame.messages;
   const { recipient, delivery } = receipt;
   const isWaiting = receipt.secretKey !== null;
   return (
     <div id="delivery" data-seen={delivery === null ? '' : `${delivery.state} ${delivery.at}`}>
-      {isNew ? (
-        <p class="note" role="status">
-          {say('receipt.mailTaken')}
-        </p>
-      ) : null}
       {recipient === null ? null : (
         <dl>
           <dt>{say('receipt.recipient')}</dt>
@@ -212,7 +203,7 @@ const SendMail: FC<MailProps> = (props) => {
   const { delivery, recipient } = receipt;
   // Shows text that was typed before the session ended.
   if (frame.visitor === null && (asked?.typed.recipient ?? '') === '') return null;
-  const isOpen = (delivery !== null && failed.has(delivery.state)) || (asked?.refusal ?? null) !== null;
+  const isOpen = (delivery !== null && failed.has(delivery.state)) || asked !== null;
   return (
     <div class="chips">
       <details class="chip" open={isOpen}>

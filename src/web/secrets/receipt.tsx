@@ -28,7 +28,7 @@ import type { JustCreated } from './cookies.ts';
 import { messageLanguageField } from './link-actions.tsx';
 import { linkMessage, linkOf } from './receipt-life.ts';
 import { offerLater } from './receipt-lifetime.tsx';
-import { type MailRequest, mailRefusal, readMail } from './receipt-mail.tsx';
+import { mailRefusal, readMail } from './receipt-mail.tsx';
 import { BurnPage, ReceiptPage, type ReceiptProps } from './receipt-page.tsx';
 import { askedIn, type LifetimeOffer, readLifetime } from './typed.ts';
 
@@ -172,8 +172,7 @@ function showReceipt(request: PageRequest, deps: ReceiptDeps): Promise<PageReply
     const justCreated = deps.justCreated.isIn(request.cookies);
     // A link that the server emails is not for this person to send.
     const link = justCreated && receipt.recipient === null ? linkOf(receipt, deps.links) : null;
-    const mail = queuedMail(request, receipt);
-    const reply = receiptReply(200, request, deps, { receipt, link, justCreated, mail });
+    const reply = receiptReply(200, request, deps, { receipt, link, justCreated });
     if (!justCreated) return reply;
     const path = request.frame.href('receipt', receipt.metadataKey);
     return { ...reply, cookies: [deps.justCreated.clear(path)] };
@@ -229,14 +228,6 @@ async function burn(request: PageRequest, deps: ReceiptDeps): Promise<PageReply>
   return seeOther(request.frame.href('receipt', outcome.receipt.metadataKey));
 }
 
-const afterMail = { name: 'mail', value: 'sent' } as const;
-
-/** Returns `null` unless a delivery is recorded, because anyone can type the query. */
-function queuedMail({ query, frame }: PageRequest, { delivery }: ReceiptView): MailRequest | null {
-  if (delivery === null || query.get(afterMail.name) !== afterMail.value) return null;
-  return { typed: { recipient: '', locale: frame.messages.locale }, refusal: null };
-}
-
 async function sendMail(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const { key, frame, caller } = request;
   const typed = readMail(await request.form(), frame);
@@ -245,8 +236,7 @@ async function sendMail(request: PageRequest, deps: ReceiptDeps): Promise<PageRe
   const outcome = await deps.service.deliver(input, caller);
   if (outcome.outcome === 'unknown') return unknown(request);
   if (outcome.outcome === 'queued') {
-    const page = frame.href('receipt', outcome.receipt.metadataKey);
-    return seeOther(`${page}?${afterMail.name}=${afterMail.value}#mail`);
+    return seeOther(`${frame.href('receipt', outcome.receipt.metadataKey)}#mail`);
   }
   return onReceipt(request, deps, (receipt) => {
     const { status, headers, ...refusal } = mailRefusal(frame, outcome, receipt, typed);
