@@ -52,7 +52,7 @@ function pack(css: string): string {
     .replace(/\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\//g, '')
     .split('\n')
     .map((line) => line.trim())
-    .join('');
+    .join(' ');
 }
 
 const face = new Uint8Array(Buffer.from(embedded(['display.woff2'])['display.woff2'], 'base64'));
