@@ -5,13 +5,18 @@
 import { describe, expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { Sensitive } from '../../src/core/sensitive.ts';
-import { clientStays } from '../stores/conformance/check.ts';
 import { count } from '../support/counts.ts';
 import { logIn, mailedTicket, password, signUp } from './account-visitor.ts';
-import { openButton, type Site } from './browser.ts';
 import { carry, fillOption, goOn } from './creator.ts';
+import {
+  burnElsewhere,
+  type HandOver,
+  leaveFromBelow,
+  outOfView,
+  readings,
+  scrollDown,
+} from './first-view.ts';
 import { type Scene, withBrowser } from './in-browser.ts';
-import { makeSealed } from './sealed-link.ts';
 import { makeWaiting } from './waiting.ts';
 
 const { itInBrowser } = withBrowser();
@@ -21,53 +26,6 @@ const phones = [
   { width: 390, height: 844 },
   { width: 320, height: 640 },
 ] as const;
-
-/** As far down as the page goes. */
-async function scrollDown(page: Page): Promise<void> {
-  await page.waitForLoadState('load');
-  await page.evaluate(() => scrollTo({ top: document.body.scrollHeight, behavior: 'instant' }));
-}
-
-/** From the bottom of the page, and by the keyboard, which does not scroll as a click of a test does. */
-async function pressFromBelow(page: Page, selector: string): Promise<void> {
-  await page.locator(selector).waitFor();
-  await scrollDown(page);
-  await page.locator(selector).evaluate((button: HTMLElement) => button.focus({ preventScroll: true }));
-  await page.keyboard.press('Enter');
-}
-
-/** As `pressFromBelow`, until the next page has loaded. */
-const leaveFromBelow = (page: Page, selector: string) => goOn(page, () => pressFromBelow(page, selector));
-
-/** Of the elements, those of which nothing or only a part is in the window. */
-function outOfView(page: Page, selectors: readonly string[]): Promise<string[]> {
-  return page.evaluate(
-    (wanted) =>
-      wanted.filter((selector) => {
-        const box = document.querySelector(selector)?.getBoundingClientRect();
-        return (
-          box === undefined ||
-          box.height === 0 ||
-          box.top < 0 ||
-          Math.min(box.bottom, box.top + 100) > innerHeight
-        );
-      }),
-    selectors,
-  );
-}
-
-/** One way from a page to the next. */
-interface HandOver {
-  readonly name: string;
-  /** Ends on the next page. */
-  readonly go: (scene: Scene) => Promise<void>;
-  /** What has to be in view; the heading when absent. */
-  readonly shows?: readonly string[];
-  /** Whether the next page may begin below its top, at what it is about. */
-  readonly isAnchored?: true;
-  /** Where the focus is; anywhere when absent. */
-  readonly focus?: string;
-}
 
 async function openForm({ page, site }: Scene, isSealed: boolean): Promise<void> {
   await page.goto(`${site.baseUrl}/`);
@@ -101,117 +59,6 @@ const creations = [true, false].flatMap((isSealed) =>
     }),
   ),
 );
-
-async function openSealed({ page, site }: Scene): Promise<void> {
-  const { link } = await makeSealed(site.app, 'the value', 'right');
-  await page.goto('about:blank');
-  await page.goto(site.baseUrl + link);
-  await page.fill('#passphrase', 'right');
-}
-
-async function openPlain({ page, site }: Scene): Promise<void> {
-  const { secretPath } = await makeWaiting(site.app, { value: 'the value', passphrase: 'right' });
-  await page.goto(site.baseUrl + secretPath);
-  await page.fill('#passphrase', 'right');
-}
-
-async function burnElsewhere({ app }: Site, metadataKey: string): Promise<void> {
-  const input = { proof: null, metadataKey, authority: 'holder', isAbandoned: clientStays } as const;
-  await app.service.burn(input, { kind: 'anonymous' });
-}
-
-const readings: readonly HandOver[] = [
-  {
-    name: 'a sealed secret is opened',
-    async go(scene) {
-      await openSealed(scene);
-      await pressFromBelow(scene.page, '#open');
-      await scene.page.waitForSelector('#done');
-    },
-    shows: ['h1', '#value'],
-  },
-  {
-    name: 'a sealed secret turns out to be gone',
-    async go({ page, site }) {
-      const { link, metadataKey } = await makeSealed(site.app, 'the value');
-      await page.goto(site.baseUrl + link);
-      await page.locator('#open').waitFor();
-      await burnElsewhere(site, metadataKey);
-      await page.locator('#consequences summary').click();
-      await leaveFromBelow(page, '#open');
-    },
-  },
-  {
-    name: 'a sealed secret is burned unread',
-    async go(scene) {
-      await openSealed(scene);
-      await leaveFromBelow(scene.page, '#burn-unread');
-      await scene.page.fill('#passphrase', 'right');
-      await pressFromBelow(scene.page, '#open');
-      await scene.page.waitForSelector('#recipient-burned');
-    },
-    focus: 'h1',
-  },
-  {
-    name: 'the end of a link is added that was cut off',
-    async go({ page, site }) {
-      const { path, fragment } = await makeSealed(site.app, 'the value');
-      await page.goto('about:blank');
-      await page.goto(`${site.baseUrl}${path}#${fragment.slice(0, 9)}`);
-      await scrollDown(page);
-      await goOn(page, () =>
-        page.evaluate((whole) => {
-          location.hash = whole;
-        }, fragment),
-      );
-      await page.locator('#open').waitFor();
-    },
-  },
-  {
-    name: 'a sealed secret is done with',
-    async go(scene) {
-      await openSealed(scene);
-      await scene.page.click('#open');
-      await leaveFromBelow(scene.page, '#done');
-    },
-  },
-  {
-    name: 'a plain secret is opened',
-    async go(scene) {
-      await openPlain(scene);
-      await leaveFromBelow(scene.page, openButton);
-    },
-    shows: ['h1', '#value'],
-  },
-  {
-    name: 'a plain secret refuses a wrong passphrase',
-    async go(scene) {
-      await openPlain(scene);
-      await scene.page.fill('#passphrase', 'wrong');
-      await leaveFromBelow(scene.page, openButton);
-    },
-    shows: ['#passphrase', '#passphrase-wrong'],
-    isAnchored: true,
-    focus: '#passphrase',
-  },
-  {
-    name: 'a plain secret is burned unread',
-    async go(scene) {
-      await openPlain(scene);
-      await leaveFromBelow(scene.page, '#burn-unread');
-      await scene.page.fill('#passphrase', 'right');
-      await leaveFromBelow(scene.page, 'main form button[type="submit"]');
-    },
-  },
-  {
-    name: 'a plain secret is done with',
-    async go(scene) {
-      await openPlain(scene);
-      await goOn(scene.page, () => scene.page.click(openButton));
-      await leaveFromBelow(scene.page, '#done');
-    },
-  },
-];
 
 async function openReceipt({ page, site }: Scene): Promise<string> {
   const { metadataKey } = await makeWaiting(site.app);
@@ -408,8 +255,8 @@ async function flawsAfter(
 
 const everything = [...creations, ...readings, ...accounts, ...receipts];
 
-/** Each way at the smallest size, where most is out of view; at the others those that change the page in place. */
-const atOthers = { usual: [...creations, ...readings.slice(0, 3)], long: everything } as const;
+/** Each way at the smallest size, where most is out of view; at the others those of people who have only a link. */
+const atOthers = { usual: [...creations, ...readings], long: everything } as const;
 
 describe('the page that follows begins with what it is about, however far the one before was scrolled', () => {
   for (const [at, phone] of phones.entries()) {
