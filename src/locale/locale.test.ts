@@ -37,6 +37,17 @@ describe('the catalogues', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('spell each letter from A to Z by a word, and name each sign', () => {
+    for (const locale of supportedLocales) {
+      const { 'spelled.words': words, 'spelled.signs': signs } = catalogueOf(locale);
+      const letters = String(words)
+        .split(' ')
+        .map((word) => word.normalize('NFD').slice(0, 1));
+      const names = new Set(String(signs).split(' · '));
+      expect([locale, letters.join(''), names.size]).toEqual([locale, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 33]);
+    }
+  });
+
   it('are offered in the order of the list, one for each file', async () => {
     const offered: readonly string[] = supportedLocales;
     expect(offered).toEqual(order.filter((locale) => offered.includes(locale)));

@@ -6,7 +6,12 @@ const sameWord = 'the word of the language is the same';
 const loanWord = 'the English word is the usual one';
 
 export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  '*': { Basic: 'the name of a plan', Identity: 'the name of a plan' },
+  '*': {
+    Basic: 'the name of a plan',
+    Identity: 'the name of a plan',
+    'Alfa Bravo Charlie Delta Echo Foxtrot Golf Hotel India Juliett Kilo Lima Mike November Oscar Papa Quebec Romeo Sierra Tango Uniform Victor Whiskey X-ray Yankee Zulu':
+      'the international spelling alphabet (ICAO Annex 10)',
+  },
   de: {
     'Link {code}…': sameWord,
     '(optional)': sameWord,

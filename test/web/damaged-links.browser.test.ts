@@ -83,6 +83,7 @@ describe('a damaged link in a browser', () => {
         const text = words(told, { site: 'Mayfly' });
         expect(await page.textContent('#ready-text')).toBe(text);
         await page.evaluate('navigator.clipboard.writeText = async (text) => { globalThis.written = text; }');
+        await page.click('.tell > summary');
         await page.click('[data-copy="#ready-text"]');
         expect(await page.evaluate('globalThis.written')).toBe(text);
         const mail = new URL((await page.getAttribute('#tell-mail', 'href')) ?? '');
@@ -96,6 +97,19 @@ describe('a damaged link in a browser', () => {
     );
 
   itInBrowser(
+    'is told to the sender with one press on a phone, by the system’s own dialog',
+    { scripts: true, touch: true, width: 390 },
+    async ({ site, page }) => {
+      await page.addInitScript('navigator.share = async ({ text }) => { globalThis.shared = text; }');
+      await page.goto(`${site.baseUrl}/secret/a`);
+      await page.click('.tell > summary');
+      await page.waitForFunction('globalThis.shared');
+      expect(await page.evaluate('shared')).toBe(words('damaged.tellText', { site: 'Mayfly' }));
+      expect(await page.locator('#ready-text').isVisible()).toBe(true);
+    },
+  );
+
+  itInBrowser(
     'of an end-to-end secret says without scripts what to do, under a heading of its own',
     { width: 390 },
     async ({ site, page }) => {
@@ -105,6 +119,7 @@ describe('a damaged link in a browser', () => {
       expect(shown).toEqual([words('sealed.needsScriptsTitle')]);
       expect(await page.locator('main').innerText()).not.toContain(words('secret.lead'));
       expect(await page.textContent('#ready-text')).toBe(words('sealed.tellText', { site: 'Mayfly' }));
+      await page.click('.tell > summary');
       expect(await page.locator('#tell-mail').isVisible()).toBe(true);
     },
   );

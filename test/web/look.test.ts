@@ -26,6 +26,9 @@ async function lookAt(app: TestApp, guard: { readonly passphrase?: string } = {}
 const press = ({ app, secretPath, cookie, field }: Opener, more: Record<string, string> = {}) =>
   postForm(app, secretPath, { look: field, ...more }, { cookie });
 
+const hereIn = ({ headers }: Awaited<ReturnType<typeof press>>) =>
+  (headers.getSetCookie().find((line) => line.startsWith('here=')) ?? '').split(';')[0];
+
 const valueAt = async (answer: ReturnType<typeof press>) => textIn((await answer).html, 'value');
 
 describe('the cookie of the second look', () => {
@@ -73,8 +76,14 @@ describe('who opened a secret', () => {
     const first = await press(opener);
     expect(first.html).toContain(words('revealed.minute'));
     expect(words('revealed.minute')).toContain('You can reload this page for one minute.');
+    // A repeated answer has less than its minute left, and promises none.
+    const repeated = await press({ ...opener, cookie: `${opener.cookie}; ${hereIn(first)}` });
+    expect([repeated.html.includes(words('revealed.minute')), textIn(repeated.html, 'value')]).toEqual([
+      false,
+      'canary',
+    ]);
     expect(textIn(first.html, 'value')).toBe('canary');
-    expect([await valueAt(press(opener)), await valueAt(press(opener))]).toEqual(['canary', 'canary']);
+    expect(await valueAt(press(opener))).toBe('canary');
     expect((await press(opener)).status).toBe(404);
   });
 

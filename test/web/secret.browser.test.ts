@@ -14,6 +14,7 @@ import {
   type VisitorOptions,
 } from './browser.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
+import { makeSealed } from './sealed-link.ts';
 import { signUpAs } from './signed-in.ts';
 import { makeWaiting, type WaitingOptions } from './waiting.ts';
 import { saying, words } from './words.ts';
@@ -255,6 +256,65 @@ describe('what scripts add', () => {
       await expectNoTraces(visitor);
     },
   );
+});
+
+/** Plays what the style sheet animates from there, or stops it. */
+async function setAnimations(page: Page, rate: number): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Animation.enable');
+  await session.send('Animation.setPlaybackRate', { playbackRate: rate });
+}
+
+describe('the moment of opening', () => {
+  itInBrowser(
+    'takes no second press: a double click on the button neither copies nor ends what it has opened',
+    { scripts: true, reducedMotion: 'no-preference' },
+    async ({ site, page }) => {
+      for (const link of [
+        (await makeSealed(site.app, value)).link,
+        (await makeWaiting(site.app)).secretPath,
+      ]) {
+        await page.goto(site.baseUrl + link);
+        await setAnimations(page, 0);
+        await pressOpen(page);
+        await page.waitForSelector('#done');
+        const beneath = (selector: string) =>
+          page.locator(selector).evaluate((button) => {
+            const { x, y, width, height } = button.getBoundingClientRect();
+            return document.elementFromPoint(x + width / 2, y + height / 2)?.closest('.opened') ?? null;
+          });
+        expect([await beneath('[data-copy="#value"]'), await beneath('#done')]).toEqual([null, null]);
+        await setAnimations(page, 1);
+        await page.click('#done');
+        await page.waitForSelector(`text=${words('done.lead')}`);
+      }
+    },
+  );
+
+  for (const reducedMotion of ['reduce', 'no-preference'] as const) {
+    itInBrowser(
+      `is followed by a minute that the page ends by itself, without scripts: ${reducedMotion}`,
+      { reducedMotion },
+      async ({ site, page }) => {
+        await page.goto(await linkTo(site));
+        await pressOpen(page);
+        await page.waitForSelector('#done');
+        const shownAt = async (ms: number) => {
+          await page.evaluate((at) => {
+            for (const animation of document.getAnimations()) animation.currentTime = at;
+          }, ms);
+          const shown = ['#once', '#done', '#over'].map((id) => page.locator(id).isVisible());
+          const gone = await page
+            .locator('.minute')
+            .evaluate((arc) => getComputedStyle(arc).strokeDashoffset);
+          return [...(await Promise.all(shown)), gone];
+        };
+        expect((await shownAt(50_000)).slice(0, 3)).toEqual([true, true, false]);
+        expect(await shownAt(60_000)).toEqual([false, false, true, '-1px']);
+        expect(await page.inputValue('#value')).toBe(value);
+      },
+    );
+  }
 });
 
 /** Presses twice before the first answer is there; the answer is sent once `awaited` openings have been requested. */

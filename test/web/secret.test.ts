@@ -320,11 +320,12 @@ describe('what is gone', () => {
     expect(damaged).not.toEqual(faces);
   });
 
-  it('says what its reader can do: ask again, tell the sender, share', async () => {
+  it('says in three lines what may have happened and what to do, with one picture for all of it (P17)', async () => {
     const { html } = await visit(createTestApp(), `/secret/${'0'.repeat(31)}`);
-    for (const text of [words('gone.askAgain'), words('gone.someoneElse'), words('gone.shareOwn')]) {
-      expect(html).toContain(text);
+    for (const text of ['title', 'lead', 'someoneElse', 'tell', 'shareOwn'] as const) {
+      expect(html).toContain(words(`gone.${text}`));
     }
+    expect(html.match(/class="day day-\w+"/g)).toEqual(['class="day day-gone"']);
   });
 
   it('has a text ready for the sender, which names no link and no key', async () => {

@@ -27,6 +27,8 @@ const pairs: readonly Pair[] = [
   ...text('alarm', 'paper', 'sheet', 'alarm-soft'),
   ...text('sun', 'paper', 'sheet', 'sun-soft'),
   ...text('night', 'paper', 'sheet', 'night-soft'),
+  ...text('digit', 'sheet'),
+  ...text('sign', 'sheet'),
   ...text('on-leaf', 'leaf', 'leaf-hover'),
   ...text('on-alarm', 'alarm'),
   ...text('paper', 'ink'),
@@ -62,7 +64,7 @@ describe('the colours', () => {
   it('are at least 7 : 1 for whoever wants more contrast', () => {
     for (const scheme of ['light', 'dark'] satisfies Scheme[]) {
       const palette = paletteOf(scheme, true);
-      const least = ['ink', 'soft', 'leaf', 'alarm', 'sun', 'night'].map((name) =>
+      const least = ['ink', 'soft', 'leaf', 'alarm', 'sun', 'night', 'digit', 'sign'].map((name) =>
         contrast(palette[name] ?? '', palette.paper ?? ''),
       );
       expect(Math.min(...least)).toBeGreaterThanOrEqual(7);

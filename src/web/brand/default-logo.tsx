@@ -13,8 +13,9 @@ const twoTails = 'M7.6 11.5C6.8 9.3 6 7 5.8 4.2M7.6 11.5C6.1 10.3 4.4 9.8 2.6 9.
 /** 23 units wide and 19 high. */
 export const Mayfly: FC<{ transform?: string }> = (attributes) => (
   <g class="mark" {...attributes}>
-    <path class="sunlit" d={back} />
-    <path d={front + body} />
+    <path class="wing sunlit" d={back} />
+    <path class="wing" d={front} />
+    <path d={body} />
     <path class="line" d={tails} />
   </g>
 );

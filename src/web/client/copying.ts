@@ -82,4 +82,9 @@ export function beginTelling(): void {
   const button = document.querySelector<HTMLButtonElement>('button[data-share-text]');
   const text = document.querySelector(button?.dataset.shareText ?? 'none')?.textContent ?? '';
   offerSharing(button, () => ({ text }));
+  const tell = document.querySelector<HTMLDetailsElement>('.tell');
+  // On a phone, the press that unfolds the text also opens the system's dialog.
+  tell?.addEventListener('toggle', () => {
+    if (tell.open && matchMedia('(pointer: coarse)').matches) button?.click();
+  });
 }

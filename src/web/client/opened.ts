@@ -3,7 +3,7 @@ import type { Content } from '../../../sdk/sealing.ts';
 import { sizeText } from '../../locale/size.ts';
 import { beginCopying } from './copying.ts';
 import { countText, find } from './dom.ts';
-import { countGraphemes, countLines, glyphsOf, markHidden, pairsIn } from './reading.ts';
+import { countGraphemes, countLines, drawingOf, glyphsOf, markHidden, pairsIn, spell } from './reading.ts';
 import { beginCover, blobOf, showInstead } from './shown.ts';
 
 type FileContent = Extract<Content, { kind: 'file' }>;
@@ -31,7 +31,7 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-function element(name: 'span' | 'bdi' | 'mark', text: string, kind = ''): HTMLElement {
+function element(name: 'span' | 'bdi' | 'mark' | 'b' | 'li', text: string, kind = ''): HTMLElement {
   const made = document.createElement(name);
   made.textContent = text;
   if (kind !== '') made.className = kind;
@@ -41,9 +41,21 @@ function element(name: 'span' | 'bdi' | 'mark', text: string, kind = ''): HTMLEl
 function drawGlyphs(text: string): void {
   const runs = glyphsOf(text);
   if (runs.length === 0) return;
-  document.getElementById('reading')?.classList.add('drawn');
+  document.getElementById('reading')?.classList.add(...drawingOf(text).split(' '));
   const drawn = runs.map((run) => (run.kind === 'letter' ? run.text : element('span', run.text, run.kind)));
   document.querySelector('.glyphs')?.replaceChildren(...drawn);
+}
+
+function spellOut(text: string): void {
+  const place = document.getElementById('spelled');
+  const { words = '', signs = '', capital = '' } = place?.dataset ?? {};
+  const items = spell(text, { words, signs, capital }).map(({ kind, character, said }) => {
+    const item = element('li', ` ${said}`);
+    item.prepend(element('b', character, kind));
+    return item;
+  });
+  if (items.length === 0) place?.remove();
+  place?.querySelector('ol')?.append(...items);
 }
 
 function nameHidden(text: string): void {
@@ -108,6 +120,7 @@ function showText(text: string): void {
   if (lines === 1) document.getElementById('lines')?.remove();
   else count('lines', lines);
   drawGlyphs(text);
+  spellOut(text);
   nameHidden(text);
   if (!/[^\P{Cc}\n\t]/u.test(text)) document.getElementById('inexact')?.remove();
 }
@@ -133,8 +146,11 @@ function showFile({ name, bytes: given }: FileContent): void {
 }
 
 export function showOpened(content: Content): void {
+  const sky = document.querySelector('#sealed > .day');
   const main = showInstead('#opened');
   if (main === null) return;
+  // The same mayfly opens its wings.
+  if (sky !== null) main.querySelector('.opened')?.prepend(sky);
   // Changing the language would load a page without the value.
   document.querySelector('a.language')?.remove();
   const text = content.kind === 'text' ? content.text : textOf(content.bytes);

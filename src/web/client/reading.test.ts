@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import { countGraphemes, countLines, glyphsOf, markHidden, pairsIn } from './reading.ts';
+import { countGraphemes, countLines, drawingOf, glyphsOf, markHidden, pairsIn, spell } from './reading.ts';
 
 const namesIn = (text: string) =>
   markHidden(text)
@@ -39,6 +39,47 @@ describe('the kinds of characters in a line', () => {
     for (const text of ['', 'a\nb', 'שלום', 'a\u202eb', 'e\u0301', '日本', 'a\tb']) {
       expect(glyphsOf(text)).toEqual([]);
     }
+  });
+});
+
+describe('a line that is drawn', () => {
+  it('is in one of three sizes that fit it into a line, up to 32 characters', () => {
+    const sizes = [0, 1, 12, 13, 20, 21, 32, 33, 80].map((length) => drawingOf('x'.repeat(length)));
+    const fits = (size: number) => `drawn fits fits-${size}`;
+    expect(sizes).toEqual(['', fits(12), fits(12), fits(20), fits(20), fits(32), fits(32), 'drawn', 'drawn']);
+  });
+});
+
+describe('a line that is spelled out', () => {
+  const spelling = {
+    words:
+      'Alfa Bravo Charlie Delta Echo Foxtrot Golf Hotel India Juliett Kilo Lima Mike November Oscar Papa Quebec Romeo Sierra Tango Uniform Victor Whiskey X-ray Yankee Zulu',
+    signs: Array.from({ length: 33 }, (_, at) => `sign ${at}`).join(' · '),
+    capital: 'capital {word}',
+  };
+  const saidOf = (text: string) => spell(text, spelling).map(({ said }) => said);
+
+  it('says every letter by its word, and whether it is a capital', () => {
+    const letters = 'abcdefghijklmnopqrstuvwxyz';
+    expect(saidOf(letters).join(' ')).toBe(spelling.words.toLowerCase());
+    expect(saidOf(letters.toUpperCase())).toEqual(spelling.words.split(' ').map((word) => `capital ${word}`));
+  });
+
+  it('names the blank and all 32 signs of ASCII, and leaves digits and other letters as they are', () => {
+    const ascii = Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at)).join('');
+    const names = saidOf(ascii.slice(0, 80)).concat(saidOf(ascii.slice(80)));
+    expect(names.filter((said) => said.startsWith('sign '))).toEqual(spelling.signs.split(' · '));
+    expect(saidOf('0é9ßЖ')).toEqual(['', '', '', '', '']);
+  });
+
+  it('is the line itself, and nothing where no line is drawn', () => {
+    expect(spell('a1-É', spelling).map(({ kind, character }) => `${kind} ${character}`)).toEqual([
+      'letter a',
+      'digit 1',
+      'symbol -',
+      'letter É',
+    ]);
+    expect(spell('a\nb', spelling)).toEqual([]);
   });
 });
 

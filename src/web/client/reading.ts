@@ -47,6 +47,32 @@ export function glyphsOf(text: string): readonly Glyphs[] {
   return runs;
 }
 
+/** Returns the classes that draw a line of glyphs as large as it fits. */
+export function drawingOf(text: string): string {
+  if (glyphsOf(text).length === 0) return '';
+  const size = [12, 20, 32].find((most) => text.length <= most);
+  return size === undefined ? 'drawn' : `drawn fits fits-${size}`;
+}
+
+/** Words from A to Z with blanks between them; names of a blank and ASCII's 32 signs with ` · ` between them; how to say a capital `{word}`. */
+export type Spelling = Readonly<Record<'words' | 'signs' | 'capital', string>>;
+
+const signs = ' !"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~';
+
+/** Returns the characters of a line that is drawn, each with its word or name, or with `''`. */
+export function spell(text: string, spelling: Spelling) {
+  const [words, names] = [spelling.words.split(' '), spelling.signs.split(' · ')];
+  const saidFor = (character: string): string => {
+    const lower = character.toLowerCase();
+    const word = words[lower.charCodeAt(0) - 97];
+    if (word === undefined) return names[signs.indexOf(character)] ?? '';
+    return character === lower ? word.toLowerCase() : spelling.capital.replace('{word}', word);
+  };
+  return glyphsOf(text).flatMap(({ kind, text: run }) =>
+    Array.from(run, (character) => ({ kind, character, said: saidFor(character) })),
+  );
+}
+
 export interface Marked {
   /** Name of an invisible character, such as `NBSP` or `U+2062`; `null` for visible text. */
   readonly name: string | null;

@@ -35,7 +35,6 @@ export type SealedText =
   | 'cannotProve'
   | 'noAnswer'
   | 'unreadable'
-  | 'over'
   | 'stretching'
   | 'opening'
   | 'passphraseMissing'
@@ -114,7 +113,11 @@ function say(id: string, text: string): void {
   if (id === 'notice') place.hidden = text === '';
 }
 
-function stop(name: SealedText): void {
+function stop(name: SealedText | 'over'): void {
+  if (name === 'over') {
+    showInstead('#over')?.querySelector('h1')?.focus();
+    return;
+  }
   sealed.hidden = true;
   document.getElementById('consequences')?.remove();
   say('notice', word(name));
@@ -273,6 +276,8 @@ async function burn(proofs: Proofs): Promise<void> {
 
 function show(content: Content, look: KeptLook): void {
   showOpened(content);
+  const goneMs = lookSeconds * 1_000 - (look.untilMs - Date.now());
+  document.getElementById('main')?.style.setProperty('--gone', `${-Math.round(goneMs)}ms`);
   atEndOf(look, () => {
     setAddress(path, '');
     endMinute();

@@ -80,9 +80,11 @@ export function forget(): void {
   blobs.clear();
 }
 
+/** The style sheet has shown this already; removes what is over from the page, too. */
 export function endMinute(): void {
-  const note = document.getElementById('once');
-  if (note?.dataset.over === undefined) return;
-  note.textContent = note.dataset.over;
-  document.querySelector('.done')?.remove();
+  for (const still of document.querySelectorAll('.still, .minute')) still.remove();
+  const over = document.getElementById('over');
+  if (over === null) return;
+  over.id = 'once';
+  over.classList.remove('over');
 }

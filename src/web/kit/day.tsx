@@ -1,11 +1,12 @@
 /**
  * A secret's life, drawn as one day: while the secret waits, the sun moves from sunrise to sunset and a mayfly flies. Opened, burned and
- * expired secrets look different at a glance. The page's text always says what the picture shows.
+ * expired secrets look different at a glance. Strangers see `gone`, which is the same for all of these, and `broken` for a damaged link. The
+ * page's text always says what the picture shows.
  */
 import type { FC } from 'hono/jsx';
 import { Mayfly } from '../brand/default-logo.tsx';
 
-export type DayState = 'waiting' | 'opened' | 'burned' | 'expired';
+export type DayState = 'waiting' | 'opened' | 'burned' | 'expired' | 'gone' | 'broken';
 
 interface DayProps {
   readonly state: DayState;
@@ -49,6 +50,15 @@ export const Day: FC<DayProps> = ({ state, part = 1, isSmall = false }) => (
   </svg>
 );
 
+const perch = 'translate(67 44) scale(2.6)';
+
+/** The mayfly alone, where `Day` has it. */
+export const Perched: FC = () => (
+  <svg class="day" viewBox="0 0 200 114" aria-hidden="true">
+    <Mayfly transform={perch} />
+  </svg>
+);
+
 const Waiting: FC<Required<Pick<DayProps, 'part' | 'isSmall'>>> = ({ part, isSmall }) => {
   const { x, y } = pointAt(part);
   return (
@@ -57,7 +67,7 @@ const Waiting: FC<Required<Pick<DayProps, 'part' | 'isSmall'>>> = ({ part, isSma
       <path d={arc(part, 0)} />
       {isSmall ? null : <circle class="glow" cx={x} cy={y} r="15" />}
       <circle class="full" cx={x} cy={y} r="7" />
-      {isSmall ? null : <Mayfly transform="translate(67 44) scale(2.6)" />}
+      {isSmall ? null : <Mayfly transform={perch} />}
     </>
   );
 };
@@ -82,6 +92,20 @@ const endings = {
       <path class="past" d={wholeArc} />
       <path class="full" stroke="none" d={moon} />
       <path class="star" d="M122 38v.1M138 58v.1M62 52v.1M76 30v.1" />
+    </>
+  ),
+  gone: (
+    <>
+      <path class="past" d={wholeArc} />
+      <path class="glow" d="M154 96a22 22 0 0 1 44 0Z" />
+      <path class="full" d="M169 96a7 7 0 0 1 14 0Z" />
+    </>
+  ),
+  broken: (
+    <>
+      <path d={arc(1, 0.62)} />
+      <path class="past" d={arc(0.38, 0)} />
+      <path d="M100 34v-14M112 36l6-12M88 36l-6-12" />
     </>
   ),
 } as const;

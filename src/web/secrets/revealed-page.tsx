@@ -3,7 +3,8 @@
  * minute, reloading shows the value again in the browser that opened it; the button that ends this minute opens nothing.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import { countGraphemes, countLines, glyphsOf, markHidden } from '../client/reading.ts';
+import { countGraphemes, countLines, drawingOf, glyphsOf, markHidden, spell } from '../client/reading.ts';
+import { Perched } from '../kit/day.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
 import { lookFieldName } from './look-cookie.ts';
@@ -12,6 +13,8 @@ import { Instructions, ShareOwn, SwapButton } from './secret-page.tsx';
 export interface Ending {
   readonly secretKey: string;
   readonly field: string;
+  /** Whether this answer repeats one, so that its minute began earlier. */
+  readonly isRepeated: boolean;
 }
 
 interface RevealedProps {
@@ -20,69 +23,81 @@ interface RevealedProps {
   readonly ending: Ending | null;
 }
 
+type ValueProps = Pick<RevealedProps, 'frame' | 'value'>;
+
 export const RevealedPage: FC<RevealedProps> = ({ frame, value, ending }) => {
   const { say } = frame.messages;
   return (
     <Page frame={frame} title={say('revealed.title')} scripts={['reveal']} styles={['secret']}>
       <h1>{say('revealed.title')}</h1>
-      <OnceNote frame={frame} hasMinute={ending !== null} />
       <div class="sheet opened">
+        <Perched />
         <label for="value" class="visually-hidden">
           {say('revealed.label')}
         </label>
         <ValueText value={value} />
         <Extent frame={frame} value={value} />
         <Actions frame={frame} save={<SaveValue frame={frame} value={value} />} />
+        {/* The save link's address contains the value; the script replaces it with a blob address. */}
+        <noscript>
+          <p class="hint">{say('revealed.saveNote')}</p>
+        </noscript>
         <HiddenOnes frame={frame} value={value} />
+        <Spelled frame={frame} value={value} />
+        {ending === null ? (
+          <p class="hint once" id="once">
+            {say('revealed.once')}
+          </p>
+        ) : (
+          <PostForm frame={frame} class="done" action={frame.href('secretDone', ending.secretKey)}>
+            <input type="hidden" name={lookFieldName} value={ending.field} />
+            <Minute frame={frame} type="submit" isRepeated={ending.isRepeated} />
+          </PostForm>
+        )}
       </div>
-      {ending === null ? null : (
-        <PostForm frame={frame} class="done" action={frame.href('secretDone', ending.secretKey)}>
-          <input type="hidden" name={lookFieldName} value={ending.field} />
-          <DoneButton frame={frame} type="submit" />
-        </PostForm>
-      )}
       <Instructions frame={frame} text={frame.domain?.brand.instructionsAfter ?? null} />
       <ShareOwn frame={frame} />
     </Page>
   );
 };
 
-export const OnceNote: FC<{ frame: Frame; hasMinute: boolean }> = ({ frame: { messages }, hasMinute }) =>
-  hasMinute ? (
-    <p class="lead" id="once" data-over={messages.say('revealed.once')}>
-      {messages.say('revealed.minute')}
-    </p>
-  ) : (
-    <p class="lead" id="once">
-      {messages.say('revealed.once')}
-    </p>
-  );
+interface MinuteProps {
+  readonly frame: Frame;
+  readonly type: 'submit' | 'button';
+  readonly isRepeated?: boolean;
+}
 
-export const DoneButton: FC<{ frame: Frame; type: 'submit' | 'button' }> = ({
-  frame: { messages },
-  type,
-}) => (
+/** The style sheet runs the arc around the card, and after a minute shows `.over` in place of `.still`, even without scripts. */
+export const Minute: FC<MinuteProps> = ({ frame: { messages }, type, isRepeated = false }) => (
   <>
-    <button type={type} class="quiet" id="done" aria-describedby="done-hint">
+    {isRepeated ? null : (
+      <svg class="minute" aria-hidden="true">
+        <rect pathLength="1" width="100%" height="100%" rx="14" />
+      </svg>
+    )}
+    <p class="hint still" id="once">
+      {messages.say(isRepeated ? 'revealed.once' : 'revealed.minute')}
+    </p>
+    <p class="hint over" id="over" role="status">
+      {messages.say('revealed.over')}
+    </p>
+    <button type={type} class="quiet small still" id="done">
       <Icon name="check" />
       {messages.say('revealed.done')}
     </button>
-    <p class="hint" id="done-hint">
-      {messages.say('revealed.doneHint')}
-    </p>
   </>
 );
 
 /**
- * The field is for copying, saving and screen readers. Over a short line, the page draws letters, digits and symbols differently; the
- * field's own text is then visible only where selected.
+ * The field is for copying, saving and screen readers. Over a short line, the page draws letters, digits and symbols in different colours;
+ * the field's own text is then visible only where selected.
  *
  * Parsers drop a line break right after the tag (HTML §13.1.2.5). `autocomplete` keeps the browser from restoring the value with the tab.
  */
 export const ValueText: FC<{ value: string }> = ({ value }) => {
   const glyphs = glyphsOf(value);
   return (
-    <div id="reading" class={glyphs.length === 0 ? 'reading' : 'reading drawn'}>
+    <div id="reading" class={`reading ${drawingOf(value)}`}>
       <div class="glyphs" aria-hidden="true" translate="no" {...heldCopy}>
         {glyphs.map(({ kind, text }) => (kind === 'letter' ? text : <span class={kind}>{text}</span>))}
       </div>
@@ -108,7 +123,7 @@ export const ValueText: FC<{ value: string }> = ({ value }) => {
 const heldCopy = { 'data-held': '' };
 
 /** Shows the length, so that readers can check that they copied everything. */
-const Extent: FC<Omit<RevealedProps, 'ending'>> = ({ frame, value }) => {
+const Extent: FC<ValueProps> = ({ frame, value }) => {
   const { say } = frame.messages;
   const lines = countLines(value);
   return (
@@ -122,7 +137,7 @@ const Extent: FC<Omit<RevealedProps, 'ending'>> = ({ frame, value }) => {
   );
 };
 
-const HiddenOnes: FC<Omit<RevealedProps, 'ending'>> = ({ frame: { messages }, value }) => {
+const HiddenOnes: FC<ValueProps> = ({ frame: { messages }, value }) => {
   const { count, parts } = markHidden(value);
   if (count === 0) return null;
   return (
@@ -134,6 +149,27 @@ const HiddenOnes: FC<Omit<RevealedProps, 'ending'>> = ({ frame: { messages }, va
           name === null ? <bdi>{text}</bdi> : <mark translate="no">{name}</mark>,
         )}
       </p>
+    </details>
+  );
+};
+
+/** @param value `null` if the script fills the list */
+export const Spelled: FC<{ frame: Frame; value: string | null }> = ({ frame: { messages }, value }) => {
+  const { say } = messages;
+  const [words, signs, capital] = [say('spelled.words'), say('spelled.signs'), say('spelled.capital')];
+  const spelled = spell(value ?? '', { words, signs, capital });
+  if (value !== null && spelled.length === 0) return null;
+  const data = { 'data-words': words, 'data-signs': signs, 'data-capital': capital };
+  return (
+    <details id="spelled" {...(value === null ? data : {})}>
+      <summary>{say('spelled.title')}</summary>
+      <ol class="spelled" translate="no" {...heldCopy}>
+        {spelled.map(({ kind, character, said }) => (
+          <li>
+            <b class={kind}>{character}</b> {said}
+          </li>
+        ))}
+      </ol>
     </details>
   );
 };
@@ -154,10 +190,6 @@ export const Actions: FC<{ frame: Frame; save: ReturnType<FC> }> = ({ frame, sav
         />
         {save}
       </div>
-      {/* The save link's address contains the value; the script replaces it with a blob address. */}
-      <noscript>
-        <p class="hint">{say('revealed.saveNote')}</p>
-      </noscript>
       <CopyStatus copied={copied} failed={say('revealed.copyFailed')} />
       <template id="pairs" data-all={say('revealed.copyAll')}>
         <ul class="pairs" {...heldCopy}>
@@ -197,7 +229,7 @@ export const Save: FC<PropsWithChildren<SaveProps>> = ({ frame, address, childre
   </a>
 );
 
-const SaveValue: FC<Omit<RevealedProps, 'ending'>> = ({ frame, value }) => (
+const SaveValue: FC<ValueProps> = ({ frame, value }) => (
   <Save frame={frame} address={addressOf(value)}>
     {frame.messages.say('revealed.save')}
   </Save>

@@ -5,20 +5,23 @@
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { SealedKind, SealedText } from '../client/sealed.ts';
+import { Perched } from '../kit/day.tsx';
 import { formsOf } from '../kit/language.ts';
 import { type Frame, Page, workerAttributes } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
-import { Actions, DoneButton, OnceNote, Save, ValueText } from './revealed-page.tsx';
+import { Actions, Minute, Save, Spelled, ValueText } from './revealed-page.tsx';
 import {
   Arrival,
   type ArrivalProps,
   Burned,
   Consequences,
+  End,
   Expiry,
   Instructions,
   OwnWarning,
   PassphraseInput,
   ShareOwn,
+  Sky,
   TellSender,
 } from './secret-page.tsx';
 
@@ -31,6 +34,7 @@ export const SealedPage: FC<ArrivalProps> = ({ frame, waiting }) => {
       <OwnWarning frame={frame} waiting={waiting} />
       <Instructions frame={frame} text={frame.domain?.brand.instructionsBefore ?? null} />
       <Opener frame={frame} secretKey={secretKey} kind="first">
+        <Sky waiting={waiting} />
         {hasPassphrase ? <Passphrase frame={frame} /> : null}
         <OpenButton>{say('secret.submit')}</OpenButton>
         <Expiry frame={frame} waiting={waiting} />
@@ -46,13 +50,20 @@ export const AgainPage: FC<{ frame: Frame; secretKey: string }> = ({ frame, secr
   const { say } = frame.messages;
   return (
     <Page frame={frame} title={say('again.title')} scripts={['sealed']} styles={['secret']}>
-      <h1>{say('again.title')}</h1>
+      <div class="arrival">
+        <h1>{say('again.title')}</h1>
+        <p class="lead">{say('again.lead')}</p>
+      </div>
       <Opener frame={frame} secretKey={secretKey} kind="again">
-        <p>{say('again.lead')}</p>
+        <Perched />
         <Passphrase frame={frame} />
         <OpenButton>{say('again.submit')}</OpenButton>
       </Opener>
-      <ShareOwn frame={frame} />
+      <template id="over" data-title={`${say('done.title')} · ${frame.brand.name}`}>
+        <End day="gone" title={say('done.title')} lead={say('again.over')}>
+          <ShareOwn frame={frame} />
+        </End>
+      </template>
     </Page>
   );
 };
@@ -90,7 +101,6 @@ const refusals = {
   cannotProve: 'secret.cannotProve',
   noAnswer: 'secret.noAnswer',
   unreadable: 'secret.unreadable',
-  over: 'again.over',
   stretching: 'secret.stretching',
   opening: 'secret.opening',
   passphraseMissing: 'secret.passphraseMissing',
@@ -165,7 +175,7 @@ const OpenButton: FC<PropsWithChildren<{ kind?: 'alarm' }>> = ({ kind, children 
 const NeedsScripts: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.messages;
   return (
-    <div class="late" id="needs-scripts">
+    <div class="late arrival" id="needs-scripts">
       <div>
         <h1>{say('sealed.needsScriptsTitle')}</h1>
         <p class="lead">{say('secret.needsScripts')}</p>
@@ -174,8 +184,7 @@ const NeedsScripts: FC<{ frame: Frame }> = ({ frame }) => {
         </p>
       </div>
       <div id="incomplete" data-title={`${say('sealed.incompleteTitle')} · ${frame.brand.name}`} hidden>
-        <h1>{say('sealed.incompleteTitle')}</h1>
-        <p class="lead">{say('secret.incompleteLink')}</p>
+        <End day="broken" title={say('sealed.incompleteTitle')} lead={say('secret.incompleteLink')} />
       </div>
       <TellSender frame={frame} text={say('sealed.tellText', { site: frame.brand.name })} />
     </div>
@@ -211,7 +220,6 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
         <span data-for="text">{say('revealed.title')}</span>
         <span data-for="file">{say('revealed.fileTitle')}</span>
       </h1>
-      <OnceNote frame={frame} hasMinute={true} />
       <div class="sheet opened">
         <div data-for="file">
           <p class="came">
@@ -254,10 +262,11 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
             <p>{say('revealed.hiddenHint')}</p>
             <p class="marked" dir="ltr" data-held />
           </details>
+          <Spelled frame={frame} value={null} />
         </div>
-      </div>
-      <div class="done">
-        <DoneButton frame={frame} type="button" />
+        <div class="done">
+          <Minute frame={frame} type="button" />
+        </div>
       </div>
       <Instructions frame={frame} text={frame.domain?.brand.instructionsAfter ?? null} />
       <ShareOwn frame={frame} />

@@ -2,11 +2,11 @@
  * A link's page before it is opened, and the pages shown if it cannot be. None contains the value or repeats a passphrase, and only the
  * form's button opens the secret (P4). Strangers see the same page for unknown, opened, burned and expired secrets (P17).
  */
-import type { FC } from 'hono/jsx';
+import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { StatusOutcome } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { mailtoAddress } from '../client/link-message.ts';
-import { Day } from '../kit/day.tsx';
+import { Day, type DayState } from '../kit/day.tsx';
 import { asTyped, controlAttributes, Field, Wrong } from '../kit/field.tsx';
 import { type Frame, onceFor, Page, PostForm, sharesHere } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
@@ -58,6 +58,7 @@ export const SecretPage: FC<AskProps & { lookField: string | null }> = ({
         action={frame.href('secret', secretKey)}
         autocomplete="off"
       >
+        <Sky waiting={waiting} />
         {hasPassphrase ? <PassphraseField frame={frame} wrong={refusal.passphrase} /> : null}
         {lookField === null ? null : <input type="hidden" name={lookFieldName} value={lookField} />}
         <SureBox box={openBox} text={say('secret.sure')} wrong={refusal.box} />
@@ -111,11 +112,10 @@ export type ArrivalProps = Omit<AskProps, 'refusal'>;
 const apart = (text: string) => `\u2068${text}\u2069`;
 
 /** Shows the sender and the time left. Senders choose their own names, so their address is always shown below the name. */
-export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }) => {
+export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender } }) => {
   const { say } = frame.messages;
   return (
     <div class="arrival">
-      <Day state="waiting" part={partLeft(secret)} />
       <h1>
         {sender?.name == null
           ? say('secret.title')
@@ -131,6 +131,11 @@ export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }
     </div>
   );
 };
+
+/** Stands on the card's upper edge, which is its horizon. */
+export const Sky: FC<Pick<ArrivalProps, 'waiting'>> = ({ waiting: { secret } }) => (
+  <Day state="waiting" part={partLeft(secret)} />
+);
 
 /** Warns senders that if they open the secret, the recipient no longer can. */
 export const OwnWarning: FC<ArrivalProps> = ({ frame, waiting: { secret } }) =>
@@ -255,8 +260,6 @@ export const Instructions: FC<{ frame: Frame; text: string | null }> = ({ frame,
   );
 };
 
-const advice: readonly MessageKey[] = ['gone.cutOff', 'gone.someoneElse', 'gone.askAgain'];
-
 interface GoneProps {
   readonly frame: Frame;
   /** What this browser did with the secret, according to a cookie that others may have planted; usually `null`. */
@@ -267,20 +270,16 @@ interface GoneProps {
 export const GonePage: FC<GoneProps> = ({ frame, here }) => {
   const { messages } = frame;
   const { say } = messages;
+  const page = { frame, title: say('gone.title'), lead: say('gone.lead') };
   return (
-    <MessagePage
-      frame={frame}
-      title={say('gone.title')}
-      lead={say('gone.lead')}
-      scripts={['gone', 'time']}
-      styles={['secret']}
-    >
+    <MessagePage {...page} day={here?.what ?? 'gone'} scripts={['gone', 'time']} styles={['secret']}>
       {here === null ? null : (
-        <p class="note" id="here">
+        <p id="here">
           <Dated messages={messages} say={hereTexts[here.what]} at={here.at} />
         </p>
       )}
-      <Advice frame={frame} />
+      <p>{say('gone.someoneElse')}</p>
+      <TellSender frame={frame} text={say('gone.tellText', { site: frame.brand.name })} />
       <ShareOwn frame={frame} />
     </MessagePage>
   );
@@ -289,32 +288,12 @@ export const GonePage: FC<GoneProps> = ({ frame, here }) => {
 /** Shown for anything that does not look like a key. The script repairs what only a script can: a fragment that ended up in the path. */
 export const DamagedPage: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.messages;
+  const page = { frame, title: say('damaged.title'), lead: say('damaged.lead') };
   return (
-    <MessagePage
-      frame={frame}
-      title={say('damaged.title')}
-      lead={say('damaged.lead')}
-      scripts={['gone']}
-      styles={['secret']}
-    >
+    <MessagePage {...page} day="broken" scripts={['gone']} styles={['secret']}>
       <TellSender frame={frame} text={say('damaged.tellText', { site: frame.brand.name })} />
       <ShareOwn frame={frame} />
     </MessagePage>
-  );
-};
-
-const Advice: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.messages;
-  return (
-    <>
-      <h2>{say('gone.next')}</h2>
-      <ul class="points">
-        {advice.map((key) => (
-          <li>{say(key)}</li>
-        ))}
-      </ul>
-      <TellSender frame={frame} text={say('gone.tellText', { site: frame.brand.name })} />
-    </>
   );
 };
 
@@ -322,12 +301,15 @@ const hereTexts = { opened: 'gone.openedHere', burned: 'gone.burnedHere' } as co
   Record<Ended['what'], MessageKey>
 >;
 
-/** A ready-made message to the sender. It contains neither link nor key, because others may read it. */
+/** A ready-made message to the sender. It contains neither link nor key, because others may read it. On a phone, the press also shares. */
 export const TellSender: FC<{ frame: Frame; text: string }> = ({ frame, text }) => {
   const { say } = frame.messages;
   return (
-    <section class="sheet" aria-labelledby="tell">
-      <h2 id="tell">{say('gone.tell')}</h2>
+    <details class="tell">
+      <summary class="button">
+        <Icon name="message" />
+        {say('gone.tell')}
+      </summary>
       <blockquote id="ready-text">{text}</blockquote>
       <div class="row">
         <a class="button" id="tell-mail" href={mailtoAddress(say('gone.tellSubject'), text)}>
@@ -346,31 +328,47 @@ export const TellSender: FC<{ frame: Frame; text: string }> = ({ frame, text }) 
         />
       </div>
       <CopyStatus copied={say('revealed.copied')} failed={say('revealed.copyFailed')} />
-    </section>
+    </details>
   );
 };
 
 /** Looks the same for every secret and reader. */
 export const DonePage: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.messages;
+  const page = { frame, title: say('done.title'), lead: say('done.lead') };
   return (
-    <MessagePage frame={frame} day="opened" title={say('done.title')} lead={say('done.lead')}>
+    <MessagePage {...page} day="opened">
       <ShareOwn frame={frame} />
     </MessagePage>
   );
 };
 
+interface EndProps {
+  readonly day: DayState;
+  readonly title: string;
+  readonly lead: string;
+  readonly id?: string;
+}
+
+/** What became of the secret or its link, in place of the page. */
+export const End: FC<PropsWithChildren<EndProps>> = ({ day, title, lead, id, children }) => (
+  <div class="arrival">
+    <Day state={day} />
+    <h1 tabindex={-1}>{title}</h1>
+    <p class="lead" id={id}>
+      {lead}
+    </p>
+    {children}
+  </div>
+);
+
 export const Burned: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.messages;
+  const texts = { title: say('recipientBurn.doneTitle'), lead: say('recipientBurn.doneLead') };
   return (
-    <div class="arrival">
-      <Day state="burned" />
-      <h1 tabindex={-1}>{say('recipientBurn.doneTitle')}</h1>
-      <p class="lead" id="recipient-burned">
-        {say('recipientBurn.doneLead')}
-      </p>
+    <End day="burned" id="recipient-burned" {...texts}>
       <ShareOwn frame={frame} />
-    </div>
+    </End>
   );
 };
 

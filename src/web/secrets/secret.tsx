@@ -92,7 +92,8 @@ async function open(request: PageRequest, deps: SecretDeps): Promise<PageReply> 
   const outcome = await deps.service.reveal(input, caller);
   if (outcome.outcome !== 'revealed')
     return refusedReply(request, deps, outcome, (...refusal) => ask(request, deps, ...refusal));
-  const ending = look === null ? null : { secretKey: key, field };
+  const isRepeated = deps.here.endedHere(request.cookies) !== null;
+  const ending = look === null ? null : { secretKey: key, field, isRepeated };
   const page = <RevealedPage frame={frame} value={textOf(outcome.content)} ending={ending} />;
   const opened = deps.here.ended(frame.href('secret', key), { what: 'opened', at: deps.clock() });
   return { ...pageReply(200, page), cookies: [opened] };
