@@ -180,6 +180,8 @@ async function walkAround(page: Page, site: Site, look: Look): Promise<void> {
     await open(page, site, `/${name}`);
     await look(name);
   }
+  await open(page, site, '/about?lang');
+  await look('languages');
   await open(page, site, '/nope');
   await look('not-found');
 }
