@@ -307,8 +307,8 @@ function isSameText(one: string, other: string): boolean {
 async function handle(visit: Visit, target: PageTarget, staticPages: StaticPages): Promise<PageReply> {
   const { page, action } = target;
   const { brand, messages, href } = visit.frame;
-  const choosesLanguage = action === page.get && page.isFile !== true && visit.query.get('lang') === '';
-  if (choosesLanguage) return languageReply(visit.frame);
+  if (action === page.get && page.isFile !== true && choosesLanguage(visit))
+    return languageReply(visit.frame);
   const request = pageRequestOf(visit, target);
   // A page cached from another spelling of its address (`/%61bout`) would repeat that spelling.
   const isPlain = visit.rawQuery === '' && visit.path === href(page.name, request.key);
@@ -319,6 +319,10 @@ async function handle(visit: Visit, target: PageTarget, staticPages: StaticPages
   }
   const route = `${page.name} ${request.key}`;
   return staticPages.get({ brand, route, locale: messages.locale }, () => action.handle(request));
+}
+
+function choosesLanguage({ query }: Visit): boolean {
+  return query.get('lang') === '';
 }
 
 const ofKeys = /^\/(?:secret|receipt|private)\//;
@@ -400,7 +404,7 @@ function answerOnShareDomain(visit: Visit, route: PageRoute, site: Site): PageRe
     return seeOther(site.origin + visit.path + query);
   }
   const isClosed = route.isSharing === true && !frame.domain.brand.isPublic;
-  if (!isClosed || (!isPost && route.name !== 'home')) return null;
+  if (!isClosed || (!isPost && (route.name !== 'home' || choosesLanguage(visit)))) return null;
   const page = <DomainClosedPage frame={frame} domain={frame.domain} />;
   return pageReply(isPost ? 403 : 200, page);
 }

@@ -75,6 +75,7 @@ describe('the frame of a page', () => {
       expect((await frameAt(app, '/about')).header).toEqual(['/', '/', '/log-in', '/sign-up']);
       const { header } = await frameAt(app, '/about', { host });
       expect(header).toEqual(isPublic ? ['/', '/'] : ['/']);
+      expect((await frameAt(app, '/?lang', { host })).html).toContain('name="lang"');
     }
   });
 });
