@@ -4,10 +4,10 @@ export function find<Kind extends HTMLElement>(selector: string, kind: new () =>
   return found instanceof kind ? found : null;
 }
 
-/** Returns the message for a count in the page's language. @param forms its plural forms, as JSON */
+/** Returns the message for a count in the page's language. @param forms its plural forms: `one|{count} byte|other|{count} bytes` */
 export function countText(forms: string | undefined, count: number): string {
   const { lang } = document.documentElement;
-  const texts = JSON.parse(forms ?? '{}') as Readonly<Record<string, string>>;
-  const text = texts[new Intl.PluralRules(lang).select(count)] ?? texts.other ?? '';
+  const texts = forms?.split('|') ?? [];
+  const text = texts[texts.indexOf(new Intl.PluralRules(lang).select(count)) + 1] ?? '';
   return text.replace('{count}', new Intl.NumberFormat(lang).format(count));
 }

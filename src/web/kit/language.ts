@@ -102,9 +102,9 @@ export function wrongAddress({ say, code }: Messages, key: MessageKey, text: str
     : `${say(key)} ${say('share.addressUnseen', { character: code(character) })}`;
 }
 
-/** Returns all plural forms as JSON, for a script that counts. */
+/** Returns all plural forms for a script that counts: `one|{count} byte|other|{count} bytes`. */
 export function formsOf({ locale }: Messages, key: MessageKey): string {
-  return JSON.stringify(catalogueOf(locale)[key]);
+  return Object.entries(catalogueOf(locale)[key]).flat().join('|');
 }
 
 export function messagesIn(locale: Locale): Messages {
