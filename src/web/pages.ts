@@ -26,6 +26,7 @@ import { createHereCookie, createJustCreated } from './secrets/cookies.ts';
 import { createKeepsCookies } from './secrets/look-cookie.ts';
 import { createReceiptPages } from './secrets/receipt.tsx';
 import { createSecretPages } from './secrets/secret.tsx';
+import { createSeveralPages } from './secrets/several.tsx';
 import { createSharePages } from './secrets/share.tsx';
 import { createSiteFiles } from './site-files.ts';
 
@@ -87,6 +88,7 @@ function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
   return [
     ...createSharePages(parts).map((route): PageRoute => ({ ...route, isSharing: true })),
     ...createReceiptPages(parts),
+    ...createSeveralPages(parts),
     ...createSecretPages(parts),
     ...[...createAccountPages(parts), ...createDomainPages(parts)].map(
       (route): PageRoute => ({ ...route, onSiteOnly: true }),

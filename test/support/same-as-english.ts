@@ -14,6 +14,7 @@ export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, stri
   },
   de: {
     'Link {code}…': sameWord,
+    Link: sameWord,
     '(optional)': sameWord,
     Browser: loanWord,
     Details: sameWord,
@@ -43,6 +44,7 @@ export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, stri
   es: { No: sameWord, Plan: sameWord },
   it: {
     'Link {code}…': loanWord,
+    Link: loanWord,
     Menu: sameWord,
     Database: loanWord,
     Account: loanWord,
@@ -54,12 +56,14 @@ export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, stri
   },
   'pt-BR': {
     'Link {code}…': loanWord,
+    Link: loanWord,
     Menu: sameWord,
     Status: loanWord,
     '{sender} via {name}': sameWord,
   },
   nl: {
     'Link {code}…': sameWord,
+    Link: sameWord,
     Menu: sameWord,
     Details: sameWord,
     Database: loanWord,
@@ -72,6 +76,7 @@ export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, stri
   },
   pl: {
     'Link {code}…': loanWord,
+    Link: loanWord,
     Menu: sameWord,
     Logo: sameWord,
     Plan: sameWord,

@@ -20,7 +20,7 @@ export async function shareIn(
 }
 
 /** The options of the share form, by the fields they hold. */
-export type OptionName = 'ttl' | 'passphrase' | 'recipient' | 'notify' | 'share-domain' | 'memo';
+export type OptionName = 'ttl' | 'passphrase' | 'recipient' | 'notify' | 'share-domain' | 'memo' | 'people';
 
 /** Opens an option of the share form, unless it is open; the one that was open closes. */
 export async function openOption(page: Page, name: OptionName): Promise<void> {

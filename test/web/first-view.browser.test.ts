@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { count } from '../support/counts.ts';
 import { logIn, mailedTicket, password, signUp } from './account-visitor.ts';
-import { carry, fillOption, goOn } from './creator.ts';
+import { carry, fillOption, goOn, openOption } from './creator.ts';
 import {
   burnElsewhere,
   type HandOver,
@@ -43,6 +43,19 @@ async function fillOptions(page: Page, names: readonly (keyof typeof optionTexts
     await fillOption(page, name, optionTexts[name]);
   }
 }
+
+const several: HandOver = {
+  name: 'a secret is shared with several people',
+  async go(scene) {
+    await openForm(scene, true);
+    await openOption(scene.page, 'people');
+    await scene.page.fill('#people', 'Ana\nBen\nCem');
+    await leaveFromBelow(scene.page, '#create');
+    await scene.page.waitForSelector('#all:visible');
+  },
+  shows: ['h1', '[data-copy="#all"]'],
+  focus: 'h1',
+};
 
 const creations = [true, false].flatMap((isSealed) =>
   [[], ['passphrase'], ['passphrase', 'memo']].map(
@@ -253,10 +266,10 @@ async function flawsAfter(
   ];
 }
 
-const everything = [...creations, ...readings, ...accounts, ...receipts];
+const everything = [...creations, several, ...readings, ...accounts, ...receipts];
 
 /** Each way at the smallest size, where most is out of view; at the others those of people who have only a link. */
-const atOthers = { usual: [...creations, ...readings], long: everything } as const;
+const atOthers = { usual: [...creations, several, ...readings], long: everything } as const;
 
 describe('the page that follows begins with what it is about, however far the one before was scrolled', () => {
   for (const [at, phone] of phones.entries()) {

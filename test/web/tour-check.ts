@@ -18,6 +18,7 @@ import { bothLights, flawsOf, inLights, type Light, noticedBy } from './creator.
 import { fitFlaws } from './fit.ts';
 import { walkEverywhere } from './tour.ts';
 import { walkSealed } from './tour-sealed.ts';
+import { walkSeveral } from './tour-several.ts';
 import { words } from './words.ts';
 
 export interface Way extends VisitorOptions {
@@ -116,7 +117,7 @@ export async function walk(
   const names: string[] = [];
   const flaws: string[] = [];
   let noticed = 0;
-  await walks[where](page, site, async (name) => {
+  const lookAt = async (name: string) => {
     names.push(name);
     const complaints = noticedBy(visitor);
     flaws.push(...complaints.slice(noticed).map((complaint) => `before ${name}: ${complaint}`));
@@ -129,7 +130,9 @@ export async function walk(
     });
     if (lang !== (way.locale ?? 'en')) flaws.push(`${name}: speaks ${lang}`);
     if (dir !== (['ar', 'he'].includes(lang) ? 'rtl' : 'ltr')) flaws.push(`${name}: runs ${dir}`);
-  });
+  };
+  await walkSeveral(page, site, lookAt);
+  await walks[where](page, site, lookAt);
   expect(site.app.faults).toEqual([]);
   return { names, flaws: [...flaws, ...noticedBy(visitor).slice(noticed)] };
 }

@@ -41,6 +41,7 @@ const scriptTexts = bundleScripts([
   'reveal',
   'sealed',
   'sealed-link',
+  'several',
   'share',
   'stretch-worker',
   'time',

@@ -15,6 +15,8 @@ export interface Handover {
   readonly passphrase: string | null;
   /** The press that created the link has also copied it. */
   readonly isCopied?: true;
+  /** The whole links of several people, in the order of their receipts; none for one person. */
+  readonly links?: readonly string[];
 }
 
 /**
@@ -35,12 +37,13 @@ export function reloadAtTop(): void {
 /** Checks each part on its own. @param state as in `history.state` */
 export function readHandover(state: unknown): Handover {
   const { handover } = Object(state) as { readonly handover?: unknown };
-  const { fragment, passphrase, link, isCopied } = Object(handover) as {
+  const { fragment, passphrase, link, links, isCopied } = Object(handover) as {
     readonly [Key in keyof Handover]?: unknown;
   };
   return {
     ...(typeof link === 'string' ? { link } : {}),
     ...(isCopied === true ? { isCopied } : {}),
+    ...(Array.isArray(links) && links.length > 0 ? { links: links.map(String) } : {}),
     fragment: typeof fragment === 'string' && isFragment(fragment) ? fragment : null,
     passphrase: typeof passphrase === 'string' && passphrase !== '' ? passphrase : null,
   };

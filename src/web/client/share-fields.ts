@@ -7,6 +7,10 @@ export const shareFields = {
   /** Sent by the script, which then opens the receipt itself. */
   byScript: 'by-script',
   recipient: 'recipient',
+  /** Whether the server mails each of several people their link. */
+  mailsEach: 'mails-each',
+  /** The keys of the receipts of several people, as in the address of their page. */
+  created: 'created',
   suggestStyle: 'suggest-style',
   suggestLength: 'suggest-length',
   suggestWords: 'suggest-words',

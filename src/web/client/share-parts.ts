@@ -8,6 +8,9 @@ export const hasMouse = (): boolean => matchMedia('(hover: hover) and (pointer: 
 export const shareForm = () => find('#share', HTMLFormElement);
 export const secretField = () => find('#secret', HTMLTextAreaElement);
 
+export const peopleField = () => find('#people', HTMLTextAreaElement);
+export const hasPeople = (): boolean => (peopleField()?.value.trim() ?? '') !== '';
+
 type TypedField = HTMLInputElement | HTMLTextAreaElement;
 
 /** Works even after a field's name has been removed. */
@@ -17,6 +20,13 @@ const nameOf = (field: TypedField) => field.dataset.name ?? field.name;
 export function contentFields(): TypedField[] {
   const fields = document.querySelectorAll<TypedField>('#share :is(input, textarea)');
   return [...fields].filter((field) => isContentName(nameOf(field)));
+}
+
+/** Finds the fields to empty after creation: also those for the sender only. */
+export function typedFields(): TypedField[] {
+  return [...contentFields(), find('#memo', HTMLInputElement), peopleField()].filter(
+    (field) => field !== null,
+  );
 }
 
 /** Removes the names, so that the browser itself cannot send the fields. */

@@ -6,7 +6,7 @@ import { type Content, seal, sealedBytesOf } from '../../../sdk/sealing.ts';
 import { find } from './dom.ts';
 import { standInsBeside } from './share-draw.ts';
 import { shareFields } from './share-fields.ts';
-import { bodyWithout, say, secretField, takeNames } from './share-parts.ts';
+import { bodyWithout, hasPeople, say, secretField, takeNames } from './share-parts.ts';
 import { stretchInWorker } from './stretching.ts';
 
 const place = () => find('#sealing', HTMLDetailsElement);
@@ -21,7 +21,8 @@ function canSeal(): boolean {
 }
 
 export function mails(): boolean {
-  return (find('#recipient', HTMLInputElement)?.value.trim() ?? '') !== '';
+  const isEach = find(`#${shareFields.mailsEach}`, HTMLInputElement)?.checked === true && hasPeople();
+  return isEach || (find('#recipient', HTMLInputElement)?.value.trim() ?? '') !== '';
 }
 
 export function isSealing(): boolean {

@@ -21,8 +21,8 @@ import { beginHome, recallOptions, rememberOptions } from './share-home.ts';
 import {
   bodyWithout,
   bytesIn,
-  contentFields,
   hasMouse,
+  hasPeople,
   namedTexts,
   note,
   say,
@@ -30,6 +30,7 @@ import {
   secretField,
   shareForm,
   tellRoom,
+  typedFields,
 } from './share-parts.ts';
 import {
   beginSealing,
@@ -165,7 +166,8 @@ function showProgress(part: number): void {
 function setSending(isNow: boolean, pressed: HTMLButtonElement | null, what = 'sending'): void {
   isSending = isNow;
   for (const each of document.querySelectorAll<HTMLButtonElement>('#share button')) each.disabled = isNow;
-  say('sending', isNow ? document.getElementById('sending')?.dataset[what] : '');
+  const soFar = document.getElementById('so-far')?.textContent;
+  say('sending', isNow ? (soFar ?? document.getElementById('sending')?.dataset[what]) : '');
   if (!isNow) {
     void finishLinkCopy?.(null);
     showProgress(0);
@@ -179,6 +181,7 @@ function take(request: XMLHttpRequest, address: string, fragment?: string): void
   const { status, responseXML: answer } = request;
   const created = receiptIn(request);
   const [title, lead] = [answer?.querySelector('main h1'), answer?.querySelector('main .lead')];
+  if (created !== null && takesAnother(answer, fragment)) return;
   if (created !== null) void goOn(created, fragment, answer?.getElementById('link')?.textContent);
   else if (answer?.getElementById('share')) {
     if (fragment !== undefined) keepTexts(answer);
@@ -190,9 +193,16 @@ function take(request: XMLHttpRequest, address: string, fragment?: string): void
   else sayNoAnswer(address, status);
 }
 
-function typedFields() {
-  const label = find('#memo', HTMLInputElement);
-  return [...contentFields(), ...(label === null ? [] : [label])];
+/** Of several people, so far. Each has its own fragment, so the browser seals and sends each alone; the answer has the rest of the list. */
+const links: string[] = [];
+
+function takesAnother(answer: Document | null, fragment: string | undefined): boolean {
+  const [form, left] = [shareForm(), answer?.getElementById('left')];
+  if (form === null || !left) return false;
+  links.push(`${answer?.getElementById('link')?.textContent}#${fragment}`);
+  document.querySelector('#option-people > .panel')?.replaceChildren(...left.childNodes);
+  if (hasPeople()) void sendSealed(form, null);
+  return hasPeople();
 }
 
 /** Whether the choices are those of an earlier secret, which neither follow what is remembered nor change it. */
@@ -209,7 +219,7 @@ async function goOn(receipt: string, fragment: string | null = null, link?: stri
   }
   dropFile();
   const isCopied = link ? await finishLinkCopy?.(fragment === null ? link : `${link}#${fragment}`) : false;
-  handOver({ fragment, passphrase, ...(isCopied ? { isCopied } : {}) }, receipt);
+  handOver({ fragment, passphrase, links, ...(isCopied ? { isCopied } : {}) }, receipt);
 }
 
 /** Replaces the page with the form that the server returned. @param pressed the id of the button that drew a value */
@@ -262,19 +272,17 @@ function sayRefused(title: string, lead: string): void {
 
 /** Reports that no response came. The request may still have created a secret and perhaps an email. */
 function sayNoAnswer(address: string, status: number): void {
-  const recipient = find('#recipient', HTMLInputElement)?.value ?? '';
-  const outcome = recipient === '' ? 'unsure' : 'unsure-mail';
   const isCreation = address === shareForm()?.action;
   note('no-answer-note', (filled) => {
     if (status !== 0) filled.querySelector('h2')?.append(` (${status})`);
     for (const each of filled.querySelectorAll<HTMLElement>('[data-outcome]'))
-      if (!isCreation || each.dataset.outcome !== outcome) each.remove();
+      if (!isCreation || each.dataset.outcome !== (mails() ? 'unsure-mail' : 'unsure')) each.remove();
   });
 }
 
 const trimmed = (id: string) => {
   const field = document.getElementById(id);
-  return field instanceof HTMLInputElement || field instanceof HTMLSelectElement ? field.value.trim() : '';
+  return field !== null && 'value' in field ? String(field.value).trim().replaceAll('\n', ', ') : '';
 };
 
 function tell(name: string, chosen: string): void {
@@ -312,7 +320,7 @@ function tellChips(): void {
   const passphrase = find('#passphrase', HTMLInputElement)?.value ?? '';
   tell('notify', isNotified ? done : '');
   tell('passphrase', passphrase === '' ? '' : done);
-  for (const name of ['recipient', 'share-domain', 'memo']) tell(name, trimmed(name));
+  for (const name of ['recipient', 'share-domain', 'memo', 'people']) tell(name, trimmed(name));
 }
 
 /** Keeps open options open in the new form, unless it opens a different one in the same row. */
@@ -352,7 +360,7 @@ function begin(): void {
 }
 
 document.addEventListener('input', ({ target }) => {
-  if (target instanceof HTMLInputElement && target.id === 'recipient') renew();
+  if (target instanceof Element && target.matches('#recipient, #people, #mails-each')) renew();
   tellChips();
   if (!(target instanceof HTMLTextAreaElement) || target.id !== 'secret') return;
   count();
@@ -372,6 +380,13 @@ document.addEventListener('keydown', (event) => {
   if (!isSending) form.requestSubmit(button(isCreate ? 'create' : 'generate'));
 });
 
+document.addEventListener('click', (event) => {
+  const { target } = event;
+  if (!(target instanceof HTMLAnchorElement) || target.id !== 'show-so-far' || links.length === 0) return;
+  event.preventDefault();
+  void goOn(target.href);
+});
+
 document.addEventListener('submit', (event) => {
   const { target: form, submitter } = event;
   if (!(form instanceof HTMLFormElement) || form.id !== 'share') return;
@@ -388,7 +403,7 @@ function create(form: HTMLFormElement, pressed: HTMLButtonElement | null): void 
     stop(hasFile() ? fileTooLargeText() : tooLargeText());
   else {
     // A link that the server emails is not for this person to send.
-    finishLinkCopy = mails() ? null : beginLinkCopy();
+    finishLinkCopy = mails() || hasPeople() ? null : beginLinkCopy();
     if (isSealing()) void sendSealed(form, pressed);
     else sendPlain(form, pressed);
   }

@@ -8,6 +8,8 @@ export const routes = {
   suggest: '/suggest',
   words: '/words.txt',
   receipt: '/receipt/:key',
+  /** Several receipts on one page: their keys, with dots between them. */
+  several: '/receipt/several/:key',
   burn: '/receipt/:key/burn',
   sendAgain: '/receipt/:key/send-again',
   memo: '/receipt/:key/memo',

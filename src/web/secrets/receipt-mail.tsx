@@ -106,7 +106,7 @@ const troubles: Readonly<Record<MailTrouble, MessageKey>> = {
   unanswered: 'receipt.mailUnanswered',
 };
 
-function textsOf({ state, reply }: Delivery): StateTexts {
+export function deliveryTexts({ state, reply }: Delivery): StateTexts {
   if (state === 'queued' && reply !== null) return retrying;
   // No mail server responded, so the advice must not mention one.
   const isUnanswered = state === 'given_up' && mailTroubleOf(reply) !== null;
@@ -167,7 +167,7 @@ const State: FC<{ frame: Frame; delivery: Delivery; isWaiting: boolean }> = ({
 }) => {
   const { say } = frame.messages;
   const trouble = mailTroubleOf(delivery.reply);
-  const { label, help, kind, icon } = textsOf(delivery);
+  const { label, help, kind, icon } = deliveryTexts(delivery);
   return (
     <>
       <p class="standing">

@@ -7,6 +7,7 @@ import { attemptLimits } from '../../core/secrets/attempts.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import { anonymousCustid } from '../../core/secrets/receipts.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import type { MessageParams } from '../../locale/translate.ts';
 import type { ReceiptState } from '../../protocol/vocabulary.ts';
 import type { ScriptName } from '../assets/assets.ts';
 import { Day, type DayState, dayIconName } from '../kit/day.tsx';
@@ -38,6 +39,7 @@ export interface ReceiptProps extends FactsProps {
 interface StateTexts {
   readonly day: DayState;
   readonly title: MessageKey;
+  readonly counts?: MessageParams;
   readonly lead?: MessageKey;
 }
 
@@ -105,13 +107,13 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
   );
 };
 
-const Head: FC<ReceiptProps & { readonly texts: StateTexts }> = ({ frame, receipt, texts }) => {
+export const Head: FC<FactsProps & { readonly texts: StateTexts }> = ({ frame, receipt, texts }) => {
   const { say } = frame.messages;
   const isWaiting = receipt.secretKey !== null;
   return (
     <div class={`life life-${texts.day}`}>
       <Day state={texts.day} part={partLeft(receipt)} />
-      <h1>{say(texts.title)}</h1>
+      <h1>{say(texts.title, texts.counts ?? {})}</h1>
       <div class="life-text">
         <div class="life-label" id="label">
           {receipt.memo === '' ? null : (
@@ -371,7 +373,7 @@ const OwnAddress: FC<FactsProps & { ownUrl: string }> = ({ frame, receipt, ownUr
   );
 };
 
-const Onward: FC<FactsProps> = ({ frame, receipt }) => {
+export const Onward: FC<FactsProps> = ({ frame, receipt }) => {
   const { messages, href, visitor } = frame;
   return (
     <p class="onward">

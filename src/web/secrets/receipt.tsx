@@ -32,7 +32,7 @@ import { mailRefusal, readMail } from './receipt-mail.tsx';
 import { BurnPage, ReceiptPage, type ReceiptProps } from './receipt-page.tsx';
 import { askedIn, type LifetimeOffer, readLifetime } from './typed.ts';
 
-interface ReceiptDeps {
+export interface ReceiptDeps {
   readonly service: Pick<SecretService, 'findReceipt' | 'viewReceipt' | 'burn' | 'deliver' | 'change'>;
   readonly links: Links;
   readonly justCreated: JustCreated;

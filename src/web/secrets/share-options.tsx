@@ -4,10 +4,12 @@
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { shareFields } from '../client/share-fields.ts';
-import { controlAttributes, Field, type FieldTexts, TextInput } from '../kit/field.tsx';
+import { asMarkup, asTyped, controlAttributes, Field, type FieldTexts, TextInput } from '../kit/field.tsx';
+import { TickBox } from '../kit/form-page.tsx';
 import { Icon, type IconName } from '../kit/parts.tsx';
 import { Lifetime, MailLanguageField, MemoField, NoticeBoxes, RecipientField } from './fields.tsx';
 import { DrawButton } from './generate.tsx';
+import { maxPeople, readPeople } from './people.ts';
 import { News } from './share-value.tsx';
 import { askedLifetime, offerOf, type ShareProps, wrongIn } from './typed.ts';
 
@@ -23,6 +25,7 @@ export const Options: FC<ShareProps> = (props) => {
       {hasAccount || typed.notify.length > 0 ? <Notices {...props} /> : null}
       {domains.length > 0 || typed.shareDomain !== '' ? <Domain {...props} /> : null}
       <Label {...props} />
+      <People {...props} />
     </div>
   );
 };
@@ -216,5 +219,53 @@ const Notices: FC<ShareProps> = (props) => {
     >
       <NoticeBoxes frame={frame} ticked={typed.notify} wrong={wrong} isTitled />
     </Option>
+  );
+};
+
+const People: FC<ShareProps> = (props) => {
+  const { frame, typed } = props;
+  const title = frame.messages.say('several.title');
+  const chosen = typed.people.trim().replaceAll('\n', ', ');
+  const wrong = wrongIn(props)('people');
+  return (
+    <Option name="people" icon="users" {...{ title, chosen, wrong }} hasNews={typed.created.length > 0}>
+      <PeopleList frame={frame} typed={typed} wrong={wrong} />
+    </Option>
+  );
+};
+
+interface PeopleProps extends Pick<ShareProps, 'frame' | 'typed'> {
+  readonly wrong: string | null;
+}
+
+/** Those who have no link yet, after those who have. The script replaces it with each answer. */
+export const PeopleList: FC<PeopleProps> = ({ frame, typed, wrong }) => {
+  const { say } = frame.messages;
+  const hint = say('several.hint', { max: maxPeople });
+  const texts: FieldTexts = { name: 'people', label: say('several.people'), hint, wrong };
+  const mails = { name: shareFields.mailsEach, label: say('several.mailsEach'), wrong: null };
+  const created = typed.created.join('.');
+  const counts = {
+    count: typed.created.length,
+    total: typed.created.length + readPeople(typed.people).length,
+  };
+  return (
+    <>
+      {created === '' ? null : (
+        <p>
+          <input type="hidden" name={shareFields.created} value={created} />
+          <span id="so-far">{say('several.soFar', counts)}</span>{' '}
+          <a id="show-so-far" href={frame.href('several', created)}>
+            {say('several.showSoFar')}
+          </a>
+        </p>
+      )}
+      <Field texts={texts}>
+        <textarea {...controlAttributes(texts)} {...asTyped} dir="auto">
+          {asMarkup(`\n${typed.people}`)}
+        </textarea>
+      </Field>
+      {frame.visitor === null && !typed.mailsEach ? null : <TickBox {...mails} isTicked={typed.mailsEach} />}
+    </>
   );
 };

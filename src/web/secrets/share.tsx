@@ -7,9 +7,17 @@ import { type Caller, planOf } from '../../core/account.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Links } from '../../core/links.ts';
+import { parseRecipient } from '../../core/mail/recipients.ts';
 import type { Plan } from '../../core/plans.ts';
 import { attemptLimits } from '../../core/secrets/attempts.ts';
-import type { ConcealInput, CreationOutcome, SuggestInput } from '../../core/secrets/outcomes.ts';
+import { checkRecipient } from '../../core/secrets/link-mail.ts';
+import type {
+  ConcealInput,
+  CreationOutcome,
+  ReceiptView,
+  SuggestInput,
+} from '../../core/secrets/outcomes.ts';
+import { checkMemo } from '../../core/secrets/receipts.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { creationCapBytesFor } from '../../http/body.ts';
@@ -35,7 +43,9 @@ import {
 } from '../kit/page.ts';
 import type { HereCookie, JustCreated } from './cookies.ts';
 import { strengthText } from './generate.tsx';
+import { maxPeople, type Person, readPeople } from './people.ts';
 import { linkOf } from './receipt-life.ts';
+import { PeopleList } from './share-options.tsx';
 import { SharePage, SharingClosedPage } from './share-page.tsx';
 import { offersSealing } from './share-sealing.tsx';
 import {
@@ -157,26 +167,88 @@ async function showAgain(request: PageRequest, deps: ShareDeps): Promise<PageRep
 }
 
 async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
-  const { frame, caller } = request;
+  const { frame } = request;
   const typed = await typedIn(request, deps);
   const lifetime = askedLifetime(typed.lifetime, offerOf(planFor(request, deps)), frame.messages);
   if ('wrong' in lifetime)
     return refuse(request, deps, typed, stored(422, 'ttl-amount', lifetime.wrong, frame.messages.say));
+  const people = readPeople(typed.people);
+  const wrong = flawsIn(people, typed, request);
+  if (wrong !== '') return refuse(request, deps, typed, stored(422, 'people', wrong, frame.messages.say));
   const sealed = readSealed(await request.form());
   const input = { ...toConcealInput(request, typed, lifetime.seconds), sealed };
-  const outcome = await deps.service.conceal(input, caller);
-  if (outcome.outcome !== 'created') {
-    return refuse(request, deps, typed, refusalOf(outcome, frame.messages));
+  const inputs =
+    people.length === 0 ? [input] : people.map((person) => ({ ...input, ...ofPerson(person, typed) }));
+  // Each end-to-end link has its own fragment, so the script seals again for each person.
+  const [receipts, refusal] = await createEach(sealed === null ? inputs : inputs.slice(0, 1), request, deps);
+  const created = [...typed.created, ...receipts.map(({ metadataKey }) => metadataKey)];
+  const left = { ...typed, created, people: people[receipts.length]?.rest ?? '' };
+  const isSeveral = people.length + typed.created.length > 0;
+  const page = frame.href(isSeveral ? 'several' : 'receipt', created.join('.'));
+  const made = receipts.map((each) =>
+    deps.here.made(frame.href('secret', each.secretKey ?? ''), each.ttlSeconds),
+  );
+  const cookies = receipts.length === 0 ? [] : [deps.justCreated.set(page), ...made];
+  if (refusal !== null) {
+    const field = isSeveral && refusal.field === 'recipient' ? 'people' : refusal.field;
+    return { ...(await refuse(request, deps, left, { ...refusal, field })), cookies };
   }
-  const receipt = frame.href('receipt', outcome.receipt.metadataKey);
-  const { secretKey, ttlSeconds } = outcome.receipt;
-  const path = frame.href('secret', secretKey ?? '');
-  const cookies = [deps.justCreated.set(receipt), deps.here.made(path, ttlSeconds)];
-  const isByScript = (await request.form()).text(shareFields.byScript) !== '';
-  if (!isByScript) return seeOther(receipt, cookies);
+  if ((await request.form()).text(shareFields.byScript) === '') return seeOther(page, cookies);
   // 201: a script cannot stop a browser from following a redirect (RFC 9110 §15.3.2). It copies the link, and then opens the receipt.
-  const link = <p id="link">{linkOf(outcome.receipt, deps.links)}</p>;
-  return { ...pageReply(201, link, { location: receipt }), cookies };
+  const answer = (
+    <>
+      <p id="link">{receipts.map((receipt) => linkOf(receipt, deps.links))}</p>
+      {sealed !== null && isSeveral ? (
+        <div id="left">
+          <PeopleList frame={frame} typed={left} wrong={null} />
+        </div>
+      ) : null}
+    </>
+  );
+  return { ...pageReply(201, answer, { location: page }), cookies };
+}
+
+/** Labels a receipt with the name, the address unless it is mailed to, and the label that all share. */
+function ofPerson({ name, address }: Person, { memo, mailsEach }: TypedShare) {
+  const who = name === '' ? address : address === '' || mailsEach ? name : `${name} <${address}>`;
+  const recipient = mailsEach ? new Sensitive(address) : null;
+  return { memo: new Sensitive(memo === '' ? who : `${who} · ${memo}`), recipient };
+}
+
+/** Stops at the first that fails: those before it leave the list, so that sending the form again creates nothing twice. */
+async function createEach(
+  inputs: readonly ConcealInput[],
+  request: PageRequest,
+  deps: ShareDeps,
+): Promise<readonly [receipts: readonly ReceiptView[], refusal: Refusal | null]> {
+  const { messages } = request.frame;
+  const receipts: ReceiptView[] = [];
+  for (const input of inputs) {
+    const conceal = () => deps.service.conceal(input, request.caller);
+    const outcome = receipts.length === 0 ? await conceal() : await request.attempt(true, conceal);
+    if ('problem' in outcome) return [receipts, problemOfShare(outcome, messages)];
+    if (outcome.outcome !== 'created') return [receipts, refusalOf(outcome, messages)];
+    receipts.push(outcome.receipt);
+  }
+  return [receipts, null];
+}
+
+/** Checks everyone before anything is created. */
+function flawsIn(people: readonly Person[], typed: TypedShare, { frame, caller }: PageRequest): string {
+  const { say } = frame.messages;
+  if (people.length + typed.created.length > maxPeople) return say('several.tooMany', { max: maxPeople });
+  if (people.length > 0 && typed.recipient !== '') return say('several.either');
+  const who = people.map(({ name, address }) => (address || name).toLowerCase());
+  const flaws = people.map((person, at) => {
+    const { line, address } = person;
+    const first = who.indexOf(who[at] ?? '');
+    if (first < at) return say('several.twice', { line, other: people[first]?.line ?? 0 });
+    const { memo, recipient } = ofPerson(person, typed);
+    const refused = recipient && checkRecipient(recipient, parseRecipient(address), caller);
+    const flaw = refused ?? checkMemo(memo.expose());
+    return flaw && say('several.line', { line, message: refusalOf(flaw, frame.messages).message });
+  });
+  return flaws.filter((flaw) => flaw !== null).join('\n');
 }
 
 function toConcealInput(
@@ -252,8 +324,10 @@ function refuse(
   request: PageRequest,
   deps: ShareDeps,
   typed: TypedShare,
-  { status, headers, ...refusal }: Refusal,
+  { status, headers, ...refused }: Refusal,
 ): Promise<PageReply> {
+  const kept = typed.created.length > 0 ? { consolation: request.frame.messages.say('several.rest') } : {};
+  const refusal = { ...refused, ...kept };
   return formReply(status, request, deps, { typed, refusal, news: null }, headers);
 }
 

@@ -2,6 +2,7 @@
  * What was typed into a secret's forms. Reading loses nothing: every text comes back in its field, even if it makes no sense. Texts that a
  * drawn value replaced are kept in hidden fields of the share form; only unchanged drawn values are dropped.
  */
+import { parseMetadataKey } from '../../core/keys.ts';
 import type { Plan } from '../../core/plans.ts';
 import type { SealedInput } from '../../core/secrets/end-to-end.ts';
 import type { SuggestInput } from '../../core/secrets/outcomes.ts';
@@ -226,6 +227,7 @@ export type ShareField =
   | 'recipient'
   | 'share-domain'
   | 'notify'
+  | 'people'
   | GenerateField;
 
 export interface TypedShare extends Readonly<Record<DrawableField, Drawable>> {
@@ -238,6 +240,11 @@ export interface TypedShare extends Readonly<Record<DrawableField, Drawable>> {
   readonly shareDomain: string;
   readonly notify: readonly NoticeKind[];
   readonly suggestion: TypedSuggestion;
+  /** Those who get a link each (`people.ts`); blank for one link. */
+  readonly people: string;
+  readonly mailsEach: boolean;
+  /** The metadata keys of links that were created before, for others. */
+  readonly created: readonly string[];
 }
 
 const nothingDrawn: Drawable = { text: '', drawn: '', aside: [] };
@@ -260,6 +267,9 @@ export function emptyShare(plan: Plan, { messages }: Frame, notify: readonly Not
     shareDomain: '',
     notify,
     suggestion: emptySuggestion,
+    people: '',
+    mailsEach: false,
+    created: [],
   };
 }
 
@@ -275,6 +285,12 @@ export function readShare(form: Form, empty: TypedShare, plan: Plan, frame: Fram
     shareDomain: form.text('share-domain'),
     notify: readNoticeKinds(form) ?? empty.notify,
     suggestion: readSuggestion(form),
+    people: form.text('people'),
+    mailsEach: form.text(shareFields.mailsEach) !== '',
+    created: form
+      .text(shareFields.created)
+      .split('.')
+      .filter((key) => parseMetadataKey(key) !== null),
   };
 }
 
