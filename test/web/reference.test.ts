@@ -49,7 +49,7 @@ describe('GET /api/docs', () => {
         ([, name]) => name,
       );
     expect(await sheets('/api/docs')).toEqual(['style', 'reference']);
-    expect(await sheets('/status')).toEqual(['style']);
+    expect(await sheets('/nope')).toEqual(['style']);
   });
 
   it('has the frame in the language of the visitor, and the reference in English from left to right', async () => {

@@ -40,6 +40,7 @@ const RegionsPage: FC<{ frame: Frame }> = ({ frame }) => {
     <MessagePage
       frame={frame}
       day={null}
+      styles={['about']}
       title={say('regions.title')}
       lead={say('regions.lead')}
       also={[say('regions.links')]}
@@ -88,6 +89,7 @@ const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt, risks
       lead={say(isReady ? 'status.worksLead' : 'status.failsLead')}
       link={[href('status'), say('status.again')]}
       scripts={['time']}
+      styles={['about']}
     >
       <div class="sheet">
         <dl>

@@ -9,6 +9,7 @@ import account from '../style/account.css' with { type: 'text' };
 import base from '../style/base.css' with { type: 'text' };
 import choices from '../style/choices.css' with { type: 'text' };
 import domains from '../style/domains.css' with { type: 'text' };
+import facts from '../style/facts.css' with { type: 'text' };
 import frame from '../style/frame.css' with { type: 'text' };
 import items from '../style/items.css' with { type: 'text' };
 import print from '../style/print.css' with { type: 'text' };
@@ -66,9 +67,9 @@ const style = [base, frame, domains, print].map(pack).join('');
 
 /** Each page names those that it needs besides `style`. */
 const extraStyles = {
-  about,
-  account: items + account,
-  receipt: choices + receipt,
+  about: facts + about,
+  account: facts + items + account,
+  receipt: facts + choices + receipt,
   reference,
   secret,
   share: choices + share,

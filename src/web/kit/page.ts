@@ -158,7 +158,7 @@ const filePolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 export function toResponse(answered: Answered, reply: PageReply): Response {
   const response = contentResponse(answered, reply);
   response.headers.set('content-security-policy', policyOf(answered, reply));
-  response.headers.set('cross-origin-opener-policy', 'same-origin');
+  if (reply.content.kind === 'page') response.headers.set('cross-origin-opener-policy', 'same-origin');
   response.headers.set('cross-origin-resource-policy', 'same-origin');
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.headers.set(name, value);
   for (const cookie of reply.cookies ?? []) response.headers.append('set-cookie', cookie);
