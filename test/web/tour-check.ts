@@ -46,7 +46,8 @@ const axeLights: Readonly<Record<Way['rules'], readonly Light[]>> = {
 /** The options of the last secret shared; and for its minute, an opened end-to-end secret. */
 const mayKeep = (name: string, entry: string) =>
   entry === 'local: mayfly-options' ||
-  (['sealed-opened', 'sealed-again', 'sealed-file'].includes(name) && entry === 'session: mayfly-look');
+  (['sealed-opened', 'sealed-spelled', 'sealed-again', 'sealed-file'].includes(name) &&
+    entry === 'session: mayfly-look');
 
 /** Documents for those who write programs. */
 const isForPrograms = (name: string) => /^(?:api|docs)\b/.test(name);

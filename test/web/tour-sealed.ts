@@ -4,7 +4,7 @@ import type { Site } from './browser.ts';
 import { openOption } from './creator.ts';
 import { png } from './pictures.ts';
 import { makeSealed } from './sealed-link.ts';
-import { type Look, open, press, someValue } from './tour.ts';
+import { type Look, open, press, someLine, someValue } from './tour.ts';
 import { makeWaiting } from './waiting.ts';
 
 /** What its creator sees. */
@@ -53,6 +53,15 @@ export async function walkSealed(page: Page, site: Site, look: Look): Promise<vo
   await page.waitForSelector('#done');
   await press(page, '#done');
   await look('sealed-done');
+  await page.goto('about:blank');
+  await open(page, site, (await makeSealed(site.app, someLine)).link);
+  await page.click('#open');
+  await page.click('#spelled > summary');
+  await look('sealed-spelled');
+  await page.evaluate(() => sessionStorage.clear());
+  await page.reload();
+  await page.waitForSelector('.day-gone');
+  await look('sealed-over');
   const file = { kind: 'file', name: 'picture.png', type: 'image/png', bytes: png } as const;
   await page.goto('about:blank');
   await open(page, site, (await makeSealed(site.app, file)).link);

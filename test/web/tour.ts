@@ -31,6 +31,7 @@ const regions: Regions = {
   ],
 };
 const someLabel = 'Side door, for the weekend of the 9th';
+export const someLine = 'BlueHero/n!2026 Il1O0-o8B$g9q|S5';
 export const someValue = 'The door code is 4711.\nCome after six.';
 
 /** Presses the button of the form whose address ends like this. */
@@ -135,6 +136,8 @@ async function walkSharing(page: Page, site: Site, look: Look): Promise<void> {
   await look('revealed-covered');
   await page.goto(link);
   await look('gone');
+  await unfold(page, '#ready-text');
+  await look('gone-tell');
   await page.goto(receipt);
   await look('receipt-received');
   await open(page, site, '/');
@@ -157,6 +160,13 @@ async function walkEnds(page: Page, site: Site, look: Look): Promise<void> {
   await open(page, site, long.secretPath);
   await openSecret(page, long.secretPath);
   await look('revealed-long');
+  const short = await makeWaiting(site.app, { value: someLine });
+  await open(page, site, short.secretPath);
+  await openSecret(page, short.secretPath);
+  await unfold(page, '.spelled');
+  await look('revealed-spelled');
+  await open(page, site, '/secret/cut');
+  await look('damaged');
   const burned = await makeWaiting(site.app);
   await open(page, site, `/receipt/${burned.metadataKey}/burn`);
   await send(page, '/burn');
