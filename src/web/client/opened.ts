@@ -50,8 +50,8 @@ function spellOut(text: string): void {
   const place = document.getElementById('spelled');
   const { words = '', signs = '', capital = '' } = place?.dataset ?? {};
   const items = spell(text, { words, signs, capital }).map(({ kind, character, said }) => {
-    const item = element('li', ` ${said}`);
-    item.prepend(element('b', character, kind));
+    const item = element('li', '');
+    item.append(element('b', character, kind), ' ', element('bdi', said));
     return item;
   });
   if (items.length === 0) place?.remove();

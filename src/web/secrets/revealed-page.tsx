@@ -166,7 +166,7 @@ export const Spelled: FC<{ frame: Frame; value: string | null }> = ({ frame: { m
       <ol class="spelled" translate="no" {...heldCopy}>
         {spelled.map(({ kind, character, said }) => (
           <li>
-            <b class={kind}>{character}</b> {said}
+            <b class={kind}>{character}</b> <bdi>{said}</bdi>
           </li>
         ))}
       </ol>
