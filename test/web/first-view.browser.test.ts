@@ -266,10 +266,33 @@ async function flawsAfter(
   ];
 }
 
-const everything = [...creations, several, ...readings, ...accounts, ...receipts];
+const drawings: readonly HandOver[] = [
+  {
+    name: 'a login’s lines are put into the field',
+    async go({ page, site }) {
+      await page.goto(`${site.baseUrl}/`);
+      await leaveFromBelow(page, '#draw-template');
+    },
+    shows: ['#secret', '#news'],
+    isAnchored: true,
+    focus: '#secret',
+  },
+  {
+    name: 'a code is drawn',
+    async go({ page, site }) {
+      await page.goto(`${site.baseUrl}/`);
+      await page.click('#option-passphrase > summary');
+      await leaveFromBelow(page, '#draw-code');
+    },
+    shows: ['#passphrase', '#passphrase-news'],
+    isAnchored: true,
+  },
+];
+
+const everything = [...creations, ...drawings, several, ...readings, ...accounts, ...receipts];
 
 /** Each way at the smallest size, where most is out of view; at the others those of people who have only a link. */
-const atOthers = { usual: [...creations, several, ...readings], long: everything } as const;
+const atOthers = { usual: [...creations, ...drawings, several, ...readings], long: everything } as const;
 
 describe('the page that follows begins with what it is about, however far the one before was scrolled', () => {
   for (const [at, phone] of phones.entries()) {
