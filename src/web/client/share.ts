@@ -234,6 +234,7 @@ function show(answer: Document, pressed: string | null = null): void {
   const isTemplate = pressed === 'draw-template';
   if (hasMouse() || pressed === null || isTemplate || !announce()) wanted?.focus();
   else (document.getElementById(pressed) ?? button('generate'))?.focus();
+  document.querySelector('.news')?.closest('.field')?.scrollIntoView({ block: 'nearest' });
   const start = template.indexOf('=') + 1;
   if (isTemplate) secretField()?.setSelectionRange(start, start);
 }
