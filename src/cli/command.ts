@@ -118,7 +118,7 @@ export function printResult(
   return 0;
 }
 
-/** Prints a message, except with `--json`. What is done gets a tick on a terminal. */
+/** Prints a message, except with `--json`. On a terminal, a tick shows that it is done. */
 export function say({ terminal }: World, { json }: Input, message: string, isDone = false): void {
   const tick = isDone && terminal.isErrorSeen ? `${terminal.tint('err', 'done', '✓')} ` : '';
   if (!json) terminal.err(`${tick}${message}\n`);

@@ -19,7 +19,7 @@ const json = new Headers({ ...commonHeaders, 'content-type': jsonContentType });
 /** Proxies must not rewrite addresses or add scripts (RFC 9111 §5.2.2.6). */
 const html = new Headers({ ...commonHeaders, 'content-type': htmlContentType });
 html.set('cache-control', 'no-store, no-transform');
-/** A script without an integrity hash does not run, so nobody can add one (W3C Subresource Integrity, Integrity-Policy). */
+/** A script without an integrity hash does not run, so none can be added (W3C Subresource Integrity, Integrity-Policy). */
 html.set('integrity-policy', 'blocked-destinations=(script)');
 
 const requestIdBytes = 10;

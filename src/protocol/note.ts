@@ -1,4 +1,4 @@
-/** A secret's note: one line from its sender, for whoever has the link. All are as long once sealed, so that their length does not show. */
+/** A secret's note: one line from its sender for anyone with the link. All sealed notes have the same length, which hides how long they are. */
 export const [maxNoteCharacters, sealedNoteBytes] = [140, 576];
 
 /** Makes one line of a text, without the direction characters around copied telephone numbers. */

@@ -310,7 +310,7 @@ async function actOnSelected(request: PageRequest, deps: AccountPageDeps): Promi
 }
 
 /**
- * Returns the entry as it is now; nothing if it was done.
+ * Returns the entry's current state, or nothing if it was done.
  * @param isAnother counts it as one more request
  */
 async function actOn(

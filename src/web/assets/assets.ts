@@ -65,7 +65,7 @@ const face = new Uint8Array(Buffer.from(embedded(['display.woff2'])['display.wof
  */
 const style = [base, frame, domains, print].map(pack).join('');
 
-/** Each page names those that it needs besides `style`. */
+/** Each page names the ones that it needs in addition to `style`. */
 const extraStyles = {
   about: facts + about,
   account: facts + items + account,

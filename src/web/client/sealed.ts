@@ -42,7 +42,7 @@ export type SealedText =
   | 'pressYourself';
 
 /**
- * The second look's nonce is kept in this tab's storage for a minute. Besides the share form's options, no page keeps more. It opens nothing without
+ * The second look's nonce is kept in this tab's storage for a minute. Pages keep nothing else but the share form's options. It opens nothing without
  * the fragment, which the address keeps for the same minute, and nothing at all afterwards.
  */
 const lookName = 'mayfly-look';

@@ -113,7 +113,7 @@ const endings = {
 /** The number of places on the arc that an icon's sun can have, so that there are few icons. */
 const places = 8;
 
-/** Names the tab's icon in `/icons/`: the sun on its way, and what became of the secret. */
+/** Names the tab's icon in `/icons/`: the sun on its way, or the secret's end. */
 export function dayIconName({ state, part = 1 }: DayProps): string {
   return `day-${state === 'waiting' ? Math.ceil(part * places) : state}.svg`;
 }

@@ -47,7 +47,7 @@ interface TextInputProps {
   readonly attributes: Readonly<Record<string, string | boolean>>;
 }
 
-/** A line that is taken as it is typed, and that no browser remembers. */
+/** A line that no browser corrects or remembers. */
 export const TextInput: FC<TextInputProps> = ({ texts, value, attributes }) => (
   <input
     {...controlAttributes(texts)}

@@ -6,7 +6,7 @@ const maxCharacters = 30_000;
 export interface Person {
   readonly line: number;
   readonly name: string;
-  /** `''` if there is none. */
+  /** `''` without one. */
   readonly address: string;
   /** The text from this person on, with its titles. */
   readonly rest: string;

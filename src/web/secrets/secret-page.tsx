@@ -350,7 +350,7 @@ interface EndProps {
   readonly id?: string;
 }
 
-/** What became of the secret or its link, in place of the page. */
+/** Says how the secret or its link ended, in place of the page. */
 export const End: FC<PropsWithChildren<EndProps>> = ({ day, title, lead, id, children }) => (
   <div class="arrival">
     <Day state={day} />

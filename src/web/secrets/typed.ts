@@ -138,7 +138,7 @@ export function readNoticeKinds(form: Form): readonly NoticeKind[] | null {
 export const generateFields = [shareFields.suggestLength, 'suggest-sets', shareFields.suggestWords] as const;
 export type GenerateField = (typeof generateFields)[number];
 
-/** The ways in which the generator draws. */
+/** How the generator draws. */
 export type SuggestStyle = Exclude<SuggestInput['style'], 'digits'>;
 
 export interface TypedSuggestion {
