@@ -57,10 +57,7 @@ export function narrowedIn({ query }: Pick<PageRequest, 'query'>): Narrowed {
   };
 }
 
-interface Address extends Partial<Narrowed> {
-  readonly cursor?: string | null;
-  readonly done?: string;
-}
+type Address = Partial<Narrowed> & { readonly cursor?: string; readonly done?: string };
 
 export function addressOf({ href }: Frame, address: Address): string {
   const given = Object.entries(address).filter(([, value]) => value !== null);

@@ -221,22 +221,17 @@ async function showRecent(
 ): Promise<PageReply> {
   const { frame, query } = request;
   const { state, at } = narrowedIn(request);
-  const cursor = query.get('cursor') ?? '';
+  const cursor = query.get('cursor') || null;
   const states = state === null ? null : statesIn(state);
   const input = { limit: pageLength, cursor: null, states, createdAt: at };
-  const asked: RecentOutcome = await service.recent(
-    { ...input, cursor: cursor === '' ? null : cursor },
-    caller,
-  );
+  const asked: RecentOutcome = await service.recent({ ...input, cursor }, caller);
   const cursorIsBad = asked.outcome === 'invalid_cursor';
   const found = cursorIsBad ? await service.recent(input, caller) : asked;
   const list = found.outcome === 'listed' ? found : { receipts: [], nextCursor: null };
   const page = (
     <RecentPage
-      {...{ frame, state, at }}
-      receipts={list.receipts}
-      nextCursor={list.nextCursor}
-      isLater={cursor !== '' && !cursorIsBad}
+      {...{ frame, state, at, ...list }}
+      isLater={cursor !== null && !cursorIsBad}
       done={cursorIsBad ? [frame.messages.say('recent.badCursor')] : doneIn(request, doneTexts)}
       lifetimes={offerOf(planOf(settings.plans, caller))}
     />
