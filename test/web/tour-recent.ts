@@ -31,7 +31,7 @@ async function fillList({ app }: Site, caller: Caller): Promise<void> {
 /** What can be done with several secrets of the list, and with one of them again. */
 async function walkSelected(page: Page, site: Site, look: Look): Promise<void> {
   await press(page, '.more[open] button[form="again"]');
-  await look('share-again');
+  await look('share-same-again');
   await open(page, site, '/recent');
   await page.check('#picking');
   await page.check('.pick > input >> nth=0');
