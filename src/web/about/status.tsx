@@ -95,15 +95,9 @@ const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt, risks
         <dl>
           <dt>{say('status.store')}</dt>
           <dd>
-            {isReady ? (
-              <Badge kind="good" icon="check">
-                {say('status.storeWorks')}
-              </Badge>
-            ) : (
-              <Badge kind="bad" icon="x">
-                {say('status.storeFails')}
-              </Badge>
-            )}
+            <Badge kind={isReady ? 'good' : 'bad'} icon={isReady ? 'check' : 'x'}>
+              {say(isReady ? 'status.storeWorks' : 'status.storeFails')}
+            </Badge>
             {risks.includes('single') ? <Badge kind="plain">{say('status.storeSingle')}</Badge> : null}
             {risks.includes('unsafe') ? (
               <Badge kind="bad" icon="x">

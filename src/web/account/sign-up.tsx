@@ -6,7 +6,7 @@
 import type { FC } from 'hono/jsx';
 import { Sensitive } from '../../core/sensitive.ts';
 import { FormPage, type FormRefusal, formReply, TextField } from '../kit/form-page.tsx';
-import { MessagePage } from '../kit/message-page.tsx';
+import { MessagePage, type Way } from '../kit/message-page.tsx';
 import {
   type PageAction,
   type PageReply,
@@ -129,29 +129,22 @@ export const FirstPasswordPage: FC<FirstPasswordProps> = ({ username, ...form })
   );
 };
 
-const SignUpGonePage: FC<FrameProps> = ({ frame: { messages, href }, frame }) => (
-  <MessagePage
-    frame={frame}
-    title={messages.say('signUp.goneTitle')}
-    lead={messages.say('signUp.gone')}
-    ways={[
-      [href('signUp'), messages.say('signUp.askAgain')],
-      [href('logIn'), messages.say('logIn.title')],
-    ]}
-  />
-);
-
-const SignUpExistsPage: FC<FrameProps> = ({ frame: { messages, href }, frame }) => (
-  <MessagePage
-    frame={frame}
-    title={messages.say('signUp.existsTitle')}
-    lead={messages.say('signUp.exists')}
-    ways={[
-      [href('logIn'), messages.say('logIn.title')],
-      [href('forgotten'), messages.say('forgotten.title')],
-    ]}
-  />
-);
+const SignUpOverPage: FC<FrameProps & { isTaken?: boolean }> = ({ frame, isTaken = false }) => {
+  const { href, messages } = frame;
+  const logIn: Way = [href('logIn'), messages.say('logIn.title')];
+  return (
+    <MessagePage
+      frame={frame}
+      title={messages.say(isTaken ? 'signUp.existsTitle' : 'signUp.goneTitle')}
+      lead={messages.say(isTaken ? 'signUp.exists' : 'signUp.gone')}
+      ways={
+        isTaken
+          ? [logIn, [href('forgotten'), messages.say('forgotten.title')]]
+          : [[href('signUp'), messages.say('signUp.askAgain')], logIn]
+      }
+    />
+  );
+};
 
 function showClosed({ frame }: PageRequest): PageReply {
   return pageReply(404, <SignUpClosedPage frame={frame} />);
@@ -180,7 +173,7 @@ async function showChoice(
   refusal: FormRefusal | null,
 ): Promise<PageReply> {
   const found = await accounts.checkSignUp(key);
-  if (found.outcome === 'gone') return pageReply(404, <SignUpGonePage frame={frame} />);
+  if (found.outcome === 'gone') return pageReply(404, <SignUpOverPage frame={frame} />);
   const { username } = found;
   const [action, submit] = [frame.href('completeSignUp', key), frame.messages.say('signUp.finish')];
   return formReply(<FirstPasswordPage {...{ frame, action, submit, username, refusal }} />, refusal);
@@ -199,9 +192,9 @@ async function complete(request: PageRequest, deps: AccountPageDeps): Promise<Pa
         deps.sessionCookie.set(made.session, deps.clock()),
       ]);
     case 'gone':
-      return pageReply(404, <SignUpGonePage frame={frame} />);
+      return pageReply(404, <SignUpOverPage frame={frame} />);
     case 'exists':
-      return pageReply(409, <SignUpExistsPage frame={frame} />);
+      return pageReply(409, <SignUpOverPage frame={frame} isTaken />);
     default:
       return showChoice(request, deps, refusalOfPassword(made, 'password', frame.messages));
   }

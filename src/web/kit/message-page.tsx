@@ -1,7 +1,7 @@
 /** Pages with one message: what happened and where to go next, or a question before something is lost. */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { Day, type DayState } from './day.tsx';
-import { type Frame, Page, type PageProps, PostForm } from './layout.tsx';
+import { Page, type PageProps, PostForm } from './layout.tsx';
 
 /** A link and its label. */
 export type Way = readonly [address: string, label: string];
@@ -45,11 +45,7 @@ const Ways: FC<{ ways: readonly Way[] }> = ({ ways }) => (
   </div>
 );
 
-export interface ConfirmPageProps {
-  readonly frame: Frame;
-  readonly title: string;
-  readonly lead: string;
-  readonly also?: readonly string[];
+export interface ConfirmPageProps extends Pick<MessagePageProps, 'frame' | 'title' | 'lead' | 'also'> {
   readonly action: string;
   readonly submit: string;
   readonly keep: Way;

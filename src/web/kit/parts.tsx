@@ -12,7 +12,6 @@ const drawings = {
   alert: `M12 3.5 2.5 20h19ZM12 10v4.5M12 17.2v.1`,
   arrow: 'M4 12h16m-6-6 6 6-6 6',
   check: 'm4.5 12.5 5 5 10-11',
-  chevron: 'm6 9.5 6 6 6-6',
   clock: `${circle(12, 12, 8.5)}M12 7v5.3l3.5 2`,
   copy: 'M8.5 8.5v-5h12v12h-5M3.5 8.5h12v12h-12Z',
   dice: 'M4.5 4.5h15v15h-15ZM8.5 8.5h.1m6.9 0h.1M12 12h.1m-3.6 3.5h.1m6.9 0h.1',
