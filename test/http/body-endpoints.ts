@@ -65,6 +65,7 @@ const pageRows: Readonly<Record<string, Row>> = {
   allowMore: inForm('a'),
   secret: inForm('passphrase'),
   secretOpen: inForm('proof'),
+  secretNote: inForm('link-proof'),
   secretDone: inForm('look'),
   secretBurn: inForm('passphrase'),
   signUp: inForm('email'),

@@ -154,6 +154,7 @@ export const pageRows: Readonly<Record<string, Row>> = {
   'POST secret': link({ fields: () => ({ open: 'now' }), changes: { state: 'received' }, shows: 'value' }),
   // For end-to-end secrets alone.
   'POST secretOpen': link({ status: 422 }),
+  'POST secretNote': link({}),
   'GET secretAgain': link({}),
   'GET secretDone': link({}),
   'POST secretDone': link({ status: 303 }),

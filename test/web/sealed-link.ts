@@ -21,9 +21,10 @@ export async function makeSealed(
   content: Content | string,
   passphrase: string | null = null,
   caller: Caller = { kind: 'anonymous' },
+  note = '',
 ): Promise<SealedLink> {
   const whole = typeof content === 'string' ? ({ kind: 'text', text: content } as const) : content;
-  const { sealed, fragment } = await seal({ content: whole, passphrase, stretch });
+  const { sealed, fragment } = await seal({ content: whole, passphrase, note, stretch });
   const input = {
     ...noOptions,
     value: new Sensitive(''),

@@ -1,13 +1,14 @@
 /** Sharing with end-to-end encryption: what the browser sends, and what happens when it cannot encrypt. */
 import { describe, expect } from 'bun:test';
 import type { Page, Request } from 'playwright-core';
-import { prove, open as unseal } from '../../sdk/sealing.ts';
+import { openNote, prove, proveLink, open as unseal } from '../../sdk/sealing.ts';
 import { stretch } from '../../sdk/stretch.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import type { TestApp } from '../support/app.ts';
 import {
   carry,
   flawsOf,
+  focusOf,
   headingOf,
   keptBy,
   nothingKept,
@@ -25,6 +26,7 @@ const { itInBrowser } = withBrowser();
 const canaries = {
   value: 'canary-of-a-value',
   passphrase: 'canary-of-a-passphrase',
+  note: 'canary-of-a-note',
   name: 'canary-of-a-name.txt',
   content: 'canary-of-the-bytes-of-a-file',
 };
@@ -69,6 +71,17 @@ async function openLink(app: TestApp, link: string, passphrase: string | null) {
   return unseal(record.sealed.ciphertext, key);
 }
 
+async function readNote(app: TestApp, link: string): Promise<string> {
+  const { pathname, hash } = new URL(link);
+  const answer = await app.fetch(`/api/v2${pathname}/note`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ link_proof: await proveLink(hash.slice(1)) }),
+  });
+  const { record } = (await answer.json()) as { record: { note: string } };
+  return openNote(record.note, hash.slice(1));
+}
+
 const scripts = { scripts: true } as const;
 const stopped = '#unsent h2';
 
@@ -76,6 +89,8 @@ const stopped = '#unsent h2';
 async function type(page: Page, baseUrl: string): Promise<void> {
   await page.goto(`${baseUrl}/`);
   await page.fill('#secret', canaries.value);
+  await openOption(page, 'memo');
+  await page.fill('#note', canaries.note);
   await openOption(page, 'passphrase');
   await page.fill('#passphrase', canaries.passphrase);
 }
@@ -122,7 +137,8 @@ describe('with end-to-end encryption', () => {
       await page.reload();
       expect(await page.textContent('#link-gone')).toContain(words('receipt.linkGone'));
       expect([await page.isVisible('#link'), await page.inputValue('#link')]).toEqual([false, '']);
-      expect(leaksIn(sent(), [canaries.value, canaries.passphrase, fragment])).toEqual([]);
+      expect(leaksIn(sent(), [canaries.value, canaries.passphrase, canaries.note, fragment])).toEqual([]);
+      expect(await readNote(site.app, link)).toBe(canaries.note);
       expect(await openLink(site.app, link, canaries.passphrase)).toEqual({
         kind: 'text',
         text: canaries.value,
@@ -230,7 +246,8 @@ describe('with end-to-end encryption', () => {
         canaries.value,
         canaries.passphrase,
       ]);
-      const texts = [canaries.value, canaries.passphrase, characters, passphrase];
+      expect(await page.inputValue('#note')).toBe(canaries.note);
+      const texts = [canaries.value, canaries.passphrase, canaries.note, characters, passphrase];
       expect(leaksIn(sent(), texts)).toEqual([]);
       expect(noticedBy(visitor)).toEqual([]);
     },
@@ -255,12 +272,22 @@ describe('with end-to-end encryption', () => {
       await sendShare(page, '#take-back');
       expect(await page.inputValue('#secret')).toBe(canaries.value);
       await page.fill('#memo', 'mine');
+      expect(await page.inputValue('#note')).toBe(canaries.note);
+      for (const note of ['a'.repeat(141), 'a\u0007b']) {
+        await page.fill('#note', note);
+        await page.click('#create');
+        await page.waitForSelector(stopped);
+        expect(await page.textContent(stopped)).toBe(words('note.wrong', { max: 140 }));
+        expect(await focusOf(page)).toBe('note');
+      }
+      await page.fill('#note', canaries.note);
       const link = await create(page);
+      expect(await readNote(site.app, link)).toBe(canaries.note);
       expect(await openLink(site.app, link, canaries.passphrase)).toEqual({
         kind: 'text',
         text: canaries.value,
       });
-      expect(leaksIn(sent(), [canaries.value, canaries.passphrase, drawn])).toEqual([]);
+      expect(leaksIn(sent(), [canaries.value, canaries.passphrase, canaries.note, drawn])).toEqual([]);
     },
   );
 });
@@ -307,10 +334,10 @@ describe('when it cannot be encrypted', () => {
       ]);
       const record = sent();
       expect(record).not.toContain('POST ');
-      expect(leaksIn(record, [canaries.value, canaries.passphrase])).toEqual([]);
+      expect(leaksIn(record, [canaries.value, canaries.passphrase, canaries.note])).toEqual([]);
       expect(await flawsOf(page, name)).toEqual([]);
       // Not even by what sends forms without the script.
-      expect(await page.locator('#share :is(#secret, #passphrase)[name]').count()).toBe(0);
+      expect(await page.locator('#share :is(#secret, #passphrase, #note)[name]').count()).toBe(0);
       expect(site.app.events).toEqual([]);
     });
   }
@@ -395,10 +422,8 @@ describe('self-test', () => {
       const sent = recordOf(page);
       await type(page, site.baseUrl);
       await sendShare(page);
-      expect(leaksIn(sent(), [canaries.value, canaries.passphrase, canaries.name])).toEqual([
-        canaries.value,
-        canaries.passphrase,
-      ]);
+      const { value, passphrase, note, name } = canaries;
+      expect(leaksIn(sent(), [value, passphrase, note, name])).toEqual([value, passphrase, note]);
     },
   );
 });

@@ -4,7 +4,7 @@ import type { Site } from './browser.ts';
 import { openOption } from './creator.ts';
 import { png } from './pictures.ts';
 import { makeSealed } from './sealed-link.ts';
-import { type Look, open, press, someLine, someValue } from './tour.ts';
+import { type Look, open, press, someLine, someNote, someValue } from './tour.ts';
 import { makeWaiting } from './waiting.ts';
 
 /** What its creator sees. */
@@ -32,11 +32,12 @@ async function walkSealing(page: Page, site: Site, look: Look): Promise<void> {
 
 export async function walkSealed(page: Page, site: Site, look: Look): Promise<void> {
   await walkSealing(page, site, look);
-  const text = await makeSealed(site.app, someValue, 'right');
+  const text = await makeSealed(site.app, someValue, 'right', undefined, someNote);
   await open(page, site, text.path);
   await look('sealed-cut');
   await page.goto('about:blank');
   await open(page, site, text.link);
+  await page.waitForSelector('#sender-note:not([hidden])');
   await look('sealed');
   await page.fill('#passphrase', 'wrong');
   await page.click('#open');

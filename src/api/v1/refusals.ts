@@ -35,8 +35,7 @@ const creationTable: Table<CreationRefusal, 'outcome', [dialect: Dialect]> = {
     refusal(400, `The passphrase is too long: at most ${maxBytes} bytes (UTF-8) are allowed.`),
   memo_too_long: ({ maxCharacters }) =>
     refusal(400, `The memo is too long: at most ${maxCharacters} characters are allowed.`),
-  note_too_long: ({ maxCharacters }) =>
-    refusal(400, `The note is too long: at most ${maxCharacters} characters are allowed.`),
+  note_too_long: () => refusal(400, 'The note is too long.'),
   recipient_needs_account: () => refusal(401, 'An account is required to send emails.'),
   account_required: () => refusal(401, 'An account is required to create secrets.'),
   undeliverable_recipient: ({ recipient }) =>

@@ -299,15 +299,14 @@ export const noteAnswer = z
     success,
     record: z
       .object({
-        key: key.meta({ description: 'As given.' }),
+        key,
         sealed: flag,
         note: z
           .string()
           .nullable()
           .meta({
             description:
-              "The sender's words, not to be trusted: one line of at most 140 characters. Sealed, in base64url, if the secret is " +
-              'end-to-end. null without a note.',
+              "The sender's words, not to be trusted; of an end-to-end secret sealed, in base64url.",
             examples: ['For Ana: the Wi-Fi of ward 4'],
           }),
       })
@@ -325,8 +324,7 @@ export const note = define({
   document: {
     summary: "Read the sender's note",
     description:
-      'What the sender wrote for the recipient to read before opening. Changes and counts nothing, and needs no passphrase. For an ' +
-      'end-to-end secret it needs `link_proof`, which is refused for any other.',
+      'Changes and counts nothing, and needs no passphrase. An end-to-end secret takes `link_proof`, which is refused for any other.',
     tag: 'Secrets',
     params,
     body: jsonBody(noteBody, false),

@@ -249,11 +249,8 @@ export type StatusOutcome =
     }
   | { readonly outcome: 'unknown' };
 
-export interface NoteInput {
-  readonly secretKey: string;
-  /** Of an end-to-end secret; `null` for any other. */
-  readonly linkProof: Uint8Array | null;
-}
+/** The proof is of an end-to-end secret. */
+export type NoteInput = Pick<InspectInput, 'secretKey'> & { readonly linkProof: Uint8Array | null };
 
 export type NoteOutcome =
   /** `sealed`: the note is its client's ciphertext, in base64url. `null` without one. */

@@ -6,7 +6,7 @@
 import { newLook } from '../../../sdk/drawing.ts';
 import { MayflyError } from '../../../sdk/error.ts';
 import { askAgain, isLost } from '../../../sdk/lost-answer.ts';
-import { type Content, open, type Proofs, prove } from '../../../sdk/sealing.ts';
+import { type Content, open, openNote, type Proofs, prove, proveLink } from '../../../sdk/sealing.ts';
 import { lookSeconds } from '../../protocol/limits.ts';
 import { fragmentIn, isFragment } from '../../protocol/link.ts';
 import { beginTelling } from './copying.ts';
@@ -329,6 +329,18 @@ function keepFragment(): void {
   });
 }
 
+/** Rejects for a note that does not open, which is not shown. */
+async function showNote(): Promise<void> {
+  const shown = document.getElementById('sender-note');
+  const { address } = shown?.dataset ?? {};
+  if (!shown || address === undefined) return;
+  const body = new URLSearchParams({ 'link-proof': await proveLink(fragment), 'form-token': formToken });
+  const response = await fetch(address, { method: 'POST', body, cache: 'no-store', redirect: 'error' });
+  const { note } = (await response.json()) as { readonly note: string };
+  shown.querySelector('bdi')?.append(await openNote(note, fragment));
+  shown.hidden = false;
+}
+
 function isReload(): boolean {
   const [navigation] = performance.getEntriesByType('navigation');
   return navigation instanceof PerformanceNavigationTiming && navigation.type === 'reload';
@@ -355,6 +367,7 @@ function begin(): void {
   }
   if (isAgain && kept?.hasPassphrase === false) document.getElementById('passphrase-field')?.remove();
   beginPressing();
+  showNote().catch(() => {});
   // The person has already pressed in this tab within the minute.
   if (isAgain && kept?.hasPassphrase === false && isReload() && history.state === null) void openNow();
 }

@@ -75,6 +75,7 @@ function fill(answer: Document, texts: Texts): void {
     set(drawnName(field), drawn);
     for (const [at, kept] of aside.entries()) set(asideName(field, at), kept);
   }
+  set('note', find('#note', HTMLInputElement)?.value ?? '');
 }
 
 /** Returns the stand-ins for a sealed form, so that a refusal comes back with a field for each text. */

@@ -42,8 +42,9 @@ export function asideName(field: DrawableField, at: number | ''): string {
   return `${prefixes[field]}aside-${at}`;
 }
 
-/** Returns whether a field's text is for the recipient alone: the value, the passphrase, and the texts that drawn values replaced. */
+/** Returns whether a field's text is for the recipient alone: the value, the passphrase, the texts that drawn values replaced, the note. */
 export function isContentName(name: string): boolean {
+  if (name === 'note') return true;
   return drawableFields.some(
     (field) => name === field || name === drawnName(field) || name.startsWith(asideName(field, '')),
   );

@@ -92,12 +92,15 @@ export async function sealForm(form: HTMLFormElement, content: () => Promise<Con
   for (const [name, text] of standInsBeside()) body.append(name, text);
   const typed = find('#passphrase', HTMLInputElement)?.value ?? '';
   const passphrase = typed === '' ? null : typed;
-  const { sealed, fragment } = await seal({ content: await content(), passphrase, stretch: stretchInWorker });
+  const note = find('#note', HTMLInputElement)?.value ?? '';
+  const input = { content: await content(), passphrase, note, stretch: stretchInWorker };
+  const { sealed, fragment } = await seal(input);
   body.append(shareFields.sealedVersion, String(sealed.v));
   body.append(shareFields.sealedCiphertext, sealed.ciphertext);
   body.append(shareFields.sealedLink, sealed.link_hash);
   body.append(shareFields.sealedProof, sealed.proof_hash);
   body.append(shareFields.sealedPassphrase, sealed.passphrase ? '1' : '');
+  body.append(shareFields.sealedNote, sealed.note ?? '');
   return { body, fragment };
 }
 

@@ -251,17 +251,14 @@ function announce(): boolean {
 /** Reports a problem at the field where it can be fixed, and any other in a note. */
 function sayUnsealed(error: unknown): void {
   const { code, field } = error as { readonly code?: unknown; readonly field?: unknown };
-  const isPassphrase = code === 'invalid_field' && field === 'passphrase';
-  const reason = find('#unsealed-note', HTMLTemplateElement)?.dataset[
-    isPassphrase ? 'passphrase' : 'illFormed'
-  ];
+  const { passphrase, note: words, illFormed = '' } = document.getElementById('unsealed-note')?.dataset ?? {};
   if (code !== 'invalid_field') note('unsealed-note');
-  else if (isPassphrase) {
-    sayRefused(reason ?? '', '');
-    const field = document.getElementById('passphrase');
-    openAround(field);
-    field?.focus();
-  } else stop(reason ?? '');
+  else if (field === 'passphrase' || field === 'note') {
+    sayRefused((field === 'note' ? words : passphrase) ?? '', '');
+    const wrong = document.getElementById(field);
+    openAround(wrong);
+    wrong?.focus();
+  } else stop(illFormed);
 }
 
 function sayRefused(title: string, lead: string): void {
@@ -321,7 +318,8 @@ function tellChips(): void {
   const passphrase = find('#passphrase', HTMLInputElement)?.value ?? '';
   tell('notify', isNotified ? done : '');
   tell('passphrase', passphrase === '' ? '' : done);
-  for (const name of ['recipient', 'share-domain', 'memo', 'people']) tell(name, trimmed(name));
+  for (const name of ['recipient', 'share-domain', 'people']) tell(name, trimmed(name));
+  tell('memo', trimmed('note') || trimmed('memo'));
 }
 
 /** Keeps open options open in the new form, unless it opens a different one in the same row. */

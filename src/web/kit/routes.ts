@@ -25,6 +25,8 @@ export const routes = {
   private: '/private/:key',
   privateBurn: '/private/:key/burn',
   secret: '/secret/:key',
+  /** Gives the page's script the sealed note, as JSON. */
+  secretNote: '/secret/:key/note',
   /** Opens an end-to-end secret for the page's script, as JSON. */
   secretOpen: '/secret/:key/open',
   /** Shows an opened secret again in its tab. */

@@ -32,20 +32,17 @@ interface MemoFieldProps {
   readonly wrong: string | null;
 }
 
-export const MemoField: FC<MemoFieldProps> = ({ frame, typed, wrong }) => {
-  const { say } = frame.messages;
-  const texts: FieldTexts = {
-    name: 'memo',
-    label: say('memo.label'),
-    hint: say('memo.hint'),
-    wrong,
-  };
-  return (
-    <Field texts={texts}>
-      <TextInput texts={texts} value={typed} attributes={{ dir: 'auto' }} />
-    </Field>
-  );
+export const MemoField: FC<MemoFieldProps> = ({ frame: { messages }, typed, wrong }) => {
+  const [label, hint] = [messages.say('memo.label'), messages.say('memo.hint')];
+  return <LineField texts={{ name: 'memo', label, hint, wrong }} typed={typed} />;
 };
+
+/** A line in the sender's words. */
+export const LineField: FC<{ texts: FieldTexts; typed: string }> = ({ texts, typed }) => (
+  <Field texts={texts}>
+    <TextInput texts={texts} value={typed} attributes={{ dir: 'auto' }} />
+  </Field>
+);
 
 export const RecipientField: FC<{ texts: FieldTexts; typed: string }> = ({ texts, typed }) => (
   <Field texts={texts}>

@@ -3,6 +3,7 @@
  * failure sends anything in plain text or consumes the secret. Without scripts, it explains how to open the link.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
+import type { NoteOutcome } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { SealedKind, SealedText } from '../client/sealed.ts';
 import { Perched } from '../kit/day.tsx';
@@ -24,13 +25,15 @@ import {
   Sky,
   TellSender,
 } from './secret-page.tsx';
+import { SenderNote } from './sender-note.tsx';
 
-export const SealedPage: FC<ArrivalProps> = ({ frame, waiting }) => {
+export const SealedPage: FC<ArrivalProps & { note: NoteOutcome | null }> = ({ frame, waiting, note }) => {
   const { say } = frame.messages;
   const { secretKey, hasPassphrase } = waiting.secret;
   return (
     <Page frame={frame} title={say('secret.title')} scripts={['sealed']} styles={['secret']}>
       <Arrival frame={frame} waiting={waiting} />
+      <SenderNote frame={frame} secretKey={secretKey} note={note} />
       <OwnWarning frame={frame} waiting={waiting} />
       <Instructions frame={frame} text={frame.domain?.brand.instructionsBefore ?? null} />
       <Opener frame={frame} secretKey={secretKey} kind="first">

@@ -33,6 +33,10 @@ export function createSealedPages(deps: SecretDeps): PageRoute[] {
       post: { limit: 'manage', handle: (request) => openSealed(request, deps), refuse: refuseScript },
     },
     {
+      name: 'secretNote',
+      post: { limit: 'manage', handle: (request) => sendNote(request, deps), refuse: refuseScript },
+    },
+    {
       name: 'secretAgain',
       get: {
         limit: 'none',
@@ -66,6 +70,13 @@ async function openSealed(request: PageRequest, deps: SecretDeps): Promise<PageR
   const ciphertext = toBase64Url(outcome.content.ciphertext);
   const opened = deps.here.ended(frame.href('secret', key), { what: 'opened', at: deps.clock() });
   return { ...json(200, { v: 1, ciphertext }), cookies: [opened] };
+}
+
+/** Gives nothing without the link's proof. */
+async function sendNote(request: PageRequest, { service }: SecretDeps): Promise<PageReply> {
+  const linkProof = fromBase64Url((await request.form()).text('link-proof')) ?? new Uint8Array(0);
+  const found = await service.readNote({ secretKey: request.key, linkProof });
+  return json(200, { note: found.outcome === 'found' ? (found.note?.expose() ?? null) : null });
 }
 
 export function refusedAsText(

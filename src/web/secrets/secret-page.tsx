@@ -3,7 +3,7 @@
  * form's button opens the secret (P4). Strangers see the same page for unknown, opened, burned and expired secrets (P17).
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import type { StatusOutcome } from '../../core/secrets/outcomes.ts';
+import type { NoteOutcome, StatusOutcome } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { mailtoAddress } from '../client/link-message.ts';
 import { Day, type DayState } from '../kit/day.tsx';
@@ -14,6 +14,7 @@ import { CopyButton, CopyStatus, Dated, Icon, type IconName } from '../kit/parts
 import type { Ended } from './cookies.ts';
 import { lookFieldName } from './look-cookie.ts';
 import { expiryOf, partLeft } from './receipt-life.ts';
+import { SenderNote } from './sender-note.tsx';
 
 export type WaitingSecret = Extract<StatusOutcome, { outcome: 'waiting' }>;
 
@@ -31,9 +32,10 @@ export interface AskProps {
   readonly refusal: AskRefusal;
 }
 
-export const SecretPage: FC<AskProps & { lookField: string | null }> = ({
+export const SecretPage: FC<AskProps & { note: NoteOutcome | null; lookField: string | null }> = ({
   frame,
   waiting,
+  note,
   refusal,
   lookField,
 }) => {
@@ -48,6 +50,7 @@ export const SecretPage: FC<AskProps & { lookField: string | null }> = ({
       styles={['secret']}
     >
       <Arrival frame={frame} waiting={waiting} />
+      <SenderNote frame={frame} secretKey={secretKey} note={note} />
       <OwnWarning frame={frame} waiting={waiting} />
       <Notice text={refusal.notice} />
       <Instructions frame={frame} text={frame.domain?.brand.instructionsBefore ?? null} />

@@ -12,7 +12,10 @@ import type { HereCookie } from './cookies.ts';
 import { type AskRefusal, DamagedPage, type Delay, DelayedPage, GonePage } from './secret-page.tsx';
 
 export interface SecretDeps {
-  readonly service: Pick<SecretService, 'secretStatus' | 'reveal' | 'finishLook' | 'burnByRecipient'>;
+  readonly service: Pick<
+    SecretService,
+    'secretStatus' | 'readNote' | 'reveal' | 'finishLook' | 'burnByRecipient'
+  >;
   readonly clock: Clock;
   /** Whether browsers keep the second look's cookie for this host. */
   readonly keepsCookies: (host: string) => boolean;

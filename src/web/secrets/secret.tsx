@@ -67,12 +67,15 @@ async function ask(
   const found = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
   if (found.outcome === 'unknown') return goneReply(request, deps);
   const waiting = asSeenHere(found, request, deps);
+  // A note that cannot be read is not worth an error.
+  const note = await deps.service.readNote({ secretKey: request.key, linkProof: null }).catch(() => null);
   if (waiting.secret.sealed)
-    return opening(pageReply(status, <SealedPage frame={request.frame} waiting={waiting} />));
+    return opening(pageReply(status, <SealedPage frame={request.frame} waiting={waiting} note={note} />));
   const look = deps.keepsCookies(request.host) ? drawLook(request.cookies) : null;
   const props = {
     frame: request.frame,
     waiting,
+    note,
     refusal: { ...notRefused, ...refusal },
     lookField: look?.field ?? null,
   };

@@ -3,11 +3,12 @@
  * current one.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
+import { maxNoteCharacters } from '../../protocol/note.ts';
 import { shareFields } from '../client/share-fields.ts';
 import { asMarkup, asTyped, controlAttributes, Field, type FieldTexts, TextInput } from '../kit/field.tsx';
 import { TickBox } from '../kit/form-page.tsx';
 import { Icon, type IconName } from '../kit/parts.tsx';
-import { Lifetime, MailLanguageField, MemoField, NoticeBoxes, RecipientField } from './fields.tsx';
+import { Lifetime, LineField, MailLanguageField, NoticeBoxes, RecipientField } from './fields.tsx';
 import { DrawButton } from './generate.tsx';
 import { maxPeople, readPeople } from './people.ts';
 import { News } from './share-value.tsx';
@@ -24,7 +25,7 @@ export const Options: FC<ShareProps> = (props) => {
       {hasAccount || typed.recipient !== '' ? <Recipient {...props} /> : null}
       {hasAccount || typed.notify.length > 0 ? <Notices {...props} /> : null}
       {domains.length > 0 || typed.shareDomain !== '' ? <Domain {...props} /> : null}
-      <Label {...props} />
+      <Words {...props} />
       <People {...props} />
     </div>
   );
@@ -132,19 +133,35 @@ const Passphrase: FC<ShareProps> = (props) => {
   );
 };
 
-const Label: FC<ShareProps> = (props) => {
+/** What the sender writes: beside each other, so that nobody mistakes the label for the note. */
+const Words: FC<ShareProps> = (props) => {
   const { frame, typed } = props;
-  const wrong = wrongIn(props)('memo');
+  const { say } = frame.messages;
+  const note: FieldTexts = {
+    name: 'note',
+    label: say('note.label'),
+    hint: say('note.hint', { max: maxNoteCharacters }),
+    wrong: wrongIn(props)('note'),
+  };
+  const memo: FieldTexts = {
+    name: 'memo',
+    label: say('memo.forYou'),
+    hint: say('memo.hint'),
+    wrong: wrongIn(props)('memo'),
+  };
   return (
     <Option
       name="memo"
       class="labelled"
       icon="tag"
-      title={frame.messages.say('memo.label')}
-      chosen={typed.memo.trim()}
-      wrong={wrong}
+      title={say('share.note')}
+      chosen={typed.note.trim() || typed.memo.trim()}
+      wrong={note.wrong ?? memo.wrong}
     >
-      <MemoField frame={frame} typed={typed.memo} wrong={wrong} />
+      <div class="pair">
+        <LineField texts={note} typed={typed.note} />
+        <LineField texts={memo} typed={typed.memo} />
+      </div>
     </Option>
   );
 };

@@ -6,6 +6,7 @@
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
 import { maxPassphraseBytes } from '../../protocol/limits.ts';
+import { maxNoteCharacters } from '../../protocol/note.ts';
 import { type Frame, workerAttributes } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
 
@@ -124,6 +125,7 @@ export const Unsealed: FC<Pick<SealingProps, 'frame'>> = ({ frame }) => {
     <template
       id="unsealed-note"
       data-passphrase={say('share.passphraseTooLong', { size: size(maxPassphraseBytes) })}
+      data-note={say('note.wrong', { max: maxNoteCharacters })}
       data-ill-formed={say('share.illFormed')}
     >
       <div class="note alert">
