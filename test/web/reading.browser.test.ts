@@ -65,8 +65,14 @@ for (const kind of kinds) {
         await page.click('[data-copy="#value"]');
         await page.waitForSelector('#copied:not(:empty)');
         expect([await clipboard(page), await page.inputValue('#value')]).toEqual([line, line]);
+        await page.click('#spelled > summary');
+        const spelled = page.locator('.spelled li');
+        const capital = (word: string) => words('spelled.capital', { word });
+        const said = [`I ${capital('India')}`, 'l lima', '1 ', `O ${capital('Oscar')}`];
+        expect((await spelled.allTextContents()).slice(0, 4)).toEqual(said);
+        expect(await page.locator('.spelled .symbol').allTextContents()).toEqual(['-', '$', '|']);
         await page.click('[data-cover]');
-        expect(await drawn.isVisible()).toBe(false);
+        expect([await drawn.isVisible(), await spelled.first().isVisible()]).toEqual([false, false]);
         expect(await flawsInBothLights(page, 'a line')).toEqual([]);
         expectQuiet(visitor);
       },

@@ -146,12 +146,14 @@ describe('a reader of an end-to-end secret', () => {
       await page.clock.fastForward(1_500);
       expect([await storageEntries(page), page.url()]).toEqual([[], site.baseUrl + link.path]);
       expect(await page.textContent('#once')).toBe(words('revealed.over'));
-      expect([await page.locator('#done').count(), await page.inputValue('#value')]).toEqual([0, canary]);
+      const over = await page.locator('#done, .minute').count();
+      expect([over, await page.inputValue('#value')]).toEqual([0, canary]);
       // Whoever comes back to its address finds nothing, and nothing is asked for.
       const { posts } = listenTo(page);
       await page.goto(`${site.baseUrl}${link.path}/again#${link.fragment}`);
       expect([await page.textContent('.lead'), posts]).toEqual([words('again.over'), []]);
       expect(await page.locator('#sealed').count()).toBe(0);
+      expect(await page.locator('h1:focus').textContent()).toBe(words('done.title'));
     },
   );
 
