@@ -133,7 +133,7 @@ const Passphrase: FC<ShareProps> = (props) => {
   );
 };
 
-/** What the sender writes: beside each other, so that nobody mistakes the label for the note. */
+/** The sender's own words, next to each other, so that no one mistakes the label for the note. */
 const Words: FC<ShareProps> = (props) => {
   const { frame, typed } = props;
   const { say } = frame.messages;
