@@ -186,13 +186,24 @@ const readAhead: Look = async (site, link) => {
 
 describe('a robot that only looks', () => {
   for (const [name, agent] of Object.entries(agents)) {
-    it(`consumes nothing and finds nothing to show: ${name} (P4)`, async () => {
+    it(`consumes nothing and finds nothing of the secret to show: ${name} (P4)`, async () => {
       const pages: string[] = [];
       const look: Look = async (_site, link) => void pages.push(...(await expand(link, agent)));
       expect(await survives(look)).toBe(true);
       const whole = pages.join('\n');
       expect(whole).toContain(words('secret.title'));
-      expect(whole).not.toMatch(/og:|twitter:|oembed|name="description"|rel="canonical"|ld\+json/);
+      // The same card for every link: `preview.test.ts`.
+      const card = [...whole.matchAll(/"og:(\w+)" content="([^"]*)"/g)].map(
+        ([, name, text]) => `${name} ${text}`,
+      );
+      expect(new Set(card)).toEqual(
+        new Set([
+          `title ${words('card.title')}`,
+          `description ${words('card.lead')}`,
+          expect.stringMatching(/^image http:\/\/localhost:\d+\/icons\/card\.png$/),
+        ]),
+      );
+      expect(whole).not.toMatch(/twitter:|oembed|name="description"|rel="canonical"|ld\+json/);
       for (const head of whole.matchAll(/<head>.*?<\/head>/gs)) expect(head[0]).not.toContain('/secret/');
       expect(whole).not.toContain(canary);
     });
