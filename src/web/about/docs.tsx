@@ -83,7 +83,7 @@ const Shelf: FC<{ frame: Frame; documents: readonly Document[] }> = ({ frame, do
       <div class="documents" lang="en" dir="ltr">
         <h1>Docs</h1>
         <p class="lead">For everyone who shares from a program, a terminal or a pipeline.</p>
-        <ul class="shelf">
+        <ul class="plain shelf">
           {documents.map(({ key, title, tells }) => (
             <Entry href={href('doc', key)} title={title}>
               {tells}

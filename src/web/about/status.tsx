@@ -45,7 +45,7 @@ const RegionsPage: FC<{ frame: Frame }> = ({ frame }) => {
       lead={say('regions.lead')}
       also={[say('regions.links')]}
     >
-      <ul class="regions">
+      <ul class="plain regions">
         {regions.map((region) => (
           <li>
             <RegionLine frame={frame} region={region} isOwn={region.label === own} />

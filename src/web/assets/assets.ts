@@ -9,6 +9,7 @@ import account from '../style/account.css' with { type: 'text' };
 import base from '../style/base.css' with { type: 'text' };
 import choices from '../style/choices.css' with { type: 'text' };
 import domains from '../style/domains.css' with { type: 'text' };
+import eye from '../style/eye.css' with { type: 'text' };
 import facts from '../style/facts.css' with { type: 'text' };
 import frame from '../style/frame.css' with { type: 'text' };
 import items from '../style/items.css' with { type: 'text' };
@@ -68,10 +69,10 @@ const style = [base, frame, domains, print].map(pack).join('');
 /** Each page names the ones that it needs in addition to `style`. */
 const extraStyles = {
   about: facts + about,
-  account: facts + items + account,
+  account: eye + facts + items + account,
   receipt: facts + choices + receipt,
   reference,
-  secret,
+  secret: eye + secret,
   share: choices + share,
 } as const;
 export type StyleName = keyof typeof extraStyles;

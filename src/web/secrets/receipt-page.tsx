@@ -286,7 +286,7 @@ const Activity: FC<FactsProps> = ({ frame, receipt }) => {
   return (
     <section class="activity">
       <h2>{messages.say('receipt.timeline')}</h2>
-      <ol class="timeline">
+      <ol class="plain timeline">
         {happened(receipt).map(([kind, what, at]) => (
           <li class={kind}>
             <strong>{messages.say(what)}</strong> <Moment messages={messages} at={at} />

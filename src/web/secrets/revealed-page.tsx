@@ -128,7 +128,7 @@ const Extent: FC<ValueProps> = ({ frame, value }) => {
   const lines = countLines(value);
   return (
     <div class="hint" id="extent">
-      <ul class="extent">
+      <ul class="plain extent">
         <li>{say('revealed.characters', { count: countGraphemes(value) })}</li>
         {lines === 1 ? null : <li>{say('revealed.lines', { count: lines })}</li>}
       </ul>
@@ -163,7 +163,7 @@ export const Spelled: FC<{ frame: Frame; value: string | null }> = ({ frame: { m
   return (
     <details id="spelled" {...(value === null ? data : {})}>
       <summary>{say('spelled.title')}</summary>
-      <ol class="spelled" translate="no" {...heldCopy}>
+      <ol class="plain spelled" translate="no" {...heldCopy}>
         {spelled.map(({ kind, character, said }) => (
           <li>
             <b class={kind}>{character}</b> <bdi>{said}</bdi>
@@ -192,7 +192,7 @@ export const Actions: FC<{ frame: Frame; save: ReturnType<FC> }> = ({ frame, sav
       </div>
       <CopyStatus copied={copied} failed={say('revealed.copyFailed')} />
       <template id="pairs" data-all={say('revealed.copyAll')}>
-        <ul class="pairs" {...heldCopy}>
+        <ul class="plain pairs" {...heldCopy}>
           <li>
             <code class="name" />
             <code class="pair" />

@@ -279,7 +279,7 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
 
 const Counted: FC<{ frame: Frame }> = ({ frame }) => (
   <div class="hint" id="extent">
-    <ul class="extent">
+    <ul class="plain extent">
       <li id="characters" data-forms={formsOf(frame.messages, 'revealed.characters')} />
       <li id="lines" data-forms={formsOf(frame.messages, 'revealed.lines')} />
     </ul>
