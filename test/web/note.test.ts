@@ -4,6 +4,7 @@ import { Sensitive } from '../../src/core/sensitive.ts';
 import { createTestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
 import { clientSecret } from '../support/sealed-wire.ts';
+import { withMethod } from './store-method.ts';
 import { postForm, share, unescapeText, valueIn, visit } from './visit.ts';
 import { words } from './words.ts';
 
@@ -51,11 +52,15 @@ describe('the note of a plain secret', () => {
     }
   });
 
-  it('is no error where the store does not answer for it', async () => {
+  it('is no error where its key cannot be read', async () => {
+    let isAway = false;
+    const away = () => Promise.reject(new Error('away'));
     const app = createTestApp({
-      wrapService: (service) => ({ ...service, readNote: () => Promise.reject(new Error('away')) }),
+      wrapStore: (store) =>
+        withMethod(store, 'findEpochKey', (epoch) => (isAway ? away() : store.findEpochKey(epoch))),
     });
     const { secretPath } = await share(app, { secret: 'v', note: line });
+    isAway = true;
     const { status, html } = await visit(app, secretPath);
     expect([status, html.includes('sender-note')]).toEqual([200, false]);
   });

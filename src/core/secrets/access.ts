@@ -51,10 +51,19 @@ type Access = ProvenSecret | SecretRefusal;
 
 /** Returns `null` if the secret is unknown, read, burned or expired. */
 export async function findLive(deps: AccessCore, keyAsGiven: string): Promise<LiveSecret | null> {
+  const found = await findStored(deps.store, keyAsGiven);
+  return found && liveIn(deps, found);
+}
+
+export type FoundSecret = Pick<LiveSecret, 'secretKey' | 'stored'>;
+
+export async function findStored(store: SecretStore, keyAsGiven: string): Promise<FoundSecret | null> {
   const secretKey = parseSecretKey(keyAsGiven);
-  if (secretKey === null) return null;
-  const stored = await deps.store.findSecret(secretIdOf(secretKey));
-  if (stored === null) return null;
+  const stored = secretKey === null ? null : await store.findSecret(secretIdOf(secretKey));
+  return secretKey === null || stored === null ? null : { secretKey, stored };
+}
+
+export async function liveIn(deps: AccessCore, { secretKey, stored }: FoundSecret): Promise<LiveSecret> {
   const epochKey = await epochKeyOf(deps.store, stored.sealedSecret);
   const unwrapping = unwrapSecret(stored.sealedSecret, stored, deps.ring, epochKey);
   const tag = tagOf(stored.secretId);

@@ -7,7 +7,7 @@ import { hasNote, openNote, openProofs } from '../../crypto/envelope.ts';
 import { toBase64Url } from '../../protocol/base64url.ts';
 import { flawOfNote, maxNoteCharacters, tidyNote } from '../../protocol/note.ts';
 import { Sensitive } from '../sensitive.ts';
-import { type AccessCore, damaged, findLive } from './access.ts';
+import { type AccessCore, damaged, findLive, type LiveSecret } from './access.ts';
 import { isProofOf } from './end-to-end.ts';
 import type { CreationOptions, CreationOutcome, NoteInput, NoteOutcome } from './outcomes.ts';
 
@@ -29,13 +29,18 @@ export function noteIn(input: Noted): Uint8Array | null {
 
 export async function readNote(deps: AccessCore, input: NoteInput): Promise<NoteOutcome> {
   const live = await findLive(deps, input.secretKey);
-  if (live === null) return { outcome: 'unknown' };
-  const { unwrapped, secretKey, stored } = live;
-  const { sealed } = stored;
+  return live === null ? { outcome: 'unknown' } : noteOf(deps, live, input.linkProof);
+}
+
+export function noteOf(
+  deps: AccessCore,
+  { unwrapped, secretKey, stored: { sealed }, tag }: LiveSecret,
+  linkProof: NoteInput['linkProof'],
+): NoteOutcome {
   const hashes = sealed ? openProofs(unwrapped, secretKey) : null;
-  if (sealed && hashes === null) throw damaged(deps.events, live.tag, 'its proofs do not match its id');
-  if (hashes === null && input.linkProof !== null) return { outcome: 'not_sealed' };
-  if (hashes !== null && !isProofOf(input.linkProof ?? new Uint8Array(0), hashes.linkHash))
+  if (sealed && hashes === null) throw damaged(deps.events, tag, 'its proofs do not match its id');
+  if (hashes === null && linkProof !== null) return { outcome: 'not_sealed' };
+  if (hashes !== null && !isProofOf(linkProof ?? new Uint8Array(0), hashes.linkHash))
     return { outcome: 'incomplete_link', hasNote: hasNote(unwrapped) };
   const kept = openNote(unwrapped, secretKey, sealed);
   const note = kept && (sealed ? toBase64Url(kept) : new TextDecoder().decode(kept));

@@ -249,6 +249,11 @@ export type StatusOutcome =
     }
   | { readonly outcome: 'unknown' };
 
+export type ArrivalOutcome =
+  /** The note is `null` if it could not be read. */
+  | (Extract<StatusOutcome, { outcome: 'waiting' }> & { readonly note: NoteOutcome | null })
+  | { readonly outcome: 'unknown' };
+
 /** The proof is of an end-to-end secret. */
 export type NoteInput = Pick<InspectInput, 'secretKey'> & { readonly linkProof: Uint8Array | null };
 

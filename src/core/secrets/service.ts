@@ -4,11 +4,10 @@ import type { AccountCaller, Caller } from '../account.ts';
 import { senderNameOf } from '../accounts/sender-name.ts';
 import { authenticate } from '../accounts/tokens.ts';
 import { createBackground } from '../background.ts';
-import { parseSecretKey, secretIdOf } from '../keys.ts';
 import { sendDueNotices } from '../mail/notices.ts';
 import { obfuscate } from '../mail/recipients.ts';
 import type { Core } from '../ports/core.ts';
-import { secretViewOf } from './access.ts';
+import { type FoundSecret, findStored, liveIn, secretViewOf } from './access.ts';
 import { burn, burnByRecipient } from './burn.ts';
 import { change } from './change.ts';
 import { conceal, generate } from './conceal.ts';
@@ -16,8 +15,9 @@ import { suggest } from './generated-value.ts';
 import { concealOnce, generateOnce, type TokenCaller } from './idempotency.ts';
 import { deliver } from './link-mail.ts';
 import { finishLook } from './look.ts';
-import { readNote } from './note.ts';
+import { noteOf, readNote } from './note.ts';
 import type {
+  ArrivalOutcome,
   BurnInput,
   BurnUnreadInput,
   ChangeInput,
@@ -61,6 +61,9 @@ export function createService(parts: ServiceParts) {
     inspect: (input: InspectInput, caller: Caller) => inspect(core, input, caller),
     secretStatus: (input: { readonly secretKey: string }, caller: Caller) =>
       secretStatus(core.store, input.secretKey, caller),
+    /** Returns what the recipient's page shows before opening, from one read of the secret. */
+    arrival: (input: { readonly secretKey: string }, caller: Caller) =>
+      arrival(core, input.secretKey, caller),
     /** Returns the sender's note. Changes and counts nothing. */
     readNote: (input: NoteInput) => readNote(core, input),
     findReceipt: (input: ReceiptInput, caller: Caller) => findReceipt(core, input, caller),
@@ -86,12 +89,22 @@ export function createService(parts: ServiceParts) {
 }
 
 async function secretStatus(store: Core['store'], text: string, caller: Caller): Promise<StatusOutcome> {
-  const secretKey = parseSecretKey(text);
-  const stored = secretKey === null ? null : await store.findSecret(secretIdOf(secretKey));
-  if (secretKey === null || stored === null) return { outcome: 'unknown' };
+  const found = await findStored(store, text);
+  return found === null ? { outcome: 'unknown' } : statusOf(store, found, caller);
+}
+
+async function arrival(core: Core, text: string, caller: Caller): Promise<ArrivalOutcome> {
+  const found = await findStored(core.store, text);
+  if (found === null) return { outcome: 'unknown' };
+  // A note that cannot be read is not worth an error.
+  const note = liveIn(core, found).then((live) => noteOf(core, live, null));
+  return { ...(await statusOf(core.store, found, caller)), note: await note.catch(() => null) };
+}
+
+async function statusOf(store: Core['store'], { secretKey, stored }: FoundSecret, caller: Caller) {
   const account = stored.owner === null ? null : await store.findAccountById(stored.owner);
   return {
-    outcome: 'waiting',
+    outcome: 'waiting' as const,
     secret: secretViewOf(stored, secretKey, 'new', caller, store.now()),
     sender: account && {
       name: await senderNameOf(store, account, stored.shareDomain),

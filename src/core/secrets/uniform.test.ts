@@ -41,6 +41,9 @@ const doors: Readonly<
   secretStatus: {
     secretKey: { plain: (service, secretKey, caller) => service.secretStatus({ secretKey }, caller) },
   },
+  arrival: {
+    secretKey: { plain: (service, secretKey, caller) => service.arrival({ secretKey }, caller) },
+  },
   readNote: {
     secretKey: { plain: (service, secretKey) => service.readNote({ secretKey, linkProof: null }) },
   },

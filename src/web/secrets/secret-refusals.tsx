@@ -14,7 +14,7 @@ import { type AskRefusal, DamagedPage, type Delay, DelayedPage, GonePage } from 
 export interface SecretDeps {
   readonly service: Pick<
     SecretService,
-    'secretStatus' | 'readNote' | 'reveal' | 'finishLook' | 'burnByRecipient'
+    'secretStatus' | 'arrival' | 'readNote' | 'reveal' | 'finishLook' | 'burnByRecipient'
   >;
   readonly clock: Clock;
   /** Whether browsers keep the second look's cookie for this host. */

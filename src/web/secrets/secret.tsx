@@ -64,11 +64,10 @@ async function ask(
   status: number,
   refusal: Partial<AskRefusal> = {},
 ): Promise<PageReply> {
-  const found = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
+  const found = await deps.service.arrival({ secretKey: request.key }, request.caller);
   if (found.outcome === 'unknown') return goneReply(request, deps);
   const waiting = asSeenHere(found, request, deps);
-  // A note that cannot be read is not worth an error.
-  const note = await deps.service.readNote({ secretKey: request.key, linkProof: null }).catch(() => null);
+  const { note } = found;
   if (waiting.secret.sealed)
     return opening(pageReply(status, <SealedPage frame={request.frame} waiting={waiting} note={note} />));
   const look = deps.keepsCookies(request.host) ? drawLook(request.cookies) : null;
