@@ -124,6 +124,7 @@ const redirect = apart;
 export const pageRows: Readonly<Record<string, Row>> = {
   'POST share': { kind: 'create', fields: () => ({ secret: 'x', ttl: '604800' }), status: 303 },
   'GET receipt': manage({ shows: 'memo' }),
+  'GET several': manage({ shows: 'memo' }),
   'POST receipt': manage({ changes: { state: 'viewed', viewed: true }, shows: 'link' }),
   'GET burn': manage({}),
   'POST burn': manage({ changes: burning, status: 303 }),

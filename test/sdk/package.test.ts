@@ -227,14 +227,18 @@ describe('the client works', () => {
       await using visitor = await openVisitor(browser, { baseUrl: origin }, { scripts: true });
       const { page, violations } = visitor;
       await page.route(`${origin}/hanging/**`, () => {});
-      await page.route(`${origin}/own-page`, (route) =>
-        route.fulfill({
-          contentType: 'text/html',
-          headers: { 'content-security-policy': "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'" },
-          body: '<!doctype html><title>own</title>',
-        }),
-      );
-      await page.goto(`${origin}/about`);
+      for (const [path, script] of [
+        ['strict-page', "'self'"],
+        ['own-page', "'self' 'wasm-unsafe-eval'"],
+      ])
+        await page.route(`${origin}/${path}`, (route) =>
+          route.fulfill({
+            contentType: 'text/html',
+            headers: { 'content-security-policy': `default-src 'self'; script-src ${script}` },
+            body: '<!doctype html><title>own</title>',
+          }),
+        );
+      await page.goto(`${origin}/strict-page`);
       const blocked =
         await page.evaluate(`import('/sdk/mayfly.js').then(async ({ createClient, MayflyError }) => {
         const mayfly = createClient({ server: '${origin}' });
