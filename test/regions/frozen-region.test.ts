@@ -45,7 +45,7 @@ test('what is under way there ends when the region is lost, and the answer says 
     {
       error: 'unavailable',
       message: expect.stringMatching(
-        /^The region us did not answer\. The request may have been carried out or not/,
+        /^The region us did not answer\. The request may or may not have been carried out/,
       ),
     },
   ]);
