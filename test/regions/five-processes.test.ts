@@ -191,7 +191,7 @@ describe('credentials through the router', () => {
       const receipt = await ask(`/api/v2/receipt/${made.metadataKey}`, basic);
       expect([receipt.status, JSON.parse(receipt.body)]).toMatchObject([
         401,
-        { error: 'not_authorized', message: expect.stringMatching(/of the region us, .* of the region eu/) },
+        { error: 'not_authorized', message: expect.stringMatching(/to the region us, .* to the region eu/) },
       ]);
       const reveal = { door, made, basic };
       const wrong = { ...reveal, basic: `Basic ${btoa(`us@example.org:${'0'.repeat(64)}`)}` };

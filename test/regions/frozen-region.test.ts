@@ -51,7 +51,7 @@ test('what is under way there ends when the region is lost, and the answer says 
   ]);
   expect([look.status, await look.json()]).toMatchObject([
     503,
-    { message: expect.stringMatching(/^The region us is not available just now\. Nothing was done there/) },
+    { message: expect.stringMatching(/^The region us is not available right now\. Nothing was done there/) },
   ]);
   expect(router.changes).toContain('us lost');
 });
