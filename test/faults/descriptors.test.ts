@@ -14,7 +14,8 @@ const descriptors = 256;
 
 test('a server without a descriptor closes what is idle, answers, and says so once', async () => {
   const [port, dataDir] = [await freePort(), await makeDataDir()];
-  const env = { ...process.env, PORT: String(port), HOST: '127.0.0.1', MAYFLY_DATA_DIR: dataDir };
+  const { PATH = '', HOME = '' } = process.env;
+  const env = { PATH, HOME, PORT: String(port), HOST: '127.0.0.1', MAYFLY_DATA_DIR: dataDir };
   const serve = `ulimit -n ${descriptors}; exec "$0" src/main.ts serve`;
   const child = spawn('sh', ['-c', serve, process.execPath], { cwd: repositoryRoot, env });
   const { stdout, exited } = watch(child);
