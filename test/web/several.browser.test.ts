@@ -40,6 +40,14 @@ async function openLink(app: TestApp, link: string, asked: string | null): Promi
   return unseal(record.sealed.ciphertext, key);
 }
 
+async function abortSecondPost(page: Page): Promise<void> {
+  let posts = 0;
+  await page.route('**/share', (route) => {
+    posts += 1;
+    return posts === 2 ? route.abort() : route.continue();
+  });
+}
+
 describe('one value for several people, in a browser', () => {
   itInBrowser(
     'is sealed for each anew: a link opens once and only its own, and no value leaves the browser (P9, P18)',
@@ -154,11 +162,7 @@ describe('one value for several people, in a browser', () => {
     'shows the links so far, with their ends, if the rest is given up',
     scripts,
     async ({ site, page }) => {
-      let posts = 0;
-      await page.route('**/share', (route) => {
-        posts += 1;
-        return posts === 2 ? route.abort() : route.continue();
-      });
+      await abortSecondPost(page);
       await type(page, site.baseUrl, 'Ana\nBen');
       await page.click('#create');
       await page.waitForSelector('#unsent h2');
@@ -174,11 +178,7 @@ describe('one value for several people, in a browser', () => {
     'shows each their own link, even if the encryption changes on the way, and after a reload',
     scripts,
     async ({ site, page }) => {
-      let posts = 0;
-      await page.route('**/share', (route) => {
-        posts += 1;
-        return posts === 2 ? route.abort() : route.continue();
-      });
+      await abortSecondPost(page);
       page.on('dialog', (dialog) => void dialog.accept());
       await type(page, site.baseUrl, 'Ana\nBen\nCem');
       await page.click('#create');
