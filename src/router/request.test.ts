@@ -22,6 +22,8 @@ describe('a path of the API', () => {
     [`/api/v2/private/${key}`, 'v2'],
     [`/api/v2/private/${key}/burn`, 'v2'],
     [`/api/v2/receipt/${key}/deliver`, 'v2'],
+    [`/api/v2/request/${key}/look`, 'v2'],
+    [`/api/v2/request/${key}/answer`, 'v2'],
     [`/api/v2/guest/secret/${key}`, 'v2'],
     [`/api/v2/guest/secret/${key}/reveal`, 'v2'],
     [`/api/v2/guest/secret/${key}/reveal/done`, 'v2'],
@@ -51,6 +53,8 @@ describe('a path of the API', () => {
     [`/api/v2/guest/${key}`, 'v2'],
     [`/api/v1/guest/secret/${key}`, 'v1'],
     [`/api/v2/metadata/${key}`, 'v2'],
+    ['/api/v2/request', 'v2'],
+    [`/api/v1/request/${key}`, 'v1'],
     ['/api/v2/domains/example.com', 'v2'],
     ['/api', 'v2'],
     [`/api/v3/secret/${key}`, 'v2'],
@@ -61,7 +65,7 @@ describe('a path of the API', () => {
 
 describe('a path of a page', () => {
   it('names its key, or none', () => {
-    for (const segment of ['secret', 'receipt', 'private'])
+    for (const segment of ['secret', 'receipt', 'private', 'ask', 'answers'])
       expect(destinationOf(`/${segment}/${key}`)).toEqual({ kind: 'page', key });
     expect(destinationOf(`/receipt/${key}/burn`)).toEqual({ kind: 'page', key });
     for (const path of [

@@ -21,8 +21,8 @@ export type Destination =
 /** Path segments that precede a key, and words that may be in a key's place without being keys. */
 const beforeKey: Readonly<Record<ApiVersion | 'page', ReadonlySet<string>>> = {
   v1: new Set(['secret', 'private', 'metadata', 'receipt']),
-  v2: new Set(['secret', 'private', 'receipt']),
-  page: new Set(['secret', 'private', 'receipt']),
+  v2: new Set(['secret', 'private', 'receipt', 'request']),
+  page: new Set(['secret', 'private', 'receipt', 'ask', 'answers']),
 };
 const noKeys = new Set(['', 'recent', 'conceal', 'generate', 'batch', 'status']);
 
