@@ -20,6 +20,7 @@ const planFields = {
   ttlDefaultSeconds: wholeNumber(1, ageSeconds),
   ttlMaxSeconds: wholeNumber(1, ageSeconds),
   maxDomains: wholeNumber(0, 10_000),
+  maxPlaces: wholeNumber(1, 10_000),
 } satisfies Readonly<Record<keyof Plan, z.ZodType>>;
 
 function planOver(builtIn: Plan) {

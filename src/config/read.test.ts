@@ -92,6 +92,7 @@ describe('configuration', () => {
     [{ MAYFLY_STORE_DURABILITY: 'fast' }, 'it must be "single" or "synchronous" or "engine".'],
     [{ MAYFLY_V1_DIALECT: 'Upstream' }, 'it must be "documented" or "upstream".'],
     [{ MAYFLY_ANONYMOUS: 'yes' }, 'it must be "create" or "read".'],
+    [{ MAYFLY_REQUESTS: 'on' }, 'it must be "accounts" or "anyone" or "off".'],
     [{ MAYFLY_LOG_LEVEL: 'verbose' }, 'it must be "debug" or "info" or "warn" or "error".'],
     [{ MAYFLY_RATE_LIMITS: 'none' }, 'it must be "on", "off" or the path of a JSON file.'],
     [{ MAYFLY_TRUSTED_PROXIES: '10.0.0.0/33' }, 'MAYFLY_TRUSTED_PROXIES is "10.0.0.0/33"'],

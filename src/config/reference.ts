@@ -42,7 +42,8 @@ const plansText = `## Plans
 
 \`MAYFLY_PLANS_FILE\` names a JSON file that overrides parts of the built-in plans (\`anonymous\`, \`basic\`, \`identity\`). Whatever it omits
 keeps its built-in value. \`maxValueBytes\` counts bytes of UTF-8. \`maxSealedBytes\` counts those of an end-to-end secret: a text, or
-a file with its name and media type. Times are in seconds. \`maxDomains\` limits an account’s share domains (0: none):
+a file with its name and media type. Times are in seconds. \`maxDomains\` limits an account’s share domains (0: none),
+\`maxPlaces\` the answers that its open requests take, together:
 
 \`\`\`json
 {
@@ -53,7 +54,7 @@ a file with its name and media type. Times are in seconds. \`maxDomains\` limits
     "ttlDefaultSeconds": 604800,
     "ttlMaxSeconds": 604800
   },
-  "identity": { "maxDomains": 20 }
+  "identity": { "maxDomains": 20, "maxPlaces": 40 }
 }
 \`\`\`
 

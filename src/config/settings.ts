@@ -201,6 +201,12 @@ export const definitions = {
       'open if only this machine can reach it (by MAYFLY_BASE_URL and HOST), for trying it out; otherwise closed',
     default: isForThisMachineAlone,
   }),
+  requests: setting({
+    env: 'MAYFLY_REQUESTS',
+    doc: 'Who may ask for secrets: accounts; anyone, who without an account asks for one answer at a time; or off. Answering never needs an account.',
+    kind: oneOf('accounts', 'anyone', 'off'),
+    default: 'accounts',
+  }),
   endToEnd: setting({
     env: 'MAYFLY_END_TO_END',
     doc: 'Whether the share page encrypts in the browser, so that the server never sees the secret: by default, offered as an option, or off. End-to-end links always open, and programs can always create them.',
@@ -267,7 +273,7 @@ export const definitions = {
   }),
   plans: setting({
     env: 'MAYFLY_PLANS_FILE',
-    doc: 'A JSON file that overrides parts of the built-in plans: largest value; shortest, default and longest lifetime; share domains.',
+    doc: 'A JSON file that overrides parts of the built-in plans: largest value; shortest, default and longest lifetime; share domains; answers that may be open.',
     kind: plans,
     defaultText: 'none: the built-in plans',
     default: builtInPlans,

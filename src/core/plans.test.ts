@@ -11,6 +11,7 @@ const plan = fc.tuple(fc.integer({ min: 1, max: 1e6 }), fc.nat(1e6), fc.nat(1e6)
     ttlDefaultSeconds: min + Math.min(toDefault, toMax),
     ttlMaxSeconds: min + toMax,
     maxDomains: 0,
+    maxPlaces: 1,
   }),
 );
 

@@ -11,6 +11,8 @@ export interface Plan {
   readonly ttlMaxSeconds: number;
   /** How many share domains an account may register. */
   readonly maxDomains: number;
+  /** How many answers an account's open requests may take together, or a request without an account alone. */
+  readonly maxPlaces: number;
 }
 
 export type Plans = Readonly<Record<PlanName, Plan>>;
@@ -23,6 +25,7 @@ export const builtInPlans: Plans = {
     ttlDefaultSeconds: 604_800,
     ttlMaxSeconds: 604_800,
     maxDomains: 0,
+    maxPlaces: 1,
   },
   basic: {
     maxValueBytes: 10_000,
@@ -31,6 +34,7 @@ export const builtInPlans: Plans = {
     ttlDefaultSeconds: 604_800,
     ttlMaxSeconds: 1_209_600,
     maxDomains: 0,
+    maxPlaces: 40,
   },
   identity: {
     maxValueBytes: 10_000,
@@ -39,6 +43,7 @@ export const builtInPlans: Plans = {
     ttlDefaultSeconds: 604_800,
     ttlMaxSeconds: 2_592_000,
     maxDomains: 20,
+    maxPlaces: 40,
   },
 };
 

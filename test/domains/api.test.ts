@@ -151,6 +151,7 @@ describe('a domain is refused', () => {
       ttlDefaultSeconds: 1,
       ttlMaxSeconds: 1,
       maxDomains: 1,
+      maxPlaces: 40,
     };
     const { app, as, call, post, zone } = await scene({ plans: { identity: plan } });
     const basic = as(await app.account('basic@example.com'));

@@ -224,6 +224,7 @@ describe('the daily check', () => {
       ttlDefaultSeconds: 1,
       ttlMaxSeconds: 1,
       maxDomains: 60,
+      maxPlaces: 40,
     };
     const { zone, app, alice, domains } = await setUp({ plans: { identity: plan } });
     for (let number = 0; number < 60; number += 1) await verified(zone, app, alice, `s${number}.example.com`);

@@ -43,6 +43,7 @@ export const wrongSettings: readonly (readonly [
   ['MAYFLY_V1_DIALECT', 'old', /"documented" or "upstream"/],
   ['MAYFLY_V2_DIALECT', 'old', /"documented" or "upstream"/],
   ['MAYFLY_ANONYMOUS', 'everything', /"create" or "read"/],
+  ['MAYFLY_REQUESTS', 'everybody', /"accounts" or "anyone"/],
   ['MAYFLY_SIGNUP', 'perhaps', /"open" or "closed"/],
   ['MAYFLY_BRAND_FILE', '/no/such/brand.json', /brand\.json.*cannot be read/],
   ['MAYFLY_PLANS_FILE', '/no/such/plans.json', /cannot be read/],
