@@ -7,7 +7,7 @@
  * a token) and a two-character tag: the region's label in base 36 plus a number derived from those 29, modulo 36². The tag
  * alone looks random. See `docs/decisions/014-key-to-region.md`.
  */
-import { deriveReceiptId, deriveSecretId, regionMask } from '../crypto/derive.ts';
+import { deriveReceiptId, deriveRequestId, deriveSecretId, regionMask } from '../crypto/derive.ts';
 import { type RandomBytes, randomText } from '../crypto/random.ts';
 import { keyAlphabet, keyForm, keyLength } from '../protocol/link.ts';
 
@@ -17,10 +17,14 @@ declare const brand: unique symbol;
 export type SecretKey = string & { readonly [brand]: 'SecretKey' };
 /** Opens the creator's receipt. Must be kept private. */
 export type MetadataKey = string & { readonly [brand]: 'MetadataKey' };
+/** Leads to a request's mailbox; opens nothing in it without the end of a link. */
+export type RequestKey = string & { readonly [brand]: 'RequestKey' };
 /** 16 bytes, derived one-way from a secret key. */
 export type SecretId = Uint8Array & { readonly [brand]: 'SecretId' };
 /** 16 bytes, derived one-way from a metadata key. */
 export type ReceiptId = Uint8Array & { readonly [brand]: 'ReceiptId' };
+/** 16 bytes, derived one-way from a request key. */
+export type RequestId = Uint8Array & { readonly [brand]: 'RequestId' };
 
 /** @param region the region whose tag the key gets; `null` without regions */
 export function generateSecretKey(random: RandomBytes, region: RegionLabel | null): SecretKey {
@@ -29,6 +33,10 @@ export function generateSecretKey(random: RandomBytes, region: RegionLabel | nul
 
 export function generateMetadataKey(random: RandomBytes, region: RegionLabel | null): MetadataKey {
   return drawKey(random, region) as MetadataKey;
+}
+
+export function generateRequestKey(random: RandomBytes, region: RegionLabel | null): RequestKey {
+  return drawKey(random, region) as RequestKey;
 }
 
 function drawKey(random: RandomBytes, region: RegionLabel | null): string {
@@ -46,6 +54,10 @@ export function parseMetadataKey(text: string): MetadataKey | null {
   return keyForm.test(text) ? (text as MetadataKey) : null;
 }
 
+export function parseRequestKey(text: string): RequestKey | null {
+  return keyForm.test(text) ? (text as RequestKey) : null;
+}
+
 /** Identifies a record in logs: the first 8 hex digits of its secret id. */
 export function tagOf(id: SecretId): string {
   return id.subarray(0, 4).toHex();
@@ -59,8 +71,12 @@ export function receiptIdOf(key: MetadataKey): ReceiptId {
   return deriveReceiptId(key) as ReceiptId;
 }
 
+export function requestIdOf(key: RequestKey): RequestId {
+  return deriveRequestId(key) as RequestId;
+}
+
 /** Decodes a key's region. A key made without one also yields a label, so trust a label only if the installation has that region. */
-export function regionOfKey(key: SecretKey | MetadataKey): RegionLabel {
+export function regionOfKey(key: SecretKey | MetadataKey | RequestKey): RegionLabel {
   return regionOfTag(key.slice(0, -regionTagLength), key.slice(-regionTagLength));
 }
 

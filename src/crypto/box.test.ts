@@ -22,6 +22,7 @@ const labels: readonly BoxLabel[] = [
   'address',
   'cursor',
   'memo',
+  'answer',
   'accountDataKey',
 ];
 

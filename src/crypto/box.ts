@@ -1,5 +1,5 @@
 /**
- * Boxes: small sealed values stored with a secret.
+ * Boxes: small sealed values stored with a secret or a request.
  *
  * A box is salt(32) ‖ AES-256-GCM(key from the holder's key and the salt, text padded to a multiple of 64). A memo is padded to one of two
  * lengths, so its box reveals only whether it is short or long (P11). A box is bound to its record (receipt id) and purpose (label).
@@ -22,6 +22,7 @@ const aadLabels: Readonly<Record<BoxLabel, Uint8Array>> = {
   address: utf8('mayfly/1/address'),
   cursor: utf8('mayfly/1/cursor'),
   memo: utf8('mayfly/1/memo'),
+  answer: utf8('mayfly/1/answer'),
   accountDataKey: utf8('mayfly/1/adk'),
 };
 
@@ -33,9 +34,9 @@ export function boxAad(label: BoxLabel, binding: Uint8Array): Uint8Array {
 
 export interface BoxInput {
   readonly label: BoxLabel;
-  /** The ASCII bytes of the metadata key (for the address, followed by the secret key's), or a 32-byte key. */
+  /** The ASCII bytes of the metadata key (for the address, followed by the secret key's) or the request key, or a 32-byte key. */
   readonly keyMaterial: Uint8Array;
-  /** The receipt id; the account's id in digits for a cursor; empty for the account's data key. */
+  /** The receipt id; an answer's id; the account's id in digits for a cursor; empty for the account's data key. */
   readonly binding: Uint8Array;
 }
 

@@ -8,6 +8,8 @@ import { concat, part, utf8 } from './bytes.ts';
 const labels = {
   secretId: 'mayfly/1/sid',
   receiptId: 'mayfly/1/mid',
+  requestId: 'mayfly/1/rid',
+  answerId: 'mayfly/1/answer-id',
   passphraseSalt: 'mayfly/1/pass-salt',
   passphraseVerify: 'mayfly/1/pass-verify',
   inner1: 'mayfly/1/inner',
@@ -20,6 +22,7 @@ const labels = {
   address: 'mayfly/1/address',
   cursor: 'mayfly/1/cursor',
   memo: 'mayfly/1/memo',
+  answer: 'mayfly/1/answer',
   accountDataKey: 'mayfly/1/adk',
   passwordVerify: 'mayfly/1/password-verify',
   formToken: 'mayfly/1/form',
@@ -118,6 +121,16 @@ export function deriveSecretId(secretKey: string): Uint8Array {
 /** Derives 16 bytes that do not reveal the key. */
 export function deriveReceiptId(metadataKey: string): Uint8Array {
   return hkdf(ascii(metadataKey), noSalt, info.receiptId, 16);
+}
+
+/** Derives 16 bytes that do not reveal the key. */
+export function deriveRequestId(requestKey: string): Uint8Array {
+  return hkdf(ascii(requestKey), noSalt, info.requestId, 16);
+}
+
+/** Derives 16 bytes that reveal neither the request key nor the answer's secret; a key has a fixed length. @param linkHash 32 bytes */
+export function deriveAnswerId(requestKey: string, linkHash: Uint8Array): Uint8Array {
+  return hkdf(concat(ascii(requestKey), linkHash), noSalt, info.answerId, 16);
 }
 
 /** Derives the argon2id salt, 16 bytes. */
@@ -239,11 +252,12 @@ export type BoxLabel =
   | 'address'
   | 'cursor'
   | 'memo'
+  | 'answer'
   | 'accountDataKey';
 
 /**
  * Derives keys from the metadata key for the creator, details, note and memo; from metadata key and secret key together for the address;
- * from 32-byte keys for the others.
+ * from the request key for an answer; from 32-byte keys for the others.
  */
 export function deriveBoxKeys(label: BoxLabel, keyMaterial: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(hkdf(keyMaterial, salt, info[label], 44));

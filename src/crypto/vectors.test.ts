@@ -137,6 +137,13 @@ describe('the vectors of the boxes', () => {
         at: { label: 'memo', keyMaterial: metadataKey, binding: receiptId },
       },
       {
+        name: 'answer',
+        box: boxes.boxes.answer,
+        salt: input.answer_salt,
+        content: bytesOf(derived.answer_content),
+        at: { label: 'answer', keyMaterial: utf8(input.request_key), binding: bytesOf(derived.answer_id) },
+      },
+      {
         name: 'account data key',
         box: boxes.boxes.account_data_key,
         salt: input.adk_salt,
@@ -144,6 +151,14 @@ describe('the vectors of the boxes', () => {
         at: { label: 'accountDataKey', keyMaterial: token, binding: new Uint8Array(0) },
       },
     ];
+
+  const answer = {
+    secretKey: input.secret_key,
+    wrapped: Buffer.from(bytesOf(input.answer_wrapped)),
+    linkHash: Buffer.from(bytesOf(input.answer_link_hash)),
+    createdAt: input.answer_time,
+    sizeBytes: input.answer_size,
+  };
 
   it('ids, token hash, root check and client token are the frozen ones', () => {
     const secretId = derive.deriveSecretId(input.secret_key);
@@ -158,9 +173,14 @@ describe('the vectors of the boxes', () => {
       shortkey_mask: hex(derive.shortkeyMask(input.metadata_key)),
       shortkey_kept: hex(reference.shortkeyKeptOf(input.metadata_key, input.secret_key)),
       root_check: hex(rootCheck(root)),
+      request_id: hex(derive.deriveRequestId(input.request_key)),
+      answer_id: hex(derive.deriveAnswerId(input.request_key, bytesOf(input.answer_link_hash))),
+      answer_content: hex(reference.answerContentOf(answer)),
       client_token: hex(derive.deriveClientToken(root.key, secretId, input.client_prefix)),
     }).toEqual(derived);
     expect(hex(reference.receiptIdOf(input.metadata_key))).toBe(derived.mid);
+    expect(hex(reference.requestIdOf(input.request_key))).toBe(derived.request_id);
+    expect(hex(reference.answerIdOf(input.request_key, answer.linkHash))).toBe(derived.answer_id);
     expect(hex(reference.tokenHashOf(token))).toBe(derived.token_hash);
     expect(hex(reference.addressKeyOf(input.metadata_key, input.secret_key))).toBe(
       hex(utf8(input.metadata_key + input.secret_key)),

@@ -23,6 +23,10 @@ export const deliveryStates = ['queued', 'accepted', 'refused', 'given_up', 'not
  */
 export type DeliveryState = (typeof deliveryStates)[number];
 
+export const requestStates = ['open', 'full', 'ended'] as const;
+/** `full`: open, but without a free place. `ended` is final. */
+export type RequestState = (typeof requestStates)[number];
+
 export const lockCauses = ['passphrase', 'code'] as const;
 /** No server uses `code` yet. */
 export type LockCause = (typeof lockCauses)[number];

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../core/errors.ts';
 import { type Epoch, type EpochStore, epochIn, epochOf } from '../core/ports/epochs.ts';
+import type { RequestStore } from '../core/ports/requests.ts';
 import type { SecretStore } from '../core/ports/secrets.ts';
 import type { StoreTime } from './store-time.ts';
 
@@ -19,7 +20,7 @@ export interface EpochTable {
   destroyPastEpochs(): Promise<boolean>;
 }
 
-type Records = Pick<SecretStore, 'put' | 'setExpiry' | 'sweep'>;
+type Records = Pick<SecretStore, 'put' | 'setExpiry' | 'sweep'> & Pick<RequestStore, 'putAnswer'>;
 
 /**
  * After a restore or a change of the clock, known keys may be gone: they are read again, and nothing sealed under a
@@ -66,6 +67,7 @@ export function withEpochs(
     },
     findEpochKey: (epoch) => once(read, epoch, () => table.readEpochKey(epoch)),
     put: (record) => acknowledged(records.put(record), record.sealedSecret),
+    putAnswer: (answer) => acknowledged(records.putAnswer(answer), answer.record.sealedSecret),
     setExpiry: (id, from, to) => acknowledged(records.setExpiry(id, from, to), to.sealedSecret),
     async sweep(limit) {
       const touched = await records.sweep(limit);

@@ -5,6 +5,7 @@ import type { StoreClock } from '../core/ports/clock.ts';
 import type { CreationStore } from '../core/ports/creations.ts';
 import type { DomainStore } from '../core/ports/domains.ts';
 import type { EpochStore } from '../core/ports/epochs.ts';
+import type { RequestStore } from '../core/ports/requests.ts';
 import type { RootStore, RotationStore } from '../core/ports/roots.ts';
 import type { RoomStore, SecretStore } from '../core/ports/secrets.ts';
 import type { StoredDelivery } from '../core/secret.ts';
@@ -19,6 +20,7 @@ export interface Store
     RotationStore,
     RoomStore,
     CreationStore,
+    RequestStore,
     EpochStore,
     StoreClock {
   /** Excludes reusable free space; 0 for a store without a limit. */

@@ -35,6 +35,7 @@ const boxTexts: Readonly<Record<BoxLabel, string>> = {
   address: 'mayfly/1/address',
   cursor: 'mayfly/1/cursor',
   memo: 'mayfly/1/memo',
+  answer: 'mayfly/1/answer',
   accountDataKey: 'mayfly/1/adk',
 };
 const labels = Object.keys(boxTexts) as readonly BoxLabel[];

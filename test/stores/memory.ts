@@ -13,6 +13,7 @@ import { createMemoryAccounts } from './memory/accounts.ts';
 import { createMemoryAttempts } from './memory/attempts.ts';
 import { createMemoryCreations } from './memory/creations.ts';
 import { createMemoryEpochs } from './memory/epochs.ts';
+import { createMemoryRequests } from './memory/requests.ts';
 import { createMemorySecrets } from './memory/secrets.ts';
 
 export type MemoryStore = Store;
@@ -30,23 +31,35 @@ export function createMemoryStore({ clock, isShared = false }: MemoryStoreOption
   const attempts = createMemoryAttempts(time, records.expiryOf);
   const accounts = createMemoryAccounts(time, records, tables, isShared);
   const creations = createMemoryCreations(tables, time);
+  const requests = createMemoryRequests(tables, time, records.store.put);
   let timesSet = 0;
   const sweep = async (limit: number): Promise<number> => {
     let touched = await records.store.sweep(limit);
     touched += attempts.forgetStale(limit - touched);
     touched += accounts.forgetStale(limit - touched);
+    touched += requests.sweep(limit - touched);
     return touched + creations.forgetStale(limit - touched);
   };
   const epochs = withEpochs(
     createMemoryEpochs(time),
-    { ...records.store, put: creations.holding(records.store.put), sweep },
+    {
+      ...records.store,
+      put: creations.holding(records.store.put),
+      putAnswer: requests.store.putAnswer,
+      sweep,
+    },
     { ...time, timesSet: () => timesSet },
   );
   return {
+    ...requests.store,
     ...epochs,
     ...judgeByStoreTime({ ...records.store, ...epochs }, time),
     ...attempts.store,
     ...accounts.store,
+    async deleteAccount(id) {
+      requests.forgetOwner(id);
+      return accounts.store.deleteAccount(id);
+    },
     ...creations.store,
     rootKidsInUse: async () =>
       [...new Set([...records.rootKidsInUse(), ...creations.rootKids()])].sort((a, b) => a - b),

@@ -63,6 +63,10 @@ const none = Buffer.alloc(0);
 
 export const secretIdOf = (secretKey: string): Buffer =>
   hkdfSha256(text(secretKey), none, text('mayfly/1/sid'), 16);
+export const requestIdOf = (requestKey: string): Buffer =>
+  hkdfSha256(text(requestKey), none, text('mayfly/1/rid'), 16);
+export const answerIdOf = (requestKey: string, linkHash: Buffer): Buffer =>
+  hkdfSha256(Buffer.concat([text(requestKey), linkHash]), none, text('mayfly/1/answer-id'), 16);
 export const receiptIdOf = (metadataKey: string): Buffer =>
   hkdfSha256(text(metadataKey), none, text('mayfly/1/mid'), 16);
 export const passphraseSaltOf = (secretKey: string, salt: Buffer): Buffer =>
@@ -353,7 +357,16 @@ export const version1 = {
   },
 };
 
-export type ReferenceBoxLabel = 'creator' | 'details' | 'recent' | 'note' | 'address' | 'cursor' | 'memo' | 'adk';
+export type ReferenceBoxLabel =
+  | 'creator'
+  | 'details'
+  | 'recent'
+  | 'note'
+  | 'address'
+  | 'cursor'
+  | 'memo'
+  | 'answer'
+  | 'adk';
 
 /** A memo is padded to 256 bytes, or to 2,048 if it does not fit; everything else to a multiple of 64. */
 const bucketOf = (label: ReferenceBoxLabel, content: Buffer): number =>
@@ -394,6 +407,20 @@ export function regionLabelOf(key: string): string {
 /** The note box's content: lp(obfuscated recipient, or empty) lp(the mail server's reply, or empty). */
 export const noteContentOf = (recipient: string, reply: string): Buffer =>
   Buffer.concat([lp(text(recipient)), lp(text(reply))]);
+
+/** The answer box's content: secret key, wrapped end of the link, hash of its proof, u64 time, u32 size. */
+export function answerContentOf(answer: {
+  readonly secretKey: string;
+  readonly wrapped: Buffer;
+  readonly linkHash: Buffer;
+  readonly createdAt: number;
+  readonly sizeBytes: number;
+}): Buffer {
+  const numbers = Buffer.alloc(12);
+  numbers.writeBigUInt64BE(BigInt(answer.createdAt), 0);
+  numbers.writeUInt32BE(answer.sizeBytes, 8);
+  return Buffer.concat([text(answer.secretKey), answer.wrapped, answer.linkHash, numbers]);
+}
 
 /** The key of the address box: the metadata key followed by the secret key. */
 export const addressKeyOf = (metadataKey: string, secretKey: string): Buffer => text(metadataKey + secretKey);

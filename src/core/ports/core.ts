@@ -14,11 +14,18 @@ import type { CreationStore } from './creations.ts';
 import type { DomainStore } from './domains.ts';
 import type { EpochStore } from './epochs.ts';
 import type { IsCommonPassword, PassphraseHasher, WordList } from './passphrases.ts';
+import type { RequestStore } from './requests.ts';
 import type { SecretStore } from './secrets.ts';
 
 /** Dependencies of the use cases for secrets. */
 export interface Core {
-  readonly store: SecretStore & AttemptStore & AccountStore & DomainStore & CreationStore & EpochStore;
+  readonly store: SecretStore &
+    AttemptStore &
+    AccountStore &
+    DomainStore &
+    CreationStore &
+    RequestStore &
+    EpochStore;
   readonly mailer: Mailer;
   readonly mailQuota: MailQuota;
   readonly mailBrandOf: MailBrandOf;

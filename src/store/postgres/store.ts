@@ -19,6 +19,7 @@ import { createEpochTable } from './epochs.ts';
 import { createSharedLimits } from './limits.ts';
 import { createMailStore } from './mail.ts';
 import { createPasswordStore } from './passwords.ts';
+import { requestsToCome } from './requests.ts';
 import { createRoom } from './room.ts';
 import { createRootStore } from './roots.ts';
 import { createSecretStore } from './secrets.ts';
@@ -90,10 +91,11 @@ export function createPostgresStore(engine: Engine, maxStorageBytes: number | nu
   const { time } = engine;
   const epochs = withEpochs(
     createEpochTable(engine),
-    { ...secrets, ...sweeps, put: (record) => storing(() => secrets.put(record)) },
+    { ...requestsToCome, ...secrets, ...sweeps, put: (record) => storing(() => secrets.put(record)) },
     time,
   );
   return {
+    ...requestsToCome,
     ...epochs,
     ...judgeByStoreTime({ ...secrets, ...mail, ...sweeps, ...epochs, now: time.now }, time),
     findAnyLook: secrets.findAnyLook,

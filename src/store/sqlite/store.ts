@@ -29,6 +29,7 @@ import { lookStore } from './looks.ts';
 import type { DecisionQueue, Parts } from './parts.ts';
 import { passwordReads } from './passwords.ts';
 import { createReader } from './reader.ts';
+import { requestsToCome } from './requests.ts';
 import { rootStore } from './roots.ts';
 import { secretStore } from './secrets.ts';
 import { sessionReads } from './sessions.ts';
@@ -188,8 +189,9 @@ function createStore(
 ): SqliteStore {
   const looks = lookStore(parts);
   const secrets = secretStore(parts);
-  const epochs = withEpochs(epochTable(parts), secrets, parts.time);
+  const epochs = withEpochs(epochTable(parts), { ...requestsToCome, ...secrets }, parts.time);
   return {
+    ...requestsToCome,
     ...looks,
     ...epochs,
     ...judgeByStoreTime({ ...secrets, ...epochs, ...looks }, parts.time),
