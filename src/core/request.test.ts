@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import boxes from '../../test/vectors/boxes.json';
 import type { AccountId } from './account.ts';
-import type { RequestId, SecretKey } from './keys.ts';
+import type { ReceiptId, RequestId, SecretKey } from './keys.ts';
 import {
   answerContent,
   freePlaces,
@@ -16,6 +16,7 @@ const bytesOf = (hex: string) => Uint8Array.fromHex(hex);
 const { input, derived } = boxes;
 const facts = {
   secretKey: input.secret_key as SecretKey,
+  receiptId: bytesOf(derived.mid) as ReceiptId,
   wrapped: bytesOf(input.answer_wrapped),
   linkHash: bytesOf(input.answer_link_hash),
   createdAt: input.answer_time,

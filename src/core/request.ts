@@ -6,7 +6,7 @@ import { FieldReader, FieldWriter, utf8 } from '../crypto/bytes.ts';
 import { deriveAnswerId } from '../crypto/derive.ts';
 import type { RequestState } from '../protocol/vocabulary.ts';
 import type { AccountId } from './account.ts';
-import { parseSecretKey, type RequestId, type RequestKey, type SecretKey } from './keys.ts';
+import { parseSecretKey, type ReceiptId, type RequestId, type RequestKey, type SecretKey } from './keys.ts';
 import type { NewRecord } from './secret.ts';
 import type { UnixSeconds } from './time.ts';
 
@@ -88,6 +88,8 @@ export function requestStateOf(request: StoredRequest): RequestState {
 /** What the box of an answer says. */
 export interface AnswerFacts {
   readonly secretKey: SecretKey;
+  /** Leads to its state, for the asker alone: nobody has the metadata key. */
+  readonly receiptId: ReceiptId;
   /** The end of the answer's link, encrypted for the asker: 64 bytes. */
   readonly wrapped: Uint8Array;
   /** SHA-256 of the answer's link proof, 32 bytes. */
@@ -97,28 +99,31 @@ export interface AnswerFacts {
   readonly sizeBytes: number;
 }
 
-const [keyBytes, wrappedBytes, hashBytes] = [31, 64, 32];
+const [keyBytes, idBytes, wrappedBytes, hashBytes] = [31, 16, 64, 32];
+const contentBytes = keyBytes + idBytes + wrappedBytes + hashBytes + 12;
 
-/** Returns the content of an answer's box: key(31) ‖ wrapped(64) ‖ link hash(32) ‖ u64 time ‖ u32 size. */
+/** Returns the content of an answer's box: key(31) ‖ receipt id(16) ‖ wrapped(64) ‖ link hash(32) ‖ u64 time ‖ u32 size. */
 export function answerContent({
   secretKey,
+  receiptId,
   wrapped,
   linkHash,
   createdAt,
   sizeBytes,
 }: AnswerFacts): Uint8Array {
-  const writer = new FieldWriter(keyBytes + wrappedBytes + hashBytes + 12);
-  return writer.raw(utf8(secretKey)).raw(wrapped).raw(linkHash).u64(createdAt).u32(sizeBytes).bytes;
+  const writer = new FieldWriter(contentBytes).raw(utf8(secretKey)).raw(receiptId);
+  return writer.raw(wrapped).raw(linkHash).u64(createdAt).u32(sizeBytes).bytes;
 }
 
 /** Reverses `answerContent`; `null` for other bytes. */
 export function parseAnswerContent(content: Uint8Array): AnswerFacts | null {
-  if (content.length !== keyBytes + wrappedBytes + hashBytes + 12) return null;
+  if (content.length !== contentBytes) return null;
   const reader = new FieldReader(content);
   const secretKey = parseSecretKey(Buffer.from(reader.raw(keyBytes)).toString('latin1'));
   if (secretKey === null) return null;
   return {
     secretKey,
+    receiptId: reader.raw(idBytes) as ReceiptId,
     wrapped: reader.raw(wrappedBytes),
     linkHash: reader.raw(hashBytes),
     createdAt: reader.u64(),

@@ -154,6 +154,7 @@ describe('the vectors of the boxes', () => {
 
   const answer = {
     secretKey: input.secret_key,
+    receiptId: Buffer.from(bytesOf(derived.mid)),
     wrapped: Buffer.from(bytesOf(input.answer_wrapped)),
     linkHash: Buffer.from(bytesOf(input.answer_link_hash)),
     createdAt: input.answer_time,

@@ -408,9 +408,10 @@ export function regionLabelOf(key: string): string {
 export const noteContentOf = (recipient: string, reply: string): Buffer =>
   Buffer.concat([lp(text(recipient)), lp(text(reply))]);
 
-/** The answer box's content: secret key, wrapped end of the link, hash of its proof, u64 time, u32 size. */
+/** The answer box's content: secret key, receipt id, wrapped end of the link, hash of its proof, u64 time, u32 size. */
 export function answerContentOf(answer: {
   readonly secretKey: string;
+  readonly receiptId: Buffer;
   readonly wrapped: Buffer;
   readonly linkHash: Buffer;
   readonly createdAt: number;
@@ -419,7 +420,7 @@ export function answerContentOf(answer: {
   const numbers = Buffer.alloc(12);
   numbers.writeBigUInt64BE(BigInt(answer.createdAt), 0);
   numbers.writeUInt32BE(answer.sizeBytes, 8);
-  return Buffer.concat([text(answer.secretKey), answer.wrapped, answer.linkHash, numbers]);
+  return Buffer.concat([text(answer.secretKey), answer.receiptId, answer.wrapped, answer.linkHash, numbers]);
 }
 
 /** The key of the address box: the metadata key followed by the secret key. */
