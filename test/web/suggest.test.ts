@@ -13,8 +13,8 @@ import { saying, words } from './words.ts';
 const characters = {
   'suggest-style': 'characters',
   'suggest-length': '20',
-  'suggest-lower': 'on',
-  'suggest-digits': 'on',
+  'suggest-lower': 'yes',
+  'suggest-digits': 'yes',
 };
 const drawnWords = { 'suggest-style': 'words', 'suggest-words': '6', 'suggest-length': '' };
 
@@ -65,7 +65,7 @@ describe('generating', () => {
       'days',
     ]);
     expect(valueIn(html, 'suggest-length')).toBe('20');
-    const ticked = [...html.matchAll(/type="checkbox" name="suggest-(\w+)" value="on" checked=""/g)];
+    const ticked = [...html.matchAll(/id="suggest-(\w+)" [^>]* checked=""/g)];
     expect(ticked.map(([, set]) => set)).toEqual(['lower', 'digits']);
   });
 

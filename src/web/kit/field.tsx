@@ -7,7 +7,7 @@ export interface FieldTexts {
   readonly name: string;
   readonly label: string;
   readonly note?: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly wrong: string | null;
 }
 

@@ -242,3 +242,38 @@ export const TickBox: FC<TickBoxProps> = ({ isTicked, ...texts }) => (
     <FieldNotes {...texts} hintClass="hint of-box" />
   </>
 );
+
+interface TickBoxesProps {
+  readonly texts: FieldTexts;
+  readonly boxes: readonly { readonly name: string; readonly label: string; readonly isTicked: boolean }[];
+  readonly class?: string;
+  /** Shows the legend only to screen readers, because a heading above repeats it. */
+  readonly isTitled?: boolean | undefined;
+}
+
+/** Boxes that are refused together. */
+export const TickBoxes: FC<TickBoxesProps> = ({ texts, boxes, isTitled, ...rest }) => {
+  const { id, 'aria-describedby': describedBy } = controlAttributes(texts);
+  const invalid = texts.wrong === null ? {} : { 'aria-invalid': 'true' as const };
+  return (
+    <fieldset id={id} tabindex={-1} aria-describedby={describedBy} {...rest}>
+      <legend class={isTitled === true ? 'visually-hidden' : undefined}>{texts.label}</legend>
+      {boxes.map(({ name, label, isTicked }, at) => (
+        <label class="check">
+          <input
+            id={name}
+            name={name}
+            type="checkbox"
+            value="yes"
+            autocomplete="off"
+            checked={isTicked}
+            {...invalid}
+            autofocus={texts.wrong !== null && at === 0}
+          />
+          <span>{label}</span>
+        </label>
+      ))}
+      <FieldNotes {...texts} hintClass="hint" />
+    </fieldset>
+  );
+};

@@ -12,8 +12,8 @@ import {
   LanguageOptions,
   NumberField,
   TextInput,
-  Wrong,
 } from '../kit/field.tsx';
+import { TickBoxes } from '../kit/form-page.tsx';
 import type { Frame } from '../kit/layout.tsx';
 import {
   type LifetimeChoice,
@@ -153,48 +153,23 @@ interface NoticeBoxesProps {
   readonly frame: Frame;
   readonly ticked: readonly NoticeKind[];
   readonly wrong: string | null;
-  /** Shows the legend only to screen readers, because a heading above repeats it. */
   readonly isTitled?: boolean;
 }
 
 export const NoticeBoxes: FC<NoticeBoxesProps> = ({ frame, ticked, wrong, isTitled }) => {
+  const { messages, visitor } = frame;
+  const { say } = messages;
   const { name, value } = noticesField;
-  const invalid = wrong === null ? {} : { 'aria-invalid': 'true' as const };
+  const hint = visitor === null ? say('notices.hint') : say('notices.hintTo', { address: visitor.username });
+  const boxes = noticeKinds.map((kind) => ({
+    name: noticeField(kind),
+    label: say(noticeTexts[kind]),
+    isTicked: ticked.includes(kind),
+  }));
   return (
-    <fieldset
-      id={name}
-      tabindex={-1}
-      aria-describedby={wrong === null ? `${name}-hint` : `${name}-wrong ${name}-hint`}
-    >
-      <legend class={isTitled === true ? 'visually-hidden' : undefined}>
-        {frame.messages.say('notices.legend')}
-      </legend>
+    <>
       <input type="hidden" name={name} value={value} />
-      {noticeKinds.map((kind, at) => (
-        <label class="check">
-          <input
-            id={noticeField(kind)}
-            name={noticeField(kind)}
-            type="checkbox"
-            value="yes"
-            autocomplete="off"
-            checked={ticked.includes(kind)}
-            {...invalid}
-            autofocus={wrong !== null && at === 0}
-          />
-          <span>{frame.messages.say(noticeTexts[kind])}</span>
-        </label>
-      ))}
-      <Wrong name={name} text={wrong} />
-      <NoticeHint frame={frame} />
-    </fieldset>
+      <TickBoxes texts={{ name, label: say('notices.legend'), hint, wrong }} {...{ boxes, isTitled }} />
+    </>
   );
 };
-
-const NoticeHint: FC<{ frame: Frame }> = ({ frame: { messages, visitor } }) => (
-  <p class="hint" id={`${noticesField.name}-hint`}>
-    {visitor === null
-      ? messages.say('notices.hint')
-      : messages.say('notices.hintTo', { address: visitor.username })}
-  </p>
-);

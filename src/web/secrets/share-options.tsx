@@ -5,14 +5,13 @@
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { maxNoteCharacters } from '../../protocol/note.ts';
 import { shareFields } from '../client/share-fields.ts';
-import { asMarkup, asTyped, controlAttributes, Field, type FieldTexts, TextInput } from '../kit/field.tsx';
+import { asMarkup, asTyped, controlAttributes, Field, TextInput } from '../kit/field.tsx';
 import { TickBox } from '../kit/form-page.tsx';
-import { Icon, type IconName } from '../kit/parts.tsx';
 import { Lifetime, LineField, MailLanguageField, NoticeBoxes, RecipientField } from './fields.tsx';
 import { DrawButton } from './generate.tsx';
 import { maxPeople, readPeople } from './people.ts';
 import { News } from './share-value.tsx';
-import { askedLifetime, offerOf, type ShareProps, wrongIn } from './typed.ts';
+import { askedLifetime, offerOf, type ShareProps, textsOf } from './typed.ts';
 
 export const Options: FC<ShareProps> = (props) => {
   const { frame, typed, domains } = props;
@@ -33,7 +32,6 @@ export const Options: FC<ShareProps> = (props) => {
 
 interface OptionProps {
   readonly name: string;
-  readonly icon: IconName;
   /** Absent if `chosen` is a sentence. */
   readonly title?: string;
   /** Shown instead of the title, but after it if `done`; `''` if nothing is chosen. */
@@ -42,29 +40,22 @@ interface OptionProps {
   readonly said?: Readonly<Record<`data-${string}`, string>>;
   readonly wrong: string | null;
   readonly hasNews?: boolean;
-  readonly class?: string;
 }
 
 /** Shows that something is chosen, but not what. */
 const done = '✓';
 
-const Option: FC<PropsWithChildren<OptionProps>> = ({
-  name,
-  icon,
-  title,
-  chosen,
-  said,
-  wrong,
-  hasNews = false,
-  children,
-  ...rest
-}) => {
+const Option: FC<PropsWithChildren<OptionProps>> = (props) => {
+  const { name, title, chosen, said, wrong, hasNews = false, children } = props;
   const isSet = title !== undefined && chosen !== '';
-  const classes = ['chip', isSet ? 'set' : '', rest.class ?? ''].filter((name) => name !== '');
   return (
-    <details class={classes.join(' ')} id={`option-${name}`} name="option" open={hasNews || wrong !== null}>
+    <details
+      class={isSet ? 'chip set' : 'chip'}
+      id={`option-${name}`}
+      name="option"
+      open={hasNews || wrong !== null}
+    >
       <summary>
-        <Icon name={icon} />
         {title === undefined ? null : <span class="title">{title}</span>}{' '}
         <bdi class="chosen" {...said}>
           {chosen}
@@ -79,13 +70,13 @@ const Expiry: FC<ShareProps> = (props) => {
   const { frame, plan, typed } = props;
   const { say, duration } = frame.messages;
   const offer = offerOf(plan);
-  const wrong = wrongIn(props)('ttl-amount');
+  const { wrong } = textsOf(props, 'ttl-amount');
   const asked = askedLifetime(typed.lifetime, offer, frame.messages);
   const other = say('share.ttlOther');
   const chosen = 'wrong' in asked ? other : say('share.expires', { time: duration(asked.seconds) });
   const said = { 'data-said': say('share.expires'), 'data-other': other };
   return (
-    <Option name="ttl" icon="clock" chosen={chosen} said={said} wrong={wrong}>
+    <Option name="ttl" {...{ chosen, said, wrong }}>
       <Lifetime frame={frame} offer={offer} typed={typed.lifetime} wrong={wrong} />
     </Option>
   );
@@ -95,22 +86,16 @@ const Passphrase: FC<ShareProps> = (props) => {
   const { frame, typed, news } = props;
   const { say } = frame.messages;
   const hasNews = news?.field === 'passphrase';
-  const texts: FieldTexts = {
-    name: 'passphrase',
-    label: say('share.passphrase'),
-    hint: say('share.passphraseHint'),
-    wrong: wrongIn(props)('passphrase'),
-  };
+  const texts = textsOf(props, 'passphrase', say('share.passphrase'), say('share.passphraseHint'));
   const { 'aria-describedby': described = '' } = controlAttributes(texts);
   const { text } = typed.passphrase;
+  const chosen = text === '' ? '' : done;
   return (
     <Option
       name="passphrase"
-      icon="key"
-      title={texts.label}
-      chosen={text === '' ? '' : done}
+      title={say('share.passphrase')}
       wrong={texts.wrong}
-      hasNews={hasNews}
+      {...{ chosen, hasNews }}
     >
       <Field texts={texts}>
         <div class="with-button">
@@ -137,27 +122,11 @@ const Passphrase: FC<ShareProps> = (props) => {
 const Words: FC<ShareProps> = (props) => {
   const { frame, typed } = props;
   const { say } = frame.messages;
-  const note: FieldTexts = {
-    name: 'note',
-    label: say('note.label'),
-    hint: say('note.hint', { max: maxNoteCharacters }),
-    wrong: wrongIn(props)('note'),
-  };
-  const memo: FieldTexts = {
-    name: 'memo',
-    label: say('memo.forYou'),
-    hint: say('memo.hint'),
-    wrong: wrongIn(props)('memo'),
-  };
+  const note = textsOf(props, 'note', say('note.label'), say('note.hint', { max: maxNoteCharacters }));
+  const memo = textsOf(props, 'memo', say('memo.forYou'), say('memo.hint'));
+  const chosen = typed.note.trim() || typed.memo.trim();
   return (
-    <Option
-      name="memo"
-      class="labelled"
-      icon="tag"
-      title={say('share.note')}
-      chosen={typed.note.trim() || typed.memo.trim()}
-      wrong={note.wrong ?? memo.wrong}
-    >
+    <Option name="memo" title={say('share.note')} chosen={chosen} wrong={note.wrong ?? memo.wrong}>
       <div class="pair">
         <LineField texts={note} typed={typed.note} />
         <LineField texts={memo} typed={typed.memo} />
@@ -169,20 +138,10 @@ const Words: FC<ShareProps> = (props) => {
 const Recipient: FC<ShareProps> = (props) => {
   const { frame, typed } = props;
   const { say } = frame.messages;
-  const texts: FieldTexts = {
-    name: shareFields.recipient,
-    label: say('share.recipient'),
-    hint: say('share.recipientHint'),
-    wrong: wrongIn(props)('recipient'),
-  };
+  const texts = textsOf(props, shareFields.recipient, say('share.recipient'), say('share.recipientHint'));
+  const chosen = typed.recipient.trim();
   return (
-    <Option
-      name="recipient"
-      icon="user"
-      title={say('share.for')}
-      chosen={typed.recipient.trim()}
-      wrong={texts.wrong}
-    >
+    <Option name="recipient" title={say('share.for')} chosen={chosen} wrong={texts.wrong}>
       <div class="pair">
         <RecipientField texts={texts} typed={typed.recipient} />
         <MailLanguageField frame={frame} chosen={typed.locale} />
@@ -194,20 +153,10 @@ const Recipient: FC<ShareProps> = (props) => {
 const Domain: FC<ShareProps> = (props) => {
   const { frame, domains, typed } = props;
   const { say } = frame.messages;
-  const texts: FieldTexts = {
-    name: 'share-domain',
-    label: say('share.domainField'),
-    wrong: wrongIn(props)('share-domain'),
-  };
+  const texts = textsOf(props, 'share-domain', say('share.domainField'));
   const offered = typed.shareDomain === '' || domains.includes(typed.shareDomain) ? [] : [typed.shareDomain];
   return (
-    <Option
-      name="share-domain"
-      icon="globe"
-      title={say('share.domain')}
-      chosen={typed.shareDomain}
-      wrong={texts.wrong}
-    >
+    <Option name="share-domain" title={say('share.domain')} chosen={typed.shareDomain} wrong={texts.wrong}>
       <Field texts={texts}>
         <select {...controlAttributes(texts)}>
           <option value="">{say('share.domainOwn')}</option>
@@ -224,16 +173,10 @@ const Domain: FC<ShareProps> = (props) => {
 
 const Notices: FC<ShareProps> = (props) => {
   const { frame, typed } = props;
-  const wrong = wrongIn(props)('notify');
+  const { wrong } = textsOf(props, 'notify');
+  const chosen = typed.notify.length > 0 ? done : '';
   return (
-    <Option
-      name="notify"
-      class="notices"
-      icon="mail"
-      title={frame.messages.say('share.notices')}
-      chosen={typed.notify.length > 0 ? done : ''}
-      wrong={wrong}
-    >
+    <Option name="notify" title={frame.messages.say('share.notices')} {...{ chosen, wrong }}>
       <NoticeBoxes frame={frame} ticked={typed.notify} wrong={wrong} isTitled />
     </Option>
   );
@@ -241,37 +184,31 @@ const Notices: FC<ShareProps> = (props) => {
 
 const People: FC<ShareProps> = (props) => {
   const { frame, typed } = props;
-  const title = frame.messages.say('several.title');
   const chosen = typed.people.trim().replaceAll('\n', ', ');
-  const wrong = wrongIn(props)('people');
+  const { wrong } = textsOf(props, 'people');
+  const hasNews = typed.created.length > 0;
   return (
-    <Option name="people" icon="users" {...{ title, chosen, wrong }} hasNews={typed.created.length > 0}>
-      <PeopleList frame={frame} typed={typed} wrong={wrong} />
+    <Option name="people" title={frame.messages.say('several.title')} {...{ chosen, wrong, hasNews }}>
+      <PeopleList {...props} />
     </Option>
   );
 };
 
-interface PeopleProps extends Pick<ShareProps, 'frame' | 'typed'> {
-  readonly wrong: string | null;
-}
-
 /** Those who have no link yet, after those who have. The script replaces it with each answer. */
-export const PeopleList: FC<PeopleProps> = ({ frame, typed, wrong }) => {
+export const PeopleList: FC<Pick<ShareProps, 'frame' | 'typed' | 'refusal'>> = (props) => {
+  const { frame, typed } = props;
   const { say } = frame.messages;
-  const hint = say('several.hint', { max: maxPeople });
-  const texts: FieldTexts = { name: 'people', label: say('several.people'), hint, wrong };
+  const texts = textsOf(props, 'people', say('several.people'), say('several.hint', { max: maxPeople }));
   const mails = { name: shareFields.mailsEach, label: say('several.mailsEach'), wrong: null };
   const created = typed.created.join('.');
-  const counts = {
-    count: typed.created.length,
-    total: typed.created.length + readPeople(typed.people).length,
-  };
+  const count = typed.created.length;
+  const total = count + readPeople(typed.people).length;
   return (
     <>
       {created === '' ? null : (
         <p>
           <input type="hidden" name={shareFields.created} value={created} />
-          <span id="so-far">{say('several.soFar', counts)}</span>{' '}
+          <span id="so-far">{say('several.soFar', { count, total })}</span>{' '}
           <a id="show-so-far" href={frame.href('several', created)}>
             {say('several.showSoFar')}
           </a>

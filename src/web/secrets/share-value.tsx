@@ -13,12 +13,12 @@ import { formsOf } from '../kit/language.ts';
 import type { Frame } from '../kit/layout.tsx';
 import { DrawButton, FillButton, GenerateOptions } from './generate.tsx';
 import { Attachment, FilePick } from './share-sealing.tsx';
-import { type ShareNews, type ShareProps, type TypedShare, wrongIn } from './typed.ts';
+import { type ShareNews, type ShareProps, type TypedShare, textsOf } from './typed.ts';
 
 export const Value: FC<ShareProps> = (props) => {
   const { frame, plan, typed } = props;
   const { say, size } = frame.messages;
-  const wrong = wrongIn(props)('secret');
+  const { wrong } = textsOf(props, 'secret');
   return (
     <div class="field">
       <label class="visually-hidden" for="secret">
@@ -37,7 +37,7 @@ export const Value: FC<ShareProps> = (props) => {
             say={['', template].includes(typed.secret.drawn) ? 'suggest.submit' : 'suggest.again'}
             data-words={frame.href('words')}
           />
-          <GenerateOptions frame={frame} typed={typed.suggestion} wrongIn={wrongIn(props)} />
+          <GenerateOptions {...props} />
           <DrawButton frame={frame} draw="template" class="tool" icon="list" say="share.template" />
           <Counter frame={frame} />
         </div>
@@ -58,8 +58,8 @@ export const Value: FC<ShareProps> = (props) => {
 const Text: FC<ShareProps> = (props) => {
   const { frame, plan, typed, news } = props;
   const { say } = frame.messages;
-  const wrong = wrongIn(props)('secret');
-  const attributes = controlAttributes({ name: 'secret', label: '', wrong });
+  const texts = textsOf(props, 'secret');
+  const attributes = controlAttributes(texts);
   const hasNews = news?.field === 'secret';
   const described = [hasNews ? 'news' : '', attributes['aria-describedby'] ?? '', 'stopped'];
   return (
@@ -67,7 +67,7 @@ const Text: FC<ShareProps> = (props) => {
     <textarea
       {...attributes}
       aria-describedby={described.filter((id) => id !== '').join(' ')}
-      autofocus={hasNews || wrong !== null}
+      autofocus={hasNews || texts.wrong !== null}
       rows={5}
       required
       autocomplete="off"
@@ -116,13 +116,11 @@ export const News: FC<NewsProps> = ({ frame, typed, news, field }) => (
   </>
 );
 
-interface AsideProps {
-  readonly frame: Frame;
-  readonly typed: Drawable;
-  readonly field: DrawableField;
-}
-
-const Aside: FC<AsideProps> = ({ frame, typed: { drawn, aside }, field }) => (
+const Aside: FC<{ frame: Frame; typed: Drawable; field: DrawableField }> = ({
+  frame,
+  typed: { drawn, aside },
+  field,
+}) => (
   <>
     {drawn === '' ? null : <input type="hidden" name={drawnName(field)} value={asMarkup(drawn)} />}
     {aside.map((text, at) => (

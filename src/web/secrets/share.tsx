@@ -51,7 +51,7 @@ import { offersSealing } from './share-sealing.tsx';
 import {
   askedLifetime,
   drawnPassphrases,
-  emptyShare,
+  emptyForm,
   type GenerateField,
   offerOf,
   readLifetime,
@@ -127,18 +127,22 @@ function mayCreate({ caller }: PageRequest, { settings }: ShareDeps): boolean {
   return settings.anonymousMayCreate || caller.kind === 'account';
 }
 
-function untouched(request: PageRequest, deps: ShareDeps): TypedShare {
-  const notify = request.signedIn?.caller.account.notify ?? [];
-  return emptyShare(planFor(request, deps), request.frame, notify);
+function readFor(request: PageRequest, deps: ShareDeps, form = emptyForm): TypedShare {
+  return readShare(
+    form,
+    planFor(request, deps),
+    request.frame,
+    request.signedIn?.caller.account.notify ?? [],
+  );
 }
 
 async function typedIn(request: PageRequest, deps: ShareDeps): Promise<TypedShare> {
-  return readShare(await request.form(), untouched(request, deps), planFor(request, deps), request.frame);
+  return readFor(request, deps, await request.form());
 }
 
 async function showForm(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
   if (!mayCreate(request, deps)) return pageReply(200, <SharingClosedPage frame={request.frame} />);
-  const typed = untouched(request, deps);
+  const typed = readFor(request, deps);
   return formReply(200, request, deps, { typed, refusal: null, news: null });
 }
 
@@ -155,8 +159,8 @@ async function showAgain(request: PageRequest, deps: ShareDeps): Promise<PageRep
   // A lifetime that was changed later is rarely one that anyone would choose.
   const usual = offer.choices.find((choice) => secondsOf(choice, offer) >= ttlSeconds) ?? offer.preset;
   const ttl = String(ttlSeconds % 60 === 0 ? ttlSeconds : usual);
-  const lifetime = readLifetime({ text: (name) => (name === 'ttl' ? ttl : ''), file: () => null }, offer);
-  const typed = { ...untouched(request, deps), memo, notify, shareDomain, lifetime };
+  const lifetime = readLifetime({ ...emptyForm, text: (name) => (name === 'ttl' ? ttl : '') }, offer);
+  const typed = { ...readFor(request, deps), memo, notify, shareDomain, lifetime };
   const { say, code } = frame.messages;
   const again = [
     say('same.lead'),
@@ -200,7 +204,7 @@ async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> 
       <p id="link">{receipts.map((receipt) => linkOf(receipt, deps.links))}</p>
       {sealed !== null && isSeveral ? (
         <div id="left">
-          <PeopleList frame={frame} typed={left} wrong={null} />
+          <PeopleList frame={frame} typed={left} refusal={null} />
         </div>
       ) : null}
     </>

@@ -26,6 +26,7 @@ import {
   shareFields,
   wordListSize,
 } from '../client/share-fields.ts';
+import type { FieldTexts } from '../kit/field.tsx';
 import { type Form, wholeNumber } from '../kit/form.ts';
 import type { Messages } from '../kit/language.ts';
 import type { Frame } from '../kit/layout.tsx';
@@ -141,13 +142,6 @@ export type GenerateField = (typeof generateFields)[number];
 /** How the generator draws. */
 export type SuggestStyle = Exclude<SuggestInput['style'], 'digits'>;
 
-export interface TypedSuggestion {
-  readonly style: SuggestStyle;
-  readonly length: string;
-  readonly sets: readonly CharacterSet[];
-  readonly wordCount: string;
-}
-
 export const drawnPassphrases = {
   passphrase: { style: 'words', count: passphraseWords },
   code: { style: 'digits', length: passphraseDigits },
@@ -159,23 +153,19 @@ export const suggestionBounds = {
   words: { min: 3, first: 5, max: 12 },
 } as const;
 
-export const emptySuggestion: TypedSuggestion = {
-  style: 'characters',
-  length: String(suggestionBounds.length.first),
-  sets: allCharacterSets,
-  wordCount: String(suggestionBounds.words.first),
-};
-
-export function readSuggestion(form: Form): TypedSuggestion {
-  // A form without the generator sends no boxes, like one with every box unticked.
-  if (form.text(shareFields.suggestStyle) === '') return emptySuggestion;
+/** With the form's defaults where it has no generator. Its boxes would all be missing, as if none were ticked. */
+function readSuggestion(form: Form) {
+  const { length, words } = suggestionBounds;
+  const style: SuggestStyle = form.text(shareFields.suggestStyle) === 'words' ? 'words' : 'characters';
+  const isEmpty = form.text(shareFields.suggestStyle) === '';
   return {
-    style: form.text(shareFields.suggestStyle) === 'words' ? 'words' : 'characters',
-    length: form.text(shareFields.suggestLength),
-    sets: allCharacterSets.filter((set) => form.text(`suggest-${set}`) !== ''),
-    wordCount: form.text(shareFields.suggestWords),
+    style,
+    length: isEmpty ? String(length.first) : form.text(shareFields.suggestLength),
+    sets: allCharacterSets.filter((set) => isEmpty || form.text(`suggest-${set}`) !== ''),
+    wordCount: isEmpty ? String(words.first) : form.text(shareFields.suggestWords),
   };
 }
+export type TypedSuggestion = ReturnType<typeof readSuggestion>;
 
 export function toSuggestInput({
   style,
@@ -230,50 +220,17 @@ export type ShareField =
   | 'people'
   | GenerateField;
 
-export interface TypedShare extends Readonly<Record<DrawableField, Drawable>> {
-  readonly memo: string;
-  readonly note: string;
-  readonly lifetime: TypedLifetime;
-  readonly recipient: string;
-  readonly locale: Locale;
-  /** `''` for the site's own domain. */
-  readonly shareDomain: string;
-  readonly notify: readonly NoticeKind[];
-  readonly suggestion: TypedSuggestion;
-  /** Those who get a link each (`people.ts`); blank for one link. */
-  readonly people: string;
-  readonly mailsEach: boolean;
-  /** The metadata keys of links that were created before, for others. */
-  readonly created: readonly string[];
-}
-
-const nothingDrawn: Drawable = { text: '', drawn: '', aside: [] };
-
 /** What was just put into a field. */
 export interface ShareNews {
   readonly field: DrawableField;
   readonly text: string;
 }
 
-export function emptyShare(plan: Plan, { messages }: Frame, notify: readonly NoticeKind[]): TypedShare {
-  return {
-    secret: nothingDrawn,
-    passphrase: nothingDrawn,
-    memo: '',
-    note: '',
-    lifetime: { choice: plan.ttlDefaultSeconds, amount: '', unit: 'hours' },
-    recipient: '',
-    locale: messages.locale,
-    shareDomain: '',
-    notify,
-    suggestion: emptySuggestion,
-    people: '',
-    mailsEach: false,
-    created: [],
-  };
-}
+/** A form that nothing was typed into. */
+export const emptyForm: Form = { text: () => '', file: () => null };
 
-export function readShare(form: Form, empty: TypedShare, plan: Plan, frame: Frame): TypedShare {
+/** @param notify the notices that are ticked in a form without their boxes */
+export function readShare(form: Form, plan: Plan, frame: Frame, notify: readonly NoticeKind[]) {
   return {
     secret: readDrawable(form, 'secret'),
     passphrase: readDrawable(form, 'passphrase'),
@@ -282,17 +239,21 @@ export function readShare(form: Form, empty: TypedShare, plan: Plan, frame: Fram
     lifetime: readLifetime(form, offerOf(plan)),
     recipient: form.text(shareFields.recipient),
     locale: readMailLanguage(form, frame),
+    /** `''` for the site's own domain. */
     shareDomain: form.text('share-domain'),
-    notify: readNoticeKinds(form) ?? empty.notify,
+    notify: readNoticeKinds(form) ?? notify,
     suggestion: readSuggestion(form),
+    /** Those who get a link each (`people.ts`); blank for one link. */
     people: form.text('people'),
     mailsEach: form.text(shareFields.mailsEach) !== '',
+    /** The metadata keys of links that were created before, for others. */
     created: form
       .text(shareFields.created)
       .split('.')
       .filter((key) => parseMetadataKey(key) !== null),
   };
 }
+export type TypedShare = Readonly<ReturnType<typeof readShare>>;
 
 function readDrawable(form: Form, field: DrawableField): Drawable {
   const aside: string[] = [];
@@ -349,6 +310,12 @@ export interface ShareProps {
   readonly again?: string;
 }
 
-export function wrongIn({ refusal }: Pick<ShareProps, 'refusal'>): (field: ShareField) => string | null {
-  return (field) => (refusal?.field === field ? refusal.message : null);
+/** The texts of a field of the form, with what is wrong in it. */
+export function textsOf(
+  { refusal }: Pick<ShareProps, 'refusal'>,
+  name: ShareField,
+  label = '',
+  hint?: string,
+): FieldTexts {
+  return { name, label, hint, wrong: refusal?.field === name ? refusal.message : null };
 }
