@@ -135,7 +135,7 @@ describe('an option', () => {
       await fillOption(page, 'passphrase', ' ');
       expect(await chip(page, 'passphrase')).toContain('✓');
       await page.fill('#passphrase', '');
-      expect(await chip(page, 'passphrase')).toBe(words('share.passphrase'));
+      expect(await chip(page, 'passphrase')).toBe(words('share.extraPassphrase'));
       await fillOption(page, 'memo', 'Side door');
       expect(await chip(page, 'memo')).toContain('Side door');
       await fillOption(page, 'recipient', 'bob@example.org');

@@ -17,7 +17,8 @@ export const Options: FC<ShareProps> = (props) => {
   const { frame, typed, domains } = props;
   const hasAccount = frame.visitor !== null;
   return (
-    <div class="chips">
+    <fieldset class="chips">
+      <legend>{frame.messages.say('share.options')}</legend>
       <Expiry {...props} />
       <Passphrase {...props} />
       {/* Without an account, shown only for text typed before the session ended. */}
@@ -26,7 +27,7 @@ export const Options: FC<ShareProps> = (props) => {
       {domains.length > 0 || typed.shareDomain !== '' ? <Domain {...props} /> : null}
       <Words {...props} />
       <People {...props} />
-    </div>
+    </fieldset>
   );
 };
 
@@ -93,7 +94,7 @@ const Passphrase: FC<ShareProps> = (props) => {
   return (
     <Option
       name="passphrase"
-      title={say('share.passphrase')}
+      title={say('share.extraPassphrase')}
       wrong={texts.wrong}
       {...{ chosen, hasNews }}
     >
@@ -188,7 +189,7 @@ const People: FC<ShareProps> = (props) => {
   const { wrong } = textsOf(props, 'people');
   const hasNews = typed.created.length > 0;
   return (
-    <Option name="people" title={frame.messages.say('several.title')} {...{ chosen, wrong, hasNews }}>
+    <Option name="people" title={frame.messages.say('several.send')} {...{ chosen, wrong, hasNews }}>
       <PeopleList {...props} />
     </Option>
   );
