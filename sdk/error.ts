@@ -62,6 +62,8 @@ const clientCodes = [
   'aborted',
   /** An end-to-end secret needs https, or a server on this machine; nothing was sent. */
   'insecure_address',
+  /** The runtime lacks X25519, which requests need; nothing was sent. */
+  'unsupported',
   /** A module of the client could not be loaded or run: see `cause`. Nothing was consumed. */
   'not_loaded',
   /** The answer is not from this API. */

@@ -46,7 +46,7 @@ export interface Proofs {
   key: Uint8Array;
 }
 
-type Bytes = Uint8Array<ArrayBuffer>;
+export type Bytes = Uint8Array<ArrayBuffer>;
 
 const protocol = 'mayfly/e2e/1';
 const fragmentBytes = 16;
@@ -56,7 +56,7 @@ const maxTypeBytes = 255;
 const textKind = 0;
 const fileKind = 1;
 
-const utf8 = new TextEncoder();
+export const utf8 = new TextEncoder();
 /** A byte order mark counts as part of the text. */
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const halfPair = /\p{Cs}/u;
@@ -66,7 +66,7 @@ function unreadable(): MayflyError {
   return new MayflyError('unreadable', 'The secret is damaged, or a later version sealed it.');
 }
 
-function joined(...parts: readonly Uint8Array[]): Bytes {
+export function joined(...parts: readonly Uint8Array[]): Bytes {
   const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let at = 0;
   for (const part of parts) {
@@ -77,16 +77,17 @@ function joined(...parts: readonly Uint8Array[]): Bytes {
 }
 
 /** HKDF-SHA256 (RFC 5869) with an empty salt. */
-async function derive(input: Bytes, purpose: string, length: number): Promise<Bytes> {
+export async function hkdf(input: Bytes, info: string, length: number): Promise<Bytes> {
   const key = await crypto.subtle.importKey('raw', input, 'HKDF', false, ['deriveBits']);
-  const info = utf8.encode(`${protocol}/${purpose}`);
-  const salt = new Uint8Array(0);
-  return new Uint8Array(
-    await crypto.subtle.deriveBits({ name: 'HKDF', hash: 'SHA-256', salt, info }, key, length * 8),
-  );
+  const algorithm = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info: utf8.encode(info) };
+  return new Uint8Array(await crypto.subtle.deriveBits(algorithm, key, length * 8));
 }
 
-async function hash(bytes: Bytes): Promise<string> {
+function derive(input: Bytes, purpose: string, length: number): Promise<Bytes> {
+  return hkdf(input, `${protocol}/${purpose}`, length);
+}
+
+export async function hash(bytes: Bytes): Promise<string> {
   return toBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
 }
 
@@ -119,7 +120,12 @@ async function deriveAll(fragment: Bytes, passphrase: string | null, stretch: St
 }
 
 /** Each fragment yields different keys, each of which seals only once, so the nonce may be fixed. */
-async function crypt(usage: 'encrypt' | 'decrypt', label: string, key: Bytes, bytes: Bytes): Promise<Bytes> {
+export async function crypt(
+  usage: 'encrypt' | 'decrypt',
+  label: string,
+  key: Bytes,
+  bytes: Bytes,
+): Promise<Bytes> {
   const iv = new Uint8Array(12);
   const cipher = { name: 'AES-GCM', iv, additionalData: utf8.encode(label), tagLength: 8 * tagBytes };
   const imported = await crypto.subtle.importKey('raw', key, 'AES-GCM', false, [usage]);
@@ -127,7 +133,7 @@ async function crypt(usage: 'encrypt' | 'decrypt', label: string, key: Bytes, by
 }
 
 /** @throws MayflyError `unreadable` */
-async function decrypt(label: string, key: Bytes, sealed: string): Promise<Bytes> {
+export async function decrypt(label: string, key: Bytes, sealed: string): Promise<Bytes> {
   const bytes = fromBase64Url(sealed);
   if (bytes === null) throw unreadable();
   return crypt('decrypt', label, key, bytes).catch(() => {
@@ -135,7 +141,7 @@ async function decrypt(label: string, key: Bytes, sealed: string): Promise<Bytes
   });
 }
 
-function pad(content: Bytes): Bytes {
+export function pad(content: Bytes): Bytes {
   const padded = new Uint8Array(paddedLength(4 + content.length));
   new DataView(padded.buffer).setUint32(0, content.length);
   padded.set(content, 4);
@@ -143,7 +149,7 @@ function pad(content: Bytes): Bytes {
 }
 
 /** @throws MayflyError `unreadable` */
-function unpad(padded: Bytes): Bytes {
+export function unpad(padded: Bytes): Bytes {
   if (padded.length < 4) throw unreadable();
   const end = 4 + new DataView(padded.buffer).getUint32(0);
   if (paddedLength(end) !== padded.length) throw unreadable();
@@ -170,7 +176,7 @@ function encode(content: Content): Bytes {
 }
 
 /** @throws MayflyError `unreadable` */
-function decodeText(bytes: Uint8Array): string {
+export function decodeText(bytes: Uint8Array): string {
   try {
     return strictUtf8.decode(bytes);
   } catch {
@@ -237,7 +243,7 @@ export async function seal({ content, passphrase, note: text = '', stretch }: Se
 }
 
 /** @throws MayflyError `invalid_key` */
-function fragmentIn(text: string): Bytes {
+export function fragmentIn(text: string): Bytes {
   const bytes = isFragment(text) ? fromBase64Url(text) : null;
   if (bytes === null) throw new MayflyError('invalid_key', 'The end of the link is missing or damaged.');
   return bytes;

@@ -6,6 +6,9 @@
 /** 16 bytes in 22 characters, the last one carrying only two bits. Used for the end of a link and the nonce of a second look. */
 export const sixteenBytesForm = /^[A-Za-z0-9_-]{21}[AQgw]$/;
 
+/** 32 bytes in 43 characters, the last one carrying only four bits. Used for the end of an ask link. */
+export const thirtyTwoBytesForm = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/;
+
 /** A number of arguments that every engine accepts in one call. */
 const chunkBytes = 8_192;
 

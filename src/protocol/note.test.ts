@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
-import { flawOfNote, maxNoteCharacters, tidyNote } from './note.ts';
+import { flawOfNote, maxNoteCharacters, maxPromptCharacters, tidyNote } from './note.ts';
 
 describe('a note', () => {
   it('is one line, without the direction characters around a copied telephone number', () => {
@@ -28,6 +28,14 @@ describe('a note', () => {
       expect(flawOfNote(character.repeat(maxNoteCharacters + 1))).toBe('too_long');
     }
     expect(flawOfNote('a'.repeat(1_000_000))).toBe('too_long');
+  });
+
+  it('may be the longer prompt of a request', () => {
+    for (const [length, flaw] of [
+      [maxPromptCharacters, null],
+      [maxPromptCharacters + 1, 'too_long'],
+    ] as const)
+      expect(flawOfNote('\u{1f99f}'.repeat(length), maxPromptCharacters)).toBe(flaw);
   });
 
   it('has no control or direction character, no line break and no half of a pair', () => {

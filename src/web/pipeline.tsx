@@ -340,7 +340,6 @@ function orElsewhere(
   const address = path.slice(site.basePath.length) + (rawQuery === '' ? '' : `?${rawQuery}`);
   return region === null ? reply : elsewhere(region.baseUrl + address);
 }
-
 const ticketForm = /^([0-9a-f]{64})[_-]*[^\w-]/;
 
 /**
@@ -353,9 +352,10 @@ function orMended({ request, frame, path, page, match }: Visit, reply: PageReply
   if (ticket !== undefined && (page?.name === 'completeSignUp' || page?.name === 'reset'))
     return movedTo(site.href(page.name, ticket));
   const link = parseLink(site.origin + plainSpelling(path));
-  if (link === null || link.server !== site.origin + site.basePath) return reply;
+  if (link?.server !== site.origin + site.basePath) return reply;
   if (link.kind === 'secret' && link.fragment !== null) return damagedReply(frame);
-  const address = site.href(link.kind === 'secret' ? 'secret' : 'receipt', link.key);
+  if (link.kind !== 'secret' && link.kind !== 'receipt') return reply;
+  const address = site.href(link.kind, link.key);
   return address === path ? reply : movedTo(address);
 }
 

@@ -68,7 +68,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'package.json',
     'node:*',
   ],
-  sdk: ['hash-wasm'],
+  sdk: ['hash-wasm', 'hpke'],
 };
 
 /** The part that a project path belongs to; a package is its own part. */

@@ -1,6 +1,6 @@
 /** The client against a started server, and against answers that our servers never give. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import { createClient, type MayflyClient, parseLink, type Receipt } from '../../sdk/mayfly.ts';
+import { createClient, type MayflyClient, type Receipt } from '../../sdk/mayfly.ts';
 import { createTestApp } from '../support/app.ts';
 import { lookUntil } from '../support/look-until.ts';
 import { createAccount, type StartedServer, startServer } from '../support/started-server.ts';
@@ -376,53 +376,5 @@ describe('the client', () => {
   it('refuses a server that is no http address', () => {
     expect(() => createClient({ server: 'file:///x' })).toThrow(TypeError);
     expect(() => createClient({ server: ' ' })).toThrow(TypeError);
-  });
-});
-
-describe('a link', () => {
-  const key = 'abcdefghijklmnopqrstuvwxyz01234';
-
-  it('is told from a receipt, and both from a bare key', () => {
-    expect(parseLink(` https://x.example/secret/${key}\n`)).toEqual({
-      kind: 'secret',
-      key,
-      server: 'https://x.example',
-      fragment: null,
-    });
-    expect(parseLink(`http://localhost:3000/below/receipt/${key}/`)).toEqual({
-      kind: 'receipt',
-      key,
-      server: 'http://localhost:3000/below',
-      fragment: null,
-    });
-    expect(parseLink(`https://x.example/private/${key}`)?.kind).toBe('receipt');
-    expect(parseLink(key)).toEqual({ kind: 'unknown', key, server: null, fragment: null });
-  });
-
-  it('has a fragment that opens an end-to-end secret, and so may a bare key', () => {
-    for (const [text, server] of [
-      [`https://x.example/secret/${key}#aB-_0`, 'https://x.example'],
-      [` ${key}#aB-_0\n`, null],
-      [`https://x.example/receipt/${key}/#aB-_0`, 'https://x.example'],
-    ] as const)
-      expect(parseLink(text)).toMatchObject({ key, server, fragment: 'aB-_0' });
-    expect(parseLink(`https://x.example/secret/${key}#`)?.fragment).toBeNull();
-    // Nothing of it is decoded or left out: what is damaged must not look whole.
-    for (const odd of ['a#b', '%41', 'a b', 'é'])
-      expect(parseLink(`https://x.example/secret/${key}#${odd}`)?.fragment).toBe(odd);
-  });
-
-  it('is nothing else', () => {
-    for (const text of [
-      '',
-      key.slice(1),
-      `${key}0`,
-      key.toUpperCase(),
-      `ftp://x.example/secret/${key}`,
-      `https://x.example/${key}`,
-      `https://x.example/secret/${key}/x`,
-    ]) {
-      expect(parseLink(text)).toBeNull();
-    }
   });
 });

@@ -100,8 +100,12 @@ console.log(JSON.stringify(results));
 `;
 
 /** The programs that follow a heading of the document. */
-async function printed(language: 'ts' | 'python', heading: string): Promise<readonly [string, ...string[]]> {
-  const text = await Bun.file(join(repositoryRoot, 'docs', 'end-to-end.md')).text();
+export async function printed(
+  document: string,
+  language: 'ts' | 'python',
+  heading: string,
+): Promise<readonly [string, ...string[]]> {
+  const text = await Bun.file(join(repositoryRoot, 'docs', document)).text();
   const [, section = ''] = text.split(`\n## ${heading}\n`);
   const found = section.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 'gs'));
   const [program, ...rest] = Array.from(found, ([, each = '']) => each);
@@ -109,7 +113,11 @@ async function printed(language: 'ts' | 'python', heading: string): Promise<read
   return [program, ...rest];
 }
 
-async function runIn(folder: string, command: readonly string[], jobs: readonly Job[]): Promise<Result[]> {
+export async function runIn(
+  folder: string,
+  command: readonly string[],
+  jobs: readonly object[],
+): Promise<Result[]> {
   const child = Bun.spawn([...command], {
     cwd: folder,
     env: { PATH: process.env.PATH ?? '', PYTHONUTF8: '1' },
@@ -132,15 +140,15 @@ export interface Independent {
 }
 
 /** Debian's own, whose packages 'python3-argon2' and 'python3-cryptography' another one in PATH does not have. */
-const python = '/usr/bin/python3';
+export const python = '/usr/bin/python3';
 
 /** `share` runs the request of the document against a server, and returns the link that it prints. */
 type Independents = readonly Independent[] & AsyncDisposable & { share(server: string): Promise<string> };
 
 export async function openIndependents(): Promise<Independents> {
   const folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
-  const [ts] = await printed('ts', 'In TypeScript, for Node');
-  const [py, request = ''] = await printed('python', 'In Python');
+  const [ts] = await printed('end-to-end.md', 'ts', 'In TypeScript, for Node');
+  const [py, request = ''] = await printed('end-to-end.md', 'python', 'In Python');
   await Bun.write(join(folder, 'program.py'), py);
   await Bun.write(
     join(folder, 'share.py'),
