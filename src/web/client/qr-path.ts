@@ -23,3 +23,11 @@ function runsIn(row: readonly boolean[]): { from: number; length: number }[] {
   });
   return runs;
 }
+
+/** Draws a link into the page's code. */
+export function drawQr(link: string): void {
+  const svg = document.getElementById('qr');
+  const { path, viewBox } = qrPath(link);
+  svg?.setAttribute('viewBox', viewBox);
+  svg?.querySelector('path')?.setAttribute('d', path);
+}

@@ -6,6 +6,7 @@
 import { beginCopying } from './copying.ts';
 import { find } from './dom.ts';
 import { showHandedOver, takeHandover } from './handover.ts';
+import { keepAsking } from './pace.ts';
 import { beginMessage, beginSharing } from './shown-message.ts';
 
 interface Answer {
@@ -15,40 +16,19 @@ interface Answer {
 
 const watcher = document.getElementById('watch');
 
-const longestPauseMs = 300_000;
 /** Leaves time for the announcement before the page reloads. */
 const announcedMs = 2_500;
 
-const begunMs = performance.now();
-let failures = 0;
-let timer: ReturnType<typeof setTimeout> | undefined;
-
-/** Polls often at first, when most links are opened, then ever more rarely, so that a forgotten tab costs little. */
-function pauseMs(): number {
-  const ageMs = performance.now() - begunMs;
-  const [shortestMs, usualMs] =
-    document.visibilityState === 'visible' ? [5_000, 60_000] : [60_000, longestPauseMs];
-  const pause = Math.min(Math.max(ageMs / 10, shortestMs), usualMs);
-  return Math.min(pause * 2 ** failures, longestPauseMs);
-}
-
-function plan(): void {
-  clearTimeout(timer);
-  timer = setTimeout(ask, pauseMs());
-}
-
-async function ask(): Promise<void> {
-  try {
-    const response = await fetch(watcher?.dataset.state ?? '', { cache: 'no-store' });
-    if (!response.ok) throw new Error('not now');
-    const { state, delivery } = (await response.json()) as Answer;
-    if (typeof state === 'string' && state !== 'new' && state !== 'viewed') return leave(state);
-    if (delivery) await renewDelivery(`${delivery.state} ${delivery.at}`);
-    failures = 0;
-  } catch {
-    failures += 1;
+async function ask(): Promise<boolean> {
+  const response = await fetch(watcher?.dataset.state ?? '', { cache: 'no-store' });
+  if (!response.ok) throw new Error('not now');
+  const { state, delivery } = (await response.json()) as Answer;
+  if (typeof state === 'string' && state !== 'new' && state !== 'viewed') {
+    leave(state);
+    return false;
   }
-  plan();
+  if (delivery) await renewDelivery(`${delivery.state} ${delivery.at}`);
+  return true;
 }
 
 function announce(what: string): void {
@@ -90,14 +70,7 @@ function load(address: string): Promise<Document> {
   });
 }
 
-if (watcher !== null) {
-  document.addEventListener('visibilitychange', () => {
-    clearTimeout(timer);
-    if (document.visibilityState === 'visible') void ask();
-    else plan();
-  });
-  plan();
-}
+if (watcher !== null) keepAsking(ask);
 
 // For end-to-end secrets, `sealed-link.ts` takes the handover.
 if (document.getElementById('whole-link') === null) showHandedOver(takeHandover());

@@ -1,17 +1,10 @@
 /** The receipt of a secret that this browser just sealed: offers the whole link until it has been copied, shared or shown as a QR code. */
 import { find } from './dom.ts';
 import { type Handover, onLeaving, showHandedOver, takeHandover } from './handover.ts';
-import { qrPath } from './qr-path.ts';
+import { drawQr } from './qr-path.ts';
 import { showMessage } from './shown-message.ts';
 
 const sheet = document.getElementById('whole-link');
-
-function draw(link: string): void {
-  const svg = document.getElementById('qr');
-  const { path, viewBox } = qrPath(link);
-  svg?.setAttribute('viewBox', viewBox);
-  svg?.querySelector('path')?.setAttribute('d', path);
-}
 
 const handover = takeHandover();
 let isHandedOver = handover.isCopied === true;
@@ -53,7 +46,7 @@ if (fragment !== null && link !== undefined && sheet !== null && shown !== null)
   history.replaceState({ handover: { ...handover, link } satisfies Handover }, '');
   shown.value = `${link}#${fragment}`;
   showMessage();
-  draw(shown.value);
+  drawQr(shown.value);
   guard(sheet);
   sheet.hidden = false;
   document.getElementById('link-gone')?.remove();

@@ -9,9 +9,9 @@ import { askAgain, isLost } from '../../../sdk/lost-answer.ts';
 import { type Content, open, openNote, type Proofs, prove, proveLink } from '../../../sdk/sealing.ts';
 import { lookSeconds } from '../../protocol/limits.ts';
 import { fragmentIn, isFragment } from '../../protocol/link.ts';
-import { beginTelling } from './copying.ts';
 import { find } from './dom.ts';
 import { reloadAtTop } from './handover.ts';
+import { keepFragment, stopIncomplete } from './link-end.ts';
 import { showOpened } from './opened.ts';
 import { beginPassphrase, endMinute, forget, passphraseField, showInstead } from './shown.ts';
 import { stretchInWorker } from './stretching.ts';
@@ -121,17 +121,6 @@ function stop(name: SealedText | 'over'): void {
   sealed.hidden = true;
   document.getElementById('consequences')?.remove();
   say('notice', word(name));
-}
-
-function stopIncomplete(): void {
-  const [page, words] = ['needs-scripts', 'incomplete'].map((id) => document.getElementById(id));
-  if (page == null || words == null) return;
-  words.previousElementSibling?.remove();
-  words.hidden = false;
-  page.classList.remove('late');
-  document.getElementById('main')?.replaceChildren(page);
-  document.title = words.dataset.title ?? document.title;
-  beginTelling();
 }
 
 function setAddress(address: string | undefined, end = `#${fragment}`): void {
@@ -313,22 +302,6 @@ function beginPressing(): void {
   });
 }
 
-/** Keeps the fragment, which links and forms would otherwise drop from the address. */
-function keepFragment(): void {
-  document.querySelector('a.skip')?.addEventListener('click', (event) => {
-    event.preventDefault();
-    document.getElementById('main')?.focus();
-  });
-  // Burning also needs the fragment.
-  for (const link of document.querySelectorAll<HTMLAnchorElement>('#burn-unread, [data-keeps-fragment]'))
-    link.href += location.hash;
-  window.addEventListener('hashchange', () => {
-    if (location.hash === '#main') setAddress(location.pathname);
-    // The person has pasted the whole link over an incomplete one.
-    else reloadAtTop();
-  });
-}
-
 /** Rejects for a note that does not open, which is not shown. */
 async function showNote(): Promise<void> {
   const shown = document.getElementById('sender-note');
@@ -353,7 +326,7 @@ function flawNow(kept: KeptLook | null): 'over' | 'insecure' | 'incomplete' | nu
 }
 
 function begin(): void {
-  keepFragment();
+  keepFragment(fragment);
   const kept = keptLook(path);
   const flaw = flawNow(kept);
   if (flaw === 'incomplete') {

@@ -2,14 +2,25 @@
  * A file instead of a text: chosen, dropped or pasted. This browser seals it or sends nothing. If the server would encrypt, a text file's
  * contents go into the field instead.
  */
-import type { Content } from '../../../sdk/sealing.ts';
+import { type Content, sealedBytesOf } from '../../../sdk/sealing.ts';
 import { sizeText } from '../../locale/size.ts';
 import { find } from './dom.ts';
 import { hasMouse, sayWrong, secretField } from './share-parts.ts';
-import { isSealing, limitBytes, sealedFileBytes } from './share-sealing.ts';
+
+interface FileForm {
+  /** Called after each change. */
+  readonly onChange: () => void;
+  readonly isSealing: () => boolean;
+  /** How much fits, as it is now encrypted. */
+  readonly limitBytes: () => number;
+}
 
 let file: File | null = null;
-let onChange: () => void = () => {};
+let { onChange, isSealing, limitBytes }: FileForm = {
+  onChange: () => {},
+  isSealing: () => false,
+  limitBytes: () => 0,
+};
 
 export const hasFile = (): boolean => file !== null;
 
@@ -21,6 +32,10 @@ export async function contentNow(): Promise<Content> {
   if (file === null) return { kind: 'text', text: secretField()?.value ?? '' };
   const { name, type } = file;
   return { kind: 'file', name, type, bytes: new Uint8Array(await file.arrayBuffer()) };
+}
+
+function sealedFileBytes({ name, type, size }: File): number {
+  return sealedBytesOf({ kind: 'file', name, type, bytes: new Uint8Array(0) }) + size;
 }
 
 function said(name: string): string {
@@ -98,9 +113,9 @@ function beginPicking(): void {
   });
 }
 
-/** Call this for each form that the page shows. @param changed called after each change */
-export function beginFile(changed: () => void): void {
-  onChange = changed;
+/** Call this for each form that the page shows. */
+export function beginFile(form: FileForm): void {
+  ({ onChange, isSealing, limitBytes } = form);
   beginPicking();
 }
 
@@ -124,7 +139,7 @@ const takes = (event: DragEvent) =>
   !isOwn &&
   (hasFiles(event.dataTransfer) || (hasText(event.dataTransfer) && takesText(event)));
 const setDropping = (isOver: boolean) =>
-  find('#share', HTMLFormElement)?.classList.toggle('dropping', isOver);
+  document.getElementById('share')?.classList.toggle('dropping', isOver);
 
 document.addEventListener('dragover', (event) => {
   if (!takes(event)) return;

@@ -2,7 +2,7 @@
  * Where the secret is encrypted: in this browser, if possible and chosen, or by the server. The page always shows which; until this script
  * runs, it shows "by the server", which is true for a form without scripts.
  */
-import { type Content, seal, sealedBytesOf } from '../../../sdk/sealing.ts';
+import { type Content, seal } from '../../../sdk/sealing.ts';
 import { find } from './dom.ts';
 import { standInsBeside } from './share-draw.ts';
 import { shareFields } from './share-fields.ts';
@@ -102,8 +102,4 @@ export async function sealForm(form: HTMLFormElement, content: () => Promise<Con
   body.append(shareFields.sealedPassphrase, sealed.passphrase ? '1' : '');
   body.append(shareFields.sealedNote, sealed.note ?? '');
   return { body, fragment };
-}
-
-export function sealedFileBytes({ name, type, size }: File): number {
-  return sealedBytesOf({ kind: 'file', name, type, bytes: new Uint8Array(0) }) + size;
 }

@@ -351,7 +351,7 @@ function begin(): void {
     sayWrong('');
     renew();
   });
-  beginFile(renew);
+  beginFile({ onChange: renew, isSealing, limitBytes });
   beginHome(renew);
   renew();
   const shortcut = find('#shortcut', HTMLParagraphElement);

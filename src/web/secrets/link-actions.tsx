@@ -2,9 +2,9 @@
  * What a creator can do with a link: copy it, share it, show its QR code, send it in a ready-made message, and send the passphrase another
  * way. If only the browser knows the link, the page's script fills it in.
  */
-import type { FC } from 'hono/jsx';
+import type { Child, FC } from 'hono/jsx';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
-import type { Locale } from '../../locale/catalogues.ts';
+import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import { Mayfly } from '../brand/default-logo.tsx';
 import { type MessageParts, mailtoAddress, withLink } from '../client/link-message.ts';
 import { qrPath } from '../client/qr-path.ts';
@@ -18,19 +18,45 @@ export interface ChosenMessage {
   readonly isOpen: boolean;
 }
 
-export interface LinkActionsProps {
+interface HandingProps {
   readonly frame: Frame;
-  readonly receipt: ReceiptView;
   /** `null` if the script fills it in. */
   readonly link: string | null;
+  readonly says: Readonly<Record<'link' | 'hint' | 'hintOfCopied' | 'qr', MessageKey>>;
+  readonly qrHint: MessageKey | null;
+  readonly parts: MessageParts;
   readonly message: ChosenMessage;
+  /** The address of the message in other languages, and their list; neither if there is only one. */
+  readonly texts?: string;
+  readonly chooser?: Child;
 }
 
-export const LinkActions: FC<LinkActionsProps> = (props) => {
-  const { frame, link, receipt, message } = props;
+export interface LinkActionsProps extends Pick<HandingProps, 'frame' | 'link' | 'message'> {
+  readonly receipt: ReceiptView;
+}
+
+export const LinkActions: FC<LinkActionsProps> = ({ receipt, ...props }) => {
+  const { href } = props.frame;
+  return (
+    <Handing
+      {...props}
+      says={{
+        link: 'receipt.link',
+        hint: receipt.sealed ? 'receipt.wholeLinkHint' : 'receipt.linkHint',
+        hintOfCopied: 'receipt.linkHint',
+        qr: 'receipt.qrAlt',
+      }}
+      qrHint="receipt.qrHint"
+      parts={linkMessage(props.message.locale, receipt)}
+      texts={href('receiptMessage', receipt.metadataKey)}
+      chooser={<MessageLanguage {...props} receipt={receipt} />}
+    />
+  );
+};
+
+export const Handing: FC<HandingProps> = (props) => {
+  const { frame, link, says, qrHint } = props;
   const { say } = frame.messages;
-  const parts = linkMessage(message.locale, receipt);
-  const text = link === null ? null : withLink(parts, link);
   return (
     <>
       <p
@@ -40,7 +66,7 @@ export const LinkActions: FC<LinkActionsProps> = (props) => {
         data-said={say('receipt.linkCopied')}
         data-again={say('receipt.copyAgain')}
       />
-      <label for="link">{say('receipt.link')}</label>
+      <label for="link">{say(says.link)}</label>
       <div class="link-row">
         <textarea
           id="link"
@@ -55,8 +81,8 @@ export const LinkActions: FC<LinkActionsProps> = (props) => {
         </textarea>
         <CopyButton target="link" label={say('receipt.copy')} copied={say('receipt.copied')} />
       </div>
-      <p class="hint" id="link-hint" data-copied={say('receipt.linkHint')}>
-        {say(receipt.sealed ? 'receipt.wholeLinkHint' : 'receipt.linkHint')}
+      <p class="hint" id="link-hint" data-copied={say(says.hintOfCopied)}>
+        {say(says.hint)}
       </p>
       <div class="handing">
         <button type="button" class="quiet" hidden data-share>
@@ -69,11 +95,11 @@ export const LinkActions: FC<LinkActionsProps> = (props) => {
             {say('receipt.qr')}
           </summary>
           <div class="panel">
-            <QrCode frame={frame} text={link} />
-            <p class="hint">{say('receipt.qrHint')}</p>
+            <QrCode frame={frame} text={link} alt={says.qr} />
+            {qrHint === null ? null : <p class="hint">{say(qrHint)}</p>}
           </div>
         </details>
-        <Message {...props} parts={parts} text={text} />
+        <Message {...props} />
       </div>
     </>
   );
@@ -84,7 +110,11 @@ export const Copied: FC<{ frame: Frame }> = ({ frame: { messages } }) => (
 );
 
 /** Always dark on light, in the middle the mark. One press makes it as large as the window, another small again. */
-const QrCode: FC<{ frame: Frame; text: string | null }> = ({ frame: { messages }, text }) => {
+const QrCode: FC<{ frame: Frame; text: string | null; alt: MessageKey }> = ({
+  frame: { messages },
+  text,
+  alt,
+}) => {
   const code = text === null ? null : qrPath(text);
   return (
     <label class="qr-frame">
@@ -94,7 +124,7 @@ const QrCode: FC<{ frame: Frame; text: string | null }> = ({ frame: { messages }
         autocomplete="off"
         aria-label={messages.say('receipt.qrEnlarge')}
       />
-      <svg id="qr" class="qr" role="img" aria-label={messages.say('receipt.qrAlt')} viewBox={code?.viewBox}>
+      <svg id="qr" class="qr" role="img" aria-label={messages.say(alt)} viewBox={code?.viewBox}>
         <rect width="100%" height="100%" fill="#fff" />
         <path d={code?.path} fill="#000" shape-rendering="crispEdges" />
         <svg class="qr-mark" x="41%" y="41%" width="18%" height="18%" viewBox="0 -4 27 27" aria-hidden="true">
@@ -106,15 +136,11 @@ const QrCode: FC<{ frame: Frame; text: string | null }> = ({ frame: { messages }
   );
 };
 
-interface MessageProps extends LinkActionsProps {
-  readonly parts: MessageParts;
-  readonly text: string | null;
-}
-
 /** The script fetches the message in other languages from `data-texts`. */
-const Message: FC<MessageProps> = (props) => {
-  const { frame, receipt, message, parts, text } = props;
-  const { messages, href } = frame;
+const Message: FC<HandingProps> = (props) => {
+  const { frame, message, parts, link, texts, chooser } = props;
+  const { messages } = frame;
+  const text = link === null ? null : withLink(parts, link);
   return (
     <details name="way" open={message.isOpen}>
       <summary class="button quiet">
@@ -122,7 +148,7 @@ const Message: FC<MessageProps> = (props) => {
         {messages.say('receipt.message')}
       </summary>
       <div class="panel">
-        <MessageLanguage {...props} />
+        {chooser}
         <textarea
           id="message"
           rows={8}
@@ -134,7 +160,7 @@ const Message: FC<MessageProps> = (props) => {
           aria-label={messages.say('receipt.messageLabel')}
           data-subject={parts.subject}
           data-text={parts.text}
-          data-texts={href('receiptMessage', receipt.metadataKey)}
+          data-texts={texts}
         >
           {text}
         </textarea>
@@ -162,7 +188,7 @@ const Message: FC<MessageProps> = (props) => {
 export const messageLanguageField = 'message-language';
 
 /** Without scripts, choosing a language reloads the page, with the link's message in that language. */
-const MessageLanguage: FC<LinkActionsProps> = ({ frame, receipt, message }) => {
+const MessageLanguage: FC<Omit<LinkActionsProps, 'link'>> = ({ frame, receipt, message }) => {
   const { messages, href, settings } = frame;
   if (settings.locales.length < 2) return null;
   return (

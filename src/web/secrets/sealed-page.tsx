@@ -135,10 +135,17 @@ function textsFor({ messages }: Frame, kind: SealedKind): Record<string, string>
 }
 
 const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, children }) => {
-  const { href, formToken } = frame;
+  const { messages, href, formToken } = frame;
   return (
     <>
-      <NeedsScripts frame={frame} />
+      <NeedsScripts
+        frame={frame}
+        says={needsScripts}
+        command="mayfly reveal LINK"
+        incomplete="secret.incompleteLink"
+      >
+        <TellSender frame={frame} text={messages.say('sealed.tellText', { site: frame.brand.name })} />
+      </NeedsScripts>
       <p class="note alert" id="notice" role="alert" tabindex={-1} hidden />
       <div
         class="sheet opening"
@@ -174,25 +181,42 @@ const OpenButton: FC<PropsWithChildren<{ kind?: 'alarm' }>> = ({ kind, children 
   </button>
 );
 
+interface NeedsScriptsProps {
+  readonly frame: Frame;
+  readonly says: Readonly<Record<'title' | 'lead' | 'orCommand', MessageKey>>;
+  readonly command: string;
+  /** What to do about a link without its end; absent on a page that needs none. */
+  readonly incomplete?: MessageKey;
+}
+
 /** Shown if scripts are off or fail to load, or the fragment is damaged. */
-const NeedsScripts: FC<{ frame: Frame }> = ({ frame }) => {
+export const NeedsScripts: FC<PropsWithChildren<NeedsScriptsProps>> = (props) => {
+  const { frame, says, command, incomplete, children } = props;
   const { say } = frame.messages;
   return (
     <div class="late arrival" id="needs-scripts">
       <div>
-        <h1>{say('sealed.needsScriptsTitle')}</h1>
-        <p class="lead">{say('secret.needsScripts')}</p>
+        <h1>{say(says.title)}</h1>
+        <p class="lead">{say(says.lead)}</p>
         <p>
-          {say('secret.orCommand')} <code>mayfly reveal LINK</code>
+          {say(says.orCommand)} <code>{command}</code>
         </p>
       </div>
-      <div id="incomplete" data-title={`${say('sealed.incompleteTitle')} · ${frame.brand.name}`} hidden>
-        <End day="broken" title={say('sealed.incompleteTitle')} lead={say('secret.incompleteLink')} />
-      </div>
-      <TellSender frame={frame} text={say('sealed.tellText', { site: frame.brand.name })} />
+      {incomplete === undefined ? null : (
+        <div id="incomplete" data-title={`${say('sealed.incompleteTitle')} · ${frame.brand.name}`} hidden>
+          <End day="broken" title={say('sealed.incompleteTitle')} lead={say(incomplete)} />
+        </div>
+      )}
+      {children}
     </div>
   );
 };
+
+const needsScripts = {
+  title: 'sealed.needsScriptsTitle',
+  lead: 'secret.needsScripts',
+  orCommand: 'secret.orCommand',
+} as const;
 
 /** Outside any form and unnamed, so the browser never sends it. */
 const Passphrase: FC<{ frame: Frame }> = ({ frame }) => {

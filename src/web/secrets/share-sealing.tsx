@@ -82,13 +82,13 @@ export const Encryption: FC<SealingProps> = ({ frame, plan }) => {
 };
 
 /** Replaces the secret's field once a file is attached. */
-export const Attachment: FC<SealingProps> = ({ frame, plan }) => {
-  const { say, size } = frame.messages;
+export const Attachment: FC<{ frame: Frame; tooLarge: string }> = ({ frame, tooLarge }) => {
+  const { say } = frame.messages;
   return (
     <div
       id="attachment"
       hidden
-      data-too-large={say('share.fileTooLarge', { size: size(plan.maxSealedBytes) })}
+      data-too-large={tooLarge}
       data-one={say('share.fileOne')}
       data-not-text={say('share.fileNotText')}
     >

@@ -26,7 +26,7 @@ export const Value: FC<ShareProps> = (props) => {
       </label>
       <div class="composer">
         <Text {...props} />
-        <Attachment frame={frame} plan={plan} />
+        <Attachment frame={frame} tooLarge={say('share.fileTooLarge', { size: size(plan.maxSealedBytes) })} />
         <div class="tools">
           <FilePick frame={frame} />
           <FillButton
@@ -83,7 +83,7 @@ const Text: FC<ShareProps> = (props) => {
 };
 
 /** The script fills this in near the limit. It announces that the limit is near or passed, not every keystroke. */
-const Counter: FC<{ frame: Frame }> = ({ frame }) => (
+export const Counter: FC<{ frame: Frame }> = ({ frame }) => (
   <>
     <p
       class="counter"
