@@ -31,16 +31,16 @@ async function receiptOf(app: TestApp, created: { headers: Headers }) {
 }
 
 describe('a form that was sealed in the browser', () => {
-  it('is answered 201 with its receipt, which has half the link, once, and never the button that shows it', async () => {
+  it('is answered 201 with half the link, and its receipt has no link and no button that shows it', async () => {
     const app = createTestApp();
     const created = await postForm(app, '/share', await sealedFields(text, 'p'));
     expect(created.status).toBe(201);
     expect(created.html).toMatch(/>https:\/\/[^<#]+\/secret\/\w+<\/p>$/);
     const first = await receiptOf(app, created);
-    expect(first.html).toMatch(/id="whole-link" hidden="" data-link="https:\/\/[^"#]+\/secret\/\w+"/);
+    expect(first.html).toContain('id="whole-link" hidden=""');
     expect(first.html).toContain(words('receipt.passphraseReminder'));
     const path = created.headers.get('location') ?? '';
-    for (const { html } of [await visit(app, path), await postForm(app, path)]) {
+    for (const { html } of [first, await visit(app, path), await postForm(app, path)]) {
       expect(html).not.toContain('/secret/');
       expect(html).not.toContain(words('receipt.show'));
       expect(html).toContain(words('receipt.linkGone'));

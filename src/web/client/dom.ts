@@ -11,3 +11,24 @@ export function countText(forms: string | undefined, count: number): string {
   const text = texts[texts.indexOf(new Intl.PluralRules(lang).select(count)) + 1] ?? '';
   return text.replace('{count}', new Intl.NumberFormat(lang).format(count));
 }
+
+/**
+ * Gets a page, or posts a form. Lets the browser parse the response: the policy (Trusted Types) forbids turning text into markup.
+ * Rejects if no response comes.
+ * @param progress gets the part that is sent
+ */
+export function load(
+  address: string,
+  body?: URLSearchParams,
+  progress?: (part: number) => void,
+): Promise<XMLHttpRequest> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.responseType = 'document';
+    request.onload = () => resolve(request);
+    request.onerror = () => reject(new Error('no response'));
+    request.upload.onprogress = ({ loaded, total }) => progress?.(total > 0 ? loaded / total : 0);
+    request.open(body === undefined ? 'GET' : 'POST', address);
+    request.send(body ?? null);
+  });
+}

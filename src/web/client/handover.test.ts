@@ -2,18 +2,20 @@
 import { describe, expect, it } from 'bun:test';
 import { readHandover } from './handover.ts';
 
-const fragment = 'AAECAwQFBgcICQoLDA0ODw';
-const nothing = { fragment: null, passphrase: null };
+const links = ['https://mayfly.example/secret/abc#AAECAwQFBgcICQoLDA0ODw'];
+const passphrase = 'tulip-anchor';
+const nothing = { links: [], passphrase: null, isCopied: false };
 
 describe('what the share form hands to the receipt', () => {
-  for (const [what, handover] of [
-    ['a link’s half alone', { fragment, passphrase: null }],
-    ['a link’s half and a passphrase', { fragment, passphrase: 'tulip-anchor' }],
-    ['a passphrase in any script', { fragment: null, passphrase: '\ufeff 合言葉 ü😀.#%\n"' }],
-    ['a link that is copied', { fragment, passphrase: null, isCopied: true }],
-    ['nothing', nothing],
+  for (const [what, parts] of [
+    ['a link alone', { links }],
+    ['links and a passphrase', { links: [...links, ...links], passphrase }],
+    ['a passphrase in any script', { passphrase: '\ufeff 合言葉 ü😀.#%\n"' }],
+    ['a link that is copied', { links, isCopied: true }],
+    ['nothing', {}],
   ] as const) {
     it(`comes out as it went in: ${what}`, () => {
+      const handover = { ...nothing, ...parts };
       expect(readHandover({ handover })).toEqual(handover);
     });
   }
@@ -27,19 +29,18 @@ describe('what the share form hands to the receipt', () => {
     [],
     { handover: null },
     { handover: 'x' },
-    { fragment },
+    { links },
   ]) {
     it(`is not found in ${JSON.stringify(state)}`, () => {
       expect(readHandover(state)).toEqual(nothing);
     });
   }
 
-  it('keeps one half beside a damaged other', () => {
-    const passphrase = 'tulip-anchor';
-    expect(readHandover({ handover: { fragment: `${fragment}x`, passphrase } })).toEqual({
-      fragment: null,
-      passphrase,
+  it('keeps one part beside a damaged other', () => {
+    expect(readHandover({ handover: { links: 'x', passphrase } })).toEqual({ ...nothing, passphrase });
+    expect(readHandover({ handover: { links, passphrase: 7, isCopied: 'x' } })).toEqual({
+      ...nothing,
+      links,
     });
-    expect(readHandover({ handover: { fragment, passphrase: 7 } })).toEqual({ fragment, passphrase: null });
   });
 });

@@ -1,22 +1,16 @@
 /**
- * The share form hands two things to the receipt, which shows them once: the half of the link that only this browser knows, and the
- * passphrase. They travel in the receipt's history entry in this tab (`history.state`, HTML §7.4), so no address, list of visited pages or
- * request contains them. The receipt removes them when it loads. For an end-to-end link, it keeps them until a press has copied, shared or
- * shown the link as a QR code, because a phone may discard the tab while its owner looks up the recipient; if the form has copied the link,
- * until the page is left, which a discarded one is not.
+ * The share form hands to the receipt, which shows them once: the links that only this browser knows, and the passphrase. They travel in the
+ * receipt's history entry in this tab (`history.state`, HTML §7.4), so no address, list of visited pages or request contains them. The
+ * receipt removes them when it loads, and keeps links until a press has copied, saved, shared or shown each, because a phone may discard the
+ * tab while its owner looks up the recipient; if the form has copied the link, until the page is left, which a discarded one is not.
  */
-import { isFragment } from '../../protocol/link.ts';
 
 export interface Handover {
-  /** The part of the link after `#`; `null` if the server encrypted. */
-  readonly fragment: string | null;
-  /** The link before the `#`, once the receipt has received it. The server sends it only once. */
-  readonly link?: string;
+  /** Whole links, in the order of their receipts; none if the server encrypted. */
+  readonly links: readonly string[];
   readonly passphrase: string | null;
   /** The press that created the link has also copied it. */
-  readonly isCopied?: true;
-  /** The whole links of several people, in the order of their receipts; none for one person. */
-  readonly links?: readonly string[];
+  readonly isCopied: boolean;
 }
 
 /**
@@ -34,18 +28,14 @@ export function reloadAtTop(): void {
   location.reload();
 }
 
-/** Checks each part on its own. @param state as in `history.state` */
+/** @param state as in `history.state` */
 export function readHandover(state: unknown): Handover {
   const { handover } = Object(state) as { readonly handover?: unknown };
-  const { fragment, passphrase, link, links, isCopied } = Object(handover) as {
-    readonly [Key in keyof Handover]?: unknown;
-  };
+  const { links, passphrase, isCopied } = Object(handover) as { readonly [Key in keyof Handover]?: unknown };
   return {
-    ...(typeof link === 'string' ? { link } : {}),
-    ...(isCopied === true ? { isCopied } : {}),
-    ...(Array.isArray(links) && links.length > 0 ? { links: links.map(String) } : {}),
-    fragment: typeof fragment === 'string' && isFragment(fragment) ? fragment : null,
+    links: Array.isArray(links) ? links.map(String) : [],
     passphrase: typeof passphrase === 'string' && passphrase !== '' ? passphrase : null,
+    isCopied: isCopied === true,
   };
 }
 
@@ -69,6 +59,31 @@ export function onLeaving(forget: () => void): void {
   window.addEventListener('pagehide', forget);
   window.addEventListener('pageshow', ({ persisted }) => {
     if (persisted) location.reload();
+  });
+}
+
+/**
+ * Keeps links in the tab until all are handed over, and asks for confirmation if leaving would lose one, unless the secret is gone. A
+ * discarded tab is not left. @param handedOver which links an event hands over, by their place
+ */
+export function keepLinks(
+  handover: Handover,
+  handedOver: (at: Element, event: Event) => Iterable<number>,
+): void {
+  const left = new Set(handover.isCopied ? [] : handover.links.keys());
+  history.replaceState({ handover }, '');
+  const end = () => history.replaceState(null, '');
+  const take = (event: Event) => {
+    const places = event.target instanceof Element ? [...handedOver(event.target, event)] : [];
+    for (const place of places) left.delete(place);
+    if (places.length > 0 && left.size === 0) end();
+  };
+  document.addEventListener('click', take);
+  document.addEventListener('copy', take);
+  window.addEventListener('beforeunload', (event) => {
+    const news = document.querySelector('#watch [role="status"]')?.textContent ?? '';
+    if (left.size === 0) end();
+    else if (news === '') event.preventDefault();
   });
 }
 

@@ -4,7 +4,7 @@
  * the link is dead, and then without it; news of the email replaces only the email's part.
  */
 import { beginCopying } from './copying.ts';
-import { find } from './dom.ts';
+import { find, load } from './dom.ts';
 import { showHandedOver, takeHandover } from './handover.ts';
 import { keepAsking } from './pace.ts';
 import { beginMessage, beginSharing } from './shown-message.ts';
@@ -48,26 +48,12 @@ function leave(state: string): void {
 async function renewDelivery(record: string): Promise<void> {
   const shown = document.getElementById('delivery');
   if (shown === null || shown.dataset.seen === record) return;
-  const fresh = (await load(page())).getElementById('delivery');
-  if (fresh === null) throw new Error('not now');
+  const { status, responseXML } = await load(page());
+  const fresh = status === 200 ? responseXML?.getElementById('delivery') : null;
+  if (!fresh) throw new Error('not now');
   const renewed = document.importNode(fresh, true);
   shown.replaceWith(renewed);
   announce('mail');
-}
-
-/** Lets the browser parse the page: the policy (Trusted Types) forbids turning text into markup. */
-function load(address: string): Promise<Document> {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.responseType = 'document';
-    request.onload = () => {
-      if (request.status === 200 && request.responseXML !== null) resolve(request.responseXML);
-      else reject(new Error('not now'));
-    };
-    request.onerror = () => reject(new Error('not now'));
-    request.open('GET', address);
-    request.send();
-  });
 }
 
 if (watcher !== null) keepAsking(ask);

@@ -1,55 +1,28 @@
-/** The receipt of a secret that this browser just sealed: offers the whole link until it has been copied, shared or shown as a QR code. */
+/** The receipt of a secret that this browser just sealed: offers the link until it has been copied, shared or shown as a QR code. */
 import { find } from './dom.ts';
-import { type Handover, onLeaving, showHandedOver, takeHandover } from './handover.ts';
+import { keepLinks, onLeaving, showHandedOver, takeHandover } from './handover.ts';
 import { drawQr } from './qr-path.ts';
 import { showMessage } from './shown-message.ts';
 
 const sheet = document.getElementById('whole-link');
-
-const handover = takeHandover();
-let isHandedOver = handover.isCopied === true;
-
-function endHandover(): void {
-  isHandedOver = true;
-  history.replaceState(null, '');
-}
-
-/** Asks for confirmation if leaving would lose the link, unless the secret is gone. A discarded tab is not left. */
-function guard(shown: HTMLElement): void {
-  shown.addEventListener('click', ({ target }) => {
-    const pressed =
-      target instanceof Element ? target.closest('button, a, details:has(#qr) > summary') : null;
-    if (pressed !== null && pressed.closest('#passphrase-chip') === null) endHandover();
-  });
-  shown.addEventListener('copy', ({ target }) => {
-    if (!(target instanceof Element && target.closest('#passphrase-chip') !== null)) endHandover();
-  });
-  window.addEventListener('beforeunload', (event) => {
-    const news = document.querySelector('#watch [role="status"]')?.textContent ?? '';
-    if (isHandedOver) endHandover();
-    else if (news === '') event.preventDefault();
-  });
-}
-
-function forget(): void {
-  for (const id of ['#link', '#message']) {
-    const shown = find(id, HTMLTextAreaElement);
-    if (shown !== null) shown.value = '';
-  }
-  document.getElementById('mailto')?.setAttribute('href', 'mailto:');
-  document.querySelector('#qr path')?.removeAttribute('d');
-}
-
-const { fragment, link = sheet?.dataset.link } = handover;
 const shown = find('#link', HTMLTextAreaElement);
-if (fragment !== null && link !== undefined && sheet !== null && shown !== null) {
-  history.replaceState({ handover: { ...handover, link } satisfies Handover }, '');
-  shown.value = `${link}#${fragment}`;
+const handover = takeHandover();
+const [link] = handover.links;
+
+if (link !== undefined && sheet !== null && shown !== null) {
+  shown.value = link;
   showMessage();
-  drawQr(shown.value);
-  guard(sheet);
+  drawQr(link);
+  keepLinks(handover, (at, { type }) => {
+    const place = type === 'copy' ? sheet : at.closest('button, a, details:has(#qr) > summary');
+    return sheet.contains(at) && sheet.contains(place) ? [0] : [];
+  });
   sheet.hidden = false;
   document.getElementById('link-gone')?.remove();
-  onLeaving(forget);
+  onLeaving(() => {
+    shown.value = '';
+    showMessage();
+    document.querySelector('#qr path')?.removeAttribute('d');
+  });
 }
 showHandedOver(handover);

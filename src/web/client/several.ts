@@ -1,7 +1,7 @@
 /** The links of several people that this browser has just sealed: shown until all are copied or saved, as `sealed-link.ts` does with one. */
 import { beginCopying } from './copying.ts';
 import { find } from './dom.ts';
-import { onLeaving, showHandedOver, takeHandover } from './handover.ts';
+import { keepLinks, onLeaving, showHandedOver, takeHandover } from './handover.ts';
 import { linesOf, tableAddress } from './several-text.ts';
 
 const fields = [...document.querySelectorAll<HTMLElement>('.person-link > code')];
@@ -10,7 +10,6 @@ const blanks = fields.filter(({ textContent }) => textContent === '');
 const all = find('#all', HTMLTextAreaElement);
 const table = find('#table', HTMLAnchorElement);
 const handover = takeHandover();
-const left = new Set(fields.map(({ id }) => `#${id}`));
 
 function show(links: readonly string[]): void {
   const people = fields.map(({ dataset: { name = '' } }, at) => ({ name, link: links[at] ?? '' }));
@@ -21,20 +20,15 @@ function show(links: readonly string[]): void {
   table?.setAttribute('href', tableAddress(titles, people, document.documentElement.lang));
 }
 
-if (handover.links?.length === blanks.length) {
+if (blanks.length > 0 && handover.links.length === blanks.length) {
   const given = handover.links.values();
   const links = fields.map(({ textContent }) => textContent || (given.next().value ?? ''));
-  history.replaceState({ handover: { ...handover, links } }, '');
   show(links);
   document.getElementById('links-gone')?.remove();
-  document.addEventListener('click', ({ target }) => {
-    const pressed = target instanceof Element ? target.closest<HTMLElement>('#table, [data-copy]') : null;
-    if (pressed?.matches('#table, [data-copy="#all"]')) left.clear();
-    left.delete(pressed?.dataset.copy ?? '');
-    if (left.size === 0) history.replaceState(null, '');
-  });
-  window.addEventListener('beforeunload', (event) => {
-    if (left.size > 0) event.preventDefault();
+  keepLinks({ ...handover, links }, (at) => {
+    const pressed = at.closest<HTMLElement>('#table, [data-copy]');
+    const isAll = pressed?.matches('#table, [data-copy="#all"]') === true;
+    return [...fields.keys()].filter((place) => isAll || `#${fields[place]?.id}` === pressed?.dataset.copy);
   });
   onLeaving(() => show([]));
 }

@@ -3,7 +3,7 @@
  * so that nothing typed is lost. Repeated presses send only once. After creation, the page forgets what was typed, even if the browser
  * restores it, and keeps only choices (`share-home.ts`). Leaving with text typed asks for confirmation first.
  */
-import { find } from './dom.ts';
+import { find, load } from './dom.ts';
 import { handOver } from './handover.ts';
 import { beginLinkCopy, type FinishLinkCopy } from './link-copy.ts';
 import { drawing, keepTexts } from './share-draw.ts';
@@ -72,35 +72,21 @@ function plainBody(form: HTMLFormElement): URLSearchParams {
   return body;
 }
 
-interface Post {
-  readonly address: string;
-  readonly body: URLSearchParams;
-  readonly pressed: HTMLButtonElement | null;
-  readonly take: (request: XMLHttpRequest) => unknown;
-}
-
 function receiptIn(request: XMLHttpRequest): string | null {
   return request.status === 201 ? request.getResponseHeader('location') : null;
 }
 
-/** Lets the browser parse the response: the policy (Trusted Types) forbids turning text into markup. */
-function post({ address, body, pressed, take: taken }: Post): void {
-  const request = new XMLHttpRequest();
-  request.responseType = 'document';
-  request.onload = () => {
-    if (receiptIn(request) === null) setSending(false, pressed);
-    taken(request);
-  };
-  request.onerror = () => {
-    setSending(false, pressed);
-    sayNoAnswer(address, 0);
-  };
-  request.upload.onprogress = ({ loaded, total }) => {
-    showProgress(total > 0 ? loaded / total : 0);
-  };
-  request.open('POST', address);
-  request.send(body);
+/** Returns `null` if no response came, which the page then says. */
+async function post(
+  address: string,
+  body: URLSearchParams,
+  pressed: HTMLButtonElement | null,
+): Promise<XMLHttpRequest | null> {
   setSending(true, pressed);
+  const request = await load(address, body, showProgress).catch(() => null);
+  if (request === null || receiptIn(request) === null) setSending(false, pressed);
+  if (request === null) sayNoAnswer(address, 0);
+  return request;
 }
 
 function addressOf(form: HTMLFormElement, pressed: HTMLButtonElement | null): string {
@@ -112,10 +98,9 @@ function withPressed(body: URLSearchParams, pressed: HTMLButtonElement | null): 
   return body;
 }
 
-function sendPlain(form: HTMLFormElement, pressed: HTMLButtonElement | null): void {
+async function sendPlain(form: HTMLFormElement, pressed: HTMLButtonElement | null): Promise<void> {
   const address = addressOf(form, pressed);
-  const body = withPressed(plainBody(form), pressed);
-  post({ address, body, pressed, take: (request) => take(request, address) });
+  take(await post(address, withPressed(plainBody(form), pressed), pressed), address);
 }
 
 /** Sends the form sealed. If sealing fails, nothing is sent and the form does not change. */
@@ -132,28 +117,21 @@ async function sendSealed(form: HTMLFormElement, pressed: HTMLButtonElement | nu
   // Lets the page respond between sealing and sending a large file.
   await new Promise((resume) => setTimeout(resume));
   const address = addressOf(form, null);
-  const { body, fragment } = made;
-  post({ address, body, pressed, take: (request) => take(request, address, fragment) });
+  take(await post(address, made.body, pressed), address, made.fragment);
 }
 
-function sendStandIns(form: HTMLFormElement, pressed: HTMLButtonElement): void {
+async function sendStandIns(form: HTMLFormElement, pressed: HTMLButtonElement): Promise<void> {
   const address = addressOf(form, pressed);
   const { body, fill } = drawing(form, withPressed(bodyWithout(form), pressed), pressed);
-  post({
-    address,
-    body,
-    pressed,
-    async take(request) {
-      const answer = request.responseXML;
-      if (!answer?.getElementById('share')) return take(request, address);
-      try {
-        await fill(answer);
-        show(answer, pressed.id);
-      } catch {
-        sayNoAnswer(address, 0);
-      }
-    },
-  });
+  const request = await post(address, body, pressed);
+  const answer = request?.responseXML;
+  if (!answer?.getElementById('share')) return take(request, address);
+  try {
+    await fill(answer);
+    show(answer, pressed.id);
+  } catch {
+    sayNoAnswer(address, 0);
+  }
 }
 
 function showProgress(part: number): void {
@@ -177,12 +155,12 @@ function setSending(isNow: boolean, pressed: HTMLButtonElement | null, what = 's
   else if (document.activeElement === document.body) (pressed?.id ? pressed : button('create'))?.focus();
 }
 
-function take(request: XMLHttpRequest, address: string, fragment?: string): void {
+function take(request: XMLHttpRequest | null, address: string, fragment?: string): void {
+  if (request === null) return;
   const { status, responseXML: answer } = request;
   const created = receiptIn(request);
   const [title, lead] = [answer?.querySelector('main h1'), answer?.querySelector('main .lead')];
-  if (created !== null && takesAnother(answer, fragment)) return;
-  if (created !== null) void goOn(created, fragment, answer?.getElementById('link')?.textContent);
+  if (created !== null) takeLink(created, answer, fragment);
   else if (answer?.getElementById('share')) {
     if (fragment !== undefined) keepTexts(answer);
     show(answer);
@@ -193,23 +171,24 @@ function take(request: XMLHttpRequest, address: string, fragment?: string): void
   else sayNoAnswer(address, status);
 }
 
-/** Of several people, so far. Each has its own fragment, so the browser seals and sends each alone; the answer has the rest of the list. */
+/** Those that only this browser knows. */
 const links: string[] = [];
 
-function takesAnother(answer: Document | null, fragment: string | undefined): boolean {
+/** Each of several people has their own fragment, so the browser seals and sends each alone; the answer has the rest of the list. */
+function takeLink(receipt: string, answer: Document | null, fragment?: string): void {
   const [form, left] = [shareForm(), answer?.getElementById('left')];
-  if (form === null || !left) return false;
-  links.push(`${answer?.getElementById('link')?.textContent}#${fragment}`);
-  document.querySelector('#option-people > .panel')?.replaceChildren(...left.childNodes);
-  if (hasPeople()) void sendSealed(form, null);
-  return hasPeople();
+  const said = answer?.getElementById('link')?.textContent ?? '';
+  const link = fragment === undefined ? said : `${said}#${fragment}`;
+  if (fragment !== undefined) links.push(link);
+  if (left) document.querySelector('#option-people > .panel')?.replaceChildren(...left.childNodes);
+  if (form !== null && left && hasPeople()) void sendSealed(form, null);
+  else void goOn(receipt, link);
 }
 
 /** Whether the choices are those of an earlier secret, which neither follow what is remembered nor change it. */
 const isAgain = () => document.querySelector('.note.again') !== null;
 
-/** @param link the link as the server knows it, without a fragment */
-async function goOn(receipt: string, fragment: string | null = null, link?: string | null): Promise<void> {
+async function goOn(receipt: string, link = ''): Promise<void> {
   const passphrase = find('#passphrase', HTMLInputElement)?.value || null;
   isCreated = true;
   if (!isAgain()) rememberOptions();
@@ -218,8 +197,8 @@ async function goOn(receipt: string, fragment: string | null = null, link?: stri
     field.defaultValue = '';
   }
   dropFile();
-  const isCopied = link ? await finishLinkCopy?.(fragment === null ? link : `${link}#${fragment}`) : false;
-  handOver({ fragment, passphrase, links, ...(isCopied ? { isCopied } : {}) }, receipt);
+  const isCopied = link !== '' && (await finishLinkCopy?.(link)) === true;
+  handOver({ links, passphrase, isCopied }, receipt);
 }
 
 /** Replaces the page with the form that the server returned. @param pressed the id of the button that drew a value */
@@ -392,7 +371,7 @@ document.addEventListener('submit', (event) => {
   event.preventDefault();
   if (isSending) return;
   const pressed = submitter instanceof HTMLButtonElement ? submitter : null;
-  if (pressed?.hasAttribute('formaction') === true) sendStandIns(form, pressed);
+  if (pressed?.hasAttribute('formaction') === true) void sendStandIns(form, pressed);
   else create(form, pressed);
 });
 
@@ -404,7 +383,7 @@ function create(form: HTMLFormElement, pressed: HTMLButtonElement | null): void 
     // A link that the server emails is not for this person to send.
     finishLinkCopy = mails() || hasPeople() ? null : beginLinkCopy();
     if (isSealing()) void sendSealed(form, pressed);
-    else sendPlain(form, pressed);
+    else void sendPlain(form, pressed);
   }
 }
 

@@ -204,16 +204,12 @@ const MessageLanguage: FC<Omit<LinkActionsProps, 'link'>> = ({ frame, receipt, m
   );
 };
 
-/**
- * The server knows only the first half of an end-to-end link, `link`. It opens nothing, and is `null` unless the secret was just created.
- * The script adds the rest, which the share form handed over. The markup is always present, so that reloads work.
- */
+/** The script shows the link, which the share form handed over. The markup is always present, so that reloads work. */
 export const SealedLink: FC<LinkActionsProps> = (props) => {
-  const { frame, link } = props;
-  const { say } = frame.messages;
+  const { say } = props.frame.messages;
   return (
     <>
-      <div id="whole-link" hidden data-link={link ?? undefined}>
+      <div id="whole-link" hidden>
         <LinkActions {...props} link={null} />
       </div>
       <div id="link-gone">
