@@ -87,26 +87,17 @@ export function keepTexts(answer: Document): void {
   fill(answer, textsNow());
 }
 
-export interface Drawing {
-  readonly body: URLSearchParams;
-  readonly fill: (answer: Document) => Promise<void>;
-}
-
-/** @param pressed the button, whose name and value `body` has */
-export function drawing(form: HTMLFormElement, body: URLSearchParams, pressed: HTMLButtonElement): Drawing {
-  const { name, value } = pressed;
+/** Adds stand-ins to a body that has the pressed button. @returns draws, and fills the answer with the texts */
+export function drawing(form: HTMLFormElement, body: URLSearchParams, { name, value }: HTMLButtonElement) {
   const field = fieldNamed(value);
   const texts = textsNow();
   const sent = new FormData(form);
   for (const [name, text] of standIns(texts)) body.append(name, text);
-  return {
-    body,
-    async fill(answer) {
-      const isRefused = answer.querySelector('.news') === null;
-      const typed = texts[field];
-      if (isRefused) fill(answer, texts);
-      else if (name === shareFields.takeBack) fill(answer, { ...texts, [field]: takeBack(typed) });
-      else fill(answer, { ...texts, [field]: drawOver(typed, await drawFor(value, sent)) });
-    },
+  return async (answer: Document): Promise<void> => {
+    const isRefused = answer.querySelector('.news') === null;
+    const typed = texts[field];
+    if (isRefused) fill(answer, texts);
+    else if (name === shareFields.takeBack) fill(answer, { ...texts, [field]: takeBack(typed) });
+    else fill(answer, { ...texts, [field]: drawOver(typed, await drawFor(value, sent)) });
   };
 }

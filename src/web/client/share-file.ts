@@ -99,7 +99,9 @@ async function take(files: FileList | null | undefined): Promise<void> {
   if (file === given) document.getElementById('file-remove')?.focus();
 }
 
-function beginPicking(): void {
+/** Call this for each form that the page shows. */
+export function beginFile(form: FileForm): void {
+  ({ onChange, isSealing, limitBytes } = form);
   const input = find('#file', HTMLInputElement);
   find('#file-button', HTMLButtonElement)?.addEventListener('click', () => input?.click());
   input?.addEventListener('change', () => {
@@ -111,12 +113,6 @@ function beginPicking(): void {
     onChange();
     secretField()?.focus();
   });
-}
-
-/** Call this for each form that the page shows. */
-export function beginFile(form: FileForm): void {
-  ({ onChange, isSealing, limitBytes } = form);
-  beginPicking();
 }
 
 const hasFiles = (transfer: DataTransfer | null) => transfer?.types.includes('Files') === true;

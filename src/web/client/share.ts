@@ -122,7 +122,8 @@ async function sendSealed(form: HTMLFormElement, pressed: HTMLButtonElement | nu
 
 async function sendStandIns(form: HTMLFormElement, pressed: HTMLButtonElement): Promise<void> {
   const address = addressOf(form, pressed);
-  const { body, fill } = drawing(form, withPressed(bodyWithout(form), pressed), pressed);
+  const body = withPressed(bodyWithout(form), pressed);
+  const fill = drawing(form, body, pressed);
   const request = await post(address, body, pressed);
   const answer = request?.responseXML;
   if (!answer?.getElementById('share')) return take(request, address);

@@ -7,20 +7,6 @@ export interface Ended {
   readonly at: number;
 }
 
-/**
- * What this browser did with a secret: created, opened or burned it. The secret's page can then warn a creator without an account, and
- * later show "you opened it here". It repeats only what the browser sends (P17).
- *
- * While a secret waits, its key is the link, so the cookie's value is a hash of the key, and its path omits the key (P18). Later the key
- * opens nothing, so the cookie is scoped to that secret's path.
- */
-export interface HereCookie {
-  made(secretPath: string, ttlSeconds: number): string;
-  ended(secretPath: string, ended: Ended): string;
-  isMadeHere(cookies: string, secretPath: string): boolean;
-  endedHere(cookies: string): Ended | null;
-}
-
 const name = 'here';
 const endedSeconds = 7 * 86_400;
 const endedForm = /^(opened|burned)-(\d{10})$/;
@@ -35,38 +21,44 @@ function madeCookie(secretPath: string): { readonly name: string; readonly value
   return { name: `made-${digest.slice(0, 1)}`, value: digest.slice(1, 25) };
 }
 
-export function createHereCookie(isSecure: boolean): HereCookie {
-  const rules = `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+const rulesFor = (isSecure: boolean) => `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+
+/**
+ * What this browser did with a secret: created, opened or burned it. The secret's page can then warn a creator without an account, and
+ * later show "you opened it here". It repeats only what the browser sends (P17).
+ *
+ * While a secret waits, its key is the link, so the cookie's value is a hash of the key, and its path omits the key (P18). Later the key
+ * opens nothing, so the cookie is scoped to that secret's path.
+ */
+export function createHereCookie(isSecure: boolean) {
+  const rules = rulesFor(isSecure);
   return {
-    made(path, ttlSeconds) {
-      const made = madeCookie(path);
-      return `${made.name}=${made.value}; Path=${folderOf(path)}; Max-Age=${ttlSeconds}; ${rules}`;
+    made(secretPath: string, ttlSeconds: number): string {
+      const made = madeCookie(secretPath);
+      return `${made.name}=${made.value}; Path=${folderOf(secretPath)}; Max-Age=${ttlSeconds}; ${rules}`;
     },
-    ended: (path, { what, at }) => `${name}=${what}-${at}; Path=${path}; Max-Age=${endedSeconds}; ${rules}`,
-    isMadeHere(cookies, path) {
-      const made = madeCookie(path);
+    ended: (secretPath: string, { what, at }: Ended) =>
+      `${name}=${what}-${at}; Path=${secretPath}; Max-Age=${endedSeconds}; ${rules}`,
+    isMadeHere(cookies: string, secretPath: string): boolean {
+      const made = madeCookie(secretPath);
       return cookieIn(cookies, made.name) === made.value;
     },
-    endedHere(cookies) {
+    endedHere(cookies: string): Ended | null {
       const [, what, at] = endedForm.exec(cookieIn(cookies, name)) ?? [];
       return what === 'opened' || what === 'burned' ? { what, at: Number(at) } : null;
     },
   };
 }
+export type HereCookie = ReturnType<typeof createHereCookie>;
 
 /** Lets the creator's browser show the link once, right after creation. The cookie is scoped to the receipt's path and cleared on use. */
-export interface JustCreated {
-  set(receiptPath: string): string;
-  clear(receiptPath: string): string;
-  isIn(cookies: string): boolean;
-}
-
-export function createJustCreated(isSecure: boolean): JustCreated {
+export function createJustCreated(isSecure: boolean) {
   const created = 'just-created';
-  const rules = `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+  const rules = rulesFor(isSecure);
   return {
-    set: (path) => `${created}=1; Path=${path}; Max-Age=60; ${rules}`,
-    clear: (path) => `${created}=; Path=${path}; Max-Age=0; ${rules}`,
-    isIn: (cookies) => cookieIn(cookies, created) === '1',
+    set: (receiptPath: string) => `${created}=1; Path=${receiptPath}; Max-Age=60; ${rules}`,
+    clear: (receiptPath: string) => `${created}=; Path=${receiptPath}; Max-Age=0; ${rules}`,
+    isIn: (cookies: string) => cookieIn(cookies, created) === '1',
   };
 }
+export type JustCreated = ReturnType<typeof createJustCreated>;

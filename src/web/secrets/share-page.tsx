@@ -2,12 +2,15 @@
  * The start page: one field and one button. A refused form comes back with everything typed. The browser enforces no limits: `maxlength`
  * would truncate pasted text, and the browser's message about a collapsed field would be invisible.
  */
-import type { FC } from 'hono/jsx';
+import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import { maxPassphraseBytes } from '../../protocol/limits.ts';
+import { maxNoteCharacters } from '../../protocol/note.ts';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import { MessagePage, type Way } from '../kit/message-page.tsx';
 import { Icon, type IconName } from '../kit/parts.tsx';
 import { Options } from './share-options.tsx';
-import { Encryption, Unsealed } from './share-sealing.tsx';
+import { Encryption } from './share-sealing.tsx';
 import { Value } from './share-value.tsx';
 import type { ShareProps, ShareRefusal } from './typed.ts';
 
@@ -31,7 +34,6 @@ export const SharePage: FC<ShareProps> = (props) => {
         <Value {...props} />
         <Options {...props} />
         <Unsent frame={frame} />
-        <Unsealed frame={frame} />
         <div class="send">
           <Encryption frame={frame} plan={plan} />
           <button type="submit" id="create">
@@ -77,31 +79,43 @@ const Refused: FC<{ frame: Frame; refusal: ShareRefusal }> = ({ frame, refusal }
   );
 };
 
-/** The script reports here that the response is missing or lacks this form. */
+/** The script reports here that it could not encrypt and so sent nothing, or that the response is missing or lacks this form. */
 const Unsent: FC<{ frame: Frame }> = ({ frame: { messages } }) => {
-  const { say } = messages;
+  const { say, size } = messages;
   return (
     <>
       <div id="unsent" role="alert" />
+      <template
+        id="unsealed-note"
+        data-passphrase={say('share.passphraseTooLong', { size: size(maxPassphraseBytes) })}
+        data-note={say('note.wrong', { max: maxNoteCharacters })}
+        data-ill-formed={say('share.illFormed')}
+      >
+        <Note title={say('share.unsealedTitle')} text={say('share.unsealed')} />
+      </template>
       <template id="no-answer-note">
-        <div class="note alert">
-          <h2>{say('share.noAnswerTitle')}</h2>
-          <p>{say('share.noAnswer')}</p>
+        <Note title={say('share.noAnswerTitle')} text={say('share.noAnswer')}>
           <p data-outcome="unsure">{say('share.noAnswerUnsure')}</p>
           <p data-outcome="unsure-mail">{say('share.noAnswerMail')}</p>
-        </div>
+        </Note>
       </template>
       <template id="refused-note">
-        <div class="note alert">
-          {/* The script fills in the response's title and lead. */}
-          <h2>{say('share.noAnswerTitle')}</h2>
-          <p />
+        {/* The script fills in the response's title and lead. */}
+        <Note title={say('share.noAnswerTitle')} text="">
           <p>{say('share.kept')}</p>
-        </div>
+        </Note>
       </template>
     </>
   );
 };
+
+const Note: FC<PropsWithChildren<{ title: string; text: string }>> = ({ title, text, children }) => (
+  <div class="note alert">
+    <h2>{title}</h2>
+    <p>{text}</p>
+    {children}
+  </div>
+);
 
 /** Each reason links to its promise. */
 const reasons: readonly (readonly [icon: IconName, text: MessageKey, promise: string])[] = [
@@ -135,16 +149,9 @@ const Trust: FC<{ frame: Frame }> = ({ frame: { href, messages } }) => (
 );
 
 /** Shown where only accounts may create secrets. */
-export const SharingClosedPage: FC<{ frame: Frame }> = ({ frame }) => (
-  <Page frame={frame} title={frame.messages.say('share.closedTitle')}>
-    <h1>{frame.messages.say('share.closedTitle')}</h1>
-    <p class="lead">{frame.messages.say('share.closed')}</p>
-    {frame.domain === null ? (
-      <p>
-        <a class="button" href={frame.href('logIn')}>
-          {frame.messages.say('share.logIn')}
-        </a>
-      </p>
-    ) : null}
-  </Page>
-);
+export const SharingClosedPage: FC<{ frame: Frame }> = ({ frame }) => {
+  const { say } = frame.messages;
+  const ways: readonly Way[] = frame.domain === null ? [[frame.href('logIn'), say('share.logIn')]] : [];
+  const page = { frame, title: say('share.closedTitle'), lead: say('share.closed') };
+  return <MessagePage {...page} day={null} ways={ways} />;
+};

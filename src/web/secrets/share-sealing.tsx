@@ -5,8 +5,6 @@
 
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
-import { maxPassphraseBytes } from '../../protocol/limits.ts';
-import { maxNoteCharacters } from '../../protocol/note.ts';
 import { type Frame, workerAttributes } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
 
@@ -117,21 +115,3 @@ export const FilePick: FC<Pick<SealingProps, 'frame'>> = ({ frame: { messages } 
     <input type="file" id="file" hidden aria-label={messages.say('share.file')} />
   </span>
 );
-
-/** The script shows this note if it could not encrypt and so sent nothing. */
-export const Unsealed: FC<Pick<SealingProps, 'frame'>> = ({ frame }) => {
-  const { say, size } = frame.messages;
-  return (
-    <template
-      id="unsealed-note"
-      data-passphrase={say('share.passphraseTooLong', { size: size(maxPassphraseBytes) })}
-      data-note={say('note.wrong', { max: maxNoteCharacters })}
-      data-ill-formed={say('share.illFormed')}
-    >
-      <div class="note alert">
-        <h2>{say('share.unsealedTitle')}</h2>
-        <p>{say('share.unsealed')}</p>
-      </div>
-    </template>
-  );
-};

@@ -89,16 +89,19 @@ export function createSharePages(deps: ShareDeps): PageRoute[] {
   const bodyCapBytes = (caller: Caller) =>
     Math.max(formCapBytes, deps.bodyCapBytes, creationCapBytesFor(plans, planOf(plans, caller)));
   const toForm = { limit: 'none', handle: ({ frame }: PageRequest) => seeOther(frame.href('home')) } as const;
-  const refuseShare = async (request: PageRequest, problem: PageProblem) =>
-    refuse(request, deps, await typedIn(request, deps), problemOfShare(problem, request.frame.messages));
-  const refuseSuggestion = async (request: PageRequest, problem: PageProblem) =>
-    refuse(request, deps, await typedIn(request, deps), problemOfSuggestion(problem, request.frame.messages));
+  const refuseWith = (refusal: typeof problemOfShare) => async (request: PageRequest, problem: PageProblem) =>
+    refuse(request, deps, await typedIn(request, deps), refusal(problem, request.frame.messages));
   return [
     { name: 'home', get: { limit: 'none', isStatic: true, handle: (request) => showForm(request, deps) } },
     {
       name: 'share',
       get: toForm,
-      post: { limit: 'create', bodyCapBytes, handle: (request) => share(request, deps), refuse: refuseShare },
+      post: {
+        limit: 'create',
+        bodyCapBytes,
+        handle: (request) => share(request, deps),
+        refuse: refuseWith(problemOfShare),
+      },
     },
     {
       name: 'suggest',
@@ -107,7 +110,7 @@ export function createSharePages(deps: ShareDeps): PageRoute[] {
         limit: 'manage',
         bodyCapBytes,
         handle: (request) => suggest(request, deps),
-        refuse: refuseSuggestion,
+        refuse: refuseWith(problemOfSuggestion),
       },
     },
     {
