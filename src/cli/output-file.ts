@@ -60,10 +60,16 @@ async function syncFolder(path: string): Promise<void> {
   await folder?.close();
 }
 
-function toOutputFile(handle: FileHandle, { path, target }: Place): OutputFile {
+/** @param isInPlace whether `path` is still this file, so that nothing else is removed */
+export function toOutputFile(
+  handle: FileHandle,
+  { path, target }: Place,
+  isInPlace: () => Promise<boolean> = async () => true,
+): OutputFile {
   async function drop(): Promise<void> {
+    const isOurs = await isInPlace().catch(() => false);
     await handle.close().catch(() => undefined);
-    await rm(path, { force: true });
+    if (isOurs) await rm(path, { force: true });
   }
   return {
     async keep(content) {
