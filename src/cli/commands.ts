@@ -11,6 +11,7 @@ import { environmentCommands } from './environment.ts';
 import { healthCommands } from './health.ts';
 import { keyCommands } from './keys.ts';
 import { loginCommands } from './login.ts';
+import { mcpCommands } from './mcp.ts';
 import { moveCommands } from './migrate-store.ts';
 import type { OperatorWorld } from './operator.ts';
 import { receiptCommands } from './receipts.ts';
@@ -79,6 +80,7 @@ export const sections: Sections<PeopleWorld & OperatorWorld> = {
     ...secretCommands,
     ...revealCommands,
     ...environmentCommands,
+    ...mcpCommands,
     ...receiptCommands,
     ...loginCommands,
   ],

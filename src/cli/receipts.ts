@@ -103,7 +103,7 @@ export const stateWords: Readonly<Record<Receipt['state'], string>> = {
 
 const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
-function stateLineOf(receipt: Receipt): string {
+export function stateLineOf(receipt: Receipt): string {
   const { state, burnedBy, secretTtlSeconds } = receipt;
   if (secretTtlSeconds !== null) return waitingWords(receipt, secretTtlSeconds);
   return burnedBy === 'recipient' ? 'Burned by the recipient' : capitalised(stateWords[state]);

@@ -81,7 +81,7 @@ class NotDelivered extends Error {
   override readonly name = 'NotDelivered';
 }
 
-function contentOf({ value, file }: Revealed): string | Uint8Array {
+export function contentOf({ value, file }: Revealed): string | Uint8Array {
   return value ?? file?.bytes ?? '';
 }
 

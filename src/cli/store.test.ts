@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test';
+import { Readable } from 'node:stream';
 import { createSettableClock, putNew, ttlSeconds } from '../../test/stores/conformance/check.ts';
 import { createMemoryStore } from '../../test/stores/memory.ts';
 import type { WholeWorld } from '../../test/support/cli-world.ts';
@@ -28,6 +29,7 @@ function installation(command: readonly string[]) {
         tint: (_stream, _tint, text) => text,
         waiting: (_words, work) => work(),
         readInput: unasked,
+        streams: () => ({ input: Readable.from([]), output: process.stdout }),
         ask: async (question) => {
           written.err += question;
           return answer;

@@ -5,11 +5,17 @@
  * the shell history (P18).
  */
 import { readSync, writeSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
 
 /** Foreground colours of ECMA-48, by what they say. */
 const tints = { refusal: 31, done: 32, warning: 33, link: 36 } as const;
 
 export type Tint = keyof typeof tints;
+
+export interface Streams {
+  readonly input: Readable;
+  readonly output: Writable;
+}
 
 export interface Terminal {
   out(content: string | Uint8Array): void;
@@ -25,6 +31,8 @@ export interface Terminal {
   /** Shows a spinner on a terminal if the work takes more than a second. */
   waiting<Result>(words: string, work: () => Promise<Result>): Promise<Result>;
   readInput(): Promise<Uint8Array>;
+  /** Standard input and output, for a protocol. */
+  streams(): Streams;
   /** Reads a line; returns `null` without a terminal or at the end of input. */
   ask(question: string): Promise<string | null>;
   /** Reads a line without echo; returns `null` without a terminal. @throws Interrupted at Ctrl-C */
@@ -165,6 +173,7 @@ export function openTerminal(): Terminal {
     tint: (stream, tint, text) => (hasColour[stream] ? `\u001b[${tints[tint]}m${text}\u001b[39m` : text),
     waiting: (words, work) => (isErrorSeen ? withSpinner(words, work) : work()),
     readInput: readAll,
+    streams: () => ({ input: process.stdin, output: process.stdout }),
     async ask(question) {
       if (!isInteractive) return null;
       writeAll(2, question);

@@ -10,6 +10,7 @@ import {
   runExecutable,
   serveExecutable,
 } from '../support/executable.ts';
+import { agentOfProcess } from './mcp-agent.ts';
 
 setDefaultTimeout(120_000);
 
@@ -72,6 +73,14 @@ describe('the executable, alone in an empty folder, without Node', () => {
     );
     expect([again.code, again.stdout]).toEqual([1, '']);
     await restored.stop();
+  });
+
+  it('serves tools to an agent', async () => {
+    const agent = await agentOfProcess([mkdtempSync(join(folder, 'agent-'))], {}, [executable]);
+    const { result } = await agent.request('tools/list');
+    expect(result?.tools).toBeArrayOfSize(4);
+    expect(await agent.call('fetch', { link: 'x', into: 'x.txt' })).toMatchObject({ isError: true });
+    await agent.close();
   });
 
   it('serves the packages of its command and client, once they are asked for', async () => {

@@ -1,4 +1,5 @@
 /** A world for commands without a terminal, a store or a network: nothing outside is touched. */
+import { PassThrough, Readable } from 'node:stream';
 import type { PeopleWorld } from '../../src/cli/client.ts';
 import { sections } from '../../src/cli/commands.ts';
 import type { Login, Logins } from '../../src/cli/logins.ts';
@@ -59,6 +60,13 @@ export function fakeWorld(overrides: Partial<WholeWorld> = {}, input = '') {
       tint: (_stream, _tint, text) => text,
       waiting: (_words, work) => work(),
       readInput: async () => new TextEncoder().encode(input),
+      streams: () => {
+        const output = new PassThrough();
+        output.on('data', (chunk: Buffer) => {
+          written.out += chunk;
+        });
+        return { input: Readable.from([Buffer.from(input)]), output };
+      },
       ask: async () => null,
       askHidden: async () => null,
     },

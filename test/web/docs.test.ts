@@ -12,6 +12,7 @@ const files: Readonly<Record<string, string>> = {
   api: 'docs/api.md',
   client: 'sdk/README.md',
   ci: 'docs/ci.md',
+  mcp: 'docs/mcp.md',
   'end-to-end': 'docs/end-to-end.md',
 };
 const keys = Object.keys(files);

@@ -14,6 +14,7 @@ const shelf = [
   { key: 'api', file: 'docs/api.md', tells: 'The HTTP API in curl, TypeScript, Python and Go.' },
   { key: 'client', file: 'sdk/README.md', tells: 'The TypeScript client for Node, Bun, Deno and browsers.' },
   { key: 'ci', file: 'docs/ci.md', tells: 'Secrets in GitHub Actions and GitLab CI/CD.' },
+  { key: 'mcp', file: 'docs/mcp.md', tells: 'Secrets for AI agents, which never read them.' },
   {
     key: 'end-to-end',
     file: 'docs/end-to-end.md',

@@ -1,0 +1,32 @@
+/** `mayfly mcp`: tools for an agent, which reads no value. */
+import { clientChooser, type PeopleWorld, serverOption } from './client.ts';
+import { type Command, type ExitCode, type Input, Refusal } from './command.ts';
+import { openFolder } from './mcp-folder.ts';
+import { createTools } from './mcp-tools.ts';
+import { reasonOf } from './output-file.ts';
+
+async function runMcp(input: Input, world: PeopleWorld): Promise<ExitCode> {
+  const [path = ''] = input.args;
+  const { client, isAnonymous } = await (await clientChooser(input, world))(null);
+  const folder = await openFolder(path).catch((error) => {
+    throw new Refusal(
+      'no_folder',
+      `This folder cannot be used (${reasonOf(error)}): make one for secrets alone.`,
+    );
+  });
+  const { serveAgent } = await import('./mcp-server.ts');
+  await serveAgent(createTools({ client, isAnonymous, folder }), world.version, world.terminal.streams());
+  return 0;
+}
+
+export const mcpCommands: readonly Command<PeopleWorld>[] = [
+  {
+    path: ['mcp'],
+    summary: 'let an agent handle secrets that it never sees, in files below FOLDER (Model Context Protocol)',
+    args: ['FOLDER'],
+    options: serverOption,
+    example: 'mayfly mcp ~/.local/share/secrets',
+    note: 'An agent that may run commands as you can read the files.',
+    run: runMcp,
+  },
+];
