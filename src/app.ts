@@ -12,6 +12,7 @@ import { createAccountService } from './core/accounts/service.ts';
 import { ServiceError } from './core/errors.ts';
 import { createLinks } from './core/links.ts';
 import type { MailLocaleOf } from './core/mailer.ts';
+import { createRequestService } from './core/requests/service.ts';
 import { createService } from './core/secrets/service.ts';
 import type { Sensitive } from './core/sensitive.ts';
 import { createDomainService, type DomainCore, type DomainService } from './core/share-domains/service.ts';
@@ -22,7 +23,7 @@ import { refuseForeignHosts } from './http/cross-site.ts';
 import type { StoreRisk } from './http/health.ts';
 import { startInternalServer } from './http/internal-server.ts';
 import type { Fetch } from './http/pipeline.ts';
-import { createMailQuota, createRateLimiter } from './http/rate-limit.ts';
+import { createMailQuota, createOwnLimits, createRateLimiter } from './http/rate-limit.ts';
 import type { ServerOptions } from './http/server.ts';
 import { findLocale } from './locale/catalogues.ts';
 import { createOutboxMailer } from './mail/outbox.ts';
@@ -269,12 +270,11 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   const { siteHost } = links;
   const domains = await openDomains(settings, { store, events, siteHost, locales: settings.locales });
   await listenInternally(settings, metrics, domains.isVerified, log, closers);
-  const limiter = createRateLimiter({
-    ...{ table: settings.rateLimits, nowMs: () => performance.now() },
-    ...(limitsUnder !== null && { shared: limitsUnder(deriveLimitKey(ring.current.key)) }),
-  });
+  const nowMs = () => performance.now();
+  const limits = limitsUnder?.(deriveLimitKey(ring.current.key)) ?? createOwnLimits(nowMs);
+  const limiter = createRateLimiter({ table: settings.rateLimits, nowMs, shared: limits });
   const hasStarted = { hasNewKeys: isNew, isSecondServer: serving.hasOthers, server };
-  const edge = { brands, createSite, onAnswer, links, domains, limiter, duringRequest };
+  const edge = { brands, createSite, onAnswer, links, domains, limiter, limits, duringRequest };
   return { ...edge, mailer, store, watch, room, ring, events, hasStarted };
 }
 
@@ -282,23 +282,27 @@ type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** Creates the services and ends their background work at shutdown. */
 async function createServices(settings: Settings, parts: Parts, closers: Closers) {
-  const { store, mailer, events, links, limiter, ring, brands, domains } = parts;
+  const { store, mailer, events, links, limiter, limits, ring, brands, domains } = parts;
   const { locales, defaultLocale, plans, anonymousMayCreate, region } = settings;
+  const strangersSignUp = settings.signUpIsOpen && !isForThisMachineAlone(settings);
   const { createMailBrandOf } = await import('./web/brand/brand.ts');
   const mailLocaleOf: MailLocaleOf = (asked) =>
     (asked === null ? null : findLocale(asked, locales)) ?? defaultLocale;
   const ports = { store, mailer, hasher: createPassphraseHasher(), events, links, random: systemRandom };
-  const service = createService({
+  const shared = {
     ...ports,
     ...{ plans, anonymousMayCreate, region, ring, mailLocaleOf },
     words: dicewareWords,
     mailQuota: createMailQuota(limiter, deriveMailboxKey(ring.current.key)),
     mailBrandOf: createMailBrandOf({ brands, domains, siteHost: links.siteHost }),
-  });
+  };
+  const service = createService(shared);
+  const requests = createRequestService({ ...shared, mayAsk: settings.requests, strangersSignUp, limits });
   const pauses = createRandomPauses({ maxMs: longestMailPauseMs, random: systemRandom, after });
   const pauseBeforeSending = pauses.pause;
   const accounts = createAccountService({ ...ports, isCommonPassword, pauseBeforeSending });
-  const settled = () => within(mailGraceMs, Promise.all([service.settled(), accounts.settled()]));
+  const settled = () =>
+    within(mailGraceMs, Promise.all([service, requests, accounts].map((each) => each.settled())));
   closers.push(async () => {
     pauses.end();
     await settled();
@@ -306,7 +310,7 @@ async function createServices(settings: Settings, parts: Parts, closers: Closers
     mailer.close();
     await settled();
   });
-  return { service, accounts, mailLocaleOf };
+  return { service, requests, accounts, mailLocaleOf };
 }
 
 function risksOf(server: StoreServer | null): StoreRisk[] {

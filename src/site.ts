@@ -8,6 +8,7 @@ import type { Settings } from './config/read.ts';
 import type { AccountService } from './core/accounts/service.ts';
 import type { Links } from './core/links.ts';
 import type { MailLocaleOf } from './core/mailer.ts';
+import type { RequestService } from './core/requests/service.ts';
 import type { SecretService } from './core/secrets/service.ts';
 import type { DomainService } from './core/share-domains/service.ts';
 import type { Clock } from './core/time.ts';
@@ -25,6 +26,7 @@ export interface SiteDeps
     HealthDeps {
   readonly settings: Settings;
   readonly service: SecretService;
+  readonly requests: RequestService;
   readonly accounts: AccountService;
   readonly domains: DomainService;
   readonly links: Links;
@@ -35,11 +37,21 @@ export interface SiteDeps
 }
 
 /** Creates both API versions, the OpenAPI document of both (part of v2), and their reference. */
-function createVersions({ settings, service, domains, links, version, mailLocaleOf, clock }: SiteDeps) {
+function createVersions({
+  settings,
+  service,
+  requests,
+  domains,
+  links,
+  version,
+  mailLocaleOf,
+  clock,
+}: SiteDeps) {
   const { plans, locales, defaultLocale, region } = settings;
   const v1 = createV1({ service, links, dialect: settings.v1Dialect, defaultLocale });
   const v2 = createV2({
     service,
+    requests,
     domains,
     links,
     plans,

@@ -45,7 +45,9 @@ export interface Unbound<Api extends Binding, Input = unknown>
   extends Omit<Operation, 'access' | 'bodyCapBytes' | 'decode' | 'handle'> {
   /** `manager`: anyone whom the dialect allows to manage a record. */
   readonly access: Access | 'manager';
-  readonly bodyCapBytes?: number | ((caller: Caller, api: Api) => number);
+  readonly bodyCapBytes?:
+    | number
+    | ((caller: Caller, api: Api, params: Exchange['params']) => number | Promise<number>);
   decode(exchange: Exchange, dialect: Api['dialect']): Input | Promise<Input>;
   handle(input: Input, caller: Caller, api: Api, exchange: Exchange): Promise<Reply> | Reply;
 }
@@ -53,7 +55,8 @@ export interface Unbound<Api extends Binding, Input = unknown>
 export function bind<Api extends Binding>(operation: Unbound<Api>, api: Api): Operation {
   const { dialect } = api;
   const { bodyCapBytes: cap, ...rest } = operation;
-  const bodyCapBytes = typeof cap === 'function' ? (caller: Caller) => cap(caller, api) : cap;
+  const bodyCapBytes: Operation['bodyCapBytes'] =
+    typeof cap === 'function' ? (caller, params) => cap(caller, api, params) : cap;
   return {
     ...rest,
     ...(bodyCapBytes !== undefined && { bodyCapBytes }),

@@ -9,7 +9,7 @@ export type ServiceEvent =
   | {
       readonly event: 'concealed';
       readonly tag: string;
-      readonly kind: 'conceal' | 'generate';
+      readonly kind: 'conceal' | 'generate' | 'answer';
       readonly account: AccountId | null;
     }
   | { readonly event: 'revealed'; readonly tag: string }
@@ -31,6 +31,10 @@ export type ServiceEvent =
       readonly account: AccountId;
       readonly domainState: StoredDomain['state'];
     }
+  | { readonly event: 'request_created'; readonly tag: string; readonly account: AccountId | null }
+  | { readonly event: 'request_answered' | 'request_ended' | 'request_reported'; readonly tag: string }
+  /** An answer without a place, or too late. */
+  | { readonly event: 'request_refused'; readonly tag: string; readonly why: 'full' | 'ended' }
   | { readonly event: 'signed_up'; readonly account: AccountId }
   | { readonly event: 'logged_in'; readonly account: AccountId }
   /** A wrong password, an unknown address or a locked account. */

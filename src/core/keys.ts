@@ -58,8 +58,8 @@ export function parseRequestKey(text: string): RequestKey | null {
   return keyForm.test(text) ? (text as RequestKey) : null;
 }
 
-/** Identifies a record in logs: the first 8 hex digits of its secret id. */
-export function tagOf(id: SecretId): string {
+/** Identifies a secret or a request in logs: the first 8 hex digits of its id. */
+export function tagOf(id: SecretId | RequestId): string {
   return id.subarray(0, 4).toHex();
 }
 

@@ -57,11 +57,11 @@ export type AccountMail = {
     }
   | { readonly kind: 'token_created'; readonly name: string; readonly forgottenUrl: string }
   | { readonly kind: 'account_deleted' }
-  /** Notices about a secret. They name neither key nor recipient. */
+  /** Notices about a secret or a request. They name neither key nor recipient. */
   | {
-      readonly kind: 'secret_read' | 'secret_burned' | 'secret_expiring';
+      readonly kind: 'secret_read' | 'secret_burned' | 'secret_expiring' | 'request_answered';
       readonly createdAt: UnixSeconds;
-      /** When the secret was read or burned, or will expire. */
+      /** When the secret was read or burned, or will expire; when the answer came. */
       readonly at: UnixSeconds;
       readonly recentUrl: string;
       readonly brand: MailBrand;

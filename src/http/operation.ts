@@ -88,7 +88,7 @@ export interface Operation<Input = unknown> {
   readonly scope?: TokenScope;
   readonly limit: LimitClass;
   /** The largest body accepted, if not the API's default. */
-  readonly bodyCapBytes?: number | ((caller: Caller) => number);
+  readonly bodyCapBytes?: number | ((caller: Caller, params: Exchange['params']) => number | Promise<number>);
   readonly document: OperationDocument;
   /** Runs after admission, and is the first to read the body. Throws `RequestProblem`. */
   decode(exchange: Exchange): Input | Promise<Input>;

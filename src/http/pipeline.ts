@@ -52,10 +52,12 @@ export interface Observers {
   readonly onFault: (error: unknown, requestId: string) => void;
 }
 
+type Params = Readonly<Record<string, string>>;
+
 export interface Served {
   readonly limit: LimitClass;
   /** The largest body accepted, if not the side's default. */
-  readonly bodyCapBytes?: number | ((caller: Caller) => number);
+  readonly bodyCapBytes?: number | ((caller: Caller, params: Params) => number | Promise<number>);
   readonly scope?: TokenScope;
 }
 
@@ -136,7 +138,7 @@ export class Call<Target extends Served = Served> implements Exchange {
   readonly path: string;
   readonly rawQuery: string;
   readonly match: RouteMatch<Target> | null;
-  params: Readonly<Record<string, string>> = {};
+  params: Params = {};
   endpoint: Endpoint<Target> | null = null;
   caller: Caller = anonymous;
   answerHeaders: Record<string, string> | null = null;
@@ -172,7 +174,9 @@ export class Call<Target extends Served = Served> implements Exchange {
     if (this.#body !== null) return this.#body;
     assertNotEncoded(this.request);
     const cap = this.endpoint?.target.bodyCapBytes;
-    this.#body = this.#deps.readBody(this.request, typeof cap === 'function' ? cap(this.caller) : cap);
+    const capBytes = typeof cap === 'function' ? cap(this.caller, this.params) : cap;
+    const read = (most: number | undefined) => this.#deps.readBody(this.request, most);
+    this.#body = capBytes instanceof Promise ? capBytes.then(read) : read(capBytes);
     return this.#body;
   }
 

@@ -18,9 +18,15 @@ const subjects: Record<AccountMail['kind'], string> = {
   secret_read: 'Your secret was opened',
   secret_burned: 'Your secret was burned',
   secret_expiring: 'Your secret expires soon',
+  request_answered: 'An answer to your request',
 };
 
 const say = (key: MessageKey) => translate('en', key);
+
+function whyOf(mail: AccountMail): string {
+  if (!('brand' in mail)) return 'ignore this email';
+  return say(mail.kind === 'request_answered' ? 'mail.requestAnswered.why' : 'mail.notice.why');
+}
 
 function sample(kind: AccountMail['kind']): AccountMail {
   const mail = sampleAccountMails().find((one) => one.kind === kind);
@@ -50,7 +56,7 @@ describe('the mails about an account', () => {
 
     it(`${mail.kind}: says ${'brand' in mail ? 'why it came' : 'that ignoring it is safe'}, and that nobody reads an answer`, () => {
       for (const said of [text, html]) {
-        expect(said).toContain('brand' in mail ? say('mail.notice.why') : 'ignore this email');
+        expect(said).toContain(whyOf(mail));
         expect(said).toContain(say('mail.automatic'));
       }
     });
@@ -110,6 +116,13 @@ describe('the mails about an account', () => {
       expect(text).toContain('Sent by Example Safe at secrets.example.com.');
     });
   }
+
+  it('request_answered: says when somebody answered, and where to open it, with no link', () => {
+    const { text } = renderAccountMail(sample('request_answered'));
+    for (const words of ['mail.requestAnswered.intro', 'mail.requestAnswered.next'] as const)
+      expect(text.replaceAll('\n', ' ')).toContain(say(words));
+    expect(text).toMatch(/Sent: Wednesday,? 18 November 2026 at 11:06 UTC/);
+  });
 
   it('name a site by its host and port, in ASCII, whatever stands in the rest of its address', () => {
     const forgottenUrl = 'http://bücher.example:8080/<b>/forgotten';

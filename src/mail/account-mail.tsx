@@ -1,7 +1,8 @@
 /**
  * Emails about an account, to that account's address. They contain only the links they are given, never a password, and say what to do if
  * the reader did not request the email. Anyone can type any address into a form, so the emails name the site and claim nothing about the
- * reader. A notice about a secret gives only its times: no key, recipient or sender. Its only link leads to a list that requires a log-in.
+ * reader. A notice about a secret or a request gives only its times: no key, recipient or sender. Its only link, if any, leads to a list
+ * that requires a log-in.
  */
 import type { TokenFate } from '../core/account.ts';
 import type { AccountMail } from '../core/mailer.ts';
@@ -34,6 +35,7 @@ function partsOf(mail: AccountMail, say: Say, locale: Locale): Parts {
     case 'secret_read':
     case 'secret_burned':
     case 'secret_expiring':
+    case 'request_answered':
       return noticeOf(mail, say, locale);
   }
 }
@@ -135,13 +137,15 @@ export type Say = (key: MessageKey, params?: MessageParams) => string;
 
 export type Parts = Pick<MailWords, 'subject' | 'body'> & Partial<Pick<MailWords, 'brand' | 'small'>>;
 
-type Notice = Extract<AccountMail, { kind: 'secret_read' | 'secret_burned' | 'secret_expiring' }>;
+type Notice = Extract<AccountMail, { brand: unknown }>;
 
 interface NoticeTexts {
   readonly subject: MessageKey;
   readonly intro: MessageKey;
   readonly at: MessageKey;
   readonly next?: MessageKey;
+  /** In place of the link to the list. */
+  readonly why?: MessageKey;
 }
 
 const noticeTexts: Readonly<Record<Notice['kind'], NoticeTexts>> = {
@@ -162,10 +166,17 @@ const noticeTexts: Readonly<Record<Notice['kind'], NoticeTexts>> = {
     at: 'mail.secretExpiring.at',
     next: 'mail.secretExpiring.next',
   },
+  request_answered: {
+    subject: 'mail.requestAnswered.subject',
+    intro: 'mail.requestAnswered.intro',
+    at: 'mail.requestAnswered.at',
+    next: 'mail.requestAnswered.next',
+    why: 'mail.requestAnswered.why',
+  },
 };
 
 function noticeOf(mail: Notice, say: Say, locale: Locale): Parts {
-  const { subject, intro, at, next } = noticeTexts[mail.kind];
+  const { subject, intro, at, next, why } = noticeTexts[mail.kind];
   return {
     brand: mail.brand,
     subject: say(subject),
@@ -173,10 +184,10 @@ function noticeOf(mail: Notice, say: Say, locale: Locale): Parts {
       say(intro),
       say('mail.notice.created', { date: formatMoment(locale, mail.createdAt) }),
       say(at, { date: formatMoment(locale, mail.at) }),
-      say('mail.notice.onlyTime'),
+      ...(why === undefined ? [say('mail.notice.onlyTime')] : []),
       ...(next === undefined ? [] : [say(next)]),
-      { link: mail.recentUrl, label: say('mail.notice.list') },
+      ...(why === undefined ? [{ link: mail.recentUrl, label: say('mail.notice.list') }] : []),
     ],
-    small: [say('mail.notice.why'), say('mail.sentBy', setBrandApart(mail.brand))],
+    small: [say(why ?? 'mail.notice.why'), say('mail.sentBy', setBrandApart(mail.brand))],
   };
 }

@@ -117,7 +117,7 @@ const operationName = matching(/^[a-z][a-z0-9]{0,7}(\.[a-z_]{1,24}){1,2}$/i);
 const forms = {
   tag: matching(/^[0-9a-f]{8}$/),
   kind: matching(
-    /^(conceal|generate|sign_up|reset|already_signed_up|password_(changed|set)|token_created|account_deleted|secret_(read|burned|expiring))$/,
+    /^(conceal|generate|answer|sign_up|reset|already_signed_up|password_(changed|set)|token_created|account_deleted|secret_(read|burned|expiring)|request_answered)$/,
   ),
   state: oneOf(deliveryStates),
   domainState: oneOf(domainStates),
@@ -141,6 +141,7 @@ const forms = {
   willRetry: (value) => (typeof value === 'boolean' ? value : undefined),
   region: matching(/^[0-9a-z]{2}$/),
   by: matching(/^(password|reset|token|creator|recipient)$/),
+  why: matching(/^(full|ended)$/),
   burned: wholeNumber(Number.MAX_SAFE_INTEGER),
   where: matching(/^(request|deletions|sweep|scrub|notices|domains|keys|process)$/),
   kid: wholeNumber(0xffff),
@@ -160,6 +161,11 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   root_missing: { level: 'error', fields: ['kid'] },
   mail_ended: { level: 'info', fields: ['tag', 'state'] },
   domain_checked: { level: 'info', fields: ['account', 'domainState'] },
+  request_created: { level: 'info', fields: ['tag', 'account'] },
+  request_answered: { level: 'info', fields: ['tag'] },
+  request_ended: { level: 'info', fields: ['tag'] },
+  request_refused: { level: 'info', fields: ['tag', 'why'] },
+  request_reported: { level: 'warn', fields: ['tag'] },
   signed_up: { level: 'info', fields: ['account'] },
   logged_in: { level: 'info', fields: ['account'] },
   // No account is logged, because it would reveal to a reader of the log who has one. Addresses are never logged.

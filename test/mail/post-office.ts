@@ -168,6 +168,7 @@ export function sampleAccountMails(
     { ...notice, kind: 'secret_read' },
     { ...notice, kind: 'secret_burned' },
     { ...notice, kind: 'secret_expiring' },
+    { ...notice, kind: 'request_answered' },
   ];
 }
 
@@ -184,6 +185,7 @@ export function linksOf(mail: AccountMail): string[] {
     case 'token_created':
       return [mail.forgottenUrl];
     case 'account_deleted':
+    case 'request_answered':
       return [];
     case 'secret_read':
     case 'secret_burned':

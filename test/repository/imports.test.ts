@@ -135,7 +135,12 @@ const locks: readonly {
   {
     file: 'src/crypto/box.ts',
     name: 'openBox',
-    holders: ['src/core/secrets/receipts.ts', 'src/core/accounts/data-key.ts', 'src/core/secrets/recent.ts'],
+    holders: [
+      'src/core/secrets/receipts.ts',
+      'src/core/accounts/data-key.ts',
+      'src/core/secrets/recent.ts',
+      'src/core/requests/find.ts',
+    ],
   },
   {
     file: 'src/core/accounts/data-key.ts',

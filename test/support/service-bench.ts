@@ -12,6 +12,7 @@ import { createLinks } from '../../src/core/links.ts';
 import type { AccountMail, SecretLinkMail } from '../../src/core/mailer.ts';
 import { builtInPlans, type PlanName } from '../../src/core/plans.ts';
 import type { PassphraseHasher } from '../../src/core/ports/passphrases.ts';
+import { createRequestService, type RequestService } from '../../src/core/requests/service.ts';
 import type { NewRecord } from '../../src/core/secret.ts';
 import type {
   ConcealInput,
@@ -23,6 +24,7 @@ import { textOf } from '../../src/core/secrets/reveal.ts';
 import { createService, type SecretService, type ServiceParts } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
+import { createOwnLimits } from '../../src/http/rate-limit.ts';
 import type { DeliveryState } from '../../src/protocol/vocabulary.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import { createMemoryStore, type MemoryStore } from '../stores/memory.ts';
@@ -62,6 +64,7 @@ export function createCountingHasher(): CountingHasher {
 
 export interface Bench {
   readonly service: SecretService;
+  readonly requests: RequestService;
   readonly deps: ServiceParts;
   /** The store itself, whatever wraps it for the service. */
   readonly memory: MemoryStore;
@@ -141,8 +144,11 @@ export function createBench(
     ...options.deps,
   };
   const service = createService(deps);
+  const limits = createOwnLimits(() => now * 1_000);
+  const requests = createRequestService({ ...deps, mayAsk: 'anyone', strangersSignUp: false, limits });
   const bench: Bench = {
     service,
+    requests,
     deps,
     memory,
     hasher,

@@ -1,6 +1,6 @@
 /**
- * Notices: emails that inform a secret's creator that it was read, was burned, or is about to expire unread. A notice never delays the
- * event or makes it fail, goes only to the account's own address, and names neither key nor recipient (P18).
+ * Notices: emails that inform a secret's creator that it was read, was burned, or is about to expire unread, or an asker that an answer
+ * came. A notice never delays the event or makes it fail, goes only to the account's own address, and names neither key nor recipient (P18).
  */
 
 import { type NoticeKind, noticeKinds } from '../../protocol/vocabulary.ts';
@@ -8,13 +8,14 @@ import type { AccountId, Caller } from '../account.ts';
 import type { AccountMail } from '../mailer.ts';
 import type { Core } from '../ports/core.ts';
 import type { DueNotice } from '../ports/mail.ts';
+import type { StoredRequest } from '../request.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 
 export type NoticeCore = Pick<
   Core,
   'mailer' | 'mailBrandOf' | 'mailLocaleOf' | 'links' | 'events' | 'inBackground'
-> & { readonly store: Pick<Core['store'], 'takeDueNotices' | 'findAccountById'> };
+> & { readonly store: Pick<Core['store'], 'takeDueNotices' | 'takeRequestNotice' | 'findAccountById'> };
 
 const daySeconds = 86_400;
 /** The notice is due before expiry: by a day or, if the lifetime is under four days, by a quarter of the lifetime. */
@@ -53,6 +54,14 @@ export function sendNotice(deps: NoticeCore, what: Happening, secret: Subject, a
   mailAfter(deps, `secret_${what}`, { ...secret, owner }, at);
 }
 
+/** Informs the asker, at most once an hour for a request. Whoever asked has the link that opens the answer; the server does not. */
+export function sendAnswerNotice(deps: NoticeCore, request: StoredRequest, at: UnixSeconds): void {
+  const { id, owner, notify } = request;
+  if (owner === null || !notify) return;
+  const mayMail = () => deps.store.takeRequestNotice(id);
+  mailAfter(deps, 'request_answered', { ...request, owner }, at, mayMail);
+}
+
 /** Sends due notices in the background; returns how many. */
 export async function sendDueNotices(deps: NoticeCore): Promise<number> {
   const due = await deps.store.takeDueNotices(noticesPerRun);
@@ -67,9 +76,11 @@ function mailAfter(
   kind: NoticeMail['kind'],
   { owner, createdAt, shareDomain }: Omit<DueNotice, 'expiresAt'>,
   at: UnixSeconds,
+  mayMail: () => Promise<boolean> = async () => true,
 ): void {
   const { store, mailer, mailBrandOf, mailLocaleOf, links, events, inBackground } = deps;
   inBackground(async () => {
+    if (!(await mayMail())) return;
     const account = await store.findAccountById(owner);
     if (account === null) return;
     const brand = await mailBrandOf(shareDomain);

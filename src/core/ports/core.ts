@@ -13,6 +13,7 @@ import type { StoreNow } from './clock.ts';
 import type { CreationStore } from './creations.ts';
 import type { DomainStore } from './domains.ts';
 import type { EpochStore } from './epochs.ts';
+import type { SharedLimits } from './limits.ts';
 import type { IsCommonPassword, PassphraseHasher, WordList } from './passphrases.ts';
 import type { RequestStore } from './requests.ts';
 import type { SecretStore } from './secrets.ts';
@@ -42,6 +43,15 @@ export interface Core {
   readonly anonymousMayCreate: boolean;
   readonly words: WordList;
   readonly inBackground: InBackground;
+}
+
+/** Dependencies of the use cases for requests. */
+export interface RequestCore extends Core {
+  /** Who may ask for secrets. */
+  readonly mayAsk: 'accounts' | 'anyone' | 'off';
+  /** Whether strangers may sign up here. */
+  readonly strangersSignUp: boolean;
+  readonly limits: SharedLimits;
 }
 
 /** Dependencies of the use cases for accounts. Their store can neither show nor take a secret. */

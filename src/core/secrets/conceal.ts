@@ -11,7 +11,7 @@ import { sealSecret } from '../../crypto/envelope.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import { allCharacterSets, generatedLength } from '../../protocol/drawing.ts';
 import { maxPassphraseBytes } from '../../protocol/limits.ts';
-import { type Caller, clientOf, type HashPlace, planOf } from '../account.ts';
+import { type AccountId, anonymous, type Caller, clientOf, type HashPlace, planOf } from '../account.ts';
 import type { ServiceEvent } from '../events.ts';
 import {
   generateMetadataKey,
@@ -25,7 +25,7 @@ import {
 import { noticeDueAt, noticesFor } from '../mail/notices.ts';
 import { obfuscate, parseRecipient } from '../mail/recipients.ts';
 import { firstTrySeconds } from '../mailer.ts';
-import { grantTtl } from '../plans.ts';
+import { grantTtl, type Plan } from '../plans.ts';
 import type { Core } from '../ports/core.ts';
 import type { PassphraseHasher } from '../ports/passphrases.ts';
 import { type CreationHold, freshReceipt, type NewRecord, shortkeyOf } from '../secret.ts';
@@ -111,7 +111,9 @@ async function create(deps: Core, creation: Creation): Promise<CreationOutcome> 
   // Last, so that a creation refused for another reason does not count as an email.
   const tooMany = mailTo === null ? null : await countMail(deps, mailTo, caller);
   if (tooMany !== null) return tooMany;
-  return sealAndStore(deps, { ...creation, mailTo, shareDomain: choice.shareDomain });
+  const owner = caller.kind === 'account' ? caller.account.id : null;
+  const plan = planOf(deps.plans, caller);
+  return sealAndStore(deps, { ...creation, mailTo, shareDomain: choice.shareDomain, owner, plan });
 }
 
 const textOf = (text: Sensitive<string> | null): string => text?.expose() ?? '';
@@ -174,20 +176,55 @@ async function countMail(
 interface Checked extends Creation {
   readonly mailTo: Sensitive<string> | null;
   readonly shareDomain: string;
+  /** The caller, except for an answer to a request. */
+  readonly owner: AccountId | null;
+  readonly plan: Plan;
 }
 
 async function sealAndStore(deps: Core, checked: Checked): Promise<CreationOutcome> {
-  const { sealed, input, caller, sources, mailTo, shareDomain } = checked;
+  const { keys, record } = await sealRecord(deps, checked);
+  await deps.store.put(record);
+  return announce(deps, checked, keys, record);
+}
+
+const noOptions: CreationOptions = {
+  passphrase: null,
+  ttlSeconds: null,
+  recipient: null,
+  shareDomain: null,
+  arrivedOn: null,
+  clientPrefix: null,
+  locale: null,
+  notify: null,
+  memo: null,
+  note: null,
+};
+
+/** Seals an answer for the account that asked. It is in no list, sends no notice, and its metadata key is dropped. */
+export async function sealAnswer(
+  deps: Core,
+  sealed: SealedInput,
+  { ttlSeconds, ...asked }: Pick<Checked, 'owner' | 'plan' | 'shareDomain'> & { readonly ttlSeconds: number },
+): Promise<{ readonly secretKey: SecretKey; readonly record: NewRecord }> {
+  const creation = { kind: 'answer', text: new Sensitive(''), sealed, caller: anonymous } as const;
+  const input = { ...noOptions, ttlSeconds };
+  const checked = { ...creation, ...asked, input, sources: freshSources(deps), mailTo: null };
+  const { keys, record } = await sealRecord(deps, checked);
+  return { secretKey: keys.secretKey, record };
+}
+
+async function sealRecord(deps: Core, checked: Checked): Promise<{ keys: Keys; record: NewRecord }> {
+  const { sealed, input, caller, sources, mailTo, shareDomain, owner, plan } = checked;
   const secretKey = generateSecretKey(sources.secret, deps.region);
   const metadataKey = generateMetadataKey(sources.receipt, deps.region);
   const createdAt = deps.store.now();
-  const ttlSeconds = grantTtl(planOf(deps.plans, caller), input.ttlSeconds);
+  const ttlSeconds = grantTtl(plan, input.ttlSeconds);
   const expiresAt = createdAt + ttlSeconds;
   const notify = caller.kind === 'anonymous' ? [] : noticesFor(input.notify, caller);
   const facts: Facts = {
     secretId: secretIdOf(secretKey),
     receiptId: receiptIdOf(metadataKey),
-    owner: caller.kind === 'account' ? caller.account.id : null,
+    owner,
     createdAt,
     expiresAt,
     receiptExpiresAt: createdAt + 2 * ttlSeconds,
@@ -208,9 +245,7 @@ async function sealAndStore(deps: Core, checked: Checked): Promise<CreationOutco
     memo: textOf(input.memo),
     caller,
   });
-  const record: NewRecord = { ...facts, sealedSecret, ...boxes, hold: sources.hold };
-  await deps.store.put(record);
-  return announce(deps, checked, keys, record);
+  return { keys, record: { ...facts, sealedSecret, ...boxes, hold: sources.hold } };
 }
 
 type Facts = Omit<NewRecord, 'sealedSecret' | 'hold' | keyof Boxes>;
@@ -223,7 +258,7 @@ interface Keys {
 /** Seals the value, then wipes it and the stretched passphrase. */
 async function sealContent(
   deps: Core,
-  { text, sealed, input, caller, mailTo }: Checked,
+  { text, sealed, input, caller, mailTo, plan }: Checked,
   keys: Keys,
   facts: Facts,
 ): Promise<Uint8Array> {
@@ -245,7 +280,7 @@ async function sealContent(
     proofs: sealed,
     note,
     context: facts,
-    expiryLimit: facts.createdAt + planOf(deps.plans, caller).ttlMaxSeconds,
+    expiryLimit: facts.createdAt + plan.ttlMaxSeconds,
     root: ring.current,
     epoch,
     random,
@@ -288,7 +323,7 @@ function announce(
     secretKey,
     secretShortkey: shortkeyOf(secretKey),
     recipient: shownRecipient(checked),
-    longestTtlSeconds: planOf(deps.plans, caller).ttlMaxSeconds,
+    longestTtlSeconds: checked.plan.ttlMaxSeconds,
     memo: textOf(input.memo),
     reply: null,
   });

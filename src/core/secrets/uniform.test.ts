@@ -1,10 +1,12 @@
 /** P17: every door that takes a key asks the store the same for a key that never existed as for one that says nothing. */
 import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
+import { clientAnswer, clientRequest } from '../../../test/support/asking.ts';
 import { asOwner } from '../../../test/support/receipts.ts';
 import { seededRandom } from '../../../test/support/seeded-random.ts';
 import { createBench, guess } from '../../../test/support/service-bench.ts';
 import { type AccountCaller, anonymous, type Caller } from '../account.ts';
+import type { RequestService } from '../requests/service.ts';
 import { Sensitive } from '../sensitive.ts';
 import { nonceIn } from './look.ts';
 import type { SecretService } from './service.ts';
@@ -76,6 +78,27 @@ const doors: Readonly<
   words: 'takes no key',
   recent: 'takes no key',
   authenticate: 'takes no key',
+  settled: 'takes no key',
+};
+
+const wrong = { ownerProof: random(32), askProof: random(32) };
+const { input: asked } = clientRequest();
+
+/** The same for requests, each with a wrong proof. */
+const requestDoors: Readonly<
+  Record<keyof RequestService, ((requests: RequestService, key: string) => Promise<unknown>) | 'takes no key'>
+> = {
+  look: (requests, requestKey) => requests.look({ requestKey, ...wrong }),
+  report: (requests, requestKey) => requests.report({ requestKey, ...wrong, clientPrefix: '' }),
+  planFor: (requests, requestKey) => requests.planFor(requestKey),
+  answer: (requests, requestKey) => {
+    const { secret, wrapped } = clientAnswer('uniform');
+    return requests.answer({ requestKey, ...wrong, sealed: secret.input(), wrapped });
+  },
+  answers: (requests, requestKey) => requests.answers({ requestKey, ...wrong }),
+  change: (requests, requestKey) => requests.change({ requestKey, ...wrong, change: 'close' }, anonymous),
+  discard: (requests, requestKey) => requests.discard({ requestKey, ...wrong, secretKey: unknownKey }),
+  ask: 'takes no key',
   settled: 'takes no key',
 };
 
@@ -161,4 +184,29 @@ describe('P17: the store is asked the same, and nothing is written or hashed,', 
           }
         });
   }
+
+  for (const [name, door] of Object.entries(requestDoors)) {
+    if (door === 'takes no key') continue;
+    it(`by ${name} with a wrong proof for a request, open or ended, as for one that never was`, async () => {
+      const world = observed();
+      const jo = await world.signUp('jo@example.org');
+      const keys = await Promise.all([jo, anonymous, jo].map((caller) => askFor(world, caller)));
+      const close = {
+        requestKey: keys[2] ?? '',
+        ownerProof: clientRequest().ownerProof,
+        change: 'close',
+      } as const;
+      await world.requests.change(close, anonymous);
+      const ask: Door = (_service, key) => door(world.requests, key);
+      const unknown = await world.of(ask, unknownKey, anonymous);
+      expectOnlyReads(unknown);
+      for (const key of keys) expect((await world.of(ask, key, anonymous)).asked).toEqual(unknown.asked);
+    });
+  }
 });
+
+async function askFor({ requests }: World, caller: Caller): Promise<string> {
+  const made = await requests.ask(asked, caller);
+  if (made.outcome !== 'asked') throw new Error(made.outcome);
+  return made.request.requestKey;
+}
