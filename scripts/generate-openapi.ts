@@ -5,6 +5,7 @@ import { createV1 } from '../src/api/v1/operations.ts';
 import { createV2 } from '../src/api/v2/service.ts';
 import { createLinks } from '../src/core/links.ts';
 import { builtInPlans } from '../src/core/plans.ts';
+import type { RequestService } from '../src/core/requests/service.ts';
 import type { SecretService } from '../src/core/secrets/service.ts';
 import type { DomainService } from '../src/core/share-domains/service.ts';
 import { systemClock } from '../src/core/time.ts';
@@ -16,12 +17,13 @@ export const openApiFile = new URL('../docs/openapi/mayfly.json', import.meta.ur
 /** Both versions, v2 with the document. */
 export function describedApi() {
   const service = uncallable<SecretService>();
+  const requests = uncallable<RequestService>();
   const domains = uncallable<DomainService>();
   const links = createLinks(baseUrl);
   const { version } = packageJson;
   const v1 = createV1({ service, links, dialect: 'documented', defaultLocale: 'en' });
   const v2 = createV2({
-    ...{ service, domains, links, version, plans: builtInPlans, dialect: 'documented' },
+    ...{ service, requests, domains, links, version, plans: builtInPlans, dialect: 'documented' },
     ...{ locales: ['en'], defaultLocale: 'en', mailLocaleOf: () => 'en', region: null, clock: systemClock },
   });
   const info = { version, baseUrl };

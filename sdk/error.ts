@@ -39,6 +39,15 @@ export const serverCodes = [
   'domain_taken',
   /** The account has as many share domains as its plan allows. */
   'too_many_domains',
+  /** The request never existed or is no longer kept, or the link is not its asker's. */
+  'unknown_request',
+  /** The request has all the answers it asked for. */
+  'request_full',
+  'request_ended',
+  /** Nobody may ask for secrets on this server. */
+  'requests_disabled',
+  /** The account's open requests have as many places for answers as its plan allows. */
+  'too_many_places',
   /** Only the owner may share on this domain. */
   'public_sharing_disabled',
   /** Nothing was consumed: retry after `retryAfterSeconds`. */

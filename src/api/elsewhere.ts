@@ -13,6 +13,8 @@ export const hint = z
 
 type Body = Readonly<Record<string, unknown>>;
 
+const unknown: ReadonlySet<unknown> = new Set(['Unknown secret', 'Unknown request']);
+
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null;
 
 export function sayElsewhere(
@@ -22,8 +24,8 @@ export function sayElsewhere(
   if (own === null) return operations;
 
   function withHint<T>(body: T): T {
-    if (!isBody(body) || !(body.message === 'Unknown secret' || body.state === 'unknown')) return body;
-    const key = body.secret_key ?? body.metadata_key ?? body.key;
+    if (!isBody(body) || !(unknown.has(body.message) || body.state === 'unknown')) return body;
+    const key = body.request_key ?? body.secret_key ?? body.metadata_key ?? body.key;
     const region = typeof key === 'string' ? regionElsewhere(key, own, regions) : null;
     if (region === null) return body;
     return { ...body, hint: `The key is of the region ${region.label}: ask ${region.baseUrl}` };

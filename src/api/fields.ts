@@ -101,12 +101,12 @@ export const lengthWords = {
 };
 
 /** @param mostDigits including leading zeros */
-export const length = ({ refusal, ...words }: RefusingWords, mostDigits: number = Number.POSITIVE_INFINITY) =>
+export const numberWithin = (range: Range, { refusal, ...words }: RefusingWords, mostDigits?: number) =>
   z
     .union(
       [
-        z.int(refusal).min(generatedLength.min, refusal).max(generatedLength.max, refusal),
-        digitsWithin(generatedLength, refusal, mostDigits),
+        z.int(refusal).min(range.min, refusal).max(range.max, refusal),
+        digitsWithin(range, refusal, mostDigits),
         z.null(),
       ],
       refusal,
@@ -114,6 +114,10 @@ export const length = ({ refusal, ...words }: RefusingWords, mostDigits: number 
     .optional()
     .meta({ ...words })
     .transform(numberOf);
+
+/** @param mostDigits including leading zeros */
+export const length = (words: RefusingWords, mostDigits?: number) =>
+  numberWithin(generatedLength, words, mostDigits);
 
 function numberOf(given: string | number | null | undefined): number | null {
   return given === undefined || given === null || given === '' ? null : Number(given);

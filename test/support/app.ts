@@ -20,6 +20,7 @@ import { createLinks, type Links } from '../../src/core/links.ts';
 import type { AccountMail, Mailer, MailLocaleOf, SecretLinkMail } from '../../src/core/mailer.ts';
 import { builtInPlans, type PlanName, type Plans } from '../../src/core/plans.ts';
 import type { PassphraseHasher } from '../../src/core/ports/passphrases.ts';
+import { createRequestService, type RequestService } from '../../src/core/requests/service.ts';
 import { createService, type SecretService } from '../../src/core/secrets/service.ts';
 import type { Resolver } from '../../src/core/share-domains/check.ts';
 import { createDomainService, type DomainService } from '../../src/core/share-domains/service.ts';
@@ -31,7 +32,7 @@ import { type ApiDeps, createApi } from '../../src/http/api.ts';
 import { bodyCapBytesFor } from '../../src/http/body.ts';
 import { createClientAddressOf } from '../../src/http/client-address.ts';
 import { type AnswerFacts, createFetch } from '../../src/http/pipeline.ts';
-import { createMailQuota, createRateLimiter } from '../../src/http/rate-limit.ts';
+import { createMailQuota, createOwnLimits, createRateLimiter } from '../../src/http/rate-limit.ts';
 import { findLocale, type Locale, supportedLocales } from '../../src/locale/catalogues.ts';
 import { createDomainNameParser } from '../../src/ops/dns.ts';
 import { dicewareWords, isCommonPassword } from '../../src/ops/word-lists.ts';
@@ -54,6 +55,10 @@ export interface TestAppOptions {
   readonly rateLimits?: RateLimitTable | 'off';
   /** `true` when absent. */
   readonly anonymousMayCreate?: boolean;
+  /** `accounts` when absent. */
+  readonly requests?: Settings['requests'];
+  /** Whether anybody may sign up at an address that is not loopback; `false` when absent. */
+  readonly strangersSignUp?: boolean;
   /** `true` when absent. */
   readonly signUpIsOpen?: boolean;
   readonly brands?: Brands;
@@ -101,6 +106,7 @@ export interface TestApp {
   /** For a real server: `Bun.serve({ fetch: app.handler })`. */
   readonly handler: (request: Request, server?: object) => Response | Promise<Response>;
   readonly service: SecretService;
+  readonly requests: RequestService;
   readonly accounts: AccountService;
   readonly domains: DomainService;
   readonly store: MemoryStore;
@@ -156,7 +162,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   });
   const mailLocaleOf: MailLocaleOf = (asked) =>
     (asked === null ? null : findLocale(asked, locales)) ?? defaultLocale;
-  const whole = createService({
+  const shared = {
     ...ports,
     ring: createKeyRing([testRoot]),
     plans,
@@ -166,6 +172,13 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     mailBrandOf: createMailBrandOf({ brands, domains, siteHost: links.siteHost }),
     mailLocaleOf,
     region: options.regions?.own ?? frontRegion(),
+  };
+  const whole = createService(shared);
+  const requests = createRequestService({
+    ...shared,
+    mayAsk: settings.requests,
+    strangersSignUp: options.strangersSignUp ?? false,
+    limits: createOwnLimits(() => clock.now() * 1_000),
   });
   const accounts = createAccountService({
     ...{ ...ports, isCommonPassword },
@@ -178,7 +191,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   const v1Surface = createV1({ service, links, dialect, defaultLocale });
   const v1 = createApi(v1Surface, apiDeps);
   const v2Surface = createV2({
-    ...{ service, domains, links, plans, dialect: v2Dialect, version: '0.1.0', clock: clock.now },
+    ...{ service, requests, domains, links, plans, dialect: v2Dialect, version: '0.1.0', clock: clock.now },
     ...{ locales: ['en'], defaultLocale, mailLocaleOf },
     region,
   });
@@ -213,6 +226,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     fetch: async (path, init) => handler(new Request(`http://localhost${path}`, init)),
     handler,
     service,
+    requests,
     accounts,
     domains,
     store,
@@ -236,6 +250,7 @@ function settingsFor(options: TestAppOptions, plans: Plans): Settings {
     v2Dialect,
     endToEnd: options.endToEnd ?? 'default',
     anonymousMayCreate: options.anonymousMayCreate ?? true,
+    requests: options.requests ?? 'accounts',
     signUpIsOpen: options.signUpIsOpen ?? true,
     securityContact: options.securityContact ?? null,
     locales: options.locales ?? supportedLocales,

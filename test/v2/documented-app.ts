@@ -22,17 +22,18 @@ export interface Answer {
 }
 
 /** The parts that the surfaces are built from. */
-type DocumentedParts = Pick<TestApp, 'service' | 'domains' | 'links'>;
+type DocumentedParts = Pick<TestApp, 'service' | 'requests' | 'domains' | 'links'>;
 
 /** What is wrong with an answer; empty when nothing is. */
 export type Judge = (method: string, path: string, answer: Answer) => readonly string[];
 
 export function surfacesOf(app: DocumentedParts): readonly ApiSurface[] {
-  const { service, domains, links } = app;
+  const { service, requests, domains, links } = app;
   return [
     createV1({ service, links, dialect: 'documented', defaultLocale: 'en' }),
     createV2({
       service,
+      requests,
       domains,
       links,
       plans: builtInPlans,

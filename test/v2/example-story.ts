@@ -84,6 +84,7 @@ async function tellVersion2(call: Call, later: Teller['later']): Promise<void> {
   await call('v2.revealDone', secret.key);
   await call('v2.burnUnread', unwanted.key);
   await call('v2.burn', metadata.key, { refusal: { status: 409, code: 'already_gone' } });
+  await tellRequest(call);
   for (const name of ['status', 'version', 'locales', 'authcheck']) await call(`v2.${name}`);
   const { key } = (await call('v2.guest.conceal')).record.secret;
   const guests = (await call('v2.guest.generate')).record.secret;
@@ -91,6 +92,16 @@ async function tellVersion2(call: Call, later: Teller['later']): Promise<void> {
   await call('v2.guest.reveal', key);
   await call('v2.guest.revealDone', key);
   await call('v2.guest.burnUnread', guests.key);
+}
+
+async function tellRequest(call: Call): Promise<void> {
+  const { key } = (await call('v2.request')).record;
+  await call('v2.requestLook', key);
+  await call('v2.requestReport', key);
+  const { secret_key: secretKey } = (await call('v2.requestAnswer', key)).record;
+  await call('v2.requestAnswers', key);
+  await call('v2.requestChange', key);
+  await call('v2.requestDiscard', key, { secretKey });
 }
 
 async function tellDomains(call: Call): Promise<void> {

@@ -7,7 +7,8 @@ import { describe, expect, it } from 'bun:test';
 import { describedApi } from '../../scripts/generate-openapi.ts';
 import { curlExamples } from '../../src/api/openapi/calls.ts';
 import { createReference, type Entry, sectionsOf } from '../../src/api/reference/page.tsx';
-import { createTestApp } from '../support/app.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { sampleSecretKey } from './example-story.ts';
 
 const { surfaces, info } = describedApi();
 const { baseUrl } = info;
@@ -55,20 +56,33 @@ function sentBy(command: string): Sent {
 
 const isForAnyone = ({ operation }: Entry) => operation.access !== 'account';
 
-async function keyFrom(app: ReturnType<typeof createTestApp>): Promise<string> {
+async function concealedIn(app: TestApp) {
   const init = { method: 'POST', body: '{"secret":"x"}', headers: { 'content-type': 'application/json' } };
-  return (await (await app.fetch('/api/v2/secret/conceal', init)).json()).record.secret.key;
+  const { key } = (await (await app.fetch('/api/v2/secret/conceal', init)).json()).record.secret;
+  return { key, secretKey: key };
+}
+
+/** A request with an answer, both by their examples. */
+async function answeredIn(app: TestApp) {
+  const send = async (id: string, key = '') => {
+    const { url, init } = sentBy(examplesOf(entryOf(id))[0] ?? '');
+    return (await (await app.fetch(url.slice(baseUrl.length).replace(/<\w+>/, key), init)).json()).record;
+  };
+  const { key } = await send('v2.request');
+  return { key, secretKey: (await send('v2.requestAnswer', key)).secret_key };
 }
 
 describe('the first example', () => {
   const open = entries.filter(isForAnyone).filter(({ operation }) => operation.name !== 'v2.openapi');
   for (const entry of open) {
     it(`of ${entry.operation.name} works when it is pasted${entry.path.includes('{') ? ', with the key in its place' : ''}`, async () => {
-      const app = createTestApp();
-      const { url, init, user } = sentBy(examplesOf(entry)[0] ?? '');
+      const app = createTestApp({ requests: 'anyone' });
+      const isOnRequest = entry.path.includes('/request/');
+      const { key, secretKey } = isOnRequest ? await answeredIn(app) : await concealedIn(app);
+      const { url, init, user } = sentBy((examplesOf(entry)[0] ?? '').replace(sampleSecretKey, secretKey));
       expect(user).toBeNull();
       expect(url).toStartWith(baseUrl);
-      const path = url.slice(baseUrl.length).replace(/<\w+>/, await keyFrom(app));
+      const path = url.slice(baseUrl.length).replace(/<\w+>/, key);
       const response = await app.fetch(path, init);
       expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
     });

@@ -23,7 +23,7 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
   },
   account_required: {
     v1Status: 401,
-    when: 'Mail, notices or, on some installations, creating a secret need an account.',
+    when: 'Mail, notices, asking for a secret or, on some installations, creating one need an account.',
     remedy: 'Send credentials, or leave the field out.',
   },
   insufficient_scope: {
@@ -34,6 +34,10 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
   plan_required: {
     when: "The account's plan has no domains.",
     remedy: 'Ask the operator.',
+  },
+  requests_disabled: {
+    when: 'Nobody may ask for secrets on this installation.',
+    remedy: 'Ask the operator (`MAYFLY_REQUESTS`).',
   },
   public_sharing_disabled: {
     v1Status: 403,
@@ -50,6 +54,10 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
     v1Status: 404,
     when: 'The key opens nothing: read, burned, expired, of another account, or never valid.',
     remedy: 'Do not retry. Ask for a new secret.',
+  },
+  unknown_request: {
+    when: 'The key leads to no request: deleted, long over, never valid, or not of this answers link.',
+    remedy: 'Do not retry. Ask for a new ask link.',
   },
   unknown_domain: {
     when: 'The account has no such domain.',
@@ -72,6 +80,18 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
   too_many_domains: {
     when: 'The account has as many domains as its plan allows.',
     remedy: 'Remove one first.',
+  },
+  request_full: {
+    when: 'The request has all the answers it asked for. Nothing was stored.',
+    remedy: 'Tell the asker, who can discard an answer or take one more.',
+  },
+  request_ended: {
+    when: 'The request was closed or is over. Nothing was stored or changed.',
+    remedy: 'Ask for a new ask link.',
+  },
+  too_many_places: {
+    when: 'The open requests of the account would take more answers together than its plan allows.',
+    remedy: 'Close one first.',
   },
   delivery_in_flight: {
     when: 'A mail of this secret is being sent.',
@@ -97,7 +117,7 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
   },
   incomplete_link: {
     v1Status: 400,
-    when: 'The secret is end-to-end encrypted, and the part of its link after `#` is missing or wrong. The secret is untouched.',
+    when: 'The secret is end-to-end encrypted, or it is a request, and the part of its link after `#` is missing or wrong. Nothing is changed.',
     remedy: 'Open its full link in a browser, or with the `mayfly` command.',
   },
   not_sealed: {

@@ -344,9 +344,21 @@ export const recipientNeedsAccount = 'An account is required to send emails.';
 export const undeliverable = ({ recipient }: { readonly recipient: string }) =>
   `Undeliverable email address${unseenWords(recipient)}`;
 
-function refuseSize(maxBytes: number) {
+export function refuseSize(maxBytes: number) {
   const message = `The secret is larger than the limit of ${maxBytes} bytes`;
   return refuse('too_large', { message, extra: { limit: maxBytes } });
+}
+
+/** @param prefix as in `Creation` */
+export const sharingRefusals = {
+  public_sharing_disabled: ({ shareDomain: name }: DomainWanted) =>
+    refuse('public_sharing_disabled', { message: `${refusals.public_sharing_disabled.message}: ${name}` }),
+  unknown_share_domain: ({ shareDomain: name }: DomainWanted, prefix = '') =>
+    refuseField(`${prefix}share_domain`, `Unknown domain: ${name}`),
+};
+
+interface DomainWanted {
+  readonly shareDomain: string;
 }
 
 const creationTable: Table<CreationRefusal, 'outcome', [prefix: string]> = {
@@ -369,13 +381,10 @@ const creationTable: Table<CreationRefusal, 'outcome', [prefix: string]> = {
     refuse('account_required', { message: 'An account is required to create secrets.' }),
   undeliverable_recipient: (refused, prefix) => refuseField(`${prefix}recipient`, undeliverable(refused)),
   too_many_mails: refuseMails,
-  public_sharing_disabled: ({ shareDomain: name }) =>
-    refuse('public_sharing_disabled', { message: `${refusals.public_sharing_disabled.message}: ${name}` }),
+  ...sharingRefusals,
   repeated_gone: ({ secretKey, metadataKey }) =>
     refuse('unknown_secret', { extra: { secret_key: secretKey, metadata_key: metadataKey } }),
   in_flight: refuseInFlight,
   idempotency_mismatch: () => refuse('idempotency_mismatch'),
   rate_limited: refuseRate,
-  unknown_share_domain: ({ shareDomain: name }, prefix) =>
-    refuseField(`${prefix}share_domain`, `Unknown domain: ${name}`),
 };

@@ -3,6 +3,7 @@ import type { ZodType } from 'zod';
 import type { Links } from '../../core/links.ts';
 import type { MailLocaleOf } from '../../core/mailer.ts';
 import type { Plans } from '../../core/plans.ts';
+import type { RequestService } from '../../core/requests/service.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import type { DomainService } from '../../core/share-domains/service.ts';
 import type { Clock } from '../../core/time.ts';
@@ -13,6 +14,7 @@ import { codeOfProblem, type RefusalCode, refusalResponses } from './refusals.ts
 
 export interface Api {
   readonly service: SecretService;
+  readonly requests: RequestService;
   readonly domains: DomainService;
   readonly links: Links;
   readonly plans: Plans;

@@ -42,6 +42,7 @@ export const refusals = {
     sample: 'This API token may not do that: it lacks the scope "manage"',
   },
   plan_required: { status: 403, message: 'The plan of the account has no custom domains' },
+  requests_disabled: { status: 403, message: 'Requests for secrets are not allowed here' },
   public_sharing_disabled: {
     status: 403,
     message: 'Public sharing disabled for domain',
@@ -67,6 +68,11 @@ export const refusals = {
       hint,
     },
   },
+  unknown_request: {
+    status: 404,
+    message: 'Unknown request',
+    extra: { request_key: z.string().meta({ description: 'As given.' }), hint },
+  },
   unknown_domain: {
     status: 404,
     message: 'Domain not found',
@@ -87,6 +93,18 @@ export const refusals = {
         .int()
         .min(1)
         .meta({ description: 'How many domains the plan allows.', examples: [20] }),
+    },
+  },
+  request_full: { status: 409, message: 'The request has all the answers it asked for' },
+  request_ended: { status: 409, message: 'The request has ended' },
+  too_many_places: {
+    status: 409,
+    message: 'The open requests of the account have as many places for answers as its plan allows',
+    extra: {
+      max: z
+        .int()
+        .min(1)
+        .meta({ description: 'How many places the plan allows.', examples: [40] }),
     },
   },
   delivery_in_flight: { status: 409, message: 'A mail of this secret is being sent already' },

@@ -7,7 +7,7 @@ import { sealedNoteBytes } from '../../protocol/note.ts';
 
 const version = 1;
 const notBase64url = 'Must be base64url without padding';
-const notHash = `Must be base64url of ${proofBytes} bytes, without padding`;
+export const notHash = `Must be base64url of ${proofBytes} bytes, without padding`;
 const notNote = `Must be base64url of ${sealedNoteBytes} bytes, without padding`;
 const flawWords = {
   ciphertext: 'sealed.ciphertext must be as long as a padded secret is',
@@ -16,7 +16,7 @@ const flawWords = {
 } as const;
 
 /** @param length in decoded bytes; absent means any length */
-const base64url = (refusal: string, length?: number) =>
+export const base64url = (refusal: string, length?: number) =>
   z.string(refusal).transform((given, context) => {
     const bytes = fromBase64Url(given);
     if (bytes !== null && (length === undefined || bytes.length === length)) return bytes;
@@ -24,7 +24,7 @@ const base64url = (refusal: string, length?: number) =>
     return z.NEVER;
   });
 
-const proofExample = 'pVK5Vb3GQHhXjvLFSxkYvSwmtEWUnsWpFGC3_sX0nFA';
+export const proofExample = 'pVK5Vb3GQHhXjvLFSxkYvSwmtEWUnsWpFGC3_sX0nFA';
 
 const ciphertext = z.string().meta({
   description:

@@ -13,6 +13,7 @@ import { type Api, define, ok, type V2Operation } from './operation.ts';
 import { burn, change, deliver, receipt, recent } from './receipts.ts';
 import { custid, success } from './records.ts';
 import { encodeProblem } from './refusals.ts';
+import { requestOperations } from './requests.ts';
 import { burnUnread, guestBurnUnread, guestReveal, guestRevealDone, reveal, revealDone } from './reveal.ts';
 import { guestInspect, inspect, note, secretStatus, secretStatuses } from './secrets.ts';
 
@@ -212,6 +213,7 @@ const v2Operations: readonly V2Operation[] = [
   guestReveal,
   guestRevealDone,
   guestBurnUnread,
+  ...requestOperations,
   ...domainOperations,
 ];
 

@@ -207,7 +207,7 @@ const absent = 'What was granted instead of what was requested; absent when noth
 
 export const localeAdjusted = z.object({ locale: adjustedLocale }).optional().meta({ description: absent });
 
-const adjustedLifetime = z
+export const adjustedLifetime = z
   .object({ asked: z.union([z.number(), z.string()]), granted: seconds })
   .optional()
   .meta({ description: 'The lifetime granted, in seconds, if the plan does not allow the one requested.' });
