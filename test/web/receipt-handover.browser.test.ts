@@ -137,7 +137,7 @@ const saidOf = async (page: Page) => [
   (await page.textContent(copyButton))?.trim(),
 ];
 
-const copied = () => [words('receipt.linkCopied'), words('receipt.copyAgain')];
+const copied = () => [words('receipt.linkCopied'), words('receipt.copy')];
 const notCopied = () => ['', words('receipt.copy')];
 
 async function fillIn(page: Page): Promise<void> {

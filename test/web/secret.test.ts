@@ -100,7 +100,7 @@ describe('looking at a link', () => {
     expect(owned.html).not.toContain(words('secret.nameChosen'));
     const nobodys = await visit(app, (await makeWaiting(app)).secretPath);
     expect(nobodys.html).toContain(`<h1>${words('secret.title')}</h1>`);
-    expect(nobodys.html).not.toContain('class="hint from"');
+    expect(nobodys.html).toContain(`<p class="hint from">${words('secret.forYou')}</p>`);
   });
 
   it('names its sender by the name that it chose, sealed or not, and says that with the address', async () => {

@@ -100,13 +100,12 @@ export function showHandedOver({ passphrase, isCopied }: Handover): void {
   });
 }
 
-/** Says that the link is copied already, and offers to copy it again. */
+/** Says that the link is copied already; the button copies it again. */
 function showCopied(): void {
   const said = document.getElementById('link-copied');
   if (said === null) return;
   said.textContent = said.dataset.said ?? '';
   document.querySelector('label[for="link"]')?.classList.add('visually-hidden');
-  document.querySelector('[data-copy="#link"] span')?.replaceChildren(said.dataset.again ?? '');
   const hint = document.getElementById('link-hint');
   hint?.replaceChildren(hint.dataset.copied ?? hint.textContent);
 }

@@ -3,7 +3,17 @@ import type { Content } from '../../../sdk/sealing.ts';
 import { sizeText } from '../../locale/size.ts';
 import { beginCopying } from './copying.ts';
 import { countText, find } from './dom.ts';
-import { countGraphemes, countLines, drawingOf, glyphsOf, markHidden, pairsIn, spell } from './reading.ts';
+import {
+  countGraphemes,
+  countLines,
+  drawingOf,
+  glyphsOf,
+  isInexact,
+  markHidden,
+  pairsIn,
+  rowsFor,
+  spell,
+} from './reading.ts';
 import { beginCover, blobOf, showInstead } from './shown.ts';
 
 type FileContent = Extract<Content, { kind: 'file' }>;
@@ -112,9 +122,7 @@ function showText(text: string): void {
   const value = find('#value', HTMLTextAreaElement);
   if (value === null) return;
   value.value = text;
-  // Some browsers do not size a field to its content.
-  const rows = text.split('\n').reduce((sum, line) => sum + 1 + Math.floor(line.length / 60), 0);
-  value.rows = text.includes('\n') ? Math.min(Math.max(rows, 3), 18) : 1;
+  value.rows = rowsFor(text);
   count('characters', countGraphemes(text));
   const lines = countLines(text);
   if (lines === 1) document.getElementById('lines')?.remove();
@@ -122,7 +130,7 @@ function showText(text: string): void {
   drawGlyphs(text);
   spellOut(text);
   nameHidden(text);
-  if (!/[^\P{Cc}\n\t]/u.test(text)) document.getElementById('inexact')?.remove();
+  if (!isInexact(text)) document.getElementById('inexact')?.remove();
 }
 
 function showFile({ name, bytes: given }: FileContent): void {

@@ -16,6 +16,16 @@ export function countLines(text: string): number {
   return text.split(/\r\n|\r|\n/).length;
 }
 
+/** Estimates the rows, because some browsers do not size a field to its content. */
+export function rowsFor(text: string): number {
+  if (!text.includes('\n') && glyphsOf(text).length > 0) return 1;
+  const lines = text.split('\n').reduce((rows, line) => rows + 1 + Math.floor(line.length / 60), 0);
+  return Math.min(Math.max(lines, 3), 18);
+}
+
+/** Returns whether HTML or a text field would alter the text, as with NUL or a lone carriage return. */
+export const isInexact = (text: string) => /[^\P{Cc}\n\t]/u.test(text);
+
 export type GlyphKind = 'letter' | 'digit' | 'symbol';
 
 export interface Glyphs {

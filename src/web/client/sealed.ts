@@ -58,9 +58,10 @@ let lookTimer: ReturnType<typeof setTimeout> | undefined;
 /** Used in browsers that store nothing. */
 let held: KeptLook | null = null;
 
-function readLook(): KeptLook | null {
+/** If the browser stores nothing, only this page, not its reload, can ask again. */
+function inStorage(use: (storage: Storage) => unknown): KeptLook | null {
   try {
-    return JSON.parse(sessionStorage.getItem(lookName) ?? 'null') as KeptLook | null;
+    return JSON.parse(String(use(sessionStorage) ?? null)) as KeptLook | null;
   } catch {
     return null;
   }
@@ -69,31 +70,22 @@ function readLook(): KeptLook | null {
 function dropLook(): void {
   clearTimeout(lookTimer);
   held = null;
-  try {
-    sessionStorage.removeItem(lookName);
-  } catch {
-    // Nothing was stored.
-  }
+  inStorage((storage) => storage.removeItem(lookName));
 }
 
 /** Returns `null` after the minute, or for a different link. */
-function keptLook(path: string): KeptLook | null {
-  const kept = readLook() ?? held;
-  if (kept === null) return null;
-  if (!(kept.untilMs > Date.now())) dropLook();
-  else if (kept.path === path) return kept;
+function keptLook(): KeptLook | null {
+  const kept = inStorage((storage) => storage.getItem(lookName)) ?? held;
+  if (kept !== null && !(kept.untilMs > Date.now())) dropLook();
+  else if (kept?.path === path) return kept;
   return null;
 }
 
-function keepLook(path: string, hasPassphrase: boolean): KeptLook {
-  const look = newLook();
-  held = { path, look, untilMs: Date.now() + lookSeconds * 1_000, hasPassphrase };
-  try {
-    sessionStorage.setItem(lookName, JSON.stringify(held));
-  } catch {
-    // Nothing was stored, so only this page, not its reload, can ask again.
-  }
-  return held;
+function keepLook(hasPassphrase: boolean): KeptLook {
+  const kept = { path, look: newLook(), untilMs: Date.now() + lookSeconds * 1_000, hasPassphrase };
+  held = kept;
+  inStorage((storage) => storage.setItem(lookName, JSON.stringify(kept)));
+  return kept;
 }
 
 function atEndOf({ untilMs }: KeptLook, over: () => void): void {
@@ -123,8 +115,8 @@ function stop(name: SealedText | 'over'): void {
   say('notice', word(name));
 }
 
-function setAddress(address: string | undefined, end = `#${fragment}`): void {
-  history.replaceState(null, '', `${address ?? path}${end}`);
+function setAddress(address: string, end = `#${fragment}`): void {
+  history.replaceState(null, '', address + end);
 }
 
 function setBusy(isNow: boolean, said: '' | SealedText): void {
@@ -152,11 +144,16 @@ interface Asked {
   readonly answer: Answer;
 }
 
+/** @param page the end of a path in `kit/routes.ts` */
+function postTo(page: 'open' | 'burn' | 'note', body: URLSearchParams): Promise<Response> {
+  if (formToken !== '') body.set('form-token', formToken);
+  return fetch(`${path}/${page}`, { method: 'POST', body, cache: 'no-store', redirect: 'error' });
+}
+
 async function post(body: URLSearchParams): Promise<Asked> {
   let asked: Asked;
   try {
-    const address = sealed.dataset.open ?? '';
-    const response = await fetch(address, { method: 'POST', body, cache: 'no-store', redirect: 'error' });
+    const response = await postTo(isBurn ? 'burn' : 'open', body);
     const { ok, status } = response;
     // A 503 means that the secret was not opened.
     if (status >= 500 && status !== 503) throw new Error(`${status}`);
@@ -173,7 +170,6 @@ async function post(body: URLSearchParams): Promise<Asked> {
 async function ask({ linkProof, proof }: Proofs, look: string | null): Promise<Asked | null> {
   const body = new URLSearchParams({ 'link-proof': linkProof, proof });
   if (look !== null) body.set('look', look);
-  if (formToken !== '') body.set('form-token', formToken);
   const gone: Asked = { ok: false, answer: { at: 'gone' } };
   return askAgain(() => post(body)).catch((error: unknown) => (isLost(error) ? null : gone));
 }
@@ -240,8 +236,8 @@ async function openNow(): Promise<void> {
   if (proofs === null) return setBusy(false, '');
   setBusy(true, 'opening');
   if (isBurn) return burn(proofs);
-  const look = keptLook(path) ?? keepLook(path, field !== null);
-  setAddress(sealed.dataset.again);
+  const look = keptLook() ?? keepLook(field !== null);
+  setAddress(`${path}/again`);
   const got = await ask(proofs, look.look);
   setBusy(false, '');
   if (got === null) return say('notice', word('noAnswer'));
@@ -283,7 +279,7 @@ async function finish({ look }: KeptLook): Promise<void> {
   setAddress(path, '');
   const body = new URLSearchParams({ look });
   if (formToken !== '') body.set('form-token', formToken);
-  const address = sealed.dataset.done ?? '';
+  const address = `${path}/done`;
   await fetch(address, { method: 'POST', body, cache: 'no-store', keepalive: true }).catch(() => null);
   location.replace(address);
 }
@@ -305,10 +301,8 @@ function beginPressing(): void {
 /** Rejects for a note that does not open, which is not shown. */
 async function showNote(): Promise<void> {
   const shown = document.getElementById('sender-note');
-  const { address } = shown?.dataset ?? {};
-  if (!shown || address === undefined) return;
-  const body = new URLSearchParams({ 'link-proof': await proveLink(fragment), 'form-token': formToken });
-  const response = await fetch(address, { method: 'POST', body, cache: 'no-store', redirect: 'error' });
+  if (shown === null) return;
+  const response = await postTo('note', new URLSearchParams({ 'link-proof': await proveLink(fragment) }));
   const { note } = (await response.json()) as { readonly note: string };
   shown.querySelector('bdi')?.append(await openNote(note, fragment));
   shown.hidden = false;
@@ -327,7 +321,7 @@ function flawNow(kept: KeptLook | null): 'over' | 'insecure' | 'incomplete' | nu
 
 function begin(): void {
   keepFragment(fragment);
-  const kept = keptLook(path);
+  const kept = keptLook();
   const flaw = flawNow(kept);
   if (flaw === 'incomplete') {
     stopIncomplete();

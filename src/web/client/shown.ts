@@ -82,7 +82,7 @@ export function forget(): void {
 
 /** The style sheet has shown this already; removes what is over from the page, too. */
 export function endMinute(): void {
-  for (const still of document.querySelectorAll('.still, .minute')) still.remove();
+  for (const still of document.querySelectorAll('.still')) still.remove();
   const over = document.getElementById('over');
   if (over === null) return;
   over.id = 'once';

@@ -22,7 +22,6 @@ const full = { ...parts, weekday: 'long', month: 'long' } as const;
 const forms: Readonly<Record<string, Intl.DateTimeFormatOptions>> = {
   weekday: full,
   long: { ...parts, month: 'long' },
-  short: { ...parts, month: 'short' },
 };
 
 const relativeTimes = new Intl.RelativeTimeFormat(lang);
@@ -75,7 +74,6 @@ function exactText(date: Date): string {
 
 function showRelative(time: HTMLTimeElement, date: Date): void {
   const { moment, left: leftSeconds } = time.dataset;
-  time.title = date.toLocaleString(dateLocale, full);
   if (leftSeconds !== undefined) ends.set(time, Date.now() + Number(leftSeconds) * 1_000);
   time.replaceChildren(relativeText(time));
   if (moment === 'left') return;
@@ -89,13 +87,12 @@ function showRelative(time: HTMLTimeElement, date: Date): void {
 
 function showMoment(time: HTMLTimeElement): void {
   const date = new Date(time.dateTime);
-  const form = forms[time.dataset.moment ?? ''];
-  if (form === undefined) {
-    showRelative(time, date);
-    return;
-  }
-  time.title = time.textContent ?? '';
-  time.textContent = date.toLocaleString(dateLocale, form);
+  const { moment = '' } = time.dataset;
+  const form = forms[moment];
+  time.title = form === undefined ? date.toLocaleString(dateLocale, full) : (time.textContent ?? '');
+  if (form !== undefined) time.textContent = date.toLocaleString(dateLocale, form);
+  else if (moment === 'short') time.textContent = exactText(date);
+  else showRelative(time, date);
 }
 
 const unseen = 'time[data-moment]:not([title])';

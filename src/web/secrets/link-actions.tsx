@@ -59,13 +59,7 @@ export const Handing: FC<HandingProps> = (props) => {
   const { say } = frame.messages;
   return (
     <>
-      <p
-        class="link-copied"
-        id="link-copied"
-        role="status"
-        data-said={say('receipt.linkCopied')}
-        data-again={say('receipt.copyAgain')}
-      />
+      <p class="link-copied" id="link-copied" role="status" data-said={say('receipt.linkCopied')} />
       <label for="link">{say(says.link)}</label>
       <div class="link-row">
         <textarea

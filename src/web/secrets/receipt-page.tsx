@@ -94,6 +94,7 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
               <LinkPart {...props} />
               {receipt.hasPassphrase ? <Passphrase frame={frame} /> : null}
               <Copied frame={frame} />
+              <Follow frame={frame} receipt={receipt} />
             </div>
           ) : null}
         </div>
@@ -280,9 +281,19 @@ const BurnForm: FC<PropsWithChildren<{ frame: Frame; metadataKey: string }>> = (
 
 type Happened = readonly [kind: string, what: MessageKey, at: number];
 
-/** Oldest event first. While the secret waits, a link reloads the page; with scripts, the page updates itself. */
+/** For senders who close the tab. Without scripts, a link reloads the page. */
+const Follow: FC<FactsProps> = ({ frame: { messages, href }, receipt }) => (
+  <p class="hint follow">
+    {messages.say('receipt.bookmark')} <span>{messages.say('receipt.updates')}</span>
+    <noscript>
+      <a href={href('receipt', receipt.metadataKey)}>{messages.say('receipt.lookAgain')}</a>
+    </noscript>
+  </p>
+);
+
+/** Oldest event first. */
 const Activity: FC<FactsProps> = ({ frame, receipt }) => {
-  const { messages, href } = frame;
+  const { messages } = frame;
   return (
     <section class="activity">
       <h2>{messages.say('receipt.timeline')}</h2>
@@ -293,18 +304,7 @@ const Activity: FC<FactsProps> = ({ frame, receipt }) => {
           </li>
         ))}
       </ol>
-      {receipt.secretKey === null ? null : (
-        <>
-          <p class="refresh">
-            <a href={href('receipt', receipt.metadataKey)}>
-              <Icon name="refresh" />
-              {messages.say('receipt.lookAgain')}
-            </a>
-            <span class="hint">{messages.say('receipt.newLead')}</span>
-          </p>
-          <Facts frame={frame} receipt={receipt} />
-        </>
-      )}
+      {receipt.secretKey === null ? null : <Facts frame={frame} receipt={receipt} />}
     </section>
   );
 };
@@ -354,7 +354,7 @@ const OwnAddress: FC<FactsProps & { ownUrl: string }> = ({ frame, receipt, ownUr
   const isOwned = receipt.custid !== anonymousCustid;
   return (
     <details class="receipt-fold own">
-      <summary>{say(isWaiting ? 'receipt.ownTitle' : 'receipt.ownTitleGone')}</summary>
+      <summary>{say('receipt.ownTitle')}</summary>
       <p>{say(isOwned ? 'receipt.ownAccount' : isWaiting ? 'receipt.own' : 'receipt.ownGone')}</p>
       <p class="own-address">
         <code class="code" id="own-address" dir="ltr">

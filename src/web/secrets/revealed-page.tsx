@@ -3,7 +3,16 @@
  * minute, reloading shows the value again in the browser that opened it; the button that ends this minute opens nothing.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import { countGraphemes, countLines, drawingOf, glyphsOf, markHidden, spell } from '../client/reading.ts';
+import {
+  countGraphemes,
+  countLines,
+  drawingOf,
+  glyphsOf,
+  isInexact,
+  markHidden,
+  rowsFor,
+  spell,
+} from '../client/reading.ts';
 import { Perched } from '../kit/day.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
@@ -67,14 +76,10 @@ interface MinuteProps {
   readonly isRepeated?: boolean;
 }
 
-/** The style sheet runs the arc around the card, and after a minute shows `.over` in place of `.still`, even without scripts. */
+/** The style sheet counts the minute down, and then shows `.over` in place of `.still`, even without scripts. */
 export const Minute: FC<MinuteProps> = ({ frame: { messages }, type, isRepeated = false }) => (
   <>
-    {isRepeated ? null : (
-      <svg class="minute" aria-hidden="true">
-        <rect pathLength="1" width="100%" height="100%" rx="14" />
-      </svg>
-    )}
+    {isRepeated ? null : <span class="minute still" aria-hidden="true" />}
     <p class="hint still" id="once">
       {messages.say(isRepeated ? 'revealed.once' : 'revealed.minute')}
     </p>
@@ -82,7 +87,7 @@ export const Minute: FC<MinuteProps> = ({ frame: { messages }, type, isRepeated 
       {messages.say('revealed.over')}
     </p>
     <button type={type} class="quiet small still" id="done">
-      <Icon name="check" />
+      <Icon name="trash" />
       {messages.say('revealed.done')}
     </button>
   </>
@@ -104,7 +109,7 @@ export const ValueText: FC<{ value: string }> = ({ value }) => {
       <textarea
         id="value"
         class="value"
-        rows={glyphs.length === 0 ? rowsFor(value) : 1}
+        rows={rowsFor(value)}
         readonly
         autofocus
         autocomplete="off"
@@ -132,7 +137,7 @@ const Extent: FC<ValueProps> = ({ frame, value }) => {
         <li>{say('revealed.characters', { count: countGraphemes(value) })}</li>
         {lines === 1 ? null : <li>{say('revealed.lines', { count: lines })}</li>}
       </ul>
-      {holdsControls(value) ? <p>{say('revealed.inexact')}</p> : null}
+      {isInexact(value) ? <p>{say('revealed.inexact')}</p> : null}
     </div>
   );
 };
@@ -238,15 +243,4 @@ const SaveValue: FC<ValueProps> = ({ frame, value }) => (
 /** Returns the exact bytes as a data URL (RFC 2397), so that saving needs no request. */
 function addressOf(value: string): string {
   return `data:text/plain;charset=utf-8;base64,${Buffer.from(value).toString('base64')}`;
-}
-
-/** Estimates the rows, because some browsers do not size a field to its content. */
-function rowsFor(value: string): number {
-  const lines = value.split('\n').reduce((rows, line) => rows + 1 + Math.floor(line.length / 60), 0);
-  return Math.min(Math.max(lines, 3), 18);
-}
-
-/** Returns whether HTML or a text field would alter the value, as with NUL or a lone carriage return. */
-function holdsControls(value: string): boolean {
-  return /[^\P{Cc}\n\t]/u.test(value);
 }

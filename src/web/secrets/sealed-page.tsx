@@ -19,6 +19,7 @@ import {
   End,
   Expiry,
   Instructions,
+  Once,
   OwnWarning,
   PassphraseInput,
   ShareOwn,
@@ -33,12 +34,13 @@ export const SealedPage: FC<ArrivalProps & { note: NoteOutcome | null }> = ({ fr
   return (
     <Page frame={frame} title={say('secret.title')} scripts={['sealed']} styles={['secret']}>
       <Arrival frame={frame} waiting={waiting} />
-      <SenderNote frame={frame} secretKey={secretKey} note={note} />
+      <SenderNote frame={frame} note={note} />
       <OwnWarning frame={frame} waiting={waiting} />
       <Instructions frame={frame} text={frame.domain?.brand.instructionsBefore ?? null} />
       <Opener frame={frame} secretKey={secretKey} kind="first">
         <Sky waiting={waiting} />
         {hasPassphrase ? <Passphrase frame={frame} /> : null}
+        <Once frame={frame} />
         <OpenButton>{say('secret.submit')}</OpenButton>
         <Expiry frame={frame} waiting={waiting} />
         <Mode frame={frame} />
@@ -153,9 +155,6 @@ const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, ch
         hidden
         data-kind={kind}
         data-path={href('secret', secretKey)}
-        data-open={href(kind === 'burn' ? 'secretBurn' : 'secretOpen', secretKey)}
-        data-again={href('secretAgain', secretKey)}
-        data-done={href('secretDone', secretKey)}
         data-form-token={formToken}
         {...textsFor(frame, kind)}
         {...workerAttributes(frame)}

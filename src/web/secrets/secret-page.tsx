@@ -50,7 +50,7 @@ export const SecretPage: FC<AskProps & { note: NoteOutcome | null; lookField: st
       styles={['secret']}
     >
       <Arrival frame={frame} waiting={waiting} />
-      <SenderNote frame={frame} secretKey={secretKey} note={note} />
+      <SenderNote frame={frame} note={note} />
       <OwnWarning frame={frame} waiting={waiting} />
       <Notice text={refusal.notice} />
       <Instructions frame={frame} text={frame.domain?.brand.instructionsBefore ?? null} />
@@ -64,6 +64,7 @@ export const SecretPage: FC<AskProps & { note: NoteOutcome | null; lookField: st
         <Sky waiting={waiting} />
         {hasPassphrase ? <PassphraseField frame={frame} wrong={refusal.passphrase} /> : null}
         {lookField === null ? null : <input type="hidden" name={lookFieldName} value={lookField} />}
+        <Once frame={frame} />
         <SureBox box={openBox} text={say('secret.sure')} wrong={refusal.box} />
         <button type="submit">{say('secret.submit')}</button>
         <p class="wrong" id="by-program" role="status" data-text={say('secret.pressYourself')} />
@@ -114,8 +115,10 @@ export type ArrivalProps = Omit<AskProps, 'refusal'>;
 /** Isolates text, so that it cannot change the direction of the text around it. */
 const apart = (text: string) => `\u2068${text}\u2069`;
 
-/** Shows the sender and the time left. Senders choose their own names, so their address is always shown below the name. */
-export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender } }) => {
+/**
+ * Shows the sender, or advice if the sender has no account. Senders choose their own names, so their address is always shown below the name.
+ */
+export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }) => {
   const { say } = frame.messages;
   return (
     <div class="arrival">
@@ -124,13 +127,14 @@ export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender } }) => {
           ? say('secret.title')
           : say('secret.fromAccount', { sender: apart(sender.name) })}
       </h1>
-      {sender === null ? null : (
+      {sender === null ? (
+        <p class="hint from">{secret.isOwner ? null : say('secret.forYou')}</p>
+      ) : (
         <p class="hint from">
           {say('secret.from', { address: apart(sender.address.replaceAll('*****', '•••')) })}
           {sender.name === null ? null : ` · ${say('secret.nameChosen')}`}
         </p>
       )}
-      <p class="lead">{say('secret.lead')}</p>
     </div>
   );
 };
@@ -138,6 +142,13 @@ export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender } }) => {
 /** Stands on the card's upper edge, which is its horizon. */
 export const Sky: FC<Pick<ArrivalProps, 'waiting'>> = ({ waiting: { secret } }) => (
   <Day state="waiting" part={partLeft(secret)} />
+);
+
+/** Right above the button that it is about. */
+export const Once: FC<{ frame: Frame }> = ({ frame }) => (
+  <p class="arrival">
+    <strong>{frame.messages.say('secret.lead')}</strong>
+  </p>
 );
 
 /** Warns senders that if they open the secret, the recipient no longer can. */
@@ -231,10 +242,14 @@ export const Consequences: FC<ArrivalProps> = ({ frame, waiting: { sender, secre
             <>
               <li>{say('secret.once')}</li>
               <li>{say('secret.ready')}</li>
-              <li>{say('secret.forYou')}</li>
             </>
           ))}
-          {sender === null ? null : <li>{say('secret.addressHidden')}</li>}
+          {sender === null ? null : (
+            <>
+              <li>{say('secret.forYou')}</li>
+              <li>{say('secret.addressHidden')}</li>
+            </>
+          )}
         </ul>
       </details>
       {/* Only the script can burn an end-to-end secret, so it unhides this link. Creators burn on the receipt instead. */}
@@ -276,12 +291,13 @@ export const GonePage: FC<GoneProps> = ({ frame, here }) => {
   const page = { frame, title: say('gone.title'), lead: say('gone.lead') };
   return (
     <MessagePage {...page} day={here?.what ?? 'gone'} scripts={['gone', 'time']} styles={['secret']}>
-      {here === null ? null : (
+      {here === null ? (
+        <p>{say('gone.someoneElse')}</p>
+      ) : (
         <p id="here">
           <Dated messages={messages} say={hereTexts[here.what]} at={here.at} />
         </p>
       )}
-      <p>{say('gone.someoneElse')}</p>
       <TellSender frame={frame} text={say('gone.tellText', { site: frame.brand.name })} />
       <ShareOwn frame={frame} />
     </MessagePage>

@@ -5,19 +5,17 @@ import type { Frame } from '../kit/layout.tsx';
 
 interface NoteProps {
   readonly frame: Frame;
-  readonly secretKey: string;
   /** `null` if it could not be read. */
   readonly note: NoteOutcome | null;
 }
 
 /** The script fetches and opens the note of an end-to-end secret. */
-export const SenderNote: FC<NoteProps> = ({ frame, secretKey, note }) => {
+export const SenderNote: FC<NoteProps> = ({ frame, note }) => {
   const text = note?.outcome === 'found' ? note.note?.expose() : undefined;
   const isSealed = note?.outcome === 'incomplete_link' && note.hasNote;
   if (text === undefined && !isSealed) return null;
-  const address = isSealed ? frame.href('secretNote', secretKey) : undefined;
   return (
-    <div id="sender-note" hidden={isSealed} data-address={address}>
+    <div class="arrival" id="sender-note" hidden={isSealed}>
       <p class="hint">{frame.messages.say('note.from')}</p>
       <p>
         <q>
