@@ -107,36 +107,33 @@ export const CopyStatus: FC<{ copied: string; failed: string }> = ({ copied, fai
 interface MomentProps {
   readonly messages: Messages;
   readonly at: number;
-  readonly id?: string | undefined;
 }
 
-/** In UTC; `client/time.ts` rewrites all such times in the reader's time zone. */
-export const Moment: FC<MomentProps> = ({ messages, at, id }) => (
-  <time datetime={exact(at)} data-moment={hasWeekday(messages.locale) ? 'weekday' : 'long'} id={id}>
-    {messages.moment(at)}
-  </time>
+type OfTime<T> = (messages: Messages, at: number) => T;
+
+/** Makes a time that says `text`, in UTC; `client/time.ts` rewrites it in the reader's time zone, as its data say. */
+function timeAs(text: OfTime<string>, data: OfTime<Record<string, string>>): FC<MomentProps> {
+  return ({ messages, at }) => (
+    <time datetime={new Date(at * 1000).toISOString()} {...data(messages, at)}>
+      {text(messages, at)}
+    </time>
+  );
+}
+
+const short: OfTime<string> = ({ shortMoment }, at) => shortMoment(at);
+
+export const Moment = timeAs(
+  ({ moment }, at) => moment(at),
+  ({ locale }) => ({ 'data-moment': hasWeekday(locale) ? 'weekday' : 'long' }),
 );
 
-/** A short time in UTC, for lists. */
-export const ShortTime: FC<MomentProps> = ({ messages, at, id }) => (
-  <time datetime={exact(at)} data-moment="short" id={id}>
-    {messages.shortMoment(at)}
-  </time>
-);
+export const ShortTime = timeAs(short, () => ({ 'data-moment': 'short' }));
 
 /** For lists: "2 hours ago" and the short local time in `.exact`; without scripts, the short time in UTC. */
-export const Ago: FC<MomentProps> = ({ messages, at, id }) => (
-  <time datetime={exact(at)} data-moment="ago" data-now={messages.say('time.justNow')} id={id}>
-    {messages.shortMoment(at)}
-  </time>
-);
+export const Ago = timeAs(short, ({ say }) => ({ 'data-moment': 'ago', 'data-now': say('time.justNow') }));
 
 /** Like `Ago`, for the future: "in 7 days", rounded down. */
-export const In: FC<MomentProps> = ({ messages, at, id }) => (
-  <time datetime={exact(at)} data-moment="in" data-about={messages.say('time.about')} id={id}>
-    {messages.shortMoment(at)}
-  </time>
-);
+export const In = timeAs(short, ({ say }) => ({ 'data-moment': 'in', 'data-about': say('time.about') }));
 
 interface LeftProps extends MomentProps {
   /** Seconds until `at`. The script counts down from there, regardless of the device's clock. */
@@ -144,17 +141,11 @@ interface LeftProps extends MomentProps {
 }
 
 /** The time left: "about 7 days". Scripts keep it current. */
-export const Left: FC<LeftProps> = ({ messages, at, seconds, id }) => (
-  <time
-    datetime={exact(at)}
-    data-moment="left"
-    data-left={seconds}
-    data-about={messages.say('time.about')}
-    id={id}
-  >
-    {messages.roughly(seconds)}
-  </time>
-);
+export const Left: FC<LeftProps> = ({ messages, at, seconds }) =>
+  timeAs(
+    ({ roughly }) => roughly(seconds),
+    ({ say }) => ({ 'data-moment': 'left', 'data-left': `${seconds}`, 'data-about': say('time.about') }),
+  )({ messages, at });
 
 interface DatedProps extends MomentProps {
   readonly say: MessageKey;
@@ -164,18 +155,14 @@ interface DatedProps extends MomentProps {
   readonly left?: number;
 }
 
-export const Dated: FC<DatedProps> = ({ messages, say, at, params = {}, as: Shown = Moment, left, id }) => (
+export const Dated: FC<DatedProps> = ({ messages, say, at, params = {}, as: Shown = Moment, left = 0 }) => (
   <>
     {messages
       .say(say, params)
       .split(/(\{date\}|\{left\})/)
       .map((part) => {
-        if (part === '{date}') return <Shown messages={messages} at={at} id={id} />;
-        return part === '{left}' ? <Left messages={messages} at={at} seconds={left ?? 0} /> : part;
+        if (part === '{date}') return <Shown messages={messages} at={at} />;
+        return part === '{left}' ? <Left messages={messages} at={at} seconds={left} /> : part;
       })}
   </>
 );
-
-function exact(unixSeconds: number): string {
-  return new Date(unixSeconds * 1000).toISOString();
-}
