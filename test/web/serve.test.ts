@@ -232,9 +232,9 @@ async function flawsOf(app: Pick<TestApp, 'fetch'>, { path, integrity }: Named):
   const packed = await app.fetch(path, { headers: { 'accept-encoding': 'gzip' } });
   const bytes = new Uint8Array(await plain.arrayBuffer());
   const unpacked = new Uint8Array(gunzipSync(await packed.arrayBuffer()));
-  const digest = createHash('sha384').update(bytes).digest();
+  const digest = createHash('sha256').update(bytes).digest();
   const rules: Readonly<Record<string, boolean>> = {
-    'another content': integrity === `sha384-${digest.toString('base64')}`,
+    'another content': integrity === `sha256-${digest.toString('base64')}`,
     'another name': path.includes(digest.toString('hex').slice(0, 16)),
     'another content when compressed': Buffer.from(unpacked).equals(bytes),
     'not kept': plain.headers.get('cache-control') === 'public, max-age=31536000, immutable, no-transform',

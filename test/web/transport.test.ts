@@ -96,7 +96,7 @@ function flawsOf({ headers, html }: Visit, name = ''): string[] {
     'no inline script, style or handler':
       !/<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=|javascript:/i.test(html),
     'scripts with their integrity':
-      !/<script(?! type="module" src="\/assets\/[^"]+" integrity="sha384-)/.test(html),
+      !/<script(?! type="module" src="\/assets\/[^"]+" integrity="sha256-)/.test(html),
     'nothing from elsewhere':
       !/(?:src|srcset|data|poster)="(?!\/assets\/|\/logo\/)|@import|url\(|href="(?:https?:)?\/\//i.test(html),
   };

@@ -160,9 +160,9 @@ function packAssets(): Assets {
 }
 
 function assetOf(stem: string, extension: string, content: string | Uint8Array): Asset {
-  const digest = createHash('sha384').update(content).digest();
+  const digest = createHash('sha256').update(content).digest();
   const name = `${stem}-${digest.toString('hex').slice(0, 16)}.${extension}`;
-  return { name, integrity: `sha384-${digest.toString('base64')}` };
+  return { name, integrity: `sha256-${digest.toString('base64')}` };
 }
 
 export function fileOf(text: string, type: string): SiteFile {
