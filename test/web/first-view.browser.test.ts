@@ -273,7 +273,7 @@ const drawings: readonly HandOver[] = [
       await page.goto(`${site.baseUrl}/`);
       await leaveFromBelow(page, '#draw-template');
     },
-    shows: ['#secret', '#news'],
+    shows: ['#secret', '#secret-news'],
     isAnchored: true,
     focus: '#secret',
   },

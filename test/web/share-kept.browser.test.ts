@@ -78,7 +78,7 @@ for (const scripts of [true, false]) {
         await tabTo(page, 'take-back');
         await sendShare(page, 'Space');
         expect(await typedIn(page)).toEqual(typed('IMPORTANT\n TEXT '));
-        expect([await focusOf(page), await page.textContent('#news')]).toEqual([
+        expect([await focusOf(page), await page.textContent('#secret-news')]).toEqual([
           'secret',
           words('suggest.takenBack'),
         ]);

@@ -201,7 +201,7 @@ for (const scripts of [true, false]) {
       );
       await sendShare(page, '#draw-template');
       expect([await focusOf(page), await page.inputValue('#passphrase')]).toEqual(['secret', code]);
-      expect(await page.textContent('#news')).toBe(words('share.templateNews'));
+      expect(await page.textContent('#secret-news')).toBe(words('share.templateNews'));
       if (scripts) {
         await page.keyboard.type('ann');
         expect(await page.inputValue('#secret')).toStartWith('USERNAME=ann\nPASSWORD=\n');

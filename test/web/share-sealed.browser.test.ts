@@ -232,7 +232,7 @@ describe('with end-to-end encryption', () => {
       await sendShare(page, '#generate');
       const characters = await page.inputValue('#secret');
       expect(characters).toMatch(/^[!-~]{16}$/);
-      expect(await page.textContent('#news')).toMatch(saying('suggest.drawn'));
+      expect(await page.textContent('#secret-news')).toMatch(saying('suggest.drawn'));
       await page.click('#generator > summary');
       await page.check('[value="words"]');
       await sendShare(page, '#generate');

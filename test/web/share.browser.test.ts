@@ -85,7 +85,7 @@ for (const scripts of [false, true]) {
         const characters = await page.inputValue('#secret');
         expect(characters).toMatch(/^[A-Za-z2-9]{24}$/);
         expect(await focusOf(page)).toBe('secret');
-        expect(await page.textContent('#news')).toMatch(saying('suggest.drawn'));
+        expect(await page.textContent('#secret-news')).toMatch(saying('suggest.drawn'));
         expect(await page.isChecked('[name="suggest-symbols"]')).toBe(false);
         // What was open stays open with scripts; without them, the page is a new one.
         if (!scripts) await page.click('#generator > summary');
@@ -245,7 +245,7 @@ describe('scripts', () => {
       await page.click('#generator > summary');
       await page.fill('#suggest-length', '9');
       await page.press('#suggest-length', 'Enter');
-      await page.waitForSelector('#news');
+      await page.waitForSelector('#secret-news');
       expect((await page.inputValue('#secret')).length).toBe(9);
       expect(site.app.events).toEqual([]);
     },
@@ -300,7 +300,7 @@ itInBrowser(
     await page.fill('#secret', 'x');
     await openOption(page, 'passphrase');
     await page.press('#passphrase', 'Enter');
-    await page.waitForSelector('#news');
+    await page.waitForSelector('#secret-news');
     expect(await page.inputValue('#secret')).not.toBe('x');
   },
 );

@@ -93,26 +93,14 @@ export type Room =
 export function roomIn(text: string, limitBytes: number): Room {
   const used = bytesIn(text);
   if (used < nearPart * limitBytes || text === '') return { kind: 'plenty' };
-  if (used > limitBytes) return { kind: 'over', characters: beyond(text, used - limitBytes) };
-  const sizes = new Set<number>();
-  let characters = 0;
-  for (const character of text) {
-    sizes.add(sizeOf(character));
-    characters += 1;
+  const sizes = Array.from(text, sizeOf);
+  if (used <= limitBytes) {
+    const left = Math.floor(((limitBytes - used) * sizes.length) / used);
+    return { kind: new Set(sizes).size === 1 ? 'left' : 'about', characters: left };
   }
-  const left = Math.floor(((limitBytes - used) * characters) / used);
-  return { kind: sizes.size === 1 ? 'left' : 'about', characters: left };
-}
-
-function beyond(text: string, bytes: number): number {
   let characters = 0;
-  for (let [at, freed] = [text.length, 0]; freed < bytes && at > 0; characters += 1) {
-    const code = text.codePointAt(at - 2) ?? 0;
-    const character = code > 0xffff ? String.fromCodePoint(code) : text.charAt(at - 1);
-    at -= character.length;
-    freed += sizeOf(character);
-  }
-  return characters;
+  for (let beyond = used - limitBytes; beyond > 0; characters += 1) beyond -= sizes.pop() ?? beyond;
+  return { kind: 'over', characters };
 }
 
 function sizeOf(character: string): number {

@@ -66,12 +66,6 @@ function admit(): void {
   if (usedBytes() <= limitBytes()) sayWrong('');
 }
 
-function plainBody(form: HTMLFormElement): URLSearchParams {
-  const body = bodyWithout(form);
-  for (const [name, text] of namedTexts()) body.append(name, text);
-  return body;
-}
-
 function receiptIn(request: XMLHttpRequest): string | null {
   return request.status === 201 ? request.getResponseHeader('location') : null;
 }
@@ -100,7 +94,9 @@ function withPressed(body: URLSearchParams, pressed: HTMLButtonElement | null): 
 
 async function sendPlain(form: HTMLFormElement, pressed: HTMLButtonElement | null): Promise<void> {
   const address = addressOf(form, pressed);
-  take(await post(address, withPressed(plainBody(form), pressed), pressed), address);
+  const body = withPressed(bodyWithout(form), pressed);
+  for (const [name, text] of namedTexts()) body.append(name, text);
+  take(await post(address, body, pressed), address);
 }
 
 /** Sends the form sealed. If sealing fails, nothing is sent and the form does not change. */

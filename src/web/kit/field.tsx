@@ -6,9 +6,11 @@ import type { Frame } from './layout.tsx';
 export interface FieldTexts {
   readonly name: string;
   readonly label: string;
-  readonly note?: string;
+  readonly note?: string | undefined;
   readonly hint?: string | undefined;
   readonly wrong: string | null;
+  /** Whether its text was just changed, as the element `…-news` says. */
+  readonly hasNews?: boolean;
 }
 
 /** Returns typed text as markup. The renderer would take ten times as long to escape a megabyte (P21). */
@@ -17,8 +19,10 @@ export const asMarkup = (typed: string) => raw(Bun.escapeHTML(typed));
 /** Keeps keyboards and browsers from altering what is typed. */
 export const asTyped = { autocorrect: 'off', autocapitalize: 'off', spellcheck: false } as const;
 
-export function controlAttributes({ name, hint, wrong }: FieldTexts): Readonly<Record<string, string>> {
+export function controlAttributes(texts: FieldTexts): Readonly<Record<string, string>> {
+  const { name, hint, wrong, hasNews = false } = texts;
   const described = [
+    ...(hasNews ? [`${name}-news`] : []),
     ...(wrong === null ? [] : [`${name}-wrong`]),
     ...(hint === undefined ? [] : [`${name}-hint`]),
   ];
@@ -26,7 +30,8 @@ export function controlAttributes({ name, hint, wrong }: FieldTexts): Readonly<R
     id: name,
     name,
     ...(described.length > 0 ? { 'aria-describedby': described.join(' ') } : {}),
-    ...(wrong === null ? {} : { 'aria-invalid': 'true', autofocus: 'autofocus' }),
+    ...(wrong === null ? {} : { 'aria-invalid': 'true' }),
+    ...(wrong === null && !hasNews ? {} : { autofocus: 'autofocus' }),
   };
 }
 

@@ -82,12 +82,7 @@ const unitNames: Readonly<Record<LifetimeUnit, MessageKey>> = {
 export const Lifetime: FC<LifetimeProps> = (props) => {
   const { frame, offer, typed, note } = props;
   const { say, duration } = frame.messages;
-  const texts: FieldTexts = {
-    name: 'ttl',
-    label: say('share.ttl'),
-    ...(note === undefined ? {} : { note }),
-    wrong: null,
-  };
+  const texts: FieldTexts = { name: 'ttl', label: say('share.ttl'), note, wrong: null };
   const labelOf = (choice: LifetimeChoice): string => {
     const left = duration(secondsOf(choice, offer));
     return choice === 'longest' ? say('lifetime.longest', { left }) : left;

@@ -40,7 +40,7 @@ interface OptionProps {
   /** What the script shows in place of `chosen`. */
   readonly said?: Readonly<Record<`data-${string}`, string>>;
   readonly wrong: string | null;
-  readonly hasNews?: boolean;
+  readonly hasNews?: boolean | undefined;
 }
 
 /** Shows that something is chosen, but not what. */
@@ -86,29 +86,18 @@ const Expiry: FC<ShareProps> = (props) => {
 const Passphrase: FC<ShareProps> = (props) => {
   const { frame, typed, news } = props;
   const { say } = frame.messages;
-  const hasNews = news?.field === 'passphrase';
   const texts = textsOf(props, 'passphrase', say('share.passphrase'), say('share.passphraseHint'));
-  const { 'aria-describedby': described = '' } = controlAttributes(texts);
+  const { wrong, hasNews } = texts;
   const { text } = typed.passphrase;
   const chosen = text === '' ? '' : done;
   return (
-    <Option
-      name="passphrase"
-      title={say('share.extraPassphrase')}
-      wrong={texts.wrong}
-      {...{ chosen, hasNews }}
-    >
+    <Option name="passphrase" title={say('share.extraPassphrase')} {...{ chosen, wrong, hasNews }}>
       <Field texts={texts}>
         <div class="with-button">
           <TextInput
             texts={texts}
             value={text}
-            attributes={{
-              'aria-describedby': hasNews ? `passphrase-news ${described}` : described,
-              autofocus: hasNews || texts.wrong !== null,
-              dir: 'auto',
-              placeholder: say('share.passphraseOwn'),
-            }}
+            attributes={{ dir: 'auto', placeholder: say('share.passphraseOwn') }}
           />
           <DrawButton frame={frame} draw="passphrase" class="quiet small" icon="dice" say="suggest.words" />
           <DrawButton frame={frame} draw="code" class="quiet small" icon="dice" say="share.drawCode" />

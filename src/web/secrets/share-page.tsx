@@ -61,11 +61,10 @@ export const SharePage: FC<ShareProps> = (props) => {
 const Refused: FC<{ frame: Frame; refusal: ShareRefusal }> = ({ frame, refusal }) => {
   const { say } = frame.messages;
   const { field, message } = refusal;
+  const title = say('share.wrongTitle');
   return (
     <div class="note alert" role="alert" id="refused" tabindex={-1} autofocus={field === null}>
-      <h2>
-        {field === null ? say('share.wrongTitle') : <a href={`#${field}`}>{say('share.wrongTitle')}</a>}
-      </h2>
+      <h2>{field === null ? title : <a href={`#${field}`}>{title}</a>}</h2>
       {field === null ? <p>{message}</p> : null}
       {refusal.needsLogIn && frame.domain === null ? (
         <p>

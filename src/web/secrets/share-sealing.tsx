@@ -8,17 +8,12 @@ import type { Plan } from '../../core/plans.ts';
 import { type Frame, workerAttributes } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
 
-interface SealingProps {
-  readonly frame: Frame;
-  readonly plan: Plan;
-}
-
 export function offersSealing({ settings }: Frame): boolean {
   return settings.endToEnd !== 'off';
 }
 
 /** Explains who encrypts: briefly next to the button, in full on demand. */
-export const Encryption: FC<SealingProps> = ({ frame, plan }) => {
+export const Encryption: FC<{ frame: Frame; plan: Plan }> = ({ frame, plan }) => {
   const { say, size } = frame.messages;
   if (!offersSealing(frame)) return null;
   return (
@@ -106,7 +101,7 @@ export const Attachment: FC<{ frame: Frame; tooLarge: string }> = ({ frame, tooL
   );
 };
 
-export const FilePick: FC<Pick<SealingProps, 'frame'>> = ({ frame: { messages } }) => (
+export const FilePick: FC<{ frame: Frame }> = ({ frame: { messages } }) => (
   <span id="file-pick" hidden>
     <button type="button" class="tool" id="file-button">
       <Icon name="file" />

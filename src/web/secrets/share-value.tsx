@@ -1,19 +1,12 @@
 /** The secret's field, and ways to use a file or a random value instead. The limit shows only once most of it is used. */
 import type { FC } from 'hono/jsx';
-import {
-  asideName,
-  type Drawable,
-  type DrawableField,
-  drawnName,
-  shareFields,
-  template,
-} from '../client/share-fields.ts';
+import { asideName, type DrawableField, drawnName, shareFields, template } from '../client/share-fields.ts';
 import { asMarkup, asTyped, controlAttributes, Wrong } from '../kit/field.tsx';
 import { formsOf } from '../kit/language.ts';
 import type { Frame } from '../kit/layout.tsx';
 import { DrawButton, FillButton, GenerateOptions } from './generate.tsx';
 import { Attachment, FilePick } from './share-sealing.tsx';
-import { type ShareNews, type ShareProps, type TypedShare, textsOf } from './typed.ts';
+import { type ShareProps, textsOf } from './typed.ts';
 
 export const Value: FC<ShareProps> = (props) => {
   const { frame, plan, typed } = props;
@@ -56,18 +49,14 @@ export const Value: FC<ShareProps> = (props) => {
 };
 
 const Text: FC<ShareProps> = (props) => {
-  const { frame, plan, typed, news } = props;
+  const { frame, plan, typed } = props;
   const { say } = frame.messages;
-  const texts = textsOf(props, 'secret');
-  const attributes = controlAttributes(texts);
-  const hasNews = news?.field === 'secret';
-  const described = [hasNews ? 'news' : '', attributes['aria-describedby'] ?? '', 'stopped'];
+  const attributes = controlAttributes(textsOf(props, 'secret'));
   return (
     // Parsers drop a line break right after the tag (HTML §13.1.2.5).
     <textarea
       {...attributes}
-      aria-describedby={described.filter((id) => id !== '').join(' ')}
-      autofocus={hasNews || texts.wrong !== null}
+      aria-describedby={`${attributes['aria-describedby'] ?? ''} stopped`.trim()}
       rows={5}
       required
       autocomplete="off"
@@ -97,48 +86,36 @@ export const Counter: FC<{ frame: Frame }> = ({ frame }) => (
   </>
 );
 
-interface NewsProps {
-  readonly frame: Frame;
-  readonly typed: TypedShare;
-  readonly news: ShareNews | null;
-  readonly field: DrawableField;
-}
+type NewsProps = Pick<ShareProps, 'frame' | 'typed' | 'news'> & { readonly field: DrawableField };
 
 /** Reports what was just put into a field, and offers to restore the earlier text. */
-export const News: FC<NewsProps> = ({ frame, typed, news, field }) => (
-  <>
-    {news?.field === field ? (
-      <p class="news" id={field === 'secret' ? 'news' : 'passphrase-news'} role="status">
-        {news.text}
-      </p>
-    ) : null}
-    <Aside frame={frame} typed={typed[field]} field={field} />
-  </>
-);
-
-const Aside: FC<{ frame: Frame; typed: Drawable; field: DrawableField }> = ({
-  frame,
-  typed: { drawn, aside },
-  field,
-}) => (
-  <>
-    {drawn === '' ? null : <input type="hidden" name={drawnName(field)} value={asMarkup(drawn)} />}
-    {aside.map((text, at) => (
-      <input type="hidden" name={asideName(field, at)} value={asMarkup(text)} />
-    ))}
-    {aside.length === 0 ? null : (
-      <p class="aside">
-        {frame.messages.say('suggest.aside')}
-        <FillButton
-          frame={frame}
-          id={field === 'secret' ? 'take-back' : 'take-back-passphrase'}
-          name={shareFields.takeBack}
-          value={field}
-          class="quiet small"
-          icon="undo"
-          say="suggest.takeBack"
-        />
-      </p>
-    )}
-  </>
-);
+export const News: FC<NewsProps> = ({ frame, typed, news, field }) => {
+  const { drawn, aside } = typed[field];
+  return (
+    <>
+      {news?.field === field ? (
+        <p class="news" id={`${field}-news`} role="status">
+          {news.text}
+        </p>
+      ) : null}
+      {drawn === '' ? null : <input type="hidden" name={drawnName(field)} value={asMarkup(drawn)} />}
+      {aside.map((text, at) => (
+        <input type="hidden" name={asideName(field, at)} value={asMarkup(text)} />
+      ))}
+      {aside.length === 0 ? null : (
+        <p class="aside">
+          {frame.messages.say('suggest.aside')}
+          <FillButton
+            frame={frame}
+            id={field === 'secret' ? 'take-back' : 'take-back-passphrase'}
+            name={shareFields.takeBack}
+            value={field}
+            class="quiet small"
+            icon="undo"
+            say="suggest.takeBack"
+          />
+        </p>
+      )}
+    </>
+  );
+};

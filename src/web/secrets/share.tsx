@@ -21,6 +21,7 @@ import { checkMemo } from '../../core/secrets/receipts.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { creationCapBytesFor } from '../../http/body.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
 import { fileOf } from '../assets/assets.ts';
 import {
   type Drawable,
@@ -89,8 +90,10 @@ export function createSharePages(deps: ShareDeps): PageRoute[] {
   const bodyCapBytes = (caller: Caller) =>
     Math.max(formCapBytes, deps.bodyCapBytes, creationCapBytesFor(plans, planOf(plans, caller)));
   const toForm = { limit: 'none', handle: ({ frame }: PageRequest) => seeOther(frame.href('home')) } as const;
-  const refuseWith = (refusal: typeof problemOfShare) => async (request: PageRequest, problem: PageProblem) =>
-    refuse(request, deps, await typedIn(request, deps), refusal(problem, request.frame.messages));
+  const refuseWith = (consolation: MessageKey) => async (request: PageRequest, problem: PageProblem) => {
+    const refusal = refusalOfProblem(problem, request.frame.messages);
+    return refuse(request, deps, await typedIn(request, deps), refusal, consolation);
+  };
   return [
     { name: 'home', get: { limit: 'none', isStatic: true, handle: (request) => showForm(request, deps) } },
     {
@@ -100,7 +103,7 @@ export function createSharePages(deps: ShareDeps): PageRoute[] {
         limit: 'create',
         bodyCapBytes,
         handle: (request) => share(request, deps),
-        refuse: refuseWith(problemOfShare),
+        refuse: refuseWith('share.refused'),
       },
     },
     {
@@ -110,7 +113,7 @@ export function createSharePages(deps: ShareDeps): PageRoute[] {
         limit: 'manage',
         bodyCapBytes,
         handle: (request) => suggest(request, deps),
-        refuse: refuseWith(problemOfSuggestion),
+        refuse: refuseWith('suggest.nothingDrawn'),
       },
     },
     {
@@ -145,8 +148,7 @@ async function typedIn(request: PageRequest, deps: ShareDeps): Promise<TypedShar
 
 async function showForm(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
   if (!mayCreate(request, deps)) return pageReply(200, <SharingClosedPage frame={request.frame} />);
-  const typed = readFor(request, deps);
-  return formReply(200, request, deps, { typed, refusal: null, news: null });
+  return formReply(200, request, deps, { typed: readFor(request, deps) });
 }
 
 /**
@@ -170,18 +172,17 @@ async function showAgain(request: PageRequest, deps: ShareDeps): Promise<PageRep
     ...(hasPassphrase ? [say('same.passphrase')] : []),
     ...(recipient === null ? [] : [say('same.recipient', { recipient: code(recipient) })]),
   ].join(' ');
-  return formReply(200, request, deps, { typed, refusal: null, news: null, again });
+  return formReply(200, request, deps, { typed, again });
 }
 
 async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
   const { frame } = request;
   const typed = await typedIn(request, deps);
   const lifetime = askedLifetime(typed.lifetime, offerOf(planFor(request, deps)), frame.messages);
-  if ('wrong' in lifetime)
-    return refuse(request, deps, typed, stored(422, 'ttl-amount', lifetime.wrong, frame.messages.say));
+  if ('wrong' in lifetime) return refuse(request, deps, typed, at(422, 'ttl-amount', lifetime.wrong));
   const people = readPeople(typed.people);
   const wrong = flawsIn(people, typed, request);
-  if (wrong !== '') return refuse(request, deps, typed, stored(422, 'people', wrong, frame.messages.say));
+  if (wrong !== '') return refuse(request, deps, typed, at(422, 'people', wrong));
   const sealed = readSealed(await request.form());
   const input = { ...toConcealInput(request, typed, lifetime.seconds), sealed };
   const inputs =
@@ -233,7 +234,7 @@ async function createEach(
   for (const input of inputs) {
     const conceal = () => deps.service.conceal(input, request.caller);
     const outcome = receipts.length === 0 ? await conceal() : await request.attempt(true, conceal);
-    if ('problem' in outcome) return [receipts, problemOfShare(outcome, messages)];
+    if ('problem' in outcome) return [receipts, refusalOfProblem(outcome, messages)];
     if (outcome.outcome !== 'created') return [receipts, refusalOf(outcome, messages)];
     receipts.push(outcome.receipt);
   }
@@ -286,10 +287,8 @@ async function suggest(request: PageRequest, deps: ShareDeps): Promise<PageReply
   const typed = await typedIn(request, deps);
   const form = await request.form();
   const { messages } = request.frame;
-  const fill = (field: DrawableField, filled: Drawable, text: string) => {
-    const props = { typed: { ...typed, [field]: filled }, refusal: null, news: { field, text } };
-    return formReply(200, request, deps, props);
-  };
+  const fill = (field: DrawableField, filled: Drawable, text: string) =>
+    formReply(200, request, deps, { typed: { ...typed, [field]: filled }, news: { field, text } });
   const taken = form.text(shareFields.takeBack);
   if (taken !== '') {
     const field = fieldNamed(taken);
@@ -305,7 +304,8 @@ async function suggest(request: PageRequest, deps: ShareDeps): Promise<PageReply
   }
   const input =
     draw === 'passphrase' || draw === 'code' ? drawnPassphrases[draw] : toSuggestInput(typed.suggestion);
-  if ('wrong' in input) return refuse(request, deps, typed, wrongSuggestion(input.wrong, messages));
+  if ('wrong' in input)
+    return refuse(request, deps, typed, wrongSuggestion(input.wrong, messages), 'suggest.nothingDrawn');
   const field = fieldNamed(draw);
   const drawn = drawOver(typed[field], (await deps.service.suggest(input)).expose());
   return fill(field, drawn, drawnText(field, input, messages));
@@ -327,31 +327,30 @@ async function sendWords({ service }: ShareDeps): Promise<PageReply> {
   return { status: 200, content: { kind: 'file', file: fileOf(text, 'text/plain; charset=utf-8') }, headers };
 }
 
+/** @param consolation says that nothing happened, unless some links are created already */
 function refuse(
   request: PageRequest,
   deps: ShareDeps,
   typed: TypedShare,
   { status, headers, ...refused }: Refusal,
+  consolation: MessageKey = 'share.refused',
 ): Promise<PageReply> {
-  const kept = typed.created.length > 0 ? { consolation: request.frame.messages.say('several.rest') } : {};
-  const refusal = { ...refused, ...kept };
-  return formReply(status, request, deps, { typed, refusal, news: null }, headers);
+  const { say } = request.frame.messages;
+  const refusal = { ...refused, consolation: say(typed.created.length > 0 ? 'several.rest' : consolation) };
+  return formReply(status, request, deps, { typed, refusal }, headers);
 }
 
 async function formReply(
   status: number,
   request: PageRequest,
   deps: ShareDeps,
-  props: Pick<ShareProps, 'typed' | 'refusal' | 'news' | 'again'>,
+  props: Pick<ShareProps, 'typed' | 'again'> & Partial<Pick<ShareProps, 'refusal' | 'news'>>,
   headers: PageReply['headers'] = {},
 ): Promise<PageReply> {
   const { frame } = request;
-  const domains = await domainsFor(request, deps);
-  const page = <SharePage frame={frame} plan={planFor(request, deps)} domains={domains} {...props} />;
-  return {
-    ...pageReply(status, page, headers),
-    ...(offersSealing(frame) ? { usesWorker: true } : {}),
-  };
+  const given = { frame, plan: planFor(request, deps), domains: await domainsFor(request, deps) };
+  const reply = pageReply(status, <SharePage refusal={null} news={null} {...given} {...props} />, headers);
+  return offersSealing(frame) ? { ...reply, usesWorker: true } : reply;
 }
 
 /** Returns an empty list if the store does not respond, so that the form is not lost. */
@@ -365,17 +364,18 @@ async function domainsFor({ signedIn }: PageRequest, { accounts }: ShareDeps): P
   }
 }
 
-type Refusal = ShareRefusal & { readonly status: number; readonly headers?: PageReply['headers'] };
+type Refusal = Omit<ShareRefusal, 'consolation'> &
+  Pick<PageReply, 'status'> & { readonly headers?: PageReply['headers'] };
 type Refused = Exclude<CreationOutcome, { outcome: 'created' }>;
 
-function stored(status: number, field: ShareField | null, message: string, say: Messages['say']): Refusal {
-  return { status, field, message, consolation: say('share.refused'), needsLogIn: false };
-}
+const at = (status: number, field: ShareField | null, message: string): Refusal => ({
+  status,
+  field,
+  message,
+});
 
 function refusalOf(refused: Refused, messages: Messages): Refusal {
   const { say, wait, size } = messages;
-  const at = (status: number, field: ShareField | null, message: string) =>
-    stored(status, field, message, say);
   switch (refused.outcome) {
     case 'nothing_to_share':
       return at(400, 'secret', say('share.nothing'));
@@ -415,17 +415,12 @@ function refusalOf(refused: Refused, messages: Messages): Refusal {
 }
 
 function wrongSuggestion(field: GenerateField, { say }: Messages): Refusal {
-  const { length, words } = suggestionBounds;
-  const { min, max } = field === 'suggest-words' ? words : length;
-  const message = field === 'suggest-sets' ? say('suggest.noSet') : say('suggest.wrongLength', { min, max });
-  return { status: 422, field, message, consolation: say('suggest.nothingDrawn'), needsLogIn: false };
+  if (field === 'suggest-sets') return at(422, field, say('suggest.noSet'));
+  const { min, max } = suggestionBounds[field === 'suggest-words' ? 'words' : 'length'];
+  return at(422, field, say('suggest.wrongLength', { min, max }));
 }
 
-function problemOfShare(problem: PageProblem, messages: Messages): Refusal {
+function refusalOfProblem(problem: PageProblem, messages: Messages): Refusal {
   const { status, form } = problemTexts(problem, messages);
-  return stored(status, null, form, messages.say);
-}
-
-function problemOfSuggestion(problem: PageProblem, messages: Messages): Refusal {
-  return { ...problemOfShare(problem, messages), consolation: messages.say('suggest.nothingDrawn') };
+  return at(status, null, form);
 }

@@ -295,7 +295,7 @@ export interface ShareRefusal {
   readonly message: string;
   /** States that nothing happened and nothing is lost. */
   readonly consolation: string;
-  readonly needsLogIn: boolean;
+  readonly needsLogIn?: boolean;
 }
 
 export interface ShareProps {
@@ -312,10 +312,11 @@ export interface ShareProps {
 
 /** The texts of a field of the form, with what is wrong in it. */
 export function textsOf(
-  { refusal }: Pick<ShareProps, 'refusal'>,
+  { refusal, news }: Partial<Pick<ShareProps, 'refusal' | 'news'>>,
   name: ShareField,
   label = '',
   hint?: string,
 ): FieldTexts {
-  return { name, label, hint, wrong: refusal?.field === name ? refusal.message : null };
+  const wrong = refusal?.field === name ? refusal.message : null;
+  return { name, label, hint, wrong, hasNews: news?.field === name };
 }
