@@ -5,6 +5,7 @@
  */
 import { accountAccessChecks } from './conformance/account-access.ts';
 import { accountChecks } from './conformance/accounts.ts';
+import { answerChecks } from './conformance/answers.ts';
 import { attemptChecks } from './conformance/attempts.ts';
 import { burnChecks } from './conformance/burns.ts';
 import type { ConformanceCheck } from './conformance/check.ts';
@@ -22,6 +23,7 @@ import { mailChecks } from './conformance/mail.ts';
 import { memoChecks } from './conformance/memos.ts';
 import { passwordChecks } from './conformance/passwords.ts';
 import { receiptChecks } from './conformance/receipts.ts';
+import { requestChecks } from './conformance/requests.ts';
 import { rotationChecks } from './conformance/rotation.ts';
 import { secretChecks } from './conformance/secrets.ts';
 import { sessionChecks } from './conformance/sessions.ts';
@@ -51,5 +53,7 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...domainChecks,
   ...rotationChecks,
   ...creationChecks,
+  ...requestChecks,
+  ...answerChecks,
   ...twoHandleChecks,
 ];

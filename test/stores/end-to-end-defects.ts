@@ -2,6 +2,7 @@
 import type { NewRecord } from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SeededDefect } from './defects.ts';
+import { requestDefects } from './request-defects.ts';
 
 const told = 'a secret and its receipt tell whether it is end-to-end, whatever else it is';
 
@@ -11,7 +12,9 @@ const keeping = (store: Store, change: (record: NewRecord) => Partial<NewRecord>
   put: (record) => store.put({ ...record, ...change(record) }),
 });
 
+/** An answer to a request is an end-to-end secret. */
 export const endToEndDefects: readonly SeededDefect[] = [
+  ...requestDefects,
   {
     defect: 'the flag of an end-to-end secret is lost',
     caughtBy: told,

@@ -146,7 +146,7 @@ function putEarlier(db: Database, record: NewRecord, letter: string): void {
     `INSERT INTO records (state, row_version, owner, created_at, expires_at, receipt_expires_at, ended_at, viewed_at,
       sweep_at, delivery, delivery_at, has_passphrase, root_kid, secret_hint, receipt_hint, secret_id, receipt_id,
       share_domain, details_box, recent_box, creator_box, sealed_secret)
-    VALUES ('w', 1, ?1, ?2, ?3, ?4, ?3, ?4, ?3, ?5, ?2, ?6, 1, ?7, ?8, ?9, ?10, '', NULL, NULL, ?11, ?12)`,
+    VALUES ('w', 1, ?1, ?2, ?3, ?4, ?3, ?4, ?3, ?5, ?2, ?6, 1, ?7, ?8, ?9, ?10, '', NULL, ?13, ?11, ?12)`,
     [
       record.owner,
       createdAt,
@@ -160,6 +160,7 @@ function putEarlier(db: Database, record: NewRecord, letter: string): void {
       receiptId,
       creatorBoxOf(record),
       sealedSecret,
+      record.recentBox,
     ],
   );
 }

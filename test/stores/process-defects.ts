@@ -107,4 +107,23 @@ export const processDefects: readonly SeededDefect[] = [
       };
     },
   },
+  {
+    defect: 'a request’s last place is kept from others by its own process alone',
+    caughtBy: 'of a hundred answers at once a request takes as many as were wanted, through two handles',
+    seed(store) {
+      const left = new Map<string, number>();
+      return {
+        ...store,
+        async putAnswer(answer) {
+          const id = answer.requestId.toHex();
+          const places = left.get(id) ?? (await store.findRequest(answer.requestId))?.places ?? 0;
+          left.set(id, (left.get(id) ?? places) - 1);
+          if ((left.get(id) ?? 0) < 0) return 'full';
+          const outcome = await store.putAnswer(answer);
+          if (outcome === 'full') await store.put(answer.record);
+          return outcome === 'full' ? 'stored' : outcome;
+        },
+      };
+    },
+  },
 ];

@@ -27,7 +27,8 @@ export interface ReceiptStore {
   setMemo(id: ReceiptId, memoBox: Uint8Array | null): Promise<boolean>;
 
   /**
-   * Lists at most `limit` of an account's live receipts, newest first, starting after the one with the cursor `after`.
+   * Lists at most `limit` of an account's live receipts that have a recent box, newest first, starting after the one with the cursor
+   * `after`.
    * Stable under inserts: a later page never repeats or skips a receipt that existed at the first page. Returns `null` if
    * `after` is not a cursor of this store.
    */

@@ -12,7 +12,7 @@ const sweptAtOnce = 1_000;
 const walkedAtOnce = 20_000;
 
 /**
- * Expired secrets remain expired even if the time is set back. Guesses, sessions and tickets dated in what is now the
+ * Expired secrets remain expired, and ended requests ended, even if the time is set back. Guesses, sessions and tickets dated in what is now the
  * future keep their remaining duration. All looks end now, because they would otherwise end too late. A record's times
  * cannot be shifted, because they are sealed with it.
  *
@@ -40,7 +40,10 @@ const setTime = decision(`
     FROM back WHERE created_at > at),
   begun AS (
     UPDATE mayfly_store.sessions SET expires_at = expires_at - by, created_at = created_at - by, last_used_at = least(last_used_at, at)
-    FROM back WHERE created_at > at)
+    FROM back WHERE created_at > at),
+  asked AS (
+    UPDATE mayfly_store.requests SET is_ended = CASE WHEN until <= now THEN 1 ELSE is_ended END, noticed_at = least(noticed_at, at)
+    FROM back WHERE until > at)
   UPDATE mayfly_store.store_time SET seconds = $3, used_until = $3, server_clock = $3, boot_id = $4, since_boot = $5,
     disputed_since = NULL, disputed_ahead = NULL, times_set = times_set + 1
   FROM kept WHERE store_time.only_row = 1`);

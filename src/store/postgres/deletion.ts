@@ -17,7 +17,8 @@ const deleteAccount = decision(`
   WITH ended AS (
     DELETE FROM mayfly_store.accounts WHERE id = $3 RETURNING id, username),
   tickets_ended AS (
-    DELETE FROM mayfly_store.tickets USING ended WHERE tickets.kind IN ('sign_up', 'reset') AND tickets.username = ended.username)
+    DELETE FROM mayfly_store.tickets USING ended WHERE tickets.kind IN ('sign_up', 'reset') AND tickets.username = ended.username),
+  requests_ended AS (DELETE FROM mayfly_store.requests USING ended WHERE requests.owner = ended.id)
   INSERT INTO mayfly_store.deletions (account_id) SELECT id FROM ended RETURNING account_id`);
 
 /** Burns every record that may still be waiting by any clock; `$5` is a time that has passed by every clock. */

@@ -14,6 +14,7 @@ import timeAndLimits from './migrations/005-time-and-limits.sql' with { type: 't
 import moving from './migrations/006-moving.sql' with { type: 'text' };
 import epochs from './migrations/007-epochs.sql' with { type: 'text' };
 import senderName from './migrations/008-sender-name.sql' with { type: 'text' };
+import requests from './migrations/009-requests.sql' with { type: 'text' };
 import ownSchema from './migrations/own-schema.sql' with { type: 'text' };
 
 export const migrations: readonly string[] = [
@@ -25,6 +26,7 @@ export const migrations: readonly string[] = [
   moving,
   epochs,
   senderName,
+  requests,
 ];
 
 const migrationMs = 60_000;

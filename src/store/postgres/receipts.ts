@@ -31,7 +31,8 @@ const findReceipt = statement(`
 
 const listReceipts = statement(`
   SELECT ${receiptColumns} FROM mayfly_store.records r
-  WHERE r.owner = $1 AND r.position < $2 AND r.receipt_expires_at > $3 ORDER BY r.position DESC LIMIT $4`);
+  WHERE r.owner = $1 AND r.position < $2 AND r.receipt_expires_at > $3 AND r.recent_box IS NOT NULL
+  ORDER BY r.position DESC LIMIT $4`);
 
 /** A cursor is its receipt's position. */
 const cursorForm = /^[1-9][0-9]{0,15}$/;

@@ -84,9 +84,10 @@ function createFinding(engine: Engine, { believe }: Endings) {
  * account (FOR KEY SHARE, so that deleting it waits too), and the reservation's row. That row must not be done yet and must
  * have the seed of the record's keys, so that each seed gets at most one record (P5). Rows are always locked in the same
  * order. A refused record leaves its reservation unchanged.
+ * @param gate another condition, beginning with AND
  */
-const putRecords = decision(`
-  WITH asked AS (
+export const withFit = (gate = ''): string => `
+  asked AS (
     SELECT * FROM unnest($3::bytea[], $4::bytea[], $5::integer[], $6::bigint[], $7::bytea[], $8::bytea[], $9::bigint[], $10::bigint[],
         $11::bigint[], $12::integer[], $13::text[], $14::bytea[], $15::bytea[], $16::bytea[], $17::bytea[], $18::bigint[], $19::bigint[])
       AS asked (secret_id, receipt_id, kid, owner, hold_id, hold_seed, created_at, expires_at,
@@ -101,20 +102,23 @@ const putRecords = decision(`
     SELECT asked.* FROM asked JOIN open_roots ON asked.kid >= open_roots.kid
       LEFT JOIN owners ON owners.id = asked.owner
       LEFT JOIN reserved ON reserved.creation_id = asked.hold_id AND reserved.seed = asked.hold_seed
-    WHERE (asked.owner IS NULL OR owners.id IS NOT NULL) AND (asked.hold_id IS NULL OR reserved.creation_id IS NOT NULL)),
+    WHERE (asked.owner IS NULL OR owners.id IS NOT NULL) AND (asked.hold_id IS NULL OR reserved.creation_id IS NOT NULL) ${gate}),
   done AS (
-    UPDATE mayfly_store.creations SET done_at = clock.now FROM fit, clock WHERE creations.creation_id = fit.hold_id)
+    UPDATE mayfly_store.creations SET done_at = clock.now FROM fit, clock WHERE creations.creation_id = fit.hold_id)`;
+
+export const insertFit = `
   INSERT INTO mayfly_store.records (
     secret_id, receipt_id, owner, created_at, expires_at, sweep_at, receipt_expires_at, marks, share_domain, sealed_secret,
     details_box, recent_box, memo_box, notice_due_at, delivery, delivery_at, delivery_stale_at)
   SELECT secret_id, receipt_id, owner, created_at, expires_at, expires_at, receipt_expires_at, marks, share_domain,
     sealed_secret, details_box, recent_box, memo_box, notice_due_at,
     CASE WHEN stale_at IS NOT NULL THEN 'queued' END, CASE WHEN stale_at IS NOT NULL THEN created_at END, stale_at
-  FROM fit ORDER BY created_at
-  RETURNING secret_id AS asked_id`);
+  FROM fit ORDER BY created_at`;
+
+const putRecords = decision(`WITH ${withFit()} ${insertFit} RETURNING secret_id AS asked_id`);
 
 /** In the order of the columns of `asked`. */
-const valuesOf = (records: readonly NewRecord[]): Values => [
+export const recordValues = (records: readonly NewRecord[]): Values => [
   records.map(({ secretId }) => secretId),
   records.map(({ receiptId }) => receiptId),
   records.map(({ sealedSecret }) => rootKidOf(sealedSecret) ?? 0),
@@ -140,7 +144,7 @@ const sizeOf = ({ sealedSecret, detailsBox, recentBox, memoBox }: NewRecord): nu
 const copyOfBox = (box: Uint8Array | null): Uint8Array | null => (box === null ? null : copyOf(box));
 
 /** Copies a record whose buffers the caller wipes. `structuredClone` would take a tenth of a creation's time. */
-const copyOfRecord = (record: NewRecord): NewRecord => ({
+export const copyOfRecord = (record: NewRecord): NewRecord => ({
   ...record,
   secretId: copyOf(record.secretId) as NewRecord['secretId'],
   receiptId: copyOf(record.receiptId) as NewRecord['receiptId'],
@@ -157,7 +161,7 @@ function createPut(engine: Engine, roots: RootUses): SecretStore['put'] {
     kind: 'decide',
     // A single statement would store both of two records that share a reservation.
     idOf: ({ hold, secretId }) => hold?.id ?? secretId,
-    valuesOf,
+    valuesOf: recordValues,
     answersOf: (rows, records) =>
       rowsInOrderOf(records, ({ secretId }) => secretId, rows).map((row) => row !== null),
     bytesOf: sizeOf,

@@ -19,7 +19,7 @@ import { createEpochTable } from './epochs.ts';
 import { createSharedLimits } from './limits.ts';
 import { createMailStore } from './mail.ts';
 import { createPasswordStore } from './passwords.ts';
-import { requestsToCome } from './requests.ts';
+import { createRequestStore } from './requests.ts';
 import { createRoom } from './room.ts';
 import { createRootStore } from './roots.ts';
 import { createSecretStore } from './secrets.ts';
@@ -87,15 +87,22 @@ export function createPostgresStore(engine: Engine, maxStorageBytes: number | nu
   const secrets = createSecretStore(engine);
   const sweeps = createSweepStore(engine);
   const creations = createCreationStore(engine);
+  const requests = createRequestStore(engine);
   const mail = createMailStore(engine);
   const { time } = engine;
   const epochs = withEpochs(
     createEpochTable(engine),
-    { ...requestsToCome, ...secrets, ...sweeps, put: (record) => storing(() => secrets.put(record)) },
+    {
+      ...secrets,
+      ...sweeps,
+      put: (record) => storing(() => secrets.put(record)),
+      putAnswer: (answer) => storing(() => requests.putAnswer(answer)),
+    },
     time,
   );
   return {
-    ...requestsToCome,
+    ...requests,
+    putRequest: (request, maxPlaces) => storing(() => requests.putRequest(request, maxPlaces)),
     ...epochs,
     ...judgeByStoreTime({ ...secrets, ...mail, ...sweeps, ...epochs, now: time.now }, time),
     findAnyLook: secrets.findAnyLook,

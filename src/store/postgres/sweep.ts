@@ -71,6 +71,7 @@ const sweeps = [
   sweepTable('tickets', 'ticket_hash', 'counts_until'),
   sweepTable('deletions', 'account_id', `finished_at + ${finishedDeletionSeconds}`),
   sweepTable('creations', 'creation_id', 'ends_at'),
+  sweepTable('requests', 'request_id', 'greatest(until, answers_until)'),
 ];
 
 /** A statement that exceeds a call's time limit is undone as a whole, so each retry asks for fewer rows. */

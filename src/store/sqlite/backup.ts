@@ -120,7 +120,7 @@ function restore(backup: string, database: string, at: UnixSeconds): BackupFacts
   });
 }
 
-/** Burns every waiting secret, and ends all log-ins and mailed links: the original store may have ended them since. */
+/** Burns every waiting secret, and ends all log-ins, mailed links and requests: the original store may have ended them since. */
 function burnAll(db: Database, takenAt: UnixSeconds, at: UnixSeconds): void {
   db.query(`${endRecord('b')} WHERE state = 'w' AND expires_at > ?2`).run(at, takenAt);
   db.run(`${eraseLook} WHERE ${holdsLook}`);
@@ -130,6 +130,10 @@ function burnAll(db: Database, takenAt: UnixSeconds, at: UnixSeconds): void {
   db.run('DELETE FROM attempt_lives');
   db.run('DELETE FROM sessions');
   db.run('DELETE FROM tickets');
+  db.query('UPDATE requests SET is_ended = 1, updated_at = ?1 WHERE is_ended = 0 AND until > ?2').run(
+    at,
+    takenAt,
+  );
   // An interrupted move may have copied older values, so it cannot continue.
   forgetMove(db);
 }

@@ -46,6 +46,8 @@ const movedTimes = [
      counts_until = counts_until + ?1 - ?2, created_at = created_at + ?1 - ?2 WHERE created_at > ?1`,
   `UPDATE sessions SET expires_at = expires_at + ?1 - ?2, created_at = created_at + ?1 - ?2,
      last_used_at = min(last_used_at, ?1) WHERE created_at > ?1`,
+  // An end is for ever.
+  'UPDATE requests SET is_ended = is_ended OR until <= ?2, noticed_at = min(noticed_at, ?1) WHERE until > ?1',
 ];
 
 /** Ends all looks: once the time is set back, they would last longer. None ends more than `lookSeconds` after `?1`. */

@@ -24,6 +24,7 @@ import creations from './migrations/013-creations.sql' with { type: 'text' };
 import moving from './migrations/014-moving.sql' with { type: 'text' };
 import epochs from './migrations/015-epochs.sql' with { type: 'text' };
 import senderName from './migrations/016-sender-name.sql' with { type: 'text' };
+import requests from './migrations/017-requests.sql' with { type: 'text' };
 
 export interface ConnectionSettings {
   /** With `NORMAL`, a commit returns before it is on disk. */
@@ -136,6 +137,7 @@ const migrations: readonly string[] = [
   moving,
   epochs,
   senderName,
+  requests,
 ];
 
 /**

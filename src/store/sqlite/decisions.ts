@@ -6,8 +6,10 @@ import type { DomainStore } from '../../core/ports/domains.ts';
 import type { Epoch } from '../../core/ports/epochs.ts';
 import type { NewLook } from '../../core/ports/looks.ts';
 import type { DueNotice } from '../../core/ports/mail.ts';
+import type { RequestStore } from '../../core/ports/requests.ts';
 import type { RootStore, RotationStore } from '../../core/ports/roots.ts';
 import type { RoomStore, SecretStore } from '../../core/ports/secrets.ts';
+import type { NewAnswer, NewRequest, StoredAnswer } from '../../core/request.ts';
 import type { NewRecord } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { TimeAnchor } from '../store-time.ts';
@@ -25,7 +27,13 @@ export interface LocatedClaim {
   readonly look?: NewLook;
 }
 
-type StorePorts = AccountStore & DomainStore & RootStore & RotationStore & RoomStore & CreationStore;
+type StorePorts = AccountStore &
+  DomainStore &
+  RootStore &
+  RotationStore &
+  RoomStore &
+  CreationStore &
+  RequestStore;
 
 /** Port writes that become decisions with the same name, arguments and answer. */
 export const forwarded = [
@@ -65,6 +73,12 @@ export const forwarded = [
   'takeOverCreation',
   'releaseCreation',
   'countMismatch',
+  'changeRequest',
+  'discardAnswer',
+  'takeRequestNotice',
+  'reportRequest',
+  'endRequest',
+  'endRequests',
 ] as const satisfies readonly (keyof StorePorts)[];
 
 export type Forwarded = Pick<StorePorts, (typeof forwarded)[number]>;
@@ -86,6 +100,12 @@ type Taken<Port> = {
 export interface Decisions extends Taken<Forwarded>, Taken<WritesAtReceipt> {
   /** Returns `null`, and stores nothing, if its account is missing, its root is closed or its reservation is lost. */
   put(record: NewRecord): number | null;
+  /** `refused`: its owner is missing or locked. */
+  putRequest(request: NewRequest, maxPlaces: number | null): 'stored' | 'too_many_places' | 'refused';
+  /** Returns the new record's position. `refused`: as `put`. */
+  putAnswer(
+    answer: NewAnswer,
+  ): { position: number } | 'full' | 'ended' | 'unknown' | 'refused' | StoredAnswer;
   /** `refused`: the secret is waiting, but the look does not fit it; nothing changed. */
   claim(target: LocatedClaim): 'won' | 'gone' | 'refused';
   burn(at: Located<ReceiptId>): UnixSeconds | null;
@@ -144,6 +164,8 @@ export function wantsRoom({ name, args }: Ask): boolean {
     name === 'put' ||
     name === 'assertRoom' ||
     name === 'reserveCreation' ||
+    name === 'putRequest' ||
+    name === 'putAnswer' ||
     (name === 'setMemo' && args[1] !== null)
   );
 }

@@ -54,6 +54,7 @@ export function createAccountDeletion(
   const account = db.query<{ username: string }, [number]>('SELECT username FROM accounts WHERE id = ?1');
   const removeOwn = ownTables.map((table) => db.query(`DELETE FROM ${table} WHERE account_id = ?1`));
   const removeTickets = db.query("DELETE FROM tickets WHERE kind IN ('sign_up', 'reset') AND username = ?1");
+  const removeRequests = db.query('DELETE FROM requests WHERE owner = ?1');
   const removeAccount = db.query('DELETE FROM accounts WHERE id = ?1');
   const begin = db.query('INSERT INTO deletions (account_id) VALUES (?1)');
   const progress = db.query<DeletionRow, [number]>(
@@ -94,6 +95,7 @@ export function createAccountDeletion(
       if (found === null) return false;
       for (const remove of removeOwn) remove.run(id);
       removeTickets.run(found.username);
+      removeRequests.run(id);
       removeAccount.run(id);
       begin.run(id);
       return true;

@@ -7,6 +7,7 @@
  * commit-queue.ts.
  */
 import type { Database } from 'bun:sqlite';
+import type { NewAnswer } from '../../core/request.ts';
 import type { NewRecord } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { createAccountWrites } from './accounts.ts';
@@ -47,6 +48,7 @@ import { createLookWrites } from './looks.ts';
 import { createMailWrites } from './mail.ts';
 import { createPasswordWrites } from './passwords.ts';
 import { createReceiptWrites } from './receipts.ts';
+import { createRequestWrites } from './requests.ts';
 import { createRootUses, createRootWrites } from './roots.ts';
 import { createSecretWrites } from './secrets.ts';
 import { createSessionWrites } from './sessions.ts';
@@ -96,6 +98,7 @@ export function createWrites(db: Database): Writes {
     ...createDomainWrites(db),
     ...createRootWrites(db, roots),
     ...createCreationWrites(db),
+    ...createRequestWrites(db, put),
     ...createEpochWrites(db),
     sweep,
     keepTime: () => undefined,
@@ -137,8 +140,8 @@ function decideAll(writes: Writes, batch: Batch, hasRoom: boolean, isStore: IsSt
     if (ask.name === 'scrub') return { answer: false };
     if (wantsRoom(ask) && !hasRoom) return { full: true };
     const answer = decideAlone(writes, now, ask);
-    const position = storedAt(ask, answer);
-    if (position !== null) [puts, lastPosition] = [puts + 1, position];
+    const stored = storedIn(ask, answer);
+    if (stored !== null) [puts, lastPosition] = [puts + 1, stored.position];
     return answer;
   });
   if (puts > 0) merge.step(puts, lastPosition);
@@ -153,8 +156,19 @@ function rollBack({ db, merge, forget }: Writes): void {
   if (db.inTransaction) db.run('ROLLBACK');
 }
 
-const storedAt = ({ name }: Ask, answer: Answer): number | null =>
-  name === 'put' && 'answer' in answer ? (answer.answer as number | null) : null;
+/** Returns a new record and its position. */
+function storedIn({ name, args: [first] }: Ask, answer: Answer): Stored | null {
+  if ((name !== 'put' && name !== 'putAnswer') || !('answer' in answer)) return null;
+  if (name === 'put')
+    return answer.answer === null ? null : { record: first as NewRecord, position: answer.answer as number };
+  const { position = null } = answer.answer as { position?: number };
+  return position === null ? null : { record: (first as NewAnswer).record, position };
+}
+
+interface Stored {
+  readonly record: NewRecord;
+  readonly position: number;
+}
 
 /** Returns whether the decision is a single statement, which SQLite undoes by itself if it fails. */
 function isOneStatement({ name, args: [first] }: Ask): boolean {
@@ -239,8 +253,8 @@ export class Engine {
   #takeIn({ asks }: Batch, { answers }: BatchAnswers): void {
     const { locator } = this.#parts;
     for (const [n, ask] of asks.entries()) {
-      const position = storedAt(ask, answers[n] as Answer);
-      if (position !== null) locator.stored(position, rowOf(ask.args[0] as NewRecord));
+      const stored = storedIn(ask, answers[n] as Answer);
+      if (stored !== null) locator.stored(stored.position, rowOf(stored.record));
     }
     locator.indexed(this.#writes.merge.upto());
   }

@@ -43,13 +43,14 @@ const selectReceipt = `
 
 const selectOwned = `
   SELECT ${receiptColumns} FROM records r ${joinDeliveries} ${joinMemos}
-  WHERE r.position = ?1 AND r.owner = ?2 AND r.receipt_expires_at > ?3`;
+  WHERE r.position = ?1 AND r.owner = ?2 AND r.receipt_expires_at > ?3 AND r.recent_box IS NOT NULL`;
 
 /** Reads the index first: `CROSS JOIN` keeps the tables in this order. */
 const selectIndexed = `
   SELECT ${receiptColumns} FROM owner_index o CROSS JOIN records r ON r.position = o.position AND r.owner = o.owner
   ${joinDeliveries} ${joinMemos}
-  WHERE o.owner = ?1 AND o.position < ?2 AND r.receipt_expires_at > ?3 ORDER BY o.position DESC LIMIT ?4`;
+  WHERE o.owner = ?1 AND o.position < ?2 AND r.receipt_expires_at > ?3 AND r.recent_box IS NOT NULL
+  ORDER BY o.position DESC LIMIT ?4`;
 
 /** A receipt's cursor is its position. */
 const cursorForm = /^[1-9][0-9]{0,15}$/;

@@ -29,7 +29,7 @@ import { lookStore } from './looks.ts';
 import type { DecisionQueue, Parts } from './parts.ts';
 import { passwordReads } from './passwords.ts';
 import { createReader } from './reader.ts';
-import { requestsToCome } from './requests.ts';
+import { requestStore } from './requests.ts';
 import { rootStore } from './roots.ts';
 import { secretStore } from './secrets.ts';
 import { sessionReads } from './sessions.ts';
@@ -189,9 +189,10 @@ function createStore(
 ): SqliteStore {
   const looks = lookStore(parts);
   const secrets = secretStore(parts);
-  const epochs = withEpochs(epochTable(parts), { ...requestsToCome, ...secrets }, parts.time);
+  const requests = requestStore(parts);
+  const epochs = withEpochs(epochTable(parts), { ...requests, ...secrets }, parts.time);
   return {
-    ...requestsToCome,
+    ...requests,
     ...looks,
     ...epochs,
     ...judgeByStoreTime({ ...secrets, ...epochs, ...looks }, parts.time),

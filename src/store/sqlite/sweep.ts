@@ -83,6 +83,7 @@ const staleRows = [
   ['tickets', 'ticket_hash', 'counts_until <= ?1'],
   ['deletions', 'account_id', `finished_at <= ?1 - ${finishedDeletionSeconds}`],
   ['creations', 'creation_id', 'ends_at <= ?1'],
+  ['requests', 'request_id', 'max(until, answers_until) <= ?1'],
 ] as const;
 
 function sealedNear(rows: readonly NearbyRow[], at: number, neighbours: number): UnixSeconds {

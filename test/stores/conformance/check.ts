@@ -185,7 +185,7 @@ export const newReceiptId = (): ReceiptId => new Uint8Array(randomBytes(16)) as 
 
 export const ttlSeconds = 3_600;
 
-/** A record as creation makes it, wrapped under root `kid`, expiring `ttlSeconds` after `now`. */
+/** A record as creation makes it, with a recent box if it has an owner, wrapped under root `kid`, expiring `ttlSeconds` after `now`. */
 export function newRecord(now: UnixSeconds, changes: Partial<NewRecord> = {}, kid = 1): NewRecord {
   return {
     secretId: newSecretId(),
@@ -199,7 +199,7 @@ export function newRecord(now: UnixSeconds, changes: Partial<NewRecord> = {}, ki
     shareDomain: '',
     sealedSecret: new Uint8Array([2, kid >> 8, kid & 255, ...randomBytes(300)]),
     detailsBox: null,
-    recentBox: null,
+    recentBox: changes.owner == null ? null : new Uint8Array(randomBytes(120)),
     memoBox: null,
     deliveryStaleAt: null,
     notify: [],

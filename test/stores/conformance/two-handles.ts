@@ -5,6 +5,7 @@
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { accountChecks } from './accounts.ts';
+import { answerChecks } from './answers.ts';
 import { attemptChecks } from './attempts.ts';
 import { burnChecks } from './burns.ts';
 import { type ConformanceCheck, check, countOf, putNew, throughTwo } from './check.ts';
@@ -15,6 +16,7 @@ import { epochChecks } from './epochs.ts';
 import { lockChecks } from './locks.ts';
 import { lookChecks } from './looks.ts';
 import { mailChecks } from './mail.ts';
+import { requestChecks } from './requests.ts';
 import { rotationChecks } from './rotation.ts';
 
 const alsoThroughTwo: readonly string[] = [
@@ -29,12 +31,20 @@ const alsoThroughTwo: readonly string[] = [
   'of fifty that reserve a creation at once one is told so, and the others get its row',
   'of many records for one reservation at once one is stored',
   'a reservation is taken over after 30 seconds and not before, by one of many, and only by the seed it has',
+  'the open requests of an account have no more places than its plan allows',
+  'a notice of a request may be mailed once an hour, if one is wanted',
+  'the requests of a locked account are unknown until it is unlocked',
 ];
 
 function checkNamed(name: string): ConformanceCheck {
-  const named = [...accountChecks, ...domainChecks, ...mailChecks, ...creationChecks, ...epochChecks].find(
-    (each) => each.name === name,
-  );
+  const named = [
+    ...accountChecks,
+    ...domainChecks,
+    ...mailChecks,
+    ...creationChecks,
+    ...epochChecks,
+    ...requestChecks,
+  ].find((each) => each.name === name);
   if (named === undefined) throw new Error(`there is no check "${name}"`);
   return named;
 }
@@ -74,6 +84,7 @@ export const twoHandleChecks: readonly ConformanceCheck[] = [
   ...attemptChecks,
   ...lockChecks,
   ...rotationChecks,
+  ...answerChecks,
   ...alsoThroughTwo.map(checkNamed),
   ...ownChecks,
 ]

@@ -361,7 +361,11 @@ function receiptMethods(
       return table
         .all()
         .filter(
-          (record) => record.owner === owner && record.position < before && now < record.receiptExpiresAt,
+          (record) =>
+            record.owner === owner &&
+            record.recentBox !== null &&
+            record.position < before &&
+            now < record.receiptExpiresAt,
         )
         .sort((a, b) => b.position - a.position)
         .slice(0, page.limit)
