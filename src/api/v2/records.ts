@@ -165,7 +165,7 @@ const secretValue = text.meta({
 
 export const secretRecord = z.object(secretShape).meta({ id: 'V2SecretRecord' });
 /** When a creation is repeated, its secret may be in any of these states. */
-const createdStates = ['new', 'received', 'burned', 'expired'] as const;
+export const createdStates = ['new', 'received', 'burned', 'expired'] as const;
 export const createdSecretRecord = z
   .object({ ...secretShape, state: z.enum(createdStates) })
   .meta({ id: 'V2CreatedSecretRecord' });

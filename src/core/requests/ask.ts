@@ -1,64 +1,76 @@
 /** Asking for a secret, and what the holder of an ask link may see of it. */
-import { type Caller, planOf } from '../account.ts';
+import { type Account, type Caller, planOf } from '../account.ts';
 import { generateRequestKey, requestIdOf, tagOf } from '../keys.ts';
 import { grantTtl } from '../plans.ts';
 import type { RequestCore } from '../ports/core.ts';
-import type { LimitCount } from '../ports/limits.ts';
 import type { NewRequest } from '../request.ts';
-import { requestStateOf } from '../request.ts';
-import { chooseShareDomain } from '../share-domains/choose.ts';
-import { askerOf, findForSender, viewOf } from './find.ts';
-import type {
-  AskInput,
-  AskOutcome,
-  LookOutcome,
-  ReportInput,
-  ReportOutcome,
-  SenderInput,
-} from './outcomes.ts';
+import { chooseShareDomain, type DomainChoice, type DomainWish } from '../share-domains/choose.ts';
+import { askerOf, type FoundRequest, findForSender, type SenderInput, type SenderRefusal } from './find.ts';
+
+/** Ranges and lengths are the caller's to check. */
+export interface AskInput
+  extends DomainWish,
+    Pick<NewRequest, 'terms' | 'ownerHash' | 'askHash' | 'places' | 'notify'> {
+  /** `null` requests the plan's default. */
+  readonly ttlSeconds: number | null;
+  readonly answerTtlSeconds: number | null;
+}
+
+export type AskRefusal =
+  | { readonly outcome: 'requests_disabled' | 'account_required' | 'notify_needs_account' }
+  | TooManyPlaces
+  | { readonly outcome: 'rate_limited'; readonly retryAfterSeconds: number }
+  | Exclude<DomainChoice, { outcome: 'chosen' }>;
+
+export interface TooManyPlaces {
+  /** `too_many_answers`: for a request without an account. */
+  readonly outcome: 'too_many_places' | 'too_many_answers';
+  readonly max: number;
+}
 
 const daySeconds = 86_400;
-/** Limits the use of a new account for phishing where anybody may have one. */
+/** Limits phishing from new accounts. */
 const newAccounts = { seconds: 7 * daySeconds, rule: { limit: 5, windowSeconds: daySeconds, burst: 5 } };
 const oneReport = { limit: 1, windowSeconds: daySeconds, burst: 1 };
 
-export async function ask(deps: RequestCore, input: AskInput, caller: Caller): Promise<AskOutcome> {
+export async function ask(
+  deps: RequestCore,
+  input: AskInput,
+  caller: Caller,
+): Promise<FoundRequest | AskRefusal> {
+  const plan = planOf(deps.plans, caller);
   const refusal = checkMayAsk(deps, input, caller);
   if (refusal !== null) return refusal;
   const choice = await chooseShareDomain(deps, input, caller);
   if (choice.outcome !== 'chosen') return choice;
-  const waitSeconds = await waitOf(deps, caller);
-  if (waitSeconds > 0) return { outcome: 'rate_limited', retryAfterSeconds: waitSeconds };
-  const plan = planOf(deps.plans, caller);
-  const owner = caller.kind === 'account' ? caller.account.id : null;
+  const retryAfterSeconds = await waitOf(deps, caller);
+  if (retryAfterSeconds > 0) return { outcome: 'rate_limited', retryAfterSeconds };
   const requestKey = generateRequestKey(deps.random, deps.region);
   const createdAt = deps.store.now();
   const { terms, ownerHash, askHash, places, notify } = input;
   const request: NewRequest = {
-    ...{ id: requestIdOf(requestKey), owner, terms, ownerHash, askHash, places, notify, createdAt },
+    ...{ id: requestIdOf(requestKey), terms, ownerHash, askHash, places, notify, createdAt },
+    owner: caller.kind === 'account' ? caller.account.id : null,
     until: createdAt + grantTtl(plan, input.ttlSeconds),
     answerTtlSeconds: grantTtl(plan, input.answerTtlSeconds),
     shareDomain: choice.shareDomain,
   };
+  const { id, owner } = request;
   const max = plan.maxPlaces;
-  if ((await deps.store.putRequest(request, owner === null ? null : max)) === 'too_many_places')
-    return { outcome: 'too_many_places', max };
-  deps.events({ event: 'request_created', tag: tagOf(request.id), account: owner });
+  const outcome = await deps.store.putRequest(request, owner === null ? null : max);
+  if (outcome === 'too_many_places') return { outcome, max };
+  deps.events({ event: 'request_created', tag: tagOf(id), account: owner });
   const fresh = { isEnded: false, taken: 0, answered: 0, updatedAt: createdAt, reports: 0 };
-  return { outcome: 'asked', request: viewOf({ requestKey, request: { ...request, ...fresh } }) };
+  return { outcome: 'found', requestKey, request: { ...request, ...fresh } };
 }
 
-function checkMayAsk(
-  { mayAsk, plans }: RequestCore,
-  { notify, places }: AskInput,
-  caller: Caller,
-): AskOutcome | null {
+function checkMayAsk({ mayAsk, plans }: RequestCore, input: AskInput, caller: Caller): AskRefusal | null {
   if (mayAsk === 'off') return { outcome: 'requests_disabled' };
   if (caller.kind === 'account') return null;
   if (mayAsk === 'accounts') return { outcome: 'account_required' };
-  if (notify) return { outcome: 'notify_needs_account' };
+  if (input.notify) return { outcome: 'notify_needs_account' };
   const { maxPlaces: max } = plans.anonymous;
-  return places > max ? { outcome: 'too_many_answers', max } : null;
+  return input.places > max ? { outcome: 'too_many_answers', max } : null;
 }
 
 /** Counts a new account's request. Returns the seconds to wait, or 0. */
@@ -70,29 +82,34 @@ async function waitOf({ strangersSignUp, limits, store }: RequestCore, caller: C
   return Math.ceil(waitMs / 1_000);
 }
 
-/** Changes nothing. */
-export async function look(deps: RequestCore, input: SenderInput): Promise<LookOutcome> {
-  const found = await findForSender(deps, input);
-  if (found.outcome !== 'found') return found;
-  const { requestKey, request } = found;
-  const { account, plan } = await askerOf(deps, request.owner);
-  const { terms, until, shareDomain } = request;
-  const facts = { requestKey, terms, until, shareDomain, state: requestStateOf(request) };
-  const { maxSealedBytes } = plan;
-  return { outcome: 'found', request: { ...facts, askedBy: account, maxSealedBytes } };
+export interface Look extends FoundRequest {
+  /** `null` if it was made without an account. */
+  readonly askedBy: Account | null;
+  /** @see Plan.maxSealedBytes */
+  readonly maxSealedBytes: number;
 }
 
-/** Counts a report, once a day for a network; says no more than that it was received. */
-export async function report(deps: RequestCore, input: ReportInput): Promise<ReportOutcome> {
+/** Changes nothing. */
+export async function look(deps: RequestCore, input: SenderInput): Promise<Look | SenderRefusal> {
+  const found = await findForSender(deps, input);
+  if (found.outcome !== 'found') return found;
+  const { account, plan } = await askerOf(deps, found.request.owner);
+  return { ...found, askedBy: account, maxSealedBytes: plan.maxSealedBytes };
+}
+
+/** Counts a report once a day for a network, without saying so. @param clientPrefix as in `InspectInput` */
+export async function report(
+  deps: RequestCore,
+  input: SenderInput,
+  clientPrefix: string,
+): Promise<FoundRequest | SenderRefusal> {
   const found = await findForSender(deps, input);
   if (found.outcome !== 'found') return found;
   const { id } = found.request;
-  const client = `${id.toHex()} ${input.clientPrefix}`;
-  const count: LimitCount = { name: 'report', rule: oneReport, client };
-  const [waitMs = 0] = await deps.limits.take([count]);
-  if (waitMs === 0) {
-    await deps.store.reportRequest(id);
-    deps.events({ event: 'request_reported', tag: tagOf(id) });
-  }
-  return { outcome: 'reported' };
+  const client = `${id.toHex()} ${clientPrefix}`;
+  const [waitMs] = await deps.limits.take([{ name: 'report', rule: oneReport, client }]);
+  if (waitMs !== 0) return found;
+  await deps.store.reportRequest(id);
+  deps.events({ event: 'request_reported', tag: tagOf(id) });
+  return found;
 }

@@ -1,80 +1,84 @@
 /**
- * The steps from a request's key to a proven holder of one of its links. A key that is unknown and a wrong proof of the asker's
- * get the same answer after the same work (P17); proofs are compared in constant time.
+ * The steps from a request's key to somebody who has proven one of its links. An unknown key and a wrong proof of the asker's get the same
+ * answer after the same work (P17); proofs are compared in constant time.
  */
 import { openBox } from '../../crypto/box.ts';
 import { utf8 } from '../../crypto/bytes.ts';
+import type { ReceiptState } from '../../protocol/vocabulary.ts';
 import { type AccountId, noAccountId } from '../account.ts';
 import { parseRequestKey, type RequestKey, requestIdOf, tagOf } from '../keys.ts';
 import type { Plan } from '../plans.ts';
 import type { Core } from '../ports/core.ts';
-import {
-  type AnswerFacts,
-  freePlaces,
-  parseAnswerContent,
-  requestStateOf,
-  type StoredAnswer,
-  type StoredRequest,
-} from '../request.ts';
+import { type AnswerFacts, parseAnswerContent, type StoredAnswer, type StoredRequest } from '../request.ts';
 import { receiptStateAt } from '../secret.ts';
 import { isProofOf, proofBytes } from '../secrets/end-to-end.ts';
-import type { AnswerState, AnswerView, RequestView, SenderInput, SenderRefusal } from './outcomes.ts';
 
 export interface FoundRequest {
+  readonly outcome: 'found';
   readonly requestKey: RequestKey;
   readonly request: StoredRequest;
 }
 
-export async function findRequest({ store }: Core, keyAsGiven: string): Promise<FoundRequest | null> {
-  const requestKey = parseRequestKey(keyAsGiven);
-  const request = requestKey === null ? null : await store.findRequest(requestIdOf(requestKey));
-  return requestKey === null || request === null ? null : { requestKey, request };
+/** The key is unknown, or the caller is not the asker. */
+export interface UnknownRequest {
+  readonly outcome: 'unknown';
 }
 
-/** Compared with where there is no request. */
+export const unknown: UnknownRequest = { outcome: 'unknown' };
+
+/** From the holder of the ask link. */
+export interface SenderInput {
+  /** As received; anything that is not a key is treated as unknown. */
+  readonly requestKey: string;
+  /** Q. */
+  readonly askProof: Uint8Array;
+}
+
+/** From the asker. */
+export interface OwnerInput {
+  /** As in `SenderInput`. */
+  readonly requestKey: string;
+  /** O. */
+  readonly ownerProof: Uint8Array;
+}
+
+export async function findRequest({ store }: Core, key: string): Promise<FoundRequest | null> {
+  const requestKey = parseRequestKey(key);
+  const request = requestKey && (await store.findRequest(requestIdOf(requestKey)));
+  return requestKey && request && { outcome: 'found', requestKey, request };
+}
+
+/** Compared where there is no request. */
 const noHash = new Uint8Array(proofBytes);
 
-/** Returns the request if `proof` is its asker's. */
-export async function findForOwner(
-  deps: Core,
-  keyAsGiven: string,
-  proof: Uint8Array,
-): Promise<FoundRequest | null> {
-  const found = await findRequest(deps, keyAsGiven);
-  return isProofOf(proof, found?.request.ownerHash ?? noHash) ? found : null;
+export async function findForOwner(deps: Core, input: OwnerInput): Promise<FoundRequest | null> {
+  const found = await findRequest(deps, input.requestKey);
+  return isProofOf(input.ownerProof, found?.request.ownerHash ?? noHash) ? found : null;
 }
 
-export async function findForSender(
-  deps: Core,
-  { requestKey, askProof }: SenderInput,
-): Promise<({ readonly outcome: 'found' } & FoundRequest) | SenderRefusal> {
-  const found = await findRequest(deps, requestKey);
-  const isProven = isProofOf(askProof, found?.request.askHash ?? noHash);
-  if (found === null) return { outcome: 'unknown' };
-  return isProven ? { outcome: 'found', ...found } : { outcome: 'incomplete_link' };
+export type SenderRefusal = UnknownRequest | { readonly outcome: 'incomplete_link' };
+
+export async function findForSender(deps: Core, input: SenderInput): Promise<FoundRequest | SenderRefusal> {
+  const found = await findRequest(deps, input.requestKey);
+  const isProven = isProofOf(input.askProof, found?.request.askHash ?? noHash);
+  if (found === null) return unknown;
+  return isProven ? found : { outcome: 'incomplete_link' };
 }
 
-/** Returns the plan by which answers are taken, and the account that asked; the anonymous plan and `null` without one. */
+/** Returns the account that asked, or `null`, and the plan by which answers are taken. */
 export async function askerOf({ store, plans }: Core, owner: AccountId | null) {
   const account = await store.findAccountById(owner ?? noAccountId);
-  return { account, plan: account === null ? plans.anonymous : plans[account.plan] };
+  return { account, plan: plans[account?.plan ?? 'anonymous'] };
 }
 
 /** Returns the plan that limits an answer's size. Asks the store the same for every key. */
-export async function planFor(deps: Core, keyAsGiven: string): Promise<Plan> {
-  const found = await findRequest(deps, keyAsGiven);
+export async function planFor(deps: Core, key: string): Promise<Plan> {
+  const found = await findRequest(deps, key);
   return (await askerOf(deps, found?.request.owner ?? null)).plan;
 }
 
-export function viewOf({ requestKey, request }: FoundRequest): RequestView {
-  const { terms, places, createdAt, updatedAt, until, answerTtlSeconds, notify, shareDomain } = request;
-  const state = requestStateOf(request);
-  const facts = { terms, places, createdAt, updatedAt, until, answerTtlSeconds, notify, shareDomain };
-  return { requestKey, state, left: freePlaces(request), ...facts };
-}
-
-export const answerBoxOf = (requestKey: RequestKey, id: StoredAnswer['id']) =>
-  ({ label: 'answer', keyMaterial: utf8(requestKey), binding: id }) as const;
+export const answerBoxOf = (requestKey: RequestKey, binding: StoredAnswer['id']) =>
+  ({ label: 'answer', keyMaterial: utf8(requestKey), binding }) as const;
 
 /** Returns `null` for a damaged row, which must not hide the other answers. */
 export function openAnswer(
@@ -83,25 +87,29 @@ export function openAnswer(
   { id, box }: StoredAnswer,
 ): AnswerFacts | null {
   const content = openBox(box, answerBoxOf(requestKey, id));
-  const facts = content === null ? null : parseAnswerContent(content);
+  const facts = content && parseAnswerContent(content);
   if (facts === null) events({ event: 'record_damaged', tag: tagOf(request.id) });
   return facts;
 }
 
-/** An answer's state is that of its secret's receipt, which nobody else can find (P6). */
-async function stateOf({ store }: Core, { receiptId }: AnswerFacts): Promise<AnswerState> {
-  const receipt = await store.findReceipt(receiptId);
-  if (receipt === null) return 'unknown';
-  const state = receiptStateAt(receipt, store.now());
-  return state === 'viewed' ? 'new' : state;
+export interface AnswerView extends AnswerFacts {
+  /** Its secret's; `unknown` once the record of that has ended. */
+  readonly state: Exclude<ReceiptState, 'viewed'> | 'unknown';
+  readonly isDiscarded: boolean;
 }
 
+/** Lists a request's answers, oldest first. */
 export async function answersTo(deps: Core, found: FoundRequest): Promise<readonly AnswerView[]> {
-  const stored = await deps.store.listAnswers(found.request.id);
-  const answers = stored.map(async (answer): Promise<AnswerView[]> => {
+  const { store } = deps;
+  const views = (await store.listAnswers(found.request.id)).map(async (answer): Promise<AnswerView[]> => {
     const facts = openAnswer(deps, found, answer);
     if (facts === null) return [];
-    return [{ ...facts, state: await stateOf(deps, facts), isDiscarded: answer.isDiscarded }];
+    // Nobody has the key of this receipt, so its creator has never looked.
+    const receipt = await store.findReceipt(facts.receiptId);
+    const state = receipt && receiptStateAt(receipt, store.now());
+    return [
+      { ...facts, state: state === 'viewed' ? 'new' : (state ?? 'unknown'), isDiscarded: answer.isDiscarded },
+    ];
   });
-  return (await Promise.all(answers)).flat();
+  return (await Promise.all(views)).flat();
 }

@@ -2,38 +2,26 @@
 import type { Caller } from '../account.ts';
 import { createBackground } from '../background.ts';
 import type { RequestCore } from '../ports/core.ts';
-import { answer } from './answer.ts';
-import { ask, look, report } from './ask.ts';
-import { planFor } from './find.ts';
-import { answers, change, discard } from './mailbox.ts';
-import type {
-  AnswerInput,
-  AnswersInput,
-  AskInput,
-  ChangeRequestInput,
-  DiscardInput,
-  ReportInput,
-  SenderInput,
-} from './outcomes.ts';
-
-export type RequestParts = Omit<RequestCore, 'inBackground'>;
+import { type AnswerInput, answer } from './answer.ts';
+import { type AskInput, ask, look, report } from './ask.ts';
+import { type OwnerInput, planFor, type SenderInput } from './find.ts';
+import { answers, type ChangeInput, change, discard } from './mailbox.ts';
 
 export type RequestService = ReturnType<typeof createRequestService>;
 
 /** Binds the use cases to their ports. Methods reject only with `ServiceError`. */
-export function createRequestService(parts: RequestParts) {
+export function createRequestService(parts: Omit<RequestCore, 'inBackground'>) {
   const background = createBackground();
   const core: RequestCore = { ...parts, inBackground: background.begin };
   return {
     ask: (input: AskInput, caller: Caller) => ask(core, input, caller),
     look: (input: SenderInput) => look(core, input),
-    report: (input: ReportInput) => report(core, input),
-    /** Returns the plan that limits the size of an answer. */
+    report: (input: SenderInput, clientPrefix: string) => report(core, input, clientPrefix),
     planFor: (requestKey: string) => planFor(core, requestKey),
     answer: (input: AnswerInput) => answer(core, input),
-    answers: (input: AnswersInput) => answers(core, input),
-    change: (input: ChangeRequestInput, caller: Caller) => change(core, input, caller),
-    discard: (input: DiscardInput) => discard(core, input),
+    answers: (input: OwnerInput) => answers(core, input),
+    change: (input: ChangeInput, caller: Caller) => change(core, input, caller),
+    discard: (input: OwnerInput, secretKey: string) => discard(core, input, secretKey),
     /** Resolves when no background work is left. */
     settled: background.settled,
   };

@@ -89,15 +89,16 @@ const requestDoors: Readonly<
   Record<keyof RequestService, ((requests: RequestService, key: string) => Promise<unknown>) | 'takes no key'>
 > = {
   look: (requests, requestKey) => requests.look({ requestKey, ...wrong }),
-  report: (requests, requestKey) => requests.report({ requestKey, ...wrong, clientPrefix: '' }),
+  report: (requests, requestKey) => requests.report({ requestKey, ...wrong }, ''),
   planFor: (requests, requestKey) => requests.planFor(requestKey),
   answer: (requests, requestKey) => {
     const { secret, wrapped } = clientAnswer('uniform');
     return requests.answer({ requestKey, ...wrong, sealed: secret.input(), wrapped });
   },
   answers: (requests, requestKey) => requests.answers({ requestKey, ...wrong }),
-  change: (requests, requestKey) => requests.change({ requestKey, ...wrong, change: 'close' }, anonymous),
-  discard: (requests, requestKey) => requests.discard({ requestKey, ...wrong, secretKey: unknownKey }),
+  change: (requests, requestKey) =>
+    requests.change({ requestKey, ...wrong, change: { close: true } }, anonymous),
+  discard: (requests, requestKey) => requests.discard({ requestKey, ...wrong }, unknownKey),
   ask: 'takes no key',
   settled: 'takes no key',
 };
@@ -194,7 +195,7 @@ describe('P17: the store is asked the same, and nothing is written or hashed,', 
       const close = {
         requestKey: keys[2] ?? '',
         ownerProof: clientRequest().ownerProof,
-        change: 'close',
+        change: { close: true },
       } as const;
       await world.requests.change(close, anonymous);
       const ask: Door = (_service, key) => door(world.requests, key);
@@ -207,6 +208,6 @@ describe('P17: the store is asked the same, and nothing is written or hashed,', 
 
 async function askFor({ requests }: World, caller: Caller): Promise<string> {
   const made = await requests.ask(asked, caller);
-  if (made.outcome !== 'asked') throw new Error(made.outcome);
-  return made.request.requestKey;
+  if (made.outcome !== 'found') throw new Error(made.outcome);
+  return made.requestKey;
 }
