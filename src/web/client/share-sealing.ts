@@ -80,13 +80,8 @@ export function beginSealing(onChange: () => void): void {
   });
 }
 
-export interface SealedForm {
-  readonly body: URLSearchParams;
-  readonly fragment: string;
-}
-
-/** Returns the form with its content sealed. Rejects if sealing fails. */
-export async function sealForm(form: HTMLFormElement, content: () => Promise<Content>): Promise<SealedForm> {
+/** Returns the form with its content sealed, and the end of its link. Rejects if sealing fails. */
+export async function sealForm(form: HTMLFormElement, content: () => Promise<Content>) {
   const body = bodyWithout(form);
   body.delete(shareFields.recipient);
   for (const [name, text] of standInsBeside()) body.append(name, text);

@@ -38,7 +38,6 @@ import {
   limitBytes,
   mails,
   openEncryption,
-  type SealedForm,
   sealForm,
   tellEncryption,
   tooLargeText,
@@ -102,14 +101,12 @@ async function sendPlain(form: HTMLFormElement, pressed: HTMLButtonElement | nul
 /** Sends the form sealed. If sealing fails, nothing is sent and the form does not change. */
 async function sendSealed(form: HTMLFormElement, pressed: HTMLButtonElement | null): Promise<void> {
   setSending(true, pressed, 'sealing');
-  let made: SealedForm;
-  try {
-    made = await sealForm(form, contentNow);
-  } catch (error) {
+  const made = await sealForm(form, contentNow).catch((error: unknown) => {
     setSending(false, pressed);
     sayUnsealed(error);
-    return;
-  }
+    return null;
+  });
+  if (made === null) return;
   // Lets the page respond between sealing and sending a large file.
   await new Promise((resume) => setTimeout(resume));
   const address = addressOf(form, null);

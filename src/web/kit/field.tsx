@@ -64,9 +64,15 @@ export const TextInput: FC<TextInputProps> = ({ texts, value, attributes }) => (
   />
 );
 
-export const NumberField: FC<{ texts: FieldTexts; value: string }> = ({ texts, value }) => (
-  <Field texts={texts}>
-    <TextInput texts={texts} value={value} attributes={{ inputmode: 'numeric' }} />
+const kinds = {
+  words: { dir: 'auto' },
+  number: { inputmode: 'numeric' },
+  address: { inputmode: 'email', class: 'code' },
+} as const;
+
+export const LineField: FC<{ texts: FieldTexts; typed: string; kind: keyof typeof kinds }> = (props) => (
+  <Field texts={props.texts}>
+    <TextInput texts={props.texts} value={props.typed} attributes={kinds[props.kind]} />
   </Field>
 );
 

@@ -5,14 +5,7 @@
 import type { FC } from 'hono/jsx';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import { type NoticeKind, noticeKinds } from '../../protocol/vocabulary.ts';
-import {
-  controlAttributes,
-  Field,
-  type FieldTexts,
-  LanguageOptions,
-  NumberField,
-  TextInput,
-} from '../kit/field.tsx';
+import { controlAttributes, Field, type FieldTexts, LanguageOptions, LineField } from '../kit/field.tsx';
 import { TickBoxes } from '../kit/form-page.tsx';
 import type { Frame } from '../kit/layout.tsx';
 import {
@@ -25,30 +18,6 @@ import {
   secondsOf,
   type TypedLifetime,
 } from './typed.ts';
-
-interface MemoFieldProps {
-  readonly frame: Frame;
-  readonly typed: string;
-  readonly wrong: string | null;
-}
-
-export const MemoField: FC<MemoFieldProps> = ({ frame: { messages }, typed, wrong }) => {
-  const [label, hint] = [messages.say('memo.label'), messages.say('memo.hint')];
-  return <LineField texts={{ name: 'memo', label, hint, wrong }} typed={typed} />;
-};
-
-/** A line in the sender's words. */
-export const LineField: FC<{ texts: FieldTexts; typed: string }> = ({ texts, typed }) => (
-  <Field texts={texts}>
-    <TextInput texts={texts} value={typed} attributes={{ dir: 'auto' }} />
-  </Field>
-);
-
-export const RecipientField: FC<{ texts: FieldTexts; typed: string }> = ({ texts, typed }) => (
-  <Field texts={texts}>
-    <TextInput texts={texts} value={typed} attributes={{ inputmode: 'email', class: 'code' }} />
-  </Field>
-);
 
 export const MailLanguageField: FC<{ frame: Frame; chosen: Locale }> = ({ frame, chosen }) => {
   if (frame.settings.locales.length < 2) return null;
@@ -118,7 +87,7 @@ const FreeLifetime: FC<LifetimeProps> = ({ frame, offer, typed, wrong }) => {
   const unit: FieldTexts = { name: 'ttl-unit', label: say('share.ttlUnit'), wrong: null };
   return (
     <div class="free">
-      <NumberField texts={amount} value={typed.amount} />
+      <LineField texts={amount} typed={typed.amount} kind="number" />
       <Field texts={unit}>
         <select {...controlAttributes(unit)}>
           {unitsFor(offer, typed.unit).map((name) => (

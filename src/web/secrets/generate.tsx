@@ -6,7 +6,7 @@ import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { allCharacterSets, type CharacterSet } from '../../protocol/drawing.ts';
 import { shareFields } from '../client/share-fields.ts';
-import { NumberField } from '../kit/field.tsx';
+import { LineField } from '../kit/field.tsx';
 import { TickBoxes } from '../kit/form-page.tsx';
 import type { Frame } from '../kit/layout.tsx';
 import { Icon, type IconName } from '../kit/parts.tsx';
@@ -83,9 +83,10 @@ export const GenerateOptions: FC<ShareProps> = (props) => {
           ))}
         </fieldset>
         <div class="of-characters">
-          <NumberField
+          <LineField
+            kind="number"
             texts={textsOf(props, suggestLength, say('suggest.length'), say('suggest.lengthHint', lengths))}
-            value={length}
+            typed={length}
           />
           <TickBoxes
             texts={textsOf(props, 'suggest-sets', say('suggest.sets'), say('suggest.setsHint'))}
@@ -94,14 +95,15 @@ export const GenerateOptions: FC<ShareProps> = (props) => {
           />
         </div>
         <div class="of-words">
-          <NumberField
+          <LineField
+            kind="number"
             texts={textsOf(
               props,
               suggestWords,
               say('suggest.wordCount'),
               say('suggest.wordCountHint', words),
             )}
-            value={wordCount}
+            typed={wordCount}
           />
         </div>
       </div>

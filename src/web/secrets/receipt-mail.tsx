@@ -8,12 +8,12 @@ import { type MailTrouble, mailTroubleOf } from '../../core/secrets/link-mail.ts
 import type { DeliverOutcome, ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import type { DeliveryState } from '../../protocol/vocabulary.ts';
-import type { FieldTexts } from '../kit/field.tsx';
+import { type FieldTexts, LineField } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
 import { wrongAddress } from '../kit/language.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import { Badge, type BadgeKind, Dated, Icon, type IconName } from '../kit/parts.tsx';
-import { MailLanguageField, RecipientField } from './fields.tsx';
+import { MailLanguageField } from './fields.tsx';
 import { readMailLanguage } from './typed.ts';
 
 interface TypedMail {
@@ -244,11 +244,11 @@ const Address: FC<MailProps> = ({ frame, receipt, asked }) => {
   const texts: FieldTexts = {
     name: 'recipient',
     label: say(isFirst ? 'share.recipient' : 'receipt.anotherAddress'),
-    ...(isFirst ? {} : { note: say('share.optional') }),
+    note: isFirst ? undefined : say('share.optional'),
     hint: say(isFirst ? 'receipt.firstAddressHint' : 'receipt.anotherAddressHint'),
     wrong: refusal?.field === 'recipient' ? refusal.message : null,
   };
-  return <RecipientField texts={texts} typed={asked?.typed.recipient ?? ''} />;
+  return <LineField texts={texts} typed={asked?.typed.recipient ?? ''} kind="address" />;
 };
 
 /** Opens in a new tab, because only the receipt's address leads back. Share domains have no log-in. */

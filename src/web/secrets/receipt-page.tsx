@@ -11,9 +11,10 @@ import type { MessageParams } from '../../locale/translate.ts';
 import type { ReceiptState } from '../../protocol/vocabulary.ts';
 import type { ScriptName } from '../assets/assets.ts';
 import { Day, type DayState, dayIconName } from '../kit/day.tsx';
+import { LineField } from '../kit/field.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { Ago, CopyButton, Dated, Icon, Left, Moment, ShortTime } from '../kit/parts.tsx';
-import { MemoField, noticeTexts } from './fields.tsx';
+import { noticeTexts } from './fields.tsx';
 import { type ChosenMessage, Copied, LinkActions, Passphrase, SealedLink } from './link-actions.tsx';
 import { expiryOf, isBurnedByRecipient, partLeft } from './receipt-life.ts';
 import { ChangeLifetime, type RefusedLifetime } from './receipt-lifetime.tsx';
@@ -228,20 +229,22 @@ const Changes: FC<ReceiptProps> = ({ frame, receipt, memo, offer, lifetime }) =>
 
 /** The form keeps a refused label; the top of the page shows the saved one. */
 const ChangeMemo: FC<FactsProps & { refused: RefusedMemo | null }> = ({ frame, receipt, refused }) => {
-  const { messages, href } = frame;
+  const { say } = frame.messages;
   const { memo, metadataKey } = receipt;
+  const wrong = refused?.message ?? null;
+  const texts = { name: 'memo', label: say('memo.label'), hint: say('memo.hint'), wrong };
   return (
     <details class="chip" name="change" open={refused !== null}>
       <summary>
         <Icon name="tag" />
-        {messages.say(memo === '' ? 'memo.add' : 'memo.change')}
+        {say(memo === '' ? 'memo.add' : 'memo.change')}
       </summary>
       <div class="panel">
-        <PostForm frame={frame} action={href('memo', metadataKey)} autocomplete="off">
-          <MemoField frame={frame} typed={refused?.typed ?? memo} wrong={refused?.message ?? null} />
+        <PostForm frame={frame} action={frame.href('memo', metadataKey)} autocomplete="off">
+          <LineField texts={texts} typed={refused?.typed ?? memo} kind="words" />
           <button class="quiet" type="submit">
             <Icon name="check" />
-            {messages.say('memo.save')}
+            {say('memo.save')}
           </button>
         </PostForm>
       </div>

@@ -5,9 +5,9 @@
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import { maxNoteCharacters } from '../../protocol/note.ts';
 import { shareFields } from '../client/share-fields.ts';
-import { asMarkup, asTyped, controlAttributes, Field, TextInput } from '../kit/field.tsx';
+import { asMarkup, asTyped, controlAttributes, Field, LineField, TextInput } from '../kit/field.tsx';
 import { TickBox } from '../kit/form-page.tsx';
-import { Lifetime, LineField, MailLanguageField, NoticeBoxes, RecipientField } from './fields.tsx';
+import { Lifetime, MailLanguageField, NoticeBoxes } from './fields.tsx';
 import { DrawButton } from './generate.tsx';
 import { maxPeople, readPeople } from './people.ts';
 import { News } from './share-value.tsx';
@@ -118,8 +118,8 @@ const Words: FC<ShareProps> = (props) => {
   return (
     <Option name="memo" title={say('share.note')} chosen={chosen} wrong={note.wrong ?? memo.wrong}>
       <div class="pair">
-        <LineField texts={note} typed={typed.note} />
-        <LineField texts={memo} typed={typed.memo} />
+        <LineField texts={note} typed={typed.note} kind="words" />
+        <LineField texts={memo} typed={typed.memo} kind="words" />
       </div>
     </Option>
   );
@@ -133,7 +133,7 @@ const Recipient: FC<ShareProps> = (props) => {
   return (
     <Option name="recipient" title={say('share.for')} chosen={chosen} wrong={texts.wrong}>
       <div class="pair">
-        <RecipientField texts={texts} typed={typed.recipient} />
+        <LineField texts={texts} typed={typed.recipient} kind="address" />
         <MailLanguageField frame={frame} chosen={typed.locale} />
       </div>
     </Option>
