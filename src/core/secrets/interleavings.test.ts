@@ -7,29 +7,17 @@
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
+import {
+  everyOrder,
+  type Gate,
+  gated,
+  type Run,
+  type Scenario,
+  type Store,
+} from '../../../test/support/orders.ts';
 import { type Bench, createBench, guess } from '../../../test/support/service-bench.ts';
 import { anonymous } from '../account.ts';
 import type { IsAbandoned } from '../ports/claims.ts';
-import type { ServiceParts } from './service.ts';
-
-type Store = ServiceParts['store'];
-type Gate = () => Promise<void>;
-
-/** Puts every asynchronous store method behind a gate, and behind a second one on the way back if `bothWays`. */
-function gated(store: Store, gate: Gate, bothWays: boolean): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      const method: unknown = Reflect.get(target, name);
-      if (typeof method !== 'function' || name === 'now') return method;
-      return async (...args: unknown[]) => {
-        await gate();
-        const answer: unknown = await Reflect.apply(method, target, args);
-        if (bothWays) await gate();
-        return answer;
-      };
-    },
-  });
-}
 
 /** The defect: checks first, then takes in a second step whatever is there. */
 function readThenDelete(store: Store, gate: Gate): Store {
@@ -42,64 +30,6 @@ function readThenDelete(store: Store, gate: Gate): Store {
       return 'won';
     },
   };
-}
-
-interface Scenario {
-  /** Sets up before the gates close, and returns the callers that then race. */
-  readonly prepare: (bench: Bench) => Promise<ReadonlyArray<() => Promise<string>>>;
-  readonly bothWays?: boolean;
-  readonly defect?: (store: Store, gate: Gate) => Store;
-}
-
-/**
- * Runs once in the order given by `choices` (when they run out, the first waiting call), and notes the choices there
- * were.
- */
-async function runInOrder(scenario: Scenario, choices: readonly number[]) {
-  const waiting: Array<() => void> = [];
-  let closed = false;
-  const gate: Gate = () => (closed ? new Promise((go) => waiting.push(go)) : Promise.resolve());
-  const bench = createBench({
-    wrap: (store) => gated(scenario.defect?.(store, gate) ?? store, gate, scenario.bothWays ?? false),
-  });
-  const callers = await scenario.prepare(bench);
-  closed = true;
-  const outcomes = Promise.all(callers.map((caller) => caller()));
-  const taken: Array<{ choice: number; options: number }> = [];
-  for (;;) {
-    // After one turn of the event loop, everything that is not at a gate has run.
-    await new Promise((turn) => setImmediate(turn));
-    if (waiting.length === 0) break;
-    const choice = choices[taken.length] ?? 0;
-    taken.push({ choice, options: waiting.length });
-    waiting.splice(choice, 1)[0]?.();
-  }
-  closed = false;
-  return { outcomes: await outcomes, taken, bench };
-}
-
-type Run = Awaited<ReturnType<typeof runInOrder>>;
-
-/** Runs the scenario in every possible order; returns how many there were. */
-async function everyOrder(scenario: Scenario, check: (run: Run) => void | Promise<void>): Promise<number> {
-  let choices: number[] | null = [];
-  let orders = 0;
-  while (choices !== null) {
-    const run = await runInOrder(scenario, choices);
-    await check(run);
-    orders += 1;
-    choices = nextChoices(run.taken);
-  }
-  return orders;
-}
-
-/** The next path of a depth-first walk; `null` after the last. */
-function nextChoices(taken: Run['taken']): number[] | null {
-  const path = [...taken];
-  for (let last = path.pop(); last !== undefined; last = path.pop()) {
-    if (last.choice + 1 < last.options) return [...path.map(({ choice }) => choice), last.choice + 1];
-  }
-  return null;
 }
 
 interface Made {
