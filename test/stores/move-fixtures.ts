@@ -16,6 +16,7 @@ import { limits } from './conformance/attempt-fixtures.ts';
 import { clientStays, found, fullRecord, putNew, type SettableClock } from './conformance/check.ts';
 import { domainOf, newLogo } from './conformance/domain-fixtures.ts';
 import { opened } from './conformance/look-fixtures.ts';
+import { answer, ask } from './conformance/request-fixtures.ts';
 import { makeMemoryFolder } from './memory-folder.ts';
 import { testBallastBytes } from './subjects.ts';
 
@@ -140,6 +141,12 @@ export async function fill(store: Store): Promise<void> {
   await store.reserveCreation(done);
   await putNew(store, { hold: done });
   await store.reserveCreation(open);
+  const request = await ask(store, { owner: id, places: 2, notify: true, shareDomain: 'share.example.org' });
+  await answer(store, request);
+  await store.discardAnswer(request.id, (await answer(store, request)).id);
+  await store.takeRequestNotice(request.id);
+  await store.reportRequest(request.id);
+  await store.endRequest((await ask(store)).id);
   const leaving = await accountNamed(store, 'four@example.org');
   await putNew(store, { owner: leaving.id });
   await store.deleteAccount(leaving.id);

@@ -29,6 +29,8 @@ describe.each(pairs)('a store that is moved from %s to %s', (...kinds) => {
       await store.listAccounts(),
       await Promise.all((await store.listAccounts()).map(({ id }) => store.listTokens(id))),
       await Promise.all((await store.listAccounts()).map(({ id }) => store.listDomains(id))),
+      await store.listRequests(10, null),
+      await Promise.all((await store.listRequests(10, null)).map(({ id }) => store.listAnswers(id))),
     ];
     let seen: unknown[] = [];
     {
@@ -39,7 +41,7 @@ describe.each(pairs)('a store that is moved from %s to %s', (...kinds) => {
     const before = await contentsAt(from);
     await runMove(from, to);
     expect(await contentsAt(to)).toEqual(before);
-    expect(new Set([...before.keys()].map((key) => key.split(' ')[0])).size).toBe(12);
+    expect(new Set([...before.keys()].map((key) => key.split(' ')[0])).size).toBe(14);
     await using there = await to.open();
     expect(await seenIn(there)).toEqual(seen);
   });

@@ -55,6 +55,12 @@ const columns = {
     ...['creation_id bytes', 'token_id int', 'seed bytes', 'body_mac bytes', 'is_done int'],
     ...['mismatches int', 'reserved_at int', 'ends_at int'],
   ],
+  requests: [
+    ...['request_id bytes', 'owner int', 'owner_hash bytes', 'ask_hash bytes', 'terms bytes', 'places int'],
+    ...['created_at int', 'until int', 'answer_ttl int', 'notify int', 'share_domain text', 'is_ended int'],
+    ...['updated_at int', 'answers_until int', 'noticed_at int', 'reports int'],
+  ],
+  answers: ['answer_id bytes', 'request_id bytes', 'number int', 'is_discarded int', 'box bytes'],
   /**
    * One row per secret: the guesses in its life, when that life ends, when the last guess stops counting, and the
    * window's guesses in JSON, oldest first, each `[client in hex, at]`.
@@ -78,6 +84,7 @@ const parents: Partial<Record<TableName, MovedTable['parent']>> = {
   domains: ofAccount,
   domain_logos: { table: 'domains', columns: { account_id: 'account_id', domain: 'name' } },
   creations: { table: 'tokens', columns: { token_id: 'token_id' } },
+  answers: { table: 'requests', columns: { request_id: 'request_id' } },
 };
 
 function columnOf(text: string): MovedColumn {

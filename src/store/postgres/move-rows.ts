@@ -147,7 +147,10 @@ function columnsOf({ name, columns }: MovedTable): [column: string, value: strin
 function insertOf(table: MovedTable, into: string): string {
   const columns = columnsOf(table);
   const { parent } = table;
-  const conditions = Object.entries(parent?.columns ?? {}).map(([column, key]) => `p.${key} = m.${column}`);
+  const valueOf = new Map(columns);
+  const conditions = Object.entries(parent?.columns ?? {}).map(
+    ([column, key]) => `p.${key} = ${valueOf.get(column)}`,
+  );
   const where =
     parent === null
       ? ''
