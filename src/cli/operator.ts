@@ -6,6 +6,7 @@ import { unseenWords, usernameOf } from '../core/mail/recipients.ts';
 import type { StoreClock } from '../core/ports/clock.ts';
 import type { DomainStore } from '../core/ports/domains.ts';
 import type { EpochStore } from '../core/ports/epochs.ts';
+import type { RequestStore } from '../core/ports/requests.ts';
 import type { RootStore, RotationStore } from '../core/ports/roots.ts';
 import type { SecretStore } from '../core/ports/secrets.ts';
 import type { Sensitive } from '../core/sensitive.ts';
@@ -27,7 +28,8 @@ export interface OpenAccounts extends AccountAdminCore {
     RootStore &
     RotationStore &
     Pick<EpochStore, 'findEpochKey'> &
-    Pick<SecretStore, 'findSecret' | 'burnAll' | 'scrub'>;
+    Pick<SecretStore, 'findSecret' | 'burnAll' | 'scrub'> &
+    Pick<RequestStore, 'listRequests' | 'endRequests'>;
   close(): Promise<void>;
 }
 

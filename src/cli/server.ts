@@ -163,10 +163,12 @@ async function setTime(
 
 async function runBurnAll(input: Input, world: OperatorWorld, { store }: OpenAccounts): Promise<ExitCode> {
   const waiting = await store.countExpiringBy(Number.MAX_SAFE_INTEGER);
-  if (waiting === 0) return printDone(world, input, { burned: 0 }, 'No unread secrets: nothing to do.');
+  const [request] = await store.listRequests(1, null);
+  if (waiting === 0 && request === undefined)
+    return printDone(world, input, { burned: 0 }, 'No unread secrets: nothing to do.');
   world.terminal.err(
     `${plural(waiting, 'unread secret')} will be burned, from all accounts and anonymous senders. Their links stop working, and ` +
-      'their receipts say so. This cannot be undone.\n',
+      'their receipts say so. All requests for secrets end. This cannot be undone.\n',
   );
   await confirm(world, input, 'Burn all of them?');
   const burned = await burnAll(store, perSecrets(50_000, waiting, input, world));

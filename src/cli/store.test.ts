@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test';
 import { Readable } from 'node:stream';
 import { createSettableClock, putNew, ttlSeconds } from '../../test/stores/conformance/check.ts';
+import { ask, outcomeOf } from '../../test/stores/conformance/request-fixtures.ts';
 import { createMemoryStore } from '../../test/stores/memory.ts';
 import type { WholeWorld } from '../../test/support/cli-world.ts';
 import { readConfig } from '../config/read.ts';
@@ -153,6 +154,15 @@ describe('mayfly burn-all', () => {
       expect(err).toEndWith('Done. 1 secret burned.\n');
       expect(await run(args)).toEqual({ code: 0, out: '', err: 'No unread secrets: nothing to do.\n' });
     }
+  });
+
+  it('ends all requests for secrets, also when no secret waits', async () => {
+    const { store, run } = installation(['burn-all']);
+    const request = await ask(store);
+    const { err } = await run(['--yes']);
+    expect(err).toStartWith('0 unread secrets will be burned');
+    expect(err).toContain('All requests for secrets end.');
+    expect(await outcomeOf(store, request)).toBe('ended');
   });
 
   it('goes on to the end of a large store, and shows it, but not with --json', async () => {

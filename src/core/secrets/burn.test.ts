@@ -25,16 +25,21 @@ const withProof = (metadataKey: string, passphrase: string | null): BurnInput =>
 });
 
 describe('the burning of everything', () => {
-  it('P10: goes on batch by batch, and ends only when the erased bytes are gone from the files', async () => {
+  it('P10: ends all requests, goes on batch by batch, and ends only when the erased bytes are gone from the files', async () => {
     const scrubbed = Promise.withResolvers<boolean>();
     const batches = [
       { burned: 2, next: 'a' },
       { burned: 1, next: null },
     ];
     const [asked, progress]: [(string | null)[], number[]] = [[], []];
+    const ends: number[] = [];
     let burned = -1;
     const burning = burnAll(
       {
+        endRequests: async (limit) => {
+          ends.push(asked.length);
+          return ends.length < 3 ? limit : 0;
+        },
         burnAll: async (after) => {
           asked.push(after);
           return batches[asked.length - 1] ?? { burned: 0, next: null };
@@ -46,7 +51,7 @@ describe('the burning of everything', () => {
       burned = count;
     });
     await new Promise((resolve) => setImmediate(resolve));
-    expect([asked, progress, burned]).toEqual([[null, 'a'], [2], -1]);
+    expect([ends, asked, progress, burned]).toEqual([[0, 0, 0], [null, 'a'], [2], -1]);
     scrubbed.resolve(true);
     await burning;
     expect(burned).toBe(3);

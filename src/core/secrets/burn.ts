@@ -11,6 +11,7 @@ import { tagOf } from '../keys.ts';
 import { type NoticeCore, sendNotice } from '../mail/notices.ts';
 import type { BurnedBatch } from '../ports/claims.ts';
 import type { Core } from '../ports/core.ts';
+import type { RequestStore } from '../ports/requests.ts';
 import type { SecretStore } from '../ports/secrets.ts';
 import { type AccessCore, proveAccess } from './access.ts';
 import type { BurnInput, BurnOutcome, BurnUnreadInput, BurnUnreadOutcome, ReceiptView } from './outcomes.ts';
@@ -68,13 +69,15 @@ export async function burnByRecipient(
 const batchRecords = 2_000;
 
 /**
- * Burns all secrets waiting now, and some stored while it runs, in batches small enough to let other requests through.
+ * Burns all secrets waiting now, and some stored while it runs, in batches small enough to let other calls through. First ends all
+ * requests for secrets, so that no answer comes after it.
  * @returns how many were burned
  */
 export async function burnAll(
-  store: Pick<SecretStore, 'burnAll' | 'scrub'>,
+  store: Pick<SecretStore, 'burnAll' | 'scrub'> & Pick<RequestStore, 'endRequests'>,
   onProgress: (burned: number) => void,
 ): Promise<number> {
+  while ((await store.endRequests(batchRecords)) === batchRecords);
   let burned = 0;
   for (let after: string | null = null; ; ) {
     const batch: BurnedBatch = await store.burnAll(after, batchRecords);

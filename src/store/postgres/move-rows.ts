@@ -147,9 +147,9 @@ function columnsOf({ name, columns }: MovedTable): [column: string, value: strin
 function insertOf(table: MovedTable, into: string): string {
   const columns = columnsOf(table);
   const { parent } = table;
-  const valueOf = new Map(columns);
+  const values = new Map(columns);
   const conditions = Object.entries(parent?.columns ?? {}).map(
-    ([column, key]) => `p.${key} = ${valueOf.get(column)}`,
+    ([column, key]) => `p.${key} = ${values.get(column)}`,
   );
   const where =
     parent === null

@@ -345,7 +345,7 @@ export async function previewRestored({ ask }: MoveSession): Promise<BackupFacts
 }
 
 /**
- * Burns every waiting secret, destroys the keys, and ends every look, log-in and emailed ticket, as these may have
+ * Burns every waiting secret, destroys the keys, and ends every look, request, log-in and emailed ticket, as these may have
  * ended since the backup (see restores.ts). As with a restored file (`sqlite/backup.ts`), this includes secrets
  * that have expired by the server's clock, which may be wrong.
  */
@@ -363,6 +363,7 @@ export async function acceptRestore(session: MoveSession): Promise<void> {
     await ask('TRUNCATE mayfly_store.epochs');
     // Makes nodes read their cached keys again.
     await ask(`UPDATE ${time} SET times_set = times_set + 1`);
+    await ask('UPDATE mayfly_store.requests SET is_ended = 1');
     for (const table of ['attempts', 'sessions', 'tickets']) await ask(`DELETE FROM mayfly_store.${table}`);
     await forgetTriggers(session, true);
     await ask('DELETE FROM mayfly_store.move_changes');

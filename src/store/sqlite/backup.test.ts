@@ -27,6 +27,7 @@ import {
   lookOf,
   opened as openedWithLook,
 } from '../../../test/stores/conformance/look-fixtures.ts';
+import { answer, ask, outcomeOf, stored } from '../../../test/stores/conformance/request-fixtures.ts';
 import type { BackupOutcome } from '../../core/store-copies.ts';
 import type { MachineClock } from '../../core/time.ts';
 import { StoreRefusal } from '../store.ts';
@@ -191,6 +192,20 @@ describe('a restored store', () => {
     for (const name of readdirSync(at('new')))
       expect([name, readFileSync(join(at('new'), name)).includes(sealedLook)]).toEqual([name, false]);
     expect(await askAgain(store, looked)).toBe('answered');
+  });
+
+  it('P1: takes no answer to a request that was open when the backup was taken', async () => {
+    const clock = createSettableClock();
+    const store = await openAt(at('live'), clock);
+    const request = await ask(store, { places: 2 });
+    const sent = await answer(store, request);
+    factsIn(await backUpStore(at('live'), at('backup'), unwatched));
+    factsIn(await restoreStore(at('backup'), at('new'), clock.wall(), unwatched));
+    const again = await openAt(at('new'), clock);
+    expect(await outcomeOf(again, request)).toBe('ended');
+    expect(await again.findSecret(sent.record.secretId)).toBeNull();
+    expect(await again.listAnswers(request.id)).toEqual([stored(sent)]);
+    expect(await outcomeOf(store, request)).toBe('stored');
   });
 
   it('P10: holds none of the bytes that waited', async () => {

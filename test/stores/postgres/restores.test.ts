@@ -21,6 +21,7 @@ import {
 } from '../../support/postgres.ts';
 import { accountNamed } from '../conformance/account-fixtures.ts';
 import { clientStays, found, putNew } from '../conformance/check.ts';
+import { ask, outcomeOf } from '../conformance/request-fixtures.ts';
 
 let server: PostgresServer;
 let databases = 0;
@@ -79,6 +80,7 @@ describe('a store that was restored from a dump', () => {
     await accountNamed(store, 'kept@example.org');
     const [one, two] = [await putNew(store), await putNew(store)];
     await store.burn(two.receiptId, clientStays);
+    const request = await ask(store);
     restoreDump(before.name, after.name);
     expect(await store.claim(await found(store, one.secretId), clientStays)).toBe('won');
     expect([await refusalOf(open(after.url)), await refusalOf(open(after.url))]).toEqual([
@@ -97,6 +99,7 @@ describe('a store that was restored from a dump', () => {
     }
     await using restored = await open(after.url);
     expect(await restored.findSecret(one.secretId)).toBeNull();
+    expect(await outcomeOf(restored, request)).toBe('ended');
     expect((await restored.findReceipt(one.receiptId))?.state).toBe('burned');
     expect((await restored.findReceipt(two.receiptId))?.burnedBy).toBe('creator');
     expect((await restored.findAccount('kept@example.org'))?.username).toBe('kept@example.org');
