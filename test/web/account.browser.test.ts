@@ -23,7 +23,7 @@ async function signUp(page: Page, { app, baseUrl }: Site): Promise<void> {
   await page.click(`text=${words('frame.signUp')}`);
   await page.fill('#email', address);
   await submit(page);
-  expect(await heading(page)).toBe(words('signUp.sentTitle'));
+  expect(await heading(page)).toBe(words('sent.title'));
   await app.accounts.settled();
   await page.goto(`${baseUrl}/sign-up/${mailedTicket(app, 'sign_up')}`);
   await page.fill('#password', password);

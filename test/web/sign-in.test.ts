@@ -72,7 +72,7 @@ describe('signing up', () => {
     expect((await visitor.get('/sign-up')).html).not.toContain('type="password"');
     const asked = await visitor.post('/sign-up', { email: ` ${address} ` });
     expect([asked.status, asked.headers.get('location')]).toEqual([303, '/sign-up?done=sent']);
-    expect((await visitor.get('/sign-up?done=sent')).html).toContain(words('signUp.sentTitle'));
+    expect((await visitor.get('/sign-up?done=sent')).html).toContain(words('sent.title'));
     await app.accounts.settled();
     const path = `/sign-up/${mailedTicket(app, 'sign_up')}`;
     const form = await visitor.get(path);

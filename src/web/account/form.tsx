@@ -11,9 +11,17 @@ import type { DomainService } from '../../core/share-domains/service.ts';
 import type { Clock } from '../../core/time.ts';
 import type { LimitedCall, RateLimiter } from '../../http/rate-limit.ts';
 import type { Form } from '../kit/form.ts';
-import { type FormRefusal, refusalOfProblem, refuseField, TextField, TickBox } from '../kit/form-page.tsx';
+import {
+  type FormRefusal,
+  refusalOfProblem,
+  refuseField,
+  TextField,
+  type TextFieldProps,
+  TickBox,
+} from '../kit/form-page.tsx';
 import { type CookieSite, type Messages, wrongAddress } from '../kit/language.ts';
 import type { Frame } from '../kit/layout.tsx';
+import { MessagePage } from '../kit/message-page.tsx';
 import { type PageAction, type PageReply, type PageRequest, seeOther, takeShared } from '../kit/page.ts';
 import type { SessionCookie } from '../kit/session.ts';
 
@@ -36,6 +44,31 @@ export interface EmailFormProps extends FrameProps {
   readonly email: string;
   readonly refusal: FormRefusal | null;
 }
+
+type EmailFieldProps = Pick<TextFieldProps, 'label' | 'hint' | 'autocomplete' | 'refusal'>;
+
+export const EmailField: FC<EmailFieldProps & { email: string }> = ({ email, ...field }) => (
+  <TextField autocomplete="username" {...field} name="email" type="email" value={email} />
+);
+
+const sentTexts = {
+  signUp: ['signUp.sentLead', 'signUp.sentEarlier'],
+  forgotten: ['forgotten.sentLead', 'forgotten.sentEarlier'],
+} as const;
+
+/** After asking for a link by email. */
+export const SentPage: FC<FrameProps & { page: keyof typeof sentTexts }> = ({ frame, page }) => {
+  const { say } = frame.messages;
+  const [lead, earlier] = sentTexts[page];
+  return (
+    <MessagePage
+      {...{ frame, title: say('sent.title'), lead: say(lead) }}
+      day="waiting"
+      also={[say('sent.hint'), say(earlier)]}
+      link={[frame.href(page), say('sent.again')]}
+    />
+  );
+};
 
 interface PasswordFieldProps {
   readonly frame: Frame;

@@ -24,6 +24,7 @@ import {
   type AccountPageDeps,
   askForLink,
   countGuess,
+  EmailField,
   type EmailFormProps,
   type FrameProps,
   NewPasswordField,
@@ -31,6 +32,7 @@ import {
   RevokeTokensBox,
   readTokenFate,
   refusalOfPassword,
+  SentPage,
   signInPost,
   UsernameField,
 } from './form.tsx';
@@ -148,29 +150,8 @@ const ForgottenPage: FC<EmailFormProps> = ({ frame, email, refusal }) => {
       isSignIn
       submit={say('forgotten.submit')}
     >
-      <TextField
-        name="email"
-        label={say('forgotten.email')}
-        type="email"
-        autocomplete="username"
-        value={email}
-        refusal={refusal}
-      />
+      <EmailField {...{ email, refusal }} label={say('forgotten.email')} />
     </FormPage>
-  );
-};
-
-const ForgottenSentPage: FC<FrameProps> = ({ frame }) => {
-  const { say } = frame.messages;
-  return (
-    <MessagePage
-      frame={frame}
-      day="waiting"
-      title={say('forgotten.sentTitle')}
-      lead={say('forgotten.sentLead')}
-      also={[say('forgotten.sentHint'), say('forgotten.sentEarlier')]}
-      link={[frame.href('forgotten'), say('forgotten.again')]}
-    />
   );
 };
 
@@ -225,18 +206,15 @@ const ResetChanges: FC<FrameProps> = ({ frame: { messages } }) => (
 const ResetGonePage: FC<FrameProps> = ({ frame }) => {
   const { say } = frame.messages;
   return (
-    <MessagePage frame={frame} title={say('reset.goneTitle')} lead={say('reset.gone')}>
-      <p>
-        <a class="button" href={frame.href('forgotten')}>
-          {say('reset.askAgain')}
-        </a>
-      </p>
-    </MessagePage>
+    <MessagePage
+      {...{ frame, title: say('reset.goneTitle'), lead: say('reset.gone') }}
+      ways={[[frame.href('forgotten'), say('reset.askAgain')]]}
+    />
   );
 };
 
 function showForgotten({ frame, query }: PageRequest): PageReply {
-  if (query.get('done') === 'sent') return pageReply(200, <ForgottenSentPage frame={frame} />);
+  if (query.get('done') === 'sent') return pageReply(200, <SentPage frame={frame} page="forgotten" />);
   return formReply(<ForgottenPage frame={frame} email="" refusal={null} />, null);
 }
 

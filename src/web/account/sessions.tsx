@@ -32,7 +32,7 @@ import {
 } from '../kit/page.ts';
 import { Ago, Badge, Dated, Icon, In } from '../kit/parts.tsx';
 import { browserLabel, parseBrowserLabel } from './browser-label.ts';
-import { type AccountPageDeps, countGuess, type EmailFormProps, signInPost } from './form.tsx';
+import { type AccountPageDeps, countGuess, EmailField, type EmailFormProps, signInPost } from './form.tsx';
 import { AccountPage, mayHaveDomains } from './sections.tsx';
 
 export function createLogInPages(deps: AccountPageDeps): PageRoute[] {
@@ -77,14 +77,7 @@ const LogInPage: FC<LogInProps> = ({ frame, email, refusal, done, back }) => {
       after={<OtherWays frame={frame} />}
     >
       {back === '' ? null : <input type="hidden" name="back" value={back} />}
-      <TextField
-        name="email"
-        label={say('logIn.email')}
-        type="email"
-        autocomplete="username"
-        value={email}
-        refusal={refusal}
-      />
+      <EmailField {...{ email, refusal }} label={say('logIn.email')} />
       <TextField
         name="password"
         label={say('logIn.password')}

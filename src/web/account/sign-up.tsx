@@ -5,7 +5,7 @@
  */
 import type { FC } from 'hono/jsx';
 import { Sensitive } from '../../core/sensitive.ts';
-import { FormPage, type FormRefusal, formReply, TextField } from '../kit/form-page.tsx';
+import { FormPage, type FormRefusal, formReply } from '../kit/form-page.tsx';
 import { MessagePage, type Way } from '../kit/message-page.tsx';
 import {
   type PageAction,
@@ -19,10 +19,12 @@ import { browserLabel } from './browser-label.ts';
 import {
   type AccountPageDeps,
   askForLink,
+  EmailField,
   type EmailFormProps,
   type FrameProps,
   NewPasswordField,
   refusalOfPassword,
+  SentPage,
   signInPost,
   UsernameField,
 } from './form.tsx';
@@ -72,30 +74,11 @@ const SignUpPage: FC<EmailFormProps> = ({ frame, email, refusal }) => {
         </p>
       }
     >
-      <TextField
-        name="email"
-        label={say('signUp.email')}
-        hint={say('signUp.emailHint')}
-        type="email"
+      <EmailField
+        {...{ email, refusal, label: say('signUp.email'), hint: say('signUp.emailHint') }}
         autocomplete="email"
-        value={email}
-        refusal={refusal}
       />
     </FormPage>
-  );
-};
-
-const SignUpSentPage: FC<FrameProps> = ({ frame }) => {
-  const { say } = frame.messages;
-  return (
-    <MessagePage
-      frame={frame}
-      day="waiting"
-      title={say('signUp.sentTitle')}
-      lead={say('signUp.sentLead')}
-      also={[say('signUp.sentHint'), say('signUp.sentEarlier')]}
-      link={[frame.href('signUp'), say('signUp.again')]}
-    />
   );
 };
 
@@ -152,7 +135,7 @@ function showClosed({ frame }: PageRequest): PageReply {
 
 function showForm({ frame, query, signedIn }: PageRequest): PageReply {
   if (signedIn !== null) return seeOther(frame.href('account'));
-  if (query.get('done') === 'sent') return pageReply(200, <SignUpSentPage frame={frame} />);
+  if (query.get('done') === 'sent') return pageReply(200, <SentPage frame={frame} page="signUp" />);
   return formReply(<SignUpPage frame={frame} email="" refusal={null} />, null);
 }
 

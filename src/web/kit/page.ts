@@ -102,6 +102,10 @@ export function pageReply(
   return { status, content: { kind: 'page', markup: `<!doctype html>${page}` }, headers };
 }
 
+export function jsonReply(status: number, value: unknown): PageReply {
+  return { status, content: { kind: 'json', value } };
+}
+
 /** 303: the browser continues with GET, so that a reload repeats nothing (RFC 9110 §15.4.4). */
 export function seeOther(location: string, cookies: readonly string[] = []): PageReply {
   return { status: 303, content: { kind: 'none' }, headers: { location }, cookies };

@@ -14,6 +14,7 @@ import { clientLeft, RequestProblem } from '../../http/problem.ts';
 import { errorReply, problemTexts } from '../kit/error-page.tsx';
 import { offeredLanguage } from '../kit/language.ts';
 import {
+  jsonReply,
   movedTo,
   type PageAction,
   type PageProblem,
@@ -41,6 +42,13 @@ export interface ReceiptDeps {
 
 const authority = 'creator';
 
+/** Returns what a refused form showed, so that nothing typed is lost. */
+type Keep = (
+  request: PageRequest,
+  message: string,
+  receipt: ReceiptView,
+) => Promise<Partial<Pick<ReceiptProps, 'mail' | 'memo' | 'lifetime'>>>;
+
 export function createReceiptPages(deps: ReceiptDeps): PageRoute[] {
   const action = (handle: (request: PageRequest, deps: ReceiptDeps) => Promise<PageReply>): PageAction => ({
     limit: 'manage',
@@ -50,6 +58,11 @@ export function createReceiptPages(deps: ReceiptDeps): PageRoute[] {
     limit: 'none',
     handle: ({ frame, key }) => seeOther(frame.href('receipt', key)),
   };
+  const form = (name: RouteName, handle: Parameters<typeof action>[0], keep: Keep): PageRoute => ({
+    name,
+    get: toReceipt,
+    post: { ...action(handle), refuse: (request, problem) => refuse(request, deps, problem, keep) },
+  });
   return [
     { name: 'receipt', get: action(showReceipt), post: action(showLink) },
     { name: 'burn', get: action(askToBurn), post: action(burn) },
@@ -57,46 +70,19 @@ export function createReceiptPages(deps: ReceiptDeps): PageRoute[] {
     { name: 'receiptMessage', get: action(sendMessage) },
     older('private', 'receipt'),
     older('privateBurn', 'burn'),
-    {
-      name: 'sendAgain',
-      get: toReceipt,
-      post: {
-        ...action(sendMail),
-        refuse: async (request, problem) => {
-          const typed = readMail(await request.form(), request.frame);
-          return refuse(request, deps, problem, (message) => ({
-            mail: { typed, refusal: { message, field: null, needsLogIn: false } },
-          }));
-        },
-      },
-    },
-    {
-      name: 'memo',
-      get: toReceipt,
-      post: {
-        ...action(setMemo),
-        refuse: async (request, problem) => {
-          const typed = await memoIn(request);
-          return refuse(request, deps, problem, (message) => ({ memo: { typed, message } }));
-        },
-      },
-    },
     { name: 'allowMore', get: toReceipt, post: action(allowMore) },
-    {
-      name: 'lifetime',
-      get: toReceipt,
-      post: {
-        ...action(setLifetime),
-        refuse: async (request, problem) => {
-          const form = await request.form();
-          return refuse(request, deps, problem, (message, receipt) => {
-            const offer = offerFor(request, deps, receipt);
-            if (offer === null) return {};
-            return { lifetime: { typed: readLifetime(form, offer), message, isAboutAmount: false } };
-          });
-        },
-      },
-    },
+    form('sendAgain', sendMail, async ({ frame, form }, message) => ({
+      mail: { typed: readMail(await form(), frame), refusal: { message, field: null, needsLogIn: false } },
+    })),
+    form('memo', setMemo, async (request, message) => ({
+      memo: { typed: await memoIn(request), message },
+    })),
+    form('lifetime', setLifetime, async (request, message, receipt) => {
+      const offer = offerFor(request, deps, receipt);
+      if (offer === null) return {};
+      const typed = readLifetime(await request.form(), offer);
+      return { lifetime: { typed, message, isAboutAmount: false } };
+    }),
   ];
 }
 
@@ -149,10 +135,7 @@ async function refuse(
   request: PageRequest,
   deps: ReceiptDeps,
   problem: PageProblem,
-  refused: (
-    message: string,
-    receipt: ReceiptView,
-  ) => Partial<Pick<ReceiptProps, 'mail' | 'memo' | 'lifetime'>>,
+  keep: Keep,
 ): Promise<PageReply> {
   const { status, page, form } = problemTexts(problem, request.frame.messages);
   const message = problem.problem === 'stale_form' ? form : page;
@@ -160,7 +143,7 @@ async function refuse(
     const found = await find(request, deps);
     if (found.outcome === 'unknown') return errorReply(request.frame, problem);
     const { receipt } = found;
-    return receiptReply(status, request, deps, { receipt, ...refused(message, receipt) });
+    return receiptReply(status, request, deps, { receipt, ...(await keep(request, message, receipt)) });
   } catch (error) {
     if (error instanceof ServiceError) return errorReply(request.frame, problem);
     throw error;
@@ -193,21 +176,21 @@ async function showLink(request: PageRequest, deps: ReceiptDeps): Promise<PageRe
 /** Sends the message in the language `in` (the recipient's); the page keeps its own. */
 async function sendMessage(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const found = await find(request, deps);
-  if (found.outcome === 'unknown' || found.receipt.secretKey === null)
-    return { status: 404, content: { kind: 'json', value: {} } };
+  if (found.outcome === 'unknown' || found.receipt.secretKey === null) return jsonReply(404, {});
   const { settings, messages } = request.frame;
   const locale = offeredLanguage(settings, request.query.get('in')) ?? messages.locale;
-  return { status: 200, content: { kind: 'json', value: linkMessage(locale, found.receipt) } };
+  return jsonReply(200, linkMessage(locale, found.receipt));
 }
 
 /** Sends the state without a cookie or a key, because the page polls it every few seconds. */
 async function sendState(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const found = await find(request, deps);
-  if (found.outcome === 'unknown')
-    return { status: 404, content: { kind: 'json', value: { state: 'unknown' } } };
+  if (found.outcome === 'unknown') return jsonReply(404, { state: 'unknown' });
   const { state, delivery } = found.receipt;
-  const value = { state, delivery: delivery === null ? null : { state: delivery.state, at: delivery.at } };
-  return { status: 200, content: { kind: 'json', value } };
+  return jsonReply(200, {
+    state,
+    delivery: delivery === null ? null : { state: delivery.state, at: delivery.at },
+  });
 }
 
 function askToBurn(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {

@@ -7,13 +7,14 @@ import { Sensitive } from '../../core/sensitive.ts';
 import type { Form } from '../kit/form.ts';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import {
+  jsonReply,
   type PageProblem,
   type PageReply,
   type PageRequest,
   type PageRoute,
   pageReply,
 } from '../kit/page.ts';
-import { json, opening, proofsIn, refusedAsText, refuseScript } from './sealed.tsx';
+import { opening, proofsIn, refusedAsText, refuseScript } from './sealed.tsx';
 import { SealedBurnPage } from './sealed-page.tsx';
 import {
   type AskProps,
@@ -113,7 +114,7 @@ async function burn(request: PageRequest, deps: SecretDeps): Promise<PageReply> 
       ? refusedAsText(frame.messages, outcome)
       : refusedReply(request, deps, outcome, (...refusal) => ask(request, deps, ...refusal));
   const burned = deps.here.ended(frame.href('secret', key), { what: 'burned', at: deps.clock() });
-  return { ...(isScript ? json(200, { burned: true }) : burnedReply(frame)), cookies: [burned] };
+  return { ...(isScript ? jsonReply(200, { burned: true }) : burnedReply(frame)), cookies: [burned] };
 }
 
 function burnedReply(frame: Frame): PageReply {

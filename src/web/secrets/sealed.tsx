@@ -11,6 +11,7 @@ import { problemTexts } from '../kit/error-page.tsx';
 import type { Form } from '../kit/form.ts';
 import type { Messages } from '../kit/language.ts';
 import {
+  jsonReply,
   type PageProblem,
   type PageReply,
   type PageRequest,
@@ -69,14 +70,14 @@ async function openSealed(request: PageRequest, deps: SecretDeps): Promise<PageR
   if (outcome.content.kind !== 'sealed') throw new Error('proofs released a value');
   const ciphertext = toBase64Url(outcome.content.ciphertext);
   const opened = deps.here.ended(frame.href('secret', key), { what: 'opened', at: deps.clock() });
-  return { ...json(200, { v: 1, ciphertext }), cookies: [opened] };
+  return { ...jsonReply(200, { v: 1, ciphertext }), cookies: [opened] };
 }
 
 /** Gives nothing without the link's proof. */
 async function sendNote(request: PageRequest, { service }: SecretDeps): Promise<PageReply> {
   const linkProof = fromBase64Url((await request.form()).text('link-proof')) ?? new Uint8Array(0);
   const found = await service.readNote({ secretKey: request.key, linkProof });
-  return json(200, { note: found.outcome === 'found' ? (found.note?.expose() ?? null) : null });
+  return jsonReply(200, { note: found.outcome === 'found' ? (found.note?.expose() ?? null) : null });
 }
 
 export function refusedAsText(
@@ -118,9 +119,5 @@ export async function refuseScript({ frame }: PageRequest, problem: PageProblem)
 }
 
 function refused(status: number, refusal: SealedRefusal, headers: PageReply['headers'] = {}): PageReply {
-  return { ...json(status, refusal), headers };
-}
-
-export function json(status: number, value: unknown): PageReply {
-  return { status, content: { kind: 'json', value } };
+  return { ...jsonReply(status, refusal), headers };
 }
