@@ -157,7 +157,7 @@ function waysTo(page: PageRoute, { uploadCapBytes }: Site): Way<PageTarget>[] {
 function frameOf(site: Site, visit: Omit<Visit, 'frame'>): Frame {
   const { page, request, host, path, query } = visit;
   return {
-    messages: messagesIn(localeOf(site, visit, null)),
+    ...saying(localeOf(site, visit, null)),
     href: site.href,
     ...site.hostBrands.configured(host),
     assets: site.assets,
@@ -168,6 +168,11 @@ function frameOf(site: Site, visit: Omit<Visit, 'frame'>): Frame {
     isLink: page?.name === 'secret',
     settings: site.settings,
   };
+}
+
+function saying(locale: Locale): Pick<Frame, 'messages' | 'say'> {
+  const messages = messagesIn(locale);
+  return { messages, say: messages.say };
 }
 
 /** @param domain the share domain's language */
@@ -208,7 +213,7 @@ async function applyBrand(visit: Visit, site: Site): Promise<void> {
     ...visit.frame,
     brand,
     domain,
-    messages: messagesIn(localeOf(site, visit, domain.brand.locale)),
+    ...saying(localeOf(site, visit, domain.brand.locale)),
   };
 }
 
@@ -224,8 +229,8 @@ async function recognise(visit: Visit, site: Site): Promise<void> {
   if (visit.signedIn === null) return;
   const { caller, formToken } = visit.signedIn;
   visit.caller = caller;
-  const messages = messagesIn(localeOf(site, visit, null));
-  visit.frame = { ...visit.frame, messages, visitor: { username: caller.account.username }, formToken };
+  const visitor = { username: caller.account.username };
+  visit.frame = { ...visit.frame, ...saying(localeOf(site, visit, null)), visitor, formToken };
 }
 
 /** Binds a sign-in form, shown or submitted, to this browser. */

@@ -203,34 +203,31 @@ const limits: readonly Clause[] = [
   { icon: 'refresh', title: 'security.backups.title', text: 'security.backups' },
 ];
 
-const SecurityPage: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.messages;
-  return (
-    <Page frame={frame} title={say('security.title')} styles={['about']}>
-      <div class="tale">
-        <h1>{say('security.title')}</h1>
-        <p class="lead">{say('security.lead')}</p>
-        <h2 class="large">{say('security.promises')}</h2>
-        <Clauses frame={frame} clauses={promises} kind="promises" />
-        <h2 class="large">{say('security.limits')}</h2>
-        <Clauses frame={frame} clauses={limits} kind="limits" />
-        <div class="pair">
-          <section>
-            <h2>{say('security.how')}</h2>
-            <p>{say('security.howText')}</p>
-          </section>
-          <section>
-            <h2>{say('security.report')}</h2>
-            <p>{say('security.reportText')}</p>
-            <p>
-              <a href={frame.href('about')}>{say('security.toAbout')}</a>
-            </p>
-          </section>
-        </div>
+const SecurityPage: FC<{ frame: Frame }> = ({ frame }) => (
+  <Page frame={frame} title={frame.say('security.title')} styles={['about']}>
+    <div class="tale">
+      <h1>{frame.say('security.title')}</h1>
+      <p class="lead">{frame.say('security.lead')}</p>
+      <h2 class="large">{frame.say('security.promises')}</h2>
+      <Clauses frame={frame} clauses={promises} kind="promises" />
+      <h2 class="large">{frame.say('security.limits')}</h2>
+      <Clauses frame={frame} clauses={limits} kind="limits" />
+      <div class="pair">
+        <section>
+          <h2>{frame.say('security.how')}</h2>
+          <p>{frame.say('security.howText')}</p>
+        </section>
+        <section>
+          <h2>{frame.say('security.report')}</h2>
+          <p>{frame.say('security.reportText')}</p>
+          <p>
+            <a href={frame.href('about')}>{frame.say('security.toAbout')}</a>
+          </p>
+        </section>
       </div>
-    </Page>
-  );
-};
+    </div>
+  </Page>
+);
 
 const Clauses: FC<{ frame: Frame; clauses: readonly Clause[]; kind: string }> = ({
   frame,

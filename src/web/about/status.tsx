@@ -78,50 +78,46 @@ interface StatusProps {
   readonly risks: readonly StoreRisk[];
 }
 
-const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt, risks }) => {
-  const { messages, href } = frame;
-  const { say } = messages;
-  return (
-    <MessagePage
-      frame={frame}
-      day={isReady ? 'opened' : 'burned'}
-      title={say(isReady ? 'status.works' : 'status.fails')}
-      lead={say(isReady ? 'status.worksLead' : 'status.failsLead')}
-      link={[href('status'), say('status.again')]}
-      scripts={['time']}
-      styles={['about']}
-    >
-      <div class="sheet">
-        <dl>
-          <dt>{say('status.store')}</dt>
-          <dd>
-            <Badge kind={isReady ? 'good' : 'bad'} icon={isReady ? 'check' : 'x'}>
-              {say(isReady ? 'status.storeWorks' : 'status.storeFails')}
+const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt, risks }) => (
+  <MessagePage
+    frame={frame}
+    day={isReady ? 'opened' : 'burned'}
+    title={frame.say(isReady ? 'status.works' : 'status.fails')}
+    lead={frame.say(isReady ? 'status.worksLead' : 'status.failsLead')}
+    link={[frame.href('status'), frame.say('status.again')]}
+    scripts={['time']}
+    styles={['about']}
+  >
+    <div class="sheet">
+      <dl>
+        <dt>{frame.say('status.store')}</dt>
+        <dd>
+          <Badge kind={isReady ? 'good' : 'bad'} icon={isReady ? 'check' : 'x'}>
+            {frame.say(isReady ? 'status.storeWorks' : 'status.storeFails')}
+          </Badge>
+          {risks.includes('single') ? <Badge kind="plain">{frame.say('status.storeSingle')}</Badge> : null}
+          {risks.includes('unsafe') ? (
+            <Badge kind="bad" icon="x">
+              {frame.say('status.storeUnsafe')}
             </Badge>
-            {risks.includes('single') ? <Badge kind="plain">{say('status.storeSingle')}</Badge> : null}
-            {risks.includes('unsafe') ? (
-              <Badge kind="bad" icon="x">
-                {say('status.storeUnsafe')}
-              </Badge>
-            ) : null}
-          </dd>
-          {frame.settings.region === null ? null : (
-            <>
-              <dt>{say('status.region')}</dt>
-              <dd>{frame.settings.region.toUpperCase()}</dd>
-            </>
-          )}
-          <dt>{say('status.version')}</dt>
-          <dd>{version}</dd>
-          <dt>{say('status.checked')}</dt>
-          <dd>
-            <Moment messages={messages} at={checkedAt} />
-          </dd>
-        </dl>
-      </div>
-    </MessagePage>
-  );
-};
+          ) : null}
+        </dd>
+        {frame.settings.region === null ? null : (
+          <>
+            <dt>{frame.say('status.region')}</dt>
+            <dd>{frame.settings.region.toUpperCase()}</dd>
+          </>
+        )}
+        <dt>{frame.say('status.version')}</dt>
+        <dd>{version}</dd>
+        <dt>{frame.say('status.checked')}</dt>
+        <dd>
+          <Moment messages={frame.messages} at={checkedAt} />
+        </dd>
+      </dl>
+    </div>
+  </MessagePage>
+);
 
 function showRegions({ frame }: PageRequest): PageReply {
   if (frame.settings.region === null) throw new RequestProblem({ problem: 'not_found' });

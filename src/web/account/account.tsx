@@ -123,27 +123,24 @@ const ProfilePage: FC<AccountProps> = (props) => {
   );
 };
 
-const Owner: FC<AccountProps> = ({ frame, account, waiting }) => {
-  const { messages, href } = frame;
-  return (
-    <section class="sheet owner">
-      <span class="initial" aria-hidden="true">
-        {[...account.username][0]?.toLocaleUpperCase(messages.locale)}
-      </span>
-      <div>
-        <p class="owner-name">
-          <bdi>{account.username}</bdi>
-        </p>
-        <p>
-          <Badge kind="plain">{messages.say(planNames[account.plan])}</Badge>
-          {waiting === null ? null : (
-            <a href={`${href('recent')}?state=waiting`}>{waitingIn(messages, waiting)}</a>
-          )}
-        </p>
-      </div>
-    </section>
-  );
-};
+const Owner: FC<AccountProps> = ({ frame, account, waiting }) => (
+  <section class="sheet owner">
+    <span class="initial" aria-hidden="true">
+      {[...account.username][0]?.toLocaleUpperCase(frame.messages.locale)}
+    </span>
+    <div>
+      <p class="owner-name">
+        <bdi>{account.username}</bdi>
+      </p>
+      <p>
+        <Badge kind="plain">{frame.say(planNames[account.plan])}</Badge>
+        {waiting === null ? null : (
+          <a href={`${frame.href('recent')}?state=waiting`}>{waitingIn(frame.messages, waiting)}</a>
+        )}
+      </p>
+    </div>
+  </section>
+);
 
 /** The number of unopened secrets, up to `countedMax`. */
 interface Waiting {
@@ -175,29 +172,26 @@ const Language: FC<{ frame: Frame }> = ({ frame: { messages, settings } }) =>
     </section>
   );
 
-const SharingForm: FC<AccountProps> = ({ frame, account, typed, refusal }) => {
-  const { say } = frame.messages;
-  return (
-    <PostForm frame={frame} action={frame.href('notices')} class="after">
-      {mayChooseName(frame.settings, account) ? (
-        <TextField
-          name={nameField}
-          label={say('account.senderName')}
-          hint={say('account.senderNameHint')}
-          value={typed.senderName ?? ''}
-          isOptional
-          refusal={refusal}
-        />
-      ) : null}
-      <h3>{say('notices.title')}</h3>
-      <p class="hint">{say('notices.lead')}</p>
-      <NoticeBoxes frame={frame} ticked={typed.notify} wrong={null} />
-      <button class="quiet" type="submit">
-        {say('notices.submit')}
-      </button>
-    </PostForm>
-  );
-};
+const SharingForm: FC<AccountProps> = ({ frame, account, typed, refusal }) => (
+  <PostForm frame={frame} action={frame.href('notices')} class="after">
+    {mayChooseName(frame.settings, account) ? (
+      <TextField
+        name={nameField}
+        label={frame.say('account.senderName')}
+        hint={frame.say('account.senderNameHint')}
+        value={typed.senderName ?? ''}
+        isOptional
+        refusal={refusal}
+      />
+    ) : null}
+    <h3>{frame.say('notices.title')}</h3>
+    <p class="hint">{frame.say('notices.lead')}</p>
+    <NoticeBoxes frame={frame} ticked={typed.notify} wrong={null} />
+    <button class="quiet" type="submit">
+      {frame.say('notices.submit')}
+    </button>
+  </PostForm>
+);
 
 async function showAccount(
   request: PageRequest,

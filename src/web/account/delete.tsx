@@ -41,35 +41,36 @@ interface DeleteAccountProps extends Attempt {
   readonly hasDomains: boolean;
 }
 
-const DeleteAccountPage: FC<DeleteAccountProps> = ({ frame, username, hasDomains, isTicked, refusal }) => {
-  const { say } = frame.messages;
-  return (
-    <AccountPage
-      {...{ frame, hasDomains, refusal }}
-      section="account"
-      isBelow
-      title={say('account.deleteTitle')}
-      scripts={['account']}
-    >
-      <WhatHappens frame={frame} />
-      <PostForm frame={frame} action={frame.href('deleteAccount')} class="sheet">
-        <OwnPassword {...{ frame, username, refusal }} name="password" label={say('account.ownPassword')} />
-        <div class="field">
-          <TickBox
-            name="confirm"
-            label={say('account.deleteConfirm')}
-            isTicked={isTicked}
-            wrong={refusal?.wrong.confirm ?? null}
-          />
-        </div>
-        <ConfirmRow
-          submit={say('account.deleteSubmit')}
-          keep={[frame.href('account'), say('account.deleteKeep')]}
+const DeleteAccountPage: FC<DeleteAccountProps> = ({ frame, username, hasDomains, isTicked, refusal }) => (
+  <AccountPage
+    {...{ frame, hasDomains, refusal }}
+    section="account"
+    isBelow
+    title={frame.say('account.deleteTitle')}
+    scripts={['account']}
+  >
+    <WhatHappens frame={frame} />
+    <PostForm frame={frame} action={frame.href('deleteAccount')} class="sheet">
+      <OwnPassword
+        {...{ frame, username, refusal }}
+        name="password"
+        label={frame.say('account.ownPassword')}
+      />
+      <div class="field">
+        <TickBox
+          name="confirm"
+          label={frame.say('account.deleteConfirm')}
+          isTicked={isTicked}
+          wrong={refusal?.wrong.confirm ?? null}
         />
-      </PostForm>
-    </AccountPage>
-  );
-};
+      </div>
+      <ConfirmRow
+        submit={frame.say('account.deleteSubmit')}
+        keep={[frame.href('account'), frame.say('account.deleteKeep')]}
+      />
+    </PostForm>
+  </AccountPage>
+);
 
 const WhatHappens: FC<{ frame: Frame }> = ({ frame: { messages } }) => (
   <>
@@ -83,18 +84,17 @@ const WhatHappens: FC<{ frame: Frame }> = ({ frame: { messages } }) => (
   </>
 );
 
-const AccountDeletedPage: FC<{ frame: Frame; burned: number }> = ({ frame, burned }) => {
-  const { say } = frame.messages;
-  return (
-    <MessagePage
-      frame={frame}
-      title={say('account.deletedTitle')}
-      lead={burned === 0 ? say('account.deletedNone') : say('account.deletedBurned', { count: burned })}
-      also={[say('account.deletedRest')]}
-      link={[frame.href('home'), say('error.home')]}
-    />
-  );
-};
+const AccountDeletedPage: FC<{ frame: Frame; burned: number }> = ({ frame, burned }) => (
+  <MessagePage
+    frame={frame}
+    title={frame.say('account.deletedTitle')}
+    lead={
+      burned === 0 ? frame.say('account.deletedNone') : frame.say('account.deletedBurned', { count: burned })
+    }
+    also={[frame.say('account.deletedRest')]}
+    link={[frame.href('home'), frame.say('error.home')]}
+  />
+);
 
 function isConfirmed(box: string): boolean {
   return box === 'yes';

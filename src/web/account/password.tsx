@@ -60,25 +60,22 @@ interface PasswordProps {
   readonly refusal: FormRefusal | null;
 }
 
-const PasswordPage: FC<PasswordProps> = ({ frame, username, hasDomains, tokens, refusal }) => {
-  const { say } = frame.messages;
-  return (
-    <AccountPage
-      {...{ frame, hasDomains, refusal }}
-      section="password"
-      title={say('password.title')}
-      lead={say('password.lead')}
-      scripts={['account']}
-    >
-      <PostForm frame={frame} action={frame.href('password')} class="sheet">
-        <OwnPassword {...{ frame, username, refusal }} name="current" label={say('password.current')} />
-        <NewPasswordField frame={frame} name="next" label={say('password.next')} refusal={refusal} />
-        <RevokeTokensBox frame={frame} hint={say('password.revokeHint')} tokens={tokens} />
-        <button type="submit">{say('password.submit')}</button>
-      </PostForm>
-    </AccountPage>
-  );
-};
+const PasswordPage: FC<PasswordProps> = ({ frame, username, hasDomains, tokens, refusal }) => (
+  <AccountPage
+    {...{ frame, hasDomains, refusal }}
+    section="password"
+    title={frame.say('password.title')}
+    lead={frame.say('password.lead')}
+    scripts={['account']}
+  >
+    <PostForm frame={frame} action={frame.href('password')} class="sheet">
+      <OwnPassword {...{ frame, username, refusal }} name="current" label={frame.say('password.current')} />
+      <NewPasswordField frame={frame} name="next" label={frame.say('password.next')} refusal={refusal} />
+      <RevokeTokensBox frame={frame} hint={frame.say('password.revokeHint')} tokens={tokens} />
+      <button type="submit">{frame.say('password.submit')}</button>
+    </PostForm>
+  </AccountPage>
+);
 
 async function showForm(
   { frame, form }: PageRequest,
@@ -138,22 +135,19 @@ export function createForgottenPages(deps: AccountPageDeps): PageRoute[] {
   ];
 }
 
-const ForgottenPage: FC<EmailFormProps> = ({ frame, email, refusal }) => {
-  const { say } = frame.messages;
-  return (
-    <FormPage
-      {...{ frame, refusal }}
-      title={say('forgotten.title')}
-      lead={say('forgotten.lead')}
-      isQuestion
-      action={frame.href('forgotten')}
-      isSignIn
-      submit={say('forgotten.submit')}
-    >
-      <EmailField {...{ email, refusal }} label={say('forgotten.email')} />
-    </FormPage>
-  );
-};
+const ForgottenPage: FC<EmailFormProps> = ({ frame, email, refusal }) => (
+  <FormPage
+    {...{ frame, refusal }}
+    title={frame.say('forgotten.title')}
+    lead={frame.say('forgotten.lead')}
+    isQuestion
+    action={frame.href('forgotten')}
+    isSignIn
+    submit={frame.say('forgotten.submit')}
+  >
+    <EmailField {...{ email, refusal }} label={frame.say('forgotten.email')} />
+  </FormPage>
+);
 
 interface ResetProps extends FrameProps {
   readonly ticket: string;
@@ -163,33 +157,30 @@ interface ResetProps extends FrameProps {
   readonly refusal: FormRefusal | null;
 }
 
-const ResetPage: FC<ResetProps> = ({ frame, ticket, username, token, tokens, refusal }) => {
-  const { say } = frame.messages;
-  return (
-    <FormPage
-      {...{ frame, refusal }}
-      title={say('reset.title')}
-      lead={say('reset.lead')}
-      before={<ResetChanges frame={frame} />}
-      action={frame.href('reset', ticket)}
-      isSignIn
-      submit={say('reset.submit')}
-    >
-      <UsernameField frame={frame} username={username} />
-      <NewPasswordField frame={frame} name="password" label={say('password.next')} refusal={refusal} />
-      <TextField
-        name="token"
-        label={say('reset.token')}
-        note={say('reset.optional')}
-        hint={say('reset.tokenHint')}
-        value={token}
-        refusal={refusal}
-        isOptional
-      />
-      <RevokeTokensBox frame={frame} hint={say('reset.revokeHint')} tokens={tokens} />
-    </FormPage>
-  );
-};
+const ResetPage: FC<ResetProps> = ({ frame, ticket, username, token, tokens, refusal }) => (
+  <FormPage
+    {...{ frame, refusal }}
+    title={frame.say('reset.title')}
+    lead={frame.say('reset.lead')}
+    before={<ResetChanges frame={frame} />}
+    action={frame.href('reset', ticket)}
+    isSignIn
+    submit={frame.say('reset.submit')}
+  >
+    <UsernameField frame={frame} username={username} />
+    <NewPasswordField frame={frame} name="password" label={frame.say('password.next')} refusal={refusal} />
+    <TextField
+      name="token"
+      label={frame.say('reset.token')}
+      note={frame.say('reset.optional')}
+      hint={frame.say('reset.tokenHint')}
+      value={token}
+      refusal={refusal}
+      isOptional
+    />
+    <RevokeTokensBox frame={frame} hint={frame.say('reset.revokeHint')} tokens={tokens} />
+  </FormPage>
+);
 
 const ResetChanges: FC<FrameProps> = ({ frame: { messages } }) => (
   <section class="note">
@@ -203,15 +194,12 @@ const ResetChanges: FC<FrameProps> = ({ frame: { messages } }) => (
   </section>
 );
 
-const ResetGonePage: FC<FrameProps> = ({ frame }) => {
-  const { say } = frame.messages;
-  return (
-    <MessagePage
-      {...{ frame, title: say('reset.goneTitle'), lead: say('reset.gone') }}
-      ways={[[frame.href('forgotten'), say('reset.askAgain')]]}
-    />
-  );
-};
+const ResetGonePage: FC<FrameProps> = ({ frame }) => (
+  <MessagePage
+    {...{ frame, title: frame.say('reset.goneTitle'), lead: frame.say('reset.gone') }}
+    ways={[[frame.href('forgotten'), frame.say('reset.askAgain')]]}
+  />
+);
 
 function showForgotten({ frame, query }: PageRequest): PageReply {
   if (query.get('done') === 'sent') return pageReply(200, <SentPage frame={frame} page="forgotten" />);

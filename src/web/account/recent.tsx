@@ -256,35 +256,32 @@ interface SelectedProps {
 }
 
 /** Asks before it burns; afterwards, lists what was not done. */
-const SelectedPage: FC<SelectedProps> = ({ frame, entries, list, isQuestion }) => {
-  const { say } = frame.messages;
-  return (
-    <MessagePage
-      frame={frame}
-      day={null}
-      title={say(isQuestion ? 'recent.burnTitle' : 'recent.undoneTitle')}
-      lead={say(isQuestion ? 'recent.burnLead' : 'recent.undoneLead')}
-      ways={isQuestion ? [] : [[list, say('recent.back')]]}
-      scripts={['time']}
-      styles={['account']}
-    >
-      {isQuestion ? (
-        <PostForm frame={frame} action={list}>
-          {entries.map(({ key }, at) => (
-            <input type="hidden" name={selectedName(at)} value={key} />
-          ))}
-          <input type="hidden" name="sure" value="yes" />
-          <ConfirmRow submit={say('recent.burnSubmit')} keep={[list, say('recent.burnKeep')]} />
-        </PostForm>
-      ) : null}
-      <Items label={say('recent.title')} isDense>
-        {entries.map(({ receipt, why }, at) =>
-          receipt === null ? <Item name={why} notes={[]} /> : <Row {...{ frame, receipt, at, why }} />,
-        )}
-      </Items>
-    </MessagePage>
-  );
-};
+const SelectedPage: FC<SelectedProps> = ({ frame, entries, list, isQuestion }) => (
+  <MessagePage
+    frame={frame}
+    day={null}
+    title={frame.say(isQuestion ? 'recent.burnTitle' : 'recent.undoneTitle')}
+    lead={frame.say(isQuestion ? 'recent.burnLead' : 'recent.undoneLead')}
+    ways={isQuestion ? [] : [[list, frame.say('recent.back')]]}
+    scripts={['time']}
+    styles={['account']}
+  >
+    {isQuestion ? (
+      <PostForm frame={frame} action={list}>
+        {entries.map(({ key }, at) => (
+          <input type="hidden" name={selectedName(at)} value={key} />
+        ))}
+        <input type="hidden" name="sure" value="yes" />
+        <ConfirmRow submit={frame.say('recent.burnSubmit')} keep={[list, frame.say('recent.burnKeep')]} />
+      </PostForm>
+    ) : null}
+    <Items label={frame.say('recent.title')} isDense>
+      {entries.map(({ receipt, why }, at) =>
+        receipt === null ? <Item name={why} notes={[]} /> : <Row {...{ frame, receipt, at, why }} />,
+      )}
+    </Items>
+  </MessagePage>
+);
 
 /** Burns several secrets, or changes when they expire: each for itself, as on its receipt's page. */
 async function actOnSelected(request: PageRequest, deps: AccountPageDeps): Promise<PageReply> {

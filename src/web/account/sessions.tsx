@@ -63,32 +63,28 @@ interface LogInProps extends EmailFormProps {
   readonly back: string;
 }
 
-const LogInPage: FC<LogInProps> = ({ frame, email, refusal, done, back }) => {
-  const { messages, href } = frame;
-  const { say } = messages;
-  return (
-    <FormPage
-      {...{ frame, refusal, done }}
-      title={say('logIn.title')}
-      isQuestion
-      action={href('logIn')}
-      isSignIn
-      submit={say('logIn.submit')}
-      after={<OtherWays frame={frame} />}
-    >
-      {back === '' ? null : <input type="hidden" name="back" value={back} />}
-      <EmailField {...{ email, refusal }} label={say('logIn.email')} />
-      <TextField
-        name="password"
-        label={say('logIn.password')}
-        type="password"
-        autocomplete="current-password"
-        messages={messages}
-        refusal={refusal}
-      />
-    </FormPage>
-  );
-};
+const LogInPage: FC<LogInProps> = ({ frame, email, refusal, done, back }) => (
+  <FormPage
+    {...{ frame, refusal, done }}
+    title={frame.say('logIn.title')}
+    isQuestion
+    action={frame.href('logIn')}
+    isSignIn
+    submit={frame.say('logIn.submit')}
+    after={<OtherWays frame={frame} />}
+  >
+    {back === '' ? null : <input type="hidden" name="back" value={back} />}
+    <EmailField {...{ email, refusal }} label={frame.say('logIn.email')} />
+    <TextField
+      name="password"
+      label={frame.say('logIn.password')}
+      type="password"
+      autocomplete="current-password"
+      messages={frame.messages}
+      refusal={refusal}
+    />
+  </FormPage>
+);
 
 const OtherWays: FC<{ frame: Frame }> = ({ frame: { messages, href, settings } }) => (
   <>
@@ -173,25 +169,22 @@ interface SessionsProps {
   readonly done: readonly string[];
 }
 
-const SessionsPage: FC<SessionsProps> = ({ frame, sessions, thisSessionId, hasDomains, done }) => {
-  const { say } = frame.messages;
-  return (
-    <AccountPage
-      {...{ frame, hasDomains, done }}
-      section="sessions"
-      title={say('sessions.title')}
-      lead={say('sessions.lead')}
-      scripts={['time']}
-    >
-      <Items label={say('sessions.title')}>
-        {sessions.map((session) => (
-          <Row frame={frame} session={session} isThis={session.sessionId === thisSessionId} />
-        ))}
-      </Items>
-      <p class="hint">{say(sessions.length === 1 ? 'sessions.onlyThis' : 'sessions.endsHint')}</p>
-    </AccountPage>
-  );
-};
+const SessionsPage: FC<SessionsProps> = ({ frame, sessions, thisSessionId, hasDomains, done }) => (
+  <AccountPage
+    {...{ frame, hasDomains, done }}
+    section="sessions"
+    title={frame.say('sessions.title')}
+    lead={frame.say('sessions.lead')}
+    scripts={['time']}
+  >
+    <Items label={frame.say('sessions.title')}>
+      {sessions.map((session) => (
+        <Row frame={frame} session={session} isThis={session.sessionId === thisSessionId} />
+      ))}
+    </Items>
+    <p class="hint">{frame.say(sessions.length === 1 ? 'sessions.onlyThis' : 'sessions.endsHint')}</p>
+  </AccountPage>
+);
 
 const Row: FC<{ frame: Frame; session: StoredSession; isThis: boolean }> = ({ frame, session, isThis }) => {
   const { messages, href } = frame;

@@ -57,42 +57,35 @@ export function createSignUpPages(deps: AccountPageDeps): PageRoute[] {
   ];
 }
 
-const SignUpPage: FC<EmailFormProps> = ({ frame, email, refusal }) => {
-  const { messages, href } = frame;
-  const { say } = messages;
-  return (
-    <FormPage
-      {...{ frame, refusal }}
-      title={say('signUp.title')}
-      isQuestion
-      action={href('signUp')}
-      isSignIn
-      submit={say('signUp.submit')}
-      after={
-        <p>
-          <a href={href('logIn')}>{say('signUp.logIn')}</a>
-        </p>
-      }
-    >
-      <EmailField
-        {...{ email, refusal, label: say('signUp.email'), hint: say('signUp.emailHint') }}
-        autocomplete="email"
-      />
-    </FormPage>
-  );
-};
-
-const SignUpClosedPage: FC<FrameProps> = ({ frame }) => {
-  const { say } = frame.messages;
-  return (
-    <MessagePage
-      frame={frame}
-      title={say('signUp.closedTitle')}
-      lead={say('signUp.closed')}
-      link={[frame.href('logIn'), say('signUp.logIn')]}
+const SignUpPage: FC<EmailFormProps> = ({ frame, email, refusal }) => (
+  <FormPage
+    {...{ frame, refusal }}
+    title={frame.say('signUp.title')}
+    isQuestion
+    action={frame.href('signUp')}
+    isSignIn
+    submit={frame.say('signUp.submit')}
+    after={
+      <p>
+        <a href={frame.href('logIn')}>{frame.say('signUp.logIn')}</a>
+      </p>
+    }
+  >
+    <EmailField
+      {...{ email, refusal, label: frame.say('signUp.email'), hint: frame.say('signUp.emailHint') }}
+      autocomplete="email"
     />
-  );
-};
+  </FormPage>
+);
+
+const SignUpClosedPage: FC<FrameProps> = ({ frame }) => (
+  <MessagePage
+    frame={frame}
+    title={frame.say('signUp.closedTitle')}
+    lead={frame.say('signUp.closed')}
+    link={[frame.href('logIn'), frame.say('signUp.logIn')]}
+  />
+);
 
 interface FirstPasswordProps extends FrameProps {
   readonly action: string;

@@ -194,41 +194,38 @@ const scopeTexts: Readonly<Record<TokenScope, { label: MessageKey; hint: Message
 
 type NewTokenProps = Pick<TokensProps, 'frame' | 'username' | 'typed' | 'refusal'>;
 
-const NewTokenForm: FC<NewTokenProps> = ({ frame, username, typed, refusal }) => {
-  const { say } = frame.messages;
-  return (
-    <PostForm frame={frame} action={frame.href('tokens')} class="sheet">
-      <h2 class="large">{say('tokens.newTitle')}</h2>
-      <TextField
-        name="name"
-        label={say('tokens.name')}
-        hint={say('tokens.nameHint')}
-        value={typed.name}
-        refusal={refusal}
-      />
-      <fieldset>
-        <legend>{say('tokens.scopes')}</legend>
-        {tokenScopes.map((scope) => (
-          <TickBox
-            name={`scope-${scope}`}
-            label={say(scopeTexts[scope].label)}
-            hint={say(scopeTexts[scope].hint)}
-            isTicked={typed.scopes.includes(scope)}
-            wrong={refusal?.wrong[`scope-${scope}`] ?? null}
-          />
-        ))}
-      </fieldset>
-      <ExpiryField frame={frame} typed={typed} refusal={refusal} />
-      <OwnPassword
-        {...{ frame, username, refusal }}
-        name="password"
-        label={say('account.ownPassword')}
-        hint={say('tokens.passwordHint')}
-      />
-      <button type="submit">{say('tokens.submit')}</button>
-    </PostForm>
-  );
-};
+const NewTokenForm: FC<NewTokenProps> = ({ frame, username, typed, refusal }) => (
+  <PostForm frame={frame} action={frame.href('tokens')} class="sheet">
+    <h2 class="large">{frame.say('tokens.newTitle')}</h2>
+    <TextField
+      name="name"
+      label={frame.say('tokens.name')}
+      hint={frame.say('tokens.nameHint')}
+      value={typed.name}
+      refusal={refusal}
+    />
+    <fieldset>
+      <legend>{frame.say('tokens.scopes')}</legend>
+      {tokenScopes.map((scope) => (
+        <TickBox
+          name={`scope-${scope}`}
+          label={frame.say(scopeTexts[scope].label)}
+          hint={frame.say(scopeTexts[scope].hint)}
+          isTicked={typed.scopes.includes(scope)}
+          wrong={refusal?.wrong[`scope-${scope}`] ?? null}
+        />
+      ))}
+    </fieldset>
+    <ExpiryField frame={frame} typed={typed} refusal={refusal} />
+    <OwnPassword
+      {...{ frame, username, refusal }}
+      name="password"
+      label={frame.say('account.ownPassword')}
+      hint={frame.say('tokens.passwordHint')}
+    />
+    <button type="submit">{frame.say('tokens.submit')}</button>
+  </PostForm>
+);
 
 /** The date field is visible only while its option is chosen, and always keeps its text. */
 const ExpiryField: FC<Omit<NewTokenProps, 'username'>> = ({ frame, typed, refusal }) => {
@@ -326,19 +323,16 @@ function shellWord(text: string): string {
   return /^[a-z0-9@._+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-const RevokeTokenPage: FC<{ frame: Frame; token: StoredToken }> = ({ frame, token }) => {
-  const { say } = frame.messages;
-  return (
-    <ConfirmPage
-      frame={frame}
-      title={say('tokens.revokeTitle')}
-      lead={say('tokens.revokeLead', { name: token.name })}
-      action={frame.href('revokeToken', String(token.tokenId))}
-      submit={say('tokens.revokeSubmit')}
-      keep={[frame.href('tokens'), say('tokens.revokeKeep')]}
-    />
-  );
-};
+const RevokeTokenPage: FC<{ frame: Frame; token: StoredToken }> = ({ frame, token }) => (
+  <ConfirmPage
+    frame={frame}
+    title={frame.say('tokens.revokeTitle')}
+    lead={frame.say('tokens.revokeLead', { name: token.name })}
+    action={frame.href('revokeToken', String(token.tokenId))}
+    submit={frame.say('tokens.revokeSubmit')}
+    keep={[frame.href('tokens'), frame.say('tokens.revokeKeep')]}
+  />
+);
 
 async function showTokens(
   request: PageRequest,

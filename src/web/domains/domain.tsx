@@ -162,20 +162,17 @@ const LastCheck: FC<Shown> = ({ frame, domain: { finding, checkedAt, txtRecord }
   );
 };
 
-const Use: FC<Shown> = ({ frame, domain: { name } }) => {
-  const { say } = frame.messages;
-  return (
-    <div class="row">
-      <a class="button" href={frame.href('domainBrand', name)}>
-        {say('domain.toBrand')}
-      </a>
-      <a class="button quiet" href={`https://${name}${frame.href('home')}`}>
-        {say('domain.visit')}
-        <Icon name="arrow" />
-      </a>
-    </div>
-  );
-};
+const Use: FC<Shown> = ({ frame, domain: { name } }) => (
+  <div class="row">
+    <a class="button" href={frame.href('domainBrand', name)}>
+      {frame.say('domain.toBrand')}
+    </a>
+    <a class="button quiet" href={`https://${name}${frame.href('home')}`}>
+      {frame.say('domain.visit')}
+      <Icon name="arrow" />
+    </a>
+  </div>
+);
 
 const Records: FC<Shown> = ({ frame, domain }) => {
   const { say } = frame.messages;

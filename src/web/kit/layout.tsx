@@ -19,6 +19,8 @@ import type { Href, RouteName } from './routes.ts';
 
 export interface Frame {
   readonly messages: Messages;
+  /** Of `messages`. */
+  readonly say: Messages['say'];
   readonly href: Href;
   readonly brand: Brand;
   readonly assets: Assets;
@@ -248,27 +250,24 @@ const Header: FC<{ frame: Frame }> = ({ frame }) => {
 };
 
 /** On a narrow screen, this is a native `details` element, which works without scripts. */
-const Navigation: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.messages;
-  return (
-    <nav class="site-nav" aria-label={say('frame.nav')}>
-      {frame.domain === null ? (
-        <details class="site-menu">
-          <summary>
-            <Icon name="user" />
-            <span class="visually-hidden">{say('frame.menu')}</span>
-          </summary>
-          <div>
-            <NavLink frame={frame} to="home" say="frame.share" />
-            <AccountLinks frame={frame} />
-          </div>
-        </details>
-      ) : (
-        <NavLink frame={frame} to="home" say="frame.share" />
-      )}
-    </nav>
-  );
-};
+const Navigation: FC<{ frame: Frame }> = ({ frame }) => (
+  <nav class="site-nav" aria-label={frame.say('frame.nav')}>
+    {frame.domain === null ? (
+      <details class="site-menu">
+        <summary>
+          <Icon name="user" />
+          <span class="visually-hidden">{frame.say('frame.menu')}</span>
+        </summary>
+        <div>
+          <NavLink frame={frame} to="home" say="frame.share" />
+          <AccountLinks frame={frame} />
+        </div>
+      </details>
+    ) : (
+      <NavLink frame={frame} to="home" say="frame.share" />
+    )}
+  </nav>
+);
 
 const AccountLinks: FC<{ frame: Frame }> = ({ frame }) =>
   frame.visitor === null ? (

@@ -252,22 +252,19 @@ const ChangeMemo: FC<FactsProps & { refused: RefusedMemo | null }> = ({ frame, r
   );
 };
 
-const Burn: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }) => {
-  const { say } = frame.messages;
-  return (
-    <details class="chip burn" name="change">
-      <summary>
-        <Icon name="flame" />
-        {say('receipt.burnOffer')}
-      </summary>
-      <div class="panel">
-        <h2>{say('burn.title')}</h2>
-        <p>{say('burn.lead')}</p>
-        <BurnForm frame={frame} metadataKey={metadataKey} />
-      </div>
-    </details>
-  );
-};
+const Burn: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }) => (
+  <details class="chip burn" name="change">
+    <summary>
+      <Icon name="flame" />
+      {frame.say('receipt.burnOffer')}
+    </summary>
+    <div class="panel">
+      <h2>{frame.say('burn.title')}</h2>
+      <p>{frame.say('burn.lead')}</p>
+      <BurnForm frame={frame} metadataKey={metadataKey} />
+    </div>
+  </details>
+);
 
 const BurnForm: FC<PropsWithChildren<{ frame: Frame; metadataKey: string }>> = (props) => {
   const { frame, metadataKey, children } = props;
@@ -295,22 +292,19 @@ const Follow: FC<FactsProps> = ({ frame: { messages, href }, receipt }) => (
 );
 
 /** Oldest event first. */
-const Activity: FC<FactsProps> = ({ frame, receipt }) => {
-  const { messages } = frame;
-  return (
-    <section class="activity">
-      <h2>{messages.say('receipt.timeline')}</h2>
-      <ol class="plain timeline">
-        {happened(receipt).map(([kind, what, at]) => (
-          <li class={kind}>
-            <strong>{messages.say(what)}</strong> <Moment messages={messages} at={at} />
-          </li>
-        ))}
-      </ol>
-      {receipt.secretKey === null ? null : <Facts frame={frame} receipt={receipt} />}
-    </section>
-  );
-};
+const Activity: FC<FactsProps> = ({ frame, receipt }) => (
+  <section class="activity">
+    <h2>{frame.say('receipt.timeline')}</h2>
+    <ol class="plain timeline">
+      {happened(receipt).map(([kind, what, at]) => (
+        <li class={kind}>
+          <strong>{frame.say(what)}</strong> <Moment messages={frame.messages} at={at} />
+        </li>
+      ))}
+    </ol>
+    {receipt.secretKey === null ? null : <Facts frame={frame} receipt={receipt} />}
+  </section>
+);
 
 function happened(receipt: ReceiptView): readonly Happened[] {
   const { createdAt, viewedAt, receivedAt, burnedAt, state } = receipt;
@@ -327,28 +321,25 @@ function happened(receipt: ReceiptView): readonly Happened[] {
 }
 
 /** Lists the owner's notices, too. Only the owner's account sees "none". */
-const Facts: FC<FactsProps> = ({ frame, receipt: { sealed, notify, custid } }) => {
-  const { say } = frame.messages;
-  return (
-    <dl>
-      {sealed ? (
-        <>
-          <dt>{say('receipt.encryption')}</dt>
-          <dd>{say('receipt.encryptionSealed')}</dd>
-        </>
-      ) : null}
-      {notify.length === 0 && frame.visitor?.username !== custid ? null : (
-        <>
-          <dt>{say('receipt.notices')}</dt>
-          {notify.length === 0 ? <dd>{say('receipt.noNotices')}</dd> : null}
-          {notify.map((kind) => (
-            <dd>{say(noticeTexts[kind])}</dd>
-          ))}
-        </>
-      )}
-    </dl>
-  );
-};
+const Facts: FC<FactsProps> = ({ frame, receipt: { sealed, notify, custid } }) => (
+  <dl>
+    {sealed ? (
+      <>
+        <dt>{frame.say('receipt.encryption')}</dt>
+        <dd>{frame.say('receipt.encryptionSealed')}</dd>
+      </>
+    ) : null}
+    {notify.length === 0 && frame.visitor?.username !== custid ? null : (
+      <>
+        <dt>{frame.say('receipt.notices')}</dt>
+        {notify.length === 0 ? <dd>{frame.say('receipt.noNotices')}</dd> : null}
+        {notify.map((kind) => (
+          <dd>{frame.say(noticeTexts[kind])}</dd>
+        ))}
+      </>
+    )}
+  </dl>
+);
 
 /** Collapsed and far from the link, so that people do not send this address by mistake. */
 const OwnAddress: FC<FactsProps & { ownUrl: string }> = ({ frame, receipt, ownUrl }) => {
@@ -391,17 +382,14 @@ export const Onward: FC<FactsProps> = ({ frame, receipt }) => {
   );
 };
 
-export const BurnPage: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }) => {
-  const { messages, href } = frame;
-  return (
-    <Page frame={frame} title={messages.say('burn.title')} styles={['receipt']}>
-      <h1>{messages.say('burn.title')}</h1>
-      <p class="lead">{messages.say('burn.lead')}</p>
-      <BurnForm frame={frame} metadataKey={metadataKey}>
-        <a class="button quiet" href={href('receipt', metadataKey)}>
-          {messages.say('burn.keep')}
-        </a>
-      </BurnForm>
-    </Page>
-  );
-};
+export const BurnPage: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }) => (
+  <Page frame={frame} title={frame.say('burn.title')} styles={['receipt']}>
+    <h1>{frame.say('burn.title')}</h1>
+    <p class="lead">{frame.say('burn.lead')}</p>
+    <BurnForm frame={frame} metadataKey={metadataKey}>
+      <a class="button quiet" href={frame.href('receipt', metadataKey)}>
+        {frame.say('burn.keep')}
+      </a>
+    </BurnForm>
+  </Page>
+);

@@ -63,35 +63,32 @@ async function ask(
   return pageReply(status, <BurnUnreadPage {...props} />);
 }
 
-const BurnUnreadPage: FC<AskProps> = ({ frame, waiting: { secret }, refusal }) => {
-  const { say } = frame.messages;
-  return (
-    <Page frame={frame} title={say('recipientBurn.title')} scripts={['reveal']} styles={['secret']}>
-      <h1>{say('recipientBurn.title')}</h1>
-      <p class="lead">{say('recipientBurn.lead')}</p>
-      <Notice text={refusal.notice} />
-      <PostForm
-        frame={frame}
-        class="sheet opening"
-        data-not-sealed={say('secret.notSealed')}
-        action={frame.href('secretBurn', secret.secretKey)}
-        autocomplete="off"
-      >
-        {secret.hasPassphrase ? <PassphraseField frame={frame} wrong={refusal.passphrase} /> : null}
-        <SureBox box={burnBox} text={say('recipientBurn.sure')} wrong={refusal.box} />
-        <div class="row">
-          <button class="alarm" type="submit">
-            {say('recipientBurn.submit')}
-          </button>
-          <a class="button quiet" href={frame.href('secret', secret.secretKey)}>
-            {say('secret.back')}
-          </a>
-        </div>
-        <p class="wrong" id="by-program" role="status" data-text={say('recipientBurn.pressYourself')} />
-      </PostForm>
-    </Page>
-  );
-};
+const BurnUnreadPage: FC<AskProps> = ({ frame, waiting: { secret }, refusal }) => (
+  <Page frame={frame} title={frame.say('recipientBurn.title')} scripts={['reveal']} styles={['secret']}>
+    <h1>{frame.say('recipientBurn.title')}</h1>
+    <p class="lead">{frame.say('recipientBurn.lead')}</p>
+    <Notice text={refusal.notice} />
+    <PostForm
+      frame={frame}
+      class="sheet opening"
+      data-not-sealed={frame.say('secret.notSealed')}
+      action={frame.href('secretBurn', secret.secretKey)}
+      autocomplete="off"
+    >
+      {secret.hasPassphrase ? <PassphraseField frame={frame} wrong={refusal.passphrase} /> : null}
+      <SureBox box={burnBox} text={frame.say('recipientBurn.sure')} wrong={refusal.box} />
+      <div class="row">
+        <button class="alarm" type="submit">
+          {frame.say('recipientBurn.submit')}
+        </button>
+        <a class="button quiet" href={frame.href('secret', secret.secretKey)}>
+          {frame.say('secret.back')}
+        </a>
+      </div>
+      <p class="wrong" id="by-program" role="status" data-text={frame.say('recipientBurn.pressYourself')} />
+    </PostForm>
+  </Page>
+);
 
 async function burn(request: PageRequest, deps: SecretDeps): Promise<PageReply> {
   const { frame, key, clientPrefix, isAbandoned } = request;

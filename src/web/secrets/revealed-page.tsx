@@ -34,41 +34,38 @@ interface RevealedProps {
 
 type ValueProps = Pick<RevealedProps, 'frame' | 'value'>;
 
-export const RevealedPage: FC<RevealedProps> = ({ frame, value, ending }) => {
-  const { say } = frame.messages;
-  return (
-    <Page frame={frame} title={say('revealed.title')} scripts={['reveal']} styles={['secret']}>
-      <h1>{say('revealed.title')}</h1>
-      <div class="sheet opened">
-        <Perched />
-        <label for="value" class="visually-hidden">
-          {say('revealed.label')}
-        </label>
-        <ValueText value={value} />
-        <Extent frame={frame} value={value} />
-        <Actions frame={frame} save={<SaveValue frame={frame} value={value} />} />
-        {/* The save link's address contains the value; the script replaces it with a blob address. */}
-        <noscript>
-          <p class="hint">{say('revealed.saveNote')}</p>
-        </noscript>
-        <HiddenOnes frame={frame} value={value} />
-        <Spelled frame={frame} value={value} />
-        {ending === null ? (
-          <p class="hint once" id="once">
-            {say('revealed.once')}
-          </p>
-        ) : (
-          <PostForm frame={frame} class="done" action={frame.href('secretDone', ending.secretKey)}>
-            <input type="hidden" name={lookFieldName} value={ending.field} />
-            <Minute frame={frame} type="submit" isRepeated={ending.isRepeated} />
-          </PostForm>
-        )}
-      </div>
-      <Instructions frame={frame} text={frame.domain?.brand.instructionsAfter ?? null} />
-      <ShareOwn frame={frame} />
-    </Page>
-  );
-};
+export const RevealedPage: FC<RevealedProps> = ({ frame, value, ending }) => (
+  <Page frame={frame} title={frame.say('revealed.title')} scripts={['reveal']} styles={['secret']}>
+    <h1>{frame.say('revealed.title')}</h1>
+    <div class="sheet opened">
+      <Perched />
+      <label for="value" class="visually-hidden">
+        {frame.say('revealed.label')}
+      </label>
+      <ValueText value={value} />
+      <Extent frame={frame} value={value} />
+      <Actions frame={frame} save={<SaveValue frame={frame} value={value} />} />
+      {/* The save link's address contains the value; the script replaces it with a blob address. */}
+      <noscript>
+        <p class="hint">{frame.say('revealed.saveNote')}</p>
+      </noscript>
+      <HiddenOnes frame={frame} value={value} />
+      <Spelled frame={frame} value={value} />
+      {ending === null ? (
+        <p class="hint once" id="once">
+          {frame.say('revealed.once')}
+        </p>
+      ) : (
+        <PostForm frame={frame} class="done" action={frame.href('secretDone', ending.secretKey)}>
+          <input type="hidden" name={lookFieldName} value={ending.field} />
+          <Minute frame={frame} type="submit" isRepeated={ending.isRepeated} />
+        </PostForm>
+      )}
+    </div>
+    <Instructions frame={frame} text={frame.domain?.brand.instructionsAfter ?? null} />
+    <ShareOwn frame={frame} />
+  </Page>
+);
 
 interface MinuteProps {
   readonly frame: Frame;

@@ -51,27 +51,24 @@ export const SealedPage: FC<ArrivalProps & { note: NoteOutcome | null }> = ({ fr
 };
 
 /** For a minute, reloading the opened page leads here. It is the same for every key: only the tab that opened the secret knows more. */
-export const AgainPage: FC<{ frame: Frame; secretKey: string }> = ({ frame, secretKey }) => {
-  const { say } = frame.messages;
-  return (
-    <Page frame={frame} title={say('again.title')} scripts={['sealed']} styles={['secret']}>
-      <div class="arrival">
-        <h1>{say('again.title')}</h1>
-        <p class="lead">{say('again.lead')}</p>
-      </div>
-      <Opener frame={frame} secretKey={secretKey} kind="again">
-        <Perched />
-        <Passphrase frame={frame} />
-        <OpenButton>{say('again.submit')}</OpenButton>
-      </Opener>
-      <template id="over" data-title={`${say('done.title')} · ${frame.brand.name}`}>
-        <End day="gone" title={say('done.title')} lead={say('again.over')}>
-          <ShareOwn frame={frame} />
-        </End>
-      </template>
-    </Page>
-  );
-};
+export const AgainPage: FC<{ frame: Frame; secretKey: string }> = ({ frame, secretKey }) => (
+  <Page frame={frame} title={frame.say('again.title')} scripts={['sealed']} styles={['secret']}>
+    <div class="arrival">
+      <h1>{frame.say('again.title')}</h1>
+      <p class="lead">{frame.say('again.lead')}</p>
+    </div>
+    <Opener frame={frame} secretKey={secretKey} kind="again">
+      <Perched />
+      <Passphrase frame={frame} />
+      <OpenButton>{frame.say('again.submit')}</OpenButton>
+    </Opener>
+    <template id="over" data-title={`${frame.say('done.title')} · ${frame.brand.name}`}>
+      <End day="gone" title={frame.say('done.title')} lead={frame.say('again.over')}>
+        <ShareOwn frame={frame} />
+      </End>
+    </template>
+  </Page>
+);
 
 const Mode: FC<{ frame: Frame }> = ({ frame: { messages, href } }) => (
   <p class="hint expiry mode">
@@ -218,87 +215,77 @@ const needsScripts = {
 } as const;
 
 /** Outside any form and unnamed, so the browser never sends it. */
-const Passphrase: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.messages;
-  return (
-    <div class="field" id="passphrase-field">
-      <label for="passphrase">{say('secret.passphrase')}</label>
-      <PassphraseInput
-        frame={frame}
-        attributes={{ id: 'passphrase', 'aria-describedby': 'passphrase-wrong passphrase-hint' }}
-      />
-      <p class="wrong" id="passphrase-wrong" role="alert" />
-      <p class="hint" id="passphrase-hint">
-        {say('secret.passphraseHint')}
-      </p>
-    </div>
-  );
-};
+const Passphrase: FC<{ frame: Frame }> = ({ frame }) => (
+  <div class="field" id="passphrase-field">
+    <label for="passphrase">{frame.say('secret.passphrase')}</label>
+    <PassphraseInput
+      frame={frame}
+      attributes={{ id: 'passphrase', 'aria-describedby': 'passphrase-wrong passphrase-hint' }}
+    />
+    <p class="wrong" id="passphrase-wrong" role="alert" />
+    <p class="hint" id="passphrase-hint">
+      {frame.say('secret.passphraseHint')}
+    </p>
+  </div>
+);
 
 const filledLater = '';
 
 /** Replaces the page once the secret is opened. Some parts are for files, others for texts and text files. */
-const Opened: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.messages;
-  return (
-    <template id="opened" data-title={`${say('revealed.title')} · ${frame.brand.name}`}>
-      <h1 tabindex={-1}>
-        <span data-for="text">{say('revealed.title')}</span>
-        <span data-for="file">{say('revealed.fileTitle')}</span>
-      </h1>
-      <div class="sheet opened">
-        <div data-for="file">
-          <p class="came">
-            <Icon name="file" />
-            <bdi id="file-name" />
-            <span id="file-size" />
-          </p>
-          <p class="hint">{say('revealed.stranger')}</p>
-          <p class="row">
-            <a class="button" id="download" href={filledLater}>
-              <Icon name="download" />
-              {say('revealed.download')}
-            </a>
-          </p>
-          <img class="preview" id="preview" alt={say('revealed.preview')} hidden />
-        </div>
-        <div data-for="value">
-          <label for="value" class="visually-hidden" data-for="text">
-            {say('revealed.label')}
-          </label>
-          <label for="value" data-for="file">
-            {say('revealed.preview')}
-          </label>
-          <ValueText value="" />
-          <Counted frame={frame} />
-          <Actions
-            frame={frame}
-            save={
-              <span data-for="text">
-                <Save frame={frame}>{say('revealed.save')}</Save>
-              </span>
-            }
-          />
-          <details
-            class="note alert"
-            id="hidden-ones"
-            data-forms={formsOf(frame.messages, 'revealed.hidden')}
-          >
-            <summary />
-            <p>{say('revealed.hiddenHint')}</p>
-            <p class="marked" dir="ltr" data-held />
-          </details>
-          <Spelled frame={frame} value={null} />
-        </div>
-        <div class="done">
-          <Minute frame={frame} type="button" />
-        </div>
+const Opened: FC<{ frame: Frame }> = ({ frame }) => (
+  <template id="opened" data-title={`${frame.say('revealed.title')} · ${frame.brand.name}`}>
+    <h1 tabindex={-1}>
+      <span data-for="text">{frame.say('revealed.title')}</span>
+      <span data-for="file">{frame.say('revealed.fileTitle')}</span>
+    </h1>
+    <div class="sheet opened">
+      <div data-for="file">
+        <p class="came">
+          <Icon name="file" />
+          <bdi id="file-name" />
+          <span id="file-size" />
+        </p>
+        <p class="hint">{frame.say('revealed.stranger')}</p>
+        <p class="row">
+          <a class="button" id="download" href={filledLater}>
+            <Icon name="download" />
+            {frame.say('revealed.download')}
+          </a>
+        </p>
+        <img class="preview" id="preview" alt={frame.say('revealed.preview')} hidden />
       </div>
-      <Instructions frame={frame} text={frame.domain?.brand.instructionsAfter ?? null} />
-      <ShareOwn frame={frame} />
-    </template>
-  );
-};
+      <div data-for="value">
+        <label for="value" class="visually-hidden" data-for="text">
+          {frame.say('revealed.label')}
+        </label>
+        <label for="value" data-for="file">
+          {frame.say('revealed.preview')}
+        </label>
+        <ValueText value="" />
+        <Counted frame={frame} />
+        <Actions
+          frame={frame}
+          save={
+            <span data-for="text">
+              <Save frame={frame}>{frame.say('revealed.save')}</Save>
+            </span>
+          }
+        />
+        <details class="note alert" id="hidden-ones" data-forms={formsOf(frame.messages, 'revealed.hidden')}>
+          <summary />
+          <p>{frame.say('revealed.hiddenHint')}</p>
+          <p class="marked" dir="ltr" data-held />
+        </details>
+        <Spelled frame={frame} value={null} />
+      </div>
+      <div class="done">
+        <Minute frame={frame} type="button" />
+      </div>
+    </div>
+    <Instructions frame={frame} text={frame.domain?.brand.instructionsAfter ?? null} />
+    <ShareOwn frame={frame} />
+  </template>
+);
 
 const Counted: FC<{ frame: Frame }> = ({ frame }) => (
   <div class="hint" id="extent">

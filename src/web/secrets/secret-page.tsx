@@ -118,26 +118,23 @@ const apart = (text: string) => `\u2068${text}\u2069`;
 /**
  * Shows the sender, or advice if the sender has no account. Senders choose their own names, so their address is always shown below the name.
  */
-export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }) => {
-  const { say } = frame.messages;
-  return (
-    <div class="arrival">
-      <h1>
-        {sender?.name == null
-          ? say('secret.title')
-          : say('secret.fromAccount', { sender: apart(sender.name) })}
-      </h1>
-      {sender === null ? (
-        <p class="hint from">{secret.isOwner ? null : say('secret.forYou')}</p>
-      ) : (
-        <p class="hint from">
-          {say('secret.from', { address: apart(sender.address.replaceAll('*****', '•••')) })}
-          {sender.name === null ? null : ` · ${say('secret.nameChosen')}`}
-        </p>
-      )}
-    </div>
-  );
-};
+export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }) => (
+  <div class="arrival">
+    <h1>
+      {sender?.name == null
+        ? frame.say('secret.title')
+        : frame.say('secret.fromAccount', { sender: apart(sender.name) })}
+    </h1>
+    {sender === null ? (
+      <p class="hint from">{secret.isOwner ? null : frame.say('secret.forYou')}</p>
+    ) : (
+      <p class="hint from">
+        {frame.say('secret.from', { address: apart(sender.address.replaceAll('*****', '•••')) })}
+        {sender.name === null ? null : ` · ${frame.say('secret.nameChosen')}`}
+      </p>
+    )}
+  </div>
+);
 
 /** Stands on the card's upper edge, which is its horizon. */
 export const Sky: FC<Pick<ArrivalProps, 'waiting'>> = ({ waiting: { secret } }) => (
@@ -185,27 +182,24 @@ interface PassphraseInputProps {
   readonly attributes: Readonly<Record<string, string | boolean | undefined>>;
 }
 
-export const PassphraseInput: FC<PassphraseInputProps> = ({ frame, attributes }) => {
-  const { say } = frame.messages;
-  return (
-    <div class="toggled">
-      <input
-        {...attributes}
-        {...notForPasswordManagers}
-        type="password"
-        autocomplete="off"
-        {...asTyped}
-        dir="auto"
-      />
-      <SwapButton
-        kind="eye"
-        icons={['eye', 'eye-off']}
-        labels={[say('secret.showPassphrase'), say('secret.hidePassphrase')]}
-        attributes={{ 'data-toggle': '#passphrase' }}
-      />
-    </div>
-  );
-};
+export const PassphraseInput: FC<PassphraseInputProps> = ({ frame, attributes }) => (
+  <div class="toggled">
+    <input
+      {...attributes}
+      {...notForPasswordManagers}
+      type="password"
+      autocomplete="off"
+      {...asTyped}
+      dir="auto"
+    />
+    <SwapButton
+      kind="eye"
+      icons={['eye', 'eye-off']}
+      labels={[frame.say('secret.showPassphrase'), frame.say('secret.hidePassphrase')]}
+      attributes={{ 'data-toggle': '#passphrase' }}
+    />
+  </div>
+);
 
 interface SwapButtonProps {
   readonly kind: 'eye' | 'quiet';
@@ -231,38 +225,35 @@ export const SwapButton: FC<SwapButtonProps> = ({ kind, icons, labels, attribute
 const notForPasswordManagers = { 'data-1p-ignore': '', 'data-bwignore': '', 'data-lpignore': 'true' };
 
 /** Explains what opening does, and offers a way out to people who did not expect a secret. */
-export const Consequences: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }) => {
-  const { say } = frame.messages;
-  return (
-    <div id="consequences">
-      <details>
-        <summary>{say('secret.next')}</summary>
-        <ul class="points">
-          {onceFor(frame, 'opened once', () => (
-            <>
-              <li>{say('secret.once')}</li>
-              <li>{say('secret.ready')}</li>
-            </>
-          ))}
-          {sender === null ? null : (
-            <>
-              <li>{say('secret.forYou')}</li>
-              <li>{say('secret.addressHidden')}</li>
-            </>
-          )}
-        </ul>
-      </details>
-      {/* Only the script can burn an end-to-end secret, so it unhides this link. Creators burn on the receipt instead. */}
-      {secret.isOwner ? null : (
-        <p class="aside" hidden={secret.sealed}>
-          <a id="burn-unread" href={frame.href('secretBurn', secret.secretKey)}>
-            {say('recipientBurn.link')}
-          </a>
-        </p>
-      )}
-    </div>
-  );
-};
+export const Consequences: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }) => (
+  <div id="consequences">
+    <details>
+      <summary>{frame.say('secret.next')}</summary>
+      <ul class="points">
+        {onceFor(frame, 'opened once', () => (
+          <>
+            <li>{frame.say('secret.once')}</li>
+            <li>{frame.say('secret.ready')}</li>
+          </>
+        ))}
+        {sender === null ? null : (
+          <>
+            <li>{frame.say('secret.forYou')}</li>
+            <li>{frame.say('secret.addressHidden')}</li>
+          </>
+        )}
+      </ul>
+    </details>
+    {/* Only the script can burn an end-to-end secret, so it unhides this link. Creators burn on the receipt instead. */}
+    {secret.isOwner ? null : (
+      <p class="aside" hidden={secret.sealed}>
+        <a id="burn-unread" href={frame.href('secretBurn', secret.secretKey)}>
+          {frame.say('recipientBurn.link')}
+        </a>
+      </p>
+    )}
+  </div>
+);
 
 /** Instructions from the share domain's owner, as text and never as markup. @param text one paragraph per line */
 export const Instructions: FC<{ frame: Frame; text: string | null }> = ({ frame, text }) => {
@@ -321,35 +312,32 @@ const hereTexts = { opened: 'gone.openedHere', burned: 'gone.burnedHere' } as co
 >;
 
 /** A ready-made message to the sender. It contains neither link nor key, because others may read it. On a phone, the press also shares. */
-export const TellSender: FC<{ frame: Frame; text: string }> = ({ frame, text }) => {
-  const { say } = frame.messages;
-  return (
-    <details class="tell">
-      <summary class="button">
-        <Icon name="message" />
-        {say('gone.tell')}
-      </summary>
-      <blockquote id="ready-text">{text}</blockquote>
-      <div class="row">
-        <a class="button" id="tell-mail" href={mailtoAddress(say('gone.tellSubject'), text)}>
-          <Icon name="mail" />
-          {say('gone.tellMail')}
-        </a>
-        <button type="button" class="quiet" hidden data-share-text="#ready-text">
-          <Icon name="share" />
-          <span>{say('gone.tellShare')}</span>
-        </button>
-        <CopyButton
-          target="ready-text"
-          label={say('gone.tellCopy')}
-          copied={say('revealed.copied')}
-          class="quiet"
-        />
-      </div>
-      <CopyStatus copied={say('revealed.copied')} failed={say('revealed.copyFailed')} />
-    </details>
-  );
-};
+export const TellSender: FC<{ frame: Frame; text: string }> = ({ frame, text }) => (
+  <details class="tell">
+    <summary class="button">
+      <Icon name="message" />
+      {frame.say('gone.tell')}
+    </summary>
+    <blockquote id="ready-text">{text}</blockquote>
+    <div class="row">
+      <a class="button" id="tell-mail" href={mailtoAddress(frame.say('gone.tellSubject'), text)}>
+        <Icon name="mail" />
+        {frame.say('gone.tellMail')}
+      </a>
+      <button type="button" class="quiet" hidden data-share-text="#ready-text">
+        <Icon name="share" />
+        <span>{frame.say('gone.tellShare')}</span>
+      </button>
+      <CopyButton
+        target="ready-text"
+        label={frame.say('gone.tellCopy')}
+        copied={frame.say('revealed.copied')}
+        class="quiet"
+      />
+    </div>
+    <CopyStatus copied={frame.say('revealed.copied')} failed={frame.say('revealed.copyFailed')} />
+  </details>
+);
 
 /** Looks the same for every secret and reader. */
 export const DonePage: FC<{ frame: Frame }> = ({ frame }) => {
