@@ -36,17 +36,19 @@ function compileStep(folder) {
   return { name: 'the modules of the client and their types', command: bin('tsc'), args, limitMs };
 }
 
-/** The one module that is bundled: with it comes what it takes from another package, so that this package needs none. */
-function bundleStep(folder) {
+/** The modules that are bundled, each with the package that it takes something from, so that this package needs none. */
+const bundled = { stretch: ['hash-wasm', 'LICENSE'], hpke: ['hpke', 'LICENSE.md'] };
+
+function bundleStep(folder, name) {
   const args = [
     'build',
     '--target=browser',
     '--format=esm',
-    'sdk/stretch.ts',
+    `sdk/${name}.ts`,
     '--outfile',
-    join(folder, 'stretch.js'),
+    join(folder, `${name}.js`),
   ];
-  return { name: 'the module with argon2id', command: bin('bun'), args, limitMs };
+  return { name: `the module with ${bundled[name][0]}`, command: bin('bun'), args, limitMs };
 }
 
 /**
@@ -89,9 +91,11 @@ function manifest(files) {
 
 function addDocuments(folder) {
   writeFileSync(join(folder, 'README.md'), readFileSync(join(root, 'sdk', 'README.md')));
-  const licence = (...path) => readFileSync(join(root, ...path, 'LICENSE'), 'utf8').trim();
-  const others = `stretch.js contains hash-wasm:\n\n${licence('node_modules', 'hash-wasm')}`;
-  writeFileSync(join(folder, 'LICENSE'), `${licence()}\n\n\n${others}\n`);
+  const licence = (...path) => readFileSync(join(root, ...path), 'utf8').trim();
+  const others = Object.entries(bundled).map(
+    ([name, [other, file]]) => `${name}.js contains ${other}:\n\n${licence('node_modules', other, file)}`,
+  );
+  writeFileSync(join(folder, 'LICENSE'), `${[licence('LICENSE'), ...others].join('\n\n\n')}\n`);
   const text = JSON.stringify(manifest(filesIn(folder)), null, 2);
   writeFileSync(join(folder, 'package.json'), `${text}\n`);
 }
@@ -101,7 +105,9 @@ if (!install()) process.exit(1);
 mkdirSync(dirname(outdir), { recursive: true });
 const folder = mkdtempSync(`${outdir}-`);
 const made = join(folder, 'sdk');
-const isWell = (await runStep(compileStep(folder))) && (await runStep(bundleStep(made)));
+const steps = [compileStep(folder), ...Object.keys(bundled).map((name) => bundleStep(made, name))];
+let isWell = true;
+for (const step of steps) isWell &&= await runStep(step);
 if (isWell) {
   renameSync(join(folder, 'src', 'protocol'), join(made, 'protocol'));
   nameModules(made);

@@ -1,7 +1,4 @@
-/**
- * HPKE (RFC 9180) in mode base, for one message: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM. Bundled with the package that
- * implements it over WebCrypto.
- */
+/** HPKE (RFC 9180) for one message: mode base, X25519, HKDF-SHA256, AES-256-GCM. Bundled with the package that does it over WebCrypto. */
 import {
   AEAD_AES_256_GCM,
   CipherSuite,
@@ -13,7 +10,7 @@ import {
 const suite = new CipherSuite(KEM_DHKEM_X25519_HKDF_SHA256, KDF_HKDF_SHA256, AEAD_AES_256_GCM);
 const encBytes = 32;
 
-type Message = { readonly aad: Uint8Array; readonly info: Uint8Array };
+type Message = Readonly<{ aad: Uint8Array; info: Uint8Array }>;
 export type KeyPair = Awaited<ReturnType<typeof suite.DeriveKeyPair>>;
 
 /** RFC 9180 §7.1.3. The private key cannot be exported. */
@@ -22,18 +19,10 @@ export async function deriveKeyPair(seed: Uint8Array): Promise<{ keys: KeyPair; 
   return { keys, publicKey: await suite.SerializePublicKey(keys.publicKey) };
 }
 
-/** Returns the encapsulated key, followed by the ciphertext. */
-export async function sealTo(
-  publicKey: Uint8Array,
-  text: Uint8Array,
-  message: Message,
-): Promise<Uint8Array[]> {
-  const { encapsulatedSecret, ciphertext } = await suite.Seal(
-    await suite.DeserializePublicKey(publicKey),
-    text,
-    message,
-  );
-  return [encapsulatedSecret, ciphertext];
+/** Returns the encapsulated key and the ciphertext. */
+export async function sealTo(publicKey: Uint8Array, text: Uint8Array, message: Message) {
+  const sealed = await suite.Seal(await suite.DeserializePublicKey(publicKey), text, message);
+  return [sealed.encapsulatedSecret, sealed.ciphertext];
 }
 
 /** @throws if the message was sealed for another key, or differs in any way */
@@ -42,6 +31,4 @@ export function openWith(keys: KeyPair, sealed: Uint8Array, message: Message): P
 }
 
 /** Whether the runtime lacks X25519. */
-export function isUnsupported(error: unknown): boolean {
-  return error instanceof NotSupportedError;
-}
+export const isUnsupported = (error: unknown): boolean => error instanceof NotSupportedError;

@@ -9,6 +9,7 @@
  * const { value } = await mayfly.reveal(link);
  * ```
  */
+import type * as requests from './asking.ts';
 import type {
   ConcealOptions,
   CreateOptions,
@@ -53,7 +54,25 @@ import {
 import { given, type Json } from './wire.ts';
 
 export { type ParsedLink, parseLink } from '../src/protocol/link.ts';
-export type { Burner, DeliveryState, NoticeKind, ReceiptState } from '../src/protocol/vocabulary.ts';
+export type {
+  AnswerState,
+  Burner,
+  DeliveryState,
+  NoticeKind,
+  ReceiptState,
+  RequestState,
+} from '../src/protocol/vocabulary.ts';
+export type {
+  Answer,
+  AnswerOptions,
+  Answers,
+  Asked,
+  AskOptions,
+  OpenedRequest,
+  RequestChange,
+  SecretRequest,
+  SentAnswer,
+} from './asking.ts';
 export type {
   ConcealOptions,
   CreateOptions,
@@ -156,6 +175,36 @@ export interface MayflyClient {
   deliver(metadata: string, options?: DeliverOptions): Promise<Receipt & Remarks>;
   /** Fetches the account's receipts page by page, newest first. The time limit applies to each page. */
   recent(options?: RecentOptions): AsyncIterableIterator<Receipt>;
+  /**
+   * Asks for secrets: anyone with the ask link may answer, and only the answers link opens the answers. The server sees neither the prompt
+   * nor an answer. Rejects with `account_required`, `requests_disabled` or `too_many_places`; with `unsupported` in a runtime without
+   * X25519, as do the calls that answer and read answers.
+   */
+  ask(options: requests.AskOptions): Promise<requests.Asked>;
+  /** Shows what an ask link asks for. Rejects with `unknown_request`, `incomplete_link`, or `unreadable` if the server changed the prompt. */
+  inspectRequest(askLink: string, options?: CallOptions): Promise<requests.OpenedRequest>;
+  /**
+   * Answers with a text or a file, encrypted for the asker. Rejects as `inspectRequest` does, before anything is sent, and with
+   * `request_full` or `request_ended`. If the reply is lost, sends the same answer up to twice more, and makes only one.
+   */
+  answer(askLink: string, options: requests.AnswerOptions): Promise<requests.SentAnswer>;
+  /** Tells the server's operator that the request is an abuse. */
+  reportRequest(askLink: string, options?: CallOptions): Promise<void>;
+  /** Returns the request and its answers, of which it opens none. Rejects with `unknown_request`, `incomplete_link` or `unreadable`. */
+  answers(answersLink: string, options?: CallOptions): Promise<requests.Answers>;
+  /**
+   * Waits: returns what `answers` does, again and again, first every two seconds, later every minute, and goes on while the server is
+   * unreachable or busy. It never ends by itself.
+   */
+  watchAnswers(answersLink: string, options?: CallOptions): AsyncIterableIterator<requests.Answers>;
+  /** Closes a request for ever, or changes it. The account that asked may close it by the ask link too. Rejects with `request_ended`. */
+  changeRequest(
+    link: string,
+    change: requests.RequestChange,
+    options?: CallOptions,
+  ): Promise<requests.SecretRequest>;
+  /** Burns an answer if it is unread, and frees its place. Rejects with `unknown_secret` if it is not an answer to this request. */
+  discardAnswer(answersLink: string, secretKey: string, options?: CallOptions): Promise<requests.Answers>;
   /** Rejects with `not_authorized` if the credentials are wrong. */
   account(options?: CallOptions): Promise<Account>;
   /** Resolves if the server is working. Ignores credentials. */
@@ -184,7 +233,7 @@ async function* pages(
 
 async function statusOf(get: Get, secret: string, options?: CallOptions): Promise<WaitingSecret | null> {
   try {
-    return toStatus(await get(`/secret/${keyOf(secret, 'receipt')}/status`, options));
+    return toStatus(await get(`/secret/${keyOf(secret, 'secret')}/status`, options));
   } catch (error) {
     if (error instanceof MayflyError && error.code === 'unknown_secret') return null;
     throw error;
@@ -197,7 +246,7 @@ async function inspectWith(
   secret: string,
   options: PassphraseOption,
 ): Promise<WaitingSecret> {
-  const { key, fragment } = partsOf(secret, 'receipt');
+  const { key, fragment } = partsOf(secret, 'secret');
   // An end-to-end secret's passphrase is never sent.
   const passphrase = fragment === null ? options.passphrase : undefined;
   // Headers can carry only Latin letters. Unlike queries, they do not end up in access logs.
@@ -207,6 +256,7 @@ async function inspectWith(
 
 /** The cryptography, loaded when first needed. */
 const sharing = () => import('./sharing.ts').catch(notLoaded);
+const asking = () => import('./asking.ts').catch(notLoaded);
 
 /**
  * @throws TypeError if `server` is not an http(s) address
@@ -225,7 +275,7 @@ export function createClient(options: ClientOptions): MayflyClient {
   const get: Get = (path, own) => call({ method: 'GET', path, isRead: true }, own);
   const post = (path: string, body: Json, own?: CallOptions) => call({ method: 'POST', path, body }, own);
   const change = (metadata: string, body: Json, own?: CallOptions) =>
-    call({ method: 'PATCH', path: `/private/${keyOf(metadata, 'secret')}`, body }, own);
+    call({ method: 'PATCH', path: `/private/${keyOf(metadata, 'receipt')}`, body }, own);
   return {
     conceal: async (wanted) => (await sharing()).conceal(connection, wanted),
     generate: async (wanted = {}) => (await sharing()).generate(connection, wanted),
@@ -236,24 +286,36 @@ export function createClient(options: ClientOptions): MayflyClient {
     note: async (secret, own = {}) => (await sharing()).note(connection, secret, own),
     status: (secret, own) => statusOf(get, secret, own),
     statuses: async (secrets, own) => {
-      const body = { identifiers: secrets.map((secret) => keyOf(secret, 'receipt')).join(',') };
+      const body = { identifiers: secrets.map((secret) => keyOf(secret, 'secret')).join(',') };
       if (secrets.length === 0) return [];
       return toStatuses(await call({ method: 'POST', path: '/secret/status', body, isRead: true }, own));
     },
     receipt: async (metadata, own) =>
-      toReceiptAnswer(await get(`/private/${keyOf(metadata, 'secret')}`, own)),
+      toReceiptAnswer(await get(`/private/${keyOf(metadata, 'receipt')}`, own)),
     burnUnread: async (secret, own = {}) => (await sharing()).burnUnread(connection, secret, own),
     burn: async (metadata, own) =>
-      toReceiptAnswer(await post(`/private/${keyOf(metadata, 'secret')}/burn`, { continue: true }, own)),
+      toReceiptAnswer(await post(`/private/${keyOf(metadata, 'receipt')}/burn`, { continue: true }, own)),
     setMemo: async (metadata, memo, own) => toReceiptAnswer(await change(metadata, { memo }, own)),
     setTtl: async (metadata, ttlSeconds, own) =>
       toRemarkedReceipt(await change(metadata, { ttl: ttlSeconds }, own)),
     allowMore: async (metadata, own) => toReceiptAnswer(await change(metadata, { attempts: 'more' }, own)),
     deliver: async (metadata, { recipient, locale, ...own } = {}) =>
       toRemarkedReceipt(
-        await post(`/private/${keyOf(metadata, 'secret')}/deliver`, given({ recipient, locale }), own),
+        await post(`/private/${keyOf(metadata, 'receipt')}/deliver`, given({ recipient, locale }), own),
       ),
     recent: (own = {}) => pages(get, own),
+    ask: async (own) => (await asking()).ask(connection, own),
+    inspectRequest: async (link, own = {}) => (await asking()).inspectRequest(connection, link, own),
+    answer: async (link, own) => (await asking()).answer(connection, link, own),
+    reportRequest: async (link, own = {}) => (await asking()).reportRequest(connection, link, own),
+    answers: async (link, own = {}) => (await asking()).answers(connection, link, own),
+    async *watchAnswers(link, own = {}) {
+      yield* (await asking()).watchAnswers(connection, link, own);
+    },
+    changeRequest: async (link, change, own = {}) =>
+      (await asking()).changeRequest(connection, link, change, own),
+    discardAnswer: async (link, secret_key, own = {}) =>
+      (await asking()).answers(connection, link, own, ['discard', { secret_key }]),
     account: async (own) => toAccount(await get('/authcheck', own)),
     serviceStatus: async (own) => toServiceStatus(await get('/status', own)),
     version: async (own) => toVersion(await get('/version', own)),

@@ -28,13 +28,17 @@ export const stretch: Stretch = async (passphrase, salt) => {
 
 const thisMachine = /^((.+\.)?localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** @throws MayflyError `invalid_field` or `insecure_address` */
-function assertSealable(server: string, { recipient }: CreateOptions): void {
+/** @throws MayflyError `invalid_field` */
+function assertSealable({ recipient }: CreateOptions): void {
   if (recipient !== undefined)
     throw invalid(
       'recipient',
       'The server cannot mail a link that it does not know: use plain: true, or mail it yourself.',
     );
+}
+
+/** @throws MayflyError `insecure_address` */
+export function assertSecure(server: string): void {
   const { protocol, hostname } = new URL(server);
   const isSecure = protocol === 'https:' || thisMachine.test(hostname);
   if (!isSecure || globalThis.crypto?.subtle === undefined)
@@ -45,7 +49,7 @@ function assertSealable(server: string, { recipient }: CreateOptions): void {
 }
 
 /** @throws MayflyError `invalid_field` */
-function contentOf({ value, file, plain }: ConcealOptions): Content {
+export function contentOf({ value, file, plain }: Pick<ConcealOptions, 'value' | 'file' | 'plain'>): Content {
   if (file !== undefined && plain === true) throw invalid('plain', 'A file is only shared end to end.');
   if (file !== undefined) return { kind: 'file', name: file.name, type: file.type, bytes: file.bytes };
   if (value === undefined || value === '') throw invalid('value', 'There is nothing to share.');
@@ -53,10 +57,9 @@ function contentOf({ value, file, plain }: ConcealOptions): Content {
 }
 
 /** Builds the link locally: only the key comes from the server. */
-function fullLink(server: string, shareDomain: string, secretKey: string, fragment: string): string {
-  const link = `${secretLink(secretKey, shareDomain, server)}#${fragment}`;
-  if (parseLink(link)?.key !== secretKey) throw unexpected();
-  return link;
+export function fullLink(link: string, key: string, fragment: string): string {
+  if (parseLink(link)?.key !== key) throw unexpected();
+  return `${link}#${fragment}`;
 }
 
 /** The request's body contains `fields` under `secret`. */
@@ -70,7 +73,8 @@ async function sealContent(
   content: Content,
   options: CreateOptions,
 ): Promise<Prepared<Created>> {
-  assertSealable(server, options);
+  assertSealable(options);
+  assertSecure(server);
   const { passphrase = null, note = '', shareDomain = '' } = options;
   const { sealed, fragment } = await seal({ content, passphrase, note, stretch });
   // Omits the email's language, because no email is sent.
@@ -78,7 +82,7 @@ async function sealContent(
   return {
     fields: given({ sealed, ttl, share_domain, notify, memo }),
     read: (answer) =>
-      toSealedCreated(answer, (secretKey) => fullLink(server, shareDomain, secretKey, fragment)),
+      toSealedCreated(answer, (key) => fullLink(secretLink(key, shareDomain, server), key, fragment)),
   };
 }
 

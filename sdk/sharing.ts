@@ -169,7 +169,7 @@ export async function done(
   look: string,
   own: CallOptions,
 ): Promise<void> {
-  const path = `/secret/${partsOf(secret, 'receipt').key}/reveal/done`;
+  const path = `/secret/${partsOf(secret, 'secret').key}/reveal/done`;
   await call({ method: 'POST', path, body: { look } }, own);
 }
 
@@ -179,7 +179,7 @@ function openerOf(
   options: RevealOptions,
   own: CallOptions,
 ): Opener | Promise<Opener> {
-  const { key, fragment } = partsOf(secret, 'receipt');
+  const { key, fragment } = partsOf(secret, 'secret');
   return fragment === null ? plainOpener(options) : sealedOpener(connection, key, fragment, options, own);
 }
 
@@ -188,7 +188,7 @@ export async function burnUnread(
   secret: string,
   options: PassphraseOption,
 ): Promise<void> {
-  const path = `/secret/${partsOf(secret, 'receipt').key}/burn`;
+  const path = `/secret/${partsOf(secret, 'secret').key}/burn`;
   await withinOneLimit(connection.timeoutMs, options, async (own) => {
     const { fields } = await openerOf(connection, secret, options, own);
     await connection.call({ method: 'POST', path, body: { continue: true, ...fields } }, own);
@@ -197,7 +197,7 @@ export async function burnUnread(
 
 /** Sends only what proves the link, never a passphrase. */
 export async function note({ call }: Connection, secret: string, own: CallOptions): Promise<string | null> {
-  const { key, fragment } = partsOf(secret, 'receipt');
+  const { key, fragment } = partsOf(secret, 'secret');
   const body = fragment === null ? {} : { link_proof: await proveLink(fragment) };
   const path = `/secret/${key}/note`;
   const answer: Raw<WireRecord<WireNote>> = await call({ method: 'POST', path, body, isRead: true }, own);
@@ -210,7 +210,7 @@ export async function reveal(
   secret: string,
   options: RevealOptions,
 ): Promise<Revealed> {
-  const { key } = partsOf(secret, 'receipt');
+  const { key } = partsOf(secret, 'secret');
   const { look: kept, strictlyOnce = false } = options;
   if (kept !== undefined && (strictlyOnce || !isFragment(kept)))
     throw invalid('look', 'look must come from newLook(), and does not go with strictlyOnce.');

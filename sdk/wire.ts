@@ -3,7 +3,7 @@
  * only fields of its type, and `test/sdk/contract.ts` compares the interfaces with the API's schemas.
  */
 
-import type { DomainState, ReceiptState } from '../src/protocol/vocabulary.ts';
+import type { AnswerState, DomainState, ReceiptState, RequestState } from '../src/protocol/vocabulary.ts';
 import { MayflyError } from './error.ts';
 
 export type Json = Record<string, unknown>;
@@ -181,6 +181,35 @@ export interface WireProblem {
 
 export type WireRecord<Record> = Readonly<{ record: Record }>;
 export type WireStatuses = Readonly<{ records: readonly (WireSecret | WireUnknownSecret)[] }>;
+
+export interface WireRequest extends Omit<WireLook, 'asked_by' | 'max_sealed_bytes'> {
+  readonly answers: number;
+  readonly left: number;
+  readonly created: number;
+}
+
+export interface WireLook {
+  readonly key: string;
+  readonly state: RequestState;
+  readonly terms: string;
+  readonly until: number;
+  readonly asked_by: WireAskedBy['asked_by'] | null;
+  readonly max_sealed_bytes: number;
+}
+
+export type WireAskedBy = Readonly<{ asked_by: Readonly<{ username: string; since: number }> }>;
+
+export interface WireAnswer {
+  readonly secret_key: string;
+  readonly wrapped: string;
+  readonly link_hash: string;
+  readonly state: AnswerState;
+  readonly created: number;
+  readonly size: number;
+  readonly discarded: boolean;
+}
+
+export type WireAnswers = WireRecord<WireRequest> & Readonly<{ records: readonly WireAnswer[] }>;
 
 export type WireServiceStatus = Readonly<{ locale: string; region?: string | undefined }>;
 export type WireVersion = Readonly<{ version: readonly string[] }>;

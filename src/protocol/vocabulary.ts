@@ -27,6 +27,10 @@ export const requestStates = ['open', 'full', 'ended'] as const;
 /** `full`: open, but without a free place. `ended` is final. */
 export type RequestState = (typeof requestStates)[number];
 
+export const answerStates = ['new', 'received', 'burned', 'expired', 'unknown'] as const;
+/** Of the answer's secret, for the asker. `unknown`: its record has ended too. */
+export type AnswerState = (typeof answerStates)[number];
+
 export const lockCauses = ['passphrase', 'code'] as const;
 /** No server uses `code` yet. */
 export type LockCause = (typeof lockCauses)[number];

@@ -45,7 +45,9 @@ describe('the executable, alone in an empty folder, without Node', () => {
     for (const [name, mark] of [
       ['mayfly', 'createClient,'],
       ['sharing', 'AES-GCM'],
+      ['asking', 'AES-GCM'],
       ['stretch', 'WebAssembly'],
+      ['hpke', 'X25519'],
     ] as const) {
       const module = await fetch(`${server.origin}/sdk/${name}.js`);
       expect([module.status, await module.text()]).toEqual([200, expect.stringContaining(mark)]);

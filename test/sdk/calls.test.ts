@@ -3,6 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import { getEventListeners } from 'node:events';
 import { createDomainClient } from '../../sdk/domains.ts';
 import { createClient, type Fetch, newLook } from '../../sdk/mayfly.ts';
+import vectors from '../vectors/requests.json';
 import { failure } from './observed.ts';
 
 const key = 'abcdefghijklmnopqrstuvwxyz01234';
@@ -28,6 +29,10 @@ function busy(status: number, headers: Record<string, string>): Response {
   const error = status === 429 ? 'rate_limited' : 'unavailable';
   return Response.json({ success: false, error, message: 'Later.' }, { status, headers });
 }
+
+const [request] = vectors.cases;
+const askLink = `https://x.example/ask/${key}#${request?.ask_end}`;
+const answersLink = `https://x.example/answers/${key}#${request?.answers_end}`;
 
 describe('a call that ends early', () => {
   it('is aborted by its signal while the server thinks, and says why', async () => {
@@ -67,6 +72,14 @@ describe('a call that ends early', () => {
       client.deliver(key, options),
       client.recent(options).next(),
       client.statuses([key], options),
+      client.ask({ prompt: 'x', ...options }),
+      client.inspectRequest(askLink, options),
+      client.answer(askLink, { value: 'x', ...options }),
+      client.reportRequest(askLink, options),
+      client.answers(answersLink, options),
+      client.watchAnswers(answersLink, options).next(),
+      client.changeRequest(answersLink, { close: true }, options),
+      client.discardAnswer(answersLink, key, options),
       client.account(options),
       client.serviceStatus(options),
       client.version(options),
@@ -135,6 +148,9 @@ describe('repeating', () => {
     note: ({ client }) => client.note(key),
     receipt: ({ client }) => client.receipt(key),
     recent: ({ client }) => client.recent().next(),
+    inspectRequest: ({ client }) => client.inspectRequest(askLink),
+    'answer, which begins with a look': ({ client }) => client.answer(askLink, { value: 'x' }),
+    answers: ({ client }) => client.answers(answersLink),
     account: ({ client }) => client.account(),
     serviceStatus: ({ client }) => client.serviceStatus(),
     version: ({ client }) => client.version(),
@@ -155,6 +171,10 @@ describe('repeating', () => {
     setTtl: ({ client }) => client.setTtl(key, 60),
     allowMore: ({ client }) => client.allowMore(key),
     deliver: ({ client }) => client.deliver(key),
+    ask: ({ client }) => client.ask({ prompt: 'x' }),
+    reportRequest: ({ client }) => client.reportRequest(askLink),
+    changeRequest: ({ client }) => client.changeRequest(answersLink, { answers: 2 }),
+    discardAnswer: ({ client }) => client.discardAnswer(answersLink, key),
     'add of domains': ({ domains }) => domains.add('x.example'),
     'verify of domains': ({ domains }) => domains.verify('x.example'),
     'remove of domains': ({ domains }) => domains.remove('x.example'),
@@ -165,7 +185,8 @@ describe('repeating', () => {
   it('is decided for every method', () => {
     const { client, domains } = scripted(() => busy(503, {}));
     const methods = [client, domains].flatMap((each) => Object.keys(each));
-    expect(Object.keys({ ...reads, ...others })).toHaveLength(methods.length);
+    // asking.test.ts has the pace of watchAnswers.
+    expect(Object.keys({ ...reads, ...others, watchAnswers: 0 })).toHaveLength(methods.length);
   });
 
   for (const [name, call] of Object.entries(reads)) {

@@ -2,6 +2,12 @@
 import {
   type Account,
   type Adjustment,
+  type Answer,
+  type AnswerOptions,
+  type AnswerState,
+  type Answers,
+  type Asked,
+  type AskOptions,
   type BatchItem,
   type BatchOptions,
   type BatchResult,
@@ -27,6 +33,7 @@ import {
   type MayflyErrorCode,
   type NoticeKind,
   newLook,
+  type OpenedRequest,
   type ParsedLink,
   type PassphraseOption,
   parseLink,
@@ -34,8 +41,12 @@ import {
   type ReceiptState,
   type RecentOptions,
   type Remarks,
+  type RequestChange,
+  type RequestState,
   type Revealed,
   type RevealOptions,
+  type SecretRequest,
+  type SentAnswer,
   type ServiceStatus,
   type SharedFile,
   type WaitingSecret,
@@ -70,6 +81,33 @@ const drawn: GenerateOptions = { ...common, length: 12, charset: ['lower', 'digi
 const proof: PassphraseOption = { ...call, passphrase: 'p' };
 const again: DeliverOptions = { ...call, recipient: 'jo@example.org', locale: 'en' };
 const paged: RecentOptions = { ...call, pageSize: 10 };
+
+const asking: AskOptions = {
+  ...call,
+  prompt: 'x',
+  answers: 2,
+  ttlSeconds: 60,
+  answerTtlSeconds: 60,
+  notify: true,
+};
+const answering: AnswerOptions = { ...call, file };
+const changes: readonly RequestChange[] = [{ close: true }, { ttlSeconds: 60 }, { answers: 3 }];
+
+export async function requests(): Promise<readonly unknown[]> {
+  const asked: Asked = await client.ask(asking);
+  const opened: OpenedRequest = await client.inspectRequest(asked.askLink, call);
+  const sent: SentAnswer = await client.answer(asked.askLink, answering);
+  await client.reportRequest(asked.askLink, call);
+  const found: Answers = await client.answers(asked.answersLink, call);
+  const [first]: readonly Answer[] = found.answers;
+  const states: readonly (AnswerState | RequestState | undefined)[] = [first?.state, opened.state];
+  for await (const { answers } of client.watchAnswers(asked.answersLink, call)) if (answers.length > 0) break;
+  for (const change of changes) {
+    const request: SecretRequest = await client.changeRequest(asked.answersLink, change, call);
+    if (request.left === 0) break;
+  }
+  return [states, sent.link, await client.discardAnswer(asked.answersLink, sent.secretKey, call)];
+}
 
 export async function everything(): Promise<readonly string[]> {
   const created: Created = await client.conceal(wanted);

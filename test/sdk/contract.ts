@@ -8,12 +8,15 @@ import type { creationFields, generationFields } from '../../sdk/creation.ts';
 import type { serverCodes } from '../../sdk/error.ts';
 import type { WireDelivery, WireLock, WireReceipt } from '../../sdk/receipt.ts';
 import type { WireBatch, WireChange, WireCreation, WireRecent } from '../../sdk/records.ts';
+import type { drawRequest } from '../../sdk/request.ts';
 import type { SealedSecret } from '../../sdk/sealing.ts';
 import type {
   FieldsOf,
   numberAt,
   textAt,
   WireAccount,
+  WireAnswer,
+  WireAnswers,
   WireBrand,
   WireBrandChanges,
   WireDomain,
@@ -21,9 +24,11 @@ import type {
   WireDomains,
   WireGeneratedSecret,
   WireLocales,
+  WireLook,
   WireNote,
   WireOpenedSecret,
   WireRecord,
+  WireRequest,
   WireSealedSecret,
   WireSecret,
   WireServiceStatus,
@@ -38,6 +43,7 @@ import type * as domains from '../../src/api/v2/domain-records.ts';
 import type * as receipts from '../../src/api/v2/receipts.ts';
 import type * as records from '../../src/api/v2/records.ts';
 import type { RefusalCode } from '../../src/api/v2/refusals.ts';
+import type * as requests from '../../src/api/v2/request-records.ts';
 import type * as reveals from '../../src/api/v2/reveal.ts';
 import type * as sealed from '../../src/api/v2/sealed.ts';
 import type * as secrets from '../../src/api/v2/secrets.ts';
@@ -61,6 +67,8 @@ type Takes<Schema extends z.ZodType, Fields extends Partial<z.input<Schema>>> = 
 type MetadataRecord = z.output<typeof records.metadataRecord>;
 type SecretRecord = z.output<typeof records.secretRecord>;
 type DomainAnswer = z.output<typeof domains.domainAnswer>;
+type AnswersAnswer = z.output<typeof requests.answersAnswer>;
+type LookRecord = z.output<typeof requests.lookAnswer>['record'];
 
 export type Answers = AllTrue<
   [
@@ -79,6 +87,11 @@ export type Answers = AllTrue<
     Fits<z.output<typeof secrets.noteAnswer>, WireRecord<WireNote>>,
     Fits<z.output<typeof reveals.revealAnswer>, WireRecord<WireOpenedSecret>>,
     Fits<z.output<typeof reveals.sealedRevealAnswer>, WireRecord<WireSealedSecret>>,
+    Fits<z.output<typeof requests.askAnswer>, WireRecord<WireRequest>>,
+    Fits<z.output<typeof requests.closedAnswer>, WireRecord<WireRequest>>,
+    Fits<z.output<typeof requests.lookAnswer>, WireRecord<WireLook>>,
+    Fits<z.output<typeof requests.answerAnswer>, WireRecord<Pick<WireAnswer, 'secret_key'>>>,
+    Fits<AnswersAnswer, WireAnswers>,
     Fits<z.output<typeof service.serviceStatusAnswer>, WireServiceStatus>,
     Fits<z.output<typeof service.versionAnswer>, WireVersion>,
     Fits<z.output<typeof service.localesAnswer>, WireLocales>,
@@ -98,6 +111,8 @@ export type ClosedSets = AllTrue<
     Same<NonNullable<MetadataRecord['locked']>['by'], WireLock['by']>,
     Same<SecretRecord['state'], WireSecret['state']>,
     Same<DomainAnswer['record']['state'], WireDomain['state']>,
+    Same<AnswersAnswer['record']['state'], WireRequest['state']>,
+    Same<AnswersAnswer['records'][number]['state'], WireAnswer['state']>,
     Same<(typeof serverCodes)[number], RefusalCode>,
   ]
 >;
@@ -145,6 +160,12 @@ export type Decided = AllTrue<
       | 'verified'
     >,
     Same<LeftOut<DomainAnswer['record']['brand'], WireBrand>, 'allow_public_api'>,
+    Same<
+      LeftOut<AnswersAnswer['record'], WireRequest>,
+      'identifier' | 'updated' | 'lifespan' | 'answer_ttl' | 'notify' | 'share_domain'
+    >,
+    Same<LeftOut<LookRecord, WireLook>, 'identifier' | 'share_domain'>,
+    Same<LeftOut<AnswersAnswer['records'][number], WireAnswer>, never>,
   ]
 >;
 
@@ -167,6 +188,24 @@ export type Requests = AllTrue<
     Takes<typeof receipts.burnBody, { continue: true }>,
     Takes<typeof receipts.changeBody, { memo: string; ttl: number; attempts: 'more' }>,
     Takes<typeof receipts.deliverBody, { recipient: string; locale: string }>,
+    Takes<
+      typeof requests.askBody,
+      Awaited<ReturnType<typeof drawRequest>>['sent'] & {
+        answers: number;
+        ttl: number;
+        answer_ttl: number;
+        notify: boolean;
+        share_domain: string;
+      }
+    >,
+    Takes<typeof requests.lookBody, { ask: string }>,
+    Takes<
+      typeof requests.answerBody,
+      { ask: string; sealed: SealedSecret & { passphrase: false }; wrapped: string }
+    >,
+    Takes<typeof requests.ownerBody, { owner: string }>,
+    Takes<typeof requests.changeRequestBody, { owner: string; close: true; ttl: number; answers: number }>,
+    Takes<typeof requests.discardBody, { owner: string; secret_key: string }>,
     Takes<typeof domains.addBody, { domain: string }>,
     // `allow_public_api` is another name of `allow_public_homepage`.
     Takes<typeof domains.brandFields, Sent<WireBrandChanges> & { allow_public_api?: boolean }>,

@@ -26,7 +26,7 @@ const entries = [
 ] as const;
 
 /** What each loads when it first needs it. */
-const loadedLater = ['sharing', 'stretch'];
+const loadedLater = ['sharing', 'asking', 'stretch', 'hpke'];
 
 /** A text without the comments that name files, and without empty lines. */
 function bare(text: string): string {
@@ -69,7 +69,11 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
   project = join(folder, 'project');
   installed = join(project, 'node_modules', '@mayfly', 'client');
-  const [started, packed] = await Promise.all([startServer(), buildAndPack('first'), mkdir(project)]);
+  const [started, packed] = await Promise.all([
+    startServer({ env: { MAYFLY_REQUESTS: 'anyone' } }),
+    buildAndPack('first'),
+    mkdir(project),
+  ]);
   [server, tarball] = [started, packed];
   origin = `http://localhost:${server.port}`;
   await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
@@ -109,17 +113,19 @@ describe('the package', () => {
       expect(gzipSync(bundled, { level: 9 }).length).toBeWithin(1_000, 7_000);
     });
 
-  it('loads what seals and what stretches only when it is needed, and is small even then', async () => {
+  it('loads what seals, asks and stretches only when it is needed, and is small even then', async () => {
     const sizes = loadedLater.map(async (name) => {
       const bundled = await bundle(name);
       return gzipSync(bundled, { level: 9 }).length;
     });
-    const [sharing, stretch] = await Promise.all(sizes);
+    const [sharing, asking, stretch, hpke] = await Promise.all(sizes);
     expect(sharing).toBeWithin(1_000, 10_000);
+    expect(asking).toBeWithin(1_000, 11_000);
     expect(stretch).toBeWithin(1_000, 14_000);
+    expect(hpke).toBeWithin(1_000, 8_000);
     for (const { name } of entries) {
       const bundled = await bundle(name);
-      expect([name, /AES-GCM|WebAssembly/.test(bundled)]).toEqual([name, false]);
+      expect([name, /AES-GCM|WebAssembly|X25519/.test(bundled)]).toEqual([name, false]);
     }
   });
 
@@ -154,18 +160,24 @@ const told = {
   isSame: true,
   file: ['x.bin', 'x/y', '0,255,10'],
   sealed: [true, false, 'plain'],
+  asked: ['The password', 'rosemary'],
   aborted: 'aborted',
   betweenTries: 'aborted',
   timedOut: 'timed_out',
 };
 
 describe('the modules that the server offers', () => {
-  // How a line of imports is broken differs.
-  const flat = (text: string) => text.replace(/\s+/g, ' ');
-  const wanted = ['error', 'mayfly', 'sharing', 'stretch'].flatMap((name) =>
+  // How a line of imports is broken differs, and how often the errors are imported, under which names.
+  const flat = (text: string) =>
+    text
+      .replace(/import \{[^}]*\} from "\.\/error\.js";/g, 'from errors;')
+      .replace(/\b(MayflyError|invalid)\d+/g, '$1')
+      .replace(/(from errors;\s*)+/g, 'from errors; ')
+      .replace(/\s+/g, ' ');
+  const wanted = ['error', 'mayfly', ...loadedLater].flatMap((name) =>
     ['gzip', 'identity'].map((encoding) => ({ name, encoding })),
   );
-  it('are the packed main entry, its errors, and two that it loads; caches keep them for an hour', async () => {
+  it('are the packed main entry, its errors, and those that it loads; caches keep them for an hour', async () => {
     for (const { name, encoding } of wanted) {
       // There is one class of errors for what is loaded later too.
       const packed = await bundle(name, ['error']);

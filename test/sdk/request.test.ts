@@ -82,7 +82,12 @@ describe('the vectors of requests', () => {
       const made = await drawRequest(each.prompt);
       expect([each.name, made as unknown]).toEqual([
         each.name,
-        { sent: each.sent, askFragment: each.ask_end, answersFragment: each.answers_end },
+        {
+          sent: each.sent,
+          publicKey: bytesOf(each.derived.pk),
+          askEnd: each.ask_end,
+          answersEnd: each.answers_end,
+        },
       ]);
       const asker = await openAsker(each.answers_end);
       expect([hexOf(asker.publicKey), asker.ownerProof]).toEqual([each.derived.pk, each.owner]);
@@ -120,29 +125,33 @@ describe('the vectors of requests', () => {
     for (const { name, end } of refused.ask_ends)
       expect([name, (await failure(Promise.resolve().then(() => publicKeyIn(end)))).code]).toEqual([
         name,
-        'invalid_key',
+        'incomplete_link',
       ]);
     for (const end of ['', first.ask_end, first.answers_end.slice(1), `${first.answers_end}A`])
-      expect((await failure(openAsker(end))).code).toBe('invalid_key');
+      expect((await failure(openAsker(end))).code).toBe('incomplete_link');
   });
 
   it('draw another R each time, so that nothing on the wire is the same twice', async () => {
     const made = await Promise.all([1, 2].map(() => drawRequest('same')));
-    const parts = made.flatMap(({ sent, ...ends }) => [...Object.values(sent), ...Object.values(ends)]);
+    const parts = made.flatMap(({ sent, askEnd, answersEnd }) => [
+      ...Object.values(sent),
+      askEnd,
+      answersEnd,
+    ]);
     expect(new Set(parts).size).toBe(10);
   });
 
   it('send nothing that opens: neither R nor pk, nor a proof', async () => {
-    const { sent, askFragment, answersFragment } = await drawRequest('x');
-    const [asker, publicKey] = [await openAsker(answersFragment), publicKeyIn(askFragment)];
+    const { sent, askEnd, answersEnd } = await drawRequest('x');
+    const [asker, publicKey] = [await openAsker(answersEnd), publicKeyIn(askEnd)];
     const wire = JSON.stringify(sent);
-    for (const secret of [askFragment, answersFragment, asker.ownerProof, await askProofOf(publicKey)])
+    for (const secret of [askEnd, answersEnd, asker.ownerProof, await askProofOf(publicKey)])
       expect(wire).not.toContain(secret);
   });
 
   it('take a prompt tidied, and refuse before anything is drawn what cannot be one', async () => {
-    const { sent, askFragment } = await drawRequest(' The\n \u202aNAS\u202c ');
-    expect(await openTerms(sent.terms, publicKeyIn(askFragment))).toBe('The NAS');
+    const { sent, askEnd } = await drawRequest(' The\n \u202aNAS\u202c ');
+    expect(await openTerms(sent.terms, publicKeyIn(askEnd))).toBe('The NAS');
     const draw = spyOn(crypto, 'getRandomValues');
     for (const wrong of ['', ' \u200f', 'x'.repeat(201), '\u001b[2J', 'a\ud83d'])
       expect(await failure(drawRequest(wrong))).toMatchObject({ code: 'invalid_field', field: 'prompt' });
@@ -152,7 +161,7 @@ describe('the vectors of requests', () => {
   it('refuse a public key of low order, with which everyone could read the answer', async () => {
     const answer = await sealedText();
     for (const point of [new Uint8Array(32), new Uint8Array(32).fill(1, 0, 1)])
-      expect((await failure(wrap(answer, first.request_key, point))).code).toBe('invalid_key');
+      expect((await failure(wrap(answer, first.request_key, point))).code).toBe('incomplete_link');
   });
 
   it('say so where the runtime has no X25519', async () => {
@@ -248,24 +257,24 @@ describe('the program of the document', () => {
     const answer = await sealedText();
     const { link_hash } = answer.sealed;
     const jobs = await Promise.all(
-      ours.map(async ({ sent, askFragment, answersFragment }) => [
-        { do: 'open terms', ask_end: askFragment, terms: sent.terms },
+      ours.map(async ({ sent, askEnd, answersEnd }) => [
+        { do: 'open terms', ask_end: askEnd, terms: sent.terms },
         {
-          ...{ do: 'unwrap', answers_end: answersFragment, request_key, link_hash },
-          wrapped: await wrap(answer, request_key, publicKeyIn(askFragment)),
+          ...{ do: 'unwrap', answers_end: answersEnd, request_key, link_hash },
+          wrapped: await wrap(answer, request_key, publicKeyIn(askEnd)),
         },
-        { do: 'wrap', ask_end: askFragment, request_key, link_hash, fragment: answer.fragment },
+        { do: 'wrap', ask_end: askEnd, request_key, link_hash, fragment: answer.fragment },
       ]),
     );
     const results = await run([...jobs.flat(), ...prompts.map((prompt) => ({ do: 'ask', prompt }))]);
-    for (const [at, { answersFragment }] of ours.entries()) {
+    for (const [at, { answersEnd }] of ours.entries()) {
       const [opened, unwrapped, wrapped] = results.slice(at * 3);
       expect([opened, unwrapped] as unknown[]).toEqual([
         { prompt: prompts[at] },
         { fragment: answer.fragment },
       ]);
       const theirs = { wrapped: String(wrapped?.wrapped), link_hash };
-      expect(await unwrap(theirs, request_key, await openAsker(answersFragment))).toBe(answer.fragment);
+      expect(await unwrap(theirs, request_key, await openAsker(answersEnd))).toBe(answer.fragment);
     }
     for (const [at, asked] of results.slice(3 * ours.length).entries()) {
       const { sent, ask_end, answers_end } = asked as unknown as typeof first;

@@ -26,6 +26,11 @@ export async function scenario({ createClient, MayflyError }: typeof Sdk, server
   const { file } = await mayfly.reveal(stored.link);
   const plain = await mayfly.conceal({ value: 'plain', plain: true });
   const { value: plainValue } = await mayfly.reveal(plain.link);
+  const { askLink, answersLink } = await mayfly.ask({ prompt: 'The password', ttlSeconds: 600 });
+  const { prompt } = await mayfly.inspectRequest(askLink);
+  await mayfly.answer(askLink, { value: 'rosemary' });
+  const { answers } = await mayfly.answers(answersLink);
+  const answered = await mayfly.reveal(answers[0]?.link ?? '');
   const silent = createClient({ server: hanging });
   const controller = new AbortController();
   const aborting = failure(silent.reveal(link, { signal: controller.signal }));
@@ -58,6 +63,7 @@ export async function scenario({ createClient, MayflyError }: typeof Sdk, server
       isSame: drawn.value === generated.value,
       file: [file?.name, file?.type, [...(file?.bytes ?? [])].join()],
       sealed: [stored.isSealed, plain.isSealed, plainValue],
+      asked: [prompt, answered.value],
       aborted: (await aborting).code,
       betweenTries: betweenTries.code,
       timedOut: (await failure(silent.reveal(link, { timeoutMs: 20 }))).code,

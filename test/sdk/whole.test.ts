@@ -36,7 +36,10 @@ interface Exchange {
 
 function operationOf(url: string, method: string): string {
   const path = new URL(url).pathname
-    .replace(/\/(private|secret|domains)\/(?!recent$|status$|conceal$|generate$|batch$)[^/]+/, '/$1/*')
+    .replace(
+      /\/(private|secret|domains|request)\/(?!recent$|status$|conceal$|generate$|batch$)[^/]+/,
+      '/$1/*',
+    )
     .replace(/^\/api/, '');
   return `${method} ${path}`;
 }
@@ -107,10 +110,34 @@ async function callMain(options: Parameters<typeof createClient>[0], results: Re
   const unread = await client.conceal({ value: 'x', passphrase: 'thyme', shareDomain: domain });
   results.burnUnread = (await client.burnUnread(unread.link, { passphrase: 'thyme' })) ?? null;
   expect(await client.receipt(unread.metadataKey)).toMatchObject({ burnedBy: 'recipient' });
+  await callRequests(client, results);
   results.account = await client.account();
   results.serviceStatus = await client.serviceStatus();
   results.version = await client.version();
   results.locales = await client.locales();
+}
+
+async function callRequests(client: MayflyClient, results: Results): Promise<void> {
+  const wanted = { ttlSeconds: 600, answerTtlSeconds: 600, notify: true, shareDomain: domain };
+  const asked = await client.ask({ prompt: 'x', answers: 2, ...wanted });
+  const { askLink, answersLink } = asked;
+  expect([askLink, answersLink].map((link) => new URL(link).hostname)).toEqual([domain, '127.0.0.1']);
+  results.ask = asked;
+  results.inspectRequest = await client.inspectRequest(askLink);
+  results.answer = await client.answer(askLink, { value: 'open sesame' });
+  results.reportRequest = (await client.reportRequest(askLink)) ?? null;
+  const found = await client.answers(answersLink);
+  results.answers = found;
+  const [first] = found.answers;
+  expect((await client.reveal(first?.link ?? '')).value).toBe('open sesame');
+  results.watchAnswers = [];
+  for await (const each of client.watchAnswers(answersLink)) {
+    (results.watchAnswers as unknown[]).push(each);
+    break;
+  }
+  results.discardAnswer = await client.discardAnswer(answersLink, first?.secretKey ?? '');
+  results.changeRequest = await client.changeRequest(answersLink, { ttlSeconds: 900 });
+  expect((await client.changeRequest(askLink, { close: true })).state).toBe('ended');
 }
 
 /** The same end to end, and on a share domain. */

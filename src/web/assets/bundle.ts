@@ -31,9 +31,11 @@ async function scripts(names: readonly string[]): Promise<Texts> {
 /** The client's modules, each with the modules that it imports at run time instead of including, so that all share one error class. */
 const sdkModules = {
   error: {},
-  mayfly: { 'sharing.ts': 'sharing.js', 'error.ts': 'error.js' },
+  mayfly: { 'sharing.ts': 'sharing.js', 'asking.ts': 'asking.js', 'error.ts': 'error.js' },
   sharing: { 'stretch.ts': 'stretch.js', 'error.ts': 'error.js' },
+  asking: { 'hpke.ts': 'hpke.js', 'stretch.ts': 'stretch.js', 'error.ts': 'error.js' },
   stretch: {},
+  hpke: {},
 } as const;
 
 async function sdk(): Promise<Texts> {

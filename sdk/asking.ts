@@ -1,0 +1,300 @@
+/** Asks for secrets, answers, and reads answers (docs/requests.md). Loaded with the first request. */
+import { answersLink, askLink, parseLink, secretLink } from '../src/protocol/link.ts';
+import {
+  type AnswerState,
+  answerStates,
+  type RequestState,
+  requestStates,
+} from '../src/protocol/vocabulary.ts';
+import { MayflyError } from './error.ts';
+import { type CallOptions, pause, withinOneLimit } from './limit.ts';
+import { partsOf } from './link.ts';
+import { askAgain } from './lost-answer.ts';
+import { assertSecure, contentOf, fullLink, stretch } from './preparing.ts';
+import type { Created, SharedFile } from './records.ts';
+import {
+  type Asker,
+  askProofOf,
+  drawRequest,
+  openAsker,
+  openTerms,
+  publicKeyIn,
+  unwrap,
+  wrap,
+} from './request.ts';
+import { type Bytes, seal } from './sealing.ts';
+import type { Connection } from './transport.ts';
+import {
+  flagAt,
+  given,
+  type Json,
+  listAt,
+  numberAt,
+  objectAt,
+  type Raw,
+  textAt,
+  timeAt,
+  type WireAnswer,
+  type WireAnswers,
+  type WireAskedBy,
+  type WireLook,
+  type WireRecord,
+  type WireRequest,
+  wordAt,
+} from './wire.ts';
+
+export interface AskOptions extends CallOptions {
+  /** What is asked for: one line of plain text, up to 200 characters, tidied if need be. */
+  readonly prompt: string;
+  /** How many answers to take, 1–20. Default: 1. */
+  readonly answers?: number;
+  /** How long the request takes answers, in whole seconds. As for a secret: the plan has a default and limits. */
+  readonly ttlSeconds?: number;
+  /** How long each answer waits to be read. */
+  readonly answerTtlSeconds?: number;
+  /** `true`: email the account when an answer comes. Needs an account. */
+  readonly notify?: boolean;
+  /** The account's share domain to use in the ask link. */
+  readonly shareDomain?: string;
+}
+
+export type AnswerOptions = CallOptions &
+  (
+    | { readonly value: string; readonly file?: undefined }
+    | { readonly file: SharedFile; readonly value?: undefined }
+  );
+
+/** One of the three. */
+export type RequestChange =
+  | { readonly close: true }
+  /** From now, in whole seconds. */
+  | { readonly ttlSeconds: number }
+  /** How many answers to take in all. */
+  | { readonly answers: number };
+
+/** A request, as its asker sees it. Except for the prompt, it is the server's word. */
+export interface SecretRequest {
+  readonly requestKey: string;
+  readonly prompt: string;
+  readonly state: RequestState;
+  /** How many answers it takes in all. */
+  readonly answers: number;
+  /** How many more it takes now. */
+  readonly left: number;
+  readonly createdAt: Date;
+  readonly until: Date;
+}
+
+/** A request, as anyone with the ask link sees it. A stranger wrote the prompt: show it as text, never as markup or a link. */
+export interface OpenedRequest extends Pick<SecretRequest, 'requestKey' | 'prompt' | 'state' | 'until'> {
+  /** The account that asks, and since when it exists; `null` for somebody without an account. */
+  readonly askedBy: { readonly username: string; readonly since: Date } | null;
+  /** The largest answer: bytes of a text, or of a file with its name and type. */
+  readonly maxSealedBytes: number;
+}
+
+export interface Asked {
+  /** To give away: anyone who has it may answer. */
+  readonly askLink: string;
+  /** To keep: it alone opens the answers, and cannot be restored. */
+  readonly answersLink: string;
+  readonly request: SecretRequest;
+}
+
+export interface Answer {
+  readonly secretKey: string;
+  /** Opens the answer by `reveal`, once. `null` if it is damaged, or of another request: discard it. */
+  readonly link: string | null;
+  /** `unknown`: gone, and so is its record. */
+  readonly state: AnswerState;
+  readonly createdAt: Date;
+  /** Of the encrypted answer. */
+  readonly sizeBytes: number;
+  readonly isDiscarded: boolean;
+}
+
+export interface Answers {
+  readonly request: SecretRequest;
+  /** Oldest first. */
+  readonly answers: readonly Answer[];
+}
+
+/** What an answer's sender may keep, to see by `status` whether it still waits, and to take it back by `burnUnread`. */
+export type SentAnswer = Pick<Created, 'secretKey' | 'link'>;
+
+/** The key of a link is never the server's word. */
+async function openedOf(requestKey: string, record: Raw<WireLook | WireRequest>, publicKey: Bytes) {
+  return {
+    requestKey,
+    prompt: await openTerms(textAt(record, 'terms'), publicKey),
+    state: wordAt(record, 'state', requestStates),
+    until: timeAt(record, 'until'),
+  };
+}
+
+async function toRequest(
+  answer: Raw<WireRecord<WireRequest>>,
+  publicKey: Bytes,
+  key?: string,
+): Promise<SecretRequest> {
+  const record = objectAt(answer, 'record');
+  const opened = await openedOf(key ?? textAt(record, 'key'), record, publicKey);
+  const [answers, left] = [numberAt(record, 'answers'), numberAt(record, 'left')];
+  return { ...opened, answers, left, createdAt: timeAt(record, 'created') };
+}
+
+export async function ask(connection: Connection, options: AskOptions): Promise<Asked> {
+  const { server, call } = connection;
+  const { prompt, answers, ttlSeconds: ttl, answerTtlSeconds: answer_ttl, notify } = options;
+  const { shareDomain: share_domain } = options;
+  assertSecure(server);
+  return withinOneLimit(connection.timeoutMs, options, async (own) => {
+    const { sent, publicKey, askEnd, answersEnd } = await drawRequest(prompt);
+    const body = given({ ...sent, answers, ttl, answer_ttl, notify, share_domain });
+    const request = await toRequest(await call({ method: 'POST', path: '/request', body }, own), publicKey);
+    const { requestKey: key } = request;
+    return {
+      askLink: fullLink(askLink(key, share_domain ?? '', server), key, askEnd),
+      answersLink: fullLink(answersLink(key, server), key, answersEnd),
+      request,
+    };
+  });
+}
+
+async function openAsk(link: string) {
+  const { key, fragment } = partsOf(link, 'ask');
+  const publicKey = publicKeyIn(fragment ?? '');
+  return { key, path: `/request/${key}`, publicKey, proof: { ask: await askProofOf(publicKey) } };
+}
+
+async function look({ call }: Connection, link: string, own: CallOptions) {
+  const asked = await openAsk(link);
+  const path = `${asked.path}/look`;
+  const answer = await call({ method: 'POST', path, body: asked.proof, isRead: true }, own);
+  const record = objectAt(answer as Raw<WireRecord<WireLook>>, 'record');
+  return { ...asked, record, opened: await openedOf(asked.key, record, asked.publicKey) };
+}
+
+export async function inspectRequest(
+  connection: Connection,
+  link: string,
+  own: CallOptions,
+): Promise<OpenedRequest> {
+  const { record, opened } = await look(connection, link, own);
+  const by = record.asked_by === null ? null : objectAt(record as Raw<WireAskedBy>, 'asked_by');
+  return {
+    ...opened,
+    askedBy: by && { username: textAt(by, 'username'), since: timeAt(by, 'since') },
+    maxSealedBytes: numberAt(record, 'max_sealed_bytes'),
+  };
+}
+
+export async function reportRequest({ call }: Connection, link: string, own: CallOptions): Promise<void> {
+  const { path, proof } = await openAsk(link);
+  await call({ method: 'POST', path: `${path}/report`, body: proof }, own);
+}
+
+export async function answer(
+  connection: Connection,
+  link: string,
+  options: AnswerOptions,
+): Promise<SentAnswer> {
+  const { server, call } = connection;
+  assertSecure(server);
+  const content = contentOf(options);
+  return withinOneLimit(connection.timeoutMs, options, async (own) => {
+    // A server that cannot show this link's prompt gets nothing.
+    const { key, path, publicKey, proof } = await look(connection, link, own);
+    const made = await seal({ content, passphrase: null, stretch });
+    const body = { ...proof, sealed: made.sealed, wrapped: await wrap(made, key, publicKey) };
+    // The same bytes are stored only once.
+    const send = () => call({ method: 'POST', path: `${path}/answer`, body }, own);
+    const sent: Raw<WireRecord<Pick<WireAnswer, 'secret_key'>>> = await askAgain(send, own.signal);
+    const secretKey = textAt(objectAt(sent, 'record'), 'secret_key');
+    return { secretKey, link: fullLink(secretLink(secretKey, '', server), secretKey, made.fragment) };
+  });
+}
+
+/** The server names the answers, so each link leads to the client's own server. */
+async function toAnswer(
+  record: Raw<WireAnswer>,
+  requestKey: string,
+  asker: Asker,
+  server: string,
+): Promise<Answer> {
+  const secretKey = textAt(record, 'secret_key');
+  const sent = { wrapped: textAt(record, 'wrapped'), link_hash: textAt(record, 'link_hash') };
+  const end = await unwrap(sent, requestKey, asker);
+  return {
+    secretKey,
+    link: end === null ? null : fullLink(secretLink(secretKey, '', server), secretKey, end),
+    state: wordAt(record, 'state', answerStates),
+    createdAt: timeAt(record, 'created'),
+    sizeBytes: numberAt(record, 'size'),
+    isDiscarded: flagAt(record, 'discarded'),
+  };
+}
+
+/** Calls an operation that returns the request and its answers. */
+export async function answers(
+  { call, server }: Connection,
+  link: string,
+  own: CallOptions,
+  [operation, fields]: readonly ['answers' | 'change' | 'discard', Json] = ['answers', {}],
+): Promise<Answers> {
+  const { key, fragment } = partsOf(link, 'answers');
+  const asker = await openAsker(fragment ?? '');
+  const body = { owner: asker.ownerProof, ...fields };
+  const read = operation === 'answers' ? ({ isRead: true } as const) : {};
+  const path = `/request/${key}/${operation}`;
+  const answer: Raw<WireAnswers> = await call({ method: 'POST', path, body, ...read }, own);
+  const request = await toRequest(answer, asker.publicKey, key);
+  const hashes = new Set<unknown>();
+  const records = listAt(answer, 'records').filter(
+    ({ link_hash }) => hashes.size < hashes.add(link_hash).size,
+  );
+  return { request, answers: await Promise.all(records.map((each) => toAnswer(each, key, asker, server))) };
+}
+
+export async function changeRequest(
+  connection: Connection,
+  link: string,
+  change: RequestChange,
+  own: CallOptions,
+): Promise<SecretRequest> {
+  const body = 'ttlSeconds' in change ? { ttl: change.ttlSeconds } : { ...change };
+  if (parseLink(link)?.kind !== 'ask')
+    return (await answers(connection, link, own, ['change', body])).request;
+  // The account that asked may have lost the answers link.
+  const { key, path, publicKey } = await openAsk(link);
+  const changed = await connection.call({ method: 'POST', path: `${path}/change`, body }, own);
+  return toRequest(changed, publicKey, key);
+}
+
+const [shortestPauseMs, longestPauseMs] = [2_000, 60_000];
+
+/** Returns for how long the server wants to be left alone. Rejects unless asking again may help. */
+function waitMsAfter(error: unknown): number {
+  if (!(error instanceof MayflyError)) throw error;
+  const { code, status, retryAfterSeconds } = error;
+  const isPassing = code === 'unreachable' || code === 'timed_out' || status === 429 || (status ?? 0) >= 500;
+  if (isPassing) return (retryAfterSeconds ?? 0) * 1_000;
+  throw error;
+}
+
+/** Asks often at first, then ever more rarely. */
+export async function* watchAnswers(
+  connection: Connection,
+  link: string,
+  own: CallOptions,
+): AsyncIterableIterator<Answers> {
+  const begunMs = performance.now();
+  for (;;) {
+    const found = await answers(connection, link, own).catch(waitMsAfter);
+    if (typeof found === 'object') yield found;
+    const usualMs = Math.min(Math.max((performance.now() - begunMs) / 10, shortestPauseMs), longestPauseMs);
+    const pauseMs = typeof found === 'object' ? usualMs : Math.max(usualMs, found);
+    // The next call rejects as aborted.
+    if (own.signal?.aborted !== true) await pause(pauseMs, own.signal).catch(() => {});
+  }
+}
