@@ -15,6 +15,7 @@ import { mcpCommands } from './mcp.ts';
 import { moveCommands } from './migrate-store.ts';
 import type { OperatorWorld } from './operator.ts';
 import { receiptCommands } from './receipts.ts';
+import { requestCommands } from './requests.ts';
 import { revealCommands } from './reveal.ts';
 import { secretCommands } from './secrets.ts';
 import { routerCommands, serverCommands, storeCommands } from './server.ts';
@@ -99,6 +100,7 @@ export const sections: Sections<PeopleWorld & OperatorWorld> = {
     ...accessCommands,
     ...tokenCommands,
     ...domainCommands,
+    ...requestCommands,
   ],
   About: aboutCommands,
 };

@@ -29,7 +29,7 @@ export interface OpenAccounts extends AccountAdminCore {
     RotationStore &
     Pick<EpochStore, 'findEpochKey'> &
     Pick<SecretStore, 'findSecret' | 'burnAll' | 'scrub'> &
-    Pick<RequestStore, 'listRequests' | 'endRequests'>;
+    Pick<RequestStore, 'listRequests' | 'endRequest' | 'endRequests'>;
   close(): Promise<void>;
 }
 

@@ -1,11 +1,13 @@
 /** An installation in memory for one line of a transcript: the real service and commands, with fixed time and files. */
 import { createClient } from '../../sdk/mayfly.ts';
 import { readConfig } from '../../src/config/read.ts';
+import { anonymous } from '../../src/core/account.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import type { CancelOutcome, StoreMove, StoreMoveOutcome } from '../../src/core/store-copies.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
 import type { Finding } from '../../src/ops/doctor.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { clientRequest } from '../support/asking.ts';
 import { fakeLogins, fakeWorld, type WholeWorld } from '../support/cli-world.ts';
 import type { Call } from './transcript.ts';
 import { type KeyFiles, makeKeyFiles } from './transcript-keys.ts';
@@ -51,6 +53,7 @@ function mask(text: string, variables: Readonly<Record<string, string>>): string
       return `<key ${seen.get(key)}>`;
     })
     .replace(/\b[0-9a-f]{64}\b/g, '<token>')
+    .replace(/\b[0-9a-f]{32}\b/g, '<id>')
     .replace(/#[\w-]{21}[AQgw]\b/g, '#<end>')
     .replace(/--look=[\w-]{21}[AQgw]\b/g, '--look=<nonce>');
 }
@@ -72,6 +75,18 @@ async function sealFor(line: string, app: TestApp) {
     SEALED_LOCKED: locked.link,
     SEALED_FILE: file.link,
   };
+}
+
+/** A request of the account, which was reported, and one without an account: where the line is about requests. */
+async function askFor(line: string, { requests, service, store }: TestApp, token: string) {
+  const jo = line.includes('mayfly requests') ? await service.authenticate(email, token) : null;
+  if (jo === null) return {};
+  const { input } = clientRequest();
+  const made = await requests.ask({ ...input, places: 2 }, jo);
+  await requests.ask(input, anonymous);
+  if (made.outcome !== 'found') throw new Error(made.outcome);
+  await store.reportRequest(made.request.id);
+  return { REQUEST: made.request.id.toHex() };
 }
 
 /** Secrets and an account to speak of, named as the lines name them. */
@@ -101,12 +116,13 @@ async function furnish(line: string, app: TestApp): Promise<Record<string, strin
     GONE_METADATA: gone.metadata,
     TOKEN: token,
     ...(await sealFor(line, app)),
+    ...(await askFor(line, app, token)),
   };
 }
 
 /** @param line of the transcript that it is for */
 export async function makeInstallation(line: string): Promise<Installation> {
-  const app = createTestApp({ baseUrl: server });
+  const app = createTestApp({ baseUrl: server, requests: 'anyone' });
   const variables = await furnish(line, app);
   /** What was drawn. */
   const drawn: string[] = [];
