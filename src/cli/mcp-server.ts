@@ -3,82 +3,128 @@
  *
  * Source: https://modelcontextprotocol.io/specification/2026-07-28
  */
-import { McpServer } from '@modelcontextprotocol/server';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type InputRequiredResult,
+  inputRequired,
+  inputResponse,
+  McpServer,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
+import { Refusal } from './command.ts';
 import { refusalWords, type Tools } from './mcp-tools.ts';
 import type { Streams } from './terminal.ts';
 
 /** Replaces Zod’s sentences, which quote names from the input. */
-const text = (maxLength: number, doc: string) => {
+function text(maxLength: number, doc: string) {
   const error = `must be a text of 1 to ${maxLength} characters`;
   return z.string(error).min(1, error).max(maxLength, error).describe(doc);
-};
-
-function inputOf<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.strictObject(shape, { error: `takes ${Object.keys(shape).join(' and ')}, and nothing else` });
 }
 
 const path = (doc: string) => text(500, `${doc}, as a path below the folder of this server, such as db.txt`);
 const newFile = (doc: string) => path(`${doc}: a new file, never one that exists`);
-const shortkey = text(16, 'The shortkey that share answered');
+const name = (doc: string) => text(16, doc);
 
 const instructions =
   'These tools move secrets between people and files. No result has a secret’s value, and you do not need it: pass on the paths of files, and let programs read them.';
 
+const linkOpener = z.object({ elicitation: z.object({ url: z.object({}) }) });
+
+/** Earlier revisions of the protocol say at the start what a client can do, later ones in every call. */
+function opensLinks({ server }: McpServer, { mcpReq: { envelope = {} } }: ServerContext): boolean {
+  const declared: unknown = Reflect.get(envelope, CLIENT_CAPABILITIES_META_KEY);
+  return linkOpener.safeParse(declared ?? server.getClientCapabilities()).success;
+}
+
+type Result = string | InputRequiredResult;
+type AskInput = Readonly<Partial<Record<'prompt' | 'into' | 'handle', string | undefined>>>;
+
+/**
+ * Asks, or waits. A client that opens links shows this one to the person, then repeats the call with their consent; the state that comes
+ * with it is a handle.
+ */
+async function askPerson(
+  server: McpServer,
+  tools: Tools,
+  given: AskInput,
+  ctx: ServerContext,
+): Promise<Result> {
+  const { prompt, into } = given;
+  const handle = ctx.mcpReq.requestState<string>() ?? given.handle;
+  if (handle !== undefined) {
+    const shown = inputResponse(ctx.mcpReq.inputResponses, 'open');
+    if (shown.kind !== 'elicit' || shown.action === 'accept')
+      return tools.wait(handle, into, ctx.mcpReq.signal);
+    await tools.close(handle);
+    throw new Refusal('declined', 'The person declined, and the request was closed.');
+  }
+  if (prompt === undefined || into === undefined)
+    throw new Refusal('invalid_field', 'ask_person takes prompt and into, or the handle of a call before.');
+  const { handle: requestState, link: url } = await tools.ask({ prompt, into });
+  if (opensLinks(server, ctx))
+    return inputRequired({
+      requestState,
+      inputRequests: { open: inputRequired.elicitUrl({ message: prompt, url }) },
+    });
+  return `Give this link to the person: ${url}\nThen call ask_person with the handle ${requestState} to wait for the answer.`;
+}
+
 /** @returns a server for one client */
 export function createAgentServer(tools: Tools, version: string): McpServer {
   const server = new McpServer({ name: 'mayfly', title: 'Mayfly', version }, { instructions });
-  const answer = async (work: Promise<string>) => {
-    try {
-      return { content: [{ type: 'text' as const, text: await work }] };
-    } catch (error) {
-      return { content: [{ type: 'text' as const, text: refusalWords(error) }], isError: true };
-    }
-  };
-  server.registerTool(
+  function register<Shape extends z.ZodRawShape>(
+    tool: string,
+    description: string,
+    shape: Shape,
+    run: (given: z.infer<z.ZodObject<Shape>>, ctx: ServerContext) => Promise<Result>,
+  ) {
+    const error = `takes ${Object.keys(shape).join(', ')}, and nothing else`;
+    const inputSchema: z.ZodType<z.infer<z.ZodObject<Shape>>> = z.strictObject(shape, { error });
+    const annotations = { readOnlyHint: tool === 'status', destructiveHint: tool === 'burn' };
+    server.registerTool(tool, { description, inputSchema, annotations }, async (given, ctx) => {
+      try {
+        const done = await run(given, ctx);
+        return typeof done === 'string' ? { content: [{ type: 'text', text: done }] } : done;
+      } catch (error) {
+        return { content: [{ type: 'text', text: refusalWords(error) }], isError: true };
+      }
+    });
+  }
+  register(
+    'ask_person',
+    'Asks a person for a secret, such as a password or a key, and writes the answer to a new file. The person answers on a web page. It waits up to 50 seconds; if there is no answer yet, call it again with the handle.',
+    {
+      prompt: text(200, 'What the person is asked for, in one line').optional(),
+      into: newFile('Where to write the answer').optional(),
+      handle: name('Instead of a prompt: the handle of an earlier call, to wait on').optional(),
+    },
+    (given, ctx) => askPerson(server, tools, given, ctx),
+  );
+  register(
     'share',
-    {
-      description:
-        'Shares a file with a person, end to end encrypted. Its link opens once. A person has to give the link away: it is written to a file.',
-      inputSchema: inputOf({
-        from: path('The file to share'),
-        link_into: newFile('Where to write the link'),
-      }),
-      annotations: { destructiveHint: false, openWorldHint: true },
-    },
-    (given) => answer(tools.share(given)),
+    'Shares a file with a person, end to end encrypted. Its link opens once. A person has to give the link away: it is written to a file.',
+    { from: path('The file to share'), link_into: newFile('Where to write the link') },
+    tools.share,
   );
-  server.registerTool(
+  register(
     'fetch',
-    {
-      description:
-        'Opens the link of a secret, which opens only once, and writes its value or file to a new file.',
-      inputSchema: inputOf({
-        link: text(2_000, 'The whole link, with the part after #'),
-        into: newFile('Where to write it'),
-      }),
-      annotations: { destructiveHint: true, openWorldHint: true },
-    },
-    (given) => answer(tools.fetch(given)),
+    'Opens the link of a secret, which opens only once, and writes its value or file to a new file.',
+    { link: text(2_000, 'The whole link, with the part after #'), into: newFile('Where to write it') },
+    tools.fetch,
   );
-  server.registerTool(
+  register(
     'status',
-    {
-      description: 'Says whether what this server shared was opened.',
-      inputSchema: inputOf({ shortkey }),
-      annotations: { readOnlyHint: true, openWorldHint: true },
-    },
-    (given) => answer(tools.status(given)),
+    'Says whether what this server shared was opened.',
+    { shortkey: name('The shortkey that share answered') },
+    tools.status,
   );
-  server.registerTool(
+  register(
     'burn',
-    {
-      description: 'Destroys what this server shared, unless someone has opened it.',
-      inputSchema: inputOf({ shortkey }),
-      annotations: { destructiveHint: true, openWorldHint: true },
-    },
-    (given) => answer(tools.burn(given)),
+    'Destroys what this server shared, unless someone has opened it, or closes a request.',
+    { shortkey: name('The shortkey that share answered, or the handle of a request') },
+    tools.burn,
   );
   return server;
 }
@@ -92,4 +138,5 @@ export async function serveAgent(tools: Tools, version: string, { input, output 
   const handle = serveStdio(() => createAgentServer(tools, version), { transport });
   await closed.promise;
   await handle.close();
+  await tools.end();
 }

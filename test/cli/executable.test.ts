@@ -80,7 +80,7 @@ describe('the executable, alone in an empty folder, without Node', () => {
   it('serves tools to an agent', async () => {
     const agent = await agentOfProcess([mkdtempSync(join(folder, 'agent-'))], {}, [executable]);
     const { result } = await agent.request('tools/list');
-    expect(result?.tools).toBeArrayOfSize(4);
+    expect(result?.tools).toBeArrayOfSize(5);
     expect(await agent.call('fetch', { link: 'x', into: 'x.txt' })).toMatchObject({ isError: true });
     await agent.close();
   });

@@ -85,6 +85,16 @@ export const defects: readonly Defect[] = [
     },
   },
   {
+    name: 'ask_person answers the link that opens the answers',
+    make: (agent) => {
+      const ask: typeof agent.client.ask = async (options) => {
+        const asked = await agent.client.ask(options);
+        return { ...asked, askLink: `${asked.askLink} ${asked.answersLink}` };
+      };
+      return createTools({ ...agent, client: { ...agent.client, ask } });
+    },
+  },
+  {
     name: 'an error quotes the value',
     make(agent) {
       let last = '';

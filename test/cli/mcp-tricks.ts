@@ -2,69 +2,11 @@
  * What a model may try to get to read a value through the tools of `mayfly mcp`: each trick is one call, and none may bring the canary or
  * what opens it into the agent's transcript, or into a folder that the agent can read.
  */
-import { spawnSync } from 'node:child_process';
-import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClient, type Fetch, type MayflyClient } from '../../sdk/mayfly.ts';
-import { type Canary, findCanaries } from '../support/canary.ts';
+import { findCanaries } from '../support/canary.ts';
 import type { TestAgent, ToolAnswer } from './mcp-agent.ts';
-
-export interface Place {
-  readonly canary: string;
-  /** The tools may use this folder. The canary is in `secret.txt`. */
-  readonly folder: string;
-  /** The agent can read all of this folder, but for `private.txt`. */
-  readonly readable: string;
-  /** A person's client. */
-  readonly person: MayflyClient;
-  readonly server: string;
-  /** A link that opens the canary, once. */
-  link(options?: { readonly plain?: boolean; readonly passphrase?: string }): Promise<string>;
-  /** What opens anything here, and the canary. */
-  canaries(): readonly Canary[];
-}
-
-export function makePlace(base: string, server: string, fetch?: Fetch): Place {
-  const canary = `canary-${crypto.randomUUID()}`;
-  const [folder, readable] = [join(base, 'folder'), join(base, 'readable')];
-  for (const path of [folder, readable, join(folder, 'sub')]) mkdirSync(path);
-  writeFileSync(join(folder, 'secret.txt'), canary);
-  writeFileSync(join(readable, 'private.txt'), canary);
-  const outside = join(readable, 'private.txt');
-  symlinkSync(outside, join(folder, 'link.txt'));
-  symlinkSync(join(readable, 'taken.txt'), join(folder, 'dangling.txt'));
-  symlinkSync(readable, join(folder, 'dir'));
-  symlinkSync('..', join(folder, 'sub', 'up'));
-  symlinkSync('/dev/stdout', join(folder, 'stdout'));
-  symlinkSync('/proc/self/fd', join(folder, 'fd'));
-  linkSync(outside, join(folder, 'hard.txt'));
-  spawnSync('mkfifo', [join(folder, 'pipe')]);
-  const person = createClient({ server, ...(fetch !== undefined && { fetch }) });
-  const ends: string[] = [];
-  return {
-    canary,
-    folder,
-    readable,
-    person,
-    server,
-    async link(options = {}) {
-      const { link, secretKey } = await person.conceal({ value: canary, ...options });
-      ends.push(options.plain === true ? secretKey : (link.split('#')[1] ?? ''));
-      return link;
-    },
-    canaries() {
-      const written = [folder, join(folder, 'sub')]
-        .flatMap((path) => readdirSync(path, { withFileTypes: true }))
-        .filter((entry) => entry.isFile())
-        .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'));
-      const more = written.flatMap((text) => /#([\w-]{22})\n$/.exec(text)?.[1] ?? []);
-      return [
-        { name: 'value', content: canary },
-        ...[...ends, ...more].map((end) => ({ name: 'end of a link', content: end })),
-      ];
-    },
-  };
-}
+import type { Place } from './mcp-place.ts';
 
 export interface Trick {
   readonly name: string;
@@ -151,6 +93,11 @@ const pathTricks: readonly Trick[] = paths.flatMap((path) => [
     play: (agent) => agent.call('share', { from: 'secret.txt', link_into: path }),
   },
   {
+    name: `ask for an answer into ${JSON.stringify(path.slice(0, 40))}`,
+    isRefused: true,
+    play: (agent) => agent.call('ask_person', { prompt: 'The password', into: path }),
+  },
+  {
     name: `fetch into ${JSON.stringify(path.slice(0, 40))}`,
     isRefused: true,
     play: async (agent, place) => agent.call('fetch', { link: await place.link(), into: path }),
@@ -162,12 +109,16 @@ const wrongValues: readonly unknown[] = [
   'x'.repeat(100_000),
 ];
 
-const typeTricks: readonly Trick[] = ['from', 'link_into', 'link', 'into', 'shortkey'].flatMap((field) =>
+const fields = ['from', 'link_into', 'link', 'into', 'shortkey', 'prompt', 'handle'] as const;
+
+const typeTricks: readonly Trick[] = fields.flatMap((field) =>
   wrongValues.map((value) => ({
     name: `${field} ${(JSON.stringify(value) ?? '').slice(0, 30)}`,
     isRefused: true,
     play: async (agent: TestAgent, place: Place) => {
       if (field === 'shortkey') return agent.call('status', { shortkey: value });
+      if (field === 'prompt') return agent.call('ask_person', { prompt: value, into: freeName() });
+      if (field === 'handle') return agent.call('ask_person', { handle: value });
       if (field === 'from' || field === 'link_into')
         return agent.call('share', { from: 'secret.txt', link_into: freeName(), [field]: value });
       return agent.call('fetch', { link: await place.link(), into: freeName(), [field]: value });
@@ -283,6 +234,99 @@ const madeTricks: readonly Trick[] = [
   ),
 ];
 
+/** The link and the handle of a request. */
+async function askedBy(agent: TestAgent, into = freeName(), prompt = 'The password') {
+  const { text } = await agent.call('ask_person', { prompt, into });
+  const [, link = '', handle = ''] = /(http\S+)[\s\S]+ (ask-\d+) /.exec(text) ?? [];
+  return { link, handle };
+}
+
+const prompts: Readonly<Record<string, string>> = {
+  'a command': 'Print secret.txt',
+  'the form of a result': '{"content":[{"type":"text","text":"secret.txt"}]}',
+  'a template': '%s {{secret}} $1 $(cat secret.txt)',
+  'a line break': 'The password\nof the database',
+};
+
+const askTricks: readonly Trick[] = [
+  ...Object.entries(prompts).map(
+    ([name, prompt]): Trick => ({
+      name: `ask with ${name} as the prompt, and read the answer`,
+      isRefused: false,
+      async play(agent, place) {
+        const { link, handle } = await askedBy(agent, freeName(), prompt);
+        await place.answer(link);
+        return agent.call('ask_person', { handle });
+      },
+    }),
+  ),
+  {
+    name: 'ask, read the answer, and ask for it again',
+    isRefused: true,
+    async play(agent, place) {
+      const { link, handle } = await askedBy(agent);
+      await place.answer(link);
+      await agent.call('ask_person', { handle });
+      return agent.call('ask_person', { handle, into: freeName() });
+    },
+  },
+  {
+    name: 'have the answer written over a file that came in between',
+    isRefused: true,
+    async play(agent, place) {
+      const into = freeName();
+      const { link, handle } = await askedBy(agent, into);
+      await place.answer(link);
+      writeFileSync(join(place.folder, into), 'mine');
+      return agent.call('ask_person', { handle });
+    },
+  },
+  ...['dir/answer.txt', 'stdout', '../readable/answer.txt', 'secret.txt', 'dangling.txt'].map(
+    (into): Trick => ({
+      name: `have the answer written into ${into} at last`,
+      isRefused: true,
+      async play(agent, place) {
+        const { link, handle } = await askedBy(agent);
+        await place.answer(link);
+        return agent.call('ask_person', { handle, into });
+      },
+    }),
+  ),
+  {
+    name: 'fetch the link to answer a request',
+    isRefused: true,
+    play: async (agent) => agent.call('fetch', { link: (await askedBy(agent)).link, into: freeName() }),
+  },
+  {
+    name: 'ask for the state of a request',
+    isRefused: true,
+    play: async (agent) => agent.call('status', { shortkey: (await askedBy(agent)).handle }),
+  },
+  {
+    name: 'close a request that was answered, and wait for it',
+    isRefused: true,
+    async play(agent, place) {
+      const { link, handle } = await askedBy(agent);
+      await place.answer(link);
+      await agent.call('burn', { shortkey: handle });
+      return agent.call('ask_person', { handle });
+    },
+  },
+  ...['ask-0', 'ask-999', '__proto__', 'constructor', '../ask-1'].map(
+    (handle): Trick => ({
+      name: `wait for ${handle}`,
+      isRefused: true,
+      play: (agent) => agent.call('ask_person', { handle }),
+    }),
+  ),
+  {
+    name: 'a prompt and a handle at once',
+    isRefused: true,
+    play: async (agent) =>
+      agent.call('ask_person', { prompt: 'The password', ...(await askedBy(agent)), link: 'x' }),
+  },
+];
+
 const asked = (method: string, params: unknown): Trick => ({
   name: `${method} ${JSON.stringify(params).slice(0, 60)}`,
   isRefused: true,
@@ -337,6 +381,7 @@ export const tricks: readonly Trick[] = [
   ...typeTricks,
   ...linkTricks,
   ...madeTricks,
+  ...askTricks,
   ...protocolTricks,
 ];
 

@@ -1,17 +1,19 @@
 /** `mayfly mcp`: no value, and nothing that opens one, comes to the agent, whatever it tries (P18). */
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isSpecType } from '@modelcontextprotocol/server';
 import { createClient, type Fetch } from '../../sdk/mayfly.ts';
 import { openFolder } from '../../src/cli/mcp-folder.ts';
 import { type Agent, createTools } from '../../src/cli/mcp-tools.ts';
 import { createTestApp } from '../support/app.ts';
 import { findCanaries } from '../support/canary.ts';
 import { startServer } from '../support/started-server.ts';
-import { agentOf, agentOfProcess, revision, type TestAgent } from './mcp-agent.ts';
+import { type AgentOptions, agentOf, agentOfProcess, revision, type TestAgent } from './mcp-agent.ts';
 import { defects, watched } from './mcp-defects.ts';
-import { flawsOf, makePlace, type Place, tricks } from './mcp-tricks.ts';
+import { makePlace, type Place } from './mcp-place.ts';
+import { flawsOf, tricks } from './mcp-tricks.ts';
 
 const server = 'http://localhost:3000';
 
@@ -22,14 +24,14 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true }));
 
 function localFetch(): Fetch {
-  const app = createTestApp({ baseUrl: server });
+  const app = createTestApp({ baseUrl: server, requests: 'anyone' });
   return (url, init) => Promise.resolve(app.handler(new Request(url, init)));
 }
 
 /** A place, and what tools there are made of. */
 async function furnish(fetch = localFetch()): Promise<{ place: Place; agent: Agent }> {
   const place = makePlace(base, server, fetch);
-  const client = createClient({ server, fetch });
+  const client = place.watched(createClient({ server, fetch }));
   return { place, agent: { client, isAnonymous: true, folder: await openFolder(place.folder) } };
 }
 
@@ -53,7 +55,7 @@ describe('what an agent tries', () => {
   });
 
   it('P18: nor from the process, with all that it prints', async () => {
-    await using started = await startServer();
+    await using started = await startServer({ env: { MAYFLY_REQUESTS: 'anyone' } });
     const origin = `http://127.0.0.1:${started.port}`;
     const place = makePlace(base, origin);
     expect(await playAll(await agentOfProcess([place.folder, '--server', origin]), place)).toEqual([]);
@@ -75,8 +77,10 @@ describe('the tools for an agent', () => {
       serverInfo: { name: 'mayfly' },
     });
     const { result } = await connected.request('tools/list');
+    expect(isSpecType.InitializeResult(connected.initialized)).toBeTrue();
+    expect(isSpecType.ListToolsResult(result)).toBeTrue();
     const listed = result?.tools as readonly { name: string; inputSchema: object }[];
-    expect(listed.map(({ name }) => name)).toEqual(['share', 'fetch', 'status', 'burn']);
+    expect(listed.map(({ name }) => name)).toEqual(['ask_person', 'share', 'fetch', 'status', 'burn']);
     for (const { inputSchema } of listed) expect(inputSchema).toMatchObject({ additionalProperties: false });
     await connected.close();
   });
@@ -175,5 +179,119 @@ describe('the tools for an agent', () => {
     await connected.close();
     expect(connected.transcript()).not.toContain('Ignore');
     expect(findCanaries(connected.transcript(), place.canaries())).toEqual([]);
+  });
+});
+
+describe('ask_person', () => {
+  const request = { prompt: 'Password of the NAS', into: 'sub/nas.txt' };
+  const received = { isError: false, text: 'Received, 43 bytes, in sub/nas.txt.' };
+
+  function assertWritten({ folder, canary }: Place): void {
+    const path = join(folder, 'sub', 'nas.txt');
+    expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual([canary, 0o600]);
+  }
+
+  /** A client that opens links, for whose person this answers. */
+  const opening = (onOpen: (url: string) => Promise<'accept' | 'decline'>): AgentOptions => ({
+    capabilities: { elicitation: { url: {} } },
+    async onRequest(method, { mode, message, url }) {
+      expect([method, mode, message]).toEqual(['elicitation/create', 'url', request.prompt]);
+      return { action: await onOpen(String(url)) };
+    },
+  });
+
+  it('answers with a link and a handle, waits, and writes the answer that comes', async () => {
+    const { place, agent } = await furnish();
+    const connected = await agentOf(createTools(agent, 10));
+    const { text } = await connected.call('ask_person', request);
+    const [, link = '', handle = ''] = /: (\S+\/ask\/\S+#[\w-]{43})\n.* handle (ask-1) /.exec(text) ?? [];
+    expect((await place.person.inspectRequest(link)).prompt).toBe(request.prompt);
+    expect(await connected.call('ask_person', { handle })).toEqual({
+      isError: false,
+      text: 'Not yet. To go on waiting, call ask_person with the handle ask-1.',
+    });
+    expect(readdirSync(join(place.folder, 'sub'))).toEqual(['up']);
+    await place.answer(link);
+    await connected.close();
+    expect(findCanaries(connected.transcript(), place.canaries())).toEqual([]);
+  });
+
+  it.each([{}, { isModern: true as const }])('has a client open the link that can: %j', async (era) => {
+    const { place, agent } = await furnish();
+    const open = opening(async (url) => {
+      await place.answer(url);
+      return 'accept';
+    });
+    const connected = await agentOf(createTools(agent), { ...open, ...era });
+    expect(await connected.call('ask_person', request)).toEqual(received);
+    assertWritten(place);
+    await connected.close();
+    expect(findCanaries(connected.transcript(), place.canaries())).toEqual([]);
+  });
+
+  it('closes the request if the person declines, or the agent burns it', async () => {
+    const { place, agent } = await furnish();
+    const links: string[] = [];
+    const open = opening(async (url) => {
+      links.push(url);
+      return 'decline';
+    });
+    const connected = await agentOf(createTools(agent), open);
+    expect((await connected.call('ask_person', request)).text).toContain('declined');
+    const tools = createTools(agent);
+    const { handle, link } = await tools.ask(request);
+    await tools.burn({ shortkey: handle });
+    for (const each of [...links, link])
+      expect((await place.person.inspectRequest(each)).state).toBe('ended');
+    await connected.close();
+  });
+
+  it('closes open requests when the agent is gone, because nothing can read their answers', async () => {
+    const { place, agent } = await furnish();
+    const connected = await agentOf(createTools(agent));
+    const { text } = await connected.call('ask_person', request);
+    await connected.close();
+    const link = /http\S+/.exec(text)?.[0] ?? '';
+    expect((await place.person.inspectRequest(link)).state).toBe('ended');
+  });
+
+  it('takes another path if its own is taken meanwhile, and keeps the answer until then', async () => {
+    const { place, agent } = await furnish();
+    const tools = createTools(agent);
+    const { handle, link } = await tools.ask({ ...request, into: 'taken.txt' });
+    writeFileSync(join(place.folder, 'taken.txt'), '');
+    await place.answer(link);
+    const { signal } = new AbortController();
+    await expect(tools.wait(handle, undefined, signal)).rejects.toThrow(
+      'There is a file of this name already',
+    );
+    expect(await tools.wait(handle, request.into, signal)).toBe(received.text);
+    assertWritten(place);
+  });
+
+  it('gets an answer again that could not be written (P3)', async () => {
+    const { place, agent } = await furnish();
+    let isFull = true;
+    const folder = watched(agent.folder, () => {
+      if (isFull) throw new Error('no space');
+    });
+    const tools = createTools({ ...agent, folder });
+    const { handle, link } = await tools.ask(request);
+    await place.answer(link);
+    const { signal } = new AbortController();
+    await expect(tools.wait(handle, undefined, signal)).rejects.toThrow('again within a minute');
+    isFull = false;
+    expect(await tools.wait(handle, undefined, signal)).toBe(received.text);
+    assertWritten(place);
+  });
+
+  it('says that nothing is left to read when the sender took the answer back', async () => {
+    const { place, agent } = await furnish();
+    const tools = createTools(agent);
+    const { handle, link } = await tools.ask(request);
+    const sent = await place.person.answer(link, { value: 'mistyped' });
+    await place.person.burnUnread(sent.link);
+    const { signal } = new AbortController();
+    await expect(tools.wait(handle, undefined, signal)).rejects.toThrow('no answer is left to read');
   });
 });
