@@ -18,7 +18,7 @@ npm test -- PART ...          only the tests whose path contains one of these pa
 MAYFLY_SEED=N npm test ...    repeats a run by the seed that it printed
 `;
 
-/** Outside the gate; a survivor costs more than half a minute. */
+/** Outside the gate. */
 const mutantsLimitMs = 4 * 60 * 60_000;
 const args = process.argv.slice(2);
 const isLong = args.includes('--long');

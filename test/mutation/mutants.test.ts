@@ -4,14 +4,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { API } from 'typescript/unstable/async';
-import { allCandidates, staleEntries } from './candidates.ts';
-import { applied, linesOf, mutantsOf } from './mutants.ts';
+import { allCandidates, type Candidate, staleEntries } from './candidates.ts';
+import { applied, linesOf, type Mutant, mutantsOf } from './mutants.ts';
+import { placeProbes } from './probes.ts';
+import { scopes } from './scopes.ts';
 import { judgesOf, readImporters, scopedFiles } from './selection.ts';
 
 const root = resolve(import.meta.dir, '../..');
 
-/** The text as changed by each of its mutants. */
-async function mutated(text: string): Promise<string[]> {
+async function mutantsIn(text: string): Promise<Mutant[]> {
   const folder = mkdtempSync(join(tmpdir(), 'mayfly-'));
   writeFileSync(
     join(folder, 'tsconfig.json'),
@@ -23,12 +24,16 @@ async function mutated(text: string): Promise<string[]> {
     const snapshot = await api.updateSnapshot({ openProjects: [join(folder, 'tsconfig.json')] });
     const source = await snapshot.getProjects()[0]?.program.getSourceFile(join(folder, 'x.ts'));
     if (source === undefined) throw new Error('the sample was not read');
-    return mutantsOf('x.ts', source).map((mutant) => applied(text, mutant));
+    return mutantsOf('x.ts', source);
   } finally {
     await api.close();
     rmSync(folder, { recursive: true });
   }
 }
+
+/** The text as changed by each of its mutants. */
+const mutated = async (text: string): Promise<string[]> =>
+  (await mutantsIn(text)).map((mutant) => applied(text, mutant));
 
 describe('the mutants of a text', () => {
   it.each([
@@ -80,8 +85,24 @@ describe('the mutants of a text', () => {
   });
 
   it('are named by the line that they change', () => {
-    const mutant = { path: 'x.ts', start: 9, end: 10, replacement: '-', kind: 'operator' };
+    const mutant = { path: 'x.ts', start: 9, end: 10, replacement: '-', kind: 'operator', sites: [] };
     expect(linesOf('a;\n  b = + c;', mutant)).toEqual({ number: 2, before: 'b = + c;', after: 'b = - c;' });
+  });
+});
+
+describe('the probes', () => {
+  it.each([
+    ['x = a < b;', '<0>x = a < b;'],
+    ['if (a) b(); else if (!c) d();', '<0>if (a) {<1>b();} else {<2>if (!c) {<3>d();}}'],
+    ['const f = (n = 1) => g(n);', 'const f = (n = 1) => (<0>g(n));'],
+    ['function f() { return () => { g(); }; }', 'function f() { <0>return () => { <1>g(); }; }'],
+    ['const n = 1; const f = () => n; g(n);', 'const n = 1; const f = () => (<0>n); <1>g(n);'],
+    ["const q = 'DELETE FROM t WHERE a = 1';", "<0>const q = 'DELETE FROM t WHERE /*1*/a /*2*/= 1';"],
+  ])('mark when a mutant of %s runs', async (text, wanted) => {
+    const candidates = (await mutantsIn(text)).map((mutant) => ({ path: 'x.ts', scope: scopes[0], mutant }));
+    const { texts } = placeProbes(candidates as Candidate[], () => text, '/tmp');
+    const marked = texts.get('x.ts')?.replaceAll(/\(globalThis.*?\[(\d+)\]=1[;,]/g, '<$1>');
+    expect(marked).toBe(wanted);
   });
 });
 

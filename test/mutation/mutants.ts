@@ -6,12 +6,21 @@ import { type Node, type SourceFile, SyntaxKind } from 'typescript/unstable/ast'
 import { isTypeNode } from 'typescript/unstable/ast/is';
 import { changesOf, isSql } from './sql.ts';
 
+/** What runs whenever a mutant's code does: a statement, or the expression that a function returns. */
+export interface Site {
+  readonly start: number;
+  readonly end: number;
+  readonly form: 'statement in a list' | 'lone statement' | 'expression';
+}
+
 export interface Mutant {
   readonly path: string;
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
   readonly kind: string;
+  /** Where it runs; a constant of the file, where it is used. */
+  readonly sites: readonly Site[];
 }
 
 const swaps: Readonly<Record<string, string>> = {
@@ -52,6 +61,26 @@ const leftAlone = new Set<SyntaxKind>([
   SyntaxKind.TypeAliasDeclaration,
 ]);
 
+const statements = new Set<SyntaxKind>([
+  SyntaxKind.ExpressionStatement,
+  SyntaxKind.IfStatement,
+  SyntaxKind.ReturnStatement,
+  SyntaxKind.ThrowStatement,
+  SyntaxKind.VariableStatement,
+  SyntaxKind.ForStatement,
+  SyntaxKind.ForOfStatement,
+  SyntaxKind.WhileStatement,
+  SyntaxKind.DoStatement,
+  SyntaxKind.SwitchStatement,
+]);
+
+const lists = new Set<SyntaxKind>([
+  SyntaxKind.SourceFile,
+  SyntaxKind.Block,
+  SyntaxKind.CaseClause,
+  SyntaxKind.DefaultClause,
+]);
+
 /** The parts that a node may have. */
 type Parts = Readonly<
   Partial<
@@ -60,26 +89,52 @@ type Parts = Readonly<
 >;
 
 export function mutantsOf(path: string, source: SourceFile): Mutant[] {
-  const mutants: Mutant[] = [];
+  const mutants: (Mutant & { readonly constant: string })[] = [];
   /** Where values stand that only a type asks for: of a list's elements it says that one may be missing. */
   const neverTaken = new Set<number>();
   const { text } = source;
+  let site: Site = { start: 0, end: 0, form: 'statement in a list' };
+  /** Where each name is used. */
+  const uses = new Map<string, Site[]>();
+  /** The file's constant that is being visited: it runs once, and its value is used elsewhere. */
+  let constant = '';
   const startOf = (node: Node) => node.getStart(source);
   const textOf = (node: Node) => text.slice(startOf(node), node.end);
   function add(kind: string, start: number, end: number, replacement: string): void {
-    mutants.push({ path, start, end, replacement, kind });
+    mutants.push({ path, start, end, replacement, kind, sites: [site], constant });
   }
   function replace(kind: string, node: Node, replacement: string): void {
     add(kind, startOf(node), node.end, replacement);
   }
 
-  function visit(node: Node): void {
+  function visit(node: Node, parent: Node = node): void {
     if (leftAlone.has(node.kind) || isTypeNode(node)) return;
+    const outer = { site, constant };
+    site = siteOf(node, node as unknown as Parts, parent) ?? site;
+    if (site !== outer.site)
+      constant = (parent.kind === SyntaxKind.SourceFile && /^const (\w+)/.exec(textOf(node))?.[1]) || '';
+    if (node.kind === SyntaxKind.Identifier) {
+      const name = textOf(node);
+      if (name !== constant) uses.set(name, [...(uses.get(name) ?? []), site]);
+    }
     mutators[node.kind]?.(node, node as unknown as Parts);
     node.forEachChild((child) => {
-      visit(child);
+      visit(child, node);
       return undefined;
     });
+    ({ site, constant } = outer);
+  }
+
+  function siteOf(node: Node, { body }: Parts, parent: Node): Site | undefined {
+    if (statements.has(node.kind))
+      return {
+        start: startOf(node),
+        end: node.end,
+        form: lists.has(parent.kind) ? 'statement in a list' : 'lone statement',
+      };
+    if (node.kind !== SyntaxKind.ArrowFunction || body === undefined || body.kind === SyntaxKind.Block)
+      return;
+    return { start: startOf(body), end: body.end, form: 'expression' };
   }
 
   function sql(node: Node): void {
@@ -116,7 +171,7 @@ export function mutantsOf(path: string, source: SourceFile): Mutant[] {
         return undefined;
       });
     },
-    [SyntaxKind.NumericLiteral]: constant,
+    [SyntaxKind.NumericLiteral]: amount,
     [SyntaxKind.TrueKeyword]: (node) => replace('boolean', node, 'false'),
     [SyntaxKind.FalseKeyword]: (node) => replace('boolean', node, 'true'),
     [SyntaxKind.ReturnStatement]: (_node, { expression }) => result(expression),
@@ -159,7 +214,7 @@ export function mutantsOf(path: string, source: SourceFile): Mutant[] {
 
   const isNothing = (node: Node): boolean => ['0', '0n', "''", 'Number.NaN'].includes(textOf(node));
 
-  function constant(node: Node): void {
+  function amount(node: Node): void {
     if (neverTaken.has(startOf(node))) return;
     const value = Number(textOf(node).replaceAll('_', ''));
     // One more than a large limit or unit is no defect that a test should find; twice as much is.
@@ -186,7 +241,10 @@ export function mutantsOf(path: string, source: SourceFile): Mutant[] {
   }
 
   visit(source);
-  return mutants;
+  return mutants.map(({ constant: name, sites, ...mutant }) => ({
+    ...mutant,
+    sites: uses.get(name) ?? sites,
+  }));
 }
 
 export function applied(text: string, { start, end, replacement }: Mutant): string {

@@ -3,13 +3,16 @@
  *
  * The same seed on the same code draws the same mutants. Exits with 1 below a score of 97 %.
  */
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { allCandidates, type Candidate, draw, isEntryOf, staleEntries, textOf } from './candidates.ts';
+import { costOf, type MeasuredJudge, measure } from './coverage.ts';
 import { equivalents } from './equivalents.ts';
 import { applied, linesOf } from './mutants.ts';
+import { type Probes, placeProbes } from './probes.ts';
 import { createSandbox, type Sandbox } from './sandbox.ts';
 import { scopes } from './scopes.ts';
-import { asPattern, type JudgeGroup, judgesOf, readImporters, readSeconds } from './selection.ts';
+import { type Judge, judgesOf, readImporters, readSeconds } from './selection.ts';
 
 const root = resolve(import.meta.dir, '../..');
 const leastScore = 97;
@@ -28,43 +31,79 @@ function readArguments(args: readonly string[]) {
   return { count, seed, parts: given.filter((arg) => !/^\d+$/.test(arg)) };
 }
 
-/** Files of tests that failed once, and whether they pass on unchanged code. */
-const soundness = new Map<string, Promise<boolean>>();
-/** Those that do not: they cannot judge. */
-const unsound = new Set<string>();
+/** For a machine that is busy with other things. */
+const stallMsOf = (slowestMs: number): number => 4_000 + 4 * slowestMs;
 
-/** Asked with the one test of it that failed, and then with all: the machine may just have been busy, or what failed was no test. */
-function isSound(sandbox: Sandbox, { file, name }: { file: string; name: string }): Promise<boolean> {
-  const passes = async (names?: string) =>
-    (await sandbox.runTests([file], patienceMs, names)).verdict === 'passed';
-  const known = soundness.get(file) ?? passes(asPattern(name)).then((isPassed) => isPassed || passes());
-  soundness.set(file, known);
-  return known;
+/** One that breaks code, and one with probes in it. */
+interface Bench {
+  readonly broken: Sandbox;
+  readonly measuring: Sandbox;
+  readonly probes: Probes;
 }
 
-const patienceMs = 60_000;
-const limitMsOf = (seconds: number): number => 15_000 + 4_000 * seconds;
+function createBench(drawn: readonly Candidate[]): Bench & Disposable {
+  const [broken, measuring] = [createSandbox(root), createSandbox(root)];
+  const probes = placeProbes(drawn, textOf, measuring.folder);
+  for (const [path, text] of probes.texts) measuring.write(path, text);
+  return {
+    broken,
+    measuring,
+    probes,
+    [Symbol.dispose]() {
+      broken[Symbol.dispose]();
+      measuring[Symbol.dispose]();
+    },
+  };
+}
 
-async function judge(sandbox: Sandbox, { path, mutant }: Candidate, groups: readonly JudgeGroup[]) {
-  const original = textOf(path);
-  try {
-    for (const group of groups) {
-      let files = group.files.filter((file) => !unsound.has(file));
-      while (files.length > 0) {
-        sandbox.write(path, applied(original, mutant));
-        const { verdict, failed } = await sandbox.runTests(files, limitMsOf(group.seconds), group.names);
-        if (verdict === 'passed') break;
-        sandbox.write(path, original);
-        if (failed === null || (await isSound(sandbox, failed))) return 'killed';
-        say(`Not a judge, because it fails without a mutant: ${failed.file}`);
-        unsound.add(failed.file);
-        files = files.filter((file) => file !== failed.file);
-      }
-    }
-    return 'survived';
-  } finally {
-    sandbox.write(path, original);
+/** Each file of tests is measured once, when a mutant first asks for it. */
+const measured = new Map<string, Promise<MeasuredJudge>>();
+const known = new Map<string, MeasuredJudge>();
+
+async function measuredBy({ measuring, probes }: Bench, test: string): Promise<MeasuredJudge> {
+  const judge = measured.get(test) ?? measure(measuring, test, probes);
+  measured.set(test, judge);
+  known.set(test, await judge);
+  return judge;
+}
+
+const onlyMarking = ({ tests, ...judge }: MeasuredJudge, wanted: readonly number[]): MeasuredJudge => ({
+  ...judge,
+  tests: tests.filter(({ marks }) => wanted.some((mark) => marks.has(mark))),
+});
+
+/** Those of the judges' tests that execute a mutant, the closest and cheapest first. */
+async function* judgesFor(bench: Bench, judges: readonly Judge[], marks: readonly number[]) {
+  const rankOf = ({ test, distance, seconds }: Judge) => {
+    const judge = known.get(test);
+    return distance + (judge === undefined ? seconds : costOf(onlyMarking(judge, marks)) / 1_000);
+  };
+  const left = [...judges];
+  while (left.length > 0) {
+    const [next] = left.sort((a, b) => rankOf(b) - rankOf(a)).splice(-1);
+    if (next !== undefined) yield onlyMarking(await measuredBy(bench, next.test), marks);
   }
+}
+
+async function judge(bench: Bench, candidate: Candidate, judges: readonly Judge[]): Promise<Verdict> {
+  const { path, mutant } = candidate;
+  const { broken } = bench;
+  const original = textOf(path);
+  for (const marks of bench.probes.marksOf(candidate)) {
+    let isExecuted = false;
+    for await (const { file, startMs, tests } of judgesFor(bench, judges, marks)) {
+      if (tests.length === 0) continue;
+      isExecuted = true;
+      broken.write(path, applied(original, mutant));
+      const slowestMs = Math.max(startMs, ...tests.map(({ ms }) => ms));
+      const names = tests.map(({ name }) => name);
+      const { verdict } = await broken.runTests(file, { stallMs: stallMsOf(slowestMs), names });
+      broken.write(path, original);
+      if (verdict !== 'passed') return 'killed';
+    }
+    if (isExecuted) return 'survived';
+  }
+  return 'survived';
 }
 
 function show({ path, mutant }: Candidate): string {
@@ -111,12 +150,13 @@ async function main(): Promise<number> {
   const among = every.filter(({ path }) => parts.length === 0 || parts.some((part) => path.includes(part)));
   const drawn = draw(among, count, seed);
   say(`${drawn.length} of ${among.length} mutants, drawn with MAYFLY_SEED=${seed}`);
-  using one = createSandbox(root);
-  using two = createSandbox(root);
-  const sandboxes = [one, two];
+  const benches = Array.from({ length: availableParallelism() }, () => createBench(drawn));
+  const end = () => {
+    for (const bench of benches) bench[Symbol.dispose]();
+  };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => {
-      for (const sandbox of sandboxes) sandbox[Symbol.dispose]();
+      end();
       process.exit(1);
     });
   const [importers, secondsOf] = [readImporters(root), readSeconds(root)];
@@ -124,19 +164,20 @@ async function main(): Promise<number> {
 
   const results: Result[] = [];
   const waiting = [...drawn];
-  const work = async (sandbox: Sandbox) => {
+  const work = async (bench: Bench) => {
     for (let candidate = waiting.shift(); candidate !== undefined; candidate = waiting.shift()) {
       const isKnown = equivalents.some(isEntryOf(candidate));
       const judges = judgesOf(candidate, importers, secondsOf, root);
       const beganMs = performance.now();
-      const verdict = isKnown ? 'equivalent' : await judge(sandbox, candidate, judges);
+      const verdict = isKnown ? 'equivalent' : await judge(bench, candidate, judges);
       const seconds = (performance.now() - beganMs) / 1_000;
       results.push({ candidate, verdict, seconds });
       if (verdict === 'survived') say(`survived: ${show(candidate)}`);
       if (results.length % 10 === 0) say(`${results.length} of ${drawn.length}`);
     }
   };
-  await Promise.all(sandboxes.map(work));
+  await Promise.all(benches.map(work));
+  end();
   say(`in ${((performance.now() - beganMs) / 60_000).toFixed(1)} minutes`);
   return report(results);
 }

@@ -25,16 +25,26 @@ const watchMs = 500;
 
 export interface Outcome {
   readonly verdict: 'passed' | 'failed' | 'timed out';
-  /** The first test that failed; `null` where none says that it did. */
-  readonly failed: { readonly file: string; readonly name: string } | null;
+  readonly said: string;
+  readonly ms: number;
+}
+
+export interface RunOptions {
+  /** The run is ended when no test has ended for so long. */
+  readonly stallMs: number;
+  /** Only these tests, and up to the first failure. */
+  readonly names?: readonly string[];
+  readonly preload?: string;
 }
 
 export interface Sandbox extends Disposable {
   readonly folder: string;
   write(path: string, text: string): void;
-  /** Runs files of tests in sequence, up to the first failure. @param names a pattern: of these files only the tests that it matches */
-  runTests(files: readonly string[], limitMs: number, names?: string): Promise<Outcome>;
+  /** Runs a file of tests. */
+  runTests(file: string, options: RunOptions): Promise<Outcome>;
 }
+
+const asPattern = (name: string): string => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 export function createSandbox(root: string): Sandbox {
   const folder = mkdtempSync(join(tmpdir(), 'mayfly-mutants-'));
@@ -45,16 +55,18 @@ export function createSandbox(root: string): Sandbox {
   return {
     folder,
     write: (path, text) => writeFileSync(join(folder, path), text),
-    async runTests(files, limitMs, names) {
+    async runTests(file, { stallMs, names, preload }) {
       mkdirSync(scratch, { recursive: true });
-      const flags = ['--no-install', '--no-env-file', 'test', '--timeout=60000', '--bail'];
-      const only = names === undefined ? [] : ['-t', names];
-      const child = start(folder, scratch, [...flags, ...only, ...files.map((file) => `./${file}`)]);
+      const flags = ['--no-install', '--no-env-file', 'test', '--timeout=60000'];
+      if (names !== undefined) flags.push('--bail', '-t', `^(?:${names.map(asPattern).join('|')})$`);
+      if (preload !== undefined) flags.push('--preload', preload);
+      const child = start(folder, scratch, [...flags, `./${file}`]);
       running = child.pid;
-      const outcome = await outcomeOf(child, limitMs);
+      const outcome = await outcomeOf(child, stallMs);
       running = undefined;
       // Removes what a killed test left behind.
       rmSync(scratch, { recursive: true, force: true });
+      if (/^error: regex .* matched 0 tests/m.test(outcome.said)) throw new Error(`${file}: ${outcome.said}`);
       return outcome;
     },
     [Symbol.dispose]() {
@@ -75,36 +87,29 @@ function start(cwd: string, scratch: string, args: readonly string[]): ChildProc
   });
 }
 
-async function outcomeOf(child: ChildProcess, limitMs: number): Promise<Outcome> {
+async function outcomeOf(child: ChildProcess, stallMs: number): Promise<Outcome> {
+  const beganMs = performance.now();
+  let saidMs = beganMs;
+  let said = '';
   let isEnded = false;
-  const end = () => {
+  const watch = setInterval(() => {
+    if (performance.now() - saidMs < stallMs && residentBytes(child.pid) < maxBytes) return;
     isEnded = true;
     endGroup(child.pid);
-  };
-  const limit = setTimeout(end, limitMs);
-  const watch = setInterval(() => {
-    if (residentBytes(child.pid) > maxBytes) end();
   }, watchMs);
-  let said = '';
   child.stderr?.on('data', (chunk) => {
+    saidMs = performance.now();
     said += chunk;
   });
   const closed = once(child, 'close');
   const [code] = await once(child, 'exit');
-  clearTimeout(limit);
   clearInterval(watch);
+  const ms = performance.now() - beganMs;
   endGroup(child.pid);
   // What has left the group may keep the pipe open.
   await Promise.race([closed, Bun.sleep(1_000)]);
-  if (isEnded) return { verdict: 'timed out', failed: null };
-  return { verdict: code === 0 ? 'passed' : 'failed', failed: failedTest(said) };
-}
-
-/** The runner names each file, and then the tests in it. A test's own name comes after those of its groups. */
-function failedTest(said: string): Outcome['failed'] {
-  const failure = /^\(fail\) (?:.* > )?(.*?)(?: \[[\d.]+m?s\])?$/m.exec(said);
-  const file = [...said.slice(0, failure?.index).matchAll(/^(\S+\.test\.tsx?):$/gm)].at(-1)?.[1];
-  return failure?.[1] === undefined || file === undefined ? null : { file, name: failure[1] };
+  const verdict = isEnded ? 'timed out' : code === 0 ? 'passed' : 'failed';
+  return { verdict, said, ms };
 }
 
 /** Ends the processes that a run has started, and removes what its database servers keep in memory. */

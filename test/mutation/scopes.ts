@@ -7,10 +7,10 @@ export interface Scope {
   readonly name: string;
   /** Patterns from the root; matching tests and declaration files are left out. */
   readonly files: readonly string[];
-  /** Patterns of tests that always run, and early, for the files whose path matches `of`; for all of the scope without one. */
+  /** Patterns of tests that judge, and first, the files whose path matches `of`; all of the scope without one. */
   readonly judges: readonly { readonly of?: RegExp; readonly tests: readonly string[] }[];
-  /** For a store: the file that runs the conformance checks on it. Those of the mutated file's subject run early. */
-  readonly conformance?: string;
+  /** No others judge. */
+  readonly isClosed?: true;
 }
 
 const browser = (...names: readonly string[]) => [`test/web/{${names.join(',')}}.browser.test.ts`];
@@ -46,13 +46,13 @@ export const scopes: readonly Scope[] = [
     judges: [
       {
         tests: [
-          'test/stores/{model,sqlite,mail-rows,memo-rows,look-rows,burn-rows,deletion,migration}.test.ts',
+          'test/stores/{burn-rows,conformance,deletion,domains,look-rows,mail-rows,memo-rows,migration,model,note,set-time,sqlite,storage-limit}.test.ts',
           'src/store/sqlite/*.test.ts',
         ],
       },
-      { of: /\/mov/, tests: ['test/stores/move.test.ts'] },
+      { of: /\/mov/, tests: ['test/stores/{move,moved}.test.ts'] },
     ],
-    conformance: 'test/stores/conformance.test.ts',
+    isClosed: true,
   },
   {
     name: 'shared store',
@@ -62,10 +62,14 @@ export const scopes: readonly Scope[] = [
       'src/store/postgres/{mail,passwords,receipts,roots,secrets,sessions,sweep,tickets,tokens}.ts',
     ],
     judges: [
-      { of: /\/limits/, tests: ['test/stores/postgres/limits.test.ts'] },
-      { of: /\/(claims|endings)/, tests: ['test/stores/postgres/records.test.ts'] },
+      {
+        tests: [
+          'test/stores/conformance-postgres.test.ts',
+          'test/stores/postgres/{accounts,batches,creations,deletion,domains,epochs,limits,password,put,records,shared-work}.test.ts',
+        ],
+      },
     ],
-    conformance: 'test/stores/conformance-postgres.test.ts',
+    isClosed: true,
   },
   {
     name: 'reading',
@@ -102,26 +106,6 @@ export const scopes: readonly Scope[] = [
     ],
   },
 ];
-
-/**
- * The files of conformance checks for what a store keeps under this name, where that is not the file of the same name alone. `others` are for
- * names without checks: they go through most of a store.
- */
-export const subjects: Readonly<Record<string, readonly string[]>> = {
-  accounts: ['accounts', 'account-access'],
-  attempts: ['attempts', 'locks'],
-  endings: ['claims', 'receipts'],
-  receipts: ['receipts', 'burns', 'expiry'],
-  roots: ['rotation', 'accounts'],
-  secrets: ['secrets', 'burns', 'memos', 'end-to-end'],
-  sessions: ['sessions', 'passwords'],
-  sweep: ['sweeps'],
-  tickets: ['passwords'],
-  'store-time': ['clock'],
-  time: ['clock'],
-  tokens: ['accounts', 'account-access'],
-  others: ['secrets', 'claims', 'burns', 'sweeps'],
-};
 
 /** Tests that need no browser or other program and take less than minutes. */
 export const testPatterns = [

@@ -3,18 +3,9 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { basename, dirname, join, normalize, resolve } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { Glob } from 'bun';
-import { isLeftOut, type Scope, scopes, subjects, testPatterns } from './scopes.ts';
-
-/** Judges that are run together, up to the first that fails. */
-export interface JudgeGroup {
-  readonly files: readonly string[];
-  /** A pattern: of these files only the tests that it matches. */
-  readonly names?: string;
-  /** About what they take on unchanged code. */
-  readonly seconds: number;
-}
+import { isLeftOut, type Scope, scopes, testPatterns } from './scopes.ts';
 
 /** Seconds of a file of tests on unchanged code, measured beside others (`test/timings.json`); the slow ones are listed there. */
 export type SecondsOf = (test: string) => number;
@@ -25,10 +16,16 @@ export function readSeconds(root: string): SecondsOf {
   return (test) => (test in files ? files[test] / 1_000 : usualSeconds);
 }
 
-/** Of the judges that run before the rest: a mutant that loops is caught right after these. */
-const firstSeconds = 3;
-/** For the judges of one mutant that its scope does not name. Those that would take longer do not run. */
+/** For the judges of a file that its scope does not name. Those that would take longer do not run. */
 const budgetSeconds = 30;
+
+/** A file of tests. */
+export interface Judge {
+  readonly test: string;
+  /** 0 for those that the scope names; for others, how many imports they are from the code. */
+  readonly distance: number;
+  readonly seconds: number;
+}
 
 const filesOf = (root: string, pattern: string): string[] =>
   [...new Glob(pattern).scanSync({ cwd: root })].sort();
@@ -75,78 +72,29 @@ export function readImporters(root: string): ReadonlyMap<string, readonly string
   return importers;
 }
 
-/** The tests for a file, in the order in which they should run. */
 export function judgesOf(
   { path, scope }: ScopedFile,
   importers: ReadonlyMap<string, readonly string[]>,
   secondsOf: SecondsOf,
   root: string,
-): JudgeGroup[] {
-  const distances = distancesFrom(path, importers);
-  const beside = new Set(patternsFor(scope, path).flatMap((pattern) => matched(root, pattern)));
-  const rankOf = (test: string) => (beside.has(test) ? 1 : (distances.get(test) ?? 0)) + secondsOf(test);
-  const named = scope.conformance === undefined ? [] : [namedGroup(scope.conformance, path, secondsOf)];
-  const known = new Set([...beside, ...listJudges(root).filter((test) => distances.has(test))]);
+): Judge[] {
+  const named = new Set(patternsFor(scope, path).flatMap((pattern) => matched(root, pattern)));
+  const distances = scope.isClosed === true ? new Map<string, number>() : distancesFrom(path, importers);
   let secondsLeft = budgetSeconds;
-  const judges = [...known]
-    .filter((test) => test !== scope.conformance)
-    .sort((a, b) => rankOf(a) - rankOf(b))
-    .map((test) => ({ files: [test], seconds: secondsOf(test) }))
-    .filter(({ files: [test = ''], seconds }) => {
-      if (beside.has(test)) return true;
+  const others = listJudges(root)
+    .filter((test) => distances.has(test) && !named.has(test))
+    .map((test) => ({ test, distance: distances.get(test) ?? 0, seconds: secondsOf(test) }))
+    .sort((a, b) => a.distance + a.seconds - b.distance - b.seconds)
+    .filter(({ seconds }) => {
       if (seconds > secondsLeft) return false;
       secondsLeft -= seconds;
       return true;
     });
-  const isClose = ([test = '']: readonly string[]) => beside.has(test) || distances.get(test) === 1;
-  // Where there are checks of the file's subject, only the closest come before them.
-  let first = named.length === 0 || isClose(judges[0]?.files ?? []) ? 1 : 0;
-  while (
-    first < judges.length &&
-    total(judges.slice(0, first + 1)) <= firstSeconds &&
-    (named.length === 0 || isClose(judges[first]?.files ?? []))
-  )
-    first += 1;
-  return [together(judges.slice(0, first)), ...named, together(judges.slice(first))].filter(
-    ({ files }) => files.length > 0,
-  );
+  return [...[...named].map((test) => ({ test, distance: 0, seconds: secondsOf(test) })), ...others];
 }
-
-const total = (groups: readonly JudgeGroup[]) => groups.reduce((sum, { seconds }) => sum + seconds, 0);
-
-const together = (groups: readonly JudgeGroup[]): JudgeGroup => ({
-  files: groups.flatMap(({ files }) => files),
-  seconds: total(groups),
-});
 
 function patternsFor({ judges }: Scope, path: string): readonly string[] {
   return judges.flatMap(({ of, tests }) => (of === undefined || of.test(path) ? tests : []));
-}
-
-export const asPattern = (name: string): string => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-
-/** The names of the conformance checks, by their file. */
-const conformance = new Map<string, string[]>();
-for (const file of filesOf(resolve(import.meta.dir, '../stores/conformance'), '*.ts')) {
-  const exported: Readonly<Record<string, unknown>> = await import(`../stores/conformance/${file}`);
-  const checks = Object.entries(exported).flatMap(([name, value]) => (name.endsWith('Checks') ? value : []));
-  conformance.set(
-    basename(file, '.ts'),
-    (checks as { readonly name: string }[]).map(({ name }) => name),
-  );
-}
-
-/** Of a store's conformance the checks of the file's subject: all of them take minutes. */
-function namedGroup(file: string, path: string, secondsOf: SecondsOf): JudgeGroup {
-  const subject = basename(path, '.ts');
-  const own = subjects[subject] ?? (conformance.has(subject) ? [subject] : (subjects.others ?? []));
-  const names = own.flatMap((each) => conformance.get(each) ?? []);
-  const share = names.length / [...conformance.values()].flat().length;
-  return {
-    files: [file],
-    names: names.map(asPattern).join('|'),
-    seconds: share * secondsOf(file),
-  };
 }
 
 function distancesFrom(path: string, importers: ReadonlyMap<string, readonly string[]>): Map<string, number> {
