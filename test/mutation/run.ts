@@ -34,6 +34,9 @@ function readArguments(args: readonly string[]) {
 /** For a machine that is busy with other things. */
 const stallMsOf = (slowestMs: number): number => 4_000 + 4 * slowestMs;
 
+/** Of one file, for one mutant. */
+const mostMs = 5_000;
+
 /** One that breaks code, and one with probes in it. */
 interface Bench {
   readonly broken: Sandbox;
@@ -72,6 +75,13 @@ const onlyMarking = ({ tests, ...judge }: MeasuredJudge, wanted: readonly number
   tests: tests.filter(({ marks }) => wanted.some((mark) => marks.has(mark))),
 });
 
+/** Of many tests that run the same code, an even spread. */
+function spread({ tests, ...judge }: MeasuredJudge): MeasuredJudge {
+  const step = Math.max(1, costOf({ ...judge, tests }) / mostMs);
+  const roundOf = (n: number) => Math.floor(n / step);
+  return { ...judge, tests: tests.filter((_, n) => roundOf(n) !== roundOf(n - 1)) };
+}
+
 /** Those of the judges' tests that execute a mutant, the closest and cheapest first. */
 async function* judgesFor(bench: Bench, judges: readonly Judge[], marks: readonly number[]) {
   const rankOf = ({ test, distance, seconds }: Judge) => {
@@ -91,7 +101,8 @@ async function judge(bench: Bench, candidate: Candidate, judges: readonly Judge[
   const original = textOf(path);
   for (const marks of bench.probes.marksOf(candidate)) {
     let isExecuted = false;
-    for await (const { file, startMs, tests } of judgesFor(bench, judges, marks)) {
+    for await (const executing of judgesFor(bench, judges, marks)) {
+      const { file, startMs, tests } = spread(executing);
       if (tests.length === 0) continue;
       isExecuted = true;
       broken.write(path, applied(original, mutant));

@@ -50,7 +50,7 @@ export const scopes: readonly Scope[] = [
           'src/store/sqlite/*.test.ts',
         ],
       },
-      { of: /\/mov/, tests: ['test/stores/{move,moved}.test.ts'] },
+      { of: /\/mov/, tests: ['test/stores/{move,move-cuts,moved}.test.ts'] },
     ],
     isClosed: true,
   },

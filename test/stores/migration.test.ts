@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import type { AccountId } from '../../src/core/account.ts';
 import type { NewRecord } from '../../src/core/secret.ts';
 import { plainBrand, type StoredDomain } from '../../src/core/share-domain.ts';
+import { registerServing } from '../../src/store/sqlite/files.ts';
 import { hintOf } from '../../src/store/sqlite/locator.ts';
 import records from '../../src/store/sqlite/migrations/001-records.sql' with { type: 'text' };
 import attempts from '../../src/store/sqlite/migrations/002-attempts.sql' with { type: 'text' };
@@ -21,6 +22,7 @@ import tickets from '../../src/store/sqlite/migrations/007-tickets.sql' with { t
 import memos from '../../src/store/sqlite/migrations/008-memos.sql' with { type: 'text' };
 import sharedWork from '../../src/store/sqlite/migrations/009-shared-work.sql' with { type: 'text' };
 import ownerIndex from '../../src/store/sqlite/migrations/010-owner-index.sql' with { type: 'text' };
+import { openSqliteSource } from '../../src/store/sqlite/moving.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import {
   deleteWhole,
@@ -76,6 +78,21 @@ const annNow = { ...ann, locale: null, notify: [], senderName: null, lockedAt: n
 const annListed = { ...annNow, hasPassword: false, tokens: 1, lastUsedAt: null };
 
 const open = () => openSqliteStore({ directory, clock: wallClock, ballastBytes: testBallastBytes });
+
+describe('data of an earlier version that a server of it still serves', () => {
+  it.each<[string, () => Promise<AsyncDisposable>]>([
+    ['a command', () => openSqliteStore({ directory, clock: wallClock, isBesideServers: true })],
+    ['a move', async () => openSqliteSource(directory, wallClock)],
+  ])('is not brought up to date by %s', async (_who, openBeside) => {
+    makeEarlierData([records, attempts, accounts]).close();
+    const serving = registerServing(directory);
+    await expect(openBeside()).rejects.toThrow('A server of an earlier version runs on');
+    using db = new Database(join(directory, 'mayfly.db'), { readonly: true });
+    expect(db.query('PRAGMA user_version').values()).toEqual([[3]]);
+    serving.leave();
+    await (await openBeside())[Symbol.asyncDispose]();
+  });
+});
 
 describe('data from before there were passwords', () => {
   beforeEach(() => {

@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import {
   chmodSync,
@@ -117,6 +118,17 @@ describe('a backup', () => {
     const bytes = readFileSync(at('backup'));
     const remains = records.map(({ sealedSecret }) => bytes.includes(sealedSecret));
     expect(remains).toEqual([true, ...records.slice(1).map(() => false)]);
+  });
+
+  it('is not made of a damaged store', async () => {
+    await putNew(await openAt(at('live')));
+    using db = new Database(join(at('live'), 'mayfly.db'));
+    db.run('PRAGMA ignore_check_constraints = ON');
+    db.run("UPDATE records SET delivery = '?'");
+    expect(problemIn(await backUpStore(at('live'), at('backup'), unwatched))).toStartWith(
+      'The copy is damaged',
+    );
+    expect(readdirSync(parent)).toEqual(['live']);
   });
 
   it('never takes the place of a file', async () => {
