@@ -105,13 +105,24 @@ describe('characters that do not show', () => {
       expect([text, markHidden(text)]).toEqual([text, { count: 0, parts: [] }]);
   });
 
-  it('are shown with what is beside them, however long the text', () => {
-    const { count, parts } = markHidden(
-      `${'x'.repeat(99)}\u200b${'y'.repeat(50_000)}${'\u200b'.repeat(500)}`,
-    );
-    expect(count).toBe(501);
-    expect(parts.length).toBeLessThan(110);
-    expect(parts.map(({ text }) => text).join('').length).toBeLessThan(400);
+  const run = (length: number) => 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'.slice(0, length);
+  const cut = run(50).slice(-24);
+
+  it.each([
+    ['a\u200bb', ['a', 'ZWSP', 'b']],
+    [`\u200b${run(50)}`, ['ZWSP', `${run(24)} … `]],
+    [`${run(49)}\u200b${run(49)}\u00ad${run(49)}`, [run(49), 'ZWSP', run(49), 'SHY', run(49)]],
+    [
+      `${run(50)}\u200b${run(50)}\u00ad${run(50)}`,
+      [` … ${cut}`, 'ZWSP', `${run(24)} … ${cut}`, 'SHY', `${run(24)} … `],
+    ],
+  ])('are shown with what is beside them: %j', (text, wanted) => {
+    expect(markHidden(text).parts.map((part) => part.name ?? part.text)).toEqual(wanted);
+  });
+
+  it('are shown up to the hundredth, and all are counted', () => {
+    const { count, parts } = markHidden('a\u200b'.repeat(101));
+    expect([count, parts.length]).toEqual([101, 200]);
   });
 });
 
@@ -123,6 +134,10 @@ describe('values by name', () => {
       ['B', 'a=\\"b'],
       ['C', 'c'],
     ]);
+  });
+
+  it('are two or more', () => {
+    expect(pairsIn('A=1\nB=2')).toHaveLength(2);
   });
 
   it('are none in a single line, in prose and in a sum', () => {
