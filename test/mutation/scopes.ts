@@ -47,6 +47,7 @@ export const scopes: readonly Scope[] = [
       {
         tests: [
           'test/stores/{burn-rows,conformance,deletion,domains,look-rows,mail-rows,memo-rows,migration,model,note,set-time,sqlite,storage-limit}.test.ts',
+          'src/store/store-time.test.ts',
           'src/store/sqlite/*.test.ts',
         ],
       },
@@ -93,16 +94,24 @@ export const scopes: readonly Scope[] = [
       'src/web/client/{handover,reading,reveal,sealed,sealed-link,share-draw,share-sealing,stretching}.ts',
     ],
     judges: [
-      { of: /\/share/, tests: browser('share-sealed', 'share-options', 'share') },
+      { of: /\/share/, tests: browser('share-sealed', 'share-options', 'share', 'share-kept', 'whole-way') },
       {
         of: /\/(handover|sealed-link)/,
-        tests: browser('receipt-handover', 'receipt', 'first-view', 'secret-traces'),
+        tests: browser('receipt-handover', 'receipt', 'secret-traces', 'whole-way'),
       },
       {
         of: /\/(reveal|sealed\.|stretch)/,
-        tests: browser('sealed', 'secret', 'lost-answer', 'secret-traces', 'damaged-links'),
+        tests: browser(
+          'sealed',
+          'secret',
+          'lost-answer',
+          'secret-traces',
+          'damaged-links',
+          'note',
+          'whole-way',
+        ),
       },
-      { of: /\/reading/, tests: browser('reading', 'exact') },
+      { of: /\/reading/, tests: browser('reading') },
     ],
   },
 ];
