@@ -248,7 +248,7 @@ describe('P8: a time that was kept', () => {
   const kept = (more: Partial<TimeAnchor>): TimeAnchor => ({ ...leftAt(0), bootId, sinceBoot, ...more });
   const shared = (wall: number) => ({ wall: startOfTest + wall, usedUntil: startOfTest + 20 });
 
-  it.each<[string, TimeAnchor, string, number, boolean]>([
+  it.each<[string, TimeAnchor, 'agreed' | 'disputed', number, boolean]>([
     ['in this boot', kept({ sinceBoot: sinceBoot - 50, seconds: startOfTest - 50 }), 'agreed', 0, true],
     ['just now', kept({ seconds: startOfTest + 200 }), 'agreed', 200, true],
     [

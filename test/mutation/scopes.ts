@@ -69,6 +69,7 @@ export const scopes: readonly Scope[] = [
           'test/stores/postgres/{accounts,batches,creations,deletion,domains,epochs,limits,password,put,records,shared-work}.test.ts',
         ],
       },
+      { of: /\/claims/, tests: ['test/stores/postgres/restores.test.ts'] },
     ],
     isClosed: true,
   },

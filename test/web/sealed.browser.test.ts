@@ -19,9 +19,10 @@ const openButton = '#open';
 const { browser, itInBrowser } = withBrowser();
 
 /** Everything that a page sends: addresses, headers and bodies. */
-function listenTo(page: Page): { readonly sent: string[]; readonly posts: string[] } {
+function listenTo(page: Page) {
   const sent: string[] = [];
   const posts: string[] = [];
+  const looks: string[] = [];
   page.on('request', (request) => {
     if (request.url().startsWith('blob:')) return;
     const body = request.postData() ?? '';
@@ -32,8 +33,9 @@ function listenTo(page: Page): { readonly sent: string[]; readonly posts: string
       decodeURIComponent(body.replaceAll('+', ' ')),
     );
     if (request.method() === 'POST') posts.push(new URL(request.url()).pathname);
+    looks.push(...new URLSearchParams(body).getAll('look'));
   });
-  return { sent, posts };
+  return { sent, posts, looks };
 }
 
 /** Which of the texts is in anything that was sent. */
@@ -65,7 +67,9 @@ describe('a reader of an end-to-end secret', () => {
       await page.goto(site.baseUrl + link.link);
       expect([await page.title(), posts]).toEqual([`${words('secret.title')} · Mayfly`, []]);
       expect(await flawsOf(page, 'sealed')).toEqual([]);
-      await press(page);
+      // A second press while the first is under way does nothing.
+      await page.dblclick(openButton);
+      await page.waitForSelector('#done');
       expect(await page.inputValue('#value')).toBe(canary);
       expect(await page.title()).toBe(`${words('revealed.title')} · Mayfly`);
       expect(await page.textContent('#once')).toBe(words('revealed.minute'));
@@ -98,7 +102,7 @@ describe('a reader of an end-to-end secret', () => {
     { scripts: true },
     async ({ site, visitor, page }) => {
       const link = await makeSealed(site.app, canary, passphrase);
-      const { sent, posts } = listenTo(page);
+      const { sent, posts, looks } = listenTo(page);
       await page.goto(site.baseUrl + link.link);
       await page.click(openButton);
       expect(await page.textContent('#passphrase-wrong')).toBe(words('secret.passphraseMissing'));
@@ -115,6 +119,8 @@ describe('a reader of an end-to-end secret', () => {
       await page.fill('#passphrase', passphrase);
       await press(page);
       expect(await page.inputValue('#value')).toBe(canary);
+      // Each guess has a nonce that no other guess has used.
+      expect(new Set(looks).size).toBe(2);
       await page.reload();
       expect(await page.textContent('h1')).toBe(words('again.title'));
       expect(await flawsOf(page, 'again')).toEqual([]);
