@@ -6,6 +6,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createClient, MayflyError } from '../../sdk/mayfly.ts';
 import { generateSecretKey, parseRegionLabel, type RegionLabel } from '../../src/core/keys.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
+import { clientRequest } from '../support/asking.ts';
 import {
   createAccount,
   freePort,
@@ -46,6 +47,8 @@ const apiDoors = [
   ['GET', '/api/v2/private/KEY'],
   ['POST', '/api/v2/private/KEY/burn'],
   ['POST', '/api/v2/secret/status'],
+  ['POST', '/api/v2/request/KEY/look'],
+  ['POST', '/api/v2/request/KEY/answers'],
 ] as const;
 
 const pages = ['/secret/KEY', '/secret/KEY?lang=de', '/receipt/KEY', '/receipt/KEY/burn'] as const;
@@ -56,6 +59,9 @@ const hintsIn = (body: unknown): unknown[] =>
     ? []
     : Object.entries(body).flatMap(([name, value]) => (name === 'hint' ? [value] : hintsIn(value)));
 
+const { ask, owner } = clientRequest();
+const proofs = { ...ask, ...owner };
+
 async function askApi(
   node: StartedServer,
   basic: string,
@@ -63,7 +69,7 @@ async function askApi(
   key: string,
 ) {
   const headers = { authorization: basic, 'content-type': 'application/json' };
-  const content = door.endsWith('/secret/status') ? { identifiers: key } : { continue: true };
+  const content = door.endsWith('/secret/status') ? { identifiers: key } : { continue: true, ...proofs };
   const init = method === 'GET' ? { headers } : { method, headers, body: JSON.stringify(content) };
   const answer = await fetch(`http://localhost:${node.port}${door.replace('KEY', key)}`, init);
   return { status: answer.status, body: await answer.json() };
