@@ -8,6 +8,7 @@ import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { builtInPlans } from '../../src/core/plans.ts';
 import { maxAnswers } from '../../src/core/request.ts';
 import { maxCiphertextBytes } from '../../src/core/secrets/end-to-end.ts';
+import { creationCapBytesFor } from '../../src/http/body.ts';
 import { clientAnswer, clientRequest } from '../support/asking.ts';
 import { narrowed } from '../support/narrow-token.ts';
 import { codeOf, open, openWorld } from './asking-world.ts';
@@ -125,7 +126,9 @@ describe('an answer', () => {
         json: { ...clientRequest().ask, ...clientAnswer('anonymous', paddedBytes).wire },
       });
     // The body as a whole is over what an answer to this request needs.
-    expect((await send(fits('basic'))).status).toBe(413);
+    const whole = await send(fits('basic'));
+    const cap = creationCapBytesFor(builtInPlans, builtInPlans.anonymous);
+    expect([codeOf(whole), whole.body.limit]).toEqual(['413 too_large', cap]);
     const over = await send(fits('anonymous') + 8_192);
     expect([codeOf(over), over.body.limit]).toEqual(['413 too_large', builtInPlans.anonymous.maxSealedBytes]);
     expect(codeOf(await send(fits('anonymous')))).toBe('done');
