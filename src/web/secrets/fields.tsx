@@ -21,7 +21,7 @@ import {
 
 export const MailLanguageField: FC<{ frame: Frame; chosen: Locale }> = ({ frame, chosen }) => {
   if (frame.settings.locales.length < 2) return null;
-  const label = frame.messages.say('share.mailLanguage');
+  const label = frame.say('share.mailLanguage');
   const texts: FieldTexts = { name: mailLanguageField, label, wrong: null };
   return (
     <Field texts={texts}>

@@ -34,7 +34,7 @@ interface FillButtonProps {
 export const FillButton: FC<FillButtonProps> = ({ frame, icon, say, ...attributes }) => (
   <button type="submit" formaction={frame.href('suggest')} formnovalidate {...attributes}>
     <Icon name={icon} />
-    {frame.messages.say(say)}
+    {frame.say(say)}
   </button>
 );
 
@@ -58,7 +58,7 @@ const setTexts: Readonly<Record<CharacterSet, MessageKey>> = {
 
 export const GenerateOptions: FC<ShareProps> = (props) => {
   const { frame, typed, refusal } = props;
-  const { say } = frame.messages;
+  const { say } = frame;
   const { style, length, wordCount, sets } = typed.suggestion;
   const { suggestLength, suggestWords, suggestStyle } = shareFields;
   const { length: lengths, words } = suggestionBounds;

@@ -36,7 +36,7 @@ async function show({ frame, key, caller, cookies }: PageRequest, deps: ReceiptD
   const isNew = deps.justCreated.isIn(cookies) && first.delivery === null;
   const linkFor = (each: ReceiptView) => (isNew && !each.sealed ? (linkOf(each, deps.links) ?? '') : '');
   const people = receipts.map((receipt) => {
-    const name = receipt.memo || receipt.recipient || frame.messages.say('recent.untitled');
+    const name = receipt.memo || receipt.recipient || frame.say('recent.untitled');
     return { receipt, name, link: linkFor(receipt) };
   });
   const reply = pageReply(200, <SeveralPage {...{ frame, people, first, isNew }} />);
@@ -54,7 +54,7 @@ interface SeveralProps {
 
 const SeveralPage: FC<SeveralProps> = (props) => {
   const { frame, people, first, isNew } = props;
-  const { say } = frame.messages;
+  const { say } = frame;
   const opened = people.filter(({ receipt }) => receipt.state === 'received').length;
   const counts = { count: people.length, opened };
   const title = isNew ? 'several.ready' : 'several.opened';
@@ -121,7 +121,7 @@ type RowProps = SeveralProps['people'][number] & { readonly frame: Frame; readon
 
 /** The link is only for the button: all of them are shown together above. */
 const Row: FC<RowProps> = ({ frame, receipt, name, link, at }) => {
-  const { say } = frame.messages;
+  const { say } = frame;
   const day = days[receipt.state];
   const [shown, address] = splitName(name);
   const state = <span class={`fate-${day}`}>{say(`recent.${day}`)}</span>;

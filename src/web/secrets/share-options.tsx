@@ -18,7 +18,7 @@ export const Options: FC<ShareProps> = (props) => {
   const hasAccount = frame.visitor !== null;
   return (
     <fieldset class="chips">
-      <legend>{frame.messages.say('share.options')}</legend>
+      <legend>{frame.say('share.options')}</legend>
       <Expiry {...props} />
       <Passphrase {...props} />
       {/* Without an account, shown only for text typed before the session ended. */}
@@ -85,7 +85,7 @@ const Expiry: FC<ShareProps> = (props) => {
 
 const Passphrase: FC<ShareProps> = (props) => {
   const { frame, typed, news } = props;
-  const { say } = frame.messages;
+  const { say } = frame;
   const texts = textsOf(props, 'passphrase', say('share.passphrase'), say('share.passphraseHint'));
   const { wrong, hasNews } = texts;
   const { text } = typed.passphrase;
@@ -111,7 +111,7 @@ const Passphrase: FC<ShareProps> = (props) => {
 /** The sender's own words, next to each other, so that no one mistakes the label for the note. */
 const Words: FC<ShareProps> = (props) => {
   const { frame, typed } = props;
-  const { say } = frame.messages;
+  const { say } = frame;
   const note = textsOf(props, 'note', say('note.label'), say('note.hint', { max: maxNoteCharacters }));
   const memo = textsOf(props, 'memo', say('memo.forYou'), say('memo.hint'));
   const chosen = typed.note.trim() || typed.memo.trim();
@@ -127,7 +127,7 @@ const Words: FC<ShareProps> = (props) => {
 
 const Recipient: FC<ShareProps> = (props) => {
   const { frame, typed } = props;
-  const { say } = frame.messages;
+  const { say } = frame;
   const texts = textsOf(props, shareFields.recipient, say('share.recipient'), say('share.recipientHint'));
   const chosen = typed.recipient.trim();
   return (
@@ -142,7 +142,7 @@ const Recipient: FC<ShareProps> = (props) => {
 
 const Domain: FC<ShareProps> = (props) => {
   const { frame, domains, typed } = props;
-  const { say } = frame.messages;
+  const { say } = frame;
   const texts = textsOf(props, 'share-domain', say('share.domainField'));
   const offered = typed.shareDomain === '' || domains.includes(typed.shareDomain) ? [] : [typed.shareDomain];
   return (
@@ -166,7 +166,7 @@ const Notices: FC<ShareProps> = (props) => {
   const { wrong } = textsOf(props, 'notify');
   const chosen = typed.notify.length > 0 ? done : '';
   return (
-    <Option name="notify" title={frame.messages.say('share.notices')} {...{ chosen, wrong }}>
+    <Option name="notify" title={frame.say('share.notices')} {...{ chosen, wrong }}>
       <NoticeBoxes frame={frame} ticked={typed.notify} wrong={wrong} isTitled />
     </Option>
   );
@@ -178,7 +178,7 @@ const People: FC<ShareProps> = (props) => {
   const { wrong } = textsOf(props, 'people');
   const hasNews = typed.created.length > 0;
   return (
-    <Option name="people" title={frame.messages.say('several.send')} {...{ chosen, wrong, hasNews }}>
+    <Option name="people" title={frame.say('several.send')} {...{ chosen, wrong, hasNews }}>
       <PeopleList {...props} />
     </Option>
   );
@@ -187,7 +187,7 @@ const People: FC<ShareProps> = (props) => {
 /** Those who have no link yet, after those who have. The script replaces it with each answer. */
 export const PeopleList: FC<Pick<ShareProps, 'frame' | 'typed' | 'refusal'>> = (props) => {
   const { frame, typed } = props;
-  const { say } = frame.messages;
+  const { say } = frame;
   const texts = textsOf(props, 'people', say('several.people'), say('several.hint', { max: maxPeople }));
   const mails = { name: shareFields.mailsEach, label: say('several.mailsEach'), wrong: null };
   const created = typed.created.join('.');

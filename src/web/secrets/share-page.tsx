@@ -16,7 +16,7 @@ import type { ShareProps, ShareRefusal } from './typed.ts';
 
 export const SharePage: FC<ShareProps> = (props) => {
   const { frame, plan, refusal, again } = props;
-  const { say } = frame.messages;
+  const { say } = frame;
   return (
     <Page frame={frame} title={say('share.title')} scripts={['share']} styles={['share']}>
       <h1>{say('share.title')}</h1>
@@ -59,7 +59,7 @@ export const SharePage: FC<ShareProps> = (props) => {
 
 /** Takes the focus unless a field does. */
 const Refused: FC<{ frame: Frame; refusal: ShareRefusal }> = ({ frame, refusal }) => {
-  const { say } = frame.messages;
+  const { say } = frame;
   const { field, message } = refusal;
   const title = say('share.wrongTitle');
   return (
@@ -79,34 +79,31 @@ const Refused: FC<{ frame: Frame; refusal: ShareRefusal }> = ({ frame, refusal }
 };
 
 /** The script reports here that it could not encrypt and so sent nothing, or that the response is missing or lacks this form. */
-const Unsent: FC<{ frame: Frame }> = ({ frame: { messages } }) => {
-  const { say, size } = messages;
-  return (
-    <>
-      <div id="unsent" role="alert" />
-      <template
-        id="unsealed-note"
-        data-passphrase={say('share.passphraseTooLong', { size: size(maxPassphraseBytes) })}
-        data-note={say('note.wrong', { max: maxNoteCharacters })}
-        data-ill-formed={say('share.illFormed')}
-      >
-        <Note title={say('share.unsealedTitle')} text={say('share.unsealed')} />
-      </template>
-      <template id="no-answer-note">
-        <Note title={say('share.noAnswerTitle')} text={say('share.noAnswer')}>
-          <p data-outcome="unsure">{say('share.noAnswerUnsure')}</p>
-          <p data-outcome="unsure-mail">{say('share.noAnswerMail')}</p>
-        </Note>
-      </template>
-      <template id="refused-note">
-        {/* The script fills in the response's title and lead. */}
-        <Note title={say('share.noAnswerTitle')} text="">
-          <p>{say('share.kept')}</p>
-        </Note>
-      </template>
-    </>
-  );
-};
+const Unsent: FC<{ frame: Frame }> = ({ frame: { say, messages } }) => (
+  <>
+    <div id="unsent" role="alert" />
+    <template
+      id="unsealed-note"
+      data-passphrase={say('share.passphraseTooLong', { size: messages.size(maxPassphraseBytes) })}
+      data-note={say('note.wrong', { max: maxNoteCharacters })}
+      data-ill-formed={say('share.illFormed')}
+    >
+      <Note title={say('share.unsealedTitle')} text={say('share.unsealed')} />
+    </template>
+    <template id="no-answer-note">
+      <Note title={say('share.noAnswerTitle')} text={say('share.noAnswer')}>
+        <p data-outcome="unsure">{say('share.noAnswerUnsure')}</p>
+        <p data-outcome="unsure-mail">{say('share.noAnswerMail')}</p>
+      </Note>
+    </template>
+    <template id="refused-note">
+      {/* The script fills in the response's title and lead. */}
+      <Note title={say('share.noAnswerTitle')} text="">
+        <p>{say('share.kept')}</p>
+      </Note>
+    </template>
+  </>
+);
 
 const Note: FC<PropsWithChildren<{ title: string; text: string }>> = ({ title, text, children }) => (
   <div class="note alert">
@@ -125,23 +122,23 @@ const reasons: readonly (readonly [icon: IconName, text: MessageKey, promise: st
 ];
 
 /** Folded on phones, and where the page says what is remembered: once something was shared in this browser (`client/share-home.ts`). */
-const Trust: FC<{ frame: Frame }> = ({ frame: { href, messages } }) => (
+const Trust: FC<{ frame: Frame }> = ({ frame: { href, say } }) => (
   <div class="below">
     <details id="reasons">
-      <summary>{messages.say('share.trust')}</summary>
+      <summary>{say('share.trust')}</summary>
       <ul class="plain trust">
         {reasons.map(([icon, text, promise]) => (
           <li>
             <Icon name={icon} />
-            <a href={`${href('security')}#${promise}`}>{messages.say(text)}</a>
+            <a href={`${href('security')}#${promise}`}>{say(text)}</a>
           </li>
         ))}
       </ul>
     </details>
-    <p id="remembered" tabindex={-1} hidden data-forgotten={messages.say('share.forgotten')}>
-      {messages.say('share.remembered')}{' '}
+    <p id="remembered" tabindex={-1} hidden data-forgotten={say('share.forgotten')}>
+      {say('share.remembered')}{' '}
       <button type="button" class="tool" id="forget">
-        {messages.say('share.forget')}
+        {say('share.forget')}
       </button>
     </p>
   </div>
@@ -149,7 +146,7 @@ const Trust: FC<{ frame: Frame }> = ({ frame: { href, messages } }) => (
 
 /** Shown where only accounts may create secrets. */
 export const SharingClosedPage: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.messages;
+  const { say } = frame;
   const ways: readonly Way[] = frame.domain === null ? [[frame.href('logIn'), say('share.logIn')]] : [];
   const page = { frame, title: say('share.closedTitle'), lead: say('share.closed') };
   return <MessagePage {...page} day={null} ways={ways} />;

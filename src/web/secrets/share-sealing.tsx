@@ -75,38 +75,35 @@ export const Encryption: FC<{ frame: Frame; plan: Plan }> = ({ frame, plan }) =>
 };
 
 /** Replaces the secret's field once a file is attached. */
-export const Attachment: FC<{ frame: Frame; tooLarge: string }> = ({ frame, tooLarge }) => {
-  const { say } = frame.messages;
-  return (
-    <div
-      id="attachment"
-      hidden
-      data-too-large={tooLarge}
-      data-one={say('share.fileOne')}
-      data-not-text={say('share.fileNotText')}
-    >
-      <p class="file">
-        <Icon name="file" />
-        <bdi id="file-name" />
-        <span id="file-size" />
-        <button type="button" class="quiet small" id="file-remove">
-          <Icon name="x" />
-          {say('share.fileRemove')}
-        </button>
-      </p>
-      <p class="hint" id="file-instead" hidden>
-        {say('share.fileInstead')}
-      </p>
-    </div>
-  );
-};
+export const Attachment: FC<{ frame: Frame; tooLarge: string }> = ({ frame: { say }, tooLarge }) => (
+  <div
+    id="attachment"
+    hidden
+    data-too-large={tooLarge}
+    data-one={say('share.fileOne')}
+    data-not-text={say('share.fileNotText')}
+  >
+    <p class="file">
+      <Icon name="file" />
+      <bdi id="file-name" />
+      <span id="file-size" />
+      <button type="button" class="quiet small" id="file-remove">
+        <Icon name="x" />
+        {say('share.fileRemove')}
+      </button>
+    </p>
+    <p class="hint" id="file-instead" hidden>
+      {say('share.fileInstead')}
+    </p>
+  </div>
+);
 
-export const FilePick: FC<{ frame: Frame }> = ({ frame: { messages } }) => (
+export const FilePick: FC<{ frame: Frame }> = ({ frame: { say } }) => (
   <span id="file-pick" hidden>
     <button type="button" class="tool" id="file-button">
       <Icon name="file" />
-      {messages.say('share.file')}
+      {say('share.file')}
     </button>
-    <input type="file" id="file" hidden aria-label={messages.say('share.file')} />
+    <input type="file" id="file" hidden aria-label={say('share.file')} />
   </span>
 );

@@ -50,7 +50,7 @@ export const Value: FC<ShareProps> = (props) => {
 
 const Text: FC<ShareProps> = (props) => {
   const { frame, plan, typed } = props;
-  const { say } = frame.messages;
+  const { say } = frame;
   const attributes = controlAttributes(textsOf(props, 'secret'));
   return (
     // Parsers drop a line break right after the tag (HTML §13.1.2.5).
@@ -104,7 +104,7 @@ export const News: FC<NewsProps> = ({ frame, typed, news, field }) => {
       ))}
       {aside.length === 0 ? null : (
         <p class="aside">
-          {frame.messages.say('suggest.aside')}
+          {frame.say('suggest.aside')}
           <FillButton
             frame={frame}
             id={field === 'secret' ? 'take-back' : 'take-back-passphrase'}

@@ -243,7 +243,7 @@ async function createEach(
 
 /** Checks everyone before anything is created. */
 function flawsIn(people: readonly Person[], typed: TypedShare, { frame, caller }: PageRequest): string {
-  const { say } = frame.messages;
+  const { say } = frame;
   if (people.length + typed.created.length > maxPeople) return say('several.tooMany', { max: maxPeople });
   if (people.length > 0 && typed.recipient !== '') return say('several.either');
   const who = people.map(({ name, address }) => (address || name).toLowerCase());
@@ -335,7 +335,7 @@ function refuse(
   { status, headers, ...refused }: Refusal,
   consolation: MessageKey = 'share.refused',
 ): Promise<PageReply> {
-  const { say } = request.frame.messages;
+  const { say } = request.frame;
   const refusal = { ...refused, consolation: say(typed.created.length > 0 ? 'several.rest' : consolation) };
   return formReply(status, request, deps, { typed, refusal }, headers);
 }
