@@ -28,12 +28,13 @@ export function createAsks({ client, folder, fetch, looks, waitMs }: Deps) {
 
   /** Returns the link of an answer that can be read, and discards what cannot. */
   async function readable(answersLink: string, { request, answers }: Answers): Promise<string | null> {
+    let left = request;
     for (const { secretKey, link, state, isDiscarded } of answers) {
       if (isDiscarded || (state !== 'new' && !looks.has(secretKey))) continue;
       if (link !== null) return link;
-      await client.discardAnswer(answersLink, secretKey);
+      left = (await client.discardAnswer(answersLink, secretKey)).request;
     }
-    if (request.state === 'open') return null;
+    if (left.state === 'open') return null;
     throw new Refusal('request_ended', 'The request has ended, and no answer is left to read. Ask again.');
   }
 

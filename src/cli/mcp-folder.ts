@@ -6,17 +6,12 @@
  */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Refusal } from './command.ts';
 import { type OutputFile, reasonOf, toOutputFile } from './output-file.ts';
 import { localName } from './reveal.ts';
 
-export interface Folder {
-  /** Opens a new file that only this user can read. @throws Refusal */
-  create(path: string): Promise<OutputFile>;
-  /** Returns the file's name and content. @throws Refusal */
-  read(path: string): Promise<{ readonly name: string; readonly bytes: Uint8Array }>;
-}
+export type Folder = Awaited<ReturnType<typeof openFolder>>;
 
 const maxMegabytes = 32;
 const maxPathLength = 500;
@@ -30,6 +25,8 @@ const nameForm = /^[\p{L}\p{M}\p{N}_. -]{1,100}$/u;
 /** Hidden files configure programs, and some names are devices, so a name must be one that a received file could have. */
 const isName = (text: string): boolean => nameForm.test(text) && localName(text) === text;
 
+const wrongPath =
+  'A path is relative to the folder of this server, such as db.txt or staging/db.txt. Names have letters, digits, blanks and . _ - and are not hidden.';
 const missing = 'There is no such file or folder below the folder of this server.';
 const outside =
   'This is not a plain file below the folder of this server, or its path leads through a link, which is never followed.';
@@ -40,74 +37,63 @@ const sentences: Readonly<Record<string, string>> = {
   ELOOP: outside,
 };
 
-function refusalOf(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
-  const code = reasonOf(error);
-  return new Refusal('file_refused', sentences[code] ?? `This file cannot be used (${code}).`);
-}
-
 function refuse(sentence: string): never {
   throw new Refusal('file_refused', sentence);
 }
 
-interface Place {
-  /** Absolute, without links. */
-  readonly folder: string;
-  readonly path: string;
+function refuseFor(error: unknown): never {
+  if (error instanceof Refusal) throw error;
+  const code = reasonOf(error);
+  return refuse(sentences[code] ?? `This file cannot be used (${code}).`);
 }
 
-async function placeOf(root: string, path: string): Promise<Place> {
-  const names = path.split('/');
-  if (path.length > maxPathLength || !names.every(isName))
-    refuse(
-      'A path is relative to the folder of this server, such as db.txt or staging/db.txt. Names have letters, digits, blanks and . _ - and are not hidden.',
-    );
-  const folder = join(root, ...names.slice(0, -1));
-  // It is its own real path only if no part of it is a link.
-  if ((await realpath(folder)) !== folder) refuse(outside);
-  return { folder, path: join(root, ...names) };
-}
+/** Whether no part of a path is a link: it is then its own real path. */
+const isPlain = async (path: string): Promise<boolean> => (await realpath(path)) === path;
 
 /** On Linux, the kernel itself says where the file is now; elsewhere its path is resolved again. */
-async function isAt(handle: FileHandle, { folder, path }: Place): Promise<boolean> {
+async function isAt(handle: FileHandle, path: string): Promise<boolean> {
   const [own, found] = [await handle.stat({ bigint: true }), await lstat(path, { bigint: true })];
   // A second name of the same file could be anywhere.
   const isSame = own.isFile() && own.nlink === 1n && own.ino === found.ino && own.dev === found.dev;
   const actual = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => null);
-  return isSame && (actual === null ? (await realpath(folder)) === folder : actual === path);
+  return isSame && (actual === null ? isPlain(dirname(path)) : actual === path);
 }
 
 /**
  * @param openFile so that tests can rename folders between the checks
  * @throws Error of the file system if there is no such folder
  */
-export async function openFolder(given: string, openFile: typeof open = open): Promise<Folder> {
+export async function openFolder(given: string, openFile: typeof open = open) {
   const root = await realpath(given);
   if (!(await lstat(root)).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
 
-  async function openAt(place: Place, flags: number): Promise<FileHandle> {
-    const handle = await openFile(place.path, flags | neverThrough, ownerOnly);
-    if (await isAt(handle, place).catch(() => false)) return handle;
+  async function openBelow(names: readonly string[], flags: number) {
+    if (names.join('/').length > maxPathLength || !names.every(isName)) refuse(wrongPath);
+    const path = join(root, ...names);
+    if (!(await isPlain(dirname(path)))) refuse(outside);
+    const handle = await openFile(path, flags | neverThrough, ownerOnly);
+    if (await isAt(handle, path).catch(() => false)) return { handle, path };
     await handle.close();
     return refuse(outside);
   }
 
-  async function create(path: string): Promise<OutputFile> {
-    const place = await placeOf(root, path);
-    const handle = await openAt(place, O_WRONLY | O_CREAT | O_EXCL);
-    return toOutputFile(handle, { path: place.path, target: place.path }, () => isAt(handle, place));
+  async function create(names: readonly string[]): Promise<OutputFile> {
+    const { handle, path } = await openBelow(names, O_WRONLY | O_CREAT | O_EXCL);
+    return toOutputFile(handle, { path, target: path }, () => isAt(handle, path));
   }
 
-  async function read(path: string) {
-    await using handle = await openAt(await placeOf(root, path), O_RDONLY);
-    const { size } = await handle.stat();
-    if (size > maxMegabytes * 1024 * 1024) refuse(`This file is over the limit of ${maxMegabytes} MB.`);
+  async function read(names: readonly string[]) {
+    const { handle, path } = await openBelow(names, O_RDONLY);
+    await using _ = handle;
+    if ((await handle.stat()).size > maxMegabytes * 1024 * 1024)
+      refuse(`This file is over the limit of ${maxMegabytes} MB.`);
     return { name: basename(path), bytes: new Uint8Array(await handle.readFile()) };
   }
 
-  const refusing = (error: unknown) => Promise.reject(refusalOf(error));
   return {
-    create: (path) => create(path).catch(refusing),
-    read: (path) => read(path).catch(refusing),
+    /** Opens a new file that only this user can read. @throws Refusal */
+    create: (path: string) => create(path.split('/')).catch(refuseFor),
+    /** Returns the file's name and content. @throws Refusal */
+    read: (path: string) => read(path.split('/')).catch(refuseFor),
   };
 }

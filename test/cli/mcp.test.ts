@@ -285,6 +285,26 @@ describe('ask_person', () => {
     assertWritten(place);
   });
 
+  it('frees the place of an answer that it cannot read, and takes the next', async () => {
+    const honest = localFetch();
+    let isDamaged = true;
+    const { place, agent } = await furnish((url, init) => {
+      if (!url.endsWith('/answer') || !isDamaged) return honest(url, init);
+      const body = JSON.parse(String(init.body));
+      return honest(url, { ...init, body: JSON.stringify({ ...body, wrapped: `${'A'.repeat(85)}A` }) });
+    });
+    const tools = createTools(agent, 10);
+    const { handle, link } = await tools.ask(request);
+    await place.answer(link);
+    isDamaged = false;
+    const { signal } = new AbortController();
+    await expect(place.answer(link)).rejects.toMatchObject({ code: 'request_full' });
+    expect(await tools.wait(handle, undefined, signal)).toStartWith('Not yet');
+    await place.answer(link);
+    expect(await tools.wait(handle, undefined, signal)).toBe(received.text);
+    assertWritten(place);
+  });
+
   it('says that nothing is left to read when the sender took the answer back', async () => {
     const { place, agent } = await furnish();
     const tools = createTools(agent);
