@@ -7,6 +7,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
 import { parseSecretKey, regionOfKey } from '../../src/core/keys.ts';
+import { clientAnswer, clientRequest } from '../support/asking.ts';
 import {
   attemptRequest,
   createV1,
@@ -134,6 +135,30 @@ describe('through every host', () => {
       const opened = await sendOnce(port, post(`${secretKey}/reveal`, sealed.body));
       expect(opened.status).toBe(200);
       expect(JSON.parse(opened.body).record.sealed.ciphertext === sealed.wire.ciphertext).toBe(true);
+    }
+  });
+
+  it('a request is made, seen, answered by the largest answer and listed, in the region of its key', async () => {
+    const { terms, owner_hash, ask_hash } = clientRequest().wire;
+    const { ask, owner } = { ...clientRequest().ask, ...clientRequest().owner };
+    const { wire } = clientAnswer('through every host', 1_015_808);
+    for (const { port, label } of hosts()) {
+      const { basic, username } = installation[label].account;
+      const post = async (path: string, body: object, headers = {}) => {
+        const head = { 'Content-Type': 'application/json', ...headers };
+        const request = { method: 'POST', path: `/api/v2/request${path}`, headers: head };
+        const answer = await sendOnce(port, requestBytes({ ...request, body: JSON.stringify(body) }));
+        expect([path, answer.status]).toEqual([path, 200]);
+        return JSON.parse(answer.body);
+      };
+      const { key } = (await post('', { terms, owner_hash, ask_hash }, { Authorization: basic })).record;
+      expect(String(regionOfKey(key))).toBe(label);
+      expect((await post(`/${key}/look`, { ask })).record.asked_by.username).toBe(username);
+      const { secret_key } = (await post(`/${key}/answer`, { ask, ...wire })).record;
+      expect(String(regionOfKey(secret_key))).toBe(label);
+      expect((await post(`/${key}/answers`, { owner })).records).toMatchObject([
+        { secret_key, state: 'new' },
+      ]);
     }
   });
 
