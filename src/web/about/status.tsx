@@ -35,15 +35,14 @@ export function createStatusPages(deps: StatusDeps): PageRoute[] {
 /** Shows addresses as well as labels, because operators choose the labels, which need not be countries. */
 const RegionsPage: FC<{ frame: Frame }> = ({ frame }) => {
   const { region: own, regions } = frame.settings;
-  const { say } = frame.messages;
   return (
     <MessagePage
       frame={frame}
       day={null}
       styles={['about']}
-      title={say('regions.title')}
-      lead={say('regions.lead')}
-      also={[say('regions.links')]}
+      title={frame.say('regions.title')}
+      lead={frame.say('regions.lead')}
+      also={[frame.say('regions.links')]}
     >
       <ul class="plain regions">
         {regions.map((region) => (

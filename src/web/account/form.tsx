@@ -58,14 +58,13 @@ const sentTexts = {
 
 /** After asking for a link by email. */
 export const SentPage: FC<FrameProps & { page: keyof typeof sentTexts }> = ({ frame, page }) => {
-  const { say } = frame.messages;
   const [lead, earlier] = sentTexts[page];
   return (
     <MessagePage
-      {...{ frame, title: say('sent.title'), lead: say(lead) }}
+      {...{ frame, title: frame.say('sent.title'), lead: frame.say(lead) }}
       day="waiting"
-      also={[say('sent.hint'), say(earlier)]}
-      link={[frame.href(page), say('sent.again')]}
+      also={[frame.say('sent.hint'), frame.say(earlier)]}
+      link={[frame.href(page), frame.say('sent.again')]}
     />
   );
 };

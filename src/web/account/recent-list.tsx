@@ -81,7 +81,6 @@ interface RowProps {
 export const Row: FC<RowProps> = (props) => {
   const { frame, receipt, at, mayAct = false, why = null } = props;
   const { state, secretTtlSeconds, ttlSeconds, hasPassphrase, metadataKey } = receipt;
-  const { say } = frame.messages;
   const id = `receipt-${at}`;
   return (
     <Item
@@ -103,7 +102,7 @@ export const Row: FC<RowProps> = (props) => {
           {hasPassphrase ? (
             <span class="item-aside">
               <Icon name="lock" />
-              <span class="visually-hidden">{say('recent.withPassphrase')}</span>
+              <span class="visually-hidden">{frame.say('recent.withPassphrase')}</span>
             </span>
           ) : null}
         </>

@@ -58,19 +58,18 @@ interface RecentProps extends Narrowed {
 
 const RecentPage: FC<RecentProps> = (props) => {
   const { frame, receipts, nextCursor, state, at, isLater, done } = props;
-  const { say } = frame.messages;
   const isEmpty = receipts.length === 0 && nextCursor === null;
   const isUntouched = isEmpty && state === null && at === null && !isLater;
   return (
-    <Page frame={frame} title={say('recent.title')} scripts={['time', 'recent']} styles={['account']}>
-      <PageHead frame={frame} title={say('recent.title')} lead={say('recent.lead')} done={done} />
+    <Page frame={frame} title={frame.say('recent.title')} scripts={['time', 'recent']} styles={['account']}>
+      <PageHead frame={frame} title={frame.say('recent.title')} lead={frame.say('recent.lead')} done={done} />
       {isUntouched ? null : <Tools {...props} />}
       {isEmpty ? <Nothing {...props} /> : null}
       {receipts.length === 0 ? null : (
         <>
           <PostForm frame={frame} id="again" action={frame.href('home')} />
           <PostForm frame={frame} action={addressOf(frame, { state, at })} autocomplete="off">
-            <Items label={say('recent.title')} isDense>
+            <Items label={frame.say('recent.title')} isDense>
               {receipts.map((receipt, row) => (
                 <Row {...{ frame, receipt }} at={row} mayAct />
               ))}
@@ -81,9 +80,9 @@ const RecentPage: FC<RecentProps> = (props) => {
       )}
       <Paging {...props} />
       <details class="missing">
-        <summary>{say('recent.missing')}</summary>
-        <p>{say('recent.kept')}</p>
-        <p>{say('recent.shorter')}</p>
+        <summary>{frame.say('recent.missing')}</summary>
+        <p>{frame.say('recent.kept')}</p>
+        <p>{frame.say('recent.shorter')}</p>
       </details>
     </Page>
   );
@@ -91,8 +90,7 @@ const RecentPage: FC<RecentProps> = (props) => {
 
 const Tools: FC<RecentProps> = (props) => {
   const { frame, receipts } = props;
-  const { say } = frame.messages;
-  const find = say('recent.find');
+  const find = frame.say('recent.find');
   return (
     <div class="list-tools">
       <FilterNav {...props} />
@@ -104,7 +102,7 @@ const Tools: FC<RecentProps> = (props) => {
       {receipts.some(isWaiting) ? (
         <label class="check picking">
           <input type="checkbox" id="picking" autocomplete="off" />
-          <span>{say('recent.select')}</span>
+          <span>{frame.say('recent.select')}</span>
         </label>
       ) : null}
     </div>
@@ -113,20 +111,19 @@ const Tools: FC<RecentProps> = (props) => {
 
 const FilterNav: FC<RecentProps> = ({ frame, state, at }) => {
   const { messages, href } = frame;
-  const { say } = messages;
   if (at !== null) {
     return (
       <p>
         <Dated messages={messages} say="mail.notice.created" at={at} />{' '}
-        <a href={href('recent')}>{say('recent.showAll')}</a>
+        <a href={href('recent')}>{frame.say('recent.showAll')}</a>
       </p>
     );
   }
   return (
-    <nav class="filter" aria-label={say('recent.filter')}>
+    <nav class="filter" aria-label={frame.say('recent.filter')}>
       {[null, ...recentStates].map((each) => (
         <a href={addressOf(frame, { state: each })} aria-current={each === state ? 'page' : undefined}>
-          {each === null ? say('recent.all') : say(filters[each].label)}
+          {each === null ? frame.say('recent.all') : frame.say(filters[each].label)}
         </a>
       ))}
     </nav>
@@ -134,32 +131,31 @@ const FilterNav: FC<RecentProps> = ({ frame, state, at }) => {
 };
 
 const Nothing: FC<RecentProps> = ({ frame, state, at, isLater }) => {
-  const { say } = frame.messages;
-  if (at !== null) return <p>{say('recent.noneAt')}</p>;
-  if (isLater) return <p>{say('recent.endOfList')}</p>;
+  if (at !== null) return <p>{frame.say('recent.noneAt')}</p>;
+  if (isLater) return <p>{frame.say('recent.endOfList')}</p>;
   if (state !== null) {
     return (
       <p>
-        {say(filters[state].none)} <a href={frame.href('recent')}>{say('recent.showAll')}</a>
+        {frame.say(filters[state].none)} <a href={frame.href('recent')}>{frame.say('recent.showAll')}</a>
       </p>
     );
   }
   return (
     <div class="sheet nothing">
-      <h2>{say('recent.emptyTitle')}</h2>
-      <p>{say('recent.empty')}</p>
+      <h2>{frame.say('recent.emptyTitle')}</h2>
+      <p>{frame.say('recent.empty')}</p>
       <dl class="fates">
         {recentStates.map((each) => (
           <div>
             <Day state={each} part={0.7} />
-            <dt class={`fate-${each}`}>{say(filters[each].label)}</dt>
-            <dd>{say(filters[each].means)}</dd>
+            <dt class={`fate-${each}`}>{frame.say(filters[each].label)}</dt>
+            <dd>{frame.say(filters[each].means)}</dd>
           </div>
         ))}
       </dl>
       <p>
         <a class="button" href={frame.href('home')}>
-          {say('recent.share')}
+          {frame.say('recent.share')}
         </a>
       </p>
     </div>
@@ -195,18 +191,17 @@ const SelectedBar: FC<RecentProps> = ({ frame, lifetimes }) => {
 };
 
 const Paging: FC<RecentProps> = ({ frame, state, at, nextCursor, isLater }) => {
-  const { say } = frame.messages;
   if (nextCursor === null && !isLater) return null;
   return (
     <div class="row paging">
       {isLater ? (
         <a class="button quiet" href={addressOf(frame, { state, at })}>
-          {say('recent.newest')}
+          {frame.say('recent.newest')}
         </a>
       ) : null}
       {nextCursor === null ? null : (
         <a class="button quiet" rel="next" href={addressOf(frame, { state, at, cursor: nextCursor })}>
-          {say('recent.older')}
+          {frame.say('recent.older')}
         </a>
       )}
     </div>

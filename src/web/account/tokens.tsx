@@ -117,19 +117,18 @@ interface TokensProps {
 
 const TokensPage: FC<TokensProps> = (props) => {
   const { frame, tokens, hasDomains, now, done, refusal } = props;
-  const { say } = frame.messages;
   return (
     <AccountPage
       {...{ frame, hasDomains, done, refusal }}
       section="tokens"
-      title={say('tokens.title')}
-      lead={say('tokens.lead')}
+      title={frame.say('tokens.title')}
+      lead={frame.say('tokens.lead')}
       scripts={['time', 'account']}
     >
       {tokens.length === 0 ? (
-        <p>{say('tokens.none')}</p>
+        <p>{frame.say('tokens.none')}</p>
       ) : (
-        <Items label={say('tokens.listTitle')}>
+        <Items label={frame.say('tokens.listTitle')}>
           {tokens.map((token) => (
             <Row frame={frame} token={token} now={now} />
           ))}
@@ -284,35 +283,34 @@ interface TokenReadyProps {
 }
 
 const TokenReadyPage: FC<TokenReadyProps> = ({ frame, made, username, baseUrl, hasDomains }) => {
-  const { say } = frame.messages;
   const path = made.stored.scopes.includes('read-recent') ? '/api/v2/private/recent' : '/api/v2/authcheck';
   return (
     <AccountPage
       {...{ frame, hasDomains }}
       section="tokens"
       isBelow
-      title={say('tokens.readyTitle')}
-      lead={say('tokens.readyLead')}
+      title={frame.say('tokens.readyTitle')}
+      lead={frame.say('tokens.readyLead')}
       scripts={['copy']}
     >
       <div class="sheet">
-        <label for="token">{say('tokens.readyLabel')}</label>
+        <label for="token">{frame.say('tokens.readyLabel')}</label>
         <div class="welded">
           <textarea id="token" class="link code" readonly rows={1} spellcheck={false} autocomplete="off">
             {`\n${made.token.expose()}`}
           </textarea>
-          <CopyButton target="token" label={say('tokens.copy')} copied={say('tokens.copied')} />
+          <CopyButton target="token" label={frame.say('tokens.copy')} copied={frame.say('tokens.copied')} />
         </div>
-        <CopyStatus copied={say('tokens.copied')} failed={say('tokens.notCopied')} />
+        <CopyStatus copied={frame.say('tokens.copied')} failed={frame.say('tokens.notCopied')} />
       </div>
-      <h2>{say('tokens.tryTitle')}</h2>
-      <p>{say('tokens.tryLead')}</p>
+      <h2>{frame.say('tokens.tryTitle')}</h2>
+      <p>{frame.say('tokens.tryLead')}</p>
       {/* The command omits the token, because a shell would keep it in its history. */}
       <pre class="command" dir="ltr">
         <code>{`curl --user ${shellWord(username)} ${baseUrl}${path}`}</code>
       </pre>
       <p>
-        <a href={frame.href('tokens')}>{say('tokens.back')}</a>
+        <a href={frame.href('tokens')}>{frame.say('tokens.back')}</a>
       </p>
     </AccountPage>
   );

@@ -102,23 +102,22 @@ export interface BrandFormProps {
 
 export const BrandForm: FC<BrandFormProps> = (props) => {
   const { frame, name, typed, refusal } = props;
-  const { say } = frame.messages;
   return (
     <PostForm frame={frame} action={frame.href('domainBrand', name)} class="sheet" autocomplete="off">
       {/* Enter presses a form's first button, which must save, not take a colour. */}
       {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: no key or screen reader reaches it; the real one is below */}
       <button class="visually-hidden" type="submit" tabindex={-1} aria-hidden="true" />
-      <h2 class="large">{say('domainBrand.mainTitle')}</h2>
+      <h2 class="large">{frame.say('domainBrand.mainTitle')}</h2>
       <TextField
         name="name"
-        label={say('domainBrand.name')}
-        hint={say('domainBrand.nameHint', { name: frame.brand.name })}
+        label={frame.say('domainBrand.name')}
+        hint={frame.say('domainBrand.nameHint', { name: frame.brand.name })}
         isOptional
         value={typed.name}
         refusal={refusal}
       />
       <Colours {...props} />
-      <h2 class="large part">{say('domainBrand.notesTitle')}</h2>
+      <h2 class="large part">{frame.say('domainBrand.notesTitle')}</h2>
       <Instructions
         {...props}
         which="instructionsBefore"
@@ -131,7 +130,7 @@ export const BrandForm: FC<BrandFormProps> = (props) => {
         label="domainBrand.after"
         hint="domainBrand.afterHint"
       />
-      <h2 class="large part">{say('domainBrand.visitorsTitle')}</h2>
+      <h2 class="large part">{frame.say('domainBrand.visitorsTitle')}</h2>
       <Language {...props} />
       <div class="field">
         <label class="check">
@@ -144,21 +143,20 @@ export const BrandForm: FC<BrandFormProps> = (props) => {
             autocomplete="off"
             aria-describedby="public-hint"
           />
-          <span>{say('domainBrand.public')}</span>
+          <span>{frame.say('domainBrand.public')}</span>
         </label>
         <p class="hint of-box" id="public-hint">
-          {say('domainBrand.publicHint')}
+          {frame.say('domainBrand.publicHint')}
         </p>
       </div>
       <button type="submit" id="save">
-        {say('domainBrand.submit')}
+        {frame.say('domainBrand.submit')}
       </button>
     </PostForm>
   );
 };
 
 const Colours: FC<BrandFormProps> = ({ frame, typed, refusal, nearest }) => {
-  const { say } = frame.messages;
   const follows = isColour(typed.colour);
   const own = (scheme: Scheme) => frame.brand.colours[scheme] ?? paletteOf(scheme).leaf ?? '#000000';
   const of = (which: 'colour' | 'colourDark', fallback: string) => {
@@ -176,13 +174,13 @@ const Colours: FC<BrandFormProps> = ({ frame, typed, refusal, nearest }) => {
     <div class="pair">
       <ColourField
         {...of('colour', own('light'))}
-        label={say('domainBrand.colour')}
-        hint={say('domainBrand.colourHint')}
+        label={frame.say('domainBrand.colour')}
+        hint={frame.say('domainBrand.colourHint')}
       />
       <ColourField
         {...of('colourDark', follows ? nearestReadable(typed.colour, 'dark') : own('dark'))}
-        label={say('domainBrand.colourDark')}
-        hint={say('domainBrand.colourDarkHint')}
+        label={frame.say('domainBrand.colourDark')}
+        hint={frame.say('domainBrand.colourDarkHint')}
       />
     </div>
   );
@@ -195,9 +193,8 @@ interface InstructionsProps extends BrandFormProps {
 }
 
 const Instructions: FC<InstructionsProps> = ({ frame, typed, refusal, which, label, hint }) => {
-  const { say } = frame.messages;
   const name = brandFields[which];
-  const texts = { name, label: say(label), hint: say(hint), wrong: refusal?.wrong[name] ?? null };
+  const texts = { name, label: frame.say(label), hint: frame.say(hint), wrong: refusal?.wrong[name] ?? null };
   return (
     <Field texts={texts}>
       <textarea {...controlAttributes(texts)} class="prose" rows={3} dir="auto" autocomplete="off">
@@ -208,18 +205,17 @@ const Instructions: FC<InstructionsProps> = ({ frame, typed, refusal, which, lab
 };
 
 const Language: FC<BrandFormProps> = ({ frame, typed, refusal }) => {
-  const { say } = frame.messages;
   const texts = {
     name: brandFields.locale,
-    label: say('domainBrand.language'),
-    hint: say('domainBrand.languageHint'),
+    label: frame.say('domainBrand.language'),
+    hint: frame.say('domainBrand.languageHint'),
     wrong: refusal?.wrong[brandFields.locale] ?? null,
   };
   return (
     <Field texts={texts}>
       <select {...controlAttributes(texts)} autocomplete="off">
         <option value="" selected={typed.locale === ''}>
-          {say('account.languageAsked')}
+          {frame.say('account.languageAsked')}
         </option>
         <LanguageOptions frame={frame} chosen={typed.locale} />
       </select>

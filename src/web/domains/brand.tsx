@@ -86,25 +86,24 @@ interface BrandPageProps extends BrandFormProps {
 
 const BrandPage: FC<BrandPageProps> = (props) => {
   const { frame, name, domain, refusal, done } = props;
-  const { say } = frame.messages;
   return (
     <AccountFrame
       frame={frame}
       section="domains"
       isBelow
       hasDomains
-      title={say('domainBrand.title')}
+      title={frame.say('domainBrand.title')}
       scripts={['colour']}
     >
       <p class="back">
-        <a href={frame.href('domain', name)}>{say('domainBrand.back')}</a>
+        <a href={frame.href('domain', name)}>{frame.say('domainBrand.back')}</a>
       </p>
       <PageHead
         {...{ frame, done, refusal }}
-        title={say('domainBrand.title')}
+        title={frame.say('domainBrand.title')}
         {...(domain === null
           ? {}
-          : { lead: say('domainBrand.lead', { domain: `\u2068${domain.unicodeName}\u2069` }) })}
+          : { lead: frame.say('domainBrand.lead', { domain: `\u2068${domain.unicodeName}\u2069` }) })}
       />
       <BrandForm {...props} />
       <DomainLogoForm

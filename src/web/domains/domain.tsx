@@ -145,14 +145,13 @@ const Done: FC<Pick<DomainProps, 'domain' | 'done'> & { say: Messages['say'] }> 
 type Shown = Pick<DomainProps, 'frame' | 'domain'>;
 
 const LastCheck: FC<Shown> = ({ frame, domain: { finding, checkedAt, txtRecord } }) => {
-  const { say } = frame.messages;
   if (txtRecord === null) return null;
-  if (checkedAt === null) return <p>{say('domain.unchecked')}</p>;
+  if (checkedAt === null) return <p>{frame.say('domain.unchecked')}</p>;
   return (
     <>
       {finding === null ? null : (
         <p class="note alert" role="status">
-          {say(findingTexts[finding])}
+          {frame.say(findingTexts[finding])}
         </p>
       )}
       <p class="hint">
@@ -175,19 +174,18 @@ const Use: FC<Shown> = ({ frame, domain: { name } }) => (
 );
 
 const Records: FC<Shown> = ({ frame, domain }) => {
-  const { say } = frame.messages;
   if (domain.txtRecord === null) return null;
   if (domain.state !== 'verified') {
     return (
       <>
-        <h2 class="large">{say('domain.stepsTitle')}</h2>
+        <h2 class="large">{frame.say('domain.stepsTitle')}</h2>
         <DomainRecords frame={frame} domain={domain} />
       </>
     );
   }
   return (
     <details>
-      <summary>{say('domain.recordsTitle')}</summary>
+      <summary>{frame.say('domain.recordsTitle')}</summary>
       <DomainRecords frame={frame} domain={domain} />
     </details>
   );
@@ -208,17 +206,16 @@ const Spellings: FC<Shown> = ({ frame, domain: { name, unicodeName } }) =>
   );
 
 const RemoveDomainPage: FC<{ frame: Frame; domain: DomainView }> = ({ frame, domain }) => {
-  const { say } = frame.messages;
   const { name, unicodeName } = domain;
   return (
     <ConfirmPage
       frame={frame}
-      title={say('domain.removeTitle')}
-      lead={say('domain.removeLead', { domain: `\u2068${unicodeName}\u2069` })}
-      also={[say('domain.removeLinks')]}
+      title={frame.say('domain.removeTitle')}
+      lead={frame.say('domain.removeLead', { domain: `\u2068${unicodeName}\u2069` })}
+      also={[frame.say('domain.removeLinks')]}
       action={frame.href('removeDomain', name)}
-      submit={say('domain.removeSubmit')}
-      keep={[frame.href('domain', name), say('domain.removeKeep')]}
+      submit={frame.say('domain.removeSubmit')}
+      keep={[frame.href('domain', name), frame.say('domain.removeKeep')]}
     />
   );
 };

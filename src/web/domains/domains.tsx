@@ -52,20 +52,19 @@ interface DomainsProps {
 
 const DomainsPage: FC<DomainsProps> = (props) => {
   const { frame, domains, max, refusal, done } = props;
-  const { say } = frame.messages;
   return (
     <AccountPage
       {...{ frame, done, refusal }}
       section="domains"
       hasDomains
-      title={say('domains.title')}
-      lead={say('domains.lead')}
+      title={frame.say('domains.title')}
+      lead={frame.say('domains.lead')}
       scripts={['time']}
     >
       {domains.length === 0 ? (
-        <p>{say(max === 0 ? 'domains.planRequired' : 'domains.none')}</p>
+        <p>{frame.say(max === 0 ? 'domains.planRequired' : 'domains.none')}</p>
       ) : (
-        <Items label={say('domains.listTitle')}>
+        <Items label={frame.say('domains.listTitle')}>
           {domains.map((domain) => (
             <Row frame={frame} domain={domain} />
           ))}
@@ -98,20 +97,19 @@ const Row: FC<{ frame: Frame; domain: DomainView }> = ({ frame, domain }) => {
 };
 
 const AddForm: FC<DomainsProps> = ({ frame, domains, max, typed, refusal }) => {
-  const { say } = frame.messages;
   if (max === 0) return null;
-  if (domains.length >= max && refusal === null) return <p>{say('domains.tooMany', { count: max })}</p>;
+  if (domains.length >= max && refusal === null) return <p>{frame.say('domains.tooMany', { count: max })}</p>;
   return (
     <PostForm frame={frame} action={frame.href('domains')} class="sheet">
-      <h2 class="large">{say('domains.addTitle')}</h2>
+      <h2 class="large">{frame.say('domains.addTitle')}</h2>
       <TextField
         name="domain"
-        label={say('domains.name')}
-        hint={say('domains.nameHint')}
+        label={frame.say('domains.name')}
+        hint={frame.say('domains.nameHint')}
         value={typed}
         refusal={refusal}
       />
-      <button type="submit">{say('domains.submit')}</button>
+      <button type="submit">{frame.say('domains.submit')}</button>
     </PostForm>
   );
 };

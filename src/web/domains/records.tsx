@@ -10,22 +10,21 @@ interface RecordsProps {
 }
 
 export const DomainRecords: FC<RecordsProps> = ({ frame, domain }) => {
-  const { say } = frame.messages;
   const { state, finding } = domain;
   const isProven = state === 'verified' || state === 'pending' || finding === 'not_pointing';
   const leadsHere = state === 'verified';
   return (
     <div class="sheet records">
-      <p>{say('domain.stepsLead')}</p>
+      <p>{frame.say('domain.stepsLead')}</p>
       <ol>
         <li>
-          <h3>{say('domain.txtTitle')}</h3>
+          <h3>{frame.say('domain.txtTitle')}</h3>
           {isProven ? <Found frame={frame} /> : null}
-          <p>{say('domain.txtText')}</p>
+          <p>{frame.say('domain.txtText')}</p>
           <TxtRecord frame={frame} domain={domain} />
         </li>
         <li>
-          <h3>{say('domain.pointTitle')}</h3>
+          <h3>{frame.say('domain.pointTitle')}</h3>
           {leadsHere ? <Found frame={frame} /> : null}
           {domain.subdomain === '' ? (
             <AddressRecords frame={frame} domain={domain} />
@@ -34,17 +33,17 @@ export const DomainRecords: FC<RecordsProps> = ({ frame, domain }) => {
           )}
         </li>
         <li>
-          <h3>{say('domain.checkTitle')}</h3>
-          <p>{say('domain.checkText')}</p>
+          <h3>{frame.say('domain.checkTitle')}</h3>
+          <p>{frame.say('domain.checkText')}</p>
           <PostForm frame={frame} action={frame.href('verifyDomain', domain.name)}>
             <button type="submit" id="check">
               <Icon name="refresh" />
-              {say('domain.check')}
+              {frame.say('domain.check')}
             </button>
           </PostForm>
         </li>
       </ol>
-      <CopyStatus copied={say('domain.copied')} failed={say('domain.notCopied')} />
+      <CopyStatus copied={frame.say('domain.copied')} failed={frame.say('domain.notCopied')} />
     </div>
   );
 };
@@ -58,41 +57,38 @@ const Found: FC<{ frame: Frame }> = ({ frame }) => (
 );
 
 const TxtRecord: FC<RecordsProps> = ({ frame, domain }) => {
-  const { say } = frame.messages;
   if (domain.txtRecord === null) return null;
   const { host, value } = domain.txtRecord;
   return (
     <>
       <RecordPart frame={frame} type="TXT" part="name" text={host} />
       <RecordPart frame={frame} type="TXT" part="value" text={value} />
-      <p class="hint">{say('domain.shortName', { name: ltr(shortNameOf(host, domain)) })}</p>
+      <p class="hint">{frame.say('domain.shortName', { name: ltr(shortNameOf(host, domain)) })}</p>
     </>
   );
 };
 
 /** The CNAME of a subdomain, which then follows the target when it moves. */
 const AliasRecord: FC<RecordsProps> = ({ frame, domain }) => {
-  const { say } = frame.messages;
   const { name, target } = domain;
   return (
     <>
-      <p>{say('domain.aliasText')}</p>
+      <p>{frame.say('domain.aliasText')}</p>
       <RecordPart frame={frame} type="CNAME" part="name" text={name} />
       <RecordPart frame={frame} type="CNAME" part="value" text={target.host} />
-      <p class="hint">{say('domain.shortName', { name: ltr(shortNameOf(name, domain)) })}</p>
+      <p class="hint">{frame.say('domain.shortName', { name: ltr(shortNameOf(name, domain)) })}</p>
     </>
   );
 };
 
 /** For a registered name, which cannot have a CNAME itself (RFC 1912 §2.4). */
 const AddressRecords: FC<RecordsProps> = ({ frame, domain }) => {
-  const { say } = frame.messages;
   const { name, target } = domain;
   if (target.addresses.length === 0)
-    return <p>{say('domain.addressUnknown', { domain: ltr(name), host: ltr(target.host) })}</p>;
+    return <p>{frame.say('domain.addressUnknown', { domain: ltr(name), host: ltr(target.host) })}</p>;
   return (
     <>
-      <p>{say('domain.addressText', { domain: ltr(name) })}</p>
+      <p>{frame.say('domain.addressText', { domain: ltr(name) })}</p>
       {target.addresses.map((address, at) => (
         <RecordPart
           frame={frame}
@@ -102,7 +98,7 @@ const AddressRecords: FC<RecordsProps> = ({ frame, domain }) => {
           text={address}
         />
       ))}
-      <p class="hint">{say('domain.addressAlias', { host: ltr(target.host) })}</p>
+      <p class="hint">{frame.say('domain.addressAlias', { host: ltr(target.host) })}</p>
     </>
   );
 };

@@ -115,14 +115,13 @@ export function deliveryTexts({ state, reply }: Delivery): StateTexts {
 
 export const MailSection: FC<MailProps> = (props) => {
   const { frame, receipt, asked } = props;
-  const { say } = frame.messages;
   const refusal = asked?.refusal ?? null;
   const isWaiting = receipt.secretKey !== null;
   const wasMailed = receipt.recipient !== null || receipt.delivery !== null;
   if (!isWaiting && !wasMailed && refusal === null) return null;
   return (
     <section class="mail" id="mail">
-      {wasMailed || refusal !== null ? <h2>{say('receipt.mailTitle')}</h2> : null}
+      {wasMailed || refusal !== null ? <h2>{frame.say('receipt.mailTitle')}</h2> : null}
       {refusal === null || (refusal.field !== null && isWaiting) ? null : (
         <Refused frame={frame} refusal={refusal} />
       )}
@@ -142,14 +141,13 @@ const Refused: FC<{ frame: Frame; refusal: MailRefusal }> = ({ frame, refusal })
 
 /** The script reloads this part when the delivery differs from `data-seen`. */
 const CurrentDelivery: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame, receipt }) => {
-  const { say } = frame.messages;
   const { recipient, delivery } = receipt;
   const isWaiting = receipt.secretKey !== null;
   return (
     <div id="delivery" data-seen={delivery === null ? '' : `${delivery.state} ${delivery.at}`}>
       {recipient === null ? null : (
         <dl>
-          <dt>{say('receipt.recipient')}</dt>
+          <dt>{frame.say('receipt.recipient')}</dt>
           <dd>
             <bdi dir="ltr">{recipient}</bdi>
           </dd>
@@ -165,21 +163,20 @@ const State: FC<{ frame: Frame; delivery: Delivery; isWaiting: boolean }> = ({
   delivery,
   isWaiting,
 }) => {
-  const { say } = frame.messages;
   const trouble = mailTroubleOf(delivery.reply);
   const { label, help, kind, icon } = deliveryTexts(delivery);
   return (
     <>
       <p class="standing">
         <Badge kind={kind} icon={icon}>
-          {say(label)}
+          {frame.say(label)}
         </Badge>{' '}
         <span class="since">
           <Dated messages={frame.messages} say="receipt.mailSince" at={delivery.at} />
         </span>
       </p>
-      {trouble === null ? null : <p>{say(troubles[trouble])}</p>}
-      {isWaiting ? <p>{say(help)}</p> : null}
+      {trouble === null ? null : <p>{frame.say(troubles[trouble])}</p>}
+      {isWaiting ? <p>{frame.say(help)}</p> : null}
       {delivery.reply === null || trouble !== null ? null : <Reply frame={frame} reply={delivery.reply} />}
     </>
   );
@@ -238,14 +235,13 @@ const SendForm: FC<MailProps> = (props) => {
 };
 
 const Address: FC<MailProps> = ({ frame, receipt, asked }) => {
-  const { say } = frame.messages;
   const refusal = asked?.refusal ?? null;
   const isFirst = receipt.recipient === null;
   const texts: FieldTexts = {
     name: 'recipient',
-    label: say(isFirst ? 'share.recipient' : 'receipt.anotherAddress'),
-    note: isFirst ? undefined : say('share.optional'),
-    hint: say(isFirst ? 'receipt.firstAddressHint' : 'receipt.anotherAddressHint'),
+    label: frame.say(isFirst ? 'share.recipient' : 'receipt.anotherAddress'),
+    note: isFirst ? undefined : frame.say('share.optional'),
+    hint: frame.say(isFirst ? 'receipt.firstAddressHint' : 'receipt.anotherAddressHint'),
     wrong: refusal?.field === 'recipient' ? refusal.message : null,
   };
   return <LineField texts={texts} typed={asked?.typed.recipient ?? ''} kind="address" />;

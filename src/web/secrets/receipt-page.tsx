@@ -72,10 +72,9 @@ function textsOf({ receipt, link, justCreated }: ReceiptProps): StateTexts {
 export const ReceiptPage: FC<ReceiptProps> = (props) => {
   const { frame, receipt } = props;
   const texts = textsOf(props);
-  const { say } = frame.messages;
   const isWaiting = receipt.secretKey !== null;
   const icon = dayIconName({ state: texts.day, part: partLeft(receipt) });
-  const title = texts.day === 'opened' ? `✓ ${say('receipt.received')}` : say(texts.title);
+  const title = texts.day === 'opened' ? `✓ ${frame.say('receipt.received')}` : frame.say(texts.title);
   // Runs first, because it fills in what is copied and shared.
   const first: ScriptName[] = receipt.sealed && isWaiting ? ['sealed-link'] : [];
   return (
@@ -110,12 +109,11 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
 };
 
 export const Head: FC<FactsProps & { readonly texts: StateTexts }> = ({ frame, receipt, texts }) => {
-  const { say } = frame.messages;
   const isWaiting = receipt.secretKey !== null;
   return (
     <div class={`life life-${texts.day}`}>
       <Day state={texts.day} part={partLeft(receipt)} />
-      <h1>{say(texts.title, texts.counts ?? {})}</h1>
+      <h1>{frame.say(texts.title, texts.counts ?? {})}</h1>
       <div class="life-text">
         <div class="life-label" id="label">
           {receipt.memo === '' ? null : (
@@ -128,7 +126,7 @@ export const Head: FC<FactsProps & { readonly texts: StateTexts }> = ({ frame, r
           <When frame={frame} receipt={receipt} />
         </p>
       </div>
-      {texts.lead === undefined ? null : <p class="lead">{say(texts.lead)}</p>}
+      {texts.lead === undefined ? null : <p class="lead">{frame.say(texts.lead)}</p>}
       {receipt.secretTtlSeconds === null ? null : (
         <p class="life-left" id="lifetime">
           <Left messages={frame.messages} at={expiryOf(receipt)} seconds={receipt.secretTtlSeconds} />
@@ -229,22 +227,21 @@ const Changes: FC<ReceiptProps> = ({ frame, receipt, memo, offer, lifetime }) =>
 
 /** The form keeps a refused label; the top of the page shows the saved one. */
 const ChangeMemo: FC<FactsProps & { refused: RefusedMemo | null }> = ({ frame, receipt, refused }) => {
-  const { say } = frame.messages;
   const { memo, metadataKey } = receipt;
   const wrong = refused?.message ?? null;
-  const texts = { name: 'memo', label: say('memo.label'), hint: say('memo.hint'), wrong };
+  const texts = { name: 'memo', label: frame.say('memo.label'), hint: frame.say('memo.hint'), wrong };
   return (
     <details class="chip" name="change" open={refused !== null}>
       <summary>
         <Icon name="tag" />
-        {say(memo === '' ? 'memo.add' : 'memo.change')}
+        {frame.say(memo === '' ? 'memo.add' : 'memo.change')}
       </summary>
       <div class="panel">
         <PostForm frame={frame} action={frame.href('memo', metadataKey)} autocomplete="off">
           <LineField texts={texts} typed={refused?.typed ?? memo} kind="words" />
           <button class="quiet" type="submit">
             <Icon name="check" />
-            {say('memo.save')}
+            {frame.say('memo.save')}
           </button>
         </PostForm>
       </div>

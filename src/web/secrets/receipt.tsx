@@ -240,11 +240,10 @@ async function setMemo(request: PageRequest, deps: ReceiptDeps): Promise<PageRep
   if (outcome.outcome === 'found') {
     return seeOther(`${frame.href('receipt', outcome.receipt.metadataKey)}#label`);
   }
-  const { say } = frame.messages;
   const message =
     outcome.outcome === 'memo_too_long'
-      ? say('memo.tooLong', { max: outcome.maxCharacters })
-      : say('share.illFormed');
+      ? frame.say('memo.tooLong', { max: outcome.maxCharacters })
+      : frame.say('share.illFormed');
   return onReceipt(request, deps, (receipt) =>
     receiptReply(422, request, deps, { receipt, memo: { typed, message } }),
   );

@@ -126,15 +126,14 @@ const heldCopy = { 'data-held': '' };
 
 /** Shows the length, so that readers can check that they copied everything. */
 const Extent: FC<ValueProps> = ({ frame, value }) => {
-  const { say } = frame.messages;
   const lines = countLines(value);
   return (
     <div class="hint" id="extent">
       <ul class="plain extent">
-        <li>{say('revealed.characters', { count: countGraphemes(value) })}</li>
-        {lines === 1 ? null : <li>{say('revealed.lines', { count: lines })}</li>}
+        <li>{frame.say('revealed.characters', { count: countGraphemes(value) })}</li>
+        {lines === 1 ? null : <li>{frame.say('revealed.lines', { count: lines })}</li>}
       </ul>
-      {isInexact(value) ? <p>{say('revealed.inexact')}</p> : null}
+      {isInexact(value) ? <p>{frame.say('revealed.inexact')}</p> : null}
     </div>
   );
 };
@@ -178,22 +177,21 @@ export const Spelled: FC<{ frame: Frame; value: string | null }> = ({ frame: { m
 
 /** The script shows the hidden buttons, and fills the list of values from the template. */
 export const Actions: FC<{ frame: Frame; save: ReturnType<FC> }> = ({ frame, save }) => {
-  const { say } = frame.messages;
-  const copied = say('revealed.copied');
+  const copied = frame.say('revealed.copied');
   return (
     <>
       <div class="actions">
-        <CopyButton target="value" label={say('revealed.copy')} copied={copied} />
+        <CopyButton target="value" label={frame.say('revealed.copy')} copied={copied} />
         <SwapButton
           kind="quiet"
           icons={['eye-off', 'eye']}
-          labels={[say('revealed.hide'), say('revealed.show')]}
+          labels={[frame.say('revealed.hide'), frame.say('revealed.show')]}
           attributes={{ 'data-cover': '#value' }}
         />
         {save}
       </div>
-      <CopyStatus copied={copied} failed={say('revealed.copyFailed')} />
-      <template id="pairs" data-all={say('revealed.copyAll')}>
+      <CopyStatus copied={copied} failed={frame.say('revealed.copyFailed')} />
+      <template id="pairs" data-all={frame.say('revealed.copyAll')}>
         <ul class="plain pairs" {...heldCopy}>
           <li>
             <code class="name" />
@@ -203,16 +201,16 @@ export const Actions: FC<{ frame: Frame; save: ReturnType<FC> }> = ({ frame, sav
               class="quiet small"
               data-copy=".pair"
               data-copied={copied}
-              data-label={say('revealed.copyOne')}
+              data-label={frame.say('revealed.copyOne')}
             >
               <Icon name="copy" />
               <Icon name="check" />
-              <span>{say('revealed.copy')}</span>
+              <span>{frame.say('revealed.copy')}</span>
             </button>
           </li>
         </ul>
         <details class="whole">
-          <summary>{say('revealed.whole')}</summary>
+          <summary>{frame.say('revealed.whole')}</summary>
         </details>
       </template>
     </>

@@ -39,13 +39,12 @@ export const SecretPage: FC<AskProps & { note: NoteOutcome | null; lookField: st
   refusal,
   lookField,
 }) => {
-  const { say } = frame.messages;
   const { secretKey, hasPassphrase } = waiting.secret;
   const wasRefused = Object.values(refusal).some((text) => text !== null);
   return (
     <Page
       frame={frame}
-      title={say(wasRefused ? 'secret.refusedTitle' : 'secret.title')}
+      title={frame.say(wasRefused ? 'secret.refusedTitle' : 'secret.title')}
       scripts={['reveal', 'time']}
       styles={['secret']}
     >
@@ -57,7 +56,7 @@ export const SecretPage: FC<AskProps & { note: NoteOutcome | null; lookField: st
       <PostForm
         frame={frame}
         class="sheet opening"
-        data-not-sealed={say('secret.notSealed')}
+        data-not-sealed={frame.say('secret.notSealed')}
         action={frame.href('secret', secretKey)}
         autocomplete="off"
       >
@@ -65,9 +64,9 @@ export const SecretPage: FC<AskProps & { note: NoteOutcome | null; lookField: st
         {hasPassphrase ? <PassphraseField frame={frame} wrong={refusal.passphrase} /> : null}
         {lookField === null ? null : <input type="hidden" name={lookFieldName} value={lookField} />}
         <Once frame={frame} />
-        <SureBox box={openBox} text={say('secret.sure')} wrong={refusal.box} />
-        <button type="submit">{say('secret.submit')}</button>
-        <p class="wrong" id="by-program" role="status" data-text={say('secret.pressYourself')} />
+        <SureBox box={openBox} text={frame.say('secret.sure')} wrong={refusal.box} />
+        <button type="submit">{frame.say('secret.submit')}</button>
+        <p class="wrong" id="by-program" role="status" data-text={frame.say('secret.pressYourself')} />
         <Expiry frame={frame} waiting={waiting} />
       </PostForm>
       <Consequences frame={frame} waiting={waiting} />
@@ -162,11 +161,10 @@ export const Expiry: FC<ArrivalProps> = ({ frame: { messages }, waiting: { secre
 );
 
 export const PassphraseField: FC<{ frame: Frame; wrong: string | null }> = ({ frame, wrong }) => {
-  const { say } = frame.messages;
   const texts = {
     name: 'passphrase',
-    label: say('secret.passphrase'),
-    hint: say('secret.passphraseHint'),
+    label: frame.say('secret.passphrase'),
+    hint: frame.say('secret.passphraseHint'),
     wrong,
   };
   return (
@@ -278,18 +276,17 @@ interface GoneProps {
 /** Looks the same to every stranger (P17). */
 export const GonePage: FC<GoneProps> = ({ frame, here }) => {
   const { messages } = frame;
-  const { say } = messages;
-  const page = { frame, title: say('gone.title'), lead: say('gone.lead') };
+  const page = { frame, title: frame.say('gone.title'), lead: frame.say('gone.lead') };
   return (
     <MessagePage {...page} day={here?.what ?? 'gone'} scripts={['gone', 'time']} styles={['secret']}>
       {here === null ? (
-        <p>{say('gone.someoneElse')}</p>
+        <p>{frame.say('gone.someoneElse')}</p>
       ) : (
         <p id="here">
           <Dated messages={messages} say={hereTexts[here.what]} at={here.at} />
         </p>
       )}
-      <TellSender frame={frame} text={say('gone.tellText', { site: frame.brand.name })} />
+      <TellSender frame={frame} text={frame.say('gone.tellText', { site: frame.brand.name })} />
       <ShareOwn frame={frame} />
     </MessagePage>
   );
@@ -297,11 +294,10 @@ export const GonePage: FC<GoneProps> = ({ frame, here }) => {
 
 /** Shown for anything that does not look like a key. The script repairs what only a script can: a fragment that ended up in the path. */
 export const DamagedPage: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.messages;
-  const page = { frame, title: say('damaged.title'), lead: say('damaged.lead') };
+  const page = { frame, title: frame.say('damaged.title'), lead: frame.say('damaged.lead') };
   return (
     <MessagePage {...page} day="broken" scripts={['gone']} styles={['secret']}>
-      <TellSender frame={frame} text={say('damaged.tellText', { site: frame.brand.name })} />
+      <TellSender frame={frame} text={frame.say('damaged.tellText', { site: frame.brand.name })} />
       <ShareOwn frame={frame} />
     </MessagePage>
   );
@@ -341,8 +337,7 @@ export const TellSender: FC<{ frame: Frame; text: string }> = ({ frame, text }) 
 
 /** Looks the same for every secret and reader. */
 export const DonePage: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.messages;
-  const page = { frame, title: say('done.title'), lead: say('done.lead') };
+  const page = { frame, title: frame.say('done.title'), lead: frame.say('done.lead') };
   return (
     <MessagePage {...page} day="opened">
       <ShareOwn frame={frame} />
@@ -370,8 +365,7 @@ export const End: FC<PropsWithChildren<EndProps>> = ({ day, title, lead, id, chi
 );
 
 export const Burned: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.messages;
-  const texts = { title: say('recipientBurn.doneTitle'), lead: say('recipientBurn.doneLead') };
+  const texts = { title: frame.say('recipientBurn.doneTitle'), lead: frame.say('recipientBurn.doneLead') };
   return (
     <End day="burned" id="recipient-burned" {...texts}>
       <ShareOwn frame={frame} />
