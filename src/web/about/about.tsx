@@ -238,8 +238,8 @@ const Clauses: FC<{ frame: Frame; clauses: readonly Clause[]; kind: string }> = 
     {clauses.map(({ id, icon, title, text }) => (
       <li id={id}>
         <Icon name={icon} />
-        <h3>{frame.messages.say(title)}</h3>
-        <p>{frame.messages.say(text)}</p>
+        <h3>{frame.say(title)}</h3>
+        <p>{frame.say(text)}</p>
       </li>
     ))}
   </ul>

@@ -68,7 +68,7 @@ function replyAt(
 }
 
 function showReference(frame: Frame, markup: string): PageReply {
-  const title = frame.messages.say('frame.api');
+  const title = frame.say('frame.api');
   return replyAt(frame, 'apiDocs', '', (plain) => (
     <Page frame={plain} title={title} scripts={['copy']} styles={['reference']}>
       {raw(markup)}

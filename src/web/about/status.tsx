@@ -63,7 +63,7 @@ const RegionLine: FC<{ frame: Frame; region: Region; isOwn: boolean }> = ({ fram
     </a>
     {isOwn ? (
       <Badge kind="good" icon="check">
-        {frame.messages.say('regions.own')}
+        {frame.say('regions.own')}
       </Badge>
     ) : null}
   </>

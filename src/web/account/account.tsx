@@ -239,7 +239,7 @@ async function setNotices(
   const senderName = form.text(nameField);
   const isNamed = mayChooseName(deps.settings, signedIn.caller.account);
   if (isNamed && !(await deps.accounts.setSenderName(signedIn, senderName))) {
-    const wrong = request.frame.messages.say('account.senderNameWrong', { max: maxSenderName });
+    const wrong = request.frame.say('account.senderNameWrong', { max: maxSenderName });
     return showAccount(request, signedIn, deps, refuseField(nameField, wrong), { notify, senderName });
   }
   await deps.accounts.setNotify(signedIn, notify);

@@ -72,14 +72,14 @@ const DeleteAccountPage: FC<DeleteAccountProps> = ({ frame, username, hasDomains
   </AccountPage>
 );
 
-const WhatHappens: FC<{ frame: Frame }> = ({ frame: { messages } }) => (
+const WhatHappens: FC<{ frame: Frame }> = ({ frame: { say } }) => (
   <>
-    <p class="lead">{messages.say('account.deleteLead')}</p>
+    <p class="lead">{say('account.deleteLead')}</p>
     <ul>
-      <li>{messages.say('account.deleteSecrets')}</li>
-      <li>{messages.say('account.deleteTokens')}</li>
-      <li>{messages.say('account.deleteReceipts')}</li>
-      <li>{messages.say('account.deleteMail')}</li>
+      <li>{say('account.deleteSecrets')}</li>
+      <li>{say('account.deleteTokens')}</li>
+      <li>{say('account.deleteReceipts')}</li>
+      <li>{say('account.deleteMail')}</li>
     </ul>
   </>
 );

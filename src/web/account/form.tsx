@@ -82,14 +82,14 @@ export const NewPasswordField: FC<PasswordFieldProps> = ({ frame, ...field }) =>
     type="password"
     autocomplete="new-password"
     messages={frame.messages}
-    hint={frame.messages.say('password.rules', { count: passwordLength.min })}
+    hint={frame.say('password.rules', { count: passwordLength.min })}
   />
 );
 
 /** Tells people and password managers whose password it is. */
 export const UsernameField: FC<{ frame: Frame; username: string }> = ({ frame, username }) => (
   <div class="field">
-    <label for="username">{frame.messages.say('password.username')}</label>
+    <label for="username">{frame.say('password.username')}</label>
     <input id="username" type="email" autocomplete="username" value={username} readonly />
   </div>
 );
@@ -118,7 +118,7 @@ export const RevokeTokensBox: FC<{ frame: Frame; hint: string; tokens: TokenFate
   <div class="field">
     <TickBox
       name={tokenFateField}
-      label={props.frame.messages.say('password.revokeTokens')}
+      label={props.frame.say('password.revokeTokens')}
       hint={props.hint}
       isTicked={props.tokens === 'revoke'}
       wrong={null}

@@ -182,14 +182,14 @@ const ResetPage: FC<ResetProps> = ({ frame, ticket, username, token, tokens, ref
   </FormPage>
 );
 
-const ResetChanges: FC<FrameProps> = ({ frame: { messages } }) => (
+const ResetChanges: FC<FrameProps> = ({ frame: { say } }) => (
   <section class="note">
-    <h2>{messages.say('reset.changesTitle')}</h2>
+    <h2>{say('reset.changesTitle')}</h2>
     <ul>
-      <li>{messages.say('reset.changesList')}</li>
-      <li>{messages.say('reset.changesSessions')}</li>
-      <li>{messages.say('reset.changesLinks')}</li>
-      <li>{messages.say('reset.changesTokens')}</li>
+      <li>{say('reset.changesList')}</li>
+      <li>{say('reset.changesSessions')}</li>
+      <li>{say('reset.changesLinks')}</li>
+      <li>{say('reset.changesTokens')}</li>
     </ul>
   </section>
 );
@@ -224,7 +224,7 @@ async function showReset(
   if (found.outcome === 'gone') return pageReply(404, <ResetGonePage frame={frame} />);
   const { username, isFirst } = found;
   if (isFirst) {
-    const [action, submit] = [frame.href('reset', key), frame.messages.say('reset.submit')];
+    const [action, submit] = [frame.href('reset', key), frame.say('reset.submit')];
     return formReply(<FirstPasswordPage {...{ frame, action, submit, username, refusal }} />, refusal);
   }
   const typed = refusal === null ? null : await form();
@@ -258,7 +258,7 @@ async function reset(request: PageRequest, deps: AccountPageDeps): Promise<PageR
     case 'gone':
       return pageReply(404, <ResetGonePage frame={frame} />);
     case 'invalid_token':
-      return showReset(request, deps, refuseField('token', frame.messages.say('reset.tokenWrong')));
+      return showReset(request, deps, refuseField('token', frame.say('reset.tokenWrong')));
     default:
       return showReset(request, deps, refusalOfPassword(set, 'password', frame.messages));
   }

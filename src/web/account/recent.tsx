@@ -227,7 +227,7 @@ async function showRecent(
     <RecentPage
       {...{ frame, state, at, ...list }}
       isLater={cursor !== null && !cursorIsBad}
-      done={cursorIsBad ? [frame.messages.say('recent.badCursor')] : doneIn(request, doneTexts)}
+      done={cursorIsBad ? [frame.say('recent.badCursor')] : doneIn(request, doneTexts)}
       lifetimes={offerOf(planOf(settings.plans, caller))}
     />
   );

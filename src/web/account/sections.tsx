@@ -59,14 +59,14 @@ export const AccountFrame: FC<PropsWithChildren<AccountFrameProps>> = ({
   </Page>
 );
 
-const SectionNav: FC<SectionProps> = ({ frame: { messages, href }, section, isBelow, hasDomains }) => (
-  <nav class="sections" aria-label={messages.say('account.nav')}>
+const SectionNav: FC<SectionProps> = ({ frame: { say, href }, section, isBelow, hasDomains }) => (
+  <nav class="sections" aria-label={say('account.nav')}>
     {(Object.keys(sections) as Section[])
       .filter((name) => name !== 'domains' || hasDomains)
       .map((name) => (
         <a href={href(name)} aria-current={name === section ? (isBelow ? 'true' : 'page') : undefined}>
           <Icon name={sections[name].icon} />
-          {messages.say(sections[name].label)}
+          {say(sections[name].label)}
         </a>
       ))}
   </nav>

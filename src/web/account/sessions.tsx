@@ -86,14 +86,14 @@ const LogInPage: FC<LogInProps> = ({ frame, email, refusal, done, back }) => (
   </FormPage>
 );
 
-const OtherWays: FC<{ frame: Frame }> = ({ frame: { messages, href, settings } }) => (
+const OtherWays: FC<{ frame: Frame }> = ({ frame: { say, href, settings } }) => (
   <>
     <p>
-      <a href={href('forgotten')}>{messages.say('logIn.forgotten')}</a>
+      <a href={href('forgotten')}>{say('logIn.forgotten')}</a>
     </p>
     {settings.signUpIsOpen ? (
       <p>
-        {messages.say('logIn.signUpHint')} <a href={href('signUp')}>{messages.say('logIn.signUp')}</a>
+        {say('logIn.signUpHint')} <a href={href('signUp')}>{say('logIn.signUp')}</a>
       </p>
     ) : null}
   </>

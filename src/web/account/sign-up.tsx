@@ -151,7 +151,7 @@ async function showChoice(
   const found = await accounts.checkSignUp(key);
   if (found.outcome === 'gone') return pageReply(404, <SignUpOverPage frame={frame} />);
   const { username } = found;
-  const [action, submit] = [frame.href('completeSignUp', key), frame.messages.say('signUp.finish')];
+  const [action, submit] = [frame.href('completeSignUp', key), frame.say('signUp.finish')];
   return formReply(<FirstPasswordPage {...{ frame, action, submit, username, refusal }} />, refusal);
 }
 

@@ -252,7 +252,7 @@ const ColourField: FC<ColourFieldProps> = (props) => {
             type="color"
             name={`${field}-picker`}
             value={shown}
-            aria-label={frame.messages.say('domainBrand.pick', { colour: label })}
+            aria-label={frame.say('domainBrand.pick', { colour: label })}
             autocomplete="off"
             data-colour={`#${field}`}
           />
@@ -270,7 +270,7 @@ const Nearest: FC<{ frame: Frame; field: string; nearest: string }> = ({ frame, 
   <p class="nearest">
     <Swatch colour={nearest} />
     <button class="quiet small" type="submit" name={`take-${field}`} value={nearest} id={`take-${field}`}>
-      {frame.messages.say('domainBrand.take', { colour: frame.messages.code(nearest) })}
+      {frame.say('domainBrand.take', { colour: frame.messages.code(nearest) })}
     </button>
   </p>
 );

@@ -206,7 +206,7 @@ async function saveLogo(request: PageRequest, signedIn: SignedIn, deps: DomainDe
   const isRemoval = form.text('remove') === 'yes';
   const file = form.file('logo');
   if (!isRemoval && file === null) {
-    const refusal = refuseField('logo', frame.messages.say('domainBrand.logoMissing'));
+    const refusal = refuseField('logo', frame.say('domainBrand.logoMissing'));
     return showBrand(request, signedIn, deps, { refusal });
   }
   const outcome = await deps.domains.setLogo(signedIn.caller, key, isRemoval ? null : file);

@@ -194,11 +194,11 @@ const Records: FC<Shown> = ({ frame, domain }) => {
 const Spellings: FC<Shown> = ({ frame, domain: { name, unicodeName } }) =>
   name === unicodeName ? null : (
     <dl>
-      <dt>{frame.messages.say('domain.asRead')}</dt>
+      <dt>{frame.say('domain.asRead')}</dt>
       <dd>
         <bdi>{unicodeName}</bdi>
       </dd>
-      <dt>{frame.messages.say('domain.asInDns')}</dt>
+      <dt>{frame.say('domain.asInDns')}</dt>
       <dd>
         <code dir="ltr">{name}</code>
       </dd>
@@ -244,7 +244,7 @@ async function verify(request: PageRequest, signedIn: SignedIn, deps: DomainDeps
     case 'checked':
       return seeOther(`${frame.href('domain', outcome.domain.name)}?done=checked`);
     case 'taken':
-      return showDomain(request, signedIn, deps, refuseForm(frame.messages.say('domains.taken'), 409));
+      return showDomain(request, signedIn, deps, refuseForm(frame.say('domains.taken'), 409));
     case 'unknown':
       return toDomains(request, 'gone');
   }

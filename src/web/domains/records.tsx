@@ -51,7 +51,7 @@ export const DomainRecords: FC<RecordsProps> = ({ frame, domain }) => {
 const Found: FC<{ frame: Frame }> = ({ frame }) => (
   <p>
     <Badge kind="good" icon="check">
-      {frame.messages.say('domain.found')}
+      {frame.say('domain.found')}
     </Badge>
   </p>
 );
@@ -114,7 +114,7 @@ interface PartProps {
 const RecordPart: FC<PartProps> = ({ frame, type, part, id = `${type.toLowerCase()}-${part}`, text }) => (
   <div class="field">
     <label for={id} id={`${id}-label`}>
-      {frame.messages.say(part === 'name' ? 'domain.recordName' : 'domain.recordValue', { type })}
+      {frame.say(part === 'name' ? 'domain.recordName' : 'domain.recordValue', { type })}
     </label>
     <div class="welded">
       {/* Wraps instead of scrolling, because the whole text must be visible. */}
@@ -125,8 +125,8 @@ const RecordPart: FC<PartProps> = ({ frame, type, part, id = `${type.toLowerCase
         target={id}
         id={`${id}-copy`}
         class="quiet"
-        label={frame.messages.say('domain.copy')}
-        copied={frame.messages.say('domain.copied')}
+        label={frame.say('domain.copy')}
+        copied={frame.say('domain.copied')}
         labelledBy={`${id}-copy ${id}-label`}
       />
     </div>

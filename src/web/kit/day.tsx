@@ -5,6 +5,7 @@
  */
 import type { FC } from 'hono/jsx';
 import { Mayfly } from '../brand/default-logo.tsx';
+import { circle } from './parts.tsx';
 
 export type DayState = 'waiting' | 'opened' | 'burned' | 'expired' | 'gone' | 'broken';
 
@@ -39,16 +40,35 @@ const flame =
   'M100 94c7 0 11-4.7 11-11 0-5.2-2.6-8.2-4.7-10.8-.5 2.6-1.7 4.4-3.7 5.2 1.2-6-.9-11.2-5.2-14.7.3 5.2-1.7 7.8-4.3 11-2.2 2.6-4.1 5.2-4.1 9.3 0 6.3 4 11 11 11Z';
 const moon = 'M113 70A22 22 0 1 1 89 40a18 18 0 0 0 24 30Z';
 
-export const Day: FC<DayProps> = ({ state, part = 1, isSmall = false }) => (
-  <svg class={`day day-${state}`} viewBox="0 0 200 114" aria-hidden="true">
-    <path class="ground" d="M4 96H196" />
-    {state === 'waiting' ? (
-      <Waiting part={Math.min(1, Math.max(0, part))} {...{ isSmall }} />
-    ) : (
-      endings[state]
-    )}
-  </svg>
-);
+/** Outlines by their class, in the order in which they are drawn. */
+type Strokes = Readonly<Record<string, string>>;
+
+const endings: Readonly<Record<Exclude<DayState, 'waiting'>, Strokes>> = {
+  opened: { arc: wholeArc, glow: circle(100, 58, 24), tick },
+  burned: { past: wholeArc, glow: circle(100, 86, 22), 'full flat': flame },
+  expired: { past: wholeArc, 'full flat': moon, star: 'M122 38v.1M138 58v.1M62 52v.1M76 30v.1' },
+  gone: { past: wholeArc, glow: 'M154 96a22 22 0 0 1 44 0Z', full: 'M169 96a7 7 0 0 1 14 0Z' },
+  broken: { past: arc(0.38, 0), arc: `${arc(1, 0.62)}M100 34v-14M112 36l6-12M88 36l-6-12` },
+};
+
+function waiting(part: number, isSmall: boolean): Strokes {
+  const { x, y } = pointAt(part);
+  const glow = isSmall ? {} : { glow: circle(x, y, 15) };
+  return { past: arc(1, part), arc: arc(part, 0), ...glow, full: circle(x, y, 7) };
+}
+
+export const Day: FC<DayProps> = ({ state, part = 1, isSmall = false }) => {
+  const strokes = state === 'waiting' ? waiting(Math.min(1, Math.max(0, part)), isSmall) : endings[state];
+  return (
+    <svg class={`day day-${state}`} viewBox="0 0 200 114" aria-hidden="true">
+      <path class="ground" d="M4 96H196" />
+      {Object.entries(strokes).map(([kind, outline]) => (
+        <path class={kind} d={outline} />
+      ))}
+      {state === 'waiting' && !isSmall ? <Mayfly transform={perch} /> : null}
+    </svg>
+  );
+};
 
 const perch = 'translate(67 44) scale(2.6)';
 
@@ -58,57 +78,6 @@ export const Perched: FC = () => (
     <Mayfly transform={perch} />
   </svg>
 );
-
-const Waiting: FC<Required<Pick<DayProps, 'part' | 'isSmall'>>> = ({ part, isSmall }) => {
-  const { x, y } = pointAt(part);
-  return (
-    <>
-      <path class="past" d={arc(1, part)} />
-      <path d={arc(part, 0)} />
-      {isSmall ? null : <circle class="glow" cx={x} cy={y} r="15" />}
-      <circle class="full" cx={x} cy={y} r="7" />
-      {isSmall ? null : <Mayfly transform={perch} />}
-    </>
-  );
-};
-
-const endings = {
-  opened: (
-    <>
-      <path d={wholeArc} />
-      <circle class="glow" cx="100" cy="58" r="24" />
-      <path class="tick" d={tick} />
-    </>
-  ),
-  burned: (
-    <>
-      <path class="past" d={wholeArc} />
-      <circle class="glow" cx="100" cy="86" r="22" />
-      <path class="full" stroke="none" d={flame} />
-    </>
-  ),
-  expired: (
-    <>
-      <path class="past" d={wholeArc} />
-      <path class="full" stroke="none" d={moon} />
-      <path class="star" d="M122 38v.1M138 58v.1M62 52v.1M76 30v.1" />
-    </>
-  ),
-  gone: (
-    <>
-      <path class="past" d={wholeArc} />
-      <path class="glow" d="M154 96a22 22 0 0 1 44 0Z" />
-      <path class="full" d="M169 96a7 7 0 0 1 14 0Z" />
-    </>
-  ),
-  broken: (
-    <>
-      <path d={arc(1, 0.62)} />
-      <path class="past" d={arc(0.38, 0)} />
-      <path d="M100 34v-14M112 36l6-12M88 36l-6-12" />
-    </>
-  ),
-} as const;
 
 /** The number of places on the arc that an icon's sun can have, so that there are few icons. */
 const places = 8;

@@ -68,7 +68,7 @@ export type DoneTexts = Readonly<Record<string, readonly MessageKey[]>>;
 
 export function doneIn({ frame, query }: PageRequest, texts: DoneTexts): readonly string[] {
   const done = query.get('done') ?? '';
-  return Object.hasOwn(texts, done) ? (texts[done] ?? []).map((key) => frame.messages.say(key)) : [];
+  return Object.hasOwn(texts, done) ? (texts[done] ?? []).map((key) => frame.say(key)) : [];
 }
 
 export interface PageHeadProps extends Partial<RefusalSummaryProps> {
@@ -131,15 +131,15 @@ const gives: readonly (readonly [IconName, MessageKey])[] = [
   ['clock', 'account.givesTime'],
 ];
 
-const Gives: FC<{ frame: Frame }> = ({ frame: { messages } }) => (
+const Gives: FC<{ frame: Frame }> = ({ frame: { say } }) => (
   <section class="gives" aria-labelledby="gives">
     <Day state="waiting" part={0.6} />
-    <h2 id="gives">{messages.say('account.gives')}</h2>
+    <h2 id="gives">{say('account.gives')}</h2>
     <ul class="plain">
       {gives.map(([icon, text]) => (
         <li>
           <Icon name={icon} />
-          {messages.say(text)}
+          {say(text)}
         </li>
       ))}
     </ul>
@@ -167,7 +167,7 @@ export const RefusalSummary: FC<RefusalSummaryProps> = ({ frame, refusal, isQues
           <a href={`#${name}`}>{message}</a>
         </p>
       ))}
-      {isQuestion ? null : <p>{frame.messages.say('account.refused')}</p>}
+      {isQuestion ? null : <p>{frame.say('account.refused')}</p>}
     </div>
   );
 };

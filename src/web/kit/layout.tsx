@@ -280,14 +280,14 @@ const AccountLinks: FC<{ frame: Frame }> = ({ frame }) =>
       <NavLink frame={frame} to="recent" say="frame.recent" />
       <NavLink frame={frame} to="account" say="frame.account" />
       <PostForm frame={frame} action={frame.href('logOut')}>
-        <button type="submit">{frame.messages.say('frame.logOut')}</button>
+        <button type="submit">{frame.say('frame.logOut')}</button>
       </PostForm>
     </>
   );
 
 const NavLink: FC<{ frame: Frame; to: RouteName; say: MessageKey }> = ({ frame, to, say }) => (
   <a href={frame.href(to)} aria-current={isAt(frame, to) ? 'page' : undefined}>
-    {frame.messages.say(say)}
+    {frame.say(say)}
   </a>
 );
 
@@ -298,7 +298,7 @@ const Footer: FC<{ frame: Frame }> = ({ frame }) => (
     ))}
     <div class="foot">
       {onceFor(frame, 'links', () => (
-        <nav aria-label={frame.messages.say('frame.footNav')}>
+        <nav aria-label={frame.say('frame.footNav')}>
           <ul>
             {footLinks(frame).map(([address, label]) => (
               <li>

@@ -4,8 +4,9 @@ import type { MessageKey } from '../../locale/catalogues.ts';
 import { hasWeekday, type MessageParams } from '../../locale/translate.ts';
 import type { Messages } from './language.ts';
 
-const circle = (x: number, y: number, radius: number) =>
-  `M${x} ${y - radius}a${radius} ${radius} 0 1 0 .1 0Z`;
+/** An outline. */
+export const circle = (x: number, y: number, radius: number) =>
+  `M${x} ${Math.round((y - radius) * 100) / 100}a${radius} ${radius} 0 1 0 .1 0Z`;
 
 /** Drawn on a grid of 24 units. The style sheet makes the lines 1.75 units wide. */
 const drawings = {

@@ -185,7 +185,7 @@ const State: FC<{ frame: Frame; delivery: Delivery; isWaiting: boolean }> = ({
 /** The mail server's reply, in the server's language. */
 const Reply: FC<{ frame: Frame; reply: string }> = ({ frame, reply }) => (
   <figure class="reply">
-    <figcaption>{frame.messages.say('receipt.mailSaid')}</figcaption>
+    <figcaption>{frame.say('receipt.mailSaid')}</figcaption>
     <blockquote dir="ltr">
       <samp>{reply}</samp>
     </blockquote>
@@ -206,7 +206,7 @@ const SendMail: FC<MailProps> = (props) => {
       <details class="chip" open={isOpen}>
         <summary>
           <Icon name="mail" />
-          {frame.messages.say(recipient === null ? 'receipt.sendFirst' : 'receipt.sendAgainOrElsewhere')}
+          {frame.say(recipient === null ? 'receipt.sendFirst' : 'receipt.sendAgainOrElsewhere')}
         </summary>
         <div class="panel">
           <SendForm {...props} />
@@ -248,12 +248,12 @@ const Address: FC<MailProps> = ({ frame, receipt, asked }) => {
 };
 
 /** Opens in a new tab, because only the receipt's address leads back. Share domains have no log-in. */
-const WayToLogIn: FC<{ frame: Frame }> = ({ frame: { messages, href, domain } }) =>
+const WayToLogIn: FC<{ frame: Frame }> = ({ frame: { say, href, domain } }) =>
   domain === null ? (
     <p>
-      {messages.say('receipt.mailLogIn')}{' '}
+      {say('receipt.mailLogIn')}{' '}
       <a href={href('logIn')} target="_blank" rel="noopener">
-        {messages.say('share.logIn')}
+        {say('share.logIn')}
       </a>
     </p>
   ) : null;

@@ -145,7 +145,7 @@ const When: FC<FactsProps> = ({ frame: { messages }, receipt }) => {
 };
 
 /** The script polls the address `data-state`, and goes to `data-page` once the secret is gone. */
-const Watch: FC<{ frame: Frame; metadataKey: string }> = ({ frame: { messages, href }, metadataKey }) => (
+const Watch: FC<{ frame: Frame; metadataKey: string }> = ({ frame: { say, href }, metadataKey }) => (
   <div
     class="watch"
     id="watch"
@@ -154,10 +154,10 @@ const Watch: FC<{ frame: Frame; metadataKey: string }> = ({ frame: { messages, h
   >
     <p
       role="status"
-      data-received={messages.say('receipt.changedReceived')}
-      data-burned={messages.say('receipt.changedBurned')}
-      data-expired={messages.say('receipt.changedExpired')}
-      data-mail={messages.say('receipt.changedMail')}
+      data-received={say('receipt.changedReceived')}
+      data-burned={say('receipt.changedBurned')}
+      data-expired={say('receipt.changedExpired')}
+      data-mail={say('receipt.changedMail')}
     />
   </div>
 );
@@ -269,7 +269,7 @@ const BurnForm: FC<PropsWithChildren<{ frame: Frame; metadataKey: string }>> = (
     <PostForm frame={frame} class="row" action={frame.href('burn', metadataKey)}>
       <button class="alarm" type="submit">
         <Icon name="flame" />
-        {frame.messages.say('burn.submit')}
+        {frame.say('burn.submit')}
       </button>
       {children}
     </PostForm>
@@ -279,11 +279,11 @@ const BurnForm: FC<PropsWithChildren<{ frame: Frame; metadataKey: string }>> = (
 type Happened = readonly [kind: string, what: MessageKey, at: number];
 
 /** For senders who close the tab. Without scripts, a link reloads the page. */
-const Follow: FC<FactsProps> = ({ frame: { messages, href }, receipt }) => (
+const Follow: FC<FactsProps> = ({ frame: { say, href }, receipt }) => (
   <p class="hint follow">
-    {messages.say('receipt.bookmark')} <span>{messages.say('receipt.updates')}</span>
+    {say('receipt.bookmark')} <span>{say('receipt.updates')}</span>
     <noscript>
-      <a href={href('receipt', receipt.metadataKey)}>{messages.say('receipt.lookAgain')}</a>
+      <a href={href('receipt', receipt.metadataKey)}>{say('receipt.lookAgain')}</a>
     </noscript>
   </p>
 );

@@ -90,12 +90,18 @@ const BurnUnreadPage: FC<AskProps> = ({ frame, waiting: { secret }, refusal }) =
   </Page>
 );
 
+const BurnedPage: FC<{ frame: Frame }> = ({ frame }) => (
+  <Page frame={frame} title={frame.say('recipientBurn.doneTitle')} styles={['secret']}>
+    <Burned frame={frame} />
+  </Page>
+);
+
 async function burn(request: PageRequest, deps: SecretDeps): Promise<PageReply> {
   const { frame, key, clientPrefix, isAbandoned } = request;
   const form = await request.form();
   const isScript = isByScript(form);
   if (!isScript && form.text(burnBox.name) !== burnBox.value)
-    return ask(request, deps, 422, { box: frame.messages.say('recipientBurn.sureMissing') });
+    return ask(request, deps, 422, { box: frame.say('recipientBurn.sureMissing') });
   const proofs = isScript ? proofsIn(form) : null;
   if (isScript && proofs === null) return refusedAsText(frame.messages, { outcome: 'incomplete_link' });
   const passphrase = isScript ? null : new Sensitive(form.text('passphrase'));
@@ -111,14 +117,8 @@ async function burn(request: PageRequest, deps: SecretDeps): Promise<PageReply> 
       ? refusedAsText(frame.messages, outcome)
       : refusedReply(request, deps, outcome, (...refusal) => ask(request, deps, ...refusal));
   const burned = deps.here.ended(frame.href('secret', key), { what: 'burned', at: deps.clock() });
-  return { ...(isScript ? jsonReply(200, { burned: true }) : burnedReply(frame)), cookies: [burned] };
-}
-
-function burnedReply(frame: Frame): PageReply {
-  const page = (
-    <Page frame={frame} title={frame.messages.say('recipientBurn.doneTitle')}>
-      <Burned frame={frame} />
-    </Page>
-  );
-  return pageReply(200, page);
+  return {
+    ...(isScript ? jsonReply(200, { burned: true }) : pageReply(200, <BurnedPage frame={frame} />)),
+    cookies: [burned],
+  };
 }

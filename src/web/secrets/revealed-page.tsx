@@ -3,6 +3,7 @@
  * minute, reloading shows the value again in the browser that opened it; the button that ends this minute opens nothing.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
+import type { MessageKey } from '../../locale/catalogues.ts';
 import {
   countGraphemes,
   countLines,
@@ -14,6 +15,7 @@ import {
   spell,
 } from '../client/reading.ts';
 import { Perched } from '../kit/day.tsx';
+import { formsOf } from '../kit/language.ts';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
 import { lookFieldName } from './look-cookie.ts';
@@ -74,18 +76,18 @@ interface MinuteProps {
 }
 
 /** The style sheet counts the minute down, and then shows `.over` in place of `.still`, even without scripts. */
-export const Minute: FC<MinuteProps> = ({ frame: { messages }, type, isRepeated = false }) => (
+export const Minute: FC<MinuteProps> = ({ frame: { say }, type, isRepeated = false }) => (
   <>
     {isRepeated ? null : <span class="minute still" aria-hidden="true" />}
     <p class="hint still" id="once">
-      {messages.say(isRepeated ? 'revealed.once' : 'revealed.minute')}
+      {say(isRepeated ? 'revealed.once' : 'revealed.minute')}
     </p>
     <p class="hint over" id="over" role="status">
-      {messages.say('revealed.over')}
+      {say('revealed.over')}
     </p>
     <button type={type} class="quiet small still" id="done">
       <Icon name="trash" />
-      {messages.say('revealed.done')}
+      {say('revealed.done')}
     </button>
   </>
 );
@@ -124,27 +126,39 @@ export const ValueText: FC<{ value: string }> = ({ value }) => {
 /** Marks elements that repeat the value, for `forget` in `client/shown.ts`. */
 const heldCopy = { 'data-held': '' };
 
+interface GivenProps {
+  readonly frame: Frame;
+  /** `null` if the script fills this in. */
+  readonly value: string | null;
+}
+
 /** Shows the length, so that readers can check that they copied everything. */
-const Extent: FC<ValueProps> = ({ frame, value }) => {
-  const lines = countLines(value);
+export const Extent: FC<GivenProps> = ({ frame, value }) => {
+  const lines = countLines(value ?? '');
+  const counted = (id: 'characters' | 'lines', says: MessageKey, count: number) => (
+    <li id={id} data-forms={value === null ? formsOf(frame.messages, says) : undefined}>
+      {value === null ? null : frame.say(says, { count })}
+    </li>
+  );
   return (
     <div class="hint" id="extent">
       <ul class="plain extent">
-        <li>{frame.say('revealed.characters', { count: countGraphemes(value) })}</li>
-        {lines === 1 ? null : <li>{frame.say('revealed.lines', { count: lines })}</li>}
+        {counted('characters', 'revealed.characters', countGraphemes(value ?? ''))}
+        {value !== null && lines === 1 ? null : counted('lines', 'revealed.lines', lines)}
       </ul>
-      {isInexact(value) ? <p>{frame.say('revealed.inexact')}</p> : null}
+      {value === null || isInexact(value) ? <p id="inexact">{frame.say('revealed.inexact')}</p> : null}
     </div>
   );
 };
 
-const HiddenOnes: FC<ValueProps> = ({ frame: { messages }, value }) => {
-  const { count, parts } = markHidden(value);
-  if (count === 0) return null;
+export const HiddenOnes: FC<GivenProps> = ({ frame, value }) => {
+  const { count, parts } = markHidden(value ?? '');
+  if (value !== null && count === 0) return null;
+  const forms = value === null ? formsOf(frame.messages, 'revealed.hidden') : undefined;
   return (
-    <details class="note alert" id="hidden-ones">
-      <summary>{messages.say('revealed.hidden', { count })}</summary>
-      <p>{messages.say('revealed.hiddenHint')}</p>
+    <details class="note alert" id="hidden-ones" data-forms={forms}>
+      <summary>{value === null ? null : frame.say('revealed.hidden', { count })}</summary>
+      <p>{frame.say('revealed.hiddenHint')}</p>
       <p class="marked" dir="ltr" {...heldCopy}>
         {parts.map(({ name, text }) =>
           name === null ? <bdi>{text}</bdi> : <mark translate="no">{name}</mark>,
@@ -154,8 +168,7 @@ const HiddenOnes: FC<ValueProps> = ({ frame: { messages }, value }) => {
   );
 };
 
-/** @param value `null` if the script fills the list */
-export const Spelled: FC<{ frame: Frame; value: string | null }> = ({ frame: { messages }, value }) => {
+export const Spelled: FC<GivenProps> = ({ frame: { messages }, value }) => {
   const { say } = messages;
   const [words, signs, capital] = [say('spelled.words'), say('spelled.signs'), say('spelled.capital')];
   const spelled = spell(value ?? '', { words, signs, capital });
@@ -223,7 +236,7 @@ interface SaveProps {
 }
 
 export const Save: FC<PropsWithChildren<SaveProps>> = ({ frame, address, children }) => (
-  <a class="button quiet" id="save" href={address} download={frame.messages.say('revealed.fileName')}>
+  <a class="button quiet" id="save" href={address} download={frame.say('revealed.fileName')}>
     <Icon name="download" />
     {children}
   </a>
@@ -231,7 +244,7 @@ export const Save: FC<PropsWithChildren<SaveProps>> = ({ frame, address, childre
 
 const SaveValue: FC<ValueProps> = ({ frame, value }) => (
   <Save frame={frame} address={addressOf(value)}>
-    {frame.messages.say('revealed.save')}
+    {frame.say('revealed.save')}
   </Save>
 );
 

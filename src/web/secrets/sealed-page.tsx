@@ -7,10 +7,9 @@ import type { NoteOutcome } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { SealedKind, SealedText } from '../client/sealed.ts';
 import { Perched } from '../kit/day.tsx';
-import { formsOf } from '../kit/language.ts';
 import { type Frame, Page, workerAttributes } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
-import { Actions, Minute, Save, Spelled, ValueText } from './revealed-page.tsx';
+import { Actions, Extent, HiddenOnes, Minute, Save, Spelled, ValueText } from './revealed-page.tsx';
 import {
   Arrival,
   type ArrivalProps,
@@ -22,11 +21,11 @@ import {
   Once,
   OwnWarning,
   PassphraseInput,
+  SenderNote,
   ShareOwn,
   Sky,
   TellSender,
 } from './secret-page.tsx';
-import { SenderNote } from './sender-note.tsx';
 
 export const SealedPage: FC<ArrivalProps & { note: NoteOutcome | null }> = ({ frame, waiting, note }) => {
   const { say } = frame.messages;
@@ -70,10 +69,10 @@ export const AgainPage: FC<{ frame: Frame; secretKey: string }> = ({ frame, secr
   </Page>
 );
 
-const Mode: FC<{ frame: Frame }> = ({ frame: { messages, href } }) => (
+const Mode: FC<{ frame: Frame }> = ({ frame: { say, href } }) => (
   <p class="hint expiry mode">
     <Icon name="lock" />
-    <a href={`${href('security')}#end-to-end`}>{messages.say('secret.sealedBadge')}</a>
+    <a href={`${href('security')}#end-to-end`}>{say('secret.sealedBadge')}</a>
   </p>
 );
 
@@ -166,7 +165,7 @@ const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, ch
 };
 
 const BurnedLater: FC<{ frame: Frame }> = ({ frame }) => (
-  <template id="burned" data-title={`${frame.messages.say('recipientBurn.doneTitle')} · ${frame.brand.name}`}>
+  <template id="burned" data-title={`${frame.say('recipientBurn.doneTitle')} · ${frame.brand.name}`}>
     <Burned frame={frame} />
   </template>
 );
@@ -262,7 +261,7 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => (
           {frame.say('revealed.preview')}
         </label>
         <ValueText value="" />
-        <Counted frame={frame} />
+        <Extent frame={frame} value={null} />
         <Actions
           frame={frame}
           save={
@@ -271,11 +270,7 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => (
             </span>
           }
         />
-        <details class="note alert" id="hidden-ones" data-forms={formsOf(frame.messages, 'revealed.hidden')}>
-          <summary />
-          <p>{frame.say('revealed.hiddenHint')}</p>
-          <p class="marked" dir="ltr" data-held />
-        </details>
+        <HiddenOnes frame={frame} value={null} />
         <Spelled frame={frame} value={null} />
       </div>
       <div class="done">
@@ -285,14 +280,4 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => (
     <Instructions frame={frame} text={frame.domain?.brand.instructionsAfter ?? null} />
     <ShareOwn frame={frame} />
   </template>
-);
-
-const Counted: FC<{ frame: Frame }> = ({ frame }) => (
-  <div class="hint" id="extent">
-    <ul class="plain extent">
-      <li id="characters" data-forms={formsOf(frame.messages, 'revealed.characters')} />
-      <li id="lines" data-forms={formsOf(frame.messages, 'revealed.lines')} />
-    </ul>
-    <p id="inexact">{frame.messages.say('revealed.inexact')}</p>
-  </div>
 );

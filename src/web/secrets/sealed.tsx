@@ -112,7 +112,7 @@ export async function refuseScript({ frame }: PageRequest, problem: PageProblem)
   if (problem.problem === 'stale_form')
     return refused(status, {
       at: 'page',
-      say: frame.messages.say('secret.stale'),
+      say: frame.say('secret.stale'),
       formToken: frame.formToken,
     });
   return refused(status, { at: 'page', say: laterOf(frame.messages, problem).lead });

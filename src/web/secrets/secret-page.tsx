@@ -14,7 +14,6 @@ import { CopyButton, CopyStatus, Dated, Icon, type IconName } from '../kit/parts
 import type { Ended } from './cookies.ts';
 import { lookFieldName } from './look-cookie.ts';
 import { expiryOf, partLeft } from './receipt-life.ts';
-import { SenderNote } from './sender-note.tsx';
 
 export type WaitingSecret = Extract<StatusOutcome, { outcome: 'waiting' }>;
 
@@ -135,6 +134,32 @@ export const Arrival: FC<ArrivalProps> = ({ frame, waiting: { sender, secret } }
   </div>
 );
 
+interface NoteProps {
+  readonly frame: Frame;
+  /** `null` if it could not be read. */
+  readonly note: NoteOutcome | null;
+}
+
+/**
+ * A note as its recipient reads it: quoted, isolated in direction, and never a link, because anyone can make a link with a note. The script
+ * fetches and opens the note of an end-to-end secret.
+ */
+export const SenderNote: FC<NoteProps> = ({ frame, note }) => {
+  const text = note?.outcome === 'found' ? note.note?.expose() : undefined;
+  const isSealed = note?.outcome === 'incomplete_link' && note.hasNote;
+  if (text === undefined && !isSealed) return null;
+  return (
+    <div class="arrival" id="sender-note" hidden={isSealed}>
+      <p class="hint">{frame.say('note.from')}</p>
+      <p>
+        <q>
+          <bdi>{text}</bdi>
+        </q>
+      </p>
+    </div>
+  );
+};
+
 /** Stands on the card's upper edge, which is its horizon. */
 export const Sky: FC<Pick<ArrivalProps, 'waiting'>> = ({ waiting: { secret } }) => (
   <Day state="waiting" part={partLeft(secret)} />
@@ -143,7 +168,7 @@ export const Sky: FC<Pick<ArrivalProps, 'waiting'>> = ({ waiting: { secret } }) 
 /** Right above the button that it is about. */
 export const Once: FC<{ frame: Frame }> = ({ frame }) => (
   <p class="arrival">
-    <strong>{frame.messages.say('secret.lead')}</strong>
+    <strong>{frame.say('secret.lead')}</strong>
   </p>
 );
 
@@ -259,7 +284,7 @@ export const Instructions: FC<{ frame: Frame; text: string | null }> = ({ frame,
   const paragraphs = text.split('\n').filter((line) => line.trim() !== '');
   return (
     <section class="instructions" aria-labelledby="instructions">
-      <h2 id="instructions">{frame.messages.say('secret.instructions', { site: frame.brand.name })}</h2>
+      <h2 id="instructions">{frame.say('secret.instructions', { site: frame.brand.name })}</h2>
       {paragraphs.map((paragraph) => (
         <p dir="auto">{paragraph}</p>
       ))}
@@ -376,7 +401,7 @@ export const Burned: FC<{ frame: Frame }> = ({ frame }) => {
 export const ShareOwn: FC<{ frame: Frame }> = ({ frame }) =>
   sharesHere(frame) ? (
     <p>
-      <a href={frame.href('home')}>{frame.messages.say('gone.shareOwn')}</a>
+      <a href={frame.href('home')}>{frame.say('gone.shareOwn')}</a>
     </p>
   ) : null;
 
@@ -390,6 +415,6 @@ export interface Delay {
 export const DelayedPage: FC<{ frame: Frame; delay: Delay; secretKey: string }> = (props) => {
   const { frame, delay, secretKey } = props;
   const { title, lead, advice: also } = delay;
-  const link = [frame.href('secret', secretKey), frame.messages.say('secret.back')] as const;
+  const link = [frame.href('secret', secretKey), frame.say('secret.back')] as const;
   return <MessagePage {...{ frame, title, lead, link }} day="waiting" also={also === null ? [] : [also]} />;
 };
