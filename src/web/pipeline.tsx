@@ -33,7 +33,7 @@ import type { HostBrands } from './brand/brand.ts';
 import { errorReply } from './kit/error-page.tsx';
 import { type Form, parseForm, parseUpload } from './kit/form.ts';
 import { formTokenField, isOwnForm, type SignInTokenOf } from './kit/form-token.ts';
-import { chooseLanguage, languageCookie, languageIn, messagesIn, offeredLanguage } from './kit/language.ts';
+import { chooseLanguage, languageCookie, languageIn, offeredLanguage, wordsIn } from './kit/language.ts';
 import { languageReply } from './kit/language-page.tsx';
 import type { Frame } from './kit/layout.tsx';
 import { MessagePage } from './kit/message-page.tsx';
@@ -157,7 +157,7 @@ function waysTo(page: PageRoute, { uploadCapBytes }: Site): Way<PageTarget>[] {
 function frameOf(site: Site, visit: Omit<Visit, 'frame'>): Frame {
   const { page, request, host, path, query } = visit;
   return {
-    ...saying(localeOf(site, visit, null)),
+    ...wordsIn(localeOf(site, visit, null)),
     href: site.href,
     ...site.hostBrands.configured(host),
     assets: site.assets,
@@ -168,11 +168,6 @@ function frameOf(site: Site, visit: Omit<Visit, 'frame'>): Frame {
     isLink: page?.name === 'secret',
     settings: site.settings,
   };
-}
-
-function saying(locale: Locale): Pick<Frame, 'messages' | 'say'> {
-  const messages = messagesIn(locale);
-  return { messages, say: messages.say };
 }
 
 /** @param domain the share domain's language */
@@ -213,7 +208,7 @@ async function applyBrand(visit: Visit, site: Site): Promise<void> {
     ...visit.frame,
     brand,
     domain,
-    ...saying(localeOf(site, visit, domain.brand.locale)),
+    ...wordsIn(localeOf(site, visit, domain.brand.locale)),
   };
 }
 
@@ -230,7 +225,7 @@ async function recognise(visit: Visit, site: Site): Promise<void> {
   const { caller, formToken } = visit.signedIn;
   visit.caller = caller;
   const visitor = { username: caller.account.username };
-  visit.frame = { ...visit.frame, ...saying(localeOf(site, visit, null)), visitor, formToken };
+  visit.frame = { ...visit.frame, ...wordsIn(localeOf(site, visit, null)), visitor, formToken };
 }
 
 /** Binds a sign-in form, shown or submitted, to this browser. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { ServiceError } from '../../src/core/errors.ts';
-import { messagesIn } from '../../src/web/kit/language.ts';
+import { wordsIn } from '../../src/web/kit/language.ts';
 import { createTestApp } from '../support/app.ts';
 import { postForm, type Visit, visit } from './visit.ts';
 import { words } from './words.ts';
@@ -59,7 +59,7 @@ describe('the pages around the service', () => {
   it('show how it works in a picture with a title and a description, which stand in the words of the page', async () => {
     const { html } = await visit(createTestApp(), '/about');
     expect(html).toContain('role="img" aria-labelledby="picture-title picture-text"');
-    const { say } = messagesIn('en');
+    const { say } = wordsIn('en');
     expect(html).toContain(`<title id="picture-title">${say('about.picture')}</title>`);
     expect(html).toContain(`<desc id="picture-text">${say('about.pictureText')}</desc>`);
   });

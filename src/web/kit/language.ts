@@ -107,12 +107,14 @@ export function formsOf({ locale }: Messages, key: MessageKey): string {
   return Object.entries(catalogueOf(locale)[key]).flat().join('|');
 }
 
-export function messagesIn(locale: Locale): Messages {
+/** What a frame has of a language. */
+export function wordsIn(locale: Locale): { readonly messages: Messages; readonly say: Messages['say'] } {
   const direction = directionOf(locale);
-  return {
+  const say: Messages['say'] = (key, params) => translate(locale, key, params);
+  const messages: Messages = {
     locale,
     direction,
-    say: (key, params) => translate(locale, key, params),
+    say,
     moment: (unixSeconds) => formatMoment(locale, unixSeconds),
     shortMoment: (unixSeconds) => formatShortMoment(locale, unixSeconds),
     duration: (seconds) => formatDuration(locale, seconds),
@@ -125,4 +127,5 @@ export function messagesIn(locale: Locale): Messages {
     code: (text) => (direction === 'rtl' ? `\u2066${text}\u2069` : text),
     languageName,
   };
+  return { messages, say };
 }
