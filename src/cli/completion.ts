@@ -55,7 +55,7 @@ function argChoicesOf({
 
 /** Returns the indexes of the arguments that are files. */
 function fileArgsOf({ args = [] }: Command): readonly number[] {
-  return args.flatMap((arg, index) => (/^\[?FILE\]?$/.test(arg) ? [index] : []));
+  return args.flatMap((arg, index) => (/^\[?(?:FILE|FOLDER)\]?$/.test(arg) ? [index] : []));
 }
 
 const isFile = ({ value }: OptionUsage): boolean => value === 'FILE';

@@ -49,10 +49,13 @@ describe('what an agent tries', () => {
     expect(tricks.length).toBeGreaterThan(200);
   });
 
-  it('P18: never brings it a value or what opens one', async () => {
-    const { place, agent } = await furnish();
-    expect(await playAll(await agentOf(createTools(agent)), place)).toEqual([]);
-  });
+  it.each([{}, { isModern: true as const }])(
+    'P18: never brings it a value or what opens one: %j',
+    async (era) => {
+      const { place, agent } = await furnish();
+      expect(await playAll(await agentOf(createTools(agent), era), place)).toEqual([]);
+    },
+  );
 
   it('P18: nor from the process, with all that it prints', async () => {
     await using started = await startServer({ env: { MAYFLY_REQUESTS: 'anyone' } });
@@ -112,6 +115,23 @@ describe('the tools for an agent', () => {
     expect(await tools.burn({ shortkey })).toBe('Burned. The link no longer works.');
     const link = readFileSync(join(place.folder, 'link'), 'utf8').trim();
     expect(await place.person.status(link)).toBeNull();
+  });
+
+  it('know more of what an account shared: how it ended', async () => {
+    const app = createTestApp({ baseUrl: server });
+    const fetch: Fetch = (url, init) => Promise.resolve(app.handler(new Request(url, init)));
+    const { place, agent } = await furnish(fetch);
+    const client = createClient({ server, fetch, credentials: await app.account() });
+    const tools = createTools({ ...agent, client, isAnonymous: false });
+    const share = async (into: string) =>
+      (await tools.share({ from: 'secret.txt', link_into: into })).slice(-9, -1);
+    const [read, burned] = [await share('first'), await share('second')];
+    expect(await tools.status({ shortkey: read })).toContain('Not opened yet');
+    const link = readFileSync(join(place.folder, 'first'), 'utf8').trim();
+    expect(await tools.fetch({ link, into: 'again.txt' })).toBe('Received, 43 bytes, in again.txt.');
+    await tools.burn({ shortkey: burned });
+    expect(await tools.status({ shortkey: read })).toBe('Opened');
+    expect(await tools.status({ shortkey: burned })).toBe('Burned');
   });
 
   it('leave no file when there is nothing to write in it', async () => {
