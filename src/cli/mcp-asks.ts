@@ -17,7 +17,7 @@ const endMs = 2_000;
 
 export function createAsks({ client, folder, fetch, looks, waitMs }: Deps) {
   /** By handle. */
-  const asks = new Map<string, { readonly answersLink: string; into: string }>();
+  const asks = new Map<string, { readonly answersLink: string; readonly untilMs: number; into: string }>();
   let made = 0;
 
   function asked(handle: string) {
@@ -61,15 +61,20 @@ export function createAsks({ client, folder, fetch, looks, waitMs }: Deps) {
       const { askLink: link, answersLink } = await client.ask({ prompt });
       made += 1;
       const handle = `ask-${made}`;
-      asks.set(handle, { answersLink, into });
+      asks.set(handle, { answersLink, into, untilMs: Date.now() + waitMs });
       return { handle, link };
     },
 
-    /** Returns what to say to the model. @param into another path than before */
-    async wait(handle: string, into: string | undefined, signal: AbortSignal): Promise<string> {
+    /**
+     * @param into another path than before
+     * @param isSameCall as `ask`: the time that the person took to consent counts
+     * @returns what to say to the model
+     */
+    async wait(handle: string, into: string | undefined, signal: AbortSignal, isSameCall = false) {
       const ask = asked(handle);
       ask.into = into ?? ask.into;
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
+      const leftMs = isSameCall ? Math.max(0, ask.untilMs - Date.now()) : waitMs;
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(leftMs)]);
       try {
         for await (const found of client.watchAnswers(ask.answersLink, { signal: limit })) {
           const link = await readable(ask.answersLink, found);

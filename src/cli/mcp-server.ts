@@ -55,8 +55,8 @@ async function askPerson(
   const handle = ctx.mcpReq.requestState<string>() ?? given.handle;
   if (handle !== undefined) {
     const shown = inputResponse(ctx.mcpReq.inputResponses, 'open');
-    if (shown.kind !== 'elicit' || shown.action === 'accept')
-      return tools.wait(handle, into, ctx.mcpReq.signal);
+    const isShown = shown.kind === 'elicit';
+    if (!isShown || shown.action === 'accept') return tools.wait(handle, into, ctx.mcpReq.signal, isShown);
     await tools.close(handle);
     throw new Refusal('declined', 'The person declined, and the request was closed.');
   }
@@ -72,7 +72,7 @@ async function askPerson(
 }
 
 /** @returns a server for one client */
-export function createAgentServer(tools: Tools, version: string): McpServer {
+function createAgentServer(tools: Tools, version: string): McpServer {
   const server = new McpServer({ name: 'mayfly', title: 'Mayfly', version }, { instructions });
   function register<Shape extends z.ZodRawShape>(
     tool: string,

@@ -1,5 +1,5 @@
 /** `mayfly mcp`: no value, and nothing that opens one, comes to the agent, whatever it tries (P18). */
-import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, it, setSystemTime } from 'bun:test';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -247,6 +247,25 @@ describe('ask_person', () => {
     assertWritten(place);
     await connected.close();
     expect(findCanaries(connected.transcript(), place.canaries())).toEqual([]);
+  });
+
+  it('does not keep a client waiting whose person took long to consent', async () => {
+    const { place, agent } = await furnish();
+    let link = '';
+    const open = opening(async (url) => {
+      link = url;
+      setSystemTime(Date.now() + 60_000);
+      return 'accept';
+    });
+    try {
+      const connected = await agentOf(createTools(agent), open);
+      expect((await connected.call('ask_person', request)).text).toStartWith('Not yet');
+      await place.answer(link);
+      expect(await connected.call('ask_person', { handle: 'ask-1' })).toEqual(received);
+      await connected.close();
+    } finally {
+      setSystemTime();
+    }
   });
 
   it('closes the request if the person declines, or the agent burns it', async () => {
