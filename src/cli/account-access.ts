@@ -37,7 +37,7 @@ async function runLock(input: Input, world: OperatorWorld): Promise<ExitCode> {
     const { username, lockedAt } = (await store.findAccountById(account.id)) ?? account;
     const effect =
       `Locked ${username}. Running servers have ended its sessions and refuse its password and API tokens. ` +
-      'Its secrets can still be opened, and its receipts stay.';
+      'Its secrets can still be opened, and its receipts stay. Its requests for secrets are unknown until it is unlocked.';
     const done = `${wrapWords(effect, '')}\nTo unlock it: mayfly account unlock ${username}`;
     const since = timeOf(lockedAt ?? store.now(), world.terminal.isErrorSeen);
     const already = `${username} is already locked, since ${since}.`;
@@ -62,6 +62,7 @@ async function effectOf({ store }: OpenAccounts, account: Account, isSeen: boole
   return [
     `Deleting ${username} (plan ${plan}, created ${timeOf(createdAt, isSeen)}):`,
     `  Unread secrets: ${waiting}. They will be burned.`,
+    '  Requests for secrets: they end, and their answers are lost.',
     `  Receipts: ${receipts}. They lose their labels and can be opened only by their addresses.`,
     `  API tokens: ${tokens.length}. They stop working, and so do the password and every session.`,
     ...(domains.length === 0 ? [] : [`  Share domains: ${domains.join(', ')}. Links on them stop working.`]),
