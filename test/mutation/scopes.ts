@@ -60,7 +60,7 @@ export const scopes: readonly Scope[] = [
     // Its statements. What keeps the engine honest is proven by faults that take minutes each, too long to judge a mutant.
     files: [
       'src/store/postgres/{accounts,attempts,claims,creations,deletion,domains,endings,epochs,limits,looks}.ts',
-      'src/store/postgres/{mail,passwords,receipts,roots,secrets,sessions,sweep,tickets,tokens}.ts',
+      'src/store/postgres/{mail,passwords,receipts,requests,roots,secrets,sessions,sweep,tickets,tokens}.ts',
     ],
     judges: [
       {

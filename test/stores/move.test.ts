@@ -13,6 +13,7 @@ import type { Store } from '../../src/store/store.ts';
 import { accountNamed, deleteWhole, ownerIn, personNamed } from './conformance/account-fixtures.ts';
 import { clientStays, createSettableClock, found, putNew, startOfTest } from './conformance/check.ts';
 import { domainOf, newLogo } from './conformance/domain-fixtures.ts';
+import { askAgain, lookOf, newTag, opened } from './conformance/look-fixtures.ts';
 import { makeMemoryFolder } from './memory-folder.ts';
 import { contentsOf, fill, moveBetween, runMove } from './move-fixtures.ts';
 import { clock, contentsAt, from, pairs, refusalAt, to, usePlaces, watched } from './move-pairs.ts';
@@ -63,6 +64,19 @@ describe.each(pairs)('a store that is moved from %s to %s', (...kinds) => {
     expect(there).toEqual(secret);
     expect(await other.claim(there, clientStays)).toBe('won');
     expect(await other.claim(there, clientStays)).toBe('gone');
+  });
+
+  it('P1: gives the second look there to whom it was given here', async () => {
+    const store = await from.open();
+    const claimed = await opened(store);
+    const look = await lookOf(store, claimed);
+    await store[Symbol.asyncDispose]();
+    await runMove(from, to);
+    await using other = await to.open();
+    expect(look).not.toBeNull();
+    expect(await lookOf(other, claimed)).toEqual(look);
+    expect(await lookOf(other, { ...claimed, tag: newTag() })).toBeNull();
+    expect(await askAgain(other, claimed)).toBe('answered');
   });
 
   it('P10: keeps no sealed value where it came from', async () => {

@@ -227,6 +227,24 @@ describe('a reader of an end-to-end secret', () => {
   );
 
   itInBrowser(
+    'burns it with the passphrase, and is asked again after a wrong one',
+    { scripts: true },
+    async ({ site, page }) => {
+      const link = await makeSealed(site.app, canary, passphrase);
+      const burning = `${site.baseUrl}${link.path}/burn#${link.fragment}`;
+      await page.goto(burning);
+      await page.fill('#passphrase', `${passphrase}!`);
+      await page.click(openButton);
+      await page.waitForSelector('#passphrase:focus');
+      expect([page.url(), await page.inputValue('#passphrase')]).toEqual([burning, '']);
+      await page.fill('#passphrase', passphrase);
+      await page.click(openButton);
+      await page.waitForSelector(`text=${words('recipientBurn.doneLead')}`);
+      expect(page.url()).toBe(site.baseUrl + link.path);
+    },
+  );
+
+  itInBrowser(
     'is told after a reload that the minute is over, when the server says so first',
     { scripts: true },
     async ({ site, page }) => {
