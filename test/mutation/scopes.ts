@@ -46,7 +46,7 @@ export const scopes: readonly Scope[] = [
     judges: [
       {
         tests: [
-          'test/stores/{burn-rows,conformance,deletion,domains,look-rows,mail-rows,memo-rows,migration,model,note,set-time,sqlite,storage-limit}.test.ts',
+          'test/stores/{burn-rows,conformance,deletion,domains,look-rows,mail-rows,memo-rows,migration,model,note,plain-path,set-time,sqlite,storage-limit}.test.ts',
           'src/store/store-time.test.ts',
           'src/store/sqlite/*.test.ts',
         ],

@@ -216,6 +216,29 @@ describe('large decisions', () => {
     expect(sizes().slice(3)).toEqual([2, 1]);
   });
 
+  it.each<[string, (queue: CommitQueue) => Promise<unknown>, number]>([
+    ['a put', put, 100],
+    ['a claim', (queue) => queue.decide('claim', claimOf), 0],
+    ['a claim with a look', (queue) => queue.decide('claim', { ...claimOf, look: lookOf(100) }), 100],
+    [
+      'another decision',
+      (queue) => queue.decide('setMemo', receipt, new Uint8Array(100)),
+      100 + receipt.id.length,
+    ],
+  ])('count by their bytes: %s', async (_, ask, bytes) => {
+    const { queue, batches } = open();
+    void endsOf(ask(queue));
+    await turn();
+    expect(batches[0]?.bytes).toBe(bytes);
+  });
+
+  it('fill a batch to the last byte', async () => {
+    const { queue, sizes } = open();
+    void endsOf(...[mib / 2, mib / 2].map((bytes) => put(queue, bytes)));
+    await turn();
+    expect(sizes()).toEqual([2]);
+  });
+
   it('let a small one go with the next batch, whatever waits before it', async () => {
     const { queue, sizes, commit } = open();
     void endsOf(put(queue));
@@ -373,12 +396,15 @@ describe('whether decisions can be committed', () => {
         settled: () => (what === 'a sync' ? held.promise : null),
         tend: () => (what.startsWith('a log') ? held.promise : null),
       });
+      const begunMs = performance.now();
+      const clock = spyOn(performance, 'now').mockReturnValue(begunMs);
       const asked = endsOf(put(queue));
-      await turn();
-      if (what === 'a sync') await commit();
-      await queue.assertCommits(false);
-      const clock = spyOn(performance, 'now').mockReturnValue(performance.now() + 6_001);
       try {
+        await turn();
+        if (what === 'a sync') await commit();
+        clock.mockReturnValue(begunMs + 6_000);
+        await queue.assertCommits(false);
+        clock.mockReturnValue(begunMs + 6_001);
         const cause = await queue.assertCommits(false).catch((error: ServiceError) => error.cause);
         expect(cause).toMatchObject({ code: 'ETIMEDOUT' });
       } finally {
@@ -406,5 +432,33 @@ describe('the end of the queue', () => {
     await commit();
     await closed;
     expect([await waiting, await endsOf(queue.decide('scrub'))]).toEqual([[true, true], ['unavailable']]);
+  });
+
+  it('ends the recovery', async () => {
+    const slept = Promise.withResolvers<void>();
+    const sleep = spyOn(Bun, 'sleep').mockReturnValue(slept.promise);
+    try {
+      const recover = mock(async () => false);
+      const { queue, fail } = open({ recover });
+      void endsOf(put(queue));
+      await turn();
+      await fail(diskGone);
+      await queue.close();
+      slept.resolve();
+      await turn();
+      expect(recover).toHaveBeenCalledTimes(1);
+    } finally {
+      sleep.mockRestore();
+    }
+  });
+
+  it('P5: waits for what was asked in the same turn', async () => {
+    const { queue, commit } = open();
+    const asked = endsOf(put(queue));
+    const closed = queue.close();
+    expect(await haveEnded(closed)).toBe(false);
+    await commit();
+    await closed;
+    expect(await asked).toEqual([true]);
   });
 });
