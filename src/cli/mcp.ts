@@ -1,6 +1,6 @@
 /** `mayfly mcp`: tools for an agent, which reads no value. */
 import { clientChooser, type PeopleWorld, serverOption } from './client.ts';
-import { type Command, type ExitCode, type Input, Refusal } from './command.ts';
+import { type Command, type ExitCode, type Input, Refusal, say } from './command.ts';
 import { openFolder } from './mcp-folder.ts';
 import { createTools } from './mcp-tools.ts';
 import { reasonOf } from './output-file.ts';
@@ -14,6 +14,8 @@ async function runMcp(input: Input, world: PeopleWorld): Promise<ExitCode> {
       `This folder cannot be used (${reasonOf(error)}): make one for secrets alone.`,
     );
   });
+  if (world.terminal.isInteractive)
+    say(world, input, 'Waiting for an agent, whose program starts this command. Ctrl-D ends it.');
   const { serveAgent } = await import('./mcp-server.ts');
   await serveAgent(createTools({ client, isAnonymous, folder }), world.version, world.terminal.streams());
   return 0;
