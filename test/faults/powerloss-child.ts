@@ -5,15 +5,19 @@
 import { openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServiceError } from '../../src/core/errors.ts';
+import { maxAnswers } from '../../src/core/request.ts';
 import { loopSettings, openConnection, writerSettings } from '../../src/store/sqlite/database.ts';
 import { writeOut } from '../../src/store/sqlite/log.ts';
 import { clientStays, newRecord } from '../stores/conformance/check.ts';
+import { newRequest } from '../stores/conformance/request-fixtures.ts';
 import { steadyClock } from '../support/clocks.ts';
 import { createDice } from '../support/run-seed.ts';
 import {
+  answerOf,
   burnerOf,
   hasLook,
   idsOf,
+  isAnswer,
   type LedgerLine,
   lookFor,
   powerlossSteps,
@@ -43,7 +47,10 @@ async function run(): Promise<void> {
 
   async function put(n: number): Promise<void> {
     note({ began: 'put', n });
-    await store.put({ ...newRecord(powerlossTime), ...idsOf(n), sealedSecret: sealedOf(n) });
+    const record = { ...newRecord(powerlossTime), ...idsOf(n), sealedSecret: sealedOf(n) };
+    if (!isAnswer(n)) await store.put(record);
+    // Sent again, as a client does that got no answer.
+    else for (const _ of [1, 2]) await store.putAnswer({ ...answerOf(n), record });
     note({ promised: 'put', n });
   }
 
@@ -121,6 +128,8 @@ async function run(): Promise<void> {
     beside.close();
   }
 
+  const { requestId: id } = answerOf(0);
+  await store.putRequest({ ...newRequest(store), id, places: maxAnswers }, null);
   let stored = 0;
   const several = () =>
     Promise.all([put(stored++), claim(dice(stored - 1)), burn(dice(stored - 1)), put(stored++)]);

@@ -4,8 +4,9 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { ReceiptId, SecretId } from '../../src/core/keys.ts';
+import type { ReceiptId, RequestId, SecretId } from '../../src/core/keys.ts';
 import { lookRow, type NewLook } from '../../src/core/ports/looks.ts';
+import type { AnswerId } from '../../src/core/request.ts';
 import { lookAnswers, lookSeconds } from '../../src/protocol/limits.ts';
 import type { Burner } from '../../src/protocol/vocabulary.ts';
 
@@ -35,6 +36,14 @@ export function sealedOf(n: number): Uint8Array {
   const block = bytesOf(`sealed ${n}`);
   return new Uint8Array(Buffer.concat(Array.from({ length: n % 7 === 0 ? 300 : 20 }, () => block)));
 }
+
+/** Every fifth secret is an answer to a request, all of them to the same one: it has places enough, and ends after the test. */
+export const isAnswer = (n: number): boolean => n % 5 === 2;
+export const answerOf = (n: number) => ({
+  requestId: bytesOf('request').slice(0, 16) as RequestId,
+  id: bytesOf(`answer ${n}`).slice(0, 16) as AnswerId,
+  box: bytesOf(`box ${n}`),
+});
 
 /** Who burns a secret, if somebody does. */
 export const burnerOf = (n: number): Burner => (n % 3 === 0 ? 'recipient' : 'creator');

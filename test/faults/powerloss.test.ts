@@ -17,10 +17,12 @@ import { steadyClock } from '../support/clocks.ts';
 import { count, limitMs } from '../support/counts.ts';
 import { announceSeed, createDice } from '../support/run-seed.ts';
 import {
+  answerOf,
   burnerOf,
   type Deed,
   hasLook,
   idsOf,
+  isAnswer,
   type Knowledge,
   type Moment,
   momentsIn,
@@ -135,10 +137,19 @@ async function inspectLook(store: SqliteStore, n: number, known: Knowledge, dama
   if (left < least) damage.lost += 1;
 }
 
+/** The answer is there with its secret, or neither is. */
+async function inspectAnswer(store: SqliteStore, n: number, damage: Damage): Promise<void> {
+  const { requestId, id, box } = answerOf(n);
+  const answer = await store.findAnswer(requestId, id);
+  const isThere = (await store.findReceipt(idsOf(n).receiptId)) !== null;
+  if (isThere !== (answer !== null && Buffer.compare(answer.box, box) === 0)) damage.corrupt += 1;
+}
+
 /** Compares what is left of one secret with what was promised or begun. */
 async function inspect(store: SqliteStore, n: number, known: Knowledge, damage: Damage): Promise<void> {
   const { secretId, receiptId } = idsOf(n);
   const secret = await store.findSecret(secretId);
+  if (isAnswer(n)) await inspectAnswer(store, n, damage);
   const ended = known.promised.has('claim') ? 'received' : known.promised.has('burn') ? 'burned' : null;
   if (ended !== null) {
     const { state, burnedBy } = (await store.findReceipt(receiptId)) ?? {};

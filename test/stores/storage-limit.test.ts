@@ -18,6 +18,7 @@ import {
   putNew,
   ttlSeconds,
 } from './conformance/check.ts';
+import { answer, stored as answerRow, ask, newAnswer, newRequest } from './conformance/request-fixtures.ts';
 import { testBallastBytes } from './subjects.ts';
 
 const maxBytes = 2 * 1024 * 1024;
@@ -85,6 +86,19 @@ describe('a store that has reached its limit', () => {
     expect(await store.findCreation(creation(1).id)).toMatchObject({ isDone: false });
     await store.releaseCreation(creation(1));
     expect(await store.findCreation(creation(1).id)).toBeNull();
+  });
+
+  it('takes no request and no answer, and still ends, discards and finds those it has (P21)', async () => {
+    await using store = await open();
+    const request = await ask(store, { places: 2 });
+    const sent = await answer(store, request);
+    await fillUp([store]);
+    expect(await outcomeOf(store.putRequest(newRequest(store), null))).toBe('storage_full');
+    expect(await outcomeOf(store.putAnswer(newAnswer(store, request)))).toBe('storage_full');
+    expect(await store.listAnswers(request.id)).toEqual([answerRow(sent)]);
+    expect(await store.discardAnswer(request.id, sent.id)).toBe(true);
+    expect(await store.changeRequest(request.id, { close: true }, null)).toBe('changed');
+    expect(await store.findRequest(request.id)).toMatchObject({ isEnded: true, answered: 1, taken: 0 });
   });
 
   it('answers "full" when asked for room, until a sweep frees some (P21 P23)', async () => {

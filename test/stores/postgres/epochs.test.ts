@@ -22,6 +22,7 @@ import { type PostgresServer, startPair, startPostgres, until } from '../../supp
 import { asOwner } from '../../support/receipts.ts';
 import { createBench, guess, readBy } from '../../support/service-bench.ts';
 import { clientStays, createSettableClock, putNew } from '../conformance/check.ts';
+import { ask, newAnswer } from '../conformance/request-fixtures.ts';
 import { openDriven } from '../subjects.ts';
 
 const day = 86_400;
@@ -402,6 +403,8 @@ describe('the keys of a store that was restored', () => {
     );
     const after = await one.epochFor(one.now() + day);
     expect(Buffer.from(after.key).equals(before.key)).toBe(false);
+    const sent = newAnswer(other, await ask(one), { sealedSecret: row });
+    expect(await other.putAnswer(sent).catch((error: { code?: string }) => error.code)).toBe('unavailable');
     expect(await other.epochFor(one.now() + day)).toEqual(after);
     expect(await keysIn(nodes.ask)).toEqual([Buffer.from(after.key)]);
   });
