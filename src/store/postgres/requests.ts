@@ -15,7 +15,7 @@ import {
   type RequestRow,
   requestColumns,
   requestOf,
-  requestValues,
+  valuesOfRequest,
 } from '../request-rows.ts';
 import { decided } from './batches.ts';
 import type { Engine } from './engine.ts';
@@ -120,7 +120,7 @@ export function createRequestStore(engine: Engine): RequestStore {
 
   return {
     async putRequest(request, maxPlaces) {
-      const values = [...requestValues(request), maxPlaces];
+      const values = [...valuesOfRequest(request), maxPlaces];
       const [row] = await engine.decide<Outcome<'stored' | 'too_many_places' | 'refused'>>(
         putRequest,
         values,

@@ -19,7 +19,7 @@ import {
   type RequestRow,
   requestColumns,
   requestOf,
-  requestValues,
+  valuesOfRequest,
 } from '../request-rows.ts';
 import type { Deciding } from './decisions.ts';
 import type { Parts, Read } from './parts.ts';
@@ -120,7 +120,7 @@ export function createRequestWrites(db: Database, put: (record: NewRecord) => nu
     putRequest(now, request, maxPlaces) {
       if (request.owner !== null && unlocked.get(request.owner) === null) return 'refused';
       if (isTooMany(now, request, maxPlaces)) return 'too_many_places';
-      insert.run(...requestValues(request));
+      insert.run(...valuesOfRequest(request));
       return 'stored';
     },
     putAnswer(now, { requestId, id, box, record }) {
