@@ -1,6 +1,7 @@
 import type { Settings } from '../config/read.ts';
 import type { AccountService } from '../core/accounts/service.ts';
 import type { Links } from '../core/links.ts';
+import type { RequestService } from '../core/requests/service.ts';
 import type { SecretService } from '../core/secrets/service.ts';
 import type { DomainService } from '../core/share-domains/service.ts';
 import type { Clock } from '../core/time.ts';
@@ -22,6 +23,7 @@ import { createStaticPages, type PageRoute } from './kit/page.ts';
 import { basePathOf, createHref } from './kit/routes.ts';
 import { createSessionCookie } from './kit/session.ts';
 import { createPagePipeline, type Site } from './pipeline.tsx';
+import { createRequestPages } from './requests/requests.tsx';
 import { createHereCookie, createJustCreated } from './secrets/cookies.ts';
 import { createKeepsCookies } from './secrets/look-cookie.ts';
 import { createReceiptPages } from './secrets/receipt.tsx';
@@ -36,6 +38,7 @@ interface PageDeps
     Pick<HealthDeps, 'isReady' | 'storeRisks'> {
   readonly settings: Settings;
   readonly service: SecretService;
+  readonly requests: RequestService;
   readonly accounts: AccountService;
   readonly domains: DomainService;
   readonly links: Links;
@@ -90,6 +93,7 @@ function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
     ...createReceiptPages(parts),
     ...createSeveralPages(parts),
     ...createSecretPages(parts),
+    ...createRequestPages(parts),
     ...[...createAccountPages(parts), ...createDomainPages(parts)].map(
       (route): PageRoute => ({ ...route, onSiteOnly: true }),
     ),

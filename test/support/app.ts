@@ -216,7 +216,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
       revealNeedsContinue: v2Dialect === 'upstream',
     }),
   } as const;
-  const serve = createPages({ ...deps, ...pages });
+  const serve = createPages({ ...deps, ...pages, requests });
   const basePath = new URL(links.baseUrl).pathname.replace(/\/+$/, '');
   const reference = { base: `${basePath}/api/docs`, serve };
   const root = { base: `${basePath}/api`, isAlone: true, serve } as const;

@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { count } from '../support/counts.ts';
 import { logIn, mailedTicket, password, signUp } from './account-visitor.ts';
+import { answerOn, askOn, logIn as logInAs } from './asked.ts';
 import { carry, fillOption, goOn, openOption } from './creator.ts';
 import {
   burnElsewhere,
@@ -289,10 +290,37 @@ const drawings: readonly HandOver[] = [
   },
 ];
 
-const everything = [...creations, ...drawings, several, ...readings, ...accounts, ...receipts];
+const requests: readonly HandOver[] = [
+  {
+    name: 'a request is made',
+    async go({ page, site }) {
+      await logInAs(page, site, 'asker@example.org');
+      await page.goto(`${site.baseUrl}/ask`);
+      await page.fill('#prompt', 'The password of the NAS');
+      await leaveFromBelow(page, '#create');
+      await page.waitForSelector('#request:not([hidden])');
+    },
+    shows: ['h1', '#link', '#handing [data-copy]'],
+    focus: '#state',
+  },
+  {
+    name: 'an answer is sent',
+    async go({ page, site }) {
+      await logInAs(page, site, 'other@example.org');
+      await answerOn(page, (await askOn(page, site, 'The password of the NAS')).askLink, 'the value');
+    },
+    shows: ['h1', '#still', '#take-back'],
+    focus: 'h1',
+  },
+];
+
+const everything = [...creations, ...drawings, several, ...readings, ...requests, ...accounts, ...receipts];
 
 /** Each way at the smallest size, where most is out of view; at the others those of people who have only a link. */
-const atOthers = { usual: [...creations, ...drawings, several, ...readings], long: everything } as const;
+const atOthers = {
+  usual: [...creations, ...drawings, several, ...readings, ...requests],
+  long: everything,
+} as const;
 
 describe('the page that follows begins with what it is about, however far the one before was scrolled', () => {
   for (const [at, phone] of phones.entries()) {

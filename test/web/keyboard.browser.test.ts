@@ -1,6 +1,7 @@
 /** The pages by keyboard alone, at 200 % and 400 % zoom, where a window has half and a quarter of its pixels (WCAG 1.4.10). */
 import { describe, expect } from 'bun:test';
 import type { Page } from 'playwright-core';
+import { askOn } from './asked.ts';
 import { overflowPx } from './browser.ts';
 import { carry, focusOf, headingOf } from './creator.ts';
 import { withBrowser } from './in-browser.ts';
@@ -124,8 +125,10 @@ describe('by keyboard alone', () => {
         const { cookie, signedIn } = await signUpAs(site.app, 'alice@example.org');
         const waiting = await makeWaiting(site.app, { passphrase: 'right', caller: signedIn.caller });
         const sealed = await makeSealed(site.app, 'the value');
-        const look = async (path: string) => {
+        const look = async (path: string, ready = 'h1') => {
+          await page.goto('about:blank');
           await page.goto(site.baseUrl + path);
+          await page.locator(ready).first().waitFor();
           const closed = await keyboardFlaws(page);
           await unfoldAll(page);
           const open = await keyboardFlaws(page);
@@ -134,6 +137,11 @@ describe('by keyboard alone', () => {
         for (const path of ['/', '/about', '/docs', '/docs/ci', waiting.secretPath, sealed.link])
           await look(path);
         await carry(page, site.baseUrl, cookie);
+        const { askLink, answersLink } = await askOn(page, site, 'The password of the NAS');
+        await page.check('#remember');
+        await look(answersLink.slice(site.baseUrl.length), '#request:not([hidden])');
+        await look(askLink.slice(site.baseUrl.length), '#secret');
+        await look('/ask', '#mine:not([hidden])');
         for (const path of ['/', `/receipt/${waiting.metadataKey}`, '/recent', '/account', '/account/tokens'])
           await look(path);
       },

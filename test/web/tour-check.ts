@@ -17,6 +17,7 @@ import {
 import { bothLights, flawsOf, inLights, type Light, noticedBy } from './creator.ts';
 import { fitFlaws } from './fit.ts';
 import { walkEverywhere } from './tour.ts';
+import { walkRequests } from './tour-requests.ts';
 import { walkSealed } from './tour-sealed.ts';
 import { walkSeveral } from './tour-several.ts';
 import { words } from './words.ts';
@@ -43,8 +44,9 @@ const axeLights: Readonly<Record<Way['rules'], readonly Light[]>> = {
   none: [],
 };
 
-/** The options of the last secret shared; and for its minute, an opened end-to-end secret. */
+/** The options of the last secret shared; a request that is to be remembered; and for its minute, an opened end-to-end secret. */
 const mayKeep = (name: string, entry: string) =>
+  (['answers-remembered', 'ask-mine'].includes(name) && entry === 'local: mayfly-requests') ||
   entry === 'local: mayfly-options' ||
   (['sealed-opened', 'sealed-spelled', 'sealed-again', 'sealed-file'].includes(name) &&
     entry === 'session: mayfly-look');
@@ -104,7 +106,7 @@ async function flawsIn(page: Page, name: string, way: Way): Promise<string[]> {
   return [...found, ...(await flawsInWidths(page, name, way.touch === true))];
 }
 
-const walks = { everywhere: walkEverywhere, sealed: walkSealed } as const;
+const walks = { everywhere: walkEverywhere, sealed: walkSealed, requests: walkRequests } as const;
 
 export async function walk(
   browser: Browser,

@@ -53,3 +53,14 @@ it(
   },
   3 * patienceMs,
 );
+
+it(
+  'requests for a secret fit in other languages too',
+  async () => {
+    for (const way of [german, arabic, { ...arabic, locale: 'ja' }]) {
+      const { flaws } = await walk(browser(), way, 'requests');
+      expect(flaws).toEqual([]);
+    }
+  },
+  3 * patienceMs,
+);

@@ -29,3 +29,13 @@ it(
   },
   patienceMs,
 );
+
+it(
+  'so has every state of a request for a secret, which is remembered only on demand',
+  async () => {
+    const { names, flaws } = await walk(browser(), way, 'requests');
+    expect(flaws).toEqual([]);
+    expect(names.length).toBe(27);
+  },
+  2 * patienceMs,
+);

@@ -200,6 +200,7 @@ const limits: readonly Clause[] = [
   { icon: 'eye', title: 'security.memory.title', text: 'security.memory' },
   { icon: 'globe', title: 'security.scripts.title', text: 'security.scripts' },
   { icon: 'mail', title: 'security.mail.title', text: 'security.mail' },
+  { icon: 'message', title: 'security.asking.title', text: 'security.asking' },
   { icon: 'refresh', title: 'security.backups.title', text: 'security.backups' },
 ];
 

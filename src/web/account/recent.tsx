@@ -63,6 +63,11 @@ const RecentPage: FC<RecentProps> = (props) => {
   return (
     <Page frame={frame} title={frame.say('recent.title')} scripts={['time', 'recent']} styles={['account']}>
       <PageHead frame={frame} title={frame.say('recent.title')} lead={frame.say('recent.lead')} done={done} />
+      {frame.settings.requests === 'off' ? null : (
+        <p>
+          <a href={frame.href('ask')}>{frame.say('ask.mine')}</a>
+        </p>
+      )}
       {isUntouched ? null : <Tools {...props} />}
       {isEmpty ? <Nothing {...props} /> : null}
       {receipts.length === 0 ? null : (

@@ -8,14 +8,17 @@ import about from '../style/about.css' with { type: 'text' };
 import account from '../style/account.css' with { type: 'text' };
 import base from '../style/base.css' with { type: 'text' };
 import choices from '../style/choices.css' with { type: 'text' };
+import composer from '../style/composer.css' with { type: 'text' };
 import domains from '../style/domains.css' with { type: 'text' };
 import eye from '../style/eye.css' with { type: 'text' };
 import facts from '../style/facts.css' with { type: 'text' };
 import frame from '../style/frame.css' with { type: 'text' };
+import handing from '../style/handing.css' with { type: 'text' };
 import items from '../style/items.css' with { type: 'text' };
 import print from '../style/print.css' with { type: 'text' };
 import receipt from '../style/receipt.css' with { type: 'text' };
 import reference from '../style/reference.css' with { type: 'text' };
+import request from '../style/request.css' with { type: 'text' };
 import secret from '../style/secret.css' with { type: 'text' };
 import share from '../style/share.css' with { type: 'text' };
 import { bundleScripts, embedded } from './bundle.ts' with { type: 'macro' };
@@ -34,10 +37,14 @@ export interface SiteFile {
 /** When run from the sources, a macro that runs while the server handles requests can lose events, so startup must load this file. */
 const scriptTexts = bundleScripts([
   'account',
+  'answer',
+  'answers',
+  'ask',
   'colour',
   'copy',
   'gone',
   'language',
+  'qr',
   'receipt',
   'recent',
   'reveal',
@@ -69,11 +76,14 @@ const style = [base, frame, domains, print].map(pack).join('');
 /** Each page names the ones that it needs in addition to `style`. */
 const extraStyles = {
   about: facts + about,
+  answer: composer + request,
+  answers: choices + handing + request,
+  ask: choices + composer + request,
   account: eye + facts + items + account,
-  receipt: facts + choices + receipt,
+  receipt: facts + choices + handing + receipt,
   reference,
   secret: eye + secret,
-  share: choices + share,
+  share: choices + composer + share,
 } as const;
 export type StyleName = keyof typeof extraStyles;
 

@@ -27,7 +27,7 @@ export function languageReply(frame: Frame): PageReply {
   const choices = settings.locales.map((tag): [string, string] => [tag, messages.languageName(tag)]);
   if (visitor !== null) choices.push(['', messages.say('frame.languageOfBrowser')]);
   const page = (
-    <Page frame={frame} title={title} scripts={['language']}>
+    <Page frame={frame} title={title} scripts={['language']} styles={['about']}>
       <h1>{title}</h1>
       <PostForm frame={frame} action={href('language')} class="sheet languages">
         <input type="hidden" name="back" value={here ?? ''} />

@@ -223,7 +223,8 @@ function partsOf({ settings, brand }: Frame): Map<string, Part> {
 /** A logged-in person's header contains their form token, so it is rendered each time. */
 function headerOf(frame: Frame) {
   if (frame.visitor !== null) return <Header frame={frame} />;
-  const marked = (['home', 'logIn', 'signUp'] as const).find((name) => isAt(frame, name)) ?? 'elsewhere';
+  const marked =
+    (['home', 'ask', 'logIn', 'signUp'] as const).find((name) => isAt(frame, name)) ?? 'elsewhere';
   return onceFor(frame, `header ${marked}`, () => <Header frame={frame} />);
 }
 
@@ -260,6 +261,7 @@ const Navigation: FC<{ frame: Frame }> = ({ frame }) => (
         </summary>
         <div>
           <NavLink frame={frame} to="home" say="frame.share" />
+          {frame.settings.requests === 'off' ? null : <NavLink frame={frame} to="ask" say="frame.ask" />}
           <AccountLinks frame={frame} />
         </div>
       </details>
@@ -354,6 +356,7 @@ interface PostFormProps {
   readonly enctype?: 'multipart/form-data';
   readonly 'data-not-sealed'?: string;
   readonly isSignIn?: boolean;
+  readonly hidden?: boolean;
 }
 
 /** A POST form with the session's form token or, for logging in or signing up, the browser's. */

@@ -35,6 +35,13 @@ export const routes = {
   secretDone: '/secret/:key/done',
   /** Lets the recipient burn the secret unread. */
   secretBurn: '/secret/:key/burn',
+  /** Asks for a secret, and lists what this browser remembers of it. */
+  ask: '/ask',
+  /** A request, as its senders see it: the same for every key. */
+  request: '/ask/:key',
+  closeRequest: '/ask/:key/close',
+  /** A request, as its asker sees it: the same for every key. */
+  answers: '/answers/:key',
   recent: '/recent',
   signUp: '/sign-up',
   completeSignUp: '/sign-up/:key',
