@@ -261,11 +261,17 @@ function unknownSentence({ hint }: MayflyError, { server, isAnonymous, target }:
   return `Unknown key: its secret may be gone, or it may be a metadata key. If it is one, ${way} ${receiptAddress(server, key)}`;
 }
 
+const isOfRequest = (kind?: ParsedLink['kind']): boolean => kind === 'ask' || kind === 'answers';
+
 export function sentenceOf(error: MayflyError, chosen: Chosen): string {
   const { server, isAnonymous, target } = chosen;
   if (error.code === 'unknown_secret') return unknownSentence(error, chosen);
   if (error.code === 'incorrect_passphrase')
     return 'The passphrase is missing or wrong. The secret was not opened.';
+  if (error.code === 'unknown_request')
+    return `There is no such request at ${server}: it is gone, or the link is wrong. ${error.hint ?? ''}`.trim();
+  if (error.code === 'incomplete_link' && isOfRequest(target?.kind))
+    return 'The link is incomplete: its end, after #, is missing or damaged.';
   if (error.code === 'incomplete_link')
     return 'The link is incomplete: the 22 characters after # are missing or damaged. The secret was not opened.';
   if (error.code === 'not_sealed')
@@ -327,21 +333,24 @@ async function readLinkText([argument = '-']: readonly string[], world: World): 
   return given === '-' ? readTextFrom('-', 'word', world) : readAs('word', given);
 }
 
+/** By the kind of the link. */
 const otherLinks = {
-  secret: 'This is the address of a receipt, which does not open the secret.',
-  receipt: 'This link opens the secret. Use the receipt’s address, shown when the secret was shared.',
+  secret: 'This link opens a secret: use mayfly reveal, or the receipt’s address, shown when it was shared.',
+  receipt: 'This is the address of a receipt, which does not open the secret.',
+  ask: 'This link is for answering a request: use mayfly answer.',
+  answers: 'This link reads the answers to a request: use mayfly answers.',
 } as const;
 
 /** Reads the link or key from the first argument or standard input. An argument is fine: a link opens only once. */
 export async function readLink(
   input: Input,
   world: World,
-  wanted: 'secret' | 'receipt' | 'either' = 'either',
+  wanted: keyof typeof otherLinks | 'either' = 'either',
 ): Promise<string> {
   const text = await readLinkText(input.args, world);
   if (text === '') throw new UsageError('Missing link: pass it as an argument or on standard input.');
-  const kind = parseLink(text)?.kind;
-  const isOther = wanted !== 'either' && kind !== undefined && kind !== 'unknown' && kind !== wanted;
-  if (isOther) throw new Refusal('invalid_key', otherLinks[wanted]);
+  const kind = parseLink(text)?.kind ?? 'unknown';
+  const isFine = wanted === 'either' ? !isOfRequest(kind) : kind === wanted;
+  if (kind !== 'unknown' && !isFine) throw new Refusal('invalid_key', otherLinks[kind]);
   return text;
 }

@@ -1,6 +1,7 @@
 /** Every command, by heading. */
 import { accessCommands } from './account-access.ts';
 import { accountCommands, tokenCommands } from './accounts.ts';
+import { askingCommands } from './asking.ts';
 import { backupCommands } from './backups.ts';
 import type { PeopleWorld } from './client.ts';
 import { type Command, printResult, type Sections, UsageError, type World } from './command.ts';
@@ -80,6 +81,7 @@ export const sections: Sections<PeopleWorld & OperatorWorld> = {
   'Share and read': [
     ...secretCommands,
     ...revealCommands,
+    ...askingCommands,
     ...environmentCommands,
     ...mcpCommands,
     ...receiptCommands,

@@ -236,7 +236,7 @@ describe('wrong usage of mayfly run', () => {
   const cases: [args: readonly string[], words: string, input: string][] = [
     [['deploy'], 'Put -- before COMMAND.\n', ''],
     [['--secret', `A=${keyA}`], 'COMMAND is missing.\n', ''],
-    [deploy, 'Missing secrets: use --secret NAME=LINK or --secrets-file.\n', ''],
+    [deploy, 'Missing secrets: use --secret NAME=LINK, --secrets-file or --ask NAME=PROMPT.\n', ''],
     [['--secret', ...deploy], '--secret needs a value: --secret NAME=LINK.\n', ''],
     [['--secret', cliSecret, ...deploy], `--secret number 1: it is not NAME=LINK; ${form}.\n`, ''],
     [['--secret', `1A=${keyA}`, ...deploy], `--secret number 1: it is not NAME=LINK; ${form}.\n`, ''],

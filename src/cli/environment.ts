@@ -1,12 +1,13 @@
 /**
  * `mayfly run` puts secrets into a program's environment, and nowhere else.
  *
- * A reveal cannot be undone, so everything else is checked first: names, links, the program, whether every secret is still unread, and
+ * A reveal cannot be undone, and people should not be asked in vain, so everything else is checked first: names, links, the program, whether every secret is still unread, and
  * every passphrase that the server can check. It cannot check the passphrase of an end-to-end secret, so those secrets are opened first.
  * Values appear in no message, argument or file, nor in this process's environment (P18).
  */
 import { MayflyError, parseLink, type Revealed } from '../../sdk/mayfly.ts';
 import { readAs } from '../config/text.ts';
+import { nextAnswer, showAsked } from './asking.ts';
 import {
   type ChosenClient,
   clientChooser,
@@ -16,7 +17,15 @@ import {
   sentenceOf,
   serverOption,
 } from './client.ts';
-import { type Command, type ExitCode, type Input, readTextFrom, UsageError, type World } from './command.ts';
+import {
+  type Command,
+  type ExitCode,
+  type Input,
+  Refusal,
+  readTextFrom,
+  UsageError,
+  type World,
+} from './command.ts';
 import { contentLines, fileLabel, maxVariables, nameRule, splitAssignment } from './env-file.ts';
 import type { ProgramExit } from './programs.ts';
 import { plain } from './receipts.ts';
@@ -28,6 +37,12 @@ interface NamedLink {
   readonly key: string;
   /** Whether the link has a fragment, which opens an end-to-end secret. */
   readonly isWhole: boolean;
+}
+
+/** A variable whose value a person is asked for. */
+interface NamedPrompt {
+  readonly name: string;
+  readonly prompt: string;
 }
 
 interface Entry {
@@ -66,6 +81,19 @@ function parseEntry(
   return { name, link, key: parsed.key, isWhole: parsed.fragment !== null };
 }
 
+/** @throws UsageError */
+function parsePrompts(texts: readonly string[] = [], links: readonly NamedLink[]): NamedPrompt[] {
+  const prompts = texts.map((text, index) => {
+    const [name, prompt] = splitAssignment(text) ?? [];
+    if (name === undefined || !prompt)
+      throw new UsageError(`--ask number ${index + 1}: it is not NAME=PROMPT; ${nameRule}.`);
+    return { name, prompt };
+  });
+  const names = new Set([...links, ...prompts].map(({ name }) => name));
+  if (names.size < links.length + prompts.length) throw new UsageError('--ask: duplicate name.');
+  return prompts;
+}
+
 /** @throws UsageError with a line for each wrong entry, up to ten */
 function parseEntries(entries: readonly Entry[]): NamedLink[] {
   const links: NamedLink[] = [];
@@ -76,7 +104,6 @@ function parseEntries(entries: readonly Entry[]): NamedLink[] {
     else links.push(parsed);
   }
   if (problems.length > 0) throw new UsageError(problems.slice(0, 10).join('\n'));
-  if (links.length === 0) throw new UsageError('Missing secrets: use --secret NAME=LINK or --secrets-file.');
   if (links.length > maxVariables) throw new UsageError(`Too many secrets: the limit is ${maxVariables}.`);
   return links;
 }
@@ -85,7 +112,7 @@ function parseEntries(entries: readonly Entry[]): NamedLink[] {
 const codeNames =
   /^(?:LD_.+|DYLD_.+|PATH|SHELL|ENV|BASH_ENV|PERL5(?:LIB|OPT|DB)|PYTHON(?:PATH|HOME|STARTUP)|RUBY(?:LIB|OPT)|NODE_(?:OPTIONS|PATH)|BUN_OPTIONS|(?:JAVA_TOOL|JDK_JAVA|_JAVA)_OPTIONS|CLASSPATH|GIT_(?:SSH|SSH_COMMAND|ASKPASS|EXEC_PATH)|EDITOR|VISUAL|PAGER)$/;
 
-function warnOfCode(links: readonly NamedLink[], world: World): void {
+function warnOfCode(links: readonly Pick<NamedLink, 'name'>[], world: World): void {
   const names = links.map(({ name }) => name).filter((name) => codeNames.test(name));
   if (names.length === 0) return;
   const sets = names.length === 1 ? 'decides' : 'decide';
@@ -228,8 +255,40 @@ async function revealAll(
   return values;
 }
 
+/** Asks for all at once, so that people need not wait for each other. @throws Stop if an answer cannot come */
+async function askPeople(
+  prompts: readonly NamedPrompt[],
+  chosen: ChosenClient,
+  world: PeopleWorld,
+): Promise<NamedSecret[]> {
+  const { client } = chosen;
+  const asked: (NamedPrompt & { readonly answersLink: string })[] = [];
+  const answered: NamedSecret[] = [];
+  let current = '';
+  try {
+    for (const each of prompts) {
+      current = each.name;
+      const made = await client.ask({ prompt: each.prompt });
+      await showAsked(made, world);
+      asked.push({ ...each, answersLink: made.answersLink });
+    }
+    for (const { name, answersLink } of asked) {
+      current = name;
+      const link = await nextAnswer(client, answersLink, world);
+      answered.push({ ...chosen, name, link, key: parseLink(link)?.key ?? '', isWhole: true });
+    }
+    return answered;
+  } catch (error) {
+    if (error instanceof Refusal) throw new Stop(error.code, [`${current}: ${error.message}`]);
+    if (!(error instanceof MayflyError)) throw error;
+    throw new Stop(error.code, [`${current}: ${sentenceOf(error, chosen)}`]);
+  }
+}
+
 async function runWith(
   secrets: readonly NamedSecret[],
+  prompts: readonly NamedPrompt[],
+  chosen: ChosenClient,
   input: Input,
   world: PeopleWorld,
 ): Promise<ProgramExit> {
@@ -239,24 +298,29 @@ async function runWith(
   const given = await readPassphrase(input, world);
   const protectedOnes = await assertWaiting(secrets);
   const passphrases = await provePassphrases(protectedOnes, given, world);
-  const variables = await revealAll(secrets, passphrases, input.flags.has('exact'));
+  const answered = await askPeople(prompts, chosen, world);
+  const opened = [...secrets, ...answered];
+  const variables = await revealAll(opened, passphrases, input.flags.has('exact'));
   const ended = await world.programs.run({ file, args, variables });
   if (ended.outcome === 'ended') return ended.exit;
   const sentence = `${plain(command)} could not be started (${ended.reason}).`;
   throw new Stop(
     'not_started',
     [sentence],
-    secrets.map(({ name }) => name),
+    opened.map(({ name }) => name),
   );
 }
 
 async function runRun(input: Input, world: PeopleWorld): Promise<ExitCode | ProgramExit> {
   const links = parseEntries(await readEntries(input, world));
-  warnOfCode(links, world);
+  const prompts = parsePrompts(input.lists.ask, links);
+  if (links.length + prompts.length === 0)
+    throw new UsageError('Missing secrets: use --secret NAME=LINK, --secrets-file or --ask NAME=PROMPT.');
+  warnOfCode([...links, ...prompts], world);
   const choose = await clientChooser(input, world);
   const secrets = await Promise.all(links.map(async (each) => ({ ...each, ...(await choose(each.link)) })));
   try {
-    return await runWith(secrets, input, world);
+    return await runWith(secrets, prompts, await choose(null), input, world);
   } catch (error) {
     if (!(error instanceof Stop)) throw error;
     const { code, lost, unsure, message } = error;
@@ -285,6 +349,12 @@ export const environmentCommands: readonly Command<PeopleWorld>[] = [
         value: 'FILE',
         doc: 'read NAME=LINK lines from a file (-: standard input); not visible in ps',
       },
+      ask: {
+        type: 'string',
+        value: 'NAME=PROMPT',
+        isRepeatable: true,
+        doc: 'ask a person, print a link to answer, wait, and put the answer into NAME; repeatable',
+      },
       ...passphraseOptions,
       exact: {
         type: 'boolean',
@@ -293,6 +363,7 @@ export const environmentCommands: readonly Command<PeopleWorld>[] = [
       ...serverOption,
     },
     example: 'mayfly run --secrets-file links.txt -- ./deploy.sh --to production',
+    examples: ["mayfly run --ask DB_PASSWORD='The database password' -- ./deploy.sh"],
     run: runRun,
   },
 ];

@@ -22,6 +22,7 @@ import {
   type Command,
   type ExitCode,
   type Input,
+  type OptionUsage,
   printDone,
   printResult,
   Refusal,
@@ -33,6 +34,7 @@ import {
 import { type OutputFile, reasonOf } from './output-file.ts';
 import { plain } from './receipts.ts';
 import {
+  drawLook,
   endLook,
   isUnsure,
   noteFor,
@@ -45,14 +47,14 @@ import {
 } from './second-look.ts';
 import { escaped } from './terminal.ts';
 
-type Destination =
+export type Destination =
   /** Text goes to standard output, a file to the current folder. */
   | { readonly to: 'usual' }
   | { readonly to: 'output' }
   | { readonly to: 'file'; readonly path: string; readonly file: OutputFile }
   | { readonly to: 'clipboard'; readonly clipboard: Clipboard };
 
-function assertOneDestination({ texts, flags }: Input): void {
+export function assertOneDestination({ texts, flags }: Input): void {
   const { out } = texts;
   if (out !== undefined && flags.has('copy')) throw new UsageError('Use either --out or --copy.');
   if ((out ?? '-') === '-' && flags.has('force')) throw new UsageError('--force needs --out FILE.');
@@ -62,7 +64,7 @@ function assertOneDestination({ texts, flags }: Input): void {
 export const noClipboard =
   'No clipboard found: it takes a terminal, or a desktop with wl-copy, xclip or xsel.';
 
-async function openDestination({ texts, flags }: Input, world: PeopleWorld): Promise<Destination> {
+export async function openDestination({ texts, flags }: Input, world: PeopleWorld): Promise<Destination> {
   const { out: path } = texts;
   if (path === '-') return { to: 'output' };
   if (path !== undefined) {
@@ -226,6 +228,30 @@ async function read(
   }
 }
 
+/** Opens a link into an open destination. @throws Refusal if the value could not be delivered */
+export async function revealInto(
+  destination: Destination,
+  client: MayflyClient,
+  link: string,
+  input: Input,
+  world: PeopleWorld,
+  { look, passphrase }: { look: SecondLook; passphrase?: string | undefined } = { look: drawLook() },
+): Promise<ExitCode> {
+  // A failure after the reveal must not remove the file.
+  const revealed = await read(client, link, passphrase, look, world).catch(async (error: unknown) => {
+    if (destination.to === 'file') await destination.file.drop();
+    throw error;
+  });
+  try {
+    const code = await deliver(revealed, destination, input, world);
+    await endLook(client, link, look);
+    return code;
+  } catch (error) {
+    if (!(error instanceof NotDelivered)) throw error;
+    throw new Refusal('not_written', `${error.message} It is not lost yet. ${repeatWords(look)}`);
+  }
+}
+
 async function runReveal(input: Input, world: PeopleWorld): Promise<ExitCode> {
   assertOneDestination(input);
   const look = readLook(input);
@@ -233,21 +259,19 @@ async function runReveal(input: Input, world: PeopleWorld): Promise<ExitCode> {
   const passphrase = await readPassphrase(input, world);
   return withClient(input, world, link, async (client) => {
     const destination = await openDestination(input, world);
-    // A failure after the reveal must not remove the file.
-    const revealed = await read(client, link, passphrase, look, world).catch(async (error: unknown) => {
-      if (destination.to === 'file') await destination.file.drop();
-      throw error;
-    });
-    try {
-      const code = await deliver(revealed, destination, input, world);
-      await endLook(client, link, look);
-      return code;
-    } catch (error) {
-      if (!(error instanceof NotDelivered)) throw error;
-      throw new Refusal('not_written', `${error.message} It is not lost yet. ${repeatWords(look)}`);
-    }
+    return revealInto(destination, client, link, input, world, { look, passphrase });
   });
 }
+
+export const outOptions: Readonly<Record<string, OptionUsage>> = {
+  out: {
+    type: 'string',
+    short: 'o',
+    value: 'FILE',
+    doc: 'save it in a new file that only you can read (-: standard output, the default for a text)',
+  },
+  force: { type: 'boolean', doc: 'let --out replace a file' },
+};
 
 export const revealCommands: readonly Command<PeopleWorld>[] = [
   {
@@ -255,13 +279,7 @@ export const revealCommands: readonly Command<PeopleWorld>[] = [
     summary: 'open a secret, once: print a text, or save a file in this folder',
     args: ['[LINK]'],
     options: {
-      out: {
-        type: 'string',
-        short: 'o',
-        value: 'FILE',
-        doc: 'save it in a new file that only you can read (-: standard output, the default for a text)',
-      },
-      force: { type: 'boolean', doc: 'let --out replace a file' },
+      ...outOptions,
       copy: { type: 'boolean', doc: 'copy it to the clipboard instead of printing it' },
       look: {
         type: 'string',

@@ -43,7 +43,7 @@ describe('a command', () => {
       for (const example of examplesOf(command)) {
         const [, line = ''] =
           /^(?:[A-Z_]+=\S+ )*(?:source <\()?mayfly (.*?)\)?(?: [|<>#].*)?$/.exec(example) ?? [];
-        const args = line.trim().split(' ');
+        const args = [...line.matchAll(/(?:'[^']*'|[^\s'])+/g)].map(([word]) => word.replaceAll("'", ''));
         expect(args.slice(0, command.path.length)).toEqual([...command.path]);
         expect(() => readInput(command, args.slice(command.path.length))).not.toThrow();
       }

@@ -81,6 +81,11 @@ const creationOptions: Readonly<Record<string, OptionUsage>> = {
   ...serverOption,
 };
 
+export const exactOption: OptionUsage = {
+  type: 'boolean',
+  doc: 'share the input byte for byte; otherwise a byte order mark and the line break after a single line are dropped',
+};
+
 function parseList<Word extends string>(
   option: string,
   text: string,
@@ -129,7 +134,7 @@ function copiedWords({ isSure }: Clipboard): string {
 const inkOf = (isDark: boolean | undefined): number => (isDark === true ? 16 : 231);
 
 /** Draws two rows of modules per line of text, with the margin that QR readers need. */
-async function renderQr(text: string): Promise<string> {
+export async function renderQr(text: string): Promise<string> {
   const { encodeQR } = await import('qr');
   const rows = encodeQR(text, 'raw', { ecc: 'medium', border: 2 });
   const lines = Array.from({ length: Math.ceil(rows.length / 2) }, (_none, line) => {
@@ -283,10 +288,7 @@ export const secretCommands: readonly Command<PeopleWorld>[] = [
     args: ['[FILE]'],
     options: {
       ...creationOptions,
-      exact: {
-        type: 'boolean',
-        doc: 'share the input byte for byte; otherwise a byte order mark and the line break after a single line are dropped',
-      },
+      exact: exactOption,
       lines: {
         type: 'string',
         value: 'FILE',

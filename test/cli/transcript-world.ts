@@ -54,6 +54,7 @@ function mask(text: string, variables: Readonly<Record<string, string>>): string
     })
     .replace(/\b[0-9a-f]{64}\b/g, '<token>')
     .replace(/\b[0-9a-f]{32}\b/g, '<id>')
+    .replace(/#[\w-]{42}[AEIMQUYcgkosw048]\b/g, '#<end>')
     .replace(/#[\w-]{21}[AQgw]\b/g, '#<end>')
     .replace(/--look=[\w-]{21}[AQgw]\b/g, '--look=<nonce>');
 }
@@ -89,6 +90,31 @@ async function askFor(line: string, { requests, service, store }: TestApp, token
   return { REQUEST: made.request.id.toHex() };
 }
 
+/** A request with an open place and two answers, where the line speaks of it, and others that take none. */
+async function answersFor(line: string, app: TestApp, token: string) {
+  if (!/ASK|ANSWER|answers-link/.test(line)) return {};
+  const fetch = (url: string, init: RequestInit) => Promise.resolve(app.handler(new Request(url, init)));
+  const client = createClient({ server, credentials: { username: email, token }, fetch });
+  const [open, full, ended, answered] = [
+    await client.ask({ prompt: 'Password of the NAS', ttlSeconds: 3_600 }),
+    await client.ask({ prompt: 'Password of the NAS', ttlSeconds: 3_600 }),
+    await client.ask({ prompt: 'Password of the NAS', ttlSeconds: 3_600 }),
+    await client.ask({ prompt: 'Password of the NAS', ttlSeconds: 3_600, answers: 3 }),
+  ];
+  await client.answer(full.askLink, { value: 'hunter2' });
+  await client.changeRequest(ended.answersLink, { close: true });
+  await client.answer(answered.askLink, { value: 'hunter2' });
+  const file = { name: 'nas.txt', type: 'text/plain', bytes: new TextEncoder().encode('hunter2') };
+  await client.answer(answered.askLink, { file });
+  return {
+    ASK: open.askLink,
+    ASK_FULL: full.askLink,
+    ASK_ENDED: ended.askLink,
+    ANSWERS: answered.answersLink,
+    ANSWERS_NONE: ended.answersLink,
+  };
+}
+
 /** Secrets and an account to speak of, named as the lines name them. */
 async function furnish(line: string, app: TestApp): Promise<Record<string, string>> {
   const { id: accountId, token, authorization } = await app.account(email);
@@ -117,6 +143,7 @@ async function furnish(line: string, app: TestApp): Promise<Record<string, strin
     TOKEN: token,
     ...(await sealFor(line, app)),
     ...(await askFor(line, app, token)),
+    ...(await answersFor(line, app, token)),
   };
 }
 
@@ -141,6 +168,7 @@ export async function makeInstallation(line: string): Promise<Installation> {
     'broken.env': 'USER=app\nPASSWORD=hunter2 or so\n',
     'links.txt': `PASSWORD=${LINK}\n`,
     'old-links.txt': `PASSWORD=${GONE}\n`,
+    'answers-link.txt': `${variables.ANSWERS}\n`,
   };
 
   let keyFiles: KeyFiles | null = null;
