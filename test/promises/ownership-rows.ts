@@ -197,6 +197,8 @@ export const otherPages: ReadonlySet<string> = new Set([
   ...['domains', 'domain', 'verifyDomain', 'removeDomain', 'domainBrand', 'domainLogo'],
   ...['language', 'about', 'security', 'status', 'regions', 'asset', 'apiDocs', 'api', 'docs', 'doc', 'sdk'],
   ...['logo', 'icon', 'favicon', 'manifest', 'appIcon', 'touchIcon', 'securityTxt', 'changePassword'],
+  // On a request and its answers: test/v2/requests.test.ts.
+  ...['ask', 'request', 'answers', 'closeRequest'],
   ...['share', 'robots', 'commandPackage', 'clientPackage', 'misdirected'],
 ]);
 

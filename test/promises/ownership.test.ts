@@ -318,7 +318,9 @@ describe('a new operation, page or command', () => {
     expect(rowless.filter((action) => !otherPages.has(action.split(' ')[1] ?? ''))).toEqual([]);
     expect(Object.keys(pageRows).filter((action) => !actions.includes(action))).toEqual([]);
     const people = sections['Share and read'] ?? [];
-    const known = new Set([...Object.keys(commandRows), 'login', 'logout', 'whoami']);
+    // An agent's tools touch only what they have made.
+    const others = ['login', 'logout', 'whoami', 'mcp'];
+    const known = new Set([...Object.keys(commandRows), ...others]);
     expect(people.map(({ path }) => path.join(' ')).filter((command) => !known.has(command))).toEqual([]);
   });
 });
