@@ -76,6 +76,8 @@ const pageRows: Readonly<Record<string, Row>> = {
   secretNote: inForm('link-proof'),
   secretDone: inForm('look'),
   secretBurn: inForm('passphrase'),
+  ask: inForm('terms'),
+  closeRequest: inForm('a'),
   signUp: inForm('email'),
   completeSignUp: inForm('password'),
   logIn: inForm('email'),
