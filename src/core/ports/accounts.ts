@@ -24,9 +24,9 @@ export interface AccountRegister {
   hasAccounts(): Promise<boolean>;
   countOwned(id: AccountId): Promise<OwnedCounts>;
   /**
-   * Locks the account, ends its sessions and voids its reset tickets, in one step. Until it is unlocked, no session begins
-   * and no password is reset; its tokens are kept, but the core refuses them. Returns `false` if it does not exist or is
-   * already locked.
+   * Locks the account, ends its sessions and voids its reset tickets, in one step. Until it is unlocked, no session begins,
+   * no password is reset, and its requests are unknown; its tokens are kept, but the core refuses them. Returns `false` if
+   * it does not exist or is already locked.
    */
   lockAccount(id: AccountId): Promise<boolean>;
   /** Returns whether the account was locked. */

@@ -13,7 +13,7 @@ export interface DeletionStep {
 
 export interface DeletionStore {
   /**
-   * Deletes the account with its password, tokens, sessions, tickets and share domains, in one step. From then on, nothing
+   * Deletes the account with its password, tokens, sessions, tickets, share domains and requests, in one step. From then on, nothing
    * is added to it, and no record is stored for it. Its secrets wait until `continueDeletion` has burned them; its receipts
    * can be found by their metadata keys until they expire. The id is never reused. Returns whether the account existed.
    */

@@ -165,7 +165,10 @@ export function requestStore({ db, queue, reader, time }: Parts): Read<RequestSt
   const listed = db.query<RequestRow, [UnixSeconds, number, number, UnixSeconds, Uint8Array]>(selectListed);
   return {
     findRequest: (asked) => reader.lookUp(asked, (id) => findRequest(id)),
-    findAnswer: (asked, answer) => reader.lookUp(asked, (id) => findAnswer(id, answer)),
+    findAnswer(asked, answer) {
+      const kept = answer.slice() as AnswerId;
+      return reader.lookUp(asked, (id) => findAnswer(id, kept));
+    },
     listAnswers: (asked) => reader.lookUp(asked, listAnswers),
     listRequests: (limit, after) =>
       reader.read(() => listed.all(time.now(), limit, ...partsOfCursor(after)).map(listedRequestOf)),
