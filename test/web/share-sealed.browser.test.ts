@@ -385,6 +385,15 @@ describe('when it cannot be encrypted', () => {
       expect(await page.inputValue('#secret')).toBe(canaries.content);
       await page.click('#sealing > summary');
       await page.check('#seal');
+      await openOption(page, 'memo');
+      await page.fill('#memo', 'x'.repeat(501));
+      await sendShare(page);
+      // The page of a refused form keeps the choice.
+      expect([await page.getAttribute('#memo', 'aria-invalid'), await page.isChecked('#seal')]).toEqual([
+        'true',
+        true,
+      ]);
+      await page.fill('#memo', '');
       await choose(page, Buffer.from('bytes'));
       await page.uncheck('#seal');
       const sent = recordOf(page);
