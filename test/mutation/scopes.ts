@@ -46,7 +46,8 @@ export const scopes: readonly Scope[] = [
     judges: [
       {
         tests: [
-          'test/stores/{burn-rows,conformance,deletion,domains,look-rows,mail-rows,memo-rows,migration,model,note,plain-path,set-time,sqlite,storage-limit}.test.ts',
+          'test/stores/conformance.test.ts',
+          'test/stores/{burn-rows,deletion,domains,look-rows,mail-rows,memo-rows,migration,model,note,plain-path,set-time,sqlite,storage-limit}.test.ts',
           'src/store/store-time.test.ts',
           'src/store/sqlite/*.test.ts',
         ],

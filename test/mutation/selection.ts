@@ -90,7 +90,9 @@ export function judgesOf(
       secondsLeft -= seconds;
       return true;
     });
-  return [...[...named].map((test) => ({ test, distance: 0, seconds: secondsOf(test) })), ...others];
+  // The first that is named is measured first: most mutants meet it, and then need no other.
+  const first = [...named].map((test, n) => ({ test, distance: 0, seconds: n === 0 ? 0 : secondsOf(test) }));
+  return [...first, ...others];
 }
 
 function patternsFor({ judges }: Scope, path: string): readonly string[] {
