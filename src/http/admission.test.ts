@@ -237,7 +237,15 @@ describe('other sites', () => {
 
 const encoded = (pair: string | Uint8Array) => `Basic ${Buffer.from(pair).toString('base64')}`;
 
+/** Credentials in a header of this length. */
+const padded = (length: number) => encoded(`a:${'b'.repeat(1_500)}`).replace(' ', ' '.repeat(length - 2_009));
+
 describe('parseBasic', () => {
+  it('reads a header of 2,048 characters', () => {
+    expect(padded(2_048)).toHaveLength(2_048);
+    expect(parseBasic(padded(2_048))?.username).toBe('a');
+  });
+
   it('reads a username and a token (RFC 7617)', () => {
     expect(parseBasic(encoded(`someone@example.org:${token}`))).toEqual({
       username: 'someone@example.org',
@@ -285,7 +293,8 @@ describe('parseBasic', () => {
     ['a NUL', encoded('a\0:b')],
     ['a line feed', encoded('a:b\n')],
     ['invalid UTF-8', encoded(Uint8Array.of(0x61, 0x3a, 0xff))],
-    ['an overlong header', encoded(`a:${'b'.repeat(5_000)}`)],
+    ['base64 without a scheme', encoded('a:b').slice('Basic '.length)],
+    ['an overlong header', padded(2_049)],
     ['an empty header', ''],
   ])('takes %s for no credentials', (_what, header) => {
     expect(parseBasic(header)).toBeNull();

@@ -169,6 +169,8 @@ describe('what scripts add', () => {
     { scripts: true },
     async ({ site, visitor, page }) => {
       await page.goto(await linkTo(site, { passphrase: 'right' }));
+      // Scripts need no box: a press is enough.
+      expect(await page.locator('.sure, #open:visible').count()).toBe(0);
       await page.fill('#passphrase', 'wrong');
       const kind = () => page.getAttribute('#passphrase', 'type');
       await page.click(`text=${words('secret.showPassphrase')}`);
