@@ -27,7 +27,7 @@ describe('the frame of a page', () => {
     for (const _ of ['first', 'again']) {
       expect((await frameAt(open, '/status')).header).toContain('/sign-up');
       const { header, footer } = await frameAt(closed, '/below/status');
-      expect(header).toEqual(['/below/', '/below/', '/below/log-in']);
+      expect(header).toEqual(['/below/', '/below/', '/below/ask', '/below/log-in']);
       expect(footer.every((address) => address?.startsWith('/below/'))).toBe(true);
     }
   });
@@ -56,13 +56,13 @@ describe('the frame of a page', () => {
     const [alice, bob] = [await signUpAs(app, 'alice@example.com'), await signUpAs(app, 'bob@example.com')];
     for (const { cookie, signedIn } of [alice, bob, alice]) {
       const { header, html } = await frameAt(app, '/account/sessions', { cookie });
-      expect(header).toEqual(['/', '/', '/recent', '/account']);
+      expect(header).toEqual(['/', '/', '/ask', '/recent', '/account']);
       expect(html).toContain(signedIn.formToken);
       const other = signedIn === alice.signedIn ? bob : alice;
       expect(html).not.toContain(other.signedIn.formToken);
     }
     const { header, html } = await frameAt(app, '/status');
-    expect(header).toEqual(['/', '/', '/log-in', '/sign-up']);
+    expect(header).toEqual(['/', '/', '/ask', '/log-in', '/sign-up']);
     for (const { signedIn } of [alice, bob]) expect(html).not.toContain(signedIn.formToken);
   });
   it('has no log-in on a share domain, even one without a look of its own, and no sharing on a closed one', async () => {
@@ -72,7 +72,7 @@ describe('the frame of a page', () => {
     await giveDomain(app.store, id, host);
     for (const isPublic of [true, false, true]) {
       await app.store.setDomainBrand(id, host, { ...plainBrand, isPublic });
-      expect((await frameAt(app, '/about')).header).toEqual(['/', '/', '/log-in', '/sign-up']);
+      expect((await frameAt(app, '/about')).header).toEqual(['/', '/', '/ask', '/log-in', '/sign-up']);
       const { header } = await frameAt(app, '/about', { host });
       expect(header).toEqual(isPublic ? ['/', '/'] : ['/']);
       expect((await frameAt(app, '/?lang', { host })).html).toContain('name="lang"');

@@ -114,11 +114,11 @@ describe('the header', () => {
         ([, path]) => path,
       );
     const navigation = (html: string) => links(html.slice(html.indexOf('class="site-nav"')));
-    expect(navigation((await visit(app, '/about')).html)).toEqual(['/', '/log-in', '/sign-up']);
+    expect(navigation((await visit(app, '/about')).html)).toEqual(['/', '/ask', '/log-in', '/sign-up']);
     const mine = await visit(app, '/about', { headers: { cookie: alice.cookie } });
-    expect(navigation(mine.html)).toEqual(['/', '/recent', '/account', '/log-out']);
+    expect(navigation(mine.html)).toEqual(['/', '/ask', '/recent', '/account', '/log-out']);
     const closed = await visit(createTestApp({ signUpIsOpen: false }), '/about');
-    expect(navigation(closed.html)).toEqual(['/', '/log-in']);
+    expect(navigation(closed.html)).toEqual(['/', '/ask', '/log-in']);
   });
 
   it('marks the page that is open', async () => {
