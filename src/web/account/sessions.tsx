@@ -22,14 +22,7 @@ import { Item, Items } from '../kit/items.tsx';
 import { type Messages, wrongAddress } from '../kit/language.ts';
 import { pathWithin } from '../kit/language-page.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
-import {
-  type PageProblem,
-  type PageReply,
-  type PageRequest,
-  type PageRoute,
-  pageReply,
-  seeOther,
-} from '../kit/page.ts';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
 import { Ago, Badge, Dated, Icon, In } from '../kit/parts.tsx';
 import { browserLabel, parseBrowserLabel } from './browser-label.ts';
 import { type AccountPageDeps, countGuess, EmailField, type EmailFormProps, signInPost } from './form.tsx';
@@ -49,7 +42,10 @@ export function createLogInPages(deps: AccountPageDeps): PageRoute[] {
       post: {
         limit: 'none',
         handle: (request) => logOut(request, deps),
-        refuse: async (request, problem) => refuseLogOut(request, problem, deps),
+        refuse: async (request, problem) =>
+          problem.problem === 'stale_form' && request.signedIn === null
+            ? loggedOut(request, deps)
+            : errorReply(request.frame, problem),
       },
     },
   ];
@@ -132,20 +128,13 @@ async function logIn(request: PageRequest, deps: AccountPageDeps): Promise<PageR
   return seeOther(to, [deps.sessionCookie.set(outcome.session, deps.clock())]);
 }
 
-async function logOut({ frame, signedIn }: PageRequest, deps: AccountPageDeps): Promise<PageReply> {
-  if (signedIn !== null) await deps.accounts.logOut(signedIn);
-  return seeOther(`${frame.href('logIn')}?done=logged-out`, [deps.sessionCookie.clear()]);
+function loggedOut({ frame }: PageRequest, { sessionCookie }: AccountPageDeps): PageReply {
+  return seeOther(`${frame.href('logIn')}?done=logged-out`, [sessionCookie.clear()]);
 }
 
-function refuseLogOut(
-  { frame, signedIn }: PageRequest,
-  problem: PageProblem,
-  deps: AccountPageDeps,
-): PageReply {
-  if (problem.problem === 'stale_form' && signedIn === null) {
-    return seeOther(`${frame.href('logIn')}?done=logged-out`, [deps.sessionCookie.clear()]);
-  }
-  return errorReply(frame, problem);
+async function logOut(request: PageRequest, deps: AccountPageDeps): Promise<PageReply> {
+  if (request.signedIn !== null) await deps.accounts.logOut(request.signedIn);
+  return loggedOut(request, deps);
 }
 
 export function createSessionPages(deps: AccountPageDeps): PageRoute[] {
@@ -247,14 +236,12 @@ async function showSessions(
 }
 
 async function endSession(
-  { frame, key }: PageRequest,
+  request: PageRequest,
   signedIn: SignedIn,
-  { accounts, sessionCookie }: AccountPageDeps,
+  deps: AccountPageDeps,
 ): Promise<PageReply> {
-  if (key === String(signedIn.sessionId)) {
-    await accounts.logOut(signedIn);
-    return seeOther(`${frame.href('logIn')}?done=logged-out`, [sessionCookie.clear()]);
-  }
-  const isDone = /^[1-9][0-9]{0,14}$/.test(key) && (await accounts.endSession(signedIn, Number(key)));
+  const { frame, key } = request;
+  if (key === String(signedIn.sessionId)) return logOut(request, deps);
+  const isDone = /^[1-9][0-9]{0,14}$/.test(key) && (await deps.accounts.endSession(signedIn, Number(key)));
   return seeOther(`${frame.href('sessions')}?done=${isDone ? 'ended' : 'gone'}`);
 }

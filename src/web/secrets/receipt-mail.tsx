@@ -85,20 +85,19 @@ interface StateTexts {
   readonly icon: IconName;
 }
 
-const states: Readonly<Record<DeliveryState, StateTexts>> = {
+const states: Readonly<Record<DeliveryState | 'retrying', StateTexts>> = {
   queued: { label: 'receipt.mailQueued', help: 'receipt.mailQueuedHelp', kind: 'waiting', icon: 'clock' },
+  /** Queued again after a failure. */
+  retrying: {
+    label: 'receipt.mailRetrying',
+    help: 'receipt.mailRetryingHelp',
+    kind: 'waiting',
+    icon: 'clock',
+  },
   accepted: { label: 'receipt.mailAccepted', help: 'receipt.mailAcceptedHelp', kind: 'good', icon: 'check' },
   refused: { label: 'receipt.mailSaidNo', help: 'receipt.mailSaidNoHelp', kind: 'bad', icon: 'x' },
   given_up: { label: 'receipt.mailGivenUp', help: 'receipt.mailGivenUpHelp', kind: 'bad', icon: 'alert' },
   not_sent: { label: 'receipt.mailUnsent', help: 'receipt.mailUnsentHelp', kind: 'bad', icon: 'alert' },
-};
-
-/** Queued again after a failure. */
-const retrying: StateTexts = {
-  label: 'receipt.mailRetrying',
-  help: 'receipt.mailRetryingHelp',
-  kind: 'waiting',
-  icon: 'clock',
 };
 
 const troubles: Readonly<Record<MailTrouble, MessageKey>> = {
@@ -107,7 +106,7 @@ const troubles: Readonly<Record<MailTrouble, MessageKey>> = {
 };
 
 export function deliveryTexts({ state, reply }: Delivery): StateTexts {
-  if (state === 'queued' && reply !== null) return retrying;
+  if (state === 'queued' && reply !== null) return states.retrying;
   // No mail server responded, so the advice must not mention one.
   const isUnanswered = state === 'given_up' && mailTroubleOf(reply) !== null;
   return isUnanswered ? { ...states.given_up, help: states.not_sent.help } : states[state];

@@ -299,34 +299,37 @@ interface GoneProps {
 }
 
 /** Looks the same to every stranger (P17). */
-export const GonePage: FC<GoneProps> = ({ frame, here }) => {
-  const { messages } = frame;
-  const page = { frame, title: frame.say('gone.title'), lead: frame.say('gone.lead') };
-  return (
-    <MessagePage {...page} day={here?.what ?? 'gone'} scripts={['gone', 'time']} styles={['secret']}>
-      {here === null ? (
-        <p>{frame.say('gone.someoneElse')}</p>
-      ) : (
-        <p id="here">
-          <Dated messages={messages} say={hereTexts[here.what]} at={here.at} />
-        </p>
-      )}
-      <TellSender frame={frame} text={frame.say('gone.tellText', { site: frame.brand.name })} />
-      <ShareOwn frame={frame} />
-    </MessagePage>
-  );
-};
+export const GonePage: FC<GoneProps> = ({ frame, here }) => (
+  <MessagePage
+    {...{ frame, title: frame.say('gone.title'), lead: frame.say('gone.lead') }}
+    day={here?.what ?? 'gone'}
+    scripts={['gone', 'time']}
+    styles={['secret']}
+  >
+    {here === null ? (
+      <p>{frame.say('gone.someoneElse')}</p>
+    ) : (
+      <p id="here">
+        <Dated messages={frame.messages} say={hereTexts[here.what]} at={here.at} />
+      </p>
+    )}
+    <TellSender frame={frame} text={frame.say('gone.tellText', { site: frame.brand.name })} />
+    <ShareOwn frame={frame} />
+  </MessagePage>
+);
 
 /** Shown for anything that does not look like a key. The script repairs what only a script can: a fragment that ended up in the path. */
-export const DamagedPage: FC<{ frame: Frame }> = ({ frame }) => {
-  const page = { frame, title: frame.say('damaged.title'), lead: frame.say('damaged.lead') };
-  return (
-    <MessagePage {...page} day="broken" scripts={['gone']} styles={['secret']}>
-      <TellSender frame={frame} text={frame.say('damaged.tellText', { site: frame.brand.name })} />
-      <ShareOwn frame={frame} />
-    </MessagePage>
-  );
-};
+export const DamagedPage: FC<{ frame: Frame }> = ({ frame }) => (
+  <MessagePage
+    {...{ frame, title: frame.say('damaged.title'), lead: frame.say('damaged.lead') }}
+    day="broken"
+    scripts={['gone']}
+    styles={['secret']}
+  >
+    <TellSender frame={frame} text={frame.say('damaged.tellText', { site: frame.brand.name })} />
+    <ShareOwn frame={frame} />
+  </MessagePage>
+);
 
 const hereTexts = { opened: 'gone.openedHere', burned: 'gone.burnedHere' } as const satisfies Readonly<
   Record<Ended['what'], MessageKey>
@@ -361,14 +364,11 @@ export const TellSender: FC<{ frame: Frame; text: string }> = ({ frame, text }) 
 );
 
 /** Looks the same for every secret and reader. */
-export const DonePage: FC<{ frame: Frame }> = ({ frame }) => {
-  const page = { frame, title: frame.say('done.title'), lead: frame.say('done.lead') };
-  return (
-    <MessagePage {...page} day="opened">
-      <ShareOwn frame={frame} />
-    </MessagePage>
-  );
-};
+export const DonePage: FC<{ frame: Frame }> = ({ frame }) => (
+  <MessagePage {...{ frame, title: frame.say('done.title'), lead: frame.say('done.lead') }} day="opened">
+    <ShareOwn frame={frame} />
+  </MessagePage>
+);
 
 interface EndProps {
   readonly day: DayState;
@@ -389,14 +389,18 @@ export const End: FC<PropsWithChildren<EndProps>> = ({ day, title, lead, id, chi
   </div>
 );
 
-export const Burned: FC<{ frame: Frame }> = ({ frame }) => {
-  const texts = { title: frame.say('recipientBurn.doneTitle'), lead: frame.say('recipientBurn.doneLead') };
-  return (
-    <End day="burned" id="recipient-burned" {...texts}>
-      <ShareOwn frame={frame} />
-    </End>
-  );
-};
+export const Burned: FC<{ frame: Frame }> = ({ frame }) => (
+  <End
+    {...{
+      day: 'burned',
+      title: frame.say('recipientBurn.doneTitle'),
+      lead: frame.say('recipientBurn.doneLead'),
+    }}
+    id="recipient-burned"
+  >
+    <ShareOwn frame={frame} />
+  </End>
+);
 
 export const ShareOwn: FC<{ frame: Frame }> = ({ frame }) =>
   sharesHere(frame) ? (
@@ -404,17 +408,3 @@ export const ShareOwn: FC<{ frame: Frame }> = ({ frame }) =>
       <a href={frame.href('home')}>{frame.say('gone.shareOwn')}</a>
     </p>
   ) : null;
-
-export interface Delay {
-  readonly title: string;
-  readonly lead: string;
-  /** What to do in the meantime. */
-  readonly advice: string | null;
-}
-
-export const DelayedPage: FC<{ frame: Frame; delay: Delay; secretKey: string }> = (props) => {
-  const { frame, delay, secretKey } = props;
-  const { title, lead, advice: also } = delay;
-  const link = [frame.href('secret', secretKey), frame.say('secret.back')] as const;
-  return <MessagePage {...{ frame, title, lead, link }} day="waiting" also={also === null ? [] : [also]} />;
-};

@@ -7,9 +7,10 @@ import { keyForm } from '../../protocol/link.ts';
 import { problemTexts } from '../kit/error-page.tsx';
 import type { Messages } from '../kit/language.ts';
 import type { Frame } from '../kit/layout.tsx';
+import { MessagePage } from '../kit/message-page.tsx';
 import { type PageProblem, type PageReply, type PageRequest, pageReply } from '../kit/page.ts';
 import type { HereCookie } from './cookies.ts';
-import { type AskRefusal, DamagedPage, type Delay, DelayedPage, GonePage } from './secret-page.tsx';
+import { type AskRefusal, DamagedPage, GonePage } from './secret-page.tsx';
 
 export interface SecretDeps {
   readonly service: Pick<
@@ -83,13 +84,22 @@ export function exhaustedText(
   return needsCreator ? say('secret.locked') : say('secret.exhausted', { wait: wait(retryAfterSeconds) });
 }
 
+interface Delay {
+  readonly title: string;
+  readonly lead: string;
+  /** What to do in the meantime. */
+  readonly advice: string | null;
+}
+
 function delayed(
   { frame, key }: PageRequest,
   status: number,
-  delay: Delay,
+  { title, lead, advice }: Delay,
   headers: PageReply['headers'] = {},
 ): PageReply {
-  return pageReply(status, <DelayedPage frame={frame} delay={delay} secretKey={key} />, headers);
+  const link = [frame.href('secret', key), frame.say('secret.back')] as const;
+  const also = advice === null ? [] : [advice];
+  return pageReply(status, <MessagePage {...{ frame, title, lead, also, link }} day="waiting" />, headers);
 }
 
 /**
