@@ -11,6 +11,7 @@ import {
   type FormRefusal,
   forAccount,
   formReply,
+  type HandlerFor,
   refuseField,
   TextField,
 } from '../kit/form-page.tsx';
@@ -227,11 +228,7 @@ async function countWaiting(
   }
 }
 
-async function setNotices(
-  request: PageRequest,
-  signedIn: SignedIn,
-  deps: AccountPageDeps,
-): Promise<PageReply> {
+const setNotices: HandlerFor<AccountPageDeps> = async (request, signedIn, deps) => {
   const form = await request.form();
   const notify = readNoticeKinds(form);
   const account = request.frame.href('account');
@@ -244,4 +241,4 @@ async function setNotices(
   }
   await deps.accounts.setNotify(signedIn, notify);
   return seeOther(`${account}?done=notices`);
-}
+};

@@ -3,12 +3,12 @@
  * (`client/recent.ts`).
  */
 import type { FC } from 'hono/jsx';
-import { planOf, type SignedIn } from '../../core/account.ts';
+import { planOf } from '../../core/account.ts';
 import type { ReceiptView, RecentOutcome } from '../../core/secrets/outcomes.ts';
 import { Day } from '../kit/day.tsx';
 import { problemTexts } from '../kit/error-page.tsx';
 import { asTyped } from '../kit/field.tsx';
-import { type DoneTexts, doneIn, forAccount, PageHead } from '../kit/form-page.tsx';
+import { type DoneTexts, doneIn, forAccount, type HandlerFor, PageHead } from '../kit/form-page.tsx';
 import { Item, Items } from '../kit/items.tsx';
 import { formsOf } from '../kit/language.ts';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
@@ -214,11 +214,7 @@ const Paging: FC<RecentProps> = ({ frame, state, at, nextCursor, isLater }) => {
 };
 
 /** Shows the newest page if the cursor was tampered with. */
-async function showRecent(
-  request: PageRequest,
-  { caller }: SignedIn,
-  { service, settings }: AccountPageDeps,
-): Promise<PageReply> {
+const showRecent: HandlerFor<AccountPageDeps> = async (request, { caller }, { service, settings }) => {
   const { frame, query } = request;
   const { state, at } = narrowedIn(request);
   const cursor = query.get('cursor') || null;
@@ -237,7 +233,7 @@ async function showRecent(
     />
   );
   return pageReply(200, page);
-}
+};
 
 interface Entry {
   readonly key: string;

@@ -5,7 +5,7 @@
  * form keeps the address, never the password. An account can end only its own sessions; ending this browser's also clears its cookie.
  */
 import type { FC } from 'hono/jsx';
-import type { SignedIn, StoredSession } from '../../core/account.ts';
+import type { StoredSession } from '../../core/account.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { errorReply } from '../kit/error-page.tsx';
 import {
@@ -15,6 +15,7 @@ import {
   type FormRefusal,
   forAccount,
   formReply,
+  type HandlerFor,
   refuseForm,
   TextField,
 } from '../kit/form-page.tsx';
@@ -220,11 +221,7 @@ function browserIn(label: string, { say }: Messages): string {
     : say('sessions.browserOn', { browser, system });
 }
 
-async function showSessions(
-  request: PageRequest,
-  signedIn: SignedIn,
-  { accounts, domains }: AccountPageDeps,
-): Promise<PageReply> {
+const showSessions: HandlerFor<AccountPageDeps> = async (request, signedIn, { accounts, domains }) => {
   const all = await accounts.listSessions(signedIn);
   const isThis = ({ sessionId }: { readonly sessionId: number }) => sessionId === signedIn.sessionId;
   const sessions = [...all.filter(isThis), ...all.filter((session) => !isThis(session))];
@@ -233,15 +230,11 @@ async function showSessions(
   const hasDomains = await mayHaveDomains(domains, signedIn.caller);
   const page = <SessionsPage {...{ frame, sessions, hasDomains, done }} thisSessionId={signedIn.sessionId} />;
   return pageReply(200, page);
-}
+};
 
-async function endSession(
-  request: PageRequest,
-  signedIn: SignedIn,
-  deps: AccountPageDeps,
-): Promise<PageReply> {
+const endSession: HandlerFor<AccountPageDeps> = async (request, signedIn, deps) => {
   const { frame, key } = request;
   if (key === String(signedIn.sessionId)) return logOut(request, deps);
   const isDone = /^[1-9][0-9]{0,14}$/.test(key) && (await deps.accounts.endSession(signedIn, Number(key)));
   return seeOther(`${frame.href('sessions')}?done=${isDone ? 'ended' : 'gone'}`);
-}
+};

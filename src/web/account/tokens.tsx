@@ -16,6 +16,7 @@ import {
   type FormRefusal,
   forAccount,
   formReply,
+  type HandlerFor,
   refuseField,
   refuseForm,
   TextField,
@@ -394,15 +395,11 @@ async function findToken({ key }: PageRequest, signedIn: SignedIn, { accounts }:
   return tokens.find(({ tokenId }: StoredToken) => String(tokenId) === key) ?? null;
 }
 
-async function askToRevoke(
-  request: PageRequest,
-  signedIn: SignedIn,
-  deps: AccountPageDeps,
-): Promise<PageReply> {
+const askToRevoke: HandlerFor<AccountPageDeps> = async (request, signedIn, deps) => {
   const token = await findToken(request, signedIn, deps);
   if (token === null) return seeOther(`${request.frame.href('tokens')}?done=gone`);
   return pageReply(200, <RevokeTokenPage frame={request.frame} token={token} />);
-}
+};
 
 async function revoke(request: PageRequest, signedIn: SignedIn, deps: AccountPageDeps): Promise<PageReply> {
   const token = await findToken(request, signedIn, deps);

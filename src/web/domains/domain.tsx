@@ -14,6 +14,7 @@ import {
   type FormRefusal,
   forAccount,
   formReply,
+  type HandlerFor,
   RefusalSummary,
   refuseForm,
 } from '../kit/form-page.tsx';
@@ -250,21 +251,13 @@ async function verify(request: PageRequest, signedIn: SignedIn, deps: DomainDeps
   }
 }
 
-async function askToRemove(
-  request: PageRequest,
-  { caller }: SignedIn,
-  { domains }: DomainDeps,
-): Promise<PageReply> {
+const askToRemove: HandlerFor<DomainDeps> = async (request, { caller }, { domains }) => {
   const found = await domains.find(caller, request.key);
   if (found.outcome === 'unknown') return toDomains(request, 'gone');
   return pageReply(200, <RemoveDomainPage frame={request.frame} domain={found.domain} />);
-}
+};
 
-async function remove(
-  request: PageRequest,
-  { caller }: SignedIn,
-  { domains }: DomainDeps,
-): Promise<PageReply> {
+const remove: HandlerFor<DomainDeps> = async (request, { caller }, { domains }) => {
   const { outcome } = await domains.remove(caller, request.key);
   return toDomains(request, outcome === 'removed' ? 'removed' : 'gone');
-}
+};

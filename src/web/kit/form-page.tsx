@@ -35,6 +35,8 @@ export function refusalOfProblem(problem: PageProblem, messages: Messages): Form
 
 type AccountHandler = (request: PageRequest, signedIn: SignedIn) => PageReply | Promise<PageReply>;
 
+export type HandlerFor<Deps> = (request: PageRequest, signedIn: SignedIn, deps: Deps) => Promise<PageReply>;
+
 /** Creates a page for a logged-in account. @param redisplay shows the form again with a refusal; if absent, the error page is shown */
 export function forAccount(
   handle: AccountHandler,

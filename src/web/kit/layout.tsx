@@ -47,18 +47,14 @@ export function sharesHere({ domain }: Frame): boolean {
 /** `worker` may start the worker that stretches passphrases; `opening` may also show decrypted pictures. */
 export type PolicyKind = 'plain' | 'worker' | 'opening';
 
-export function contentSecurityPolicy(brand: Brand, kind: PolicyKind): string {
-  const known = policies[kind];
-  const policy = known.get(brand) ?? policyFor(brand, kind);
-  known.set(brand, policy);
-  return policy;
-}
+const policies = new WeakMap<Brand, Partial<Record<PolicyKind, string>>>();
 
-const policies: Readonly<Record<PolicyKind, WeakMap<Brand, string>>> = {
-  plain: new WeakMap(),
-  worker: new WeakMap(),
-  opening: new WeakMap(),
-};
+export function contentSecurityPolicy(brand: Brand, kind: PolicyKind): string {
+  const known = policies.get(brand) ?? {};
+  policies.set(brand, known);
+  known[kind] ??= policyFor(brand, kind);
+  return known[kind];
+}
 
 /** `client/stretching.ts` creates `mayfly-worker`. */
 function policyFor({ styleText }: Brand, kind: PolicyKind): string {
