@@ -60,19 +60,38 @@ names_in() {
   done < <(printf '%s\n' "$1")
 }
 
-read_links() {
-  local names=() name words
+# Shows where to answer while the command waits. Begun so, no line is a workflow command.
+show_links() {
+  local line
+  while IFS= read -r line; do
+    case $line in
+      'Anyone with this link can answer '* | http*/ask/*) printf 'Mayfly: %s\n' "$line" >&3 ;;
+      *) printf '%s\n' "$line" ;;
+    esac
+  done
+}
+
+read_values() {
+  local names=() prompts=() name line words
   while IFS= read -r name; do
     [[ $name =~ ^[A-Za-z_][A-Za-z0-9_]*$ ]] || fail 'read: every line must be NAME=LINK; nothing was read.'
     refuse_name "$name"
     names+=("$name")
   done < <(names_in "$1")
-  [ "${#names[@]}" -gt 0 ] || fail 'read: there is no NAME=LINK line.'
+  [ "${#names[@]}" -gt 0 ] || [ -z "$1" ] || fail 'read: there is no NAME=LINK line.'
+  while IFS= read -r name; do
+    [[ $name =~ ^[A-Za-z_][A-Za-z0-9_]*$ ]] || fail 'ask: every line must be NAME=PROMPT; nobody was asked.'
+    refuse_name "$name"
+    names+=("$name")
+  done < <(names_in "$2")
+  while IFS= read -r line; do
+    case ${line//[[:space:]]/} in '' | '#'*) ;; *) prompts+=(--ask "$line") ;; esac
+  done < <(printf '%s\n' "$2")
   { [ -f "${GITHUB_ENV:-}" ] && [ -w "$GITHUB_ENV" ]; } || fail 'The file GITHUB_ENV of the runner cannot be written; nothing was read.'
   # The words of the command, apart from the masks, so that no server can write workflow commands.
   exec 3>&1
   words=$(printf '%s\n' "$1" |
-    "$executable" run --secrets-file - -- bash "$0" export "${names[@]}" 2>&1 1>&3) ||
+    "$executable" run --secrets-file - ${prompts[@]+"${prompts[@]}"} -- bash "$0" export "${names[@]}" 2>&1 1>&3 | show_links) ||
     fail "${words:-$executable failed.}"
 }
 
@@ -129,7 +148,7 @@ if [ "${1:-}" = export ]; then
 fi
 
 # Without the byte order mark of a Windows file.
-links=${INPUT_READ#$'\xEF\xBB\xBF'} file=$INPUT_SHARE_FILE ttl=$INPUT_TTL recipient=$INPUT_RECIPIENT memo=$INPUT_MEMO
+links=${INPUT_READ#$'\xEF\xBB\xBF'} asks=${INPUT_ASK:-} file=$INPUT_SHARE_FILE ttl=$INPUT_TTL recipient=$INPUT_RECIPIENT memo=$INPUT_MEMO
 plain=$INPUT_PLAIN server=$INPUT_SERVER passphrase=$INPUT_PASSPHRASE username=$INPUT_USERNAME token=$INPUT_TOKEN
 executable=$INPUT_EXECUTABLE checksum=$INPUT_INSTALL
 unset "${!INPUT_@}"
@@ -141,8 +160,8 @@ unset "${!INPUT_@}"
 [ -z "$token" ] || export MAYFLY_TOKEN=$token
 
 command -v "$executable" >/dev/null || fail "There is no command $executable: install it in an earlier step, or name it in the input executable."
-case "${links:+read} ${file:+share}" in
-  'read ') read_links "$links" ;;
+case "${links:+read}${asks:+ask} ${file:+share}" in
+  'read ' | 'ask ' | 'readask ') read_values "$links" "$asks" ;;
   ' share') share_file "$file" ;;
-  *) fail 'Use either the input read or the input share-file.' ;;
+  *) fail 'Use either the inputs read and ask, or the input share-file.' ;;
 esac

@@ -31,7 +31,7 @@ export async function openCommandFolder(): Promise<CommandFolder> {
 
 /** To be opened when a test file loads. */
 export async function openCiBench() {
-  const server = await startServer();
+  const server = await startServer({ env: { MAYFLY_REQUESTS: 'anyone' } });
   const address = `http://127.0.0.1:${server.port}`;
   const client = createClient({ server: address });
   const command = await openCommandFolder();

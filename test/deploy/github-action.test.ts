@@ -2,13 +2,14 @@
 import { afterAll, describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseWorkflow } from '@actions/workflow-parser';
 import { parseAction } from '@actions/workflow-parser/actions/action-parser';
 import { NoOperationTraceWriter } from '@actions/workflow-parser/templates/trace-writer';
 import { createClient } from '../../sdk/mayfly.ts';
 import { packPackage } from '../../src/web/about/downloads.ts';
+import { lookUntil } from '../support/look-until.ts';
 import { createAccount, repositoryRoot } from '../support/started-server.ts';
 import { parseFileCommands, readAction, runAction } from './action-runner.ts';
 import { openCiBench } from './ci-bench.ts';
@@ -50,6 +51,24 @@ describe('the action reads', () => {
     expect(lines).toContain('run --secrets-file - -- bash');
     for (const text of [...links, ...Object.values(hostile), 'evil']) expect(lines).not.toContain(text);
   }, 30_000);
+
+  it('what a person answers, by a link that the log shows while the step waits, and masks it', async () => {
+    const value = hostile.FILE_COMMAND ?? '';
+    const words = join(folder, 'asked.txt');
+    const executable = await fileWith(`#!/bin/bash\nmayfly "$@" 2> >(tee '${words}' >&2)\n`);
+    await chmod(executable, 0o755);
+    const running = run({ ask: '# by hand\nASKED=::error::The password\n', executable });
+    const read = async () => readFile(words, 'utf8').catch(() => '');
+    const text = await lookUntil('the link to answer', read, (each) => each.includes('/ask/'));
+    await client.answer(/http\S+\/ask\/\S+/.exec(text)?.[0] ?? '', { value });
+    const { code, errors, log, masked, variables } = await running;
+    expect([code, errors, variables]).toEqual([0, [], { ASKED: value }]);
+    expect(masked).toContain(value);
+    expect(log).toContain('Mayfly: Anyone with this link can answer “::error::The password”');
+    expect((await run({ ask: 'no line', executable })).errors).toEqual([
+      'ask: every line must be NAME=PROMPT; nobody was asked.',
+    ]);
+  }, 60_000);
 
   it('lines of a Windows file, with a byte order mark, and hands on a key with its last line break', async () => {
     const key = '-----BEGIN KEY-----\nAAAA\n-----END KEY-----\n';
@@ -293,7 +312,7 @@ describe('the action', () => {
     for (const given of [{}, { read: 'A=x', 'share-file': 'x' }])
       expect(await run(given)).toMatchObject({
         code: 1,
-        errors: ['Use either the input read or the input share-file.'],
+        errors: ['Use either the inputs read and ask, or the input share-file.'],
       });
     const { code, errors } = await run({ read: 'A=x', executable: 'not-here' });
     expect([code, errors.join()]).toEqual([1, expect.stringContaining('There is no command not-here')]);

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, it } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { lookUntil } from '../support/look-until.ts';
 import { repositoryRoot, watch } from '../support/started-server.ts';
 import { openCiBench } from './ci-bench.ts';
 
@@ -37,6 +38,7 @@ async function runJob(
   script: string,
   env: Readonly<Record<string, string>>,
   shell: Shell = 'sh',
+  meanwhile: (err: () => string) => Promise<unknown> = async () => {},
 ) {
   const path = join(folder, 'job.sh');
   await writeFile(path, [...template[name].before_script, script].join('\n'));
@@ -46,6 +48,7 @@ async function runJob(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const { stdout, stderr, exited } = watch(child);
+  await meanwhile(stderr);
   const { code } = await exited;
   return { code, out: stdout(), err: stderr() };
 }
@@ -80,6 +83,32 @@ describe('the template', () => {
       for (const text of [...links, ...Object.values(hostile).filter((each) => each.length > 2)])
         expect(called).not.toContain(text);
     }, 30_000);
+
+  for (const shell of ['bash', 'sh'] as const)
+    it(`asks a person, waits, and gives the job's script the answer: ${shell}`, async () => {
+      const links = await fileWith(`LINKED=${await linkOf('one')}\n`);
+      const prompts = await fileWith("# for the deployment\nASKED=The password of the team's NAS\n");
+      const job = await runJob(
+        '.mayfly-read',
+        `printf '%s|%s|%s' "$LINKED" "$ASKED" "$#" > read`,
+        { SECRET_LINKS: links, SECRET_PROMPTS: prompts },
+        shell,
+        async (err) => {
+          const text = await lookUntil(
+            'the link to answer',
+            async () => err(),
+            (each) => each.includes('/ask/'),
+          );
+          const link = /http\S+\/ask\/\S+/.exec(text)?.[0] ?? '';
+          await client.answer(link, { value: `it's "open"; $(sesame)` });
+        },
+      );
+      expect([job.code, job.out]).toEqual([0, '']);
+      expect(job.err).toMatch(
+        /^Anyone with this link can answer “The password of the team's NAS”, until \S+:\nhttp\S+\n$/,
+      );
+      expect(await readFile(join(folder, 'read'), 'utf8')).toBe(`one|it's "open"; $(sesame)|0`);
+    }, 60_000);
 
   for (const shell of ['bash', 'sh'] as const)
     it(`reads lines of a Windows file, with a byte order mark: ${shell}`, async () => {
