@@ -23,7 +23,7 @@ async function withFolder(work: (dataDir: string) => Promise<void>): Promise<voi
 /** A store as version 0.1 left it, before roots could be closed. */
 function downgrade(dataDir: string): void {
   using db = new Database(join(dataDir, 'mayfly.db'));
-  for (const later of ['root_floor', 'creations', 'move', 'move_changes', 'epochs'])
+  for (const later of ['root_floor', 'creations', 'move', 'move_changes', 'epochs', 'answers', 'requests'])
     db.run(`DROP TABLE ${later}`);
   db.run('ALTER TABLE accounts DROP COLUMN sender_name');
   db.run('PRAGMA user_version = 11');
@@ -46,7 +46,7 @@ describe('a command', () => {
       expect(refused.err).toStartWith('A server of an earlier version runs on ');
       leave();
       expect((await mayfly(['account', 'list'], { MAYFLY_DATA_DIR: dataDir })).code).toBe(0);
-      expect(schemaOf(dataDir)).toBe(16);
+      expect(schemaOf(dataDir)).toBe(17);
     }));
 });
 
