@@ -9,13 +9,16 @@ import { erased } from './claims.ts';
 import type { Engine } from './engine.ts';
 import { decision, type Statement } from './statement.ts';
 
+/** As a value, not as a joined table: PostgreSQL looks up the rows that are due in the index only for a value, and otherwise reads all. */
+const now = '(SELECT now FROM clock)';
+
 /** A record may contain sealed bytes while its secret waits or has a look. The address is erased with them (P11). */
 const sweepRecords = decision(`
   WITH due AS MATERIALIZED (
     SELECT secret_id, receipt_expires_at, GREATEST(
       CASE WHEN state = 'w' THEN expires_at END, CASE WHEN state = 'r' AND sealed_secret IS NOT NULL THEN look_until END, 0
     ) AS sealed_until
-    FROM mayfly_store.records, clock WHERE sweep_at <= now ORDER BY sweep_at LIMIT $3 FOR UPDATE OF records SKIP LOCKED),
+    FROM mayfly_store.records WHERE sweep_at <= ${now} ORDER BY sweep_at LIMIT $3 FOR UPDATE OF records SKIP LOCKED),
   moved AS (
     UPDATE mayfly_store.records r SET sweep_at = sealed_until FROM due, clock
     WHERE r.secret_id = due.secret_id AND sealed_until > now RETURNING 1),
@@ -30,7 +33,7 @@ const sweepRecords = decision(`
 
 const sweepLooks = decision(`
   WITH due AS MATERIALIZED (
-    SELECT secret_id, until FROM mayfly_store.looks, clock WHERE until <= now ORDER BY until LIMIT $3 FOR UPDATE OF looks SKIP LOCKED),
+    SELECT secret_id, until FROM mayfly_store.looks WHERE until <= ${now} ORDER BY until LIMIT $3 FOR UPDATE OF looks SKIP LOCKED),
   found AS MATERIALIZED (
     SELECT r.secret_id FROM due JOIN mayfly_store.records r USING (secret_id)
     WHERE r.state = 'r' AND r.sealed_secret IS NOT NULL ORDER BY r.secret_id FOR UPDATE OF r),
@@ -44,7 +47,7 @@ const sweepLooks = decision(`
 /** Guesses at a secret whose expiry was postponed count until the new expiry. */
 const sweepAttempts = decision(`
   WITH due AS MATERIALIZED (
-    SELECT secret_id FROM mayfly_store.attempts, clock WHERE stale_at <= now ORDER BY stale_at LIMIT $3 FOR UPDATE OF attempts SKIP LOCKED),
+    SELECT secret_id FROM mayfly_store.attempts WHERE stale_at <= ${now} ORDER BY stale_at LIMIT $3 FOR UPDATE OF attempts SKIP LOCKED),
   judged AS (
     SELECT due.secret_id, r.expires_at FROM due JOIN clock ON true
       LEFT JOIN mayfly_store.records r ON r.secret_id = due.secret_id AND r.expires_at > now),
@@ -56,10 +59,11 @@ const sweepAttempts = decision(`
     WHERE a.secret_id = judged.secret_id AND judged.expires_at IS NULL)
   SELECT count(*) AS touched FROM due`);
 
-const sweepTable = (table: string, key: string, endsAt: string) =>
+const sweepTable = (table: string, key: string, endsAt: string, keptSeconds = 0) =>
   decision(`
     WITH due AS MATERIALIZED (
-      SELECT ${key} FROM mayfly_store.${table}, clock WHERE ${endsAt} <= now LIMIT $3 FOR UPDATE OF ${table} SKIP LOCKED),
+      SELECT ${key} FROM mayfly_store.${table} WHERE ${endsAt} <= ${now} - ${keptSeconds}
+      ORDER BY ${endsAt} LIMIT $3 FOR UPDATE OF ${table} SKIP LOCKED),
     removed AS (DELETE FROM mayfly_store.${table} t USING due WHERE t.${key} = due.${key})
     SELECT count(*) AS touched FROM due`);
 
@@ -69,7 +73,7 @@ const sweeps = [
   sweepAttempts,
   sweepTable('sessions', 'session_id', 'expires_at'),
   sweepTable('tickets', 'ticket_hash', 'counts_until'),
-  sweepTable('deletions', 'account_id', `finished_at + ${finishedDeletionSeconds}`),
+  sweepTable('deletions', 'account_id', 'finished_at', finishedDeletionSeconds),
   sweepTable('creations', 'creation_id', 'ends_at'),
   sweepTable('requests', 'request_id', 'greatest(until, answers_until)'),
 ];

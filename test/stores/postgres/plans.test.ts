@@ -32,6 +32,13 @@ const plansSoFar = (): Record<string, unknown>[] =>
     .slice(1)
     .map((text) => JSON.parse(text.replace(/^\d{4}-\d\d-\d\d.*$/gms, '')) as Record<string, unknown>);
 
+interface PlanNode {
+  readonly Plans?: readonly PlanNode[];
+  readonly [property: string]: unknown;
+}
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
 /** What the planner takes a statement for, at its default beyond which it is compiled. */
 const jitAboveCost = 100_000;
 
@@ -63,6 +70,45 @@ describe('the statements of batches', () => {
       expect(await server.ask('SHOW jit')).toEqual([{ jit: 'on' }]);
     } finally {
       await engine.close();
+    }
+  });
+});
+
+describe('a sweep', () => {
+  /** With fewer, the planner reads by index whatever the statement says. */
+  const count = 20_000;
+  const copies = `
+    INSERT INTO records SELECT copy.* FROM records r, generate_series(1, ${count}) n, LATERAL jsonb_populate_record(r, jsonb_build_object(
+      'secret_id', sha256(n::text::bytea), 'receipt_id', sha256(n::text::bytea), 'position', 1000000 + n)) copy`;
+  const requests = (now: number) => `
+    INSERT INTO requests (request_id, owner_hash, ask_hash, terms, places, created_at, until, answer_ttl, notify, share_domain, updated_at)
+    SELECT sha256(n::text::bytea), '', '', '', 1, ${now}, ${now} + 1000, 1000, 0, '', ${now} FROM generate_series(1, ${count}) n`;
+
+  /** The steps in which a sweep looks for what is due in `table`. */
+  const looksIn = (table: string) =>
+    plansSoFar()
+      .filter((plan) => String(plan['Query Text']).includes(`FOR UPDATE OF ${table} SKIP LOCKED`))
+      .flatMap((plan) => nodesOf(plan.Plan as PlanNode))
+      .filter((node) => node['Subplan Name'] === 'CTE due')
+      .flatMap(nodesOf);
+
+  it('reads only what is due, though nothing was ever analyzed', async () => {
+    const clock = createSettableClock();
+    const options = { url: server.url, clock, durability: 'single', allowsUnsafe: true } as const;
+    {
+      await using store = await openPostgresStore(options);
+      await server.ask('DELETE FROM records');
+      await store.put(newRecord(store.now()));
+      await server.ask(copies);
+      await server.ask(requests(store.now()));
+      await store.sweep(500);
+    }
+    for (const [table, column] of [
+      ['records', 'sweep_at'],
+      ['requests', 'GREATEST(until, answers_until)'],
+    ] as const) {
+      const conditions = looksIn(table).flatMap((node) => node['Index Cond'] ?? []);
+      expect(conditions).toEqual([expect.stringContaining(`(${column} <= `)]);
     }
   });
 });
