@@ -35,8 +35,6 @@ const doors: Readonly<Record<string, (key: string, passphrase: string) => RawReq
   }),
 };
 
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
 async function make({ port }: StartedServer, text: string): Promise<Made> {
   const fields = new URLSearchParams({
     secret: 'seen by nobody',
@@ -84,7 +82,7 @@ async function tally(server: StartedServer, { count, text, milliseconds, bytes }
     tried.push({ made, isAnswered: answer.startsWith('HTTP/1.1 200') });
   }
   // Longer than any hash and any batch takes that was begun for them.
-  await pause(1_500);
+  await Bun.sleep(1_500);
   for (const { made, isAnswered } of tried) {
     const consumed = await isConsumed(server, made);
     result.answered += Number(isAnswered);

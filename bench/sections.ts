@@ -100,18 +100,8 @@ export const sections = {
 export type Section = keyof typeof sections;
 
 const nothing: Figures = {
-  ...{
-    load: null,
-    router: null,
-    pages: null,
-    phone: null,
-    memory: null,
-    start: null,
-    store: null,
-    uniform: null,
-    bodies: null,
-    tail: null,
-  },
+  ...{ load: null, router: null, pages: null, phone: null, memory: null, start: null },
+  ...{ store: null, uniform: null, bodies: null, tail: null },
 };
 
 export async function measureSections(names: readonly Section[], setting: Setting): Promise<Figures> {

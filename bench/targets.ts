@@ -127,36 +127,17 @@ const tails: readonly (readonly [what: string, bound: number, field: keyof TailF
   ['p99 of a small create beside these', 20, 'besideLargeP99'],
 ];
 
-const inBs = { ...atMost, unit: 'B', digits: 1 } as const;
+const cpu = (what: string, bound: number, label: string) => {
+  const measure = cpuInB(label);
+  return { ...atMost, what: `processor time of ${what}`, bound, unit: 'B', digits: 1, measure } as const;
+};
 const inNs = { ...atLeast, unit: 'N', digits: 2 } as const;
 
 export const targets: readonly Target<Figures>[] = [
-  {
-    ...inBs,
-    what: 'processor time of a create, v1, form',
-    bound: 6,
-    stretch: 5.6,
-    measure: cpuInB(labels.create),
-  },
-  {
-    ...inBs,
-    what: 'processor time of a create and reveal, v1',
-    bound: 12,
-    stretch: 11.5,
-    measure: cpuInB(labels.trip),
-  },
-  {
-    ...inBs,
-    what: 'processor time of a create, v2',
-    bound: 7.5,
-    measure: cpuInB(labels.createV2),
-  },
-  {
-    ...inBs,
-    what: 'processor time of a create and reveal, v2',
-    bound: 14.5,
-    measure: cpuInB(labels.tripV2),
-  },
+  { ...cpu('a create, v1, form', 6, labels.create), stretch: 5.6 },
+  { ...cpu('a create and reveal, v1', 12, labels.trip), stretch: 11.5 },
+  cpu('a create, v2', 7.5, labels.createV2),
+  cpu('a create and reveal, v2', 14.5, labels.tripV2),
   {
     ...{ ...atMost, unit: '', digits: 2 },
     what: 'processor time of a create and reveal, end-to-end, over that of v2 in plain',
@@ -177,9 +158,7 @@ export const targets: readonly Target<Figures>[] = [
     measure: ofLoad(labels.trip, inN),
   },
   {
-    ...inBs,
-    what: 'processor time of the router for a create, 48 at once',
-    bound: 5.5,
+    ...cpu('the router for a create, 48 at once', 5.5, ''),
     measure: ofRouter(
       (connections) => connections > 1,
       (figure) => figure.routerInB,
@@ -196,18 +175,8 @@ export const targets: readonly Target<Figures>[] = [
       (figure) => figure.routedP50Milliseconds - figure.directP50Milliseconds,
     ),
   },
-  {
-    ...inBs,
-    what: `processor time of ${labels.home}`,
-    bound: 24,
-    measure: cpuInB(labels.home),
-  },
-  {
-    ...inBs,
-    what: `processor time of ${labels.secret}`,
-    bound: 24,
-    measure: cpuInB(labels.secret),
-  },
+  cpu(labels.home, 24, labels.home),
+  cpu(labels.secret, 24, labels.secret),
   {
     ...atMost,
     what: 'resident memory of all processes, slow hashes included',
