@@ -23,10 +23,12 @@ interface ServiceSettings {
   readonly store?: string;
   /** That of servers when absent; `null`: any. */
   readonly core?: number | null;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
-function envOf({ folder, dataDir, rateLimits, store }: ServiceSettings) {
+function envOf({ folder, dataDir, rateLimits, store, env }: ServiceSettings) {
   return {
+    ...env,
     ...(store !== undefined && { MAYFLY_STORE: store, MAYFLY_STORE_DURABILITY: 'synchronous' }),
     MAYFLY_DATA_DIR: join(folder, dataDir),
     MAYFLY_RATE_LIMITS: rateLimits === 'off' ? 'off' : writeLimits(folder),
