@@ -26,8 +26,7 @@ function markSql(sql: unknown): void {
   for (const [, mark] of String(sql).matchAll(/\/\*(\d+)\*\//g)) marks[Number(mark)] = 1;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: any function.
-type Methods = Record<string, (...args: any[]) => any>;
+type Methods = Record<string, (...args: unknown[]) => unknown>;
 
 /** Calls `first` with the arguments, and then the method itself. */
 function preface(of: object, name: string, first: (...args: unknown[]) => void): void {

@@ -1,10 +1,8 @@
-/**
- * Data of earlier versions keeps working: the embedded store migrates it on opening.
- */
+/** Data of earlier versions keeps working: the embedded store migrates it on opening. */
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AccountId } from '../../src/core/account.ts';
@@ -12,16 +10,6 @@ import type { NewRecord } from '../../src/core/secret.ts';
 import { plainBrand, type StoredDomain } from '../../src/core/share-domain.ts';
 import { registerServing } from '../../src/store/sqlite/files.ts';
 import { hintOf } from '../../src/store/sqlite/locator.ts';
-import records from '../../src/store/sqlite/migrations/001-records.sql' with { type: 'text' };
-import attempts from '../../src/store/sqlite/migrations/002-attempts.sql' with { type: 'text' };
-import accounts from '../../src/store/sqlite/migrations/003-accounts.sql' with { type: 'text' };
-import people from '../../src/store/sqlite/migrations/004-people.sql' with { type: 'text' };
-import mailAndDomains from '../../src/store/sqlite/migrations/005-mail-and-domains.sql' with { type: 'text' };
-import storeTime from '../../src/store/sqlite/migrations/006-store-time.sql' with { type: 'text' };
-import tickets from '../../src/store/sqlite/migrations/007-tickets.sql' with { type: 'text' };
-import memos from '../../src/store/sqlite/migrations/008-memos.sql' with { type: 'text' };
-import sharedWork from '../../src/store/sqlite/migrations/009-shared-work.sql' with { type: 'text' };
-import ownerIndex from '../../src/store/sqlite/migrations/010-owner-index.sql' with { type: 'text' };
 import { openSqliteSource } from '../../src/store/sqlite/moving.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import {
@@ -35,6 +23,7 @@ import {
 import { clientStays, createSettableClock, found, newRecord, recentOf } from './conformance/check.ts';
 import { testBallastBytes } from './subjects.ts';
 
+const migrationFolder = join(import.meta.dir, '../../src/store/sqlite/migrations');
 const wallClock = createSettableClock();
 const tokenHash = new Uint8Array(randomBytes(32));
 const wrappedDataKey = new Uint8Array(randomBytes(76));
@@ -52,17 +41,19 @@ beforeEach(() => {
 
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A folder as left by a version with these migrations: one account and its token. */
-function makeEarlierData(migrations: readonly string[]): Database {
+const migrations = readdirSync(migrationFolder)
+  .filter((name) => name.endsWith('.sql'))
+  .sort()
+  .map((name) => readFileSync(join(migrationFolder, name), 'utf8'));
+
+/** A folder as left by a version whose schema was this one: one account and its token. */
+function makeEarlierData(schema: number): Database {
   const db = new Database(join(directory, 'mayfly.db'), { create: true });
-  for (const migration of migrations) db.run(migration);
+  for (const migration of migrations.slice(0, schema)) db.run(migration);
   db.run('PRAGMA application_id = 0x6d617966');
-  db.run(`PRAGMA user_version = ${migrations.length}`);
-  db.run('INSERT INTO accounts (username, plan, created_at) VALUES (?, ?, ?)', [
-    ann.username,
-    ann.plan,
-    ann.createdAt,
-  ]);
+  db.run(`PRAGMA user_version = ${schema}`);
+  const { username, plan, createdAt } = ann;
+  db.run('INSERT INTO accounts (username, plan, created_at) VALUES (?, ?, ?)', [username, plan, createdAt]);
   db.run(
     `INSERT INTO tokens (account_id, token_hash, name, wrapped_data_key, created_at) VALUES (1, ?, 'default', ?, ?)`,
     [tokenHash, wrappedDataKey, ann.createdAt],
@@ -84,7 +75,7 @@ describe('data of an earlier version that a server of it still serves', () => {
     ['a command', () => openSqliteStore({ directory, clock: wallClock, isBesideServers: true })],
     ['a move', async () => openSqliteSource(directory, wallClock)],
   ])('is not brought up to date by %s', async (_who, openBeside) => {
-    makeEarlierData([records, attempts, accounts]).close();
+    makeEarlierData(3).close();
     const serving = registerServing(directory);
     await expect(openBeside()).rejects.toThrow('A server of an earlier version runs on');
     using db = new Database(join(directory, 'mayfly.db'), { readonly: true });
@@ -96,7 +87,7 @@ describe('data of an earlier version that a server of it still serves', () => {
 
 describe('data from before there were passwords', () => {
   beforeEach(() => {
-    const db = makeEarlierData([records, attempts, accounts]);
+    const db = makeEarlierData(3);
     addShareDomain(db);
     db.close();
   });
@@ -204,7 +195,7 @@ describe('data from before domains proved themselves and mails were followed', (
   const letterOf = (n: number): string => letters[ended[n] ?? 'queued'] ?? '-';
 
   beforeEach(() => {
-    const db = makeEarlierData([records, attempts, accounts, people]);
+    const db = makeEarlierData(4);
     addShareDomain(db);
     for (const [n, record] of earlier.entries()) putEarlier(db, record, n < ended.length ? letterOf(n) : '-');
     db.close();
@@ -329,7 +320,7 @@ describe('data from before several mailed links lived side by side', () => {
   ];
 
   beforeEach(() => {
-    const db = makeEarlierData([records, attempts, accounts, people, mailAndDomains]);
+    const db = makeEarlierData(5);
     for (const { kind, username, ticketHash, createdAt, expiresAt } of [reset, signUp])
       db.run('INSERT INTO tickets VALUES (?, ?, ?, ?, ?)', [
         kind,
@@ -371,7 +362,7 @@ describe('data from before there were memos', () => {
   const earlier = Array.from({ length: 40 }, () => newRecord(wallClock.read(), { owner: ann.id }));
 
   beforeEach(() => {
-    const db = makeEarlierData([records, attempts, accounts, people, mailAndDomains, storeTime, tickets]);
+    const db = makeEarlierData(7);
     // The passphrase column was renamed since, but kept its position.
     db.run('ALTER TABLE records RENAME COLUMN marks TO has_passphrase');
     for (const record of earlier) putEarlier(db, record, '-');
@@ -405,11 +396,7 @@ describe('data from before accounts could be locked', () => {
   const used = { token: ann.createdAt + 500, session: ann.createdAt + 900 };
 
   beforeEach(() => {
-    const earlier = [
-      ...[records, attempts, accounts, people, mailAndDomains],
-      ...[storeTime, tickets, memos, sharedWork, ownerIndex],
-    ];
-    const db = makeEarlierData(earlier);
+    const db = makeEarlierData(10);
     db.run('UPDATE tokens SET last_used_at = ?', [used.token]);
     db.run(
       "INSERT INTO accounts (username, plan, created_at) VALUES ('bob@example.org', 'basic', 1700000001)",

@@ -295,11 +295,13 @@ describe('with end-to-end encryption', () => {
 /** Stretches every passphrase to the same bytes. */
 const weakWorker = 'onmessage = () => postMessage(new Uint8Array(32))';
 
+const beforeScripts = (script: string) => (page: Page) => page.addInitScript(script);
+
 /** Each in the page before its own scripts run, or in the network. */
 const failures: readonly [name: string, fail: (page: Page) => Promise<unknown>][] = [
   [
     'the browser refuses to encrypt',
-    (page) => page.addInitScript('crypto.subtle.encrypt = () => Promise.reject(new Error())'),
+    beforeScripts('crypto.subtle.encrypt = () => Promise.reject(new Error())'),
   ],
   ['the worker does not load', (page) => page.route(/stretch-worker/, (route) => route.abort())],
   [
@@ -309,14 +311,8 @@ const failures: readonly [name: string, fail: (page: Page) => Promise<unknown>][
         route.fulfill({ contentType: 'text/javascript', body: weakWorker }),
       ),
   ],
-  [
-    'the worker may not start',
-    (page) => page.addInitScript('Worker = class { constructor() { throw new Error(); } }'),
-  ],
-  [
-    'the worker dies',
-    (page) => page.addInitScript('Worker.prototype.postMessage = () => { throw new Error(); }'),
-  ],
+  ['the worker may not start', beforeScripts('Worker = class { constructor() { throw new Error(); } }')],
+  ['the worker dies', beforeScripts('Worker.prototype.postMessage = () => { throw new Error(); }')],
 ];
 
 describe('when it cannot be encrypted', () => {
@@ -328,10 +324,8 @@ describe('when it cannot be encrypted', () => {
       await page.click('#create');
       await page.waitForSelector(stopped);
       expect(await page.textContent(stopped)).toBe(words('share.unsealedTitle'));
-      expect([await page.inputValue('#secret'), await page.inputValue('#passphrase')]).toEqual([
-        canaries.value,
-        canaries.passphrase,
-      ]);
+      expect(await page.inputValue('#secret')).toBe(canaries.value);
+      expect(await page.inputValue('#passphrase')).toBe(canaries.passphrase);
       const record = sent();
       expect(record).not.toContain('POST ');
       expect(leaksIn(record, [canaries.value, canaries.passphrase, canaries.note])).toEqual([]);
@@ -348,10 +342,8 @@ describe('when it cannot be encrypted', () => {
     async ({ site, page }) => {
       await page.route(/assets\/share/, (route) => route.abort());
       await type(page, site.baseUrl);
-      expect([await statusOf(page), await page.isVisible('#seal')]).toEqual([
-        words('share.encryptedByServer'),
-        false,
-      ]);
+      expect(await statusOf(page)).toBe(words('share.encryptedByServer'));
+      expect(await page.isVisible('#seal')).toBe(false);
       await sendShare(page);
       expect(await page.inputValue('#link')).not.toContain('#');
       await page.unroute(/assets\/share/);

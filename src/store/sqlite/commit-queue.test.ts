@@ -1,72 +1,22 @@
 /** What the queue makes of its engine, the log's sync and the disk's threads, which here do only what the test says. */
 import { describe, expect, it, mock, spyOn } from 'bun:test';
+import {
+  diskGone,
+  endsOf,
+  faultOf,
+  haveEnded,
+  locked,
+  now,
+  open,
+  put,
+  turn,
+} from '../../../test/stores/commit-queue.ts';
 import { clientStays, newRecord } from '../../../test/stores/conformance/check.ts';
-import { batchTimeAt } from '../../../test/support/clocks.ts';
 import type { AccountId } from '../../core/account.ts';
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';
-import { CommitQueue, type QueueParts } from './commit-queue.ts';
-import type { Answer, Batch, BatchAnswers } from './decisions.ts';
+import type { CommitQueue } from './commit-queue.ts';
+import type { Answer } from './decisions.ts';
 import { FilesMoved } from './files.ts';
-
-const now = 1_800_000_000;
-const faultOf = (code: string, message = 'the disk is gone') => Object.assign(new Error(message), { code });
-const locked = faultOf('SQLITE_BUSY', 'database is locked');
-const diskGone = faultOf('SQLITE_IOERR_WRITE');
-
-/** Resolves once all that was asked or answered in this turn has been taken in. */
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-
-function open(parts: Partial<QueueParts> = {}) {
-  const batches: Batch[] = [];
-  let running = Promise.withResolvers<BatchAnswers>();
-  const run = (batch: Batch) => {
-    batches.push(batch);
-    running = Promise.withResolvers();
-    return running.promise;
-  };
-  const queue = new CommitQueue({
-    engine: { run },
-    time: { read: () => batchTimeAt(now), raiseTo: () => {} },
-    settled: () => null,
-    tend: () => null,
-    recover: async () => true,
-    ...parts,
-  });
-  return {
-    queue,
-    batches,
-    sizes: () => batches.map(({ asks }) => asks.length),
-    /** Commits the last batch, and answers each of it with this. */
-    commit(answer: Answer | null = { answer: true }) {
-      running.resolve({
-        now,
-        answers: answer === null ? [] : (batches.at(-1)?.asks.map(() => answer) ?? []),
-      });
-      return turn();
-    },
-    fail(error: Error) {
-      running.reject(error);
-      return turn();
-    },
-  };
-}
-
-const put = (queue: CommitQueue, bytes = 100) =>
-  queue.decide('put', newRecord(now, { sealedSecret: new Uint8Array(bytes) }));
-
-/** How each call ended: a value, or an error's code. Handlers are attached at once, so that no rejection goes unhandled. */
-const endsOf = (...calls: Promise<unknown>[]): Promise<unknown[]> =>
-  Promise.all(
-    calls.map((call) => call.catch((error: unknown) => (error instanceof ServiceError ? error.code : error))),
-  );
-
-/** Whether they have all ended by the end of this turn. */
-async function haveEnded(ends: Promise<unknown>): Promise<boolean> {
-  let ended = false;
-  void ends.then(() => (ended = true));
-  await turn();
-  return ended;
-}
 
 describe('what is asked', () => {
   it('in one turn is one batch, and what is asked while that is committed is the next', async () => {
@@ -396,7 +346,8 @@ describe('whether decisions can be committed', () => {
         settled: () => (what === 'a sync' ? held.promise : null),
         tend: () => (what.startsWith('a log') ? held.promise : null),
       });
-      const begunMs = performance.now();
+      // Whole, so that adding to it is exact.
+      const begunMs = Math.ceil(performance.now());
       const clock = spyOn(performance, 'now').mockReturnValue(begunMs);
       const asked = endsOf(put(queue));
       try {
