@@ -60,10 +60,11 @@ it('every line of docs/command.md is right usage', () => {
     .filter((line) => !line.startsWith('mkdir -p '));
   expect(lines.length).toBeGreaterThan(15);
   for (const line of lines) {
-    const [, ...args] = line
+    const words = line
       .replace(/^npx https:\S+\/mayfly\.tgz/, 'mayfly')
-      .replace(/ [<>] .*$/, '')
-      .split(' ');
+      .replace(/ +[<>#] .*$/, '')
+      .match(/(?:'[^']*'|[^\s'])+/g);
+    const [, ...args] = (words ?? []).map((word) => word.replaceAll("'", ''));
     const command = commands.find(({ path }) => path.every((word, index) => args[index] === word));
     if (command === undefined) throw new Error(`there is no such command: ${line}`);
     expect(() => readInput(command, args.slice(command.path.length))).not.toThrow();

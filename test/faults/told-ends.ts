@@ -22,7 +22,7 @@ function recordOf(subject: Subject) {
   const kid = rootOf(subject);
   const sealedSecret = sealedOf(subject.n);
   sealedSecret.set([2, kid >> 8, kid & 255]);
-  return { ...newRecord(powerlossTime), ...idsOf(subject.n), owner: subject.owner, sealedSecret };
+  return newRecord(powerlossTime, { ...idsOf(subject.n), owner: subject.owner, sealedSecret });
 }
 
 export async function prepare(store: Store, n: number): Promise<{ subject: Subject; target: StoredSecret }> {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'bun:test';
 import { isTest, readSources, type SourceFile } from './source-files.ts';
 
 const changing =
-  /\b(?:service\.(?:reveal|finishLook|burn|burnByRecipient|conceal|generate|viewReceipt|deliver|change|sendDueNotices)|accounts\.(?:requestSignUp|signUp|logIn|logOut|requestReset|resetPassword|changePassword|deleteAccount|createToken|revokeToken|endSession|setNotify|setSenderName|setLocale)|domains\.(?:add|verify|remove|setBrand|setLogo))\b/g;
+  /\b(?:service\.(?:reveal|finishLook|burn|burnByRecipient|conceal|generate|viewReceipt|deliver|change|sendDueNotices)|accounts\.(?:requestSignUp|signUp|logIn|logOut|requestReset|resetPassword|changePassword|deleteAccount|createToken|revokeToken|endSession|setNotify|setSenderName|setLocale)|requests\.(?:ask|answer|change|discard|report)|domains\.(?:add|verify|remove|setBrand|setLogo))\b/g;
 
 interface Piece {
   /** The top-level function's name. */
@@ -22,12 +22,12 @@ function codeOf(text: string): string {
     .replace(/'(?:[^'\\\n]|\\.)*'/g, "''");
 }
 
-/** Splits a file at its top-level functions. */
+/** Splits a file at its top-level functions, declared or assigned. */
 function piecesOf({ text }: SourceFile): Piece[] {
   return codeOf(text)
-    .split(/^(?=(?:export )?(?:async )?function )/m)
+    .split(/^(?=(?:export )?(?:(?:async )?function|const) )/m)
     .map((piece) => ({
-      name: /^(?:export )?(?:async )?function (\w+)/.exec(piece)?.[1] ?? '',
+      name: /^(?:export )?(?:(?:async )?function|const) (\w+)/.exec(piece)?.[1] ?? '',
       text: piece,
     }));
 }
@@ -57,7 +57,9 @@ function openDoors(file: SourceFile): string[] {
     judged.add(name);
     let uses = 0;
     for (const piece of pieces) {
-      for (const use of piece.text.matchAll(new RegExp(`(?<!function |[.\\w])${name}\\b(?!\\??:)`, 'g'))) {
+      for (const use of piece.text.matchAll(
+        new RegExp(`(?<!function |const |[.\\w])${name}\\b(?!\\??:|-)`, 'g'),
+      )) {
         uses += 1;
         judge(piece, use.index);
       }

@@ -61,7 +61,7 @@ describe('the header on a phone', () => {
       await page.goto(`${site.baseUrl}/about`);
       expect(await page.locator('.site-nav a:visible').count()).toBe(0);
       await page.click('.site-nav summary');
-      expect(await page.locator('.site-nav a:visible').count()).toBe(3);
+      expect(await page.locator('.site-nav a:visible').count()).toBe(4);
       expect([await overflowPx(page), await smallTargets(page)]).toEqual([0, []]);
       await page.click('.site-nav a[href="/recent"]');
       expect(new URL(page.url()).pathname).toBe('/recent');
@@ -81,7 +81,7 @@ describe('the header on a wide screen', () => {
       const boxes = await page
         .locator('.site-nav a')
         .evaluateAll((links) => links.map((link) => link.getBoundingClientRect().top));
-      expect([boxes.length, new Set(boxes).size]).toEqual([3, 1]);
+      expect([boxes.length, new Set(boxes).size]).toEqual([4, 1]);
       await page.click('.site-nav a[href="/log-in"]');
       expect(new URL(page.url()).pathname).toBe('/log-in');
     },

@@ -85,9 +85,13 @@ function ofKey(
   return { ...pageReply(200, page({ ...frame, here: '' })), repeatsNothing: true };
 }
 
-async function showForm({ frame, caller, signedIn }: PageRequest, deps: RequestDeps): Promise<PageReply> {
+async function showForm(
+  { frame, caller, signedIn, query }: PageRequest,
+  deps: RequestDeps,
+): Promise<PageReply> {
   const { requests, plans } = deps.settings;
-  if (requests === 'off') throw new RequestProblem({ problem: 'not_found' });
+  // Caddy asks the internal port for `/ask?domain=` before it gets a certificate. Sent here by mistake, it must hear no.
+  if (requests === 'off' || query.has('domain')) throw new RequestProblem({ problem: 'not_found' });
   if (requests === 'accounts' && signedIn === null) return closedReply(frame);
   const domains = signedIn === null ? [] : await deps.accounts.listShareDomains(signedIn);
   return pageReply(200, <AskPage frame={frame} plan={planOf(plans, caller)} domains={domains} />);
