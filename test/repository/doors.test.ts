@@ -95,6 +95,7 @@ describe('the doors of the pages', () => {
         get.replace('ask(request, deps, 200)', 'open(request, deps)'),
       ),
       `${text}\nexport function peek(deps: SecretDeps) {\n  return deps.service.reveal({}, nobody);\n}\n`,
+      `${text}\nexport const peek = (deps: SecretDeps) => deps.service.reveal({}, nobody);\n`,
     ];
     for (const backdoor of backdoors) {
       expect(backdoor).not.toBe(text);
