@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { builtInPlans } from '../../src/core/plans.ts';
+import { announceSeed } from '../support/run-seed.ts';
 import { type CallOptions, createV1Caller } from './caller.ts';
 
 const plans = {
@@ -54,7 +55,7 @@ const texts: Record<string, string> = {
   'what looks like JSON': '{"secret":"x","__proto__":null}',
 };
 
-const seed = Number(process.hrtime.bigint() % 2_147_483_647n);
+const seed = announceSeed('values of v1');
 
 describe(`values of v1 (seed ${seed})`, () => {
   const { send, post } = createV1Caller({ plans });

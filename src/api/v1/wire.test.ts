@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { type ExchangeParts, exchangeOf } from '../../../test/support/exchange.ts';
+import { announceSeed } from '../../../test/support/run-seed.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import { dialectOf } from './dialect.ts';
 import { readParameters } from './wire.ts';
@@ -269,7 +270,7 @@ describe('the carriages of v1', () => {
   });
 });
 
-const seed = Number(process.hrtime.bigint() % 2_147_483_647n);
+const seed = announceSeed('v1 fields');
 const text = fc
   .string({ unit: 'binary', minLength: 1, maxLength: 200 })
   .filter((value) => !value.includes(boundary) && !value.includes('\ufffd'));
