@@ -17,6 +17,12 @@ export type AnswerId = Uint8Array & { readonly [brand]: 'AnswerId' };
 
 /** How many answers a request takes in its life, discarded ones included. */
 export const maxAnswers = 100;
+/** How many answers a request may want. */
+export const mostPlaces = 20;
+/** Lengths of a sealed prompt: at most 200 characters, padded. */
+export const termsBytes: ReadonlySet<number> = new Set([272, 528, 784, 1_040]);
+/** Length of an answer's wrapped link end. */
+export const wrappedBytes = 64;
 
 export interface NewRequest {
   readonly id: RequestId;
@@ -26,9 +32,9 @@ export interface NewRequest {
   readonly ownerHash: Uint8Array;
   /** SHA-256 of the proof of the whole ask link, 32 bytes. */
   readonly askHash: Uint8Array;
-  /** The prompt, encrypted by the asker's client: 272, 528, 784 or 1,040 bytes. */
+  /** The prompt, encrypted by the asker's client; its length is one of `termsBytes`. */
   readonly terms: Uint8Array;
-  /** How many answers are wanted: from 1 to 20. */
+  /** How many answers are wanted: from 1 to `mostPlaces`. */
   readonly places: number;
   readonly createdAt: UnixSeconds;
   /** When the request ends by itself. */
@@ -99,7 +105,7 @@ export interface AnswerFacts {
   readonly sizeBytes: number;
 }
 
-const [keyBytes, idBytes, wrappedBytes, hashBytes] = [31, 16, 64, 32];
+const [keyBytes, idBytes, hashBytes] = [31, 16, 32];
 const contentBytes = keyBytes + idBytes + wrappedBytes + hashBytes + 12;
 
 /** Returns the content of an answer's box: key(31) ‖ receipt id(16) ‖ wrapped(64) ‖ link hash(32) ‖ u64 time ‖ u32 size. */

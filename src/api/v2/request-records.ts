@@ -1,6 +1,6 @@
 /** API v2: requests for secrets on the wire, and their answers. */
 import { z } from 'zod';
-import { freePlaces, requestStateOf } from '../../core/request.ts';
+import { freePlaces, mostPlaces, requestStateOf, termsBytes, wrappedBytes } from '../../core/request.ts';
 import type { Look } from '../../core/requests/ask.ts';
 import type { AnswerView, FoundRequest } from '../../core/requests/find.ts';
 import { proofBytes } from '../../core/secrets/end-to-end.ts';
@@ -12,8 +12,6 @@ import { createdStates, custid, shareDomain, success } from './records.ts';
 import { base64url, notHash, proofExample, sealedFields } from './sealed.ts';
 import { adjustedLifetime, ignored, proceed } from './wire.ts';
 
-const termsBytes: ReadonlySet<number> = new Set([272, 528, 784, 1_040]);
-const wrappedBytes = 64;
 const notTerms = 'Must be base64url of 272, 528, 784 or 1040 bytes, without padding';
 const notWrapped = `Must be base64url of ${wrappedBytes} bytes, without padding`;
 const notKey = 'Must be a secret key';
@@ -31,7 +29,7 @@ const owner = hash('O: proves the answers link. 32 bytes in base64url.', ownerEx
 const lifetime = (description: string) =>
   ttl({ refusal: 'Must be a whole number of seconds, or a string of its digits', description });
 const places = (description: string) =>
-  numberWithin({ min: 1, max: 20 }, { refusal: 'Must be a whole number from 1 to 20', description });
+  numberWithin({ min: 1, max: mostPlaces }, { refusal: 'Must be a whole number from 1 to 20', description });
 
 export const askBody = z
   .object({

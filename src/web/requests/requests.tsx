@@ -6,6 +6,7 @@ import type { Settings } from '../../config/read.ts';
 import { planOf } from '../../core/account.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
 import { regionElsewhere } from '../../core/keys.ts';
+import { mostPlaces, termsBytes } from '../../core/request.ts';
 import type { AskRefusal } from '../../core/requests/ask.ts';
 import type { RequestService } from '../../core/requests/service.ts';
 import { proofBytes } from '../../core/secrets/end-to-end.ts';
@@ -106,10 +107,6 @@ function closedReply(frame: PageRequest['frame']): PageReply {
     <MessagePage frame={frame} {...texts} day={null} ways={[[logIn, say('share.logIn')]]} />,
   );
 }
-
-/** As many bytes as a sealed question of at most 200 characters has (docs/requests.md). */
-const termsBytes: ReadonlySet<number> = new Set([272, 528, 784, 1_040]);
-const mostPlaces = 20;
 
 /** Answers the page's script, which sends nothing else than what is checked here. */
 async function ask(request: PageRequest, { requests }: RequestDeps): Promise<PageReply> {
