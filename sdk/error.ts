@@ -44,7 +44,7 @@ export const serverCodes = [
   /** The request has all the answers it asked for. */
   'request_full',
   'request_ended',
-  /** Nobody may ask for secrets on this server. */
+  /** This server does not let anyone ask for secrets. */
   'requests_disabled',
   /** The account's open requests have as many places for answers as its plan allows. */
   'too_many_places',

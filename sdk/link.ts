@@ -13,7 +13,7 @@ export function keyOf(text: string, wanted: 'secret' | 'receipt'): string {
   return partsOf(text, wanted).key;
 }
 
-/** A bare key may stand for a secret or a receipt. @throws MayflyError as `keyOf` does */
+/** A bare key may be a secret's or a receipt's. @throws MayflyError as `keyOf` does */
 export function partsOf(text: string, wanted: keyof typeof names): ParsedLink {
   const parsed = parseLink(text);
   const isBare = parsed?.kind === 'unknown' && (wanted === 'secret' || wanted === 'receipt');

@@ -255,7 +255,7 @@ async function revealAll(
   return values;
 }
 
-/** Asks for all at once, so that people need not wait for each other. @throws Stop if an answer cannot come */
+/** Sends all requests at once, so that people can answer in any order. @throws Stop if an answer cannot come */
 async function askPeople(
   prompts: readonly NamedPrompt[],
   chosen: ChosenClient,

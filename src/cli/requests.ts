@@ -1,4 +1,4 @@
-/** `mayfly requests` lists open requests for secrets, and ends one that is used for phishing. Nobody can read what a request asks for. */
+/** `mayfly requests` lists open requests for secrets, and ends one used for phishing. The server cannot read their prompts. */
 import { noAccountId } from '../core/account.ts';
 import type { ListedRequest } from '../core/ports/requests.ts';
 import {

@@ -94,7 +94,7 @@ export function requestStateOf(request: StoredRequest): RequestState {
 /** What the box of an answer says. */
 export interface AnswerFacts {
   readonly secretKey: SecretKey;
-  /** Leads to its state, for the asker alone: nobody has the metadata key. */
+  /** Finds its state. The metadata key was dropped, so only this list can. */
   readonly receiptId: ReceiptId;
   /** The end of the answer's link, encrypted for the asker: 64 bytes. */
   readonly wrapped: Uint8Array;

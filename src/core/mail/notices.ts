@@ -54,7 +54,7 @@ export function sendNotice(deps: NoticeCore, what: Happening, secret: Subject, a
   mailAfter(deps, `secret_${what}`, { ...secret, owner }, at);
 }
 
-/** Informs the asker, at most once an hour for a request. Whoever asked has the link that opens the answer; the server does not. */
+/** Informs the asker, at most once an hour for a request. The mail has no link: only the asker has the one that opens the answer. */
 export function sendAnswerNotice(deps: NoticeCore, request: StoredRequest, at: UnixSeconds): void {
   const { id, owner, notify } = request;
   if (owner === null || !notify) return;

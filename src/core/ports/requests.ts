@@ -50,7 +50,7 @@ export interface RequestStore {
    * all of it was stored or nothing.
    */
   putAnswer(answer: NewAnswer): Promise<'stored' | 'full' | 'ended' | 'unknown' | StoredAnswer>;
-  /** Changes a request in one atomic step; whatever is not `changed` stays as it was. Places are counted as in `putRequest`. */
+  /** Changes a request in one atomic step; any outcome but `changed` changes nothing. Places are counted as in `putRequest`. */
   changeRequest(id: RequestId, change: RequestChange, maxPlaces: number | null): Promise<ChangeOutcome>;
   /** Marks an answer as discarded: its place is free again. Returns whether it was not discarded before: one call does it. */
   discardAnswer(requestId: RequestId, id: AnswerId): Promise<boolean>;

@@ -1,6 +1,6 @@
 /**
- * Answering a request. An answer is an ordinary end-to-end secret of the account that asked, with a metadata key that nobody gets;
- * what leads to it is in the request's mailbox, sealed under the request key. Sent again, it is the same answer.
+ * Answering a request. An answer is an ordinary end-to-end secret of the account that asked, whose metadata key is
+ * dropped. The request's mailbox has what finds it, sealed under the request key. The same bytes sent again are the same answer.
  */
 import { sealBox } from '../../crypto/box.ts';
 import { ServiceError } from '../errors.ts';

@@ -48,7 +48,7 @@ export async function findRequest({ store }: Core, key: string): Promise<FoundRe
   return requestKey && request && { outcome: 'found', requestKey, request };
 }
 
-/** Compared where there is no request. */
+/** Takes the place of a hash if the request is unknown. */
 const noHash = new Uint8Array(proofBytes);
 
 export async function findForOwner(deps: Core, input: OwnerInput): Promise<FoundRequest | null> {
@@ -65,7 +65,7 @@ export async function findForSender(deps: Core, input: SenderInput): Promise<Fou
   return isProven ? found : { outcome: 'incomplete_link' };
 }
 
-/** Returns the account that asked, or `null`, and the plan by which answers are taken. */
+/** Returns the account that asked, or `null`, and the plan that limits answers. */
 export async function askerOf({ store, plans }: Core, owner: AccountId | null) {
   const account = await store.findAccountById(owner ?? noAccountId);
   return { account, plan: plans[account?.plan ?? 'anonymous'] };
@@ -104,7 +104,7 @@ export async function answersTo(deps: Core, found: FoundRequest): Promise<readon
   const views = (await store.listAnswers(found.request.id)).map(async (answer): Promise<AnswerView[]> => {
     const facts = openAnswer(deps, found, answer);
     if (facts === null) return [];
-    // Nobody has the key of this receipt, so its creator has never looked.
+    // The key of this receipt was dropped, so no creator has viewed it.
     const receipt = await store.findReceipt(facts.receiptId);
     const state = receipt && receiptStateAt(receipt, store.now());
     return [

@@ -1,7 +1,7 @@
 /**
- * Answers a request. The end of the ask link proves the whole link, opens the question and encrypts the answer. Nothing can be typed before the
- * question has opened. What was typed stays until the server has stored it, and what is sent again is the same answer. The end of its own link
- * stays in memory, to ask about the answer or take it back.
+ * Answers a request. The end of the ask link proves the whole link, opens the question and encrypts the answer. The form appears once
+ * the question has opened, and keeps its text until the server has stored the answer; a second try sends the same bytes. The end of the answer's
+ * own link is kept in memory, to look at the answer or take it back.
  */
 import { generateValue } from '../../../sdk/drawing.ts';
 import { askProofOf, openTerms, publicKeyIn, wrap } from '../../../sdk/request.ts';
@@ -187,7 +187,7 @@ async function begin(): Promise<void> {
     return;
   }
   const look = looked.said.record;
-  // Nobody may ask in the name of somebody else's share domain.
+  // A request must not borrow another customer's share domain.
   if (domain !== '' && domain !== look.share_domain)
     return location.replace(`${askLink(key, '', base)}#${fragment}`);
   const prompt = await openTerms(look.terms, publicKey).catch(() => null);

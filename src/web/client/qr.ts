@@ -1,4 +1,4 @@
-/** Draws the page's link as a QR code. A page that does not need it at once loads this when it does. */
+/** Draws the page's link as a QR code. Pages load this once the code is wanted. */
 import { find } from './dom.ts';
 import { drawQr } from './qr-path.ts';
 

@@ -50,7 +50,7 @@ export async function knowsX25519(): Promise<boolean> {
   return crypto.subtle.generateKey({ name: 'X25519' }, false, ['deriveBits']).then(Boolean, () => false);
 }
 
-/** To whoever asked. All of it is the server's word; only the question and the answers prove themselves. */
+/** What the asker sees. All of it is the server's word; only the question and the answers prove themselves. */
 export type Asked = WireAnswers & {
   readonly record: {
     readonly lifespan: number;

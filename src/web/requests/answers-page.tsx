@@ -1,5 +1,5 @@
 /**
- * The page of an answers link, for whoever asked: the same for every key. Its script (`client/answers.ts`) derives everything from the end of
+ * The asker's page, at the answers link: the same for every key. Its script (`client/answers.ts`) derives everything from the end of
  * the link: the link to send, the question, and what opens the answers.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
