@@ -14,6 +14,7 @@ const files: Readonly<Record<string, string>> = {
   ci: 'docs/ci.md',
   mcp: 'docs/mcp.md',
   'end-to-end': 'docs/end-to-end.md',
+  requests: 'docs/requests.md',
 };
 const keys = Object.keys(files);
 const pages = ['/docs', ...keys.map((key) => `/docs/${key}`)];

@@ -20,6 +20,11 @@ const shelf = [
     file: 'docs/end-to-end.md',
     tells: 'What end-to-end encryption protects from, the protocol, and test vectors.',
   },
+  {
+    key: 'requests',
+    file: 'docs/requests.md',
+    tells: 'What they protect from, the protocol, and test vectors.',
+  },
 ] as const;
 
 /** The site's page for each file, relative to the base path. */
