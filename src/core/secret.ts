@@ -119,6 +119,9 @@ export interface ReceiptRecord extends RecordFacts, ReceiptFacts {
   readonly delivery: StoredDelivery | null;
 }
 
+/** What a secret's state at a time follows from. */
+export type SecretLife = Pick<ReceiptRecord, 'state' | 'expiresAt'>;
+
 /** A receipt found by its id. Both fields are `null` once the secret is gone, even before a sweep. */
 export interface StoredReceipt extends ReceiptRecord {
   readonly sealedSecret: Uint8Array | null;
@@ -144,19 +147,24 @@ export function freshReceipt(record: NewRecord): ReceiptRecord {
   };
 }
 
+/** Returns the secret's state at store time `now`, whether or not its creator has looked. */
+export function stateAt({ state, expiresAt }: SecretLife, now: UnixSeconds): Exclude<ReceiptState, 'viewed'> {
+  if (state !== 'waiting') return state;
+  return now < expiresAt ? 'new' : 'expired';
+}
+
 /** Returns the state that the creator sees at store time `now`. */
 export function receiptStateAt(
-  receipt: Pick<StoredReceipt, 'state' | 'expiresAt' | 'viewedAt'>,
+  receipt: SecretLife & Pick<ReceiptRecord, 'viewedAt'>,
   now: UnixSeconds,
 ): ReceiptState {
-  if (receipt.state !== 'waiting') return receipt.state;
-  if (now >= receipt.expiresAt) return 'expired';
-  return receipt.viewedAt === null ? 'new' : 'viewed';
+  const state = stateAt(receipt, now);
+  return state === 'new' && receipt.viewedAt !== null ? 'viewed' : state;
 }
 
 /** Checks whether the secret can still be read at store time `now`. */
-export function isWaiting(receipt: Pick<StoredReceipt, 'state' | 'expiresAt'>, now: UnixSeconds): boolean {
-  return receipt.state === 'waiting' && now < receipt.expiresAt;
+export function isWaiting(life: SecretLife, now: UnixSeconds): boolean {
+  return stateAt(life, now) === 'new';
 }
 
 export function updatedAtOf(receipt: ReceiptRecord, now: UnixSeconds): UnixSeconds {

@@ -37,6 +37,9 @@ export interface SeededDefect {
 /** Lets everything else that is ready run first. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
+const severalLives =
+  'what became of several secrets is found at once, in the order asked, without their values';
+
 /** Opens a memory store with the defect. */
 export async function openDefective(defect: SeededDefect): Promise<StoreUnderTest> {
   const { store, wallClock, holdClaims } = await openMemorySubject();
@@ -385,6 +388,30 @@ const recordDefects: readonly SeededDefect[] = [
         return store.listReceipts(owner, { limit, after: isKnown ? after : null });
       },
     }),
+  },
+  {
+    defect: 'of several secrets only those are found that are there',
+    caughtBy: severalLives,
+    seed: (store) => ({
+      ...store,
+      findLives: async (ids) => (await store.findLives(ids)).filter((life) => life !== null),
+    }),
+  },
+  {
+    defect: 'several secrets are found in another order',
+    caughtBy: severalLives,
+    seed: (store) => ({
+      ...store,
+      async findLives(ids) {
+        const order = ids.toSorted(Buffer.compare);
+        return store.findLives(order);
+      },
+    }),
+  },
+  {
+    defect: 'several secrets are found with their values',
+    caughtBy: severalLives,
+    seed: (store) => ({ ...store, findLives: (ids) => Promise.all(ids.map((id) => store.findReceipt(id))) }),
   },
   {
     defect: 'a cursor that it does not know is no cursor',

@@ -1,7 +1,8 @@
 /**
  * What the embedded store keeps of requests and answers: nothing that opens anything, rows of one length, and no byte of what was erased.
  */
-import { describe, expect, it } from 'bun:test';
+import { Database } from 'bun:sqlite';
+import { describe, expect, it, spyOn } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -61,6 +62,31 @@ describe('the rows of a request and its answers', () => {
     expect(areIn([hash(owner), hash(proof), request.terms])).toHaveLength(3);
     const lengths = valuesOf('SELECT length(answer_id), length(request_id), length(box) FROM answers');
     expect(lengths).toEqual([1, 2, 3].map(() => [16, 16, 240]));
+  });
+
+  it('say what became of each answer in one snapshot, in which no value is read', async () => {
+    const read: string[] = [];
+    const { query } = Database.prototype;
+    const noting = spyOn(Database.prototype, 'query').mockImplementation(function (this: Database, sql) {
+      const statement = query.call(this, sql);
+      for (const method of ['get', 'values', 'run'] as const) {
+        const original = statement[method].bind(statement) as (...args: unknown[]) => never;
+        Object.assign(statement, {
+          [method]: (...args: unknown[]) => [read.push(sql), original(...args)][1],
+        });
+      }
+      return statement as never;
+    });
+    await using store = await open();
+    noting.mockRestore();
+    const request = await ask(store, { places: 3 });
+    const sent = [await answer(store, request), await answer(store, request), await answer(store, request)];
+    read.length = 0;
+    const lives = await store.findLives(sent.map(({ record }) => record.receiptId));
+    expect(lives.map((life) => life?.state)).toEqual(['waiting', 'waiting', 'waiting']);
+    expect(read.filter((sql) => sql === 'BEGIN')).toHaveLength(1);
+    expect(read.filter((sql) => sql.includes('SELECT state, expires_at'))).toHaveLength(3);
+    expect(read.filter((sql) => sql.includes('sealed_secret'))).toEqual([]);
   });
 
   it('P10: leave no byte once all of them were erased', async () => {

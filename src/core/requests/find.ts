@@ -4,13 +4,12 @@
  */
 import { openBox } from '../../crypto/box.ts';
 import { utf8 } from '../../crypto/bytes.ts';
-import type { ReceiptState } from '../../protocol/vocabulary.ts';
 import { type AccountId, noAccountId } from '../account.ts';
 import { parseRequestKey, type RequestKey, requestIdOf, tagOf } from '../keys.ts';
 import type { Plan } from '../plans.ts';
 import type { Core } from '../ports/core.ts';
 import { type AnswerFacts, parseAnswerContent, type StoredAnswer, type StoredRequest } from '../request.ts';
-import { receiptStateAt } from '../secret.ts';
+import { stateAt } from '../secret.ts';
 import { isProofOf, proofBytes } from '../secrets/end-to-end.ts';
 
 export interface FoundRequest {
@@ -94,22 +93,21 @@ export function openAnswer(
 
 export interface AnswerView extends AnswerFacts {
   /** Its secret's; `unknown` once the record of that has ended. */
-  readonly state: Exclude<ReceiptState, 'viewed'> | 'unknown';
+  readonly state: ReturnType<typeof stateAt> | 'unknown';
   readonly isDiscarded: boolean;
 }
 
 /** Lists a request's answers, oldest first. */
 export async function answersTo(deps: Core, found: FoundRequest): Promise<readonly AnswerView[]> {
   const { store } = deps;
-  const views = (await store.listAnswers(found.request.id)).map(async (answer): Promise<AnswerView[]> => {
+  const answers = (await store.listAnswers(found.request.id)).flatMap((answer) => {
     const facts = openAnswer(deps, found, answer);
-    if (facts === null) return [];
-    // The key of this receipt was dropped, so no creator has viewed it.
-    const receipt = await store.findReceipt(facts.receiptId);
-    const state = receipt && receiptStateAt(receipt, store.now());
-    return [
-      { ...facts, state: state === 'viewed' ? 'new' : (state ?? 'unknown'), isDiscarded: answer.isDiscarded },
-    ];
+    return facts === null ? [] : [{ ...facts, isDiscarded: answer.isDiscarded }];
   });
-  return (await Promise.all(views)).flat();
+  if (answers.length === 0) return [];
+  const lives = await store.findLives(answers.map(({ receiptId }) => receiptId));
+  return answers.map((answer, at) => {
+    const life = lives[at] ?? null;
+    return { ...answer, state: life === null ? 'unknown' : stateAt(life, store.now()) };
+  });
 }

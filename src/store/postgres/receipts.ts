@@ -6,6 +6,7 @@ import { lifeOf, type ReceiptRow, receiptOf } from '../record-rows.ts';
 import { deliveryAt } from '../store.ts';
 import { type Ending, type Endings, endingColumns } from './endings.ts';
 import type { Engine } from './engine.ts';
+import { rowsInOrderOf } from './secret-rows.ts';
 import { copyOf, decision, statement } from './statement.ts';
 
 interface KeptReceipt extends Ending, ReceiptRow {
@@ -20,6 +21,8 @@ interface KeptReceipt extends Ending, ReceiptRow {
   readonly delivery_address_box: Uint8Array | null;
 }
 
+type LifeRow = Ending & Pick<ReceiptRow, 'state' | 'expires_at'> & { readonly asked_id: Uint8Array };
+
 const receiptColumns = `
   ${endingColumns}, r.receipt_id, r.position, r.owner, r.created_at, r.expires_at, r.receipt_expires_at, r.viewed_at, r.burned_by,
   r.marks, r.share_domain, r.details_box, r.recent_box, r.memo_box,
@@ -28,6 +31,10 @@ const receiptColumns = `
 const findReceipt = statement(`
   SELECT ${receiptColumns}, CASE WHEN r.state = 'w' THEN r.sealed_secret END AS sealed_secret FROM mayfly_store.records r
   WHERE r.receipt_id = $1 AND r.receipt_expires_at > $2 AND ($3::bigint IS NULL OR r.owner IS NULL OR r.owner = $3)`);
+
+const findLives = statement(`
+  SELECT asked_id, ${endingColumns}, r.expires_at FROM unnest($1::bytea[]) AS asked (asked_id)
+  JOIN mayfly_store.records r ON r.receipt_id = asked_id WHERE r.receipt_expires_at > $2`);
 
 const listReceipts = statement(`
   SELECT ${receiptColumns} FROM mayfly_store.records r
@@ -73,6 +80,8 @@ const setMemo = decision(`
 
 export function createReceiptStore(engine: Engine, { believe }: Pick<Endings, 'believe'>): ReceiptStore {
   const { time } = engine;
+  const believeAll = (rows: readonly Ending[]) =>
+    Promise.all(rows.filter(({ state }) => state !== 'w').map(believe));
   return {
     async findReceipt(id, manager): Promise<StoredReceipt | null> {
       const now = time.earliest();
@@ -81,7 +90,7 @@ export function createReceiptStore(engine: Engine, { believe }: Pick<Endings, 'b
         [new Uint8Array(id), now, manager ?? null],
       );
       if (row === undefined) return null;
-      if (row.state !== 'w') await believe(row);
+      await believeAll([row]);
       const receipt = toReceipt(row, now);
       return {
         ...receipt,
@@ -89,12 +98,18 @@ export function createReceiptStore(engine: Engine, { believe }: Pick<Endings, 'b
         creatorBox: null,
       };
     },
+    async findLives(asked) {
+      const ids = asked.map(copyOf);
+      const rows = await engine.read<LifeRow>(findLives, [ids, time.earliest()]);
+      await believeAll(rows);
+      return rowsInOrderOf(ids, (id) => id, rows).map((row) => row && lifeOf(row));
+    },
     async listReceipts(owner, { limit, after }) {
       if (after !== null && !cursorForm.test(after)) return null;
       const before = after === null ? Number.MAX_SAFE_INTEGER : Number(after);
       const now = time.now();
       const rows = await engine.read<KeptReceipt>(listReceipts, [owner, before, now, limit]);
-      await Promise.all(rows.filter(({ state }) => state !== 'w').map(believe));
+      await believeAll(rows);
       return rows.map((row) => ({ ...toReceipt(row, now), cursor: String(row.position) }));
     },
     async markViewed(id) {

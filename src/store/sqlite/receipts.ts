@@ -7,6 +7,7 @@ import {
   isWaiting,
   type ListedReceipt,
   type ReceiptRecord,
+  type SecretLife,
   type StoredDelivery,
   type StoredReceipt,
 } from '../../core/secret.ts';
@@ -41,6 +42,9 @@ const selectReceipt = `
   WHERE r.position = ?1 AND r.receipt_id = ?2 AND r.receipt_expires_at > ?3
     AND (?4 IS NULL OR r.owner IS NULL OR r.owner = ?4)`;
 
+const selectLife = `
+  SELECT state, expires_at FROM records WHERE position = ?1 AND receipt_id = ?2 AND receipt_expires_at > ?3`;
+
 const selectOwned = `
   SELECT ${receiptColumns} FROM records r ${joinDeliveries} ${joinMemos}
   WHERE r.position = ?1 AND r.owner = ?2 AND r.receipt_expires_at > ?3 AND r.recent_box IS NOT NULL`;
@@ -57,6 +61,7 @@ const cursorForm = /^[1-9][0-9]{0,15}$/;
 
 export function createReceiptReads(db: Database, locator: Locator) {
   const receipt = db.query<SealedReceiptRow, [number, Uint8Array, number, number | null]>(selectReceipt);
+  const life = db.query<Pick<ReceiptRow, 'state' | 'expires_at'>, [number, Uint8Array, number]>(selectLife);
   const owned = db.query<KeptReceipt, [number, number, number]>(selectOwned);
   const indexed = db.query<KeptReceipt, [number, number, number, number]>(selectIndexed);
 
@@ -77,6 +82,10 @@ export function createReceiptReads(db: Database, locator: Locator) {
     findReceipt(id: ReceiptId, manager: AccountId | null, now: UnixSeconds): StoredReceipt | null {
       const row = rowAmong(locator.placesOfReceipt(id), (place) => receipt.get(place, id, now, manager));
       return row === null ? null : { ...toReceipt(row, now), ...sealedPartsOf(row, now) };
+    },
+    findLife(id: ReceiptId, now: UnixSeconds): SecretLife | null {
+      const row = rowAmong(locator.placesOfReceipt(id), (place) => life.get(place, id, now));
+      return row && lifeOf(row);
     },
     listReceipts(owner: AccountId, { limit, after }: ReceiptPage, now: UnixSeconds): ListedReceipt[] | null {
       if (after !== null && !cursorForm.test(after)) return null;
@@ -172,6 +181,10 @@ export function receiptStore(parts: Parts): ReceiptStore {
   return {
     findReceipt: (asked, manager) =>
       reader.lookUp(asked, (id) => reads.findReceipt(id, manager ?? null, time.earliest())),
+    findLives(asked) {
+      const ids = structuredClone(asked);
+      return reader.read(() => ids.map((id) => reads.findLife(id, time.earliest())));
+    },
     listReceipts: (owner, page) => reader.read(() => reads.listReceipts(owner, page, time.now())),
     markViewed: decide('markViewed', null),
     setMemo: decide('setMemo', false),

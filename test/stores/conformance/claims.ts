@@ -224,6 +224,7 @@ export const claimChecks: readonly ConformanceCheck[] = [
         const asked = [
           store.findSecret(secretId),
           store.findReceipt(receiptId),
+          store.findLives([receiptId]),
           store.burn(receiptId, clientStays),
         ];
         for (const each of asked) await refusalOf(each, 'what an unconfirmed claim holds was told');

@@ -9,6 +9,7 @@ import {
   type ConformanceCheck,
   check,
   clientStays,
+  found,
   fullRecord,
   newReceiptId,
   putNew,
@@ -84,6 +85,29 @@ export const receiptChecks: readonly ConformanceCheck[] = [
       assert.equal(await store.markViewed(record.receiptId), null);
       assert.equal(await store.markViewed(newReceiptId()), null);
       assert.equal((await store.findReceipt(record.receiptId))?.viewedAt, record.createdAt + 1);
+    },
+  ),
+
+  check(
+    'P6',
+    'what became of several secrets is found at once, in the order asked, without their values',
+    async ({ store, wallClock }) => {
+      const [gone, over] = [await putNew(store), await putNew(store)];
+      wallClock.set(over.expiresAt);
+      const [read, burned, waits] = [await putNew(store), await putNew(store), await putNew(store)];
+      await store.claim(await found(store, read.secretId), clientStays);
+      await store.burn(burned.receiptId, clientStays);
+      const ids = [burned, over, waits, read, waits].map(({ receiptId }) => receiptId);
+      const states = ['burned', 'waiting', 'waiting', 'received', 'waiting'] as const;
+      const lives = [burned, over, waits, read, waits].map(({ expiresAt }, n) => ({
+        state: states[n],
+        expiresAt,
+      }));
+      assert.deepEqual(await store.findLives(ids), lives);
+      wallClock.set(gone.receiptExpiresAt);
+      const asked = [newReceiptId(), waits.receiptId, gone.receiptId];
+      assert.deepEqual(await store.findLives(asked), [null, lives[2], null]);
+      assert.deepEqual(await store.findLives([]), []);
     },
   ),
 

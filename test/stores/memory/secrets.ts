@@ -306,6 +306,11 @@ function receiptMethods(
       const isOthers = manager !== undefined && record?.owner !== null && record?.owner !== manager;
       return record === null || isOthers ? null : toReceipt(record, time.earliest());
     },
+    findLives: async (ids) =>
+      ids.map((id) => {
+        const record = table.ofReceipt(id, time.earliest());
+        return record && { state: record.state, expiresAt: record.expiresAt };
+      }),
     async burnAll(after, limit) {
       const later = [...table.all()].filter(({ position }) => position > Number(after ?? 0));
       const batch = later.sort((a, b) => a.position - b.position).slice(0, limit);

@@ -58,6 +58,10 @@ export function playUnconfirmed(store: Store): UnconfirmedPlay {
         assertKnown(receipt?.secretId);
         return receipt;
       },
+      async findLives(ids) {
+        if (held.size > 0) for (const id of ids) assertKnown((await store.findReceipt(id))?.secretId);
+        return store.findLives(ids);
+      },
       async burn(id, isAbandoned) {
         if (held.size > 0) assertKnown((await store.findReceipt(id))?.secretId);
         return store.burn(id, isAbandoned);

@@ -149,6 +149,7 @@ describe('a node whose address leads to the new primary between what it read and
       () => store.findReceipt(one),
       () => store.findReceipt(one),
       () => store.findReceipt(two),
+      () => store.findLives([two]).then(([life]) => life),
       () => store.findSecret(secretId),
     ];
     expect((await askThenMove(left[1], asks)).filter(burnedOrNothing)).toEqual([]);
@@ -169,6 +170,7 @@ describe('a node that is left at the old primary', () => {
     const asks: Record<string, () => Promise<unknown>> = {
       'a secret that was read since': () => store.findSecret(read.secretId),
       'its receipt': () => store.findReceipt(receipts[2] as ReceiptId),
+      'what became of it': () => store.findLives([receipts[2] as ReceiptId]),
       'the list of receipts': () => store.listReceipts(owner, { limit: 10, after: null }),
       'a token of an account that is locked': () => store.findToken(tokenHash),
       'its tokens': () => store.listTokens(owner),

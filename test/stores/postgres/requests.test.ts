@@ -7,7 +7,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { type PostgresServer, startPostgres } from '../../support/postgres.ts';
 import { accountNamed } from '../conformance/account-fixtures.ts';
 import { countOf } from '../conformance/check.ts';
-import { answer, ask, newAnswer, newRequest, outcomeOf } from '../conformance/request-fixtures.ts';
+import { answer, ask, many, newAnswer, newRequest, outcomeOf } from '../conformance/request-fixtures.ts';
 import { holding, openNodes as openSeeded, untilWaiting } from './seeded-nodes.ts';
 import { countWhere, type Nodes, openNodes, racers } from './two-nodes.ts';
 
@@ -151,4 +151,25 @@ it('P5: an answer that is sent again is told of only once the first is durable',
   for (const tell of tellings) await expect(tell()).rejects.toMatchObject({ code: 'unavailable' });
   isDurable = true;
   for (const tell of tellings) await tell();
+});
+
+it('finds what became of all answers in one statement, which reads no value', async () => {
+  const read: string[] = [];
+  const noting = (engine: Engine): Engine => ({
+    ...engine,
+    read(statement, values, askedAtMs) {
+      read.push(statement.text);
+      return engine.read(statement, values, askedAtMs);
+    },
+  });
+  await using opened = await openSeeded(server, 1, noting);
+  const [node] = opened.nodes;
+  if (node === undefined) throw new Error('there is a node');
+  const request = await ask(node, { places: 20 });
+  const sent = await Promise.all(many(20, () => answer(node, request)));
+  read.length = 0;
+  const lives = await node.findLives(sent.map(({ record }) => record.receiptId));
+  expect(lives.map((life) => life?.state)).toEqual(many(20, () => 'waiting'));
+  expect(read).toHaveLength(1);
+  expect(read[0]).not.toContain('sealed_secret');
 });
