@@ -7,7 +7,7 @@ import { makeResetLink } from '../core/accounts/account-links.ts';
 import { deleteWithSecrets } from '../core/accounts/deletion.ts';
 import { wrapWords } from '../ops/wrap.ts';
 import { printAccountLink } from './accounts.ts';
-import { type Command, type ExitCode, type Input, printDone, Refusal } from './command.ts';
+import { type Command, command, type ExitCode, type Input, printDone, Refusal } from './command.ts';
 import { confirm, type OpenAccounts, type OperatorWorld, withAccount, yesOption } from './operator.ts';
 import { plural, timeOf } from './terminal.ts';
 
@@ -84,33 +84,25 @@ async function runDelete(input: Input, world: OperatorWorld): Promise<ExitCode> 
 }
 
 export const accessCommands: readonly Command<OperatorWorld>[] = [
-  {
-    path: ['account', 'reset'],
+  command('account reset EMAIL', {
     summary: 'print a password-reset link (when email is not set up)',
-    args: ['EMAIL'],
     example: 'mayfly account reset jo@example.org',
     run: runReset,
-  },
-  {
-    path: ['account', 'lock'],
+  }),
+  command('account lock EMAIL', {
     summary: 'block an account; its secrets can still be opened',
-    args: ['EMAIL'],
     example: 'mayfly account lock jo@example.org',
     run: runLock,
-  },
-  {
-    path: ['account', 'unlock'],
+  }),
+  command('account unlock EMAIL', {
     summary: 'unblock a locked account',
-    args: ['EMAIL'],
     example: 'mayfly account unlock jo@example.org',
     run: runUnlock,
-  },
-  {
-    path: ['account', 'delete'],
+  }),
+  command('account delete EMAIL', {
     summary: 'delete an account and burn its unread secrets',
-    args: ['EMAIL'],
     options: yesOption,
     example: 'mayfly account delete jo@example.org',
     run: runDelete,
-  },
+  }),
 ];

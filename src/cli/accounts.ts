@@ -21,6 +21,7 @@ import { Sensitive } from '../core/sensitive.ts';
 import type { UnixSeconds } from '../core/time.ts';
 import {
   type Command,
+  command,
   type ExitCode,
   type Input,
   printDone,
@@ -121,31 +122,26 @@ async function runPlan(input: Input, world: OperatorWorld): Promise<ExitCode> {
 }
 
 export const accountCommands: readonly Command<OperatorWorld>[] = [
-  {
-    path: ['account', 'create'],
+  command('account create EMAIL', {
     summary: 'create an account and print its API token',
-    args: ['EMAIL'],
     options: {
-      plan: { type: 'string', value: 'PLAN', choices: accountPlans, doc: 'basic (the default) or identity' },
-      link: { type: 'boolean', doc: 'print a one-time link for setting a password instead of a token' },
+      plan: { value: 'PLAN', choices: accountPlans, doc: 'basic (the default) or identity' },
+      link: { doc: 'print a one-time link for setting a password instead of a token' },
     },
     example: 'mayfly account create jo@example.org --json',
     run: runCreate,
-  },
-  {
-    path: ['account', 'list'],
+  }),
+  command('account list', {
     summary: 'list accounts with their logins, last use and locks',
     example: 'mayfly account list',
     run: runList,
-  },
-  {
-    path: ['account', 'plan'],
+  }),
+  command('account plan EMAIL PLAN', {
     summary: 'change an account’s plan',
-    args: ['EMAIL', 'PLAN'],
     choices: { PLAN: accountPlans },
     example: 'mayfly account plan jo@example.org identity',
     run: runPlan,
-  },
+  }),
 ];
 
 const secondsInDay = 86_400;
@@ -274,41 +270,33 @@ async function runTokenRevoke(input: Input, world: OperatorWorld): Promise<ExitC
 }
 
 export const tokenCommands: readonly Command<OperatorWorld>[] = [
-  {
-    path: ['account', 'token', 'create'],
+  command('account token create EMAIL', {
     summary: 'create another API token and print it',
-    args: ['EMAIL'],
     options: {
-      name: { type: 'string', value: 'NAME', doc: 'a name for your list of tokens' },
+      name: { value: 'NAME', doc: 'a name for your list of tokens' },
       scope: {
-        type: 'string',
         value: 'SCOPES',
         choices: tokenScopes,
         isList: true,
         doc: `what it may do, separated by commas: ${listOfScopes}; default: all`,
       },
-      expires: { type: 'string', value: 'DAYS', doc: 'expire after this many days' },
+      expires: { value: 'DAYS', doc: 'expire after this many days' },
       'with-token': {
-        type: 'string',
         value: 'FILE',
         doc: 'a file with an existing token (-: standard input): the new one lists the same secrets',
       },
     },
     example: 'mayfly account token create jo@example.org --name backups --scope create,manage --expires 90',
     run: runTokenCreate,
-  },
-  {
-    path: ['account', 'token', 'list'],
+  }),
+  command('account token list EMAIL', {
     summary: 'list an account’s tokens with their scopes and last use, but not the tokens themselves',
-    args: ['EMAIL'],
     example: 'mayfly account token list jo@example.org',
     run: runTokenList,
-  },
-  {
-    path: ['account', 'token', 'revoke'],
+  }),
+  command('account token revoke EMAIL ID', {
     summary: 'revoke a token',
-    args: ['EMAIL', 'ID'],
     example: 'mayfly account token revoke jo@example.org 3',
     run: runTokenRevoke,
-  },
+  }),
 ];

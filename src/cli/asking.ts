@@ -9,6 +9,7 @@ import { type Answer, type Answers, type Asked, type MayflyClient, MayflyError }
 import { type PeopleWorld, parseTtl, readLink, serverOption, withClient } from './client.ts';
 import {
   type Command,
+  command,
   type ExitCode,
   type Input,
   printDone,
@@ -184,52 +185,39 @@ async function runAnswer(input: Input, world: PeopleWorld): Promise<ExitCode> {
 const links = 'https://secrets.example.org';
 
 export const askingCommands: readonly Command<PeopleWorld>[] = [
-  {
-    path: ['ask'],
+  command('ask PROMPT', {
     summary: 'ask a person for a secret: print a link to answer, and one that reads the answers',
-    args: ['PROMPT'],
     options: {
-      wait: {
-        type: 'boolean',
-        doc: 'wait for the answer and open it: print a text, or save a file in this folder',
-      },
-      answers: { type: 'string', value: 'N', doc: 'how many answers to take, 1 to 20; default: 1' },
-      ttl: {
-        type: 'string',
-        value: 'TIME',
-        doc: 'how long it takes answers: 90s, 30m, 12h, 7d, 2w, or seconds',
-      },
+      wait: { doc: 'wait for the answer and open it: print a text, or save a file in this folder' },
+      answers: { value: 'N', doc: 'how many answers to take, 1 to 20; default: 1' },
+      ttl: { value: 'TIME', doc: 'how long it takes answers: 90s, 30m, 12h, 7d, 2w, or seconds' },
       ...outOptions,
       ...serverOption,
     },
     example: "mayfly ask 'Password of the NAS' --wait",
     run: runAsk,
-  },
-  {
-    path: ['answers'],
+  }),
+  command('answers [LINK]', {
     summary: 'list the answers to a request, open or discard one, or close the request',
-    args: ['[LINK]'],
     options: {
-      open: { type: 'string', value: 'N', doc: 'open answer N, once' },
-      discard: { type: 'string', value: 'N', doc: 'burn answer N unread; another can take its place' },
-      wait: { type: 'boolean', doc: 'wait for an answer that can be opened, and open it' },
-      close: { type: 'boolean', doc: 'take no more answers' },
+      open: { value: 'N', doc: 'open answer N, once' },
+      discard: { value: 'N', doc: 'burn answer N unread; another can take its place' },
+      wait: { doc: 'wait for an answer that can be opened, and open it' },
+      close: { doc: 'take no more answers' },
       ...outOptions,
       ...serverOption,
     },
     example: `mayfly answers ${links}/answers/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd#LCfDntTh4Z3sV4zfB7qRDw`,
     run: runAnswers,
-  },
-  {
-    path: ['answer'],
+  }),
+  command('answer LINK', {
     summary: 'answer a request, with text from standard input or a file',
-    args: ['LINK'],
     options: {
-      file: { type: 'string', value: 'FILE', doc: 'send a file' },
+      file: { value: 'FILE', doc: 'send a file' },
       exact: exactOption,
       ...serverOption,
     },
     example: `mayfly answer ${links}/ask/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd#F6IgZIId-32Mg3kYXgHj1lSjEWYsOfYGNrXRsEiXFBA`,
     run: runAnswer,
-  },
+  }),
 ];

@@ -8,6 +8,7 @@ import type { BackupFacts } from '../core/store-copies.ts';
 import { sizeWords } from '../ops/start-words.ts';
 import {
   type Command,
+  command,
   type ExitCode,
   type Input,
   printDone,
@@ -76,26 +77,21 @@ async function acceptRestored(input: Input, world: OperatorWorld): Promise<ExitC
 }
 
 export const backupCommands: readonly Command<OperatorWorld>[] = [
-  {
-    path: ['backup'],
+  command('backup FILE', {
     summary: 'back up the store, even while the server runs',
-    args: ['FILE'],
     example: 'mayfly backup /backups/mayfly-2026-11-23.db',
     run: runBackup,
-  },
-  {
-    path: ['restore'],
+  }),
+  command('restore FILE', {
     summary: 'create a store from a backup; burns its unread secrets',
-    args: ['FILE'],
     options: yesOption,
     example: 'MAYFLY_DATA_DIR=/srv/mayfly mayfly restore /backups/mayfly-2026-11-23.db',
     run: runRestore,
-  },
-  {
-    path: ['store', 'accept-restore'],
+  }),
+  command('store accept-restore', {
     summary: 'burn the unread secrets of a restored PostgreSQL store, so that it can serve',
     options: yesOption,
     example: 'mayfly store accept-restore',
     run: acceptRestored,
-  },
+  }),
 ];

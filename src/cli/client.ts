@@ -51,7 +51,6 @@ export interface PeopleWorld extends World {
 
 export const serverOption: Readonly<Record<string, OptionUsage>> = {
   server: {
-    type: 'string',
     value: 'URL',
     doc: 'the server; default: MAYFLY_SERVER, the server npx fetched this from, the latest login, or http://localhost:3000',
   },
@@ -59,15 +58,10 @@ export const serverOption: Readonly<Record<string, OptionUsage>> = {
 
 export const passphraseOptions: Readonly<Record<string, OptionUsage>> = {
   passphrase: {
-    type: 'boolean',
     instead: 'it prompts for the passphrase; --passphrase-file reads it from a file',
     doc: 'prompt for a passphrase',
   },
-  'passphrase-file': {
-    type: 'string',
-    value: 'FILE',
-    doc: 'read the passphrase from a file (-: standard input)',
-  },
+  'passphrase-file': { value: 'FILE', doc: 'read the passphrase from a file (-: standard input)' },
 };
 
 const unitSeconds: Record<string, number> = { '': 1, s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };

@@ -20,8 +20,7 @@ export interface World {
 }
 
 export interface OptionUsage {
-  readonly type: 'string' | 'boolean';
-  /** Placeholder for the value, such as `SECONDS`; absent for a boolean. */
+  /** Placeholder for the value, such as `SECONDS`; absent if the option takes none. */
   readonly value?: string;
   /** Such as `q` for `-q`. */
   readonly short?: string;
@@ -56,8 +55,8 @@ export interface Command<in Touched extends World = never> {
   readonly path: readonly string[];
   /** One line. */
   readonly summary: string;
-  /** Such as `['EMAIL']`, or `['[LINK]']` if optional; absent for none. */
-  readonly args?: readonly string[];
+  /** Such as `['EMAIL']`, or `['[LINK]']` if optional. */
+  readonly args: readonly string[];
   /** What must follow `--` and is not parsed, such as `COMMAND [ARGS]`. */
   readonly rest?: string;
   /** In addition to `commonOptions`. */
@@ -71,6 +70,18 @@ export interface Command<in Touched extends World = never> {
   readonly run: (input: Input, world: Touched) => Promise<ExitCode | ProgramExit>;
 }
 
+/** @param usage such as `account create EMAIL`, or `run -- COMMAND [ARGS]` */
+export function command<Touched extends World>(
+  usage: string,
+  definition: Omit<Command<Touched>, 'path' | 'args' | 'rest'>,
+): Command<Touched> {
+  const [own = '', rest] = usage.split(' -- ');
+  const words = own.split(' ');
+  const path = words.filter((word) => /^[a-z]/.test(word));
+  // Not copied, because a getter of the definition may need the finished list of commands.
+  return Object.assign(definition, { path, args: words.slice(path.length), ...(rest && { rest }) });
+}
+
 /** Commands by heading. */
 export type Sections<Touched extends World = never> = Readonly<Record<string, readonly Command<Touched>[]>>;
 
@@ -78,9 +89,9 @@ export type Sections<Touched extends World = never> = Readonly<Record<string, re
 export const addressForm = /^[^\s=@]+@[^\s=@]+$/;
 
 export const commonOptions: Readonly<Record<string, OptionUsage>> = {
-  json: { type: 'boolean', doc: 'print the result as JSON' },
-  quiet: { type: 'boolean', short: 'q', doc: 'print only errors and prompts' },
-  help: { type: 'boolean', short: 'h', doc: 'print this help' },
+  json: { doc: 'print the result as JSON' },
+  quiet: { short: 'q', doc: 'print only errors and prompts' },
+  help: { short: 'h', doc: 'print this help' },
 };
 
 export const valueIsNoArgument = 'To share text, pipe it in or type it: arguments stay in the shell history.';

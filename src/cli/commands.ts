@@ -4,7 +4,7 @@ import { accountCommands, tokenCommands } from './accounts.ts';
 import { askingCommands } from './asking.ts';
 import { backupCommands } from './backups.ts';
 import type { PeopleWorld } from './client.ts';
-import { type Command, printResult, type Sections, UsageError, type World } from './command.ts';
+import { type Command, command, printResult, type Sections, UsageError, type World } from './command.ts';
 import { renderCompletion, shells } from './completion.ts';
 import { configCommands } from './config.ts';
 import { domainCommands } from './domains.ts';
@@ -23,10 +23,8 @@ import { routerCommands, serverCommands, storeCommands } from './server.ts';
 import { renderManual, renderOverview } from './shell.ts';
 
 const aboutCommands: readonly Command<World>[] = [
-  {
-    path: ['help'],
+  command('help [COMMAND]', {
     summary: 'print this overview, or help for a command',
-    args: ['[COMMAND]'],
     get choices() {
       return { COMMAND: [...new Set(commands.flatMap(({ path }) => path[0] ?? []))] };
     },
@@ -35,11 +33,9 @@ const aboutCommands: readonly Command<World>[] = [
       const help = renderOverview(sections);
       return printResult(world, input, { help }, [help.trimEnd()]);
     },
-  },
-  {
-    path: ['completion'],
+  }),
+  command('completion SHELL', {
     summary: 'print a script for shell completion',
-    args: ['SHELL'],
     choices: { SHELL: shells },
     example: 'mayfly completion bash > ~/.local/share/bash-completion/completions/mayfly',
     examples: [
@@ -55,9 +51,8 @@ const aboutCommands: readonly Command<World>[] = [
       const script = renderCompletion(shell, commands);
       return printResult(world, input, { shell, script }, [script.trimEnd()]);
     },
-  },
-  {
-    path: ['man'],
+  }),
+  command('man', {
     summary: 'print the manual page, for man(1)',
     example: 'mayfly man | man -l -',
     examples: ['mayfly man > /usr/local/share/man/man1/mayfly.1'],
@@ -65,16 +60,15 @@ const aboutCommands: readonly Command<World>[] = [
       const manual = renderManual(sections, world.version);
       return printResult(world, input, { manual }, [manual.trimEnd()]);
     },
-  },
-  {
-    path: ['version'],
+  }),
+  command('version', {
     summary: 'print the version',
     example: 'mayfly version',
     run: async ({ json }, { terminal, version }) => {
       terminal.out(json ? `${JSON.stringify({ version })}\n` : `${version}\n`);
       return 0;
     },
-  },
+  }),
 ];
 
 export const sections: Sections<PeopleWorld & OperatorWorld> = {

@@ -43,10 +43,7 @@ function flagsOf(name: string, { short }: OptionUsage): readonly string[] {
 }
 
 /** Returns the closed sets of argument values, by index. */
-function argChoicesOf({
-  args = [],
-  choices = {},
-}: Command): readonly (readonly [number, readonly string[]])[] {
+function argChoicesOf({ args, choices = {} }: Command): readonly (readonly [number, readonly string[]])[] {
   return args.flatMap((arg, index) => {
     const known = choices[arg.replace(/[[\]]/g, '')];
     return known === undefined ? [] : [[index, known] as const];
@@ -54,7 +51,7 @@ function argChoicesOf({
 }
 
 /** Returns the indexes of the arguments that are files. */
-function fileArgsOf({ args = [] }: Command): readonly number[] {
+function fileArgsOf({ args }: Command): readonly number[] {
   return args.flatMap((arg, index) => (/^\[?(?:FILE|FOLDER)\]?$/.test(arg) ? [index] : []));
 }
 
@@ -97,7 +94,7 @@ function tablesOf(nodes: readonly Node[]): Tables {
     closed.filter((each) => each.isList === isList).map(({ place, choices }) => [place, choices] as const);
   return {
     paths: nodes.map(({ path }) => path).filter((path) => path !== ''),
-    valued: options.filter(({ usage }) => usage.type === 'string').map(({ place }) => place),
+    valued: options.filter(({ usage }) => usage.value !== undefined).map(({ place }) => place),
     files: [...options.filter(({ usage }) => isFile(usage)).map(({ place }) => place), ...fileArgs],
     lists: pairs(true),
     sets: [...pairs(false), ...args],

@@ -2,7 +2,15 @@
 import { nearestWord } from '../config/nearest.ts';
 import type { ConfigReading, EffectiveSetting, SettingEntry } from '../config/read.ts';
 import { wrapWords } from '../ops/wrap.ts';
-import { type Command, type ExitCode, type Input, printResult, UsageError, type World } from './command.ts';
+import {
+  type Command,
+  command,
+  type ExitCode,
+  type Input,
+  printResult,
+  UsageError,
+  type World,
+} from './command.ts';
 import type { OperatorWorld } from './operator.ts';
 
 /** Also accepts `port` for PORT and `MAYFLY_TOKEN_FILE` for MAYFLY_TOKEN. */
@@ -87,17 +95,12 @@ async function runConfig(input: Input, world: OperatorWorld): Promise<ExitCode> 
 }
 
 export const configCommands: readonly Command<OperatorWorld>[] = [
-  {
-    path: ['config'],
+  command('config [NAME]', {
     summary: 'print the settings in effect, without secrets',
-    args: ['[NAME]'],
     options: {
-      explain: {
-        type: 'boolean',
-        doc: 'explain each setting: its meaning, allowed values, default and source',
-      },
+      explain: { doc: 'explain each setting: its meaning, allowed values, default and source' },
     },
     example: 'mayfly config MAYFLY_BASE_URL --explain',
     run: runConfig,
-  },
+  }),
 ];

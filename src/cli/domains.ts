@@ -9,6 +9,7 @@ import { createDomainChecks } from '../core/share-domains/check.ts';
 import { createResolver, toAsciiName } from '../ops/dns.ts';
 import {
   type Command,
+  command,
   type ExitCode,
   type Input,
   printDone,
@@ -112,32 +113,24 @@ async function runRemove(input: Input, world: OperatorWorld): Promise<ExitCode> 
 }
 
 export const domainCommands: readonly Command<OperatorWorld>[] = [
-  {
-    path: ['domain', 'add'],
+  command('domain add EMAIL DOMAIN', {
     summary: 'let an account use a domain, without checking its DNS or plan',
-    args: ['EMAIL', 'DOMAIN'],
     example: 'mayfly domain add jo@example.org secrets.example.org',
     run: runAdd,
-  },
-  {
-    path: ['domain', 'list'],
+  }),
+  command('domain list EMAIL', {
     summary: 'list an account’s domains',
-    args: ['EMAIL'],
     example: 'mayfly domain list jo@example.org',
     run: runList,
-  },
-  {
-    path: ['domain', 'verify'],
+  }),
+  command('domain verify EMAIL DOMAIN', {
     summary: 'check the DNS records of a domain',
-    args: ['EMAIL', 'DOMAIN'],
     example: 'mayfly domain verify jo@example.org secrets.example.org',
     run: runVerify,
-  },
-  {
-    path: ['domain', 'remove'],
+  }),
+  command('domain remove EMAIL DOMAIN', {
     summary: 'remove a domain from an account',
-    args: ['EMAIL', 'DOMAIN'],
     example: 'mayfly domain remove jo@example.org secrets.example.org',
     run: runRemove,
-  },
+  }),
 ];

@@ -19,6 +19,7 @@ import {
 } from './client.ts';
 import {
   type Command,
+  command,
   type ExitCode,
   type Input,
   Refusal,
@@ -333,31 +334,25 @@ async function runRun(input: Input, world: PeopleWorld): Promise<ExitCode | Prog
 }
 
 export const environmentCommands: readonly Command<PeopleWorld>[] = [
-  {
-    path: ['run'],
+  command('run -- COMMAND [ARGS]', {
     summary: 'run a command with secrets in its environment',
-    rest: 'COMMAND [ARGS]',
     options: {
       secret: {
-        type: 'string',
         value: 'NAME=LINK',
         isRepeatable: true,
         doc: 'open LINK into the variable NAME; repeatable; visible in ps and the shell history',
       },
       'secrets-file': {
-        type: 'string',
         value: 'FILE',
         doc: 'read NAME=LINK lines from a file (-: standard input); not visible in ps',
       },
       ask: {
-        type: 'string',
         value: 'NAME=PROMPT',
         isRepeatable: true,
         doc: 'ask a person, print a link to answer, wait, and put the answer into NAME; repeatable',
       },
       ...passphraseOptions,
       exact: {
-        type: 'boolean',
         doc: 'pass values byte for byte; otherwise a byte order mark and the line break after a single line are dropped',
       },
       ...serverOption,
@@ -365,5 +360,5 @@ export const environmentCommands: readonly Command<PeopleWorld>[] = [
     example: 'mayfly run --secrets-file links.txt -- ./deploy.sh --to production',
     examples: ["mayfly run --ask DB_PASSWORD='The database password' -- ./deploy.sh"],
     run: runRun,
-  },
+  }),
 ];

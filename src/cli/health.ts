@@ -1,6 +1,14 @@
 /** `mayfly health`, for a container's health check of its server or router. */
 import { isIPv6 } from 'node:net';
-import { type Command, type ExitCode, type Input, printResult, Refusal, readSettings } from './command.ts';
+import {
+  type Command,
+  command,
+  type ExitCode,
+  type Input,
+  printResult,
+  Refusal,
+  readSettings,
+} from './command.ts';
 import type { OperatorWorld } from './operator.ts';
 
 const answerLimitMs = 5_000;
@@ -37,10 +45,9 @@ async function runHealth(input: Input, world: OperatorWorld): Promise<ExitCode> 
 }
 
 export const healthCommands: readonly Command<OperatorWorld>[] = [
-  {
-    path: ['health'],
+  command('health', {
     summary: 'check whether the server is ready',
     example: 'mayfly health',
     run: runHealth,
-  },
+  }),
 ];

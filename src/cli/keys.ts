@@ -10,6 +10,7 @@ import { rootKeysTakenMs } from '../ops/root-key-watch.ts';
 import { addRoot, compareRoots, createRoots, retireRoots, verifyRoots } from '../ops/root-keys.ts';
 import {
   type Command,
+  command,
   type ExitCode,
   type Input,
   printDone,
@@ -221,36 +222,31 @@ async function runRetire(input: Input, world: OperatorWorld): Promise<ExitCode> 
 }
 
 export const keyCommands: readonly Command<OperatorWorld>[] = [
-  {
-    path: ['keys', 'create'],
+  command('keys create', {
     summary: 'create the key file for nodes that share a store',
     example: 'mayfly keys create',
     note: 'A server with an embedded store creates its own at its first start.',
     run: runCreate,
-  },
-  {
-    path: ['keys', 'list'],
+  }),
+  command('keys list', {
     summary: 'list the wrapping roots, and which are in use',
     example: 'mayfly keys list',
     run: runList,
-  },
-  {
-    path: ['keys', 'add'],
+  }),
+  command('keys add', {
     summary: 'add a wrapping root, even while the server runs',
     example: 'mayfly keys add',
     run: runAdd,
-  },
-  {
-    path: ['keys', 'rotate'],
+  }),
+  command('keys rotate', {
     summary: 're-wrap all stored secrets under the newest root',
     example: 'mayfly keys rotate',
     run: runRotate,
-  },
-  {
-    path: ['keys', 'retire'],
+  }),
+  command('keys retire', {
     summary: 'remove unused older roots from the key file',
     options: yesOption,
     example: 'mayfly keys retire',
     run: runRetire,
-  },
+  }),
 ];

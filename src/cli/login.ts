@@ -18,6 +18,7 @@ import {
 } from './client.ts';
 import {
   type Command,
+  command,
   type ExitCode,
   type Input,
   printDone,
@@ -171,13 +172,10 @@ async function runWhoami(input: Input, world: PeopleWorld): Promise<ExitCode> {
 }
 
 export const loginCommands: readonly Command<PeopleWorld>[] = [
-  {
-    path: ['login'],
+  command('login [EMAIL]', {
     summary: 'log in to a server',
-    args: ['[EMAIL]'],
     options: {
       'token-file': {
-        type: 'string',
         value: 'FILE',
         doc: 'read the API token from a file (-: standard input) instead of asking',
       },
@@ -186,19 +184,17 @@ export const loginCommands: readonly Command<PeopleWorld>[] = [
     example: 'mayfly login --server https://secrets.example.org',
     examples: ['mayfly login jo@example.org --token-file token.txt'],
     run: runLogin,
-  },
-  {
-    path: ['logout'],
+  }),
+  command('logout', {
     summary: 'log out of a server',
     options: serverOption,
     example: 'mayfly logout --server https://secrets.example.org',
     run: runLogout,
-  },
-  {
-    path: ['whoami'],
+  }),
+  command('whoami', {
     summary: 'show the account in use, and check it with its server',
     options: serverOption,
     example: 'mayfly whoami',
     run: runWhoami,
-  },
+  }),
 ];

@@ -1,6 +1,6 @@
 /** `mayfly mcp`: tools for an agent, which reads no value. */
 import { clientChooser, type PeopleWorld, serverOption } from './client.ts';
-import { type Command, type ExitCode, type Input, Refusal, say } from './command.ts';
+import { type Command, command, type ExitCode, type Input, Refusal, say } from './command.ts';
 import { openFolder } from './mcp-folder.ts';
 import { createTools } from './mcp-tools.ts';
 import { reasonOf } from './output-file.ts';
@@ -22,13 +22,11 @@ async function runMcp(input: Input, world: PeopleWorld): Promise<ExitCode> {
 }
 
 export const mcpCommands: readonly Command<PeopleWorld>[] = [
-  {
-    path: ['mcp'],
+  command('mcp FOLDER', {
     summary: 'let an agent handle secrets that it never sees, in files below FOLDER (Model Context Protocol)',
-    args: ['FOLDER'],
     options: serverOption,
     example: 'mayfly mcp ~/.local/share/secrets',
     note: 'An agent that may run commands as you can read the files.',
     run: runMcp,
-  },
+  }),
 ];

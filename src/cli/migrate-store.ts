@@ -4,6 +4,7 @@
  */
 import {
   type Command,
+  command,
   type ExitCode,
   type Input,
   printDone,
@@ -55,18 +56,16 @@ async function runMove(input: Input, world: OperatorWorld): Promise<ExitCode> {
 }
 
 export const moveCommands: readonly Command<OperatorWorld>[] = [
-  {
-    path: ['migrate-store'],
+  command('migrate-store FROM [TO]', {
     summary: 'move a store to another while it serves',
-    args: ['FROM', '[TO]'],
     options: {
-      finish: { type: 'boolean', doc: 'close FROM for good when the copy is complete, and open TO' },
-      cancel: { type: 'boolean', doc: 'cancel an unfinished move of FROM' },
+      finish: { doc: 'close FROM for good when the copy is complete, and open TO' },
+      cancel: { doc: 'cancel an unfinished move of FROM' },
       ...yesOption,
     },
     example: 'mayfly migrate-store sqlite:/var/lib/mayfly postgres://mayfly@db.example.org/mayfly',
     examples: ['mayfly migrate-store sqlite:/var/lib/mayfly @/etc/mayfly/store-url --finish'],
     note: 'FROM, TO: sqlite:FOLDER, postgres://USER@HOST/NAME, or @FILE with one of them.',
     run: runMove,
-  },
+  }),
 ];

@@ -122,7 +122,7 @@ export async function confirm({ terminal }: World, { flags }: Input, question: s
   if (!/^y(es)?$/i.test(answer.trim())) throw new Refusal('not_confirmed', 'Nothing was changed.');
 }
 
-export const yesOption = { yes: { type: 'boolean', doc: 'do not ask for confirmation' } } as const;
+export const yesOption = { yes: { doc: 'do not ask for confirmation' } } as const;
 
 /** Prints progress every `step` secrets, except with `--json`. */
 export function perSecrets(step: number, all: number, input: Input, { terminal }: World) {

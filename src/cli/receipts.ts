@@ -24,6 +24,7 @@ import {
 } from './client.ts';
 import {
   type Command,
+  command,
   type ExitCode,
   type Input,
   printDone,
@@ -343,52 +344,41 @@ async function runRecent(input: Input, world: PeopleWorld): Promise<ExitCode> {
 }
 
 export const receiptCommands: readonly Command<PeopleWorld>[] = [
-  {
-    path: ['burn'],
+  command('burn [LINK]', {
     summary: 'destroy an unread secret, by its link, receipt or metadata key',
-    args: ['[LINK]'],
     options: { ...passphraseOptions, ...serverOption },
     example: 'mayfly burn 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj',
     examples: ['mayfly burn https://secrets.example.org/secret/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd'],
     run: runBurn,
-  },
-  {
-    path: ['deliver'],
+  }),
+  command('deliver [METADATA_KEY] [EMAIL]', {
     summary: 'send the recipient’s email again, or to another address',
-    args: ['[METADATA_KEY]', '[EMAIL]'],
     options: serverOption,
     example: 'mayfly deliver 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj alan@example.org',
     run: runDeliver,
-  },
-  {
-    path: ['memo'],
+  }),
+  command('memo [METADATA_KEY] [TEXT]', {
     summary: 'show your private label, change it, or remove it with an empty text',
-    args: ['[METADATA_KEY]', '[TEXT]'],
     options: serverOption,
     example: 'mayfly memo 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj wifi-of-the-office',
     run: runMemo,
-  },
-  {
-    path: ['ttl'],
+  }),
+  command('ttl [METADATA_KEY] [TIME]', {
     summary: 'show when an unread secret expires, or set a new lifetime from now',
-    args: ['[METADATA_KEY]', '[TIME]'],
     options: serverOption,
     example: 'mayfly ttl 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj 3d',
     run: runTtl,
-  },
-  {
-    path: ['unlock'],
+  }),
+  command('unlock [METADATA_KEY]', {
     summary: 'allow passphrases again after too many wrong ones',
-    args: ['[METADATA_KEY]'],
     options: serverOption,
     example: 'mayfly unlock 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj',
     run: runUnlock,
-  },
-  {
-    path: ['recent'],
+  }),
+  command('recent', {
     summary: 'list the account’s receipts, newest first',
-    options: { limit: { type: 'string', value: 'N', doc: 'how many; default: 20' }, ...serverOption },
+    options: { limit: { value: 'N', doc: 'how many; default: 20' }, ...serverOption },
     example: 'mayfly recent --limit 5',
     run: runRecent,
-  },
+  }),
 ];

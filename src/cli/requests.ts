@@ -3,6 +3,7 @@ import { noAccountId } from '../core/account.ts';
 import type { ListedRequest } from '../core/ports/requests.ts';
 import {
   type Command,
+  command,
   type ExitCode,
   type Input,
   printDone,
@@ -79,12 +80,11 @@ async function endOne(
 }
 
 export const requestCommands: readonly Command<OperatorWorld>[] = [
-  {
-    path: ['requests'],
+  command('requests', {
     summary: 'list open requests for secrets, most reported first, or end one',
-    options: { end: { type: 'string', value: 'ID', doc: 'end this request for ever' } },
+    options: { end: { value: 'ID', doc: 'end this request for ever' } },
     example: 'mayfly requests',
     examples: ['mayfly requests --end 3da4d968282db489'],
     run: runRequests,
-  },
+  }),
 ];

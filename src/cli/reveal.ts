@@ -20,6 +20,7 @@ import {
 import type { Clipboard } from './clipboard.ts';
 import {
   type Command,
+  command,
   type ExitCode,
   type Input,
   type OptionUsage,
@@ -265,24 +266,20 @@ async function runReveal(input: Input, world: PeopleWorld): Promise<ExitCode> {
 
 export const outOptions: Readonly<Record<string, OptionUsage>> = {
   out: {
-    type: 'string',
     short: 'o',
     value: 'FILE',
     doc: 'save it in a new file that only you can read (-: standard output, the default for a text)',
   },
-  force: { type: 'boolean', doc: 'let --out replace a file' },
+  force: { doc: 'let --out replace a file' },
 };
 
 export const revealCommands: readonly Command<PeopleWorld>[] = [
-  {
-    path: ['reveal'],
+  command('reveal [LINK]', {
     summary: 'open a secret, once: print a text, or save a file in this folder',
-    args: ['[LINK]'],
     options: {
       ...outOptions,
-      copy: { type: 'boolean', doc: 'copy it to the clipboard instead of printing it' },
+      copy: { doc: 'copy it to the clipboard instead of printing it' },
       look: {
-        type: 'string',
         value: 'NONCE',
         form: sixteenBytesForm,
         doc: 'within a minute, get the answer again that an earlier call could not deliver',
@@ -293,5 +290,5 @@ export const revealCommands: readonly Command<PeopleWorld>[] = [
     example: 'mayfly reveal $LINK > password.txt',
     examples: ['mayfly reveal --out id_ed25519 < link.txt', 'mayfly reveal --copy'],
     run: runReveal,
-  },
+  }),
 ];

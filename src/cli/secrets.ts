@@ -25,6 +25,7 @@ import type { Clipboard } from './clipboard.ts';
 import {
   addressForm,
   type Command,
+  command,
   type ExitCode,
   type Input,
   type OptionUsage,
@@ -44,37 +45,26 @@ import { shareMany } from './share-many.ts';
 import { durationWords, timeOf } from './terminal.ts';
 
 const creationOptions: Readonly<Record<string, OptionUsage>> = {
-  ttl: { type: 'string', value: 'TIME', doc: 'when it expires: 90s, 30m, 12h, 7d, 2w, or seconds' },
+  ttl: { value: 'TIME', doc: 'when it expires: 90s, 30m, 12h, 7d, 2w, or seconds' },
   ...passphraseOptions,
   recipient: {
-    type: 'string',
     value: 'EMAIL',
     form: addressForm,
     doc: 'email the link to this address; needs an account and --plain',
   },
   notify: {
-    type: 'string',
     value: 'KINDS',
     choices: [...noticeKinds, 'none'],
     isList: true,
     doc: `events to email the account about: ${noticeKinds.join()}, or none; needs an account`,
   },
-  'share-domain': {
-    type: 'string',
-    value: 'DOMAIN',
-    doc: 'use one of the account’s own domains for the link',
-  },
-  memo: { type: 'string', value: 'TEXT', doc: 'a label that only you see, up to 500 characters' },
-  note: {
-    type: 'string',
-    value: 'TEXT',
-    doc: 'one line for the recipient, shown before opening, up to 140 characters',
-  },
-  qr: { type: 'boolean', doc: 'also show the link as a QR code, on standard error' },
-  copy: { type: 'boolean', doc: 'also copy the link to the clipboard' },
-  plain: { type: 'boolean', doc: 'not end to end: the server encrypts it, and sees it' },
+  'share-domain': { value: 'DOMAIN', doc: 'use one of the account’s own domains for the link' },
+  memo: { value: 'TEXT', doc: 'a label that only you see, up to 500 characters' },
+  note: { value: 'TEXT', doc: 'one line for the recipient, shown before opening, up to 140 characters' },
+  qr: { doc: 'also show the link as a QR code, on standard error' },
+  copy: { doc: 'also copy the link to the clipboard' },
+  plain: { doc: 'not end to end: the server encrypts it, and sees it' },
   'idempotency-key': {
-    type: 'string',
     value: 'KEY',
     doc: 'safe retries: with --plain, repeating the command within 24 hours creates no second secret. Needs an account',
   },
@@ -82,7 +72,6 @@ const creationOptions: Readonly<Record<string, OptionUsage>> = {
 };
 
 export const exactOption: OptionUsage = {
-  type: 'boolean',
   doc: 'share the input byte for byte; otherwise a byte order mark and the line break after a single line are dropped',
 };
 
@@ -282,20 +271,16 @@ async function runStatus(input: Input, world: PeopleWorld): Promise<ExitCode> {
 }
 
 export const secretCommands: readonly Command<PeopleWorld>[] = [
-  {
-    path: ['share'],
+  command('share [FILE]', {
     summary: 'share a file, or text from standard input, end to end; print the link',
-    args: ['[FILE]'],
     options: {
       ...creationOptions,
       exact: exactOption,
       lines: {
-        type: 'string',
         value: 'FILE',
         doc: 'share each line as a separate secret, up to 100 (-: standard input); print their links in order',
       },
       'env-file': {
-        type: 'string',
         value: 'FILE',
         doc: 'share each NAME=value line (-: standard input); print NAME=LINK lines for mayfly run; names are not sent',
       },
@@ -308,18 +293,15 @@ export const secretCommands: readonly Command<PeopleWorld>[] = [
       'mayfly share --qr --passphrase',
     ],
     run: runShare,
-  },
-  {
-    path: ['generate'],
+  }),
+  command('generate', {
     summary: 'generate and share a random value; print it and its link',
     options: {
       length: {
-        type: 'string',
         value: 'N',
         doc: `${generatedLength.min} to ${generatedLength.max} characters; default: ${generatedLength.default}`,
       },
       charset: {
-        type: 'string',
         value: 'SETS',
         choices: allCharacterSets,
         isList: true,
@@ -330,14 +312,12 @@ export const secretCommands: readonly Command<PeopleWorld>[] = [
     example: 'mayfly generate --length 20',
     examples: ['mayfly generate --charset lower,digits --plain --recipient alan@example.org'],
     run: runGenerate,
-  },
-  {
-    path: ['status'],
+  }),
+  command('status [LINK]', {
     summary:
       'show whether a secret is unread, by its link or receipt; with an account also lock, mail and memo',
-    args: ['[LINK]'],
     options: serverOption,
     example: 'mayfly status https://secrets.example.org/secret/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd',
     run: runStatus,
-  },
+  }),
 ];

@@ -12,6 +12,7 @@ import { clockOwner, differenceWords } from '../ops/start-words.ts';
 import {
   addressForm,
   type Command,
+  command,
   type ExitCode,
   type Input,
   printDone,
@@ -80,27 +81,23 @@ const migrateWords = {
 const settingsNote = 'Settings come from the environment: mayfly config lists them.';
 
 export const serverCommands: readonly Command<OperatorWorld>[] = [
-  {
-    path: ['serve'],
+  command('serve', {
     summary: 'run the server',
     example: 'PORT=8080 mayfly serve',
     examples: ['HOST=0.0.0.0 MAYFLY_BASE_URL=https://secrets.example.org mayfly serve'],
     note: settingsNote,
     run: async (_input, world) => world.serve(await readSettings(world)),
-  },
-  {
-    path: ['migrate'],
+  }),
+  command('migrate', {
     summary: 'bring the store’s tables up to date',
     example: 'mayfly migrate',
     note: 'A starting server does this too. Waits until the database can be reached.',
     run: runMigrate,
-  },
-  {
-    path: ['doctor'],
+  }),
+  command('doctor', {
     summary: 'check settings, folder, keys, store, disk, address and email',
     options: {
       'mail-to': {
-        type: 'string',
         value: 'ADDRESS',
         form: addressForm,
         doc: 'send a test email there and print the reply of the mail server',
@@ -108,17 +105,16 @@ export const serverCommands: readonly Command<OperatorWorld>[] = [
     },
     example: 'mayfly doctor --mail-to jo@example.org',
     run: runDoctor,
-  },
+  }),
 ];
 
 export const routerCommands: readonly Command<OperatorWorld>[] = [
-  {
-    path: ['router'],
+  command('router', {
     summary: 'run the router in front of several regions',
     example: 'MAYFLY_REGIONS=us=https://us.example.com,eu=https://eu.example.com PORT=8080 mayfly router',
     note: settingsNote,
     run: async (_input, world) => world.route(await readSettings(world)),
-  },
+  }),
 ];
 
 function effectOf({ storeTime, wall }: ClockReport, expiring: number): string {
@@ -176,19 +172,17 @@ async function runBurnAll(input: Input, world: OperatorWorld, { store }: OpenAcc
 }
 
 export const storeCommands: readonly Command<OperatorWorld>[] = [
-  {
-    path: ['burn-all'],
+  command('burn-all', {
     summary: 'burn every unread secret of every sender',
     options: yesOption,
     example: 'mayfly burn-all',
     run: (input, world) => withAccounts(world, (accounts) => runBurnAll(input, world, accounts)),
-  },
-  {
-    path: ['store', 'set-time'],
+  }),
+  command('store set-time', {
     summary: 'set store time to the clock of this machine or the database server',
     options: yesOption,
     example: 'mayfly store set-time',
     run: (input, world) =>
       withAccounts(world, (accounts, settings) => setTime(input, world, accounts, settings)),
-  },
+  }),
 ];

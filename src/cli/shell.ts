@@ -30,7 +30,7 @@ function restOf({ rest }: Command): readonly string[] {
 }
 
 export function renderUsage(command: Command): string {
-  const { args = [], options } = command;
+  const { args, options } = command;
   return [nameOf(command), ...args, ...(options ? ['[OPTIONS]'] : []), ...restOf(command)].join(' ');
 }
 
@@ -46,7 +46,7 @@ export function optionTerm(name: string, { short, value }: OptionUsage): string 
 
 function toShellOption(name: string, usage: OptionUsage, heading: string): Option {
   // The value is optional to the library, which would otherwise read the next option as the value.
-  const flags = optionTerm(name, usage.type === 'boolean' ? usage : { ...usage, value: '[VALUE]' });
+  const flags = optionTerm(name, usage.value === undefined ? usage : { ...usage, value: '[VALUE]' });
   const option = new Option(flags, usage.doc).helpGroup(heading);
   if (usage.isRepeatable)
     option.argParser((value, earlier: readonly string[] | undefined) => [...(earlier ?? []), value]);
@@ -64,7 +64,7 @@ function createShell(name: string, usage: string, usages: Readonly<Record<string
       subcommandTerm: (below) => below.name(),
       optionTerm: ({ long }) => {
         const known = long?.slice(2) ?? '';
-        return optionTerm(known, usages[known] ?? { type: 'boolean', doc: '' });
+        return optionTerm(known, usages[known] ?? { doc: '' });
       },
     });
 }
@@ -95,7 +95,7 @@ export function renderOverview(sections: Sections): string {
   );
   for (const [heading, commands] of Object.entries(sections)) {
     for (const command of commands) {
-      const term = [...command.path, ...(command.args ?? []), ...restOf(command)].join(' ');
+      const term = [...command.path, ...command.args, ...restOf(command)].join(' ');
       program.addCommand(createShell(term, term).summary(command.summary).helpGroup(`${heading}:`));
     }
   }
@@ -219,9 +219,7 @@ function assertOptions(
   usages: Readonly<Record<string, OptionUsage>>,
 ): void {
   // The library turns a missing value into `true`.
-  const empty = Object.entries(usages).filter(
-    ([name, { type }]) => type === 'string' && given.get(name) === true,
-  );
+  const empty = Object.entries(usages).filter(([name, { value }]) => value && given.get(name) === true);
   const missing = empty.map(([name, usage]) => `--${name} needs a value: ${optionTerm(name, usage)}.`);
   const end = unknown.indexOf('--');
   const options = unknown.slice(0, end === -1 ? unknown.length : end).filter((arg) => /^-./.test(arg));
@@ -231,7 +229,7 @@ function assertOptions(
 
 /** The extra argument may be meant as an option's value, as in `--passphrase hunter2`. */
 function tooManyArgs(
-  { options = {}, args = [], path, rest }: Command,
+  { options = {}, args, path, rest }: Command,
   given: ReadonlyMap<string, unknown>,
 ): string {
   const meant = Object.entries(options).find(([name, { instead }]) => instead && given.get(name) === true);
@@ -247,11 +245,10 @@ function assertArgCount(
   args: readonly string[],
   given: ReadonlyMap<string, unknown>,
 ): void {
-  const { args: wanted = [] } = command;
-  const missing = wanted.filter((arg) => !arg.startsWith('['))[args.length];
+  const missing = command.args.filter((arg) => !arg.startsWith('['))[args.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
   // Not quoted: the argument may be the secret.
-  if (args.length > wanted.length) throw new UsageError(tooManyArgs(command, given));
+  if (args.length > command.args.length) throw new UsageError(tooManyArgs(command, given));
 }
 
 function assertRest({ rest: usage }: Command, args: readonly string[], rest: readonly string[]): void {
@@ -272,7 +269,7 @@ function splitAtRest(
 const shield = '\0';
 
 /** Marks values and arguments that begin with a hyphen, so that the library does not read them as options. */
-function shieldValues({ args = [], options = {} }: Command, given: readonly string[]): string[] {
+function shieldValues({ args, options = {} }: Command, given: readonly string[]): string[] {
   const takesAddress = args.some((arg) => arg.includes('EMAIL'));
   return given.map((arg, at) => {
     const form = options[given[at - 1]?.replace(/^--/, '') ?? '']?.form;

@@ -98,7 +98,7 @@ describe('a value or word of a form of its own that begins with a hyphen', () =>
   );
   for (const { command, name, value } of options)
     it(`is taken in both forms: ${titleOf(command)} --${name}`, () => {
-      const args = (command.args ?? []).filter((arg) => !arg.startsWith('['));
+      const args = command.args.filter((arg) => !arg.startsWith('['));
       for (const given of [[`--${name}`, value], [`--${name}=${value}`]]) {
         const input = readInput(command, [...args, ...given, '--json']);
         expect([input.texts[name], input.args, input.json]).toEqual([value, args, true]);
@@ -108,7 +108,7 @@ describe('a value or word of a form of its own that begins with a hyphen', () =>
   const taking = commands.filter(({ args = [] }) => args.some((arg) => bare(arg) === 'EMAIL'));
   for (const command of taking)
     it(`is taken among the arguments: ${titleOf(command)}`, () => {
-      const args = (command.args ?? []).map((arg) => (bare(arg) === 'EMAIL' ? address : bare(arg)));
+      const args = command.args.map((arg) => (bare(arg) === 'EMAIL' ? address : bare(arg)));
       expect(readInput(command, ['--quiet', ...args, '--json'])).toMatchObject({ args, json: true });
     });
 
