@@ -263,6 +263,14 @@ describe('wrong usage of mayfly run', () => {
     ],
     [['--secrets-file', '-', ...deploy], 'Too many secrets: the limit is 40.\n', many],
     [
+      ['--secrets-file', '-', ...deploy],
+      Array.from(
+        { length: 10 },
+        (_, at) => `Standard input, line ${at + 1}: it is not NAME=LINK; ${form}.\n`,
+      ).join(''),
+      'no link\n'.repeat(11),
+    ],
+    [
       ['--secrets-file', '-', '--passphrase-file', '-', ...deploy],
       'Links and passphrase cannot both come from standard input: put one in a file.\n',
       '',

@@ -233,7 +233,6 @@ async function reveal(secret: NamedSecret, passphrase: string | undefined, lost:
     await endLook(client, link, look);
     return textOf(revealed, secret, lost);
   } catch (error) {
-    if (error instanceof Stop) throw error;
     const { code, sentence } = refusalOf(secret, error);
     throw new Stop(code, [sentence], lost, isUnsure(error) ? name : null);
   }
