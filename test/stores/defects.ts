@@ -13,6 +13,7 @@ import { creationDefects } from './creation-defects.ts';
 import { domainDefects } from './domain-defects.ts';
 import { endToEndDefects } from './end-to-end-defects.ts';
 import { expiryDefects } from './expiry-defects.ts';
+import { lifeDefects } from './life-defects.ts';
 import { lookDefects } from './look-defects.ts';
 import { mailDefects } from './mail-defects.ts';
 import { memoDefects } from './memo-defects.ts';
@@ -36,9 +37,6 @@ export interface SeededDefect {
 
 /** Lets everything else that is ready run first. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-
-const severalLives =
-  'what became of several secrets is found at once, in the order asked, without their values';
 
 /** Opens a memory store with the defect. */
 export async function openDefective(defect: SeededDefect): Promise<StoreUnderTest> {
@@ -390,30 +388,6 @@ const recordDefects: readonly SeededDefect[] = [
     }),
   },
   {
-    defect: 'of several secrets only those are found that are there',
-    caughtBy: severalLives,
-    seed: (store) => ({
-      ...store,
-      findLives: async (ids) => (await store.findLives(ids)).filter((life) => life !== null),
-    }),
-  },
-  {
-    defect: 'several secrets are found in another order',
-    caughtBy: severalLives,
-    seed: (store) => ({
-      ...store,
-      async findLives(ids) {
-        const order = ids.toSorted(Buffer.compare);
-        return store.findLives(order);
-      },
-    }),
-  },
-  {
-    defect: 'several secrets are found with their values',
-    caughtBy: severalLives,
-    seed: (store) => ({ ...store, findLives: (ids) => Promise.all(ids.map((id) => store.findReceipt(id))) }),
-  },
-  {
     defect: 'a cursor that it does not know is no cursor',
     caughtBy: 'a cursor that the store never gave is refused',
     seed: (store) => ({
@@ -439,6 +413,7 @@ const recordDefects: readonly SeededDefect[] = [
 
 export const seededDefects: readonly SeededDefect[] = [
   ...recordDefects,
+  ...lifeDefects,
   ...lookDefects,
   ...burnDefects,
   ...attemptDefects,
