@@ -11,6 +11,30 @@ interface Background {
 
 export type InBackground = Background['begin'];
 
+/** The same functions without their first argument. */
+type Bound<UseCases> = {
+  readonly [Name in keyof UseCases]: UseCases[Name] extends (deps: never, ...args: infer Args) => infer Result
+    ? (...args: Args) => Result
+    : never;
+};
+
+/** Binds use cases to what they depend on. `settled` resolves when no background work is left. */
+export function bindUseCases<
+  Parts extends object,
+  UseCases extends Record<
+    string,
+    (deps: Parts & { readonly inBackground: InBackground }, ...args: never[]) => unknown
+  >,
+>(parts: Parts, useCases: UseCases): Bound<UseCases> & Pick<Background, 'settled'> {
+  const { begin: inBackground, settled } = createBackground();
+  const deps = { ...parts, inBackground };
+  const bound = Object.entries(useCases).map(([name, useCase]) => [
+    name,
+    (...args: never[]) => useCase(deps, ...args),
+  ]);
+  return { ...(Object.fromEntries(bound) as Bound<UseCases>), settled };
+}
+
 export function createBackground(): Background {
   const running = new Set<Promise<void>>();
   return {

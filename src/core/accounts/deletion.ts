@@ -40,6 +40,7 @@ export async function deleteWithSecrets(
   return burned;
 }
 
+/** Burns secrets left by deletions that a crash or an outage interrupted. */
 export async function finishDeletions(
   core: DeletionCore<'continueDeletion' | 'listDeletions'>,
   mayGoOn: () => boolean,

@@ -143,6 +143,7 @@ type DeleteOutcome =
 
 const wrongPassword = { outcome: 'wrong_password' } as const;
 
+/** Ends every other session. */
 export async function changePassword(
   deps: AccountCore,
   { caller, sessionId }: SignedIn,

@@ -119,6 +119,7 @@ type ResetOutcome =
   | { readonly outcome: 'invalid_token' }
   | PasswordRefusal;
 
+/** Emails a link that completes the sign-up. If the address has an account, the email says so instead. Same response, same time. */
 export async function requestSignUp(
   deps: AccountCore,
   { email, locale }: TicketRequest,
@@ -176,6 +177,7 @@ export async function signUp(deps: AccountCore, input: SignUpInput): Promise<Sig
   return session === null ? { outcome: 'exists' } : { outcome: 'signed_up', session };
 }
 
+/** Emails a link that sets a new password, if the account exists. Same response, same time. */
 export async function requestReset(
   deps: AccountCore,
   { email, locale }: TicketRequest,

@@ -110,6 +110,7 @@ export function makeToken(
 const useGranularitySeconds = 60;
 const impossibleToken = '0'.repeat(64) as ApiToken;
 
+/** Returns the caller, or `null` for an unknown username or a wrong, expired or revoked token: indistinguishable (P17). */
 export async function authenticate(
   deps: Pick<AccountCore, 'store' | 'events' | 'inBackground'>,
   username: string,
@@ -164,6 +165,7 @@ const maxNameLength = 60;
 /** Limits storage, not access: concurrent calls may exceed it together. */
 const maxLiveTokens = 50;
 
+/** Requires the password. Notifies the owner by email. */
 export async function createOwnToken(
   deps: AccountCore,
   { caller }: SignedIn,

@@ -41,6 +41,7 @@ export interface TokenCaller extends AccountCaller {
   readonly apiToken: CallerToken;
 }
 
+/** Works like `conceal`; identical requests with one token and one key within 24 hours create one secret. */
 export function concealOnce(
   deps: Core,
   input: ConcealInput,

@@ -92,6 +92,7 @@ export async function sendLink(
 
 type Sending = Extract<DeliverOutcome, { receipt: unknown }>['outcome'];
 
+/** Sends the recipient's email again, or to another address. */
 export async function deliver(deps: Core, input: DeliverInput, caller: Caller): Promise<DeliverOutcome> {
   const managed = await findManaged(deps, input, caller);
   if (managed === null) return { outcome: 'unknown' };

@@ -27,6 +27,7 @@ export function noteIn(input: Noted): Uint8Array | null {
   return line === '' ? null : utf8(line);
 }
 
+/** Returns the sender's note. Changes and counts nothing. */
 export async function readNote(deps: AccessCore, input: NoteInput): Promise<NoteOutcome> {
   const live = await findLive(deps, input.secretKey);
   return live === null ? { outcome: 'unknown' } : noteOf(deps, live, input.linkProof);

@@ -111,7 +111,7 @@ export function textOf(content: RevealedContent): string {
   throw new Error('a reveal without proofs released ciphertext');
 }
 
-/** Proves link and passphrase without consuming the secret. Describes an end-to-end secret even without proofs. */
+/** Proves link and passphrase without consuming the secret; guesses are counted as in a reveal. Describes an end-to-end secret even without proofs. */
 export async function inspect(
   deps: AccessCore,
   input: InspectInput,
