@@ -59,6 +59,18 @@ async function scene(answering: (sender: MayflyClient, links: readonly string[])
 
 const prompt = 'Password of the NAS';
 
+describe('mayfly ask', () => {
+  it('says how to log in if only accounts may ask', async () => {
+    const app = createTestApp({ baseUrl: server });
+    const fetch: Fetch = async (url, init) => app.handler(new Request(url, init));
+    const { world, written } = fakeWorld({ fetch });
+    expect(await runCommand(['ask', prompt], sections, world)).toBe(1);
+    expect(written.err).toBe(
+      'An account is required to ask for secrets: run mayfly login, or set MAYFLY_USERNAME and MAYFLY_TOKEN.\n',
+    );
+  });
+});
+
 describe('mayfly ask --wait', () => {
   it('prints the value alone on standard output, and in a log only the link to answer (P18)', async () => {
     const { run } = await scene((sender, [link = '']) => sender.answer(link, { value: 'open sesame' }));

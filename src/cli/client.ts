@@ -257,6 +257,8 @@ function unknownSentence({ hint }: MayflyError, { server, isAnonymous, target }:
 
 const isOfRequest = (kind?: ParsedLink['kind']): boolean => kind === 'ask' || kind === 'answers';
 
+const howToLogIn = 'run mayfly login, or set MAYFLY_USERNAME and MAYFLY_TOKEN.';
+
 export function sentenceOf(error: MayflyError, chosen: Chosen): string {
   const { server, isAnonymous, target } = chosen;
   if (error.code === 'unknown_secret') return unknownSentence(error, chosen);
@@ -287,8 +289,9 @@ export function sentenceOf(error: MayflyError, chosen: Chosen): string {
   if (error.code === 'not_authorized') {
     const page =
       target === null ? '' : ` Its page may work without one: ${receiptAddress(server, target.key)}`;
-    return `This needs an account: run mayfly login, or set MAYFLY_USERNAME and MAYFLY_TOKEN.${page}`;
+    return `This needs an account: ${howToLogIn}${page}`;
   }
+  if (error.code === 'account_required') return `${error.message.replace(/\.$/, '')}: ${howToLogIn}`;
   return serverSentence(error);
 }
 
