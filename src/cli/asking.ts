@@ -12,17 +12,17 @@ import {
   command,
   type ExitCode,
   type Input,
+  parseNumber,
   printDone,
   printResult,
   Refusal,
-  readTextFrom,
   say,
   UsageError,
   type World,
 } from './command.ts';
 import { plain, stateWords } from './receipts.ts';
 import { assertOneDestination, type Destination, openDestination, outOptions, revealInto } from './reveal.ts';
-import { exactOption, renderQr } from './secrets.ts';
+import { exactOption, readValue, renderQr, shareDomainOption } from './secrets.ts';
 import { timeOf } from './terminal.ts';
 
 const quoted = (prompt: string): string => `“${plain(prompt)}”`;
@@ -71,23 +71,23 @@ async function openNext(
   return code;
 }
 
-function parseNumber(text: string, name: string, max: number): number {
-  const number = /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : 0;
-  if (number < 1 || number > max) throw new UsageError(`${name} takes a whole number, 1 to ${max}.`);
-  return number;
-}
-
 async function runAsk(input: Input, world: PeopleWorld): Promise<ExitCode> {
-  const { answers = '1', ttl } = input.texts;
+  const { answers = '1', ttl, 'share-domain': shareDomain } = input.texts;
   const count = parseNumber(answers, '--answers', 20);
   const isWaiting = input.flags.has('wait');
   if (input.texts.out !== undefined && (!isWaiting || count > 1))
     throw new UsageError('--out needs --wait, and takes one answer.');
   assertOneDestination(input);
-  const times = ttl === undefined ? {} : { ttlSeconds: parseTtl(ttl, '--ttl') };
+  const options = {
+    prompt: input.args[0] ?? '',
+    answers: count,
+    notify: input.flags.has('notify'),
+    ...(ttl !== undefined && { ttlSeconds: parseTtl(ttl, '--ttl') }),
+    ...(shareDomain !== undefined && { shareDomain }),
+  };
   return withClient(input, world, null, async (client) => {
     const destination = await openDestination(input, world);
-    const asked = await client.ask({ prompt: input.args[0] ?? '', answers: count, ...times });
+    const asked = await client.ask(options);
     const { askLink, answersLink } = asked;
     if (isWaiting) {
       await showAsked(asked, world);
@@ -152,16 +152,11 @@ async function runAnswers(input: Input, world: PeopleWorld): Promise<ExitCode> {
 
 async function readAnswer(input: Input, world: World) {
   const { file: path } = input.texts;
-  if (path !== undefined) {
-    const bytes = await world.readFile(path).catch(() => {
-      throw new UsageError('The file cannot be read.');
-    });
-    return { file: { name: basename(path), type: '', bytes } };
-  }
-  if (world.terminal.isInteractive) world.terminal.err('Type the answer, then press Ctrl-D on a new line:\n');
-  const value = await readTextFrom('-', input.flags.has('exact') ? 'exact' : 'value', world);
-  if (value === '') throw new UsageError('Nothing to send: standard input is empty.');
-  return { value };
+  if (path === undefined) return { value: await readValue('answer', 'send', input, world) };
+  const bytes = await world.readFile(path).catch(() => {
+    throw new UsageError('The file cannot be read.');
+  });
+  return { file: { name: basename(path), type: '', bytes } };
 }
 
 async function runAnswer(input: Input, world: PeopleWorld): Promise<ExitCode> {
@@ -191,6 +186,8 @@ export const askingCommands: readonly Command<PeopleWorld>[] = [
       wait: { doc: 'wait for the answer and open it: print a text, or save a file in this folder' },
       answers: { value: 'N', doc: 'how many answers to take, 1 to 20; default: 1' },
       ttl: { value: 'TIME', doc: 'how long it takes answers: 90s, 30m, 12h, 7d, 2w, or seconds' },
+      notify: { doc: 'email the account when answers come, at most once an hour; needs an account' },
+      'share-domain': shareDomainOption,
       ...outOptions,
       ...serverOption,
     },

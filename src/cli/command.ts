@@ -146,6 +146,13 @@ export function printDone(world: World, input: Input, json: unknown, message: st
   return printResult(world, input, json, []);
 }
 
+/** @throws UsageError */
+export function parseNumber(text: string, option: string, max: number, min = 1): number {
+  const number = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0;
+  if (number >= min && number <= max) return number;
+  throw new UsageError(`${option} takes a whole number, ${min} to ${max}.`);
+}
+
 /** @throws SettingsRefused */
 export async function readSettings(world: World): Promise<Settings> {
   const reading = await world.readConfig();

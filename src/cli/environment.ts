@@ -123,22 +123,14 @@ function warnOfCode(links: readonly Pick<NamedLink, 'name'>[], world: World): vo
 
 interface NamedSecret extends NamedLink, ChosenClient {}
 
-class Stop extends Error {
-  override readonly name = 'Stop';
-  readonly code: string;
+class Stop extends Refusal {
   /** Names whose values were read and lost. */
   readonly lost: readonly string[];
   /** The name whose value may have been read. */
   readonly unsure: string | null;
 
-  constructor(
-    code: string,
-    sentences: readonly string[],
-    lost: readonly string[] = [],
-    unsure: string | null = null,
-  ) {
-    super(sentences.join('\n'));
-    this.code = code;
+  constructor(code: string, sentence: string, lost: readonly string[] = [], unsure: string | null = null) {
+    super(code, sentence);
     this.lost = lost;
     this.unsure = unsure;
   }
@@ -156,15 +148,22 @@ function lossWords({ lost, unsure }: Stop): string {
   return [...gone, ...(unsure === null ? [] : [`${unsure} may have been read.`])].join(' ');
 }
 
-function refusalOf(secret: NamedSecret, error: unknown): { code: string; sentence: string } {
+/** @param chosen the client that was refused */
+function stopFor(
+  name: string,
+  chosen: ChosenClient,
+  error: unknown,
+  ...more: readonly [lost?: readonly string[], unsure?: string | null]
+): Stop {
+  if (error instanceof Refusal) return new Stop(error.code, `${name}: ${error.message}`);
   if (!(error instanceof MayflyError)) throw error;
-  return { code: error.code, sentence: `${secret.name}: ${sentenceOf(error, secret)}` };
+  return new Stop(error.code, `${name}: ${sentenceOf(error, chosen)}`, ...more);
 }
 
 /** Returns the secrets that have a passphrase. @throws Stop, naming every secret that cannot be opened */
 async function assertWaiting(secrets: readonly NamedSecret[]): Promise<ReadonlySet<NamedSecret>> {
   const protectedOnes = new Set<NamedSecret>();
-  const refusals: { code: string; sentence: string }[] = [];
+  const stops: Stop[] = [];
   for (const secret of secrets) {
     try {
       const waiting = await secret.client.status(secret.link);
@@ -173,15 +172,12 @@ async function assertWaiting(secrets: readonly NamedSecret[]): Promise<ReadonlyS
       if (!waiting.isSealed && secret.isWhole) throw new MayflyError('not_sealed', '');
       if (waiting.hasPassphrase) protectedOnes.add(secret);
     } catch (error) {
-      refusals.push(refusalOf(secret, error));
+      stops.push(stopFor(secret.name, secret, error));
     }
   }
-  const [first] = refusals;
+  const [first] = stops;
   if (first === undefined) return protectedOnes;
-  throw new Stop(
-    first.code,
-    refusals.map(({ sentence }) => sentence),
-  );
+  throw new Stop(first.code, stops.map(({ message }) => message).join('\n'));
 }
 
 /** Returns passphrases by name, each checked if the server can check it. @throws Stop */
@@ -195,13 +191,12 @@ async function provePassphrases(
     const passphrase = given ?? (await world.terminal.askHidden(`Passphrase for ${secret.name}: `));
     if (passphrase === null) {
       const sentence = `${secret.name} needs a passphrase: use --passphrase-file or MAYFLY_PASSPHRASE.`;
-      throw new Stop('incorrect_passphrase', [sentence]);
+      throw new Stop('incorrect_passphrase', sentence);
     }
     try {
       if (!secret.isWhole) await secret.client.inspect(secret.link, { passphrase });
     } catch (error) {
-      const { code, sentence } = refusalOf(secret, error);
-      throw new Stop(code, [sentence]);
+      throw stopFor(secret.name, secret, error);
     }
     passphrases.set(secret.name, passphrase);
   }
@@ -211,10 +206,10 @@ async function provePassphrases(
 /** @throws Stop if a variable cannot hold the value */
 function textOf({ value, file }: Revealed, { name }: NamedSecret, lost: readonly string[]): string {
   const text = value ?? decodeOrNull(file?.bytes ?? new Uint8Array());
-  if (text === null) throw new Stop('not_text', [`${name} is a file that is not text.`], [...lost, name]);
+  if (text === null) throw new Stop('not_text', `${name} is a file that is not text.`, [...lost, name]);
   if (!text.includes('\0')) return text;
   const sentence = `${name} contains a NUL byte, which environment variables cannot hold.`;
-  throw new Stop('nul_byte', [sentence], [...lost, name]);
+  throw new Stop('nul_byte', sentence, [...lost, name]);
 }
 
 function decodeOrNull(bytes: Uint8Array): string | null {
@@ -233,8 +228,8 @@ async function reveal(secret: NamedSecret, passphrase: string | undefined, lost:
     await endLook(client, link, look);
     return textOf(revealed, secret, lost);
   } catch (error) {
-    const { code, sentence } = refusalOf(secret, error);
-    throw new Stop(code, [sentence], lost, isUnsure(error) ? name : null);
+    if (error instanceof Stop) throw error;
+    throw stopFor(name, secret, error, lost, isUnsure(error) ? name : null);
   }
 }
 
@@ -262,15 +257,15 @@ async function askPeople(
   world: PeopleWorld,
 ): Promise<NamedSecret[]> {
   const { client } = chosen;
-  const asked: (NamedPrompt & { readonly answersLink: string })[] = [];
+  const asked: { readonly name: string; readonly answersLink: string }[] = [];
   const answered: NamedSecret[] = [];
   let current = '';
   try {
-    for (const each of prompts) {
-      current = each.name;
-      const made = await client.ask({ prompt: each.prompt });
+    for (const { name, prompt } of prompts) {
+      current = name;
+      const made = await client.ask({ prompt });
       await showAsked(made, world);
-      asked.push({ ...each, answersLink: made.answersLink });
+      asked.push({ name, answersLink: made.answersLink });
     }
     for (const { name, answersLink } of asked) {
       current = name;
@@ -279,9 +274,7 @@ async function askPeople(
     }
     return answered;
   } catch (error) {
-    if (error instanceof Refusal) throw new Stop(error.code, [`${current}: ${error.message}`]);
-    if (!(error instanceof MayflyError)) throw error;
-    throw new Stop(error.code, [`${current}: ${sentenceOf(error, chosen)}`]);
+    throw stopFor(current, chosen, error);
   }
 }
 
@@ -294,7 +287,7 @@ async function runWith(
 ): Promise<ProgramExit> {
   const [command = '', ...args] = input.rest;
   const file = await world.programs.find(command);
-  if (file === null) throw new Stop('command_not_found', [`Command not found: ${plain(command)}.`]);
+  if (file === null) throw new Stop('command_not_found', `Command not found: ${plain(command)}.`);
   const given = await readPassphrase(input, world);
   const protectedOnes = await assertWaiting(secrets);
   const passphrases = await provePassphrases(protectedOnes, given, world);
@@ -304,11 +297,8 @@ async function runWith(
   const ended = await world.programs.run({ file, args, variables });
   if (ended.outcome === 'ended') return ended.exit;
   const sentence = `${plain(command)} could not be started (${ended.reason}).`;
-  throw new Stop(
-    'not_started',
-    [sentence],
-    opened.map(({ name }) => name),
-  );
+  const lost = opened.map(({ name }) => name);
+  throw new Stop('not_started', sentence, lost);
 }
 
 async function runRun(input: Input, world: PeopleWorld): Promise<ExitCode | ProgramExit> {

@@ -27,6 +27,7 @@ import {
   command,
   type ExitCode,
   type Input,
+  parseNumber,
   printDone,
   printResult,
   UsageError,
@@ -323,14 +324,8 @@ async function runUnlock(input: Input, world: PeopleWorld): Promise<ExitCode> {
 
 const maxLimit = 1_000;
 
-function parseLimit(text: string): number {
-  const limit = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > maxLimit) throw new UsageError(`--limit takes a whole number, 1 to ${maxLimit}.`);
-  return limit;
-}
-
 async function runRecent(input: Input, world: PeopleWorld): Promise<ExitCode> {
-  const limit = parseLimit(input.texts.limit ?? '20');
+  const limit = parseNumber(input.texts.limit ?? '20', '--limit', maxLimit);
   return withClient(input, world, null, async (client) => {
     const receipts: Receipt[] = [];
     for await (const receipt of client.recent({ pageSize: Math.min(limit, 200) })) {

@@ -29,6 +29,7 @@ import {
   type ExitCode,
   type Input,
   type OptionUsage,
+  parseNumber,
   printResult,
   Refusal,
   readTextFrom,
@@ -44,6 +45,11 @@ import { noteFor, noteWords } from './second-look.ts';
 import { shareMany } from './share-many.ts';
 import { durationWords, timeOf } from './terminal.ts';
 
+export const shareDomainOption: OptionUsage = {
+  value: 'DOMAIN',
+  doc: 'use one of the account’s own domains for the link',
+};
+
 const creationOptions: Readonly<Record<string, OptionUsage>> = {
   ttl: { value: 'TIME', doc: 'when it expires: 90s, 30m, 12h, 7d, 2w, or seconds' },
   ...passphraseOptions,
@@ -58,7 +64,7 @@ const creationOptions: Readonly<Record<string, OptionUsage>> = {
     isList: true,
     doc: `events to email the account about: ${noticeKinds.join()}, or none; needs an account`,
   },
-  'share-domain': { value: 'DOMAIN', doc: 'use one of the account’s own domains for the link' },
+  'share-domain': shareDomainOption,
   memo: { value: 'TEXT', doc: 'a label that only you see, up to 500 characters' },
   note: { value: 'TEXT', doc: 'one line for the recipient, shown before opening, up to 140 characters' },
   qr: { doc: 'also show the link as a QR code, on standard error' },
@@ -205,9 +211,13 @@ async function readSharedFile(input: Input, world: World): Promise<SharedFile> {
   }
 }
 
-async function readValue(input: Input, world: World): Promise<string> {
-  if (world.terminal.isInteractive) world.terminal.err('Type the secret, then press Ctrl-D on a new line:\n');
-  return readTextFrom('-', input.flags.has('exact') ? 'exact' : 'value', world);
+/** @throws UsageError if it is empty */
+export async function readValue(noun: string, verb: string, input: Input, world: World): Promise<string> {
+  const { terminal } = world;
+  if (terminal.isInteractive) terminal.err(`Type the ${noun}, then press Ctrl-D on a new line:\n`);
+  const value = await readTextFrom('-', input.flags.has('exact') ? 'exact' : 'value', world);
+  if (value === '') throw new UsageError(`Nothing to ${verb}: standard input is empty.`);
+  return value;
 }
 
 async function runShare(input: Input, world: PeopleWorld): Promise<ExitCode> {
@@ -221,23 +231,16 @@ async function runShare(input: Input, world: PeopleWorld): Promise<ExitCode> {
   const file = isFile ? await readSharedFile(input, world) : null;
   const creation = await readCreation(input, world);
   if (file !== null) return create(input, world, (client) => client.conceal({ ...creation, file }));
-  const value = await readValue(input, world);
-  if (value === '') throw new UsageError('Nothing to share: standard input is empty.');
+  const value = await readValue('secret', 'share', input, world);
   return create(input, world, (client) => client.conceal({ ...creation, value }));
-}
-
-function parseLength(text: string): number {
-  const length = /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : 0;
-  const { min, max } = generatedLength;
-  if (length < min || length > max) throw new UsageError(`--length takes a whole number, ${min} to ${max}.`);
-  return length;
 }
 
 async function runGenerate(input: Input, world: PeopleWorld): Promise<ExitCode> {
   const { length, charset } = input.texts;
+  const { min, max } = generatedLength;
   const generation = {
     ...(await readCreation(input, world)),
-    ...(length === undefined ? {} : { length: parseLength(length) }),
+    ...(length === undefined ? {} : { length: parseNumber(length, '--length', max, min) }),
     ...(charset === undefined ? {} : { charset: parseList('charset', charset, allCharacterSets) }),
   };
   return create(input, world, (client) => client.generate(generation));
