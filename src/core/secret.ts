@@ -58,6 +58,8 @@ interface RecordFacts {
   readonly hasPassphrase: boolean;
   /** Whether the secret is end-to-end: encrypted by a client. */
   readonly sealed: boolean;
+  /** Whether opening it takes a code mailed to an address (`ports/codes.ts`). */
+  readonly verify: boolean;
   /** `''` when links use the site's own host. */
   readonly shareDomain: string;
   /** The notices that the owner gets, in the order of `noticeKinds`; none for an anonymous record. */

@@ -37,12 +37,14 @@ const labels = {
   lookId: 'mayfly/1/look-id',
   look: 'mayfly/1/look',
   lookOuter: 'mayfly/1/look-outer',
+  code: 'mayfly/1/code',
 } as const;
 
 const envelopeLabels = {
   inner: 'mayfly/2/inner',
   verifier: 'mayfly/2/verifier',
   proofs: 'mayfly/2/proofs',
+  verify: 'mayfly/2/verify',
   outer: 'mayfly/2/outer',
   epochOuter: 'mayfly/4/outer',
   creator: 'mayfly/2/creator',
@@ -181,6 +183,11 @@ export function deriveProofKeys(secretKey: string, salt: Uint8Array): SealKeys {
   return sealKeys(oneStep(secretKey, 'proofs', salt));
 }
 
+/** Derives the keys that seal the address for codes under the link. */
+export function deriveVerifyKeys(secretKey: string, salt: Uint8Array): SealKeys {
+  return sealKeys(oneStep(secretKey, 'verify', salt));
+}
+
 /** Returns 32 bytes. A proof has at least 128 random bits, so a plain hash is enough. */
 export function hashProof(proof: Uint8Array): Uint8Array {
   return hash('sha256', proof, 'buffer');
@@ -232,6 +239,11 @@ export function deriveLookKeys(secretKey: string, nonce: Uint8Array, salt: Uint8
 /** Derives the keys of a second look's layer under the server's root. @param salt 16 fresh random bytes */
 export function deriveLookOuterKeys(root: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(hkdf(root, salt, info.lookOuter, 44));
+}
+
+/** Identifies a code for one opener: 16 bytes that reveal no code without link and nonce. All three have fixed lengths. */
+export function deriveCodeTag(secretKey: string, nonce: Uint8Array, code: string): Uint8Array {
+  return hkdf(concat(ascii(secretKey), nonce, ascii(code)), noSalt, info.code, 16);
 }
 
 /** Derives the key for counting mailboxes: 32 bytes, the same on every node with this root. */

@@ -17,6 +17,7 @@ const samples = rows.cases.map((vector) => {
     expiresAt: input.expires_at,
     hasPassphrase: input.has_passphrase,
     sealed: true,
+    verify: false,
     owner: input.owner,
     shareDomain: input.share_domain,
   };
@@ -58,6 +59,7 @@ describe('the vectors of an end-to-end secret’s row', () => {
       passphrase: null,
       proofs: { linkHash: bytesOf(derived.link_hash), proofHash: bytesOf(derived.proof_hash) },
       note: null,
+      codeAddress: null,
       context,
       expiryLimit: input.expiry_limit,
       root,

@@ -9,10 +9,11 @@
  *   body    = commitment(32) ‖ AES-256-GCM(k, 0, pad, record)         k‖commitment from link, passphrase and R
  *   ver     = "" | AES-256-GCM(kv, nv, bcrypt hash or "" ‖ note or "", record)      kv‖nv from link and R
  *             | AES-256-GCM(kp, np, link hash(32) ‖ proof hash(32) ‖ note or "", record)     kp‖np from link and R, end-to-end
+ *   verify  = "" | AES-256-GCM(kc, nc, u32 length ‖ address ‖ zeros to 384, record)         kc‖nc from link and R, if the flags say so
  *   creator = secret key(31) XOR mask                                 mask from metadata key and R
  *   address = "" | the recipient's address, sealed under metadata key and secret key
  *   row     = u8 4 ‖ u16 kid ‖ u64 limit ‖ u16 epoch ‖ R2(32)
- *             ‖ AES-256-GCM(ko, no, R(32) ‖ creator ‖ lp(address) ‖ lp(ver) ‖ body, record ‖ u16 kid ‖ u64 expires ‖ u16 epoch)
+ *             ‖ AES-256-GCM(ko, no, R(32) ‖ creator ‖ lp(address) ‖ lp(ver) ‖ verify ‖ body, record ‖ u16 kid ‖ u64 expires ‖ u16 epoch)
  *                                                                     ko‖no from root, the epoch's key and R2
  *
  * Version 2 has neither an epoch field nor an epoch key. Nothing new is sealed in it, but a row keeps its version, and so its length,
@@ -25,7 +26,7 @@
  * Every note has 576 bytes: u32 length ‖ text ‖ zeros, or what its client sealed.
  */
 import { sealedNoteBytes } from '../protocol/note.ts';
-import { seal, unseal } from './aead.ts';
+import { seal, tagBytes, unseal } from './aead.ts';
 import { concat, equalInConstantTime, FieldReader, FieldWriter, part, utf8 } from './bytes.ts';
 import {
   deriveCreatorMask,
@@ -35,6 +36,7 @@ import {
   deriveProofKeys,
   deriveSecretId,
   deriveVerifierKeys,
+  deriveVerifyKeys,
   type InnerKeys,
   version1,
 } from './derive.ts';
@@ -53,6 +55,8 @@ const epochBytes = 2;
 const commitmentBytes = 32;
 export const proofHashBytes = 32;
 const bucketBytes = 256;
+/** Enough for the longest address, 320 bytes. Every row with one has the same length for it. */
+const codeAddressBytes = 384;
 /** Key id and expiry: only the outer layer is bound to them, and to the epoch. */
 const outerAadBytes = 2 + 8;
 const contextLabel = utf8('mayfly/2/secret');
@@ -72,6 +76,8 @@ export interface SealInput {
   readonly proofs: ProofHashes | null;
   /** At most 560 bytes of text or, in an end-to-end secret, the 576 bytes that its client sealed. */
   readonly note: Uint8Array | null;
+  /** The address for codes, at most 380 bytes; set if and only if `context.verify`. */
+  readonly codeAddress: Uint8Array | null;
   readonly context: SecretContext;
   /** The latest expiry that can be set; never before the current one. */
   readonly expiryLimit: number;
@@ -128,14 +134,16 @@ export function sealSecret(input: SealInput): Uint8Array {
   const sealedValue = seal(keys, padded, aads.record);
   padded.fill(0);
   const verifier = sealVerifier(input, aads.record);
+  const codeAddress = sealCodeAddress(input, aads.record);
   const address = input.addressBox ?? empty;
-  const size =
-    saltBytes + secretKeyBytes + 8 + address.length + verifier.length + commitmentBytes + sealedValue.length;
+  const boxBytes = address.length + verifier.length + codeAddress.length;
+  const size = saltBytes + secretKeyBytes + 8 + boxBytes + commitmentBytes + sealedValue.length;
   const inner = new FieldWriter(size)
     .raw(salt)
     .raw(maskKey(utf8(secretKey), input.metadataKey, salt))
     .field(address)
     .field(verifier)
+    .raw(codeAddress)
     .raw(keys.commitment)
     .raw(sealedValue).bytes;
   return wrap(inner, aads.outer, { expiryLimit, root, epoch }, input.random);
@@ -152,6 +160,16 @@ function sealVerifier({ secretKey, salt, passphrase, proofs, note }: SealInput, 
   const keys = (proofs === null ? deriveVerifierKeys : deriveProofKeys)(secretKey, salt);
   const sealed = seal(keys, box.bytes, aad);
   box.bytes.fill(0);
+  return sealed;
+}
+
+/** @throws RangeError if the flag and the address disagree: no such row would open */
+function sealCodeAddress({ secretKey, salt, codeAddress, context }: SealInput, aad: Uint8Array): Uint8Array {
+  if (context.verify !== (codeAddress !== null)) throw new RangeError('the mark and the address disagree');
+  if (codeAddress === null) return empty;
+  const padded = new FieldWriter(codeAddressBytes).field(codeAddress).bytes;
+  const sealed = seal(deriveVerifyKeys(secretKey, salt), padded, aad);
+  padded.fill(0);
   return sealed;
 }
 
@@ -217,7 +235,7 @@ export function unwrapSecret(
   const unwrapped = unwrapBytes(row, context, ring, epochKey);
   if (unwrapped === null) return { outcome: 'damaged' };
   if ('unknownKid' in unwrapped) return { outcome: 'unknown_root', kid: unwrapped.unknownKid };
-  const fields = readFields(unwrapped.inner);
+  const fields = readFields(unwrapped.inner, context.verify);
   if (fields === null) return { outcome: 'damaged' };
   return {
     outcome: 'unwrapped',
@@ -228,14 +246,17 @@ export function unwrapSecret(
 /** Returns `null` if the root sealed something other than these fields. */
 function readFields(
   inner: Uint8Array,
-): Pick<UnwrappedSecret, 'salt' | 'creator' | 'sealedVerifier' | 'body'> | null {
+  verify: boolean,
+): Pick<UnwrappedSecret, 'salt' | 'creator' | 'sealedVerifier' | 'codeAddress' | 'body'> | null {
   const reader = new FieldReader(inner);
   try {
     const salt = reader.raw(saltBytes);
     const maskedKey = reader.raw(secretKeyBytes);
     const address = reader.field();
     const creator = { maskedKey, addressBox: address.length === 0 ? null : address };
-    return { salt, creator, sealedVerifier: reader.field(), body: reader.rest() };
+    const sealedVerifier = reader.field();
+    const codeAddress = verify ? reader.raw(codeAddressBytes + tagBytes) : null;
+    return { salt, creator, sealedVerifier, codeAddress, body: reader.rest() };
   } catch {
     return null;
   }
@@ -300,6 +321,13 @@ export function openProofs(secret: UnwrappedSecret, secretKey: string): ProofHas
     linkHash: part(opened, 0, proofHashBytes),
     proofHash: part(opened, proofHashBytes, 2 * proofHashBytes),
   };
+}
+
+/** Returns the address that codes are mailed to; `null` without one or with a wrong link. */
+export function openCodeAddress(secret: UnwrappedSecret, secretKey: string): Uint8Array | null {
+  if (secret.codeAddress === null) return null;
+  const opened = unseal(deriveVerifyKeys(secretKey, secret.salt), secret.codeAddress, secret.aad);
+  return opened && new FieldReader(opened).field();
 }
 
 /** Needs no link: the length shows it. */

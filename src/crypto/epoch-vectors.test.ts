@@ -47,6 +47,7 @@ const samples = epochs.cases.map((vector) => {
     expiresAt: input.expires_at,
     hasPassphrase: of.hasPassphrase,
     sealed: of.proofs !== null,
+    verify: false,
     owner: input.owner,
     shareDomain: input.share_domain,
   };
@@ -85,6 +86,7 @@ describe('the vectors of a row under an epoch', () => {
       ...{ context, expiryLimit: input.expiry_limit, root, epoch, salt: bytesOf(input.r) },
       addressBox: addressBox.length === 0 ? null : addressBox,
       note,
+      codeAddress: null,
       random: fixedRandom(input.r2),
     });
     expect(hex(row)).toBe(vector.row);

@@ -182,6 +182,7 @@ describe('a second look', () => {
       expiresAt: input.expires_at,
       hasPassphrase: input.passphrase_utf8_hex !== null,
       sealed: false,
+      verify: false,
       owner: input.owner,
       shareDomain: input.share_domain,
     };
@@ -204,6 +205,7 @@ describe('the vectors of the second look', () => {
       expiresAt: input.expires_at,
       hasPassphrase: input.has_passphrase,
       sealed: input.sealed,
+      verify: false,
       owner: input.owner,
       shareDomain: input.share_domain,
       until: input.until,

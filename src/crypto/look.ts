@@ -144,7 +144,7 @@ export function unwrapLook(
   const { secretId } = context;
   return {
     outcome: 'unwrapped',
-    secret: { version: 2, secretId, ...fields, aad: record, creator: null },
+    secret: { version: 2, secretId, ...fields, codeAddress: null, aad: record, creator: null },
   };
 }
 

@@ -41,6 +41,7 @@ function placeOf(input: VectorInput) {
     expiresAt: input.expires_at,
     hasPassphrase: passphrase !== null,
     sealed: false,
+    verify: false,
     owner: input.owner,
     shareDomain: input.share_domain,
   };
@@ -123,6 +124,7 @@ describe('the vectors of the secret row', () => {
         passphrase,
         proofs: null,
         note: null,
+        codeAddress: null,
         context: { ...context, secretId },
         expiryLimit: input.expiry_limit,
         root: { kid: input.kid, key: bytesOf(input.root) },

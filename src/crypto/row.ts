@@ -1,7 +1,7 @@
 /** Shared by all versions of a secret's row. */
 import { FieldWriter, utf8 } from './bytes.ts';
 
-const flag = { passphrase: 1, sealed: 2 } as const;
+const flag = { passphrase: 1, sealed: 2, verify: 4 } as const;
 const empty = new Uint8Array(0);
 
 /** Authenticated, so that rows and their fields cannot be swapped. */
@@ -12,6 +12,8 @@ export interface SecretContext {
   readonly hasPassphrase: boolean;
   /** End-to-end: the value is a client's ciphertext. Never in version 1. */
   readonly sealed: boolean;
+  /** Its opener needs a code mailed to an address. Never in version 1. */
+  readonly verify: boolean;
   /** An account's id. */
   readonly owner: number | null;
   readonly shareDomain: string;
@@ -26,6 +28,10 @@ export function writeContext(
 ): FieldWriter {
   const owner = context.owner === null ? empty : new FieldWriter(8).u64(context.owner).bytes;
   const shareDomain = context.shareDomain === '' ? empty : utf8(context.shareDomain);
+  const flags =
+    (context.hasPassphrase ? flag.passphrase : 0) |
+    (context.sealed ? flag.sealed : 0) |
+    (context.verify ? flag.verify : 0);
   const size =
     4 + label.length + 4 + context.secretId.length + 17 + 4 + owner.length + 4 + shareDomain.length;
   return new FieldWriter(size + moreBytes)
@@ -33,7 +39,7 @@ export function writeContext(
     .field(context.secretId)
     .u64(context.createdAt)
     .u64(endsAt)
-    .u8((context.hasPassphrase ? flag.passphrase : 0) | (context.sealed ? flag.sealed : 0))
+    .u8(flags)
     .field(owner)
     .field(shareDomain);
 }
@@ -46,6 +52,8 @@ export interface UnwrappedSecret {
   readonly salt: Uint8Array;
   /** The passphrase's verifier, or the hashes of an end-to-end secret's proofs, and the note; sealed. */
   readonly sealedVerifier: Uint8Array;
+  /** The address that codes are mailed to, sealed under the link; `null` without one, and in a look. */
+  readonly codeAddress: Uint8Array | null;
   /** Commitment and sealed value. */
   readonly body: Uint8Array;
   /** Additional data of value and verifier. */

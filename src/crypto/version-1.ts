@@ -47,7 +47,10 @@ export function unwrapVersion1(row: Uint8Array, context: SecretContext, ring: Ke
   try {
     const fields = { salt: reader.raw(saltBytes), sealedVerifier: reader.field(), body: reader.field() };
     const { secretId } = context;
-    return { outcome: 'unwrapped', secret: { version, secretId, ...fields, aad, creator: null } };
+    return {
+      outcome: 'unwrapped',
+      secret: { version, secretId, ...fields, codeAddress: null, aad, creator: null },
+    };
   } catch {
     // The root sealed something other than these fields.
     return { outcome: 'damaged' };

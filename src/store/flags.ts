@@ -13,18 +13,23 @@ export function chosenBy<Entry>(list: readonly Entry[], mask: number): Entry[] {
 export interface RecordFlags {
   readonly hasPassphrase: boolean;
   readonly sealed: boolean;
+  readonly verify: boolean;
   readonly notify: readonly NoticeKind[];
 }
 
-/** Leaves room for two more notices; SQLite still stores the number in one byte. */
-const sealedBit = 1 << 6;
+/** Leave room for one more notice; SQLite still stores the number in one byte. */
+const [verifyBit, sealedBit] = [1 << 5, 1 << 6];
 
-/** Bit 0: has a passphrase; bit n + 1: entry n of `noticeKinds`; bit 6: is end-to-end. */
-export const bitsOf = ({ hasPassphrase, sealed, notify }: RecordFlags): number =>
-  (hasPassphrase ? 1 : 0) | (maskOf(noticeKinds, notify) << 1) | (sealed ? sealedBit : 0);
+/** Bit 0: has a passphrase; bit n + 1: entry n of `noticeKinds`; bit 5: needs a code; bit 6: is end-to-end. */
+export const bitsOf = ({ hasPassphrase, sealed, verify, notify }: RecordFlags): number =>
+  (hasPassphrase ? 1 : 0) |
+  (maskOf(noticeKinds, notify) << 1) |
+  (verify ? verifyBit : 0) |
+  (sealed ? sealedBit : 0);
 
 export const flagsIn = (bits: number): RecordFlags => ({
   hasPassphrase: (bits & 1) === 1,
   sealed: (bits & sealedBit) !== 0,
+  verify: (bits & verifyBit) !== 0,
   notify: chosenBy(noticeKinds, bits >> 1),
 });

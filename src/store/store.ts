@@ -2,6 +2,7 @@ import type { StoredTicket, TicketLimits } from '../core/account.ts';
 import type { AccountStore } from '../core/ports/accounts.ts';
 import type { AttemptLimits, AttemptStore, Exhausted, Lock } from '../core/ports/attempts.ts';
 import type { StoreClock } from '../core/ports/clock.ts';
+import { type CodeStore, codeSeconds, type StoredCode } from '../core/ports/codes.ts';
 import type { CreationStore } from '../core/ports/creations.ts';
 import type { DomainStore } from '../core/ports/domains.ts';
 import type { EpochStore } from '../core/ports/epochs.ts';
@@ -14,6 +15,7 @@ import type { UnixSeconds } from '../core/time.ts';
 export interface Store
   extends SecretStore,
     AttemptStore,
+    CodeStore,
     AccountStore,
     DomainStore,
     RootStore,
@@ -33,6 +35,12 @@ export function deliveryAt(delivery: StoredDelivery | null, now: UnixSeconds): S
   const staleAt = delivery.staleAt ?? delivery.at;
   return now < staleAt ? delivery : { ...delivery, state: 'not_sent', at: staleAt, staleAt: null };
 }
+
+/** Works like `deliveryAt`: no mail with a code that has ended is still sent. */
+export const codeAt = ({ at, state }: StoredCode, now: UnixSeconds): StoredCode => ({
+  at,
+  state: state === 'queued' && now >= at + codeSeconds ? 'not_sent' : state,
+});
 
 /** How long a finished deletion is kept, so that late callers still get the full count. */
 export const finishedDeletionSeconds = 3_600;

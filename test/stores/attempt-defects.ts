@@ -2,8 +2,7 @@
  * Stores with one seeded defect each in how guesses at passphrases are counted (see `defects.ts`).
  */
 
-import type { SecretId } from '../../src/core/keys.ts';
-import type { AttemptStore } from '../../src/core/ports/attempts.ts';
+import type { AttemptStore, CountedId } from '../../src/core/ports/attempts.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newSecretId } from './conformance/check.ts';
 import type { SeededDefect } from './defects.ts';
@@ -15,7 +14,7 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 function attemptsThatCheckThenRecord(): Pick<AttemptStore, 'reserve' | 'refund'> {
   const counts = new Map<string, number>();
   return {
-    async reserve(id: SecretId, client, limits) {
+    async reserve(id: CountedId, client, limits) {
       const key = `${id.toHex()} ${client.toHex()}`;
       const count = counts.get(key) ?? 0;
       await turn();
@@ -35,7 +34,7 @@ function attemptsThatCheckThenRecord(): Pick<AttemptStore, 'reserve' | 'refund'>
 }
 
 interface LifeRule {
-  readonly lifeOf?: (id: SecretId) => string;
+  readonly lifeOf?: (id: CountedId) => string;
   readonly refundLeaves?: (inLife: number) => number;
   readonly sweepForgets?: boolean;
   /** Both if absent. */
@@ -46,7 +45,7 @@ interface LifeRule {
 function countingLives(store: Store, rule: LifeRule): Store {
   const { lifeOf = (id) => id.toHex(), refundLeaves = (inLife) => inLife - 1 } = rule;
   const lives = new Map<string, number>();
-  const inLife = (id: SecretId) => lives.get(lifeOf(id)) ?? 0;
+  const inLife = (id: CountedId) => lives.get(lifeOf(id)) ?? 0;
   return {
     ...store,
     async allowMore(id) {
@@ -121,7 +120,7 @@ export const attemptDefects: readonly SeededDefect[] = [
     defect: 'more is allowed for every secret',
     caughtBy: allowing,
     seed(store) {
-      const ids = new Set<SecretId>();
+      const ids = new Set<CountedId>();
       return {
         ...store,
         reserve(id, client, limits) {

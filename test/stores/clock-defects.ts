@@ -15,7 +15,7 @@ const withHighWaterMark: SeededDefect['seed'] = (store, { wallClock }) => {
     return highest;
   };
   const records = createMemorySecrets({ now, earliest: now }, () => true);
-  const attempts = createMemoryAttempts({ now }, records.expiryOf);
+  const attempts = createMemoryAttempts({ now }, records.lifeOf);
   // Its `clock()` still gives the real verdict.
   return { ...store, ...records.store, ...attempts.store };
 };

@@ -11,6 +11,7 @@ import { burnChecks } from './conformance/burns.ts';
 import type { ConformanceCheck } from './conformance/check.ts';
 import { claimChecks } from './conformance/claims.ts';
 import { clockChecks } from './conformance/clock.ts';
+import { codeChecks } from './conformance/codes.ts';
 import { creationChecks } from './conformance/creations.ts';
 import { deletionChecks } from './conformance/deletion.ts';
 import { domainChecks } from './conformance/domains.ts';
@@ -44,6 +45,7 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...endToEndChecks,
   ...attemptChecks,
   ...lockChecks,
+  ...codeChecks,
   ...accountChecks,
   ...accountAccessChecks,
   ...passwordChecks,

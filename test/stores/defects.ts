@@ -57,7 +57,7 @@ function storeOnWallClock(store: Store, subject: StoreUnderTest): Store {
   const time = { now: subject.wallClock.read, earliest: subject.wallClock.read };
   const tables = createAccountTables();
   const records = createMemorySecrets(time, (id) => tables.accounts.has(id));
-  const attempts = createMemoryAttempts(time, records.expiryOf);
+  const attempts = createMemoryAttempts(time, records.lifeOf);
   return {
     ...store,
     ...records.store,

@@ -11,6 +11,7 @@ import { createStoreTime, judgeByStoreTime } from '../../src/store/store-time.ts
 import { createAccountTables } from './memory/account-tables.ts';
 import { createMemoryAccounts } from './memory/accounts.ts';
 import { createMemoryAttempts } from './memory/attempts.ts';
+import { createMemoryCodes } from './memory/codes.ts';
 import { createMemoryCreations } from './memory/creations.ts';
 import { createMemoryEpochs } from './memory/epochs.ts';
 import { createMemoryRequests } from './memory/requests.ts';
@@ -28,13 +29,15 @@ export function createMemoryStore({ clock, isShared = false }: MemoryStoreOption
   const time = createStoreTime(clock, null);
   const tables = createAccountTables();
   const records = createMemorySecrets(time, (id) => tables.accounts.has(id));
-  const attempts = createMemoryAttempts(time, records.expiryOf);
+  const attempts = createMemoryAttempts(time, records.lifeOf);
   const accounts = createMemoryAccounts(time, records, tables, isShared);
   const creations = createMemoryCreations(tables, time);
   const requests = createMemoryRequests(tables, time, records.store.put);
+  const codes = createMemoryCodes(time.now, records.lifeOf);
   let timesSet = 0;
   const sweep = async (limit: number): Promise<number> => {
     let touched = await records.store.sweep(limit);
+    codes.forgetDeleted();
     touched += attempts.forgetStale(limit - touched);
     touched += accounts.forgetStale(limit - touched);
     touched += requests.sweep(limit - touched);
@@ -55,6 +58,7 @@ export function createMemoryStore({ clock, isShared = false }: MemoryStoreOption
     ...epochs,
     ...judgeByStoreTime({ ...records.store, ...epochs }, time),
     ...attempts.store,
+    ...codes.store,
     ...accounts.store,
     async deleteAccount(id) {
       requests.forgetOwner(id);

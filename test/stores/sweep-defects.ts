@@ -1,7 +1,7 @@
 /**
  * Stores whose sweep takes more than it should, and the check that must catch each.
  */
-import type { SecretId } from '../../src/core/keys.ts';
+import type { CountedId } from '../../src/core/ports/attempts.ts';
 import type { NewRecord } from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SeededDefect } from './defects.ts';
@@ -48,7 +48,7 @@ export const sweepDefects: readonly SeededDefect[] = [
     defect: 'a sweep forgets every guess',
     caughtBy: 'a sweep gives no guess back that still counts, in the window or in the life',
     seed(store) {
-      const guesses: { readonly id: SecretId; readonly attempt: number }[] = [];
+      const guesses: { readonly id: CountedId; readonly attempt: number }[] = [];
       const swept = afterSweep(store, () =>
         Promise.all(guesses.splice(0).map(({ id, attempt }) => store.refund(id, attempt))),
       );

@@ -46,6 +46,8 @@ export interface SampleOptions {
   /** As it was sealed before there were epochs. */
   readonly isVersion2?: boolean;
   readonly addressBox?: Uint8Array;
+  /** The address that codes are mailed to. */
+  readonly codeAddress?: string;
   /** Text, or what the client of an end-to-end sample has sealed. */
   readonly note?: Uint8Array;
 }
@@ -72,6 +74,7 @@ export function sealedSample(options: SampleOptions = {}): SealedSample {
     expiresAt: 1_790_604_800,
     hasPassphrase: options.hasPassphrase === true,
     sealed,
+    verify: options.codeAddress !== undefined,
     owner: options.owner ?? null,
     shareDomain: options.shareDomain ?? '',
   };
@@ -89,6 +92,7 @@ export function sealedSample(options: SampleOptions = {}): SealedSample {
     proofs:
       proofs === null ? null : { linkHash: hashProof(proofs.linkProof), proofHash: hashProof(proofs.proof) },
     note: options.note ?? null,
+    codeAddress: options.codeAddress === undefined ? null : new TextEncoder().encode(options.codeAddress),
     context,
     expiryLimit: sampleLimit,
     root,

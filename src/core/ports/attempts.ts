@@ -1,4 +1,5 @@
-/** Bounded guesses at passphrases (P14). `test/stores/conformance/attempts.ts` checks these promises. */
+/** Bounded guesses (P14), and whatever else is counted per secret. `test/stores/conformance/attempts.ts` checks these promises. */
+import { concat, part } from '../../crypto/bytes.ts';
 import type { SecretId } from '../keys.ts';
 import type { UnixSeconds } from '../time.ts';
 
@@ -23,6 +24,19 @@ export type Reservation =
       readonly needsCreator: boolean;
     }
   | Exhausted;
+
+declare const brand: unique symbol;
+
+/** What is counted: a secret's id alone for guesses at its passphrase, and with one more byte for the others. */
+export type CountedId = SecretId | (Uint8Array & { readonly [brand]: 'CountedId' });
+
+const counted = { wrongCodes: 1, mailedCodes: 2 } as const;
+
+export const countedId = (id: SecretId, what: keyof typeof counted): CountedId =>
+  concat(id, Uint8Array.of(counted[what])) as CountedId;
+
+/** The secret whose end is also the end of the count. */
+export const secretOfCounted = (id: CountedId): SecretId => part(id, 0, 16) as SecretId;
 
 /** Bounds on guesses, per secret (P14). */
 export interface AttemptLimits {
@@ -51,11 +65,11 @@ export interface AttemptStore {
    * processes. `retryAfterSeconds` (at least 1) is the time until enough attempts have left the window or, for `perLife`,
    * the rest of the secret's life.
    */
-  reserve(id: SecretId, client: Uint8Array, limits: AttemptLimits): Promise<Reservation>;
+  reserve(id: CountedId, client: Uint8Array, limits: AttemptLimits): Promise<Reservation>;
   /** Cancels one reservation, as after a correct passphrase. Other attempts remain counted. */
-  refund(id: SecretId, attempt: number): Promise<void>;
+  refund(id: CountedId, attempt: number): Promise<void>;
   /** Forgets every attempt, including those counted over the secret's life. Earlier reservations can no longer be refunded. */
-  allowMore(id: SecretId): Promise<void>;
+  allowMore(id: CountedId): Promise<void>;
   /** Returns the lock on each secret, or `null`. A lock also applies to clients that have not guessed yet. Changes nothing. */
-  findLocks(ids: readonly SecretId[], limits: AttemptLimits): Promise<readonly (Lock | null)[]>;
+  findLocks(ids: readonly CountedId[], limits: AttemptLimits): Promise<readonly (Lock | null)[]>;
 }

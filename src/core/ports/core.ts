@@ -10,6 +10,7 @@ import type { Plans } from '../plans.ts';
 import type { AccountStore } from './accounts.ts';
 import type { AttemptStore } from './attempts.ts';
 import type { StoreNow } from './clock.ts';
+import type { CodeStore } from './codes.ts';
 import type { CreationStore } from './creations.ts';
 import type { DomainStore } from './domains.ts';
 import type { EpochStore } from './epochs.ts';
@@ -22,6 +23,7 @@ import type { SecretStore } from './secrets.ts';
 export interface Core {
   readonly store: SecretStore &
     AttemptStore &
+    CodeStore &
     AccountStore &
     DomainStore &
     CreationStore &

@@ -13,6 +13,19 @@ export const attemptLimits: AttemptLimits = {
   perLife: 100,
 };
 
+/** Wrong codes, by network; an opener without the mailbox never reaches the passphrase. */
+export const codeLimits: AttemptLimits = { ...attemptLimits, perNetwork: 5 };
+
+/** Mails with codes, for one secret. */
+export const codeMailLimits: AttemptLimits = {
+  windowSeconds: 86_400,
+  perClient: 3,
+  perNetwork: 3,
+  perSecret: 20,
+  keptForNewcomers: 5,
+  perLife: Number.POSITIVE_INFINITY,
+};
+
 export type Locks = ReadonlyMap<ReceiptRecord, Lock | null>;
 
 /** Finds the locks on unread secrets with a passphrase. */

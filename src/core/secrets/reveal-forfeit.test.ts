@@ -32,6 +32,7 @@ describe('a sealed value that is no text', () => {
         passphrase: null,
         proofs: null,
         note: null,
+        codeAddress: null,
         context: record,
         expiryLimit: record.expiresAt,
         root: ring.current,

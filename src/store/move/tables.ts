@@ -74,6 +74,7 @@ const columns = {
     ...['delivery_stale_at int', 'delivery_note_box bytes', 'delivery_address_box bytes'],
     'notice_due_at int',
   ],
+  codes: ['secret_id bytes', 'look_tag bytes', 'at int', 'code_tag bytes', 'state text'],
 } as const satisfies Record<string, readonly `${string} ${CellType}`[]>;
 
 export type TableName = keyof typeof columns;
@@ -87,6 +88,8 @@ const parents: Partial<Record<TableName, MovedTable['parent']>> = {
   answers: { table: 'requests', columns: { request_id: 'request_id' } },
 };
 
+const keyCounts: Partial<Record<TableName, number>> = { domains: 2, domain_logos: 2, codes: 3 };
+
 function columnOf(text: string): MovedColumn {
   const [name = '', type] = text.split(' ');
   return { name, type: type as CellType };
@@ -94,8 +97,7 @@ function columnOf(text: string): MovedColumn {
 
 function tableOf(name: TableName): MovedTable {
   const all = columns[name].map(columnOf);
-  const keyCount = name === 'domains' || name === 'domain_logos' ? 2 : 1;
-  return { name, columns: all, keys: all.slice(0, keyCount), parent: parents[name] ?? null };
+  return { name, columns: all, keys: all.slice(0, keyCounts[name] ?? 1), parent: parents[name] ?? null };
 }
 
 export const movedTables: readonly MovedTable[] = (Object.keys(columns) as TableName[]).map(tableOf);
@@ -114,8 +116,9 @@ export function keyOf({ keys }: MovedTable, row: MovedRow): string {
 const textOf = (cell: Cell): string => (cell instanceof Uint8Array ? cell.toHex() : String(cell));
 
 export function cellsOf({ keys }: MovedTable, key: string): Cell[] {
-  const [first = '', ...rest] = key.split(':');
-  const texts = keys.length === 1 ? [key] : [first, rest.join(':')];
+  const parts = key.split(':');
+  // Only the last may contain a colon.
+  const texts = [...parts.splice(0, keys.length - 1), parts.join(':')];
   return keys.map(({ type }, n) => cellFrom(type, texts[n] ?? ''));
 }
 

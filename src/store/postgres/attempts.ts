@@ -9,10 +9,10 @@
  */
 
 import { ServiceError } from '../../core/errors.ts';
-import type { SecretId } from '../../core/keys.ts';
 import {
   type AttemptLimits,
   type AttemptStore,
+  type CountedId,
   networkBytes,
   type Reservation,
 } from '../../core/ports/attempts.ts';
@@ -29,7 +29,7 @@ const maxTries = 100;
 const selectAttempts = statement(`
   SELECT a.last_number, a.numbers, a.times, a.clients, a.in_life, a.life_ends_at, a.stale_at, r.expires_at
   FROM (SELECT $1::bytea AS secret_id) asked
-    LEFT JOIN mayfly_store.attempts a USING (secret_id) LEFT JOIN mayfly_store.records r USING (secret_id)`);
+    LEFT JOIN mayfly_store.attempts a USING (secret_id) LEFT JOIN mayfly_store.records r ON r.secret_id = substr(asked.secret_id, 1, 16)`);
 
 const replaceAttempts = decision(`
   INSERT INTO mayfly_store.attempts (secret_id, last_number, numbers, times, clients, in_life, life_ends_at, stale_at)
@@ -167,7 +167,7 @@ export function createAttemptStore(engine: Engine): AttemptStore {
   const waiting = new Map<string, Turn[]>();
 
   async function replace(
-    id: SecretId,
+    id: CountedId,
     before: Attempts,
     after: Attempts,
     askedAtMs: number,
@@ -186,7 +186,7 @@ export function createAttemptStore(engine: Engine): AttemptStore {
     return (await engine.decide(replaceAttempts, values, askedAtMs)).length === 1;
   }
 
-  async function decideTogether(id: SecretId, turns: readonly Turn[]): Promise<void> {
+  async function decideTogether(id: CountedId, turns: readonly Turn[]): Promise<void> {
     // However many tries it takes, the time limit of one call applies, counted from the earliest turn.
     const askedAtMs = Math.min(...turns.map((turn) => turn.askedAtMs));
     for (let tries = 0; tries < maxTries; tries += 1) {
@@ -198,7 +198,7 @@ export function createAttemptStore(engine: Engine): AttemptStore {
     throw new ServiceError('unavailable', 'Too many nodes count attempts on one secret.');
   }
 
-  async function work(key: string, id: SecretId, turns: Turn[]): Promise<void> {
+  async function work(key: string, id: CountedId, turns: Turn[]): Promise<void> {
     while (turns.length > 0) {
       const together = turns.splice(0);
       await decideTogether(id, together).then(
@@ -209,8 +209,8 @@ export function createAttemptStore(engine: Engine): AttemptStore {
     waiting.delete(key);
   }
 
-  function ask<Answer>(asked: SecretId, decide: Decide<Answer>): Promise<Answer> {
-    const id = copyOf(asked) as SecretId;
+  function ask<Answer>(asked: CountedId, decide: Decide<Answer>): Promise<Answer> {
+    const id = copyOf(asked) as CountedId;
     const key = textOf(id);
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     let answer = (): void => {};

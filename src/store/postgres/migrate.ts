@@ -15,6 +15,7 @@ import moving from './migrations/006-moving.sql' with { type: 'text' };
 import epochs from './migrations/007-epochs.sql' with { type: 'text' };
 import senderName from './migrations/008-sender-name.sql' with { type: 'text' };
 import requests from './migrations/009-requests.sql' with { type: 'text' };
+import codes from './migrations/010-codes.sql' with { type: 'text' };
 import ownSchema from './migrations/own-schema.sql' with { type: 'text' };
 
 export const migrations: readonly string[] = [
@@ -27,6 +28,7 @@ export const migrations: readonly string[] = [
   epochs,
   senderName,
   requests,
+  codes,
 ];
 
 const migrationMs = 60_000;

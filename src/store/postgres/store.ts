@@ -11,6 +11,7 @@ import { judgeByStoreTime } from '../store-time.ts';
 import { createAccountStore } from './accounts.ts';
 import { createAttemptStore } from './attempts.ts';
 import { createStoreClock } from './clock.ts';
+import { createCodeStore } from './codes.ts';
 import { createCreationStore } from './creations.ts';
 import { createDeletionStore } from './deletion.ts';
 import { createDomainStore } from './domains.ts';
@@ -108,6 +109,7 @@ export function createPostgresStore(engine: Engine, maxStorageBytes: number | nu
     findAnyLook: secrets.findAnyLook,
     replaceWrapping: secrets.replaceWrapping,
     ...createAttemptStore(engine),
+    ...createCodeStore(engine),
     ...createAccountStore(engine),
     ...createTokenStore(engine),
     ...createTicketStore(engine),

@@ -28,7 +28,8 @@ const sweepRecords = decision(`
     WHERE r.secret_id = due.secret_id AND sealed_until <= now AND due.receipt_expires_at > now RETURNING 1),
   removed AS (
     DELETE FROM mayfly_store.records r USING due, clock
-    WHERE r.secret_id = due.secret_id AND sealed_until <= now AND due.receipt_expires_at <= now RETURNING 1)
+    WHERE r.secret_id = due.secret_id AND sealed_until <= now AND due.receipt_expires_at <= now RETURNING r.secret_id),
+  forgotten AS (DELETE FROM mayfly_store.codes c USING removed WHERE c.secret_id = removed.secret_id)
   SELECT count(*) AS touched FROM due`);
 
 const sweepLooks = decision(`
@@ -50,7 +51,7 @@ const sweepAttempts = decision(`
     SELECT secret_id FROM mayfly_store.attempts WHERE stale_at <= ${now} ORDER BY stale_at LIMIT $3 FOR UPDATE OF attempts SKIP LOCKED),
   judged AS (
     SELECT due.secret_id, r.expires_at FROM due JOIN clock ON true
-      LEFT JOIN mayfly_store.records r ON r.secret_id = due.secret_id AND r.expires_at > now),
+      LEFT JOIN mayfly_store.records r ON r.secret_id = substr(due.secret_id, 1, 16) AND r.expires_at > now),
   kept AS (
     UPDATE mayfly_store.attempts a SET stale_at = judged.expires_at FROM judged
     WHERE a.secret_id = judged.secret_id AND judged.expires_at IS NOT NULL),

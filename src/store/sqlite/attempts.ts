@@ -3,8 +3,14 @@
  * no guess is ever checked without being counted.
  */
 import type { Database } from 'bun:sqlite';
-import type { SecretId } from '../../core/keys.ts';
-import { type AttemptLimits, type AttemptStore, type Lock, networkBytes } from '../../core/ports/attempts.ts';
+import {
+  type AttemptLimits,
+  type AttemptStore,
+  type CountedId,
+  type Lock,
+  networkBytes,
+  secretOfCounted,
+} from '../../core/ports/attempts.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { allowanceAfter, exhaustionOf, lockOf } from '../store.ts';
 import type { Deciding } from './decisions.ts';
@@ -34,7 +40,7 @@ export function createLockRead(db: Database) {
     'SELECT at FROM attempts WHERE secret_id = ?1 AND at > ?2 ORDER BY at',
   );
   const life = db.query<Life, [Uint8Array]>(selectLife);
-  return (id: SecretId, limits: AttemptLimits, now: UnixSeconds): Lock | null => {
+  return (id: CountedId, limits: AttemptLimits, now: UnixSeconds): Lock | null => {
     const ofSecret = times.all(id, now - limits.windowSeconds).map(({ at }) => at);
     return lockOf({ ofSecret, inLife: life.get(id)?.in_life ?? 0 }, limits, now);
   };
@@ -66,7 +72,9 @@ export function createAttemptWrites(db: Database): AttemptWrites {
       const known = life.get(id);
       // An unknown secret has no passphrase to guess, but attempts on it still count, for one window.
       const lifeEndsAt =
-        known?.ends_at ?? expiry.get(position ?? 0, id)?.expires_at ?? now + limits.windowSeconds;
+        known?.ends_at ??
+        expiry.get(position ?? 0, secretOfCounted(id))?.expires_at ??
+        now + limits.windowSeconds;
       const counted = {
         ofSecret: window.map((each) => each.at),
         ofClient: window.filter((each) => each.same_client === 1).map((each) => each.at),
@@ -98,14 +106,14 @@ export function attemptStore({ db, queue, locator, reader, time }: Parts): Attem
   const lockOf = createLockRead(db);
   return {
     async reserve(id, client, limits) {
-      const [secretId, token] = [id.slice() as SecretId, client.slice()];
-      const position = await reader.read(() => locator.ofSecret(secretId));
-      return queue.decide('reserve', secretId, position, token, limits);
+      const [counted, token] = [id.slice() as CountedId, client.slice()];
+      const position = await reader.read(() => locator.ofSecret(secretOfCounted(counted)));
+      return queue.decide('reserve', counted, position, token, limits);
     },
     refund: (id, attempt) => queue.decide('refund', id, attempt),
-    allowMore: (id) => queue.decide('allowMore', id.slice() as SecretId),
+    allowMore: (id) => queue.decide('allowMore', id.slice() as CountedId),
     findLocks(asked, limits) {
-      const ids = asked.map((id) => id.slice() as SecretId);
+      const ids = asked.map((id) => id.slice() as CountedId);
       return reader.read(() => ids.map((id) => lockOf(id, limits, time.now())));
     },
   };

@@ -25,6 +25,7 @@ import moving from './migrations/014-moving.sql' with { type: 'text' };
 import epochs from './migrations/015-epochs.sql' with { type: 'text' };
 import senderName from './migrations/016-sender-name.sql' with { type: 'text' };
 import requests from './migrations/017-requests.sql' with { type: 'text' };
+import codes from './migrations/018-codes.sql' with { type: 'text' };
 
 export interface ConnectionSettings {
   /** With `NORMAL`, a commit returns before it is on disk. */
@@ -138,6 +139,7 @@ const migrations: readonly string[] = [
   epochs,
   senderName,
   requests,
+  codes,
 ];
 
 /**

@@ -1,6 +1,7 @@
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type { AccountStore } from '../../core/ports/accounts.ts';
-import type { AttemptLimits, Reservation } from '../../core/ports/attempts.ts';
+import type { AttemptLimits, CountedId, Reservation } from '../../core/ports/attempts.ts';
+import type { CodeStore, NewCode } from '../../core/ports/codes.ts';
 import type { CreationStore } from '../../core/ports/creations.ts';
 import type { DomainStore } from '../../core/ports/domains.ts';
 import type { Epoch } from '../../core/ports/epochs.ts';
@@ -33,6 +34,7 @@ type StorePorts = AccountStore &
   RotationStore &
   RoomStore &
   CreationStore &
+  CodeStore &
   RequestStore;
 
 /** Port writes that become decisions with the same name, arguments and answer. */
@@ -73,6 +75,7 @@ export const forwarded = [
   'takeOverCreation',
   'releaseCreation',
   'countMismatch',
+  'setCodeState',
   'changeRequest',
   'discardAnswer',
   'takeRequestNotice',
@@ -122,9 +125,11 @@ export interface Decisions extends Taken<Forwarded>, Taken<WritesAtReceipt> {
   sweep(limit: number): number;
   holdEpoch(epoch: number, freshKey: Uint8Array): Epoch;
   destroyPastEpochs(): boolean;
-  reserve(id: SecretId, position: number | null, client: Uint8Array, limits: AttemptLimits): Reservation;
-  refund(id: SecretId, attempt: number): void;
-  allowMore(id: SecretId): void;
+  /** @param position of the secret */
+  reserve(id: CountedId, position: number | null, client: Uint8Array, limits: AttemptLimits): Reservation;
+  refund(id: CountedId, attempt: number): void;
+  allowMore(id: CountedId): void;
+  putCode(at: Located<SecretId>, code: NewCode): UnixSeconds | null;
   /** Only saves the batch's store time. */
   keepTime(): void;
   setTime(anchor: TimeAnchor): void;

@@ -14,6 +14,7 @@ import { createAccountWrites } from './accounts.ts';
 import { createAttemptWrites } from './attempts.ts';
 import { createClaimWrites } from './claims.ts';
 import { createTimeSetter } from './clock.ts';
+import { createCodeWrites } from './codes.ts';
 import { createCreationWrites, createHeldPut } from './creations.ts';
 import {
   type Answer,
@@ -89,6 +90,7 @@ export function createWrites(db: Database): Writes {
     ...createClaimWrites(db, roots),
     ...createLookWrites(db),
     ...createAttemptWrites(db),
+    ...createCodeWrites(db),
     ...createAccountWrites(db),
     ...createTokenWrites(db),
     ...createTicketWrites(db),

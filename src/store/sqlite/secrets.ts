@@ -71,7 +71,9 @@ export function createSecretWrites(db: Database, roots: RootUses): SecretWrites 
     { secret_id: Uint8Array },
     [number, number, Uint8Array, number, number, number, Uint8Array]
   >(changeExpiry);
-  const guesses = db.query('UPDATE attempt_lives SET ends_at = ?1 WHERE secret_id = ?2');
+  const guesses = db.query(
+    "UPDATE attempt_lives SET ends_at = ?1 WHERE secret_id BETWEEN ?2 AND CAST(?2 || x'ff' AS BLOB)",
+  );
   const { queue, keepNotice, forgetNotice } = createMailWrites(db);
   const { keepMemo } = createReceiptWrites(db);
 
@@ -162,6 +164,7 @@ function copyOf(record: NewRecord): NewRecord {
     receiptExpiresAt: record.receiptExpiresAt,
     hasPassphrase: record.hasPassphrase,
     sealed: record.sealed,
+    verify: record.verify,
     shareDomain: record.shareDomain,
     notify: record.notify,
     deliveryStaleAt: record.deliveryStaleAt,

@@ -5,6 +5,7 @@ import { judgeByStoreTime } from '../store-time.ts';
 import { accountReads } from './accounts.ts';
 import { attemptStore } from './attempts.ts';
 import { storeClock } from './clock.ts';
+import { codeStore } from './codes.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { creationReads } from './creations.ts';
 import {
@@ -197,6 +198,7 @@ function createStore(
     ...epochs,
     ...judgeByStoreTime({ ...secrets, ...epochs, ...looks }, parts.time),
     ...attemptStore(parts),
+    ...codeStore(parts),
     ...forwards(parts.queue),
     ...accountReads(parts),
     ...tokenReads(parts),

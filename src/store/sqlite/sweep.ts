@@ -10,6 +10,7 @@
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
 import { finishedDeletionSeconds } from '../store.ts';
+import { deleteCodesAt } from './codes.ts';
 import type { Batch } from './decisions.ts';
 import { mayHoldLook } from './looks.ts';
 
@@ -104,9 +105,10 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   const removeRow = db.query<RemovedRow, [number]>(
     'DELETE FROM records WHERE position = ?1 RETURNING secret_hint, receipt_hint, owner',
   );
-  const removeBeside = ['deliveries', 'notices', 'memos'].map((table) =>
-    db.query(`DELETE FROM ${table} WHERE position = ?1`),
+  const besides = ['deliveries', 'notices', 'memos'].map(
+    (table) => `DELETE FROM ${table} WHERE position = ?1`,
   );
+  const removeBeside = [...besides, deleteCodesAt].map((sql) => db.query(sql));
   const removeSecret = db.query('DELETE FROM secret_index WHERE hint = ?1 AND position = ?2');
   const removeReceipt = db.query('DELETE FROM receipt_index WHERE hint = ?1 AND position = ?2');
   const removeOwned = db.query('DELETE FROM owner_index WHERE owner = ?1 AND position = ?2');

@@ -62,6 +62,7 @@ export const foundAs = ({ record, look }: Opened): StoredLook => ({
   expiresAt: record.expiresAt,
   hasPassphrase: record.hasPassphrase,
   sealed: record.sealed,
+  verify: record.verify,
   shareDomain: record.shareDomain,
   notify: record.notify,
   sealedSecret: look.sealedLook,

@@ -41,8 +41,17 @@ export const secretChecks: readonly ConformanceCheck[] = [
     await store.put(record);
     const secret = await found(store, record.secretId);
     const { rowVersion, ...rest } = secret;
-    const { secretId, createdAt, expiresAt, hasPassphrase, sealed, shareDomain, notify, sealedSecret } =
-      record;
+    const {
+      secretId,
+      createdAt,
+      expiresAt,
+      hasPassphrase,
+      sealed,
+      verify,
+      shareDomain,
+      notify,
+      sealedSecret,
+    } = record;
     assert.deepEqual(rest, {
       secretId,
       owner,
@@ -50,6 +59,7 @@ export const secretChecks: readonly ConformanceCheck[] = [
       expiresAt,
       hasPassphrase,
       sealed,
+      verify,
       shareDomain,
       notify,
       sealedSecret,

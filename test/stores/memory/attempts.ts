@@ -4,8 +4,10 @@ import type { SecretId } from '../../../src/core/keys.ts';
 import {
   type AttemptLimits,
   type AttemptStore,
+  type CountedId,
   networkBytes,
   type Reservation,
+  secretOfCounted,
 } from '../../../src/core/ports/attempts.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 import { allowanceAfter, exhaustionOf, lockOf } from '../../../src/store/store.ts';
@@ -36,12 +38,13 @@ const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin
 
 export function createMemoryAttempts(
   time: Pick<StoreTime, 'now'>,
-  expiryOf: (id: SecretId) => UnixSeconds | null,
+  lifeOf: (id: SecretId) => { readonly expiresAt: UnixSeconds } | null,
 ): MemoryAttempts {
   const bySecret = new Map<string, SecretAttempts>();
   let lastAttempt = 0;
+  const expiryOf = (id: CountedId) => lifeOf(secretOfCounted(id))?.expiresAt ?? null;
 
-  function attemptsOf(id: SecretId, limits: AttemptLimits): SecretAttempts {
+  function attemptsOf(id: CountedId, limits: AttemptLimits): SecretAttempts {
     const known = bySecret.get(textOf(id));
     if (known !== undefined) return known;
     // Attempts on an unknown secret are counted too, for one window.
@@ -52,9 +55,9 @@ export function createMemoryAttempts(
   }
 
   /** A secret's expiry may change; an unknown one has none. */
-  const endOf = (id: SecretId, attempts: SecretAttempts): UnixSeconds => expiryOf(id) ?? attempts.endsAt;
+  const endOf = (id: CountedId, attempts: SecretAttempts): UnixSeconds => expiryOf(id) ?? attempts.endsAt;
 
-  function reserve(id: SecretId, client: string, limits: AttemptLimits): Reservation {
+  function reserve(id: CountedId, client: string, limits: AttemptLimits): Reservation {
     const now = time.now();
     const attempts = attemptsOf(id, limits);
     const inWindow = attempts.counted.filter((each) => each.at > now - limits.windowSeconds);
@@ -101,7 +104,7 @@ export function createMemoryAttempts(
       for (const [id, attempts] of bySecret) {
         if (forgotten >= limit) break;
         if (
-          now < endOf(Buffer.from(id, 'latin1') as Uint8Array as SecretId, attempts) ||
+          now < endOf(Buffer.from(id, 'latin1') as Uint8Array as CountedId, attempts) ||
           attempts.counted.some((each) => now < each.staleAt)
         )
           continue;

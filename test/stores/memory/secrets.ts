@@ -65,8 +65,8 @@ export interface MemorySecrets {
   readonly store: SecretStore;
   countExpiringBy(at: UnixSeconds): number;
   countOwned(owner: AccountId): OwnedCounts;
-  /** When a secret expires; `null` for an unknown one. */
-  expiryOf(id: SecretId): UnixSeconds | null;
+  /** `null` for an unknown secret. */
+  lifeOf(id: SecretId): Pick<MemoryRecord, 'state' | 'expiresAt'> | null;
   rootKidsInUse(): number[];
   firstOpenRoot(): number;
   listUnderOlderRoots(kid: number, after: string | null, limit: number): OlderRootsBatch;
@@ -113,7 +113,8 @@ const queuedAtCreation = (at: UnixSeconds, staleAt: UnixSeconds): StoredDelivery
 });
 
 function toSecret(record: MemoryRecord, sealedSecret: Uint8Array): StoredSecret {
-  const { rowVersion, owner, createdAt, expiresAt, hasPassphrase, sealed, shareDomain, notify } = record;
+  const { rowVersion, owner, createdAt, expiresAt, shareDomain, notify } = record;
+  const { hasPassphrase, sealed, verify } = record;
   return {
     secretId: record.secretId.slice() as SecretId,
     rowVersion,
@@ -122,6 +123,7 @@ function toSecret(record: MemoryRecord, sealedSecret: Uint8Array): StoredSecret 
     expiresAt,
     hasPassphrase,
     sealed,
+    verify,
     shareDomain,
     notify,
     sealedSecret: sealedSecret.slice(),
@@ -414,7 +416,7 @@ export function createMemorySecrets(
       const waiting = owned.filter((each) => isWaiting(each, time.now()));
       return { waiting: waiting.length, receipts: owned.length };
     },
-    expiryOf: (id) => table.ofSecret(id)?.expiresAt ?? null,
+    lifeOf: (id) => table.ofSecret(id),
     rootKidsInUse: () => rootKidsInUse(table.all(), time.earliest()),
     firstOpenRoot: () => table.rootFloor,
     listUnderOlderRoots: (kid, after, limit) =>
