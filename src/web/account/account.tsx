@@ -18,7 +18,7 @@ import {
 import type { Messages } from '../kit/language.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
-import { Badge } from '../kit/parts.tsx';
+import { Badge, Button } from '../kit/parts.tsx';
 import { NoticeBoxes } from '../secrets/fields.tsx';
 import { readNoticeKinds } from '../secrets/typed.ts';
 import { createDeletePages } from './delete.tsx';
@@ -188,9 +188,7 @@ const SharingForm: FC<AccountProps> = ({ frame, account, typed, refusal }) => (
     <h3>{frame.say('notices.title')}</h3>
     <p class="hint">{frame.say('notices.lead')}</p>
     <NoticeBoxes frame={frame} ticked={typed.notify} wrong={null} />
-    <button class="quiet" type="submit">
-      {frame.say('notices.submit')}
-    </button>
+    <Button frame={frame} class="quiet" say="notices.submit" />
   </PostForm>
 );
 

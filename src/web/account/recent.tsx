@@ -14,7 +14,7 @@ import { formsOf } from '../kit/language.ts';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { ConfirmRow, MessagePage } from '../kit/message-page.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
-import { Dated, Icon } from '../kit/parts.tsx';
+import { Button, Dated, Icon, ScriptButton } from '../kit/parts.tsx';
 import { offerLater } from '../secrets/receipt-lifetime.tsx';
 import { askedIn, type LifetimeOffer, offerOf, secondsOf } from '../secrets/typed.ts';
 import type { AccountPageDeps } from './form.tsx';
@@ -172,13 +172,8 @@ const SelectedBar: FC<RecentProps> = ({ frame, lifetimes }) => {
   const { say, duration } = frame.messages;
   return (
     <div class="selected-bar">
-      <button class="quiet" type="button" id="select-all" hidden>
-        {say('recent.selectAll')}
-      </button>
-      <button class="alarm" type="submit" name="act" value="burn">
-        <Icon name="flame" />
-        {say('recent.burn')}
-      </button>
+      <ScriptButton frame={frame} class="quiet" id="select-all" hidden say="recent.selectAll" />
+      <Button frame={frame} class="alarm" name="act" value="burn" say="recent.burn" icon="flame" />
       <span>
         <select name="ttl" aria-label={`${say('share.ttl')} ${say('lifetime.fromNow')}`}>
           {lifetimes.choices.map((choice) => (
@@ -187,9 +182,7 @@ const SelectedBar: FC<RecentProps> = ({ frame, lifetimes }) => {
             </option>
           ))}
         </select>
-        <button class="quiet" type="submit" name="act" value="lifetime">
-          {say('lifetime.save')}
-        </button>
+        <Button frame={frame} class="quiet" name="act" value="lifetime" say="lifetime.save" />
       </span>
     </div>
   );

@@ -15,7 +15,7 @@ import {
 import type { Form } from '../kit/form.ts';
 import { type FormRefusal, TextField } from '../kit/form-page.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
-import { Icon } from '../kit/parts.tsx';
+import { Button } from '../kit/parts.tsx';
 
 export const brandFields = {
   name: 'name',
@@ -149,9 +149,7 @@ export const BrandForm: FC<BrandFormProps> = (props) => {
           {frame.say('domainBrand.publicHint')}
         </p>
       </div>
-      <button type="submit" id="save">
-        {frame.say('domainBrand.submit')}
-      </button>
+      <Button frame={frame} id="save" say="domainBrand.submit" />
     </PostForm>
   );
 };
@@ -306,19 +304,20 @@ export const DomainLogoForm: FC<LogoProps> = ({ frame, name, logoName, wrong }) 
         <PostForm frame={frame} action={action} class="logo-kept">
           <img src={frame.href('logo', logoName)} alt={say('domainBrand.logoAlt')} />
           <input type="hidden" name="remove" value="yes" />
-          <button class="quiet small" type="submit" id="remove-logo">
-            <Icon name="trash" />
-            {say('domainBrand.logoRemove')}
-          </button>
+          <Button
+            frame={frame}
+            class="quiet small"
+            id="remove-logo"
+            say="domainBrand.logoRemove"
+            icon="trash"
+          />
         </PostForm>
       )}
       <PostForm frame={frame} action={action} enctype="multipart/form-data">
         <Field texts={texts}>
           <input {...controlAttributes(texts)} type="file" accept={types} required />
         </Field>
-        <button type="submit" id="send-logo">
-          {say('domainBrand.logoSubmit')}
-        </button>
+        <Button frame={frame} id="send-logo" say="domainBrand.logoSubmit" />
       </PostForm>
     </div>
   );

@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx';
 import type { DomainView } from '../../core/share-domains/service.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
-import { Badge, CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
+import { Badge, Button, CopyButton, CopyStatus } from '../kit/parts.tsx';
 
 interface RecordsProps {
   readonly frame: Frame;
@@ -36,10 +36,7 @@ export const DomainRecords: FC<RecordsProps> = ({ frame, domain }) => {
           <h3>{frame.say('domain.checkTitle')}</h3>
           <p>{frame.say('domain.checkText')}</p>
           <PostForm frame={frame} action={frame.href('verifyDomain', domain.name)}>
-            <button type="submit" id="check">
-              <Icon name="refresh" />
-              {frame.say('domain.check')}
-            </button>
+            <Button frame={frame} id="check" say="domain.check" icon="refresh" />
           </PostForm>
         </li>
       </ol>

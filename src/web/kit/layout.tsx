@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { raw } from 'hono/html';
-import type { FC, PropsWithChildren } from 'hono/jsx';
+import type { FC, JSX, PropsWithChildren } from 'hono/jsx';
 import type { Settings } from '../../config/read.ts';
 import type { BrandedDomain } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
@@ -343,25 +343,12 @@ const LanguageLink: FC<{ frame: Frame }> = ({ frame: { messages, here, settings 
     </a>
   );
 
-interface PostFormProps {
-  readonly frame: Frame;
-  readonly action: string;
-  readonly class?: string;
-  readonly autocomplete?: 'off';
-  readonly id?: string;
-  readonly enctype?: 'multipart/form-data';
-  readonly 'data-not-sealed'?: string;
-  readonly isSignIn?: boolean;
-  readonly hidden?: boolean;
-}
+type PostFormProps = PropsWithChildren<
+  JSX.IntrinsicElements['form'] & { frame: Frame; action: string; isSignIn?: boolean }
+>;
 
 /** A POST form with the session's form token or, for logging in or signing up, the browser's. */
-export const PostForm: FC<PropsWithChildren<PostFormProps>> = ({
-  frame,
-  isSignIn,
-  children,
-  ...attributes
-}) => {
+export const PostForm: FC<PostFormProps> = ({ frame, isSignIn, children, ...attributes }) => {
   const token = isSignIn === true ? frame.formToken || frame.signInToken : frame.formToken;
   return (
     <form method="post" {...attributes}>

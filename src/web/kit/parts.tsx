@@ -1,5 +1,5 @@
 /** The small parts of pages: icons, badges, copy buttons and times. */
-import type { FC, PropsWithChildren } from 'hono/jsx';
+import type { FC, JSX, PropsWithChildren } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { hasWeekday, type MessageParams } from '../../locale/translate.ts';
 import type { Messages } from './language.ts';
@@ -56,6 +56,42 @@ export const Icon: FC<{ name: IconName }> = ({ name }) => (
   <svg class={pointing.has(name) ? 'icon pointing' : 'icon'} viewBox="0 0 24 24" aria-hidden="true">
     <path d={drawings[name]} />
   </svg>
+);
+
+interface Says {
+  readonly say: Messages['say'];
+}
+
+/** Texts for a script, by their names in an element's `dataset`. */
+export function textsFor({ say }: Says, texts: Readonly<Record<string, MessageKey>>): Record<string, string> {
+  const nameOf = (name: string) => `data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [nameOf(name), say(text)]));
+}
+
+type Attributes = JSX.IntrinsicElements;
+export type ButtonProps = Attributes['button'] & { frame: Says; say: MessageKey; icon?: IconName };
+
+/** Sends its form, if it has no other type. */
+export const Button: FC<ButtonProps> = ({ frame, say, icon, ...attributes }) => (
+  <button type="submit" {...attributes}>
+    {icon === undefined ? null : <Icon name={icon} />}
+    {frame.say(say)}
+  </button>
+);
+
+export const ScriptButton: FC<ButtonProps> = (props) => <Button {...props} type="button" />;
+
+type ChipProps = PropsWithChildren<Attributes['details'] & { icon: IconName; title: string }>;
+
+/** An option in a row of such, which unfolds. */
+export const Chip: FC<ChipProps> = ({ icon, title, children, class: kind = 'chip', ...attributes }) => (
+  <details {...attributes} class={kind}>
+    <summary>
+      <Icon name={icon} />
+      {title}
+    </summary>
+    <div class="panel">{children}</div>
+  </details>
 );
 
 export type BadgeKind = 'good' | 'waiting' | 'bad' | 'expired' | 'plain';

@@ -9,7 +9,7 @@ import { shareFields } from '../client/share-fields.ts';
 import { LineField } from '../kit/field.tsx';
 import { TickBoxes } from '../kit/form-page.tsx';
 import type { Frame } from '../kit/layout.tsx';
-import { Icon, type IconName } from '../kit/parts.tsx';
+import { Button, type ButtonProps } from '../kit/parts.tsx';
 import { generateFields, type ShareProps, type SuggestStyle, suggestionBounds, textsOf } from './typed.ts';
 
 /** Below 40 bits, a stolen hash falls in seconds. NIST SP 800-63B requires 64 bits if only cost limits guessing. 100 are out of reach. */
@@ -19,29 +19,15 @@ export function strengthText(bits: number, { say }: Frame['messages']): string {
   return say(bits < 100 ? 'suggest.strong' : 'suggest.veryStrong', { count: bits });
 }
 
-interface FillButtonProps {
-  readonly frame: Frame;
-  readonly id: string;
-  readonly name?: string;
-  readonly value?: string;
-  readonly class: string;
-  readonly icon: IconName;
-  readonly say: MessageKey;
-  readonly 'data-words'?: string;
-}
+type FillButtonProps = ButtonProps & { readonly frame: Frame };
 
 /** Fills a field: the form comes back, and nothing is stored. */
-export const FillButton: FC<FillButtonProps> = ({ frame, icon, say, ...attributes }) => (
-  <button type="submit" formaction={frame.href('suggest')} formnovalidate {...attributes}>
-    <Icon name={icon} />
-    {frame.say(say)}
-  </button>
+export const FillButton: FC<FillButtonProps> = (props) => (
+  <Button {...props} formaction={props.frame.href('suggest')} formnovalidate />
 );
 
-type DrawButtonProps = Pick<FillButtonProps, 'frame' | 'class' | 'icon' | 'say'> & { readonly draw: string };
-
-export const DrawButton: FC<DrawButtonProps> = ({ draw, ...rest }) => (
-  <FillButton id={`draw-${draw}`} name={shareFields.draw} value={draw} {...rest} />
+export const DrawButton: FC<FillButtonProps & { readonly draw: string }> = ({ draw, ...rest }) => (
+  <FillButton {...rest} id={`draw-${draw}`} name={shareFields.draw} value={draw} />
 );
 
 const styleTexts: readonly (readonly [SuggestStyle, MessageKey])[] = [

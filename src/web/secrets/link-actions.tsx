@@ -10,7 +10,7 @@ import { type MessageParts, mailtoAddress, withLink } from '../client/link-messa
 import { qrPath } from '../client/qr-path.ts';
 import { LanguageOptions } from '../kit/field.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
-import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
+import { Button, CopyButton, CopyStatus, Icon, ScriptButton } from '../kit/parts.tsx';
 import { linkMessage } from './receipt-life.ts';
 
 export interface ChosenMessage {
@@ -79,10 +79,7 @@ export const Handing: FC<HandingProps> = (props) => {
         {say(says.hint)}
       </p>
       <div class="handing">
-        <button type="button" class="quiet" hidden data-share>
-          <Icon name="share" />
-          {say('receipt.share')}
-        </button>
+        <ScriptButton frame={frame} class="quiet" hidden data-share say="receipt.share" icon="share" />
         <details name="way">
           <summary class="button quiet">
             <Icon name="qr" />
@@ -191,9 +188,7 @@ const MessageLanguage: FC<Omit<LinkActionsProps, 'link'>> = ({ frame, receipt, m
       <select id={messageLanguageField} name={messageLanguageField} autocomplete="off">
         <LanguageOptions frame={frame} chosen={message.locale} />
       </select>
-      <button type="submit" class="quiet">
-        {messages.say('receipt.messageChoose')}
-      </button>
+      <Button frame={frame} class="quiet" say="receipt.messageChoose" />
     </PostForm>
   );
 };

@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
-import { Icon } from '../kit/parts.tsx';
+import { Button, Chip } from '../kit/parts.tsx';
 import { Lifetime } from './fields.tsx';
 import { type LifetimeOffer, type TypedLifetime, usualWithin } from './typed.ts';
 
@@ -45,31 +45,28 @@ export const ChangeLifetime: FC<ChangeLifetimeProps> = ({ frame, metadataKey, of
   const typed = refused?.typed ?? { choice: offer.preset, amount: '', unit: 'hours' };
   const wrong = refused?.isAboutAmount === true ? refused.message : null;
   return (
-    <details id="change-lifetime" class="chip" name="change" open={refused !== null}>
-      <summary>
-        <Icon name="clock" />
-        {messages.say('lifetime.change')}
-      </summary>
-      <div class="panel">
-        {refused === null || refused.isAboutAmount ? null : (
-          <p class="note alert" role="alert" tabindex={-1} autofocus>
-            {refused.message}
-          </p>
-        )}
-        <PostForm frame={frame} action={href('lifetime', metadataKey)} autocomplete="off">
-          <Lifetime
-            frame={frame}
-            offer={offer}
-            typed={typed}
-            wrong={wrong}
-            note={messages.say('lifetime.fromNow')}
-          />
-          <button class="quiet" type="submit">
-            <Icon name="clock" />
-            {messages.say('lifetime.save')}
-          </button>
-        </PostForm>
-      </div>
-    </details>
+    <Chip
+      id="change-lifetime"
+      name="change"
+      icon="clock"
+      title={messages.say('lifetime.change')}
+      open={refused !== null}
+    >
+      {refused === null || refused.isAboutAmount ? null : (
+        <p class="note alert" role="alert" tabindex={-1} autofocus>
+          {refused.message}
+        </p>
+      )}
+      <PostForm frame={frame} action={href('lifetime', metadataKey)} autocomplete="off">
+        <Lifetime
+          frame={frame}
+          offer={offer}
+          typed={typed}
+          wrong={wrong}
+          note={messages.say('lifetime.fromNow')}
+        />
+        <Button frame={frame} class="quiet" say="lifetime.save" icon="clock" />
+      </PostForm>
+    </Chip>
   );
 };

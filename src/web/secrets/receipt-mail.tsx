@@ -12,7 +12,7 @@ import { type FieldTexts, LineField } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
 import { wrongAddress } from '../kit/language.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
-import { Badge, type BadgeKind, Dated, Icon, type IconName } from '../kit/parts.tsx';
+import { Badge, type BadgeKind, Button, Chip, Dated, type IconName } from '../kit/parts.tsx';
 import { MailLanguageField } from './fields.tsx';
 import { readMailLanguage } from './typed.ts';
 
@@ -200,17 +200,12 @@ const SendMail: FC<MailProps> = (props) => {
   // Shows text that was typed before the session ended.
   if (frame.visitor === null && (asked?.typed.recipient ?? '') === '') return null;
   const isOpen = (delivery !== null && failed.has(delivery.state)) || asked !== null;
+  const title = frame.say(recipient === null ? 'receipt.sendFirst' : 'receipt.sendAgainOrElsewhere');
   return (
     <div class="chips">
-      <details class="chip" open={isOpen}>
-        <summary>
-          <Icon name="mail" />
-          {frame.say(recipient === null ? 'receipt.sendFirst' : 'receipt.sendAgainOrElsewhere')}
-        </summary>
-        <div class="panel">
-          <SendForm {...props} />
-        </div>
-      </details>
+      <Chip icon="mail" title={title} open={isOpen}>
+        <SendForm {...props} />
+      </Chip>
     </div>
   );
 };
@@ -225,10 +220,7 @@ const SendForm: FC<MailProps> = (props) => {
         <Address {...props} />
         <MailLanguageField frame={frame} chosen={asked?.typed.locale ?? messages.locale} />
       </div>
-      <button class="quiet" type="submit">
-        <Icon name="mail" />
-        {messages.say('receipt.sendMail')}
-      </button>
+      <Button frame={frame} class="quiet" say="receipt.sendMail" icon="mail" />
     </PostForm>
   );
 };

@@ -13,7 +13,7 @@ import type { ScriptName } from '../assets/assets.ts';
 import { Day, type DayState, dayIconName } from '../kit/day.tsx';
 import { LineField } from '../kit/field.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
-import { Ago, CopyButton, Dated, Icon, Left, Moment, ShortTime } from '../kit/parts.tsx';
+import { Ago, Button, Chip, CopyButton, Dated, Icon, Left, Moment, ShortTime } from '../kit/parts.tsx';
 import { noticeTexts } from './fields.tsx';
 import { type ChosenMessage, Copied, LinkActions, Passphrase, SealedLink } from './link-actions.tsx';
 import { expiryOf, isBurnedByRecipient, partLeft } from './receipt-life.ts';
@@ -169,10 +169,7 @@ const LinkPart: FC<ReceiptProps> = ({ frame, receipt, link, message }) => {
   if (link !== null) return <LinkActions {...props} />;
   return (
     <PostForm frame={frame} class="show-link" action={href('receipt', receipt.metadataKey)}>
-      <button type="submit">
-        <Icon name="eye" />
-        {messages.say('receipt.show')}
-      </button>
+      <Button frame={frame} say="receipt.show" icon="eye" />
       <p class="hint">{messages.say('receipt.showHint')}</p>
     </PostForm>
   );
@@ -230,47 +227,30 @@ const ChangeMemo: FC<FactsProps & { refused: RefusedMemo | null }> = ({ frame, r
   const { memo, metadataKey } = receipt;
   const wrong = refused?.message ?? null;
   const texts = { name: 'memo', label: frame.say('memo.label'), hint: frame.say('memo.hint'), wrong };
+  const title = frame.say(memo === '' ? 'memo.add' : 'memo.change');
   return (
-    <details class="chip" name="change" open={refused !== null}>
-      <summary>
-        <Icon name="tag" />
-        {frame.say(memo === '' ? 'memo.add' : 'memo.change')}
-      </summary>
-      <div class="panel">
-        <PostForm frame={frame} action={frame.href('memo', metadataKey)} autocomplete="off">
-          <LineField texts={texts} typed={refused?.typed ?? memo} kind="words" />
-          <button class="quiet" type="submit">
-            <Icon name="check" />
-            {frame.say('memo.save')}
-          </button>
-        </PostForm>
-      </div>
-    </details>
+    <Chip name="change" icon="tag" title={title} open={refused !== null}>
+      <PostForm frame={frame} action={frame.href('memo', metadataKey)} autocomplete="off">
+        <LineField texts={texts} typed={refused?.typed ?? memo} kind="words" />
+        <Button frame={frame} class="quiet" say="memo.save" icon="check" />
+      </PostForm>
+    </Chip>
   );
 };
 
 const Burn: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }) => (
-  <details class="chip burn" name="change">
-    <summary>
-      <Icon name="flame" />
-      {frame.say('receipt.burnOffer')}
-    </summary>
-    <div class="panel">
-      <h2>{frame.say('burn.title')}</h2>
-      <p>{frame.say('burn.lead')}</p>
-      <BurnForm frame={frame} metadataKey={metadataKey} />
-    </div>
-  </details>
+  <Chip name="change" class="chip burn" icon="flame" title={frame.say('receipt.burnOffer')}>
+    <h2>{frame.say('burn.title')}</h2>
+    <p>{frame.say('burn.lead')}</p>
+    <BurnForm frame={frame} metadataKey={metadataKey} />
+  </Chip>
 );
 
 const BurnForm: FC<PropsWithChildren<{ frame: Frame; metadataKey: string }>> = (props) => {
   const { frame, metadataKey, children } = props;
   return (
     <PostForm frame={frame} class="row" action={frame.href('burn', metadataKey)}>
-      <button class="alarm" type="submit">
-        <Icon name="flame" />
-        {frame.say('burn.submit')}
-      </button>
+      <Button frame={frame} class="alarm" say="burn.submit" icon="flame" />
       {children}
     </PostForm>
   );

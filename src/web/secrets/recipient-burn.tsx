@@ -14,6 +14,7 @@ import {
   type PageRoute,
   pageReply,
 } from '../kit/page.ts';
+import { Button } from '../kit/parts.tsx';
 import { opening, proofsIn, refusedAsText, refuseScript } from './sealed.tsx';
 import { SealedBurnPage } from './sealed-page.tsx';
 import {
@@ -78,9 +79,7 @@ const BurnUnreadPage: FC<AskProps> = ({ frame, waiting: { secret }, refusal }) =
       {secret.hasPassphrase ? <PassphraseField frame={frame} wrong={refusal.passphrase} /> : null}
       <SureBox box={burnBox} text={frame.say('recipientBurn.sure')} wrong={refusal.box} />
       <div class="row">
-        <button class="alarm" type="submit">
-          {frame.say('recipientBurn.submit')}
-        </button>
+        <Button frame={frame} class="alarm" say="recipientBurn.submit" />
         <a class="button quiet" href={frame.href('secret', secret.secretKey)}>
           {frame.say('secret.back')}
         </a>

@@ -17,7 +17,7 @@ import {
 import { Perched } from '../kit/day.tsx';
 import { formsOf } from '../kit/language.ts';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
-import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
+import { Button, CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
 import { lookFieldName } from './look-cookie.ts';
 import { Instructions, ShareOwn, SwapButton } from './secret-page.tsx';
 
@@ -76,19 +76,16 @@ interface MinuteProps {
 }
 
 /** The style sheet counts the minute down, and then shows `.over` in place of `.still`, even without scripts. */
-export const Minute: FC<MinuteProps> = ({ frame: { say }, type, isRepeated = false }) => (
+export const Minute: FC<MinuteProps> = ({ frame, type, isRepeated = false }) => (
   <>
     {isRepeated ? null : <span class="minute still" aria-hidden="true" />}
     <p class="hint still" id="once">
-      {say(isRepeated ? 'revealed.once' : 'revealed.minute')}
+      {frame.say(isRepeated ? 'revealed.once' : 'revealed.minute')}
     </p>
     <p class="hint over" id="over" role="status">
-      {say('revealed.over')}
+      {frame.say('revealed.over')}
     </p>
-    <button type={type} class="quiet small still" id="done">
-      <Icon name="trash" />
-      {say('revealed.done')}
-    </button>
+    <Button frame={frame} type={type} class="quiet small still" id="done" say="revealed.done" icon="trash" />
   </>
 );
 

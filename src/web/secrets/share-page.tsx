@@ -8,7 +8,7 @@ import { maxPassphraseBytes } from '../../protocol/limits.ts';
 import { maxNoteCharacters } from '../../protocol/note.ts';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { MessagePage, type Way } from '../kit/message-page.tsx';
-import { Icon, type IconName } from '../kit/parts.tsx';
+import { Button, Icon, type IconName, ScriptButton } from '../kit/parts.tsx';
 import { Options } from './share-options.tsx';
 import { Encryption } from './share-sealing.tsx';
 import { Value } from './share-value.tsx';
@@ -36,9 +36,7 @@ export const SharePage: FC<ShareProps> = (props) => {
         <Unsent frame={frame} />
         <div class="send">
           <Encryption frame={frame} plan={plan} />
-          <button type="submit" id="create">
-            {say('share.submit')}
-          </button>
+          <Button frame={frame} id="create" say="share.submit" />
         </div>
         <p
           class="hint"
@@ -122,24 +120,22 @@ const reasons: readonly (readonly [icon: IconName, text: MessageKey, promise: st
 ];
 
 /** Folded on phones, and where the page says what is remembered: once something was shared in this browser (`client/share-home.ts`). */
-const Trust: FC<{ frame: Frame }> = ({ frame: { href, say } }) => (
+const Trust: FC<{ frame: Frame }> = ({ frame }) => (
   <div class="below">
     <details id="reasons">
-      <summary>{say('share.trust')}</summary>
+      <summary>{frame.say('share.trust')}</summary>
       <ul class="plain trust">
         {reasons.map(([icon, text, promise]) => (
           <li>
             <Icon name={icon} />
-            <a href={`${href('security')}#${promise}`}>{say(text)}</a>
+            <a href={`${frame.href('security')}#${promise}`}>{frame.say(text)}</a>
           </li>
         ))}
       </ul>
     </details>
-    <p id="remembered" tabindex={-1} hidden data-forgotten={say('share.forgotten')}>
-      {say('share.remembered')}{' '}
-      <button type="button" class="tool" id="forget">
-        {say('share.forget')}
-      </button>
+    <p id="remembered" tabindex={-1} hidden data-forgotten={frame.say('share.forgotten')}>
+      {frame.say('share.remembered')}{' '}
+      <ScriptButton frame={frame} class="tool" id="forget" say="share.forget" />
     </p>
   </div>
 );

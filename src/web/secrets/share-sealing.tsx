@@ -6,7 +6,7 @@
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
 import { type Frame, workerAttributes } from '../kit/layout.tsx';
-import { Icon } from '../kit/parts.tsx';
+import { Icon, ScriptButton } from '../kit/parts.tsx';
 
 export function offersSealing({ settings }: Frame): boolean {
   return settings.endToEnd !== 'off';
@@ -75,35 +75,29 @@ export const Encryption: FC<{ frame: Frame; plan: Plan }> = ({ frame, plan }) =>
 };
 
 /** Replaces the secret's field once a file is attached. */
-export const Attachment: FC<{ frame: Frame; tooLarge: string }> = ({ frame: { say }, tooLarge }) => (
+export const Attachment: FC<{ frame: Frame; tooLarge: string }> = ({ frame, tooLarge }) => (
   <div
     id="attachment"
     hidden
     data-too-large={tooLarge}
-    data-one={say('share.fileOne')}
-    data-not-text={say('share.fileNotText')}
+    data-one={frame.say('share.fileOne')}
+    data-not-text={frame.say('share.fileNotText')}
   >
     <p class="file">
       <Icon name="file" />
       <bdi id="file-name" />
       <span id="file-size" />
-      <button type="button" class="quiet small" id="file-remove">
-        <Icon name="x" />
-        {say('share.fileRemove')}
-      </button>
+      <ScriptButton frame={frame} class="quiet small" id="file-remove" say="share.fileRemove" icon="x" />
     </p>
     <p class="hint" id="file-instead" hidden>
-      {say('share.fileInstead')}
+      {frame.say('share.fileInstead')}
     </p>
   </div>
 );
 
-export const FilePick: FC<{ frame: Frame }> = ({ frame: { say } }) => (
+export const FilePick: FC<{ frame: Frame }> = ({ frame }) => (
   <span id="file-pick" hidden>
-    <button type="button" class="tool" id="file-button">
-      <Icon name="file" />
-      {say('share.file')}
-    </button>
-    <input type="file" id="file" hidden aria-label={say('share.file')} />
+    <ScriptButton frame={frame} class="tool" id="file-button" say="share.file" icon="file" />
+    <input type="file" id="file" hidden aria-label={frame.say('share.file')} />
   </span>
 );
