@@ -325,7 +325,7 @@ function choosesLanguage({ query }: Visit): boolean {
   return query.get('lang') === '';
 }
 
-const ofKeys = /^\/(?:secret|receipt|private)\//;
+const ofKeys = /^\/(?:secret|receipt|private|ask|answers)\//;
 
 /** Redirects if an unknown key belongs to another region. The key's format alone decides (P17). */
 function orElsewhere(

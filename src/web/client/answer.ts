@@ -11,31 +11,33 @@ import { sizeText } from '../../locale/size.ts';
 import { thirtyTwoBytesForm } from '../../protocol/base64url.ts';
 import { allCharacterSets } from '../../protocol/drawing.ts';
 import { askLink, fragmentIn } from '../../protocol/link.ts';
-import { find } from './dom.ts';
 import { keepFragment, stopIncomplete } from './link-end.ts';
 import {
+  at,
   base,
   byId,
   call,
   dateText,
   fill,
   hide,
+  key,
   knowsX25519,
   moment,
   notice,
   press,
+  saySending,
   stop,
 } from './requests.ts';
 import { beginFile, contentNow, dropFile, hasFile, showFile } from './share-file.ts';
-import { bytesIn, hasMouse, sayWrong, secretField, tellRoom } from './share-parts.ts';
+import { bytesIn, hasMouse, sayWrong, tellRoom } from './share-parts.ts';
 import { showInstead } from './shown.ts';
 
 type Look = WireLook & { readonly share_domain: string };
 
-const key = location.pathname.split('/').at(-1) ?? '';
 const path = `/request/${key}`;
 const fragment = fragmentIn(location.hash.slice(1), 'ask') ?? '';
 const { visitor, domain = '' } = notice.dataset;
+const field = () => at('textarea', 'secret');
 const notStretched = () => Promise.reject();
 
 let proof = '';
@@ -56,7 +58,7 @@ function showForm(look: Look, prompt: string): void {
   const { asked_by: by, until } = look;
   limitBytes = look.max_sealed_bytes;
   show('asked');
-  byId('prompt')?.append(prompt);
+  byId('prompt').append(prompt);
   fill(byId('until'), { date: dateText(until, moment) });
   const since = by === null ? '' : dateText(by.since, { year: 'numeric', month: 'long' });
   if (by !== null) fill(byId('by'), { address: `\u2068${by.username}\u2069`, date: since });
@@ -66,8 +68,8 @@ function showForm(look: Look, prompt: string): void {
     dataset.tooLarge = dataset.tooLarge?.replace('{size}', size);
   beginFile({ onChange: renew, isSealing: () => true, limitBytes: () => limitBytes });
   renew();
-  secretField()?.addEventListener('input', renew);
-  if (hasMouse()) secretField()?.focus({ preventScroll: true });
+  field().addEventListener('input', renew);
+  if (hasMouse()) field().focus({ preventScroll: true });
   press('generate', draw);
   press('create', send);
   press('report', report);
@@ -77,38 +79,32 @@ function showForm(look: Look, prompt: string): void {
 function renew(): void {
   made = null;
   showFile();
-  const text = secretField()?.value ?? '';
-  tellRoom(hasFile() ? null : text, limitBytes);
-  if (bytesIn(text) <= limitBytes) sayWrong('');
+  const { value } = field();
+  tellRoom(hasFile() ? null : value, limitBytes);
+  if (bytesIn(value) <= limitBytes) sayWrong('');
 }
 
 /** Draws a value where the cursor is, and selects it, so that the next press replaces it. */
 function draw(): void {
-  const field = secretField();
-  field?.setRangeText(
-    generateValue(20, allCharacterSets),
-    field.selectionStart,
-    field.selectionEnd,
-    'select',
-  );
-  field?.focus();
+  const { selectionStart, selectionEnd } = field();
+  field().setRangeText(generateValue(20, allCharacterSets), selectionStart, selectionEnd, 'select');
+  field().focus();
   renew();
 }
 
 const said = (name: string) =>
-  byId('stopped')?.dataset[name] ?? notice.dataset[name] ?? notice.dataset.later ?? '';
+  byId('stopped').dataset[name] ?? notice.dataset[name] ?? notice.dataset.later ?? '';
 
 function refuse(name: string): void {
   sayWrong(said(name));
-  (hasFile() ? byId('file-remove') : secretField())?.focus();
+  (hasFile() ? byId('file-remove') : field()).focus();
 }
 
 function setSending(isNow: boolean): void {
   isSending = isNow;
-  byId('create')?.setAttribute('aria-disabled', String(isNow));
-  const field = secretField();
-  if (field !== null) field.readOnly = isNow;
-  byId('sending')?.replaceChildren((isNow && byId('sending')?.dataset.sending) || '');
+  byId('create').ariaDisabled = String(isNow);
+  field().readOnly = isNow;
+  saySending(isNow);
 }
 
 async function sealed(content: Content) {
@@ -141,8 +137,8 @@ async function send(): Promise<void> {
 }
 
 function tell(name: 'waits' | 'over' | 'later'): void {
-  byId('outcome')?.replaceChildren(byId('outcome')?.dataset[name] ?? said(name));
-  if (name === 'over') for (const id of ['still', 'take-back']) byId(id)?.remove();
+  byId('outcome').replaceChildren(byId('outcome').dataset[name] ?? said(name));
+  if (name === 'over') for (const id of ['still', 'take-back']) byId(id).remove();
 }
 
 async function askAfter(identifiers: string): Promise<void> {
@@ -160,8 +156,7 @@ async function takeBack(secretKey: string, end: string): Promise<void> {
 
 async function report(): Promise<void> {
   const told = await call(`${path}/report`, { ask: proof });
-  const [button, text] = [byId('report'), 'said' in told ? 'reported' : 'later'];
-  button?.parentElement?.replaceChildren(said(text));
+  byId('report').parentElement?.replaceChildren(said('said' in told ? 'reported' : 'later'));
 }
 
 /** For the account that asked, whose answers link may be lost. */
@@ -197,7 +192,7 @@ async function begin(): Promise<void> {
 }
 
 window.addEventListener('beforeunload', (event) => {
-  if (hasFile() || find('#secret', HTMLTextAreaElement)?.value) event.preventDefault();
+  if (hasFile() || field().value) event.preventDefault();
 });
 
 void begin();

@@ -7,13 +7,14 @@ import type { WireAnswer } from '../../../sdk/wire.ts';
 import { toBase64Url } from '../../protocol/base64url.ts';
 import { answersLink, askLink, fragmentIn, isFragment } from '../../protocol/link.ts';
 import { beginCopying } from './copying.ts';
-import { find } from './dom.ts';
 import { type Handover, showHandedOver, takeHandover } from './handover.ts';
 import { keepFragment, stopIncomplete } from './link-end.ts';
 import { keepAsking } from './pace.ts';
 import {
   type Asked,
+  addRow,
   askAbout,
+  at,
   base,
   byId,
   call,
@@ -21,6 +22,7 @@ import {
   fill,
   hide,
   isUnread,
+  key,
   knowsX25519,
   moment,
   press,
@@ -32,32 +34,27 @@ import {
 import { showInstead } from './shown.ts';
 import { beginSharing, showMessage } from './shown-message.ts';
 
-const key = location.pathname.split('/').at(-1) ?? '';
-const list = byId('list') ?? document.createElement('ul');
+const list = byId('list');
 /** By secret key. An answer whose `end` is `null` does not open. */
-const shown = new Map<string, { readonly row: Element | null; readonly end: string | null }>();
+const shown = new Map<string, { readonly row: Element; readonly end: string | null }>();
 let isKept = false;
 let last: Asked | null = null;
 
 function stopFor(error: string): void {
-  if (error !== 'unknown_request') {
-    stop(error);
-    return;
-  }
-  remember(key);
-  isKept = true;
-  showInstead('#unknown')?.querySelector('h1')?.focus();
+  if (error === 'unknown_request') {
+    remember(key);
+    isKept = true;
+    showInstead('#unknown')?.querySelector('h1')?.focus();
+  } else stop(error);
 }
 
-function rowFor(secretKey: string, asker: Asker): Element | null {
-  const { content } = find('#answer', HTMLTemplateElement) ?? {};
-  const row = content ? document.importNode(content, true).firstElementChild : null;
+function rowFor(secretKey: string, asker: Asker): Element {
+  const row = addRow(list);
   const number = new Intl.NumberFormat(document.documentElement.lang).format(shown.size + 1);
-  fill(row?.querySelector('strong'), { number });
-  row?.querySelector('button')?.addEventListener('click', () => {
+  fill(row.querySelector('strong'), { number });
+  row.querySelector('button')?.addEventListener('click', () => {
     void change('discard', { secret_key: secretKey }, asker);
   });
-  if (row) list.append(row);
   return row;
 }
 
@@ -69,8 +66,8 @@ async function showAnswer(answer: WireAnswer, asker: Asker, isOver: boolean): Pr
   shown.set(secretKey, { row, end });
   const opens = isUnread(answer) && end !== null;
   const fate = discarded ? 'discarded' : state === 'new' && end === null ? 'unreadable' : state;
-  row?.querySelector('.hint')?.replaceChildren(`${list.dataset[fate]} · ${dateText(created, moment)}`);
-  const [link, discarding] = [row?.querySelector('a'), row?.querySelector('details')];
+  row.querySelector('.hint')?.replaceChildren(`${list.dataset[fate]} · ${dateText(created, moment)}`);
+  const [link, discarding] = [row.querySelector('a'), row.querySelector('details')];
   const href = opens ? `${list.dataset.secret}${secretKey}#${end}` : '#';
   if (link) Object.assign(link, { hidden: !opens, href });
   discarding?.toggleAttribute('hidden', discarded || (isOver && state !== 'new'));
@@ -99,11 +96,10 @@ async function show(asked: Asked, asker: Asker): Promise<void> {
 function showHead(asked: Asked, unread: number): void {
   const { state, until } = asked.record;
   const title = byId('state');
-  if (title === null) return;
   const isFresh = state === 'open' && asked.records.length === 0 && !isKept;
   title.textContent = isFresh ? (title.dataset.fresh ?? '') : stateText(title, asked, unread);
   const look = unread > 0 || state === 'full' ? 'opened' : state === 'ended' ? 'expired' : 'waiting';
-  byId('life')?.setAttribute('class', `life life-${look}`);
+  byId('life').setAttribute('class', `life life-${look}`);
   fill(byId('when'), { date: dateText(until, moment) });
   const [, ...brand] = document.title.split(' · ');
   document.title = [unread > 0 ? `✓ ${title.textContent}` : title.textContent, ...brand].join(' · ');
@@ -127,9 +123,8 @@ function keep(end: string, box: HTMLInputElement): void {
 }
 
 function beginKeeping(end: string): void {
-  const box = find('#remember', HTMLInputElement);
-  if (box === null) return;
-  byId('own-address')?.replaceChildren(`${answersLink(key, base)}#${end}`);
+  const box = at('input', 'remember');
+  byId('own-address').replaceChildren(`${answersLink(key, base)}#${end}`);
   box.checked = key in remembered();
   box.addEventListener('change', () => keep(end, box));
   // Also if the browser refused: then the text is selected.
@@ -142,17 +137,14 @@ function beginKeeping(end: string): void {
 }
 
 function beginHanding({ publicKey }: Asker, prompt: string, { record }: Asked): void {
-  const link = find('#link', HTMLTextAreaElement);
-  const message = find('#message', HTMLTextAreaElement);
-  if (link === null || message === null) return;
+  const [link, message] = [at('textarea', 'link'), at('textarea', 'message')];
   link.value = `${askLink(key, record.share_domain, base)}#${toBase64Url(publicKey)}`;
   link.addEventListener('click', () => link.select());
   message.dataset.text = message.dataset.text?.replace('{prompt}', () => prompt) ?? '';
   showMessage();
   beginSharing();
   const way = document.querySelector('details:has(#qr)');
-  const drawing = find('#draws-qr', HTMLTemplateElement)?.content;
-  if (way && drawing) way.addEventListener('toggle', () => way.append(drawing), { once: true });
+  way?.addEventListener('toggle', () => way.append(at('template', 'draws-qr').content), { once: true });
 }
 
 /** Returns the end of the answers link. The handover stays in the history entry, for a reload. */
@@ -178,18 +170,18 @@ async function begin(): Promise<void> {
   if ('error' in found) return stopFor(found.error);
   const { asker, prompt, said } = found;
   if (prompt === null) stop('otherQuestion');
-  byId('prompt')?.append(prompt ?? '');
+  byId('prompt').append(prompt ?? '');
   beginKeeping(end);
   beginHanding(asker, prompt ?? '', said);
   showHandedOver(handover);
   beginCopying();
   press('more', () => change('change', { answers: (last?.record.answers ?? 0) + 1 }, asker));
-  press('extend', () => change('change', { ttl: Number(find('#ttl', HTMLSelectElement)?.value) }, asker));
+  press('extend', () => change('change', { ttl: Number(at('select', 'ttl').value) }, asker));
   press('close', () => change('change', { close: true }, asker));
   await show(said, asker);
-  byId('needs-scripts')?.remove();
+  byId('needs-scripts').remove();
   hide('request', false);
-  byId('state')?.focus();
+  byId('state').focus();
   keepAsking(async () => {
     const again = await askAbout(key, end);
     if ('said' in again) await show(again.said, asker);

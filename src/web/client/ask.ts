@@ -4,12 +4,13 @@
  */
 import { drawRequest } from '../../../sdk/request.ts';
 import { answersLink, askLink } from '../../protocol/link.ts';
-import { find } from './dom.ts';
 import { handOver } from './handover.ts';
 import { beginLinkCopy } from './link-copy.ts';
 import { keepAsking } from './pace.ts';
 import {
+  addRow,
   askAbout,
+  at,
   base,
   byId,
   hide,
@@ -18,63 +19,60 @@ import {
   notice,
   remember,
   remembered,
+  saySending,
   stateText,
   stop,
 } from './requests.ts';
 
-const form = find('#share', HTMLFormElement);
-const field = find('#prompt', HTMLInputElement);
-const list = byId('mine-list') ?? document.createElement('ul');
+const form = at('form', 'share');
+const field = at('input', 'prompt');
+const list = byId('mine-list');
 let isSending = false;
 
 /** @param text `''` clears it */
 function refuse(text: string): void {
-  byId('prompt-wrong')?.replaceChildren(text);
-  field?.setAttribute('aria-invalid', String(text !== ''));
-  if (text !== '') field?.focus();
+  byId('prompt-wrong').replaceChildren(text);
+  field.ariaInvalid = String(text !== '');
+  if (text !== '') field.focus();
 }
 
-type Made = Readonly<{ key?: string; domain?: string; address?: string; say?: string; formToken?: string }>;
+type Made = Partial<Record<'key' | 'domain' | 'address' | 'say' | 'formToken', string>>;
 
-async function post(form: HTMLFormElement, sent: Readonly<Record<string, string>>): Promise<Made> {
+async function post(sent: Readonly<Record<string, string>>): Promise<Made> {
   const body = new URLSearchParams(sent);
   for (const [name, value] of new FormData(form)) body.append(name, String(value));
   const asked = fetch(form.action, { method: 'POST', body, cache: 'no-store' });
-  return asked.then((answer) => answer.json()).catch(() => ({ say: notice.dataset.unreachable ?? '' }));
+  return asked.then((answer) => answer.json()).catch(() => ({ say: notice.dataset.unreachable }));
 }
 
-async function create(form: HTMLFormElement): Promise<void> {
+async function create(): Promise<void> {
   const finishCopy = beginLinkCopy();
   isSending = true;
-  byId('sending')?.replaceChildren(byId('sending')?.dataset.sending ?? '');
-  const drawn = await drawRequest(field?.value ?? '').catch(() => null);
-  const made = drawn === null ? { say: notice.dataset.wrong ?? '' } : await post(form, drawn.sent);
+  saySending(true);
+  const drawn = await drawRequest(field.value).catch(() => null);
+  const made: Made = drawn === null ? { say: notice.dataset.wrong ?? '' } : await post(drawn.sent);
   isSending = false;
-  byId('sending')?.replaceChildren();
-  const { key, domain = '', address = '', say = '', formToken }: Made = made;
-  const token = find('#share [name="form-token"]', HTMLInputElement);
-  if (token !== null) token.value = formToken ?? token.value;
+  saySending(false);
+  const { key, domain = '', address = '', say = '', formToken } = made;
+  if (formToken) form.querySelector('[name="form-token"]')?.setAttribute('value', formToken);
   if (drawn === null || key === undefined) {
     void finishCopy(null);
     return refuse(say);
   }
-  if (field !== null) field.value = '';
+  field.value = '';
   const isCopied = await finishCopy(`${askLink(key, domain, base)}#${drawn.askEnd}`);
   const links = [`${answersLink(key, base)}#${drawn.answersEnd}`];
   handOver({ links, passphrase: null, isCopied }, address);
 }
 
-function rowFor(key: string): HTMLElement | null {
-  const { content } = find('#mine-row', HTMLTemplateElement) ?? {};
-  const row = content ? document.importNode(content, true).firstElementChild : null;
-  if (!(row instanceof HTMLElement)) return null;
+function rowFor(key: string): Element {
+  const row = addRow(list);
   row.id = `mine-${key}`;
   row.querySelector('a')?.setAttribute('href', `${list.dataset.answers}${key}`);
   row.querySelector('button')?.addEventListener('click', () => {
     remember(key);
     drop(row);
   });
-  list.append(row);
   hide('mine', false);
   return row;
 }
@@ -89,13 +87,13 @@ async function renew(key: string, end: string): Promise<void> {
   const found = await askAbout(key, end);
   if ('error' in found && found.error !== 'unknown_request') throw new Error('not now');
   if ('error' in found) remember(key);
-  const shown = byId(`mine-${key}`);
+  const shown = document.getElementById(`mine-${key}`);
   // Even if it was forgotten in the meantime.
   if ('error' in found || !(key in remembered())) return drop(shown);
   const row = shown ?? rowFor(key);
   const unread = found.said.records.filter(isUnread).length;
-  row?.querySelector('bdi')?.replaceChildren(found.prompt ?? '…');
-  row?.querySelector('.hint')?.replaceChildren(stateText(list, found.said, unread));
+  row.querySelector('bdi')?.replaceChildren(found.prompt ?? '…');
+  row.querySelector('.hint')?.replaceChildren(stateText(list, found.said, unread));
 }
 
 async function renewAll(): Promise<boolean> {
@@ -105,16 +103,16 @@ async function renewAll(): Promise<boolean> {
 }
 
 async function begin(): Promise<void> {
-  byId('needs-scripts')?.remove();
+  byId('needs-scripts').remove();
   if (!(await knowsX25519())) return stop('cannot');
   hide('share', false);
-  field?.addEventListener('input', () => refuse(''));
-  form?.addEventListener('submit', (event) => {
+  field.addEventListener('input', () => refuse(''));
+  form.addEventListener('submit', (event) => {
     event.preventDefault();
-    if (!isSending) void create(form);
+    if (!isSending) void create();
   });
   window.addEventListener('beforeunload', (event) => {
-    if (field?.value) event.preventDefault();
+    if (field.value) event.preventDefault();
   });
   await renewAll().catch(() => {});
   keepAsking(renewAll);

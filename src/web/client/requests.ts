@@ -7,12 +7,27 @@ import type { WireAnswer, WireAnswers } from '../../../sdk/wire.ts';
 import { isFragment } from '../../protocol/link.ts';
 import { countText } from './dom.ts';
 
-export const notice = document.getElementById('notice') ?? document.createElement('p');
+/** Finds an element by its tag and id. Makes one that no page shows if this page has none. */
+export function at<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, id: string) {
+  const found = document.querySelector<HTMLElementTagNameMap[Tag]>(`${tag}#${id}`);
+  return found ?? document.createElement(tag);
+}
+/** As `at`, whatever its tag. */
+export const byId = (id: string): HTMLElement => document.getElementById(id) ?? document.createElement('p');
+export const hide = (id: string, isHidden: boolean) => byId(id).toggleAttribute('hidden', isHidden);
+export const press = (id: string, act: () => unknown) => byId(id).addEventListener('click', () => void act());
+
+export const notice = byId('notice');
 export const { api = '', base = '' } = notice.dataset;
-export const byId = (id: string) => document.getElementById(id);
-export const hide = (id: string, isHidden: boolean) => byId(id)?.toggleAttribute('hidden', isHidden);
-export const press = (id: string, act: () => unknown) =>
-  byId(id)?.addEventListener('click', () => void act());
+/** Both pages of a link have its key in their address. */
+export const key = location.pathname.split('/').at(-1) ?? '';
+
+/** Adds a row to a list, as the template after it has one. */
+export function addRow(list: HTMLElement): Element {
+  const template = list.parentElement?.querySelector('template');
+  const row = template && document.importNode(template.content, true).firstElementChild;
+  return list.appendChild(row ?? document.createElement('li'));
+}
 
 /** @param name of a text in the page's data; `''` takes the notice away */
 export function stop(name: string): void {
@@ -20,8 +35,13 @@ export function stop(name: string): void {
   notice.hidden = name === '';
 }
 
+export function saySending(isNow: boolean): void {
+  const place = byId('sending');
+  place.replaceChildren(isNow ? (place.dataset.sending ?? '') : '');
+}
+
 /** Fills in an element's `data-text`. */
-export function fill(place: Element | null | undefined, given: Readonly<Record<string, string>>): void {
+export function fill(place: Element | null, given: Readonly<Record<string, string>>): void {
   const { text = '' } = place instanceof HTMLElement ? place.dataset : {};
   place?.replaceChildren(text.replace(/\{(\w+)\}/g, (_, name: string) => given[name] ?? ''));
 }
@@ -52,11 +72,7 @@ export async function knowsX25519(): Promise<boolean> {
 
 /** What the asker sees. All of it is the server's word; only the question and the answers prove themselves. */
 export type Asked = WireAnswers & {
-  readonly record: {
-    readonly lifespan: number;
-    readonly answer_ttl: number;
-    readonly share_domain: string;
-  };
+  readonly record: Readonly<Record<'lifespan' | 'answer_ttl', number> & Record<'share_domain', string>>;
 };
 
 export const isUnread = ({ state, discarded }: WireAnswer): boolean => state === 'new' && !discarded;

@@ -6,6 +6,7 @@ import { contentTypeOf } from '../../http/content-type.ts';
 import { formBodyPairs } from '../../http/form.ts';
 import { readMultipart } from '../../http/multipart.ts';
 import { RequestProblem } from '../../http/problem.ts';
+import { fromBase64Url } from '../../protocol/base64url.ts';
 
 export interface Form {
   text(name: string): string;
@@ -53,6 +54,13 @@ export function wholeNumber(text: string): number | null {
   return /^[0-9]{1,9}$/.test(text) ? Number(text) : null;
 }
 
-function malformed(message: string): RequestProblem {
+/** @throws RequestProblem `malformed`, if the field is not base64url */
+export function bytesIn(form: Form, name: string): Uint8Array {
+  const bytes = fromBase64Url(form.text(name));
+  if (bytes === null) throw malformed('The form was sealed wrongly');
+  return bytes;
+}
+
+export function malformed(message: string): RequestProblem {
   return new RequestProblem({ problem: 'malformed', message });
 }

@@ -6,26 +6,18 @@ import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { asTyped } from '../kit/field.tsx';
 import { type Frame, Page } from '../kit/layout.tsx';
-import { Icon, type IconName } from '../kit/parts.tsx';
+import { Icon, ScriptButton, textsFor } from '../kit/parts.tsx';
 import { NeedsScripts } from '../secrets/sealed-page.tsx';
-import { End } from '../secrets/secret-page.tsx';
+import { EndLater } from '../secrets/secret-page.tsx';
 import { Attachment, FilePick } from '../secrets/share-sealing.tsx';
 import { Counter } from '../secrets/share-value.tsx';
-
-type Texts = Readonly<Record<string, MessageKey>>;
-
-/** Texts for a script, by the API's code of a refusal, or by its own. */
-export function textsFor({ messages }: Frame, texts: Texts): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(texts).map(([name, text]) => [`data-${name}`, messages.say(text)]),
-  );
-}
 
 const stops = { cannot: 'ask.cannot', later: 'answer.later', unreachable: 'ask.unreachable' } as const;
 
 interface NoticeProps {
   readonly frame: Frame;
-  readonly texts: Texts;
+  /** By the API's code of a refusal, or by the script's own. */
+  readonly texts: Readonly<Record<string, MessageKey>>;
   readonly data?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -36,42 +28,22 @@ export const RequestNotice: FC<NoticeProps> = ({ frame, texts, data = {} }) => {
   return <p class="note alert" id="notice" role="alert" hidden {...sites} {...said} {...data} />;
 };
 
-export const ScriptButton: FC<{
-  frame: Frame;
-  id: string;
-  say: MessageKey;
-  icon?: IconName;
-  class?: string;
-}> = ({ frame, id, say, icon, class: name }) => (
-  <button type="button" id={id} class={name}>
-    {icon === undefined ? null : <Icon name={icon} />}
-    {frame.messages.say(say)}
-  </button>
-);
-
-const needsScripts = {
-  title: 'answer.needsScriptsTitle',
-  lead: 'answer.needsScripts',
-  orCommand: 'answer.orCommand',
-} as const;
-
 /** The page once nothing can be sent, or something was. */
 const ends = [
-  ['full', 'opened', 'answer.fullTitle', 'answer.full'],
-  ['ended', 'expired', 'answer.endedTitle', 'answer.ended'],
-  ['unknown', 'gone', 'gone.title', 'answer.unknown'],
-  ['taken', 'burned', 'answer.takenTitle', 'answer.takenLead'],
+  { id: 'full', day: 'opened', title: 'answer.fullTitle', lead: 'answer.full' },
+  { id: 'ended', day: 'expired', title: 'answer.endedTitle', lead: 'answer.ended' },
+  { id: 'unknown', day: 'gone', title: 'gone.title', lead: 'answer.unknown' },
+  { id: 'taken', day: 'burned', title: 'answer.takenTitle', lead: 'answer.takenLead' },
 ] as const;
 
 export const AnswerPage: FC<{ frame: Frame }> = ({ frame }) => {
-  const { messages, visitor, domain, formToken } = frame;
-  const { say } = messages;
+  const { visitor, domain, formToken } = frame;
   const by = { 'data-visitor': visitor?.username, 'data-form-token': formToken, 'data-domain': domain?.name };
   return (
-    <Page frame={frame} title={say('answer.title')} scripts={['answer']} styles={['answer']}>
+    <Page frame={frame} title={frame.say('answer.title')} scripts={['answer']} styles={['answer']}>
       <NeedsScripts
         frame={frame}
-        says={needsScripts}
+        says={['answer.needsScriptsTitle', 'answer.needsScripts', 'answer.orCommand']}
         command="mayfly answer LINK"
         incomplete="secret.incompleteLink"
       />
@@ -81,11 +53,16 @@ export const AnswerPage: FC<{ frame: Frame }> = ({ frame }) => {
         data={by}
       />
       <Asked frame={frame} />
-      <Sent frame={frame} />
-      {ends.map(([name, day, title, lead]) => (
-        <template id={name} data-title={`${say(title)} · ${frame.brand.name}`}>
-          <End day={day} title={say(title)} lead={say(lead)} />
-        </template>
+      {/* Only this page's memory can still ask about the answer, or take it back. */}
+      <EndLater frame={frame} id="sent" day="opened" title="answer.sentTitle" lead="answer.sentLead">
+        <p id="outcome" role="status" {...textsFor(frame, { waits: 'answer.waits', over: 'answer.over' })} />
+        <div class="row">
+          <ScriptButton frame={frame} id="still" say="answer.still" icon="refresh" class="quiet" />
+          <ScriptButton frame={frame} id="take-back" say="answer.takeBack" icon="undo" class="quiet" />
+        </div>
+      </EndLater>
+      {ends.map((end) => (
+        <EndLater frame={frame} {...end} />
       ))}
     </Page>
   );
@@ -116,13 +93,15 @@ const Asked: FC<{ frame: Frame }> = ({ frame }) => (
   </template>
 );
 
+const flaws = { tooLarge: 'share.tooLarge', illFormed: 'share.illFormed', empty: 'answer.empty' } as const;
+
 const Answer: FC<{ frame: Frame }> = ({ frame }) => {
-  const { say } = frame.messages;
+  const { say } = frame;
   const kept = (text: MessageKey) => `${say(text)} ${say('share.kept')}`;
-  const flaws = {
-    ...{ 'data-too-large': say('share.tooLarge'), 'data-ill-formed': say('share.illFormed') },
-    ...{ 'data-empty': say('answer.empty'), 'data-unknown_request': kept('answer.unknown') },
-    ...{ 'data-request_full': kept('answer.full'), 'data-request_ended': kept('answer.ended') },
+  const refusals = {
+    'data-unknown_request': kept('answer.unknown'),
+    'data-request_full': kept('answer.full'),
+    'data-request_ended': kept('answer.ended'),
   };
   const hints = { placeholder: say('share.placeholder'), 'data-or-file': say('share.placeholderFile') };
   return (
@@ -146,7 +125,7 @@ const Answer: FC<{ frame: Frame }> = ({ frame }) => {
           <Counter frame={frame} />
         </div>
       </div>
-      <p class="wrong" id="stopped" role="alert" {...flaws} />
+      <p class="wrong" id="stopped" role="alert" {...textsFor(frame, flaws)} {...refusals} />
       <div class="send">
         <SealedHere frame={frame} why={say('answer.onlyAsker')} />
         <ScriptButton frame={frame} id="create" say="answer.submit" />
@@ -160,20 +139,7 @@ export const SealedHere: FC<{ frame: Frame; why: string }> = ({ frame, why }) =>
   <p class="sealed-here">
     <Icon name="lock" />
     <span>
-      {frame.messages.say('share.encryptedHere')} <small>{why}</small>
+      {frame.say('share.encryptedHere')} <small>{why}</small>
     </span>
   </p>
-);
-
-/** Only this page's memory can still ask about the answer, or take it back. */
-const Sent: FC<{ frame: Frame }> = ({ frame }) => (
-  <template id="sent" data-title={`${frame.say('answer.sentTitle')} · ${frame.brand.name}`}>
-    <End day="opened" title={frame.say('answer.sentTitle')} lead={frame.say('answer.sentLead')}>
-      <p id="outcome" role="status" {...textsFor(frame, { waits: 'answer.waits', over: 'answer.over' })} />
-      <div class="row">
-        <ScriptButton frame={frame} id="still" say="answer.still" icon="refresh" class="quiet" />
-        <ScriptButton frame={frame} id="take-back" say="answer.takeBack" icon="undo" class="quiet" />
-      </div>
-    </End>
-  </template>
 );

@@ -2,43 +2,37 @@
  * The asker's page, at the answers link: the same for every key. Its script (`client/answers.ts`) derives everything from the end of
  * the link: the link to send, the question, and what opens the answers.
  */
-import type { FC, PropsWithChildren } from 'hono/jsx';
+import type { FC } from 'hono/jsx';
+import type { Plan } from '../../core/plans.ts';
 import { Day } from '../kit/day.tsx';
 import { formsOf } from '../kit/language.ts';
 import { type Frame, Page } from '../kit/layout.tsx';
-import { CopyButton, Icon, type IconName } from '../kit/parts.tsx';
+import { Chip, CopyButton, Icon, ScriptButton, textsFor } from '../kit/parts.tsx';
 import { Copied, Handing } from '../secrets/link-actions.tsx';
 import { NeedsScripts } from '../secrets/sealed-page.tsx';
-import { End } from '../secrets/secret-page.tsx';
-import { RequestNotice, ScriptButton, textsFor } from './answer-page.tsx';
+import { EndLater } from '../secrets/secret-page.tsx';
+import { usualWithin } from '../secrets/typed.ts';
+import { RequestNotice } from './answer-page.tsx';
 
 interface AnswersProps {
   readonly frame: Frame;
-  /** From now, in seconds. */
-  readonly lifetimes: readonly number[];
+  readonly plan: Plan;
 }
 
-const needsScripts = {
-  title: 'answers.needsScriptsTitle',
-  lead: 'answers.needsScripts',
-  orCommand: 'answers.orCommand',
-} as const;
-
 const stops = {
-  'other-question': 'answers.changed',
+  otherQuestion: 'answers.changed',
   too_many_places: 'answers.tooMany',
   invalid_field: 'answers.tooMany',
 } as const;
 
 export const AnswersPage: FC<AnswersProps> = (props) => {
   const { frame } = props;
-  const { say } = frame.messages;
-  const unknown = say('answers.unknownTitle');
+  const { say, href } = frame;
   return (
     <Page frame={frame} title={say('answers.title')} scripts={['answers']} styles={['answers']}>
       <NeedsScripts
         frame={frame}
-        says={needsScripts}
+        says={['answers.needsScriptsTitle', 'answers.needsScripts', 'answers.orCommand']}
         command="mayfly answers LINK"
         incomplete="answers.incomplete"
       />
@@ -55,15 +49,13 @@ export const AnswersPage: FC<AnswersProps> = (props) => {
         <Keep frame={frame} />
         <Changes {...props} />
         <p class="onward">
-          <a class="button quiet" href={frame.href('ask')}>
+          <a class="button quiet" href={href('ask')}>
             <Icon name="plus" />
             {say('ask.another')}
           </a>
         </p>
       </div>
-      <template id="unknown" data-title={`${unknown} · ${frame.brand.name}`}>
-        <End day="gone" title={unknown} lead={say('answers.unknown')} />
-      </template>
+      <EndLater frame={frame} id="unknown" day="gone" title="answers.unknownTitle" lead="answers.unknown" />
     </Page>
   );
 };
@@ -104,12 +96,11 @@ const fates = {
 
 /** The script fills a row for each answer. */
 const Answers: FC<{ frame: Frame }> = ({ frame }) => {
-  const { messages, href } = frame;
-  const { say } = messages;
+  const { say, href } = frame;
   return (
     <section id="arrived" hidden aria-label={say('answers.list')}>
       <ul id="list" class="plain answered" data-secret={href('secret')} {...textsFor(frame, fates)} />
-      <template id="answer">
+      <template>
         <li>
           <p>
             <strong data-text={say('answers.name')} />
@@ -122,9 +113,7 @@ const Answers: FC<{ frame: Frame }> = ({ frame }) => {
             <summary>{say('answers.discard')}</summary>
             <div class="panel">
               <p>{say('answers.discardHint')}</p>
-              <button type="button" class="alarm small">
-                {say('answers.discard')}
-              </button>
+              <ScriptButton frame={frame} say="answers.discard" class="alarm small" />
             </div>
           </details>
         </li>
@@ -141,14 +130,14 @@ const links = {
 } as const;
 
 const AskLink: FC<{ frame: Frame }> = ({ frame }) => {
-  const { messages, href, assets } = frame;
-  const { say, locale } = messages;
+  const { say, messages, href, assets } = frame;
   const text = `${say('answers.messageNeed')}\n${say('answers.messageHow')}`;
   const { name, integrity } = assets.script('qr');
   return (
     <div id="handing">
       <Handing
-        {...{ frame, link: null, says: links, qrHint: null, message: { locale, isOpen: false } }}
+        {...{ frame, link: null, says: links, qrHint: null }}
+        message={{ locale: messages.locale, isOpen: false }}
         parts={{ subject: say('answers.subject'), text }}
       />
       {/* Runs once the code is wanted. */}
@@ -160,8 +149,7 @@ const AskLink: FC<{ frame: Frame }> = ({ frame }) => {
 };
 
 /** Without this link, nothing opens the answers. */
-const Keep: FC<{ frame: Frame }> = ({ frame: { messages } }) => {
-  const { say } = messages;
+const Keep: FC<{ frame: Frame }> = ({ frame: { say } }) => {
   const copies = { label: say('receipt.copy'), copied: say('receipt.copied') };
   return (
     <section class="keep" id="keep" aria-labelledby="keep-title">
@@ -182,38 +170,26 @@ const Keep: FC<{ frame: Frame }> = ({ frame: { messages } }) => {
   );
 };
 
-const Changes: FC<AnswersProps> = ({ frame, lifetimes }) => {
+const Changes: FC<AnswersProps> = ({ frame, plan: { ttlMinSeconds, ttlMaxSeconds } }) => {
   const { say, duration } = frame.messages;
   return (
     <div class="chips" id="changes">
-      <Change icon="clock" title={say('lifetime.change')}>
+      <Chip name="change" icon="clock" title={say('lifetime.change')}>
         <div class="field">
           <label for="ttl">{`${say('share.ttl')} ${say('lifetime.fromNow')}`}</label>
           <select id="ttl" autocomplete="off">
-            {lifetimes.map((seconds) => (
+            {usualWithin(ttlMinSeconds, ttlMaxSeconds).map((seconds) => (
               <option value={seconds}>{duration(seconds)}</option>
             ))}
           </select>
         </div>
         <ScriptButton frame={frame} id="extend" say="lifetime.save" class="quiet" />
-      </Change>
+      </Chip>
       <ScriptButton frame={frame} id="more" say="answers.more" icon="plus" class="chip-button" />
-      <Change icon="x" title={say('answers.close')} class="chip burn">
+      <Chip name="change" icon="x" title={say('answers.close')} class="chip burn">
         <p>{say('answers.closeHint')}</p>
         <ScriptButton frame={frame} id="close" say="answers.close" class="alarm" />
-      </Change>
+      </Chip>
     </div>
   );
 };
-
-type ChangeProps = PropsWithChildren<{ icon: IconName; title: string; class?: string }>;
-
-const Change: FC<ChangeProps> = ({ icon, title, class: name = 'chip', children }) => (
-  <details class={name} name="change">
-    <summary>
-      <Icon name={icon} />
-      {title}
-    </summary>
-    <div class="panel">{children}</div>
-  </details>
-);

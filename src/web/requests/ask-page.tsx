@@ -9,6 +9,7 @@ import { maxPromptCharacters } from '../../protocol/note.ts';
 import { asTyped } from '../kit/field.tsx';
 import { TickBox } from '../kit/form-page.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import { Button, ScriptButton } from '../kit/parts.tsx';
 import { NeedsScripts } from '../secrets/sealed-page.tsx';
 import { offerOf } from '../secrets/typed.ts';
 import { RequestNotice, SealedHere } from './answer-page.tsx';
@@ -21,8 +22,6 @@ interface AskProps {
   readonly domains: readonly string[];
 }
 
-const needsScripts = { title: 'ask.title', lead: 'ask.needsScripts', orCommand: 'answer.orCommand' } as const;
-
 export const AskPage: FC<AskProps> = (props) => {
   const { frame } = props;
   const { messages, visitor } = frame;
@@ -31,7 +30,11 @@ export const AskPage: FC<AskProps> = (props) => {
   const wrong = say('ask.promptWrong', { max: maxPromptCharacters });
   return (
     <Page frame={frame} title={say('ask.title')} scripts={['ask']} styles={['ask']}>
-      <NeedsScripts frame={frame} says={needsScripts} command="mayfly ask" />
+      <NeedsScripts
+        frame={frame}
+        says={['ask.title', 'ask.needsScripts', 'answer.orCommand']}
+        command="mayfly ask"
+      />
       <RequestNotice frame={frame} texts={{}} data={{ 'data-wrong': wrong }} />
       <h1>{say('ask.title')}</h1>
       <p class="lead">{say('ask.lead')}</p>
@@ -54,9 +57,7 @@ export const AskPage: FC<AskProps> = (props) => {
             frame={frame}
             why={visitor === null ? say('ask.shownNobody') : say('ask.shown', { address })}
           />
-          <button type="submit" id="create">
-            {say('share.submit')}
-          </button>
+          <Button frame={frame} id="create" say="share.submit" />
         </div>
         <p class="hint" id="sending" role="status" data-sending={say('share.sending')} />
       </PostForm>
@@ -112,13 +113,12 @@ const Choice: FC<ChoiceProps> = ({ name, label, offered, preset }) => (
 
 /** What this device remembers; the script fills a row for each. */
 const Mine: FC<{ frame: Frame }> = ({ frame }) => {
-  const { messages, href } = frame;
-  const { say } = messages;
+  const { say, href } = frame;
   return (
     <section id="mine" hidden aria-labelledby="mine-title">
       <h2 id="mine-title">{say('ask.mine')}</h2>
       <ul id="mine-list" class="plain answered" data-answers={href('answers')} {...stateTexts(frame)} />
-      <template id="mine-row">
+      <template>
         <li>
           <p>
             <a href={href('ask')}>
@@ -128,9 +128,7 @@ const Mine: FC<{ frame: Frame }> = ({ frame }) => {
             </a>
             <span class="hint" />
           </p>
-          <button type="button" class="quiet small">
-            {say('ask.forget')}
-          </button>
+          <ScriptButton frame={frame} say="ask.forget" class="quiet small" />
         </li>
       </template>
     </section>

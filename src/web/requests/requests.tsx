@@ -2,23 +2,24 @@
  * Requests for a secret. The pages of their links are the same for every key and look nothing up: their scripts call the API with proofs of
  * the links' ends. Only asking and closing go by the session.
  */
+import type { FC } from 'hono/jsx';
 import type { Settings } from '../../config/read.ts';
 import { planOf } from '../../core/account.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
 import { regionElsewhere } from '../../core/keys.ts';
+import type { Plan } from '../../core/plans.ts';
 import { mostPlaces, termsBytes } from '../../core/request.ts';
 import type { AskRefusal } from '../../core/requests/ask.ts';
 import type { RequestService } from '../../core/requests/service.ts';
 import { proofBytes } from '../../core/secrets/end-to-end.ts';
 import { RequestProblem } from '../../http/problem.ts';
-import { fromBase64Url } from '../../protocol/base64url.ts';
-import { answersLink, askLink, keyForm } from '../../protocol/link.ts';
+import { keyForm } from '../../protocol/link.ts';
 import { problemTexts } from '../kit/error-page.tsx';
-import { wholeNumber } from '../kit/form.ts';
+import { bytesIn, malformed, wholeNumber } from '../kit/form.ts';
 import type { Messages } from '../kit/language.ts';
+import type { Frame } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import {
-  elsewhere,
   jsonReply,
   type PageProblem,
   type PageReply,
@@ -27,7 +28,6 @@ import {
   pageReply,
 } from '../kit/page.ts';
 import { damagedReply } from '../secrets/secret-refusals.tsx';
-import { usualWithin } from '../secrets/typed.ts';
 import { AnswerPage } from './answer-page.tsx';
 import { AnswersPage } from './answers-page.tsx';
 import { AskPage } from './ask-page.tsx';
@@ -39,23 +39,6 @@ interface RequestDeps {
 }
 
 export function createRequestPages(deps: RequestDeps): PageRoute[] {
-  const { plans } = deps.settings;
-  const lifetimesOf = ({ caller }: PageRequest) => {
-    const { ttlMinSeconds, ttlMaxSeconds } = planOf(plans, caller);
-    return usualWithin(ttlMinSeconds, ttlMaxSeconds);
-  };
-  const showAnswers = (request: PageRequest) =>
-    ofKey(
-      request,
-      (server) => answersLink(request.key, server),
-      (frame) => <AnswersPage frame={frame} lifetimes={lifetimesOf(request)} />,
-    );
-  const showAnswer = (request: PageRequest) =>
-    ofKey(
-      request,
-      (server) => askLink(request.key, '', server),
-      (frame) => <AnswerPage frame={frame} />,
-    );
   return [
     {
       name: 'ask',
@@ -63,27 +46,27 @@ export function createRequestPages(deps: RequestDeps): PageRoute[] {
       get: { limit: 'none', handle: (request) => showForm(request, deps) },
       post: { limit: 'create', handle: (request) => ask(request, deps), refuse },
     },
-    { name: 'request', get: { limit: 'none', handle: showAnswer } },
+    { name: 'request', get: { limit: 'none', handle: (request) => showLink(request, AnswerPage) } },
     {
       name: 'closeRequest',
       onSiteOnly: true,
       post: { limit: 'manage', needsAccount: true, handle: (request) => close(request, deps), refuse },
     },
-    { name: 'answers', onSiteOnly: true, get: { limit: 'none', handle: showAnswers } },
+    {
+      name: 'answers',
+      onSiteOnly: true,
+      get: { limit: 'none', handle: (request) => showLink(request, AnswersPage) },
+    },
   ];
 }
 
 /** Repeats nothing of the address, so that the page may be compressed: the choice of languages is relative, and scripts read the key. */
-function ofKey(
-  { frame, key }: PageRequest,
-  link: (server: string) => string,
-  page: (frame: PageRequest['frame']) => Parameters<typeof pageReply>[1],
-): PageReply {
-  const { region: own, regions } = frame.settings;
-  if (!keyForm.test(key)) return damagedReply(frame);
-  const region = regionElsewhere(key, own, regions);
-  if (region !== null) return elsewhere(link(region.baseUrl));
-  return { ...pageReply(200, page({ ...frame, here: '' })), repeatsNothing: true };
+function showLink({ frame, key, caller }: PageRequest, Shown: FC<{ frame: Frame; plan: Plan }>): PageReply {
+  const { region, regions, plans } = frame.settings;
+  // The pipeline leads from here to the region of the key.
+  if (!keyForm.test(key) || regionElsewhere(key, region, regions) !== null) return damagedReply(frame);
+  const page = <Shown frame={{ ...frame, here: '' }} plan={planOf(plans, caller)} />;
+  return { ...pageReply(200, page), repeatsNothing: true };
 }
 
 async function showForm(
@@ -98,10 +81,10 @@ async function showForm(
   return pageReply(200, <AskPage frame={frame} plan={planOf(plans, caller)} domains={domains} />);
 }
 
-function closedReply(frame: PageRequest['frame']): PageReply {
-  const { say } = frame.messages;
+function closedReply(frame: Frame): PageReply {
+  const { say, href } = frame;
   const texts = { title: say('ask.closedTitle'), lead: say('ask.closed') };
-  const logIn = `${frame.href('logIn')}?${new URLSearchParams({ back: frame.href('ask') })}`;
+  const logIn = `${href('logIn')}?${new URLSearchParams({ back: href('ask') })}`;
   return pageReply(
     200,
     <MessagePage frame={frame} {...texts} day={null} ways={[[logIn, say('share.logIn')]]} />,
@@ -112,12 +95,12 @@ function closedReply(frame: PageRequest['frame']): PageReply {
 async function ask(request: PageRequest, { requests }: RequestDeps): Promise<PageReply> {
   const { frame, caller, host: arrivedOn } = request;
   const form = await request.form();
-  const bytesIn = (name: string) => fromBase64Url(form.text(name)) ?? new Uint8Array();
-  const [terms, ownerHash, askHash] = [bytesIn('terms'), bytesIn('owner_hash'), bytesIn('ask_hash')];
+  const terms = bytesIn(form, 'terms');
+  const [ownerHash, askHash] = [bytesIn(form, 'owner_hash'), bytesIn(form, 'ask_hash')];
   const places = wholeNumber(form.text('places')) ?? 1;
   const areHashes = ownerHash.length === proofBytes && askHash.length === proofBytes;
   if (!termsBytes.has(terms.length) || !areHashes || places < 1 || places > mostPlaces)
-    throw new RequestProblem({ problem: 'malformed', message: 'The form is not as its script sends it' });
+    throw malformed('The form is not as its script sends it');
   const input = {
     ...{ terms, ownerHash, askHash, places, arrivedOn },
     ttlSeconds: wholeNumber(form.text('ttl')),
@@ -127,36 +110,20 @@ async function ask(request: PageRequest, { requests }: RequestDeps): Promise<Pag
   };
   const asked = await requests.ask(input, caller);
   if (asked.outcome !== 'found') return jsonReply(422, { say: refusalText(frame.messages, asked) });
-  const { requestKey, request: made } = asked;
-  return jsonReply(201, {
-    key: requestKey,
-    domain: made.shareDomain,
-    address: frame.href('answers', requestKey),
-  });
+  const { requestKey: key, request: made } = asked;
+  return jsonReply(201, { key, domain: made.shareDomain, address: frame.href('answers', key) });
 }
 
 function refusalText({ say, wait }: Messages, refusal: AskRefusal): string {
-  switch (refusal.outcome) {
-    case 'account_required':
-    case 'requests_disabled':
-    case 'notify_needs_account':
-      return say('ask.closed');
-    case 'too_many_places':
-    case 'too_many_answers':
-      return say('ask.tooMany', { max: refusal.max });
-    case 'rate_limited':
-      return say('problem.later', { wait: wait(refusal.retryAfterSeconds) });
-    default:
-      return say('share.domainWrong');
-  }
+  if ('max' in refusal) return say('ask.tooMany', { max: refusal.max });
+  if ('retryAfterSeconds' in refusal) return say('problem.later', { wait: wait(refusal.retryAfterSeconds) });
+  return say('shareDomain' in refusal ? 'share.domainWrong' : 'ask.closed');
 }
 
 async function close({ key, caller }: PageRequest, { requests }: RequestDeps): Promise<PageReply> {
-  const closed = await requests.change(
-    { requestKey: key, ownerProof: null, change: { close: true } },
-    caller,
-  );
-  return jsonReply(closed.outcome === 'found' ? 200 : 404, {});
+  const input = { requestKey: key, ownerProof: null, change: { close: true } } as const;
+  const { outcome } = await requests.change(input, caller);
+  return jsonReply(outcome === 'found' ? 200 : 404, {});
 }
 
 async function refuse({ frame }: PageRequest, problem: PageProblem): Promise<PageReply> {

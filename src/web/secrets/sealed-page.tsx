@@ -8,7 +8,7 @@ import type { MessageKey } from '../../locale/catalogues.ts';
 import type { SealedKind, SealedText } from '../client/sealed.ts';
 import { Perched } from '../kit/day.tsx';
 import { type Frame, Page, workerAttributes } from '../kit/layout.tsx';
-import { Icon } from '../kit/parts.tsx';
+import { Icon, textsFor } from '../kit/parts.tsx';
 import { Actions, Extent, HiddenOnes, Minute, Save, Spelled, ValueText } from './revealed-page.tsx';
 import {
   Arrival,
@@ -16,8 +16,10 @@ import {
   Burned,
   Consequences,
   End,
+  EndLater,
   Expiry,
   Instructions,
+  Later,
   Once,
   OwnWarning,
   PassphraseInput,
@@ -61,11 +63,9 @@ export const AgainPage: FC<{ frame: Frame; secretKey: string }> = ({ frame, secr
       <Passphrase frame={frame} />
       <OpenButton>{frame.say('again.submit')}</OpenButton>
     </Opener>
-    <template id="over" data-title={`${frame.say('done.title')} · ${frame.brand.name}`}>
-      <End day="gone" title={frame.say('done.title')} lead={frame.say('again.over')}>
-        <ShareOwn frame={frame} />
-      </End>
-    </template>
+    <EndLater frame={frame} id="over" day="gone" title="done.title" lead="again.over">
+      <ShareOwn frame={frame} />
+    </EndLater>
   </Page>
 );
 
@@ -109,27 +109,16 @@ const refusals = {
   pressYourself: 'secret.pressYourself',
 } as const satisfies Readonly<Record<SealedText, MessageKey>>;
 
-const burnRefusals: Partial<Record<SealedText, MessageKey>> = {
+const burnRefusals = {
   noAnswer: 'recipientBurn.noAnswer',
   opening: 'recipientBurn.burning',
   pressYourself: 'recipientBurn.pressYourself',
-};
+} as const satisfies Partial<Record<SealedText, MessageKey>>;
 
 interface OpenerProps {
   readonly frame: Frame;
   readonly secretKey: string;
   readonly kind: SealedKind;
-}
-
-function textsFor({ messages }: Frame, kind: SealedKind): Record<string, string> {
-  const keys: Readonly<Record<string, MessageKey>> =
-    kind === 'burn' ? { ...refusals, ...burnRefusals } : refusals;
-  return Object.fromEntries(
-    Object.entries(keys).map(([name, key]) => [
-      `data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
-      messages.say(key),
-    ]),
-  );
 }
 
 const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, children }) => {
@@ -138,7 +127,7 @@ const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, ch
     <>
       <NeedsScripts
         frame={frame}
-        says={needsScripts}
+        says={['sealed.needsScriptsTitle', 'secret.needsScripts', 'secret.orCommand']}
         command="mayfly reveal LINK"
         incomplete="secret.incompleteLink"
       >
@@ -152,23 +141,23 @@ const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, ch
         data-kind={kind}
         data-path={href('secret', secretKey)}
         data-form-token={formToken}
-        {...textsFor(frame, kind)}
+        {...textsFor(frame, kind === 'burn' ? { ...refusals, ...burnRefusals } : refusals)}
         {...workerAttributes(frame)}
       >
         {children}
         <p class="working" id="working" role="status" />
         <progress id="progress" aria-labelledby="working" hidden />
       </div>
-      {kind === 'burn' ? <BurnedLater frame={frame} /> : <Opened frame={frame} />}
+      {kind === 'burn' ? (
+        <Later frame={frame} id="burned" title="recipientBurn.doneTitle">
+          <Burned frame={frame} />
+        </Later>
+      ) : (
+        <Opened frame={frame} />
+      )}
     </>
   );
 };
-
-const BurnedLater: FC<{ frame: Frame }> = ({ frame }) => (
-  <template id="burned" data-title={`${frame.say('recipientBurn.doneTitle')} · ${frame.brand.name}`}>
-    <Burned frame={frame} />
-  </template>
-);
 
 const OpenButton: FC<PropsWithChildren<{ kind?: 'alarm' }>> = ({ kind, children }) => (
   <button type="button" id="open" class={kind}>
@@ -178,7 +167,7 @@ const OpenButton: FC<PropsWithChildren<{ kind?: 'alarm' }>> = ({ kind, children 
 
 interface NeedsScriptsProps {
   readonly frame: Frame;
-  readonly says: Readonly<Record<'title' | 'lead' | 'orCommand', MessageKey>>;
+  readonly says: readonly [title: MessageKey, lead: MessageKey, orCommand: MessageKey];
   readonly command: string;
   /** What to do about a link without its end; absent on a page that needs none. */
   readonly incomplete?: MessageKey;
@@ -187,31 +176,26 @@ interface NeedsScriptsProps {
 /** Shown if scripts are off or fail to load, or the fragment is damaged. */
 export const NeedsScripts: FC<PropsWithChildren<NeedsScriptsProps>> = (props) => {
   const { frame, says, command, incomplete, children } = props;
-  const { say } = frame.messages;
+  const { say } = frame;
+  const [title, lead, orCommand] = says;
   return (
     <div class="late arrival" id="needs-scripts">
       <div>
-        <h1>{say(says.title)}</h1>
-        <p class="lead">{say(says.lead)}</p>
+        <h1>{say(title)}</h1>
+        <p class="lead">{say(lead)}</p>
         <p>
-          {say(says.orCommand)} <code>{command}</code>
+          {say(orCommand)} <code>{command}</code>
         </p>
       </div>
       {incomplete === undefined ? null : (
         <div id="incomplete" data-title={`${say('sealed.incompleteTitle')} · ${frame.brand.name}`} hidden>
-          <End day="broken" title={say('sealed.incompleteTitle')} lead={say(incomplete)} />
+          <End frame={frame} day="broken" title="sealed.incompleteTitle" lead={incomplete} />
         </div>
       )}
       {children}
     </div>
   );
 };
-
-const needsScripts = {
-  title: 'sealed.needsScriptsTitle',
-  lead: 'secret.needsScripts',
-  orCommand: 'secret.orCommand',
-} as const;
 
 /** Outside any form and unnamed, so the browser never sends it. */
 const Passphrase: FC<{ frame: Frame }> = ({ frame }) => (
@@ -232,7 +216,7 @@ const filledLater = '';
 
 /** Replaces the page once the secret is opened. Some parts are for files, others for texts and text files. */
 const Opened: FC<{ frame: Frame }> = ({ frame }) => (
-  <template id="opened" data-title={`${frame.say('revealed.title')} · ${frame.brand.name}`}>
+  <Later frame={frame} id="opened" title="revealed.title">
     <h1 tabindex={-1}>
       <span data-for="text">{frame.say('revealed.title')}</span>
       <span data-for="file">{frame.say('revealed.fileTitle')}</span>
@@ -279,5 +263,5 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => (
     </div>
     <Instructions frame={frame} text={frame.domain?.brand.instructionsAfter ?? null} />
     <ShareOwn frame={frame} />
-  </template>
+  </Later>
 );

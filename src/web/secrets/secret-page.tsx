@@ -371,33 +371,48 @@ export const DonePage: FC<{ frame: Frame }> = ({ frame }) => (
 );
 
 interface EndProps {
+  readonly frame: Frame;
   readonly day: DayState;
-  readonly title: string;
-  readonly lead: string;
+  readonly title: MessageKey;
+  readonly lead: MessageKey;
   readonly id?: string;
 }
 
 /** Says how the secret or its link ended, in place of the page. */
-export const End: FC<PropsWithChildren<EndProps>> = ({ day, title, lead, id, children }) => (
+export const End: FC<PropsWithChildren<EndProps>> = ({ frame: { say }, day, title, lead, id, children }) => (
   <div class="arrival">
     <Day state={day} />
-    <h1 tabindex={-1}>{title}</h1>
+    <h1 tabindex={-1}>{say(title)}</h1>
     <p class="lead" id={id}>
-      {lead}
+      {say(lead)}
     </p>
     {children}
   </div>
 );
 
+interface LaterProps {
+  readonly frame: Frame;
+  readonly id: string;
+  readonly title: MessageKey;
+}
+
+/** What a script puts in place of the page. */
+export const Later: FC<PropsWithChildren<LaterProps>> = ({ frame, id, title, children }) => (
+  <template id={id} data-title={`${frame.say(title)} · ${frame.brand.name}`}>
+    {children}
+  </template>
+);
+
+export const EndLater: FC<PropsWithChildren<EndProps & LaterProps>> = ({ id, ...end }) => (
+  <Later {...end} id={id}>
+    <End {...end} />
+  </Later>
+);
+
+const burned = { title: 'recipientBurn.doneTitle', lead: 'recipientBurn.doneLead' } as const;
+
 export const Burned: FC<{ frame: Frame }> = ({ frame }) => (
-  <End
-    {...{
-      day: 'burned',
-      title: frame.say('recipientBurn.doneTitle'),
-      lead: frame.say('recipientBurn.doneLead'),
-    }}
-    id="recipient-burned"
-  >
+  <End frame={frame} day="burned" id="recipient-burned" {...burned}>
     <ShareOwn frame={frame} />
   </End>
 );

@@ -6,9 +6,7 @@ import { parseMetadataKey } from '../../core/keys.ts';
 import type { Plan } from '../../core/plans.ts';
 import type { SealedInput } from '../../core/secrets/end-to-end.ts';
 import type { SuggestInput } from '../../core/secrets/outcomes.ts';
-import { RequestProblem } from '../../http/problem.ts';
 import type { Locale } from '../../locale/catalogues.ts';
-import { fromBase64Url } from '../../protocol/base64url.ts';
 import {
   allCharacterSets,
   type CharacterSet,
@@ -27,7 +25,7 @@ import {
   wordListSize,
 } from '../client/share-fields.ts';
 import type { FieldTexts } from '../kit/field.tsx';
-import { type Form, wholeNumber } from '../kit/form.ts';
+import { bytesIn, type Form, malformed, wholeNumber } from '../kit/form.ts';
 import type { Messages } from '../kit/language.ts';
 import type { Frame } from '../kit/layout.tsx';
 
@@ -277,17 +275,6 @@ export function readSealed(form: Form): SealedInput | null {
     hasPassphrase: form.text(shareFields.sealedPassphrase) !== '',
     note: form.text(shareFields.sealedNote) === '' ? null : bytesIn(form, shareFields.sealedNote),
   };
-}
-
-/** @throws RequestProblem `malformed` */
-function bytesIn(form: Form, name: string): Uint8Array {
-  const bytes = fromBase64Url(form.text(name));
-  if (bytes === null) throw malformed('The form was sealed wrongly');
-  return bytes;
-}
-
-function malformed(message: string): RequestProblem {
-  return new RequestProblem({ problem: 'malformed', message });
 }
 
 export interface ShareRefusal {
