@@ -139,7 +139,7 @@ const locks: readonly {
       'src/core/secrets/receipts.ts',
       'src/core/accounts/data-key.ts',
       'src/core/secrets/recent.ts',
-      'src/core/requests/find.ts',
+      'src/core/requests/mailbox.ts',
     ],
   },
   {

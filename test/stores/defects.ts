@@ -1,6 +1,4 @@
-/**
- * Stores with one seeded defect each, and the check that must catch it: a check that passes on its defect is broken.
- */
+/** Stores with one seeded defect each, and the check that must catch it: a check that passes on its defect is broken. */
 import type { NewRecord } from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import { slowClock } from '../support/clocks.ts';

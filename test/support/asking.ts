@@ -1,6 +1,6 @@
 /** What clients of requests send: seeded bytes in place of keys and sealed prompts, because the server cannot tell them apart. */
 import { createHash } from 'node:crypto';
-import type { AskInput } from '../../src/core/requests/ask.ts';
+import type { AskInput } from '../../src/core/requests/service.ts';
 import { base64url, type ClientSecret, clientSecret } from './sealed-wire.ts';
 import { seededRandom } from './seeded-random.ts';
 

@@ -1,8 +1,8 @@
 /** API v2: requests for secrets on the wire, and their answers. */
 import { z } from 'zod';
 import { freePlaces, mostPlaces, requestStateOf, termsBytes, wrappedBytes } from '../../core/request.ts';
-import type { Look } from '../../core/requests/ask.ts';
-import type { AnswerView, FoundRequest } from '../../core/requests/find.ts';
+import type { AnswerView, FoundRequest } from '../../core/requests/mailbox.ts';
+import type { Look } from '../../core/requests/service.ts';
 import { proofBytes } from '../../core/secrets/end-to-end.ts';
 import { toBase64Url } from '../../protocol/base64url.ts';
 import { keyForm } from '../../protocol/link.ts';

@@ -1,17 +1,17 @@
 /** API v2: asking for secrets. The server keeps a mailbox of answers, which are ordinary end-to-end secrets, and opens none of it. */
 import type { output, ZodObject } from 'zod';
 import type { Caller } from '../../core/account.ts';
-import type { FoundRequest } from '../../core/requests/find.ts';
 import type { Mailbox } from '../../core/requests/mailbox.ts';
 import type { RequestService } from '../../core/requests/service.ts';
 import { creationCapBytesFor } from '../../http/body.ts';
-import type { Exchange, Reply } from '../../http/operation.ts';
+import type { Exchange, OperationDocument } from '../../http/operation.ts';
+import { RequestProblem } from '../../http/problem.ts';
 import { answerFrom, type Table } from '../version.ts';
 import { refuseSize, sharingRefusals } from './creation.ts';
 import type { Dialect } from './dialect.ts';
 import { type Api, define, jsonBody, ok, type V2Operation } from './operation.ts';
 import { custidOf } from './records.ts';
-import { encodeProblem, refuse, refuseField, refuseRate } from './refusals.ts';
+import { refuse, refuseField, refuseRate } from './refusals.ts';
 import {
   answerAnswer,
   answerBody,
@@ -32,44 +32,18 @@ import {
 import { flawMessage, sealedInputOf } from './sealed.ts';
 import {
   adjustedTtl,
+  encodeAdjusted,
   encodeIgnored,
-  encodeRemarks,
   type FromBody,
   invalidFields,
   keyOf,
   readFields,
 } from './wire.ts';
 
-interface Asked<Body extends ZodObject> extends FromBody {
-  readonly fields: output<Body>;
-  readonly requestKey: string;
-}
-
-type Definition<Body extends ZodObject> = Pick<V2Operation, 'name' | 'path' | 'scope' | 'bodyCapBytes'> &
-  Partial<Pick<V2Operation, 'access' | 'limit'>> &
-  Pick<Parameters<typeof define>[0], 'answers'> & {
-    readonly body: Body;
-    readonly summary: string;
-    readonly description?: string;
-    handle(asked: Asked<Body>, caller: Caller, api: Api, exchange: Exchange): Promise<Reply>;
-  };
-
-function onRequest<Body extends ZodObject>({ body, summary, description, ...rest }: Definition<Body>) {
-  const params = rest.path.includes(':key') ? { params: { key: 'The request key.' } } : {};
-  const words = { summary, ...(description !== undefined && { description }), ...params };
-  return define({
-    ...{ method: 'POST', access: 'anyone', limit: 'manage', ...rest },
-    document: { tag: 'Requests', ...words, body: jsonBody(body, true) },
-    async decode(exchange: Exchange, dialect: Dialect): Promise<Asked<Body>> {
-      return { ...(await readFields(exchange, body, dialect)), requestKey: keyOf(exchange) };
-    },
-  });
-}
-
 type Outcome = Awaited<ReturnType<RequestService[Exclude<keyof RequestService, 'planFor' | 'settled'>]>>;
-type Refused = Exclude<Outcome, { outcome: 'found' | 'answered' }>;
+type Done = Extract<Outcome, { outcome: 'found' | 'answered' }>;
 
-const refusalTable: Table<Refused, 'outcome', [requestKey: string, secretKey?: string]> = {
+const refusalTable: Table<Exclude<Outcome, Done>, 'outcome', [requestKey: string]> = {
   ...sharingRefusals,
   requests_disabled: () => refuse('requests_disabled'),
   account_required: () =>
@@ -87,12 +61,50 @@ const refusalTable: Table<Refused, 'outcome', [requestKey: string, secretKey?: s
   sealed_too_large: ({ maxBytes }) => refuseSize(maxBytes),
   full: () => refuse('request_full'),
   ended: () => refuse('request_ended'),
-  unknown_answer: (_, _requestKey, secretKey) =>
-    refuse('unknown_secret', { extra: { secret_key: secretKey } }),
+  unknown_answer: ({ secretKey }) => refuse('unknown_secret', { extra: { secret_key: secretKey } }),
 };
 
-function refused(outcome: Refused, requestKey: string, secretKey?: string): Reply {
-  return answerFrom(refusalTable, 'outcome', outcome, requestKey, secretKey);
+interface Asked<Body extends ZodObject> extends FromBody {
+  readonly fields: output<Body>;
+  readonly requestKey: string;
+}
+
+type Definition<Body extends ZodObject, Result extends Outcome> = Pick<
+  Parameters<typeof define>[0],
+  'name' | 'path' | 'scope' | 'bodyCapBytes' | 'answers'
+> &
+  Partial<Pick<V2Operation, 'access' | 'limit'>> &
+  Pick<OperationDocument, 'summary' | 'description'> & {
+    readonly body: Body;
+    run(asked: Asked<Body>, caller: Caller, api: Api, exchange: Exchange): Promise<Result>;
+    /** Returns what this answer has beyond the others; `null` if it says only that the call was successful. */
+    encode(
+      done: Extract<Result, Done>,
+      asked: Asked<Body>,
+    ): { readonly record: object; readonly details?: object } | null;
+  };
+
+function onRequest<Body extends ZodObject, Result extends Outcome>(given: Definition<Body, Result>) {
+  const { body, summary, description, run, encode, ...rest } = given;
+  const params = rest.path.includes(':key') ? { params: { key: 'The request key.' } } : {};
+  const words = { summary, ...(description !== undefined && { description }), ...params };
+  return define({
+    ...{ method: 'POST', access: 'anyone', limit: 'manage', ...rest },
+    document: { tag: 'Requests', ...words, body: jsonBody(body, true) },
+    async decode(exchange: Exchange, dialect: Dialect): Promise<Asked<Body>> {
+      return { ...(await readFields(exchange, body, dialect)), requestKey: keyOf(exchange) };
+    },
+    async handle(asked, caller, api, exchange) {
+      const outcome: Outcome = await run(asked, caller, api, exchange);
+      if (outcome.outcome !== 'found' && outcome.outcome !== 'answered')
+        return answerFrom(refusalTable, 'outcome', outcome, asked.requestKey);
+      const encoded = encode(outcome as Extract<Result, Done>, asked);
+      if (encoded === null) return ok({ success: true });
+      const { record, details: own, ...more } = encoded;
+      const details = { ...own, ...encodeIgnored(asked.ignored) };
+      return ok({ success: true, custid: custidOf(caller), record, details, ...more });
+    },
+  });
 }
 
 const ask = onRequest({
@@ -109,23 +121,21 @@ const ask = onRequest({
     schema: askAnswer,
     refuses: ['account_required', 'requests_disabled', 'public_sharing_disabled', 'too_many_places'],
   },
-  async handle({ fields, ignored }, caller, { requests }, exchange) {
-    const { terms, owner_hash: ownerHash, ask_hash: askHash } = fields;
-    const [ttlSeconds, answerTtlSeconds] = [fields.ttl, fields.answer_ttl];
-    const input = {
-      ...{ terms, ownerHash, askHash, ttlSeconds, answerTtlSeconds },
-      ...{ places: fields.answers ?? 1, notify: fields.notify ?? false },
-      ...{ shareDomain: fields.share_domain, arrivedOn: exchange.request.headers.get('host') },
-    };
-    const outcome = await requests.ask(input, caller);
-    if (outcome.outcome !== 'found') return refused(outcome, '');
-    const record = encodeRequest(outcome);
-    const { ttl } = adjustedTtl(answerTtlSeconds, record.answer_ttl);
-    const adjusted = { ...adjustedTtl(ttlSeconds, record.lifespan), ...(ttl && { answer_ttl: ttl }) };
-    const details = encodeRemarks({ adjusted, ignored });
-    return ok({ success: true, custid: custidOf(caller), record, details } satisfies output<
-      typeof askAnswer
-    >);
+  run: ({ fields }, caller, { requests }, { request }) =>
+    requests.ask(
+      {
+        ...{ terms: fields.terms, ownerHash: fields.owner_hash, askHash: fields.ask_hash },
+        ...{ ttlSeconds: fields.ttl, answerTtlSeconds: fields.answer_ttl },
+        ...{ places: fields.answers ?? 1, notify: fields.notify ?? false },
+        ...{ shareDomain: fields.share_domain, arrivedOn: request.headers.get('host') },
+      },
+      caller,
+    ),
+  encode(found, { fields }) {
+    const record = encodeRequest(found);
+    const { ttl } = adjustedTtl(fields.answer_ttl, record.answer_ttl);
+    const adjusted = { ...adjustedTtl(fields.ttl, record.lifespan), ...(ttl && { answer_ttl: ttl }) };
+    return { record, details: encodeAdjusted(adjusted) };
   },
 });
 
@@ -138,14 +148,8 @@ const look = onRequest({
   summary: 'See what is asked for',
   description: 'For the holder of the ask link. Changes nothing.',
   answers: { description: 'The request, open or not.', schema: lookAnswer, refuses: senderRefuses },
-  async handle({ fields, ignored, requestKey }, caller, { requests }) {
-    const outcome = await requests.look({ requestKey, askProof: fields.ask });
-    if (outcome.outcome !== 'found') return refused(outcome, requestKey);
-    const [record, details] = [encodeLook(outcome), encodeIgnored(ignored)];
-    return ok({ success: true, custid: custidOf(caller), record, details } satisfies output<
-      typeof lookAnswer
-    >);
-  },
+  run: ({ fields, requestKey }, _, { requests }) => requests.look({ requestKey, askProof: fields.ask }),
+  encode: (found) => ({ record: encodeLook(found) }),
 });
 
 const report = onRequest({
@@ -155,11 +159,9 @@ const report = onRequest({
   summary: 'Report a request',
   description: 'For the operator, who sees how often. Counted once a day for a network.',
   answers: { description: 'Received.', schema: reportAnswer, refuses: senderRefuses },
-  async handle({ fields, requestKey }, _caller, { requests }, { clientPrefix }) {
-    const outcome = await requests.report({ requestKey, askProof: fields.ask }, clientPrefix);
-    if (outcome.outcome !== 'found') return refused(outcome, requestKey);
-    return ok({ success: true } satisfies output<typeof reportAnswer>);
-  },
+  run: ({ fields, requestKey }, _, { requests }, { clientPrefix }) =>
+    requests.report({ requestKey, askProof: fields.ask }, clientPrefix),
+  encode: () => null,
 });
 
 const answer = onRequest({
@@ -181,30 +183,17 @@ const answer = onRequest({
     schema: answerAnswer,
     refuses: [...senderRefuses, 'request_full', 'request_ended'],
   },
-  async handle({ fields, ignored, requestKey }, caller, { requests }) {
-    const { ask: askProof, wrapped } = fields;
-    const sealed = sealedInputOf(fields.sealed);
-    const outcome = await requests.answer({ requestKey, askProof, sealed, wrapped });
-    if (outcome.outcome !== 'answered') return refused(outcome, requestKey);
-    const record = { secret_key: outcome.secretKey };
-    const details = { ...(outcome.isRepeated && { repeated: true as const }), ...encodeIgnored(ignored) };
-    return ok({ success: true, custid: custidOf(caller), record, details } satisfies output<
-      typeof answerAnswer
-    >);
-  },
+  run: ({ fields: { ask: askProof, sealed, wrapped }, requestKey }, _, { requests }) =>
+    requests.answer({ requestKey, askProof, sealed: sealedInputOf(sealed), wrapped }),
+  encode: ({ secretKey, isRepeated }) => ({
+    record: { secret_key: secretKey },
+    details: isRepeated ? { repeated: true } : {},
+  }),
 });
 
-/** @param found without its answers for the account that closed it */
-function listed(found: Mailbox | FoundRequest, caller: Caller, details: object): Reply {
-  const answered = {
-    success: true,
-    custid: custidOf(caller),
-    record: encodeRequest(found),
-    details,
-  } as const;
-  if (!('answers' in found)) return ok(answered satisfies output<typeof closedAnswer>);
+function encodeMailbox(found: Mailbox) {
   const records = found.answers.map(encodeAnswer);
-  return ok({ ...answered, records, count: records.length } satisfies output<typeof answersAnswer>);
+  return { record: encodeRequest(found), records, count: records.length };
 }
 
 const answers = onRequest({
@@ -218,18 +207,15 @@ const answers = onRequest({
     schema: answersAnswer,
     refuses: ['unknown_request'],
   },
-  async handle({ fields, ignored, requestKey }, caller, { requests }) {
-    const outcome = await requests.answers({ requestKey, ownerProof: fields.owner });
-    if (outcome.outcome !== 'found') return refused(outcome, requestKey);
-    return listed(outcome, caller, encodeIgnored(ignored));
-  },
+  run: ({ fields, requestKey }, _, { requests }) =>
+    requests.answers({ requestKey, ownerProof: fields.owner }),
+  encode: (found) => encodeMailbox(found),
 });
 
 /** Reads exactly one change. */
 function changeIn({ close, ttl: ttlSeconds, answers: places }: output<typeof changeRequestBody>) {
-  const isClosed = close !== undefined && close !== null;
   const changes = [
-    ...(isClosed ? [{ close: true } as const] : []),
+    ...(close ? [{ close: true } as const] : []),
     ...(ttlSeconds === null ? [] : [{ ttlSeconds }]),
     ...(places === null ? [] : [{ places }]),
   ];
@@ -251,20 +237,19 @@ const changeRequest = onRequest({
     schema: answersAnswer.or(closedAnswer),
     refuses: ['unknown_request', 'insufficient_scope', 'request_ended', 'too_many_places'],
   },
-  async handle({ fields, ignored, requestKey }, caller, { requests }) {
+  async run({ fields, requestKey }, caller, { requests }) {
     const change = changeIn(fields);
     const ownerProof = fields.owner ?? null;
-    if (ownerProof === null) {
-      if (!('close' in change))
-        throw invalidFields({ field: 'owner', message: 'Must be given, except to close' });
-      if (caller.kind === 'account' && !caller.scopes.includes('manage'))
-        return encodeProblem({ problem: 'scope_missing', scope: 'manage' });
-    }
-    const outcome = await requests.change({ requestKey, ownerProof, change }, caller);
-    if (outcome.outcome !== 'found') return refused(outcome, requestKey);
-    const { until, updatedAt } = outcome.request;
-    const adjusted = 'ttlSeconds' in change ? adjustedTtl(change.ttlSeconds, until - updatedAt) : {};
-    return listed(outcome, caller, encodeRemarks({ adjusted, ignored }));
+    if (ownerProof === null && !('close' in change))
+      throw invalidFields({ field: 'owner', message: 'Must be given, except to close' });
+    if (ownerProof === null && caller.kind === 'account' && !caller.scopes.includes('manage'))
+      throw new RequestProblem({ problem: 'scope_missing', scope: 'manage' });
+    return requests.change({ requestKey, ownerProof, change }, caller);
+  },
+  encode(found, { fields: { ttl } }) {
+    const { until, updatedAt } = found.request;
+    const record = 'answers' in found ? encodeMailbox(found) : { record: encodeRequest(found) };
+    return { ...record, details: encodeAdjusted(adjustedTtl(ttl, until - updatedAt)) };
   },
 });
 
@@ -280,12 +265,9 @@ const discard = onRequest({
     schema: answersAnswer,
     refuses: ['unknown_request', 'unknown_secret'],
   },
-  async handle({ fields, ignored, requestKey }, caller, { requests }) {
-    const { owner: ownerProof, secret_key: secretKey } = fields;
-    const outcome = await requests.discard({ requestKey, ownerProof }, secretKey);
-    if (outcome.outcome !== 'found') return refused(outcome, requestKey, secretKey);
-    return listed(outcome, caller, encodeIgnored(ignored));
-  },
+  run: ({ fields, requestKey }, _, { requests }) =>
+    requests.discard({ requestKey, ownerProof: fields.owner }, fields.secret_key),
+  encode: (found) => encodeMailbox(found),
 });
 
 export const requestOperations = [ask, look, report, answer, answers, changeRequest, discard];

@@ -219,16 +219,13 @@ export const adjusted = z
   .optional()
   .meta({ description: absent });
 
-export interface Remarks<Adjusted extends object> {
-  readonly adjusted: Adjusted;
-  readonly ignored: readonly string[];
+export function encodeRemarks<Adjusted extends object>(remarks: FromBody & { readonly adjusted: Adjusted }) {
+  const { adjusted, ignored } = remarks;
+  return { ...encodeAdjusted(adjusted), ...encodeIgnored(ignored) };
 }
 
-export function encodeRemarks<Adjusted extends object>(remarks: Remarks<Adjusted>) {
-  return {
-    ...(Object.keys(remarks.adjusted).length > 0 && { adjusted: remarks.adjusted }),
-    ...encodeIgnored(remarks.ignored),
-  };
+export function encodeAdjusted<Adjusted extends object>(adjusted: Adjusted): { adjusted?: Adjusted } {
+  return Object.keys(adjusted).length > 0 ? { adjusted } : {};
 }
 
 export function encodeIgnored(paths: readonly string[]): { ignored?: string[] } {
