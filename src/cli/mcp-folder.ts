@@ -37,8 +37,9 @@ const sentences: Readonly<Record<string, string>> = {
   ELOOP: outside,
 };
 
-function refuse(sentence: string): never {
-  throw new Refusal('file_refused', sentence);
+/** A model reads only the sentence. */
+export function refuse(sentence: string): never {
+  throw new Refusal('refused', sentence);
 }
 
 function refuseFor(error: unknown): never {
@@ -67,8 +68,9 @@ export async function openFolder(given: string, openFile: typeof open = open) {
   const root = await realpath(given);
   if (!(await lstat(root)).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
 
-  async function openBelow(names: readonly string[], flags: number) {
-    if (names.join('/').length > maxPathLength || !names.every(isName)) refuse(wrongPath);
+  async function openBelow(given: string, flags: number) {
+    const names = given.split('/');
+    if (given.length > maxPathLength || !names.every(isName)) refuse(wrongPath);
     const path = join(root, ...names);
     if (!(await isPlain(dirname(path)))) refuse(outside);
     const handle = await openFile(path, flags | neverThrough, ownerOnly);
@@ -77,23 +79,20 @@ export async function openFolder(given: string, openFile: typeof open = open) {
     return refuse(outside);
   }
 
-  async function create(names: readonly string[]): Promise<OutputFile> {
-    const { handle, path } = await openBelow(names, O_WRONLY | O_CREAT | O_EXCL);
-    return toOutputFile(handle, { path, target: path }, () => isAt(handle, path));
-  }
-
-  async function read(names: readonly string[]) {
-    const { handle, path } = await openBelow(names, O_RDONLY);
-    await using _ = handle;
-    if ((await handle.stat()).size > maxMegabytes * 1024 * 1024)
-      refuse(`This file is over the limit of ${maxMegabytes} MB.`);
-    return { name: basename(path), bytes: new Uint8Array(await handle.readFile()) };
-  }
-
   return {
     /** Opens a new file that only this user can read. @throws Refusal */
-    create: (path: string) => create(path.split('/')).catch(refuseFor),
+    async create(given: string): Promise<OutputFile> {
+      const { handle, path } = await openBelow(given, O_WRONLY | O_CREAT | O_EXCL).catch(refuseFor);
+      return toOutputFile(handle, { path, target: path }, () => isAt(handle, path));
+    },
+
     /** Returns the file's name and content. @throws Refusal */
-    read: (path: string) => read(path.split('/')).catch(refuseFor),
+    async read(given: string) {
+      const { handle, path } = await openBelow(given, O_RDONLY).catch(refuseFor);
+      await using _ = handle;
+      if ((await handle.stat()).size > maxMegabytes * 1024 * 1024)
+        refuse(`This file is over the limit of ${maxMegabytes} MB.`);
+      return { name: basename(path), bytes: new Uint8Array(await handle.readFile().catch(refuseFor)) };
+    },
   };
 }

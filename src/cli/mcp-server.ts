@@ -5,6 +5,7 @@
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
   type InputRequiredResult,
   inputRequired,
   inputResponse,
@@ -13,7 +14,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
-import { Refusal } from './command.ts';
+import { refuse } from './mcp-folder.ts';
 import { refusalWords, type Tools } from './mcp-tools.ts';
 import type { Streams } from './terminal.ts';
 
@@ -30,45 +31,11 @@ const name = (doc: string) => text(16, doc);
 const instructions =
   'These tools move secrets between people and files. No result has a secret’s value, and you do not need it: pass on the paths of files, and let programs read them.';
 
-const linkOpener = z.object({ elicitation: z.object({ url: z.object({}) }) });
-
 /** Earlier revisions of the protocol say at the start what a client can do, later ones in every call. */
-function opensLinks({ server }: McpServer, { mcpReq: { envelope = {} } }: ServerContext): boolean {
-  const declared: unknown = Reflect.get(envelope, CLIENT_CAPABILITIES_META_KEY);
-  return linkOpener.safeParse(declared ?? server.getClientCapabilities()).success;
-}
-
-type Result = string | InputRequiredResult;
-type AskInput = Readonly<Partial<Record<'prompt' | 'into' | 'handle', string | undefined>>>;
-
-/**
- * Asks, or waits. A client that opens links shows this one to the person, then repeats the call with their consent; the state that comes
- * with it is a handle.
- */
-async function askPerson(
-  server: McpServer,
-  tools: Tools,
-  given: AskInput,
-  ctx: ServerContext,
-): Promise<Result> {
-  const { prompt, into } = given;
-  const handle = ctx.mcpReq.requestState<string>() ?? given.handle;
-  if (handle !== undefined) {
-    const shown = inputResponse(ctx.mcpReq.inputResponses, 'open');
-    const isShown = shown.kind === 'elicit';
-    if (!isShown || shown.action === 'accept') return tools.wait(handle, into, ctx.mcpReq.signal, isShown);
-    await tools.close(handle);
-    throw new Refusal('declined', 'The person declined, and the request was closed.');
-  }
-  if (prompt === undefined || into === undefined)
-    throw new Refusal('invalid_field', 'ask_person takes prompt and into, or the handle of a call before.');
-  const { handle: requestState, link: url } = await tools.ask({ prompt, into });
-  if (opensLinks(server, ctx))
-    return inputRequired({
-      requestState,
-      inputRequests: { open: inputRequired.elicitUrl({ message: prompt, url }) },
-    });
-  return `Give this link to the person: ${url}\nThen call ask_person with the handle ${requestState} to wait for the answer.`;
+function opensLinks({ server }: McpServer, { mcpReq: { envelope } }: ServerContext): boolean {
+  const later = envelope as { readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } | undefined;
+  const declared = later?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
+  return declared?.elicitation?.url !== undefined;
 }
 
 /** @returns a server for one client */
@@ -78,7 +45,7 @@ function createAgentServer(tools: Tools, version: string): McpServer {
     tool: string,
     description: string,
     shape: Shape,
-    run: (given: z.infer<z.ZodObject<Shape>>, ctx: ServerContext) => Promise<Result>,
+    run: (given: z.infer<z.ZodObject<Shape>>, ctx: ServerContext) => Promise<string | InputRequiredResult>,
   ) {
     const error = `takes ${Object.keys(shape).join(', ')}, and nothing else`;
     const inputSchema: z.ZodType<z.infer<z.ZodObject<Shape>>> = z.strictObject(shape, { error });
@@ -100,7 +67,24 @@ function createAgentServer(tools: Tools, version: string): McpServer {
       into: newFile('Where to write the answer').optional(),
       handle: name('Instead of a prompt: the handle of an earlier call, to wait on').optional(),
     },
-    (given, ctx) => askPerson(server, tools, given, ctx),
+    // A client that opens links shows this one to the person, then repeats the call with their consent and the handle as its state.
+    async ({ prompt, into, handle: earlier }, ctx) => {
+      const { requestState, inputResponses, signal } = ctx.mcpReq;
+      const handle = requestState<string>() ?? earlier;
+      if (handle !== undefined) {
+        const shown = inputResponse(inputResponses, 'open');
+        const isShown = shown.kind === 'elicit';
+        if (!isShown || shown.action === 'accept') return tools.wait(handle, into, signal, isShown);
+        await tools.close(handle);
+        return refuse('The person declined, and the request was closed.');
+      }
+      if (prompt === undefined || into === undefined)
+        return refuse('ask_person takes prompt and into, or the handle of a call before.');
+      const { handle: made, link: url } = await tools.ask({ prompt, into });
+      const open = inputRequired.elicitUrl({ message: prompt, url });
+      if (opensLinks(server, ctx)) return inputRequired({ requestState: made, inputRequests: { open } });
+      return `Give this link to the person: ${url}\nThen call ask_person with the handle ${made} to wait for the answer.`;
+    },
   );
   register(
     'share',
