@@ -19,6 +19,10 @@ describe('derivations', () => {
       sealHex(derive.deriveInnerKeys(link, null, salt)),
       hex(derive.deriveInnerKeys(link, null, salt).commitment),
       sealHex(derive.deriveVerifierKeys(link, salt)),
+      sealHex(derive.deriveProofKeys(link, salt)),
+      sealHex(derive.deriveVerifyKeys(link, salt)),
+      hex(derive.deriveLookTag(linkBytes, salt)),
+      hex(derive.deriveCodeTag(link, salt, '')),
       ...(['creator', 'details', 'recent', 'note', 'address', 'cursor', 'accountDataKey'] as const).map(
         (label) => sealHex(derive.deriveBoxKeys(label, linkBytes, salt)),
       ),

@@ -88,6 +88,7 @@ describe('a sealed secret', () => {
     ['expiry, put off by 2^32 seconds', { expiresAt: 1_790_604_800 + 2 ** 32 }],
     ['passphrase flag', { hasPassphrase: true }],
     ['end-to-end flag', { sealed: true }],
+    ['mark that asks for a code', { verify: true }],
     ['owner, another', { owner: 8 }],
     ['owner, none', { owner: null }],
     ['share domain, another', { shareDomain: 'secrets.example.net' }],

@@ -63,15 +63,17 @@ describe('a second look', () => {
         fc.constantFrom('', 'secrets.example.org'),
         fc.option(fc.uint8Array({ minLength: 1, maxLength: 300 }), { nil: undefined }),
         fc.boolean(),
-        (value, hasPassphrase, sealed, owner, shareDomain, addressBox, isVersion2) => {
+        fc.option(fc.constantFrom('ann@example.org'), { nil: undefined }),
+        (value, hasPassphrase, sealed, owner, shareDomain, addressBox, isVersion2, codeAddress) => {
           const made = lookSample({
             ...{ value, hasPassphrase, sealed, owner, shareDomain, isVersion2 },
             ...(addressBox && { addressBox }),
+            ...(codeAddress && { codeAddress }),
           });
           const { sample, unwrapped, context, opener, look, ring } = made;
           expect(look).toHaveLength(sample.row.length);
           const again = secretIn(unwrapLook(look, context, opener, ring));
-          expect(again).toEqual({ ...unwrapped, creator: null });
+          expect(again).toEqual({ ...unwrapped, creator: null, codeAddress: null });
           const keys = proveKeys(again, sample.secretKey, sample.passphrase?.key ?? null);
           expect(keys && hex(open(again, keys))).toBe(hex(sample.value));
           if (sealed) expect(openProofs(again, sample.secretKey)).not.toBeNull();
@@ -118,6 +120,7 @@ describe('a second look', () => {
     { createdAt: 1_790_000_001 },
     { hasPassphrase: true },
     { sealed: true },
+    { verify: true },
     { owner: 7 },
     { shareDomain: 'other.example.org' },
     { secretId: new Uint8Array(16) },

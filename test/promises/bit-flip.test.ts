@@ -126,8 +126,9 @@ describe('a changed bit', () => {
       ...Array.from({ length: 53 }, (_, bit) => ({ ...context, owner: bitOf(context.owner ?? 0, bit) })),
       { ...context, hasPassphrase: false },
       { ...context, sealed: true },
+      { ...context, verify: true },
     ];
-    expect(changed).toHaveLength(289);
+    expect(changed).toHaveLength(290);
     expect(
       changed.filter((each) => unwrapSecret(row, each, ring, sampleEpoch.key).outcome === 'unwrapped'),
     ).toEqual([]);

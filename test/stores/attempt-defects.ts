@@ -11,7 +11,7 @@ import type { SeededDefect } from './defects.ts';
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Checks the count now and records a turn later, like a get followed by a set. */
-function attemptsThatCheckThenRecord(): Pick<AttemptStore, 'reserve' | 'refund'> {
+export function attemptsThatCheckThenRecord(): Pick<AttemptStore, 'reserve' | 'refund'> {
   const counts = new Map<string, number>();
   return {
     async reserve(id: CountedId, client, limits) {

@@ -1,6 +1,7 @@
 /** Stores with one seeded defect each in what they keep of end-to-end secrets (see `defects.ts`). */
 import type { NewRecord } from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
+import { codeDefects } from './code-defects.ts';
 import type { SeededDefect } from './defects.ts';
 import { requestDefects } from './request-defects.ts';
 
@@ -12,9 +13,10 @@ const keeping = (store: Store, change: (record: NewRecord) => Partial<NewRecord>
   put: (record) => store.put({ ...record, ...change(record) }),
 });
 
-/** An answer to a request is an end-to-end secret. */
+/** An answer to a request is an end-to-end secret; the mark of one that needs a code is bound as that of an end-to-end secret is. */
 export const endToEndDefects: readonly SeededDefect[] = [
   ...requestDefects,
+  ...codeDefects,
   {
     defect: 'the flag of an end-to-end secret is lost',
     caughtBy: told,

@@ -97,6 +97,10 @@ export const verifierKeysOf = (secretKey: string, salt: Buffer): Buffer =>
   oneStep(text(secretKey), 'mayfly/2/verifier', salt).subarray(0, 44);
 export const proofKeysOf = (secretKey: string, salt: Buffer): Buffer =>
   oneStep(text(secretKey), 'mayfly/2/proofs', salt).subarray(0, 44);
+export const verifyKeysOf = (secretKey: string, salt: Buffer): Buffer =>
+  oneStep(text(secretKey), 'mayfly/2/verify', salt).subarray(0, 44);
+export const codeTagOf = (secretKey: string, nonce: Buffer, code: string): Buffer =>
+  hkdfSha256(Buffer.concat([text(secretKey), nonce, text(code)]), none, text('mayfly/1/code'), 16);
 export const proofHashOf = (proof: Buffer): Buffer => createHash('sha256').update(proof).digest();
 export const outerOf = (root: Buffer, salt: Buffer): Buffer =>
   oneStep(root, 'mayfly/2/outer', salt).subarray(0, 44);
@@ -134,6 +138,8 @@ export interface ReferenceContext {
   readonly hasPassphrase: boolean;
   /** End-to-end; never in version 1. */
   readonly sealed?: boolean;
+  /** Needs a code; never in version 1. */
+  readonly verify?: boolean;
   readonly owner: number | null;
   readonly shareDomain: string;
 }
@@ -144,7 +150,7 @@ const fieldsOf = (label: string, secretId: Buffer, context: ReferenceContext, en
     lp(secretId),
     u64(context.createdAt),
     u64(ends),
-    Buffer.of((context.hasPassphrase ? 1 : 0) + (context.sealed === true ? 2 : 0)),
+    Buffer.of((context.hasPassphrase ? 1 : 0) + (context.sealed === true ? 2 : 0) + (context.verify === true ? 4 : 0)),
     lp(context.owner === null ? none : u64(context.owner)),
     lp(text(context.shareDomain)),
   ]);
@@ -181,6 +187,8 @@ export interface ReferenceRow2 extends ReferenceRow {
   readonly proofHashes?: Buffer;
   /** Text, or the 576 bytes of an end-to-end row; absent or empty without one. */
   readonly note?: Buffer;
+  /** Where codes are mailed, if the row needs them. */
+  readonly codeAddress?: string;
   /** Version 4 with it, else version 2. */
   readonly epoch?: ReferenceEpoch;
 }
@@ -203,7 +211,11 @@ export function sealRow(input: ReferenceRow2): Buffer {
     const hash = text(input.passphrase?.verifierHash ?? '');
     return gcmSeal(verifierKeysOf(secretKey, r), Buffer.concat([hash, note]), aad);
   };
-  const { epoch } = input;
+  const { codeAddress, epoch } = input;
+  const verify =
+    codeAddress === undefined
+      ? none
+      : gcmSeal(verifyKeysOf(secretKey, r), padded(text(codeAddress), 384), aad);
   const named = epoch === undefined ? none : u16(epoch.epoch);
   const sealed = gcmSeal(
     epoch === undefined ? outerOf(input.root, r2) : epochOuterOf(input.root, epoch.key, r2),
@@ -212,6 +224,7 @@ export function sealRow(input: ReferenceRow2): Buffer {
       xor(text(secretKey), creatorMaskOf(metadataKey, r)),
       lp(input.addressBox),
       lp(verifier()),
+      verify,
       body,
     ]),
     Buffer.concat([outerAadOf(aad, kid, input.context.expiresAt), named]),

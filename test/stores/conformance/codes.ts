@@ -2,9 +2,12 @@
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import type { SecretId } from '../../../src/core/keys.ts';
+import { type CountedId, countedId } from '../../../src/core/ports/attempts.ts';
 import { codeSeconds } from '../../../src/core/ports/codes.ts';
 import { deliveryStates } from '../../../src/protocol/vocabulary.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { limits, newClient, reserved, waitOf } from './attempt-fixtures.ts';
+import { attemptChecks } from './attempts.ts';
 import {
   type ConformanceCheck,
   check,
@@ -14,6 +17,8 @@ import {
   putNew,
   ttlSeconds,
 } from './check.ts';
+import { expiryChecks } from './expiry.ts';
+import { lockChecks } from './locks.ts';
 
 const newTag = () => new Uint8Array(randomBytes(16));
 const newCode = (lookTag: Uint8Array = newTag()) => ({ lookTag, codeTag: newTag() });
@@ -27,7 +32,60 @@ async function putCode(store: Store, id: SecretId, lookTag: Uint8Array = newTag(
 
 const statesOf = async (store: Store, id: SecretId) => (await store.listCodes(id)).map(({ state }) => state);
 
+const countedAlike: readonly string[] = [
+  'of 200 guesses at once from one client no more are allowed than its limit',
+  'over its life a secret is guessed at no more often than the limit of a life',
+  'where the life of a secret leaves the least, more guesses come only with its end',
+  'guesses stay counted until the new expiry',
+  'its creator allows more: as many guesses as for a new secret, now and in its life, and of no other',
+  'a lock is told of each secret while nobody may guess at it, until when, and not after more is allowed',
+];
+
+const codesOf = (id: CountedId) => countedId(id as SecretId, 'wrongCodes');
+
+/** The same check of guesses, at codes. */
+const ofCodes = (single: ConformanceCheck): ConformanceCheck => ({
+  ...single,
+  name: `${single.name}, of codes`,
+  run: (open) =>
+    single.run(async () => {
+      const subject = await open();
+      const { store } = subject;
+      const ofCodes: Pick<Store, 'reserve' | 'refund' | 'allowMore' | 'findLocks'> = {
+        reserve: (id, ...rest) => store.reserve(codesOf(id), ...rest),
+        refund: (id, attempt) => store.refund(codesOf(id), attempt),
+        allowMore: (id) => store.allowMore(codesOf(id)),
+        findLocks: (ids, ...rest) => store.findLocks(ids.map(codesOf), ...rest),
+      };
+      return { ...subject, store: { ...store, ...ofCodes } };
+    }),
+});
+
 export const codeChecks: readonly ConformanceCheck[] = [
+  ...[...attemptChecks, ...lockChecks, ...expiryChecks]
+    .filter(({ name }) => countedAlike.includes(name))
+    .map(ofCodes),
+
+  check(
+    'P14',
+    'wrong codes, mails and passphrases are counted apart, and allowed apart',
+    async ({ store }) => {
+      const { secretId } = await putNew(store);
+      const [client, two] = [newClient(), { ...limits, perClient: 2 }];
+      const ids = [secretId, codesOf(secretId), countedId(secretId, 'mailedCodes')];
+      for (const id of ids) {
+        for (let n = 0; n < two.perClient; n += 1) reserved(await store.reserve(id, client, two));
+        waitOf(await store.reserve(id, client, two));
+      }
+      await store.allowMore(codesOf(secretId));
+      const outcomes = await Promise.all(ids.map((id) => store.reserve(id, client, two)));
+      assert.deepEqual(
+        outcomes.map(({ outcome }) => outcome),
+        ['exhausted', 'reserved', 'exhausted'],
+      );
+    },
+  ),
+
   check('P14', 'a code is found for its opener and its secret alone', async ({ store }) => {
     const [one, other] = [await putNew(store, { verify: true }), await putNew(store, { verify: true })];
     const [mine, theirs] = [await putCode(store, one.secretId), await putCode(store, one.secretId)];
