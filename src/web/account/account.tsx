@@ -1,23 +1,23 @@
 /** The account's first page: its owner, language, sharing and notices, and the link for deleting it. */
 import type { FC } from 'hono/jsx';
-import type { Account, AccountCaller, SignedIn } from '../../core/account.ts';
+import type { Account, AccountCaller } from '../../core/account.ts';
 import { maxSenderName } from '../../core/accounts/sender-name.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Plan, PlanName } from '../../core/plans.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import type { Form } from '../kit/form.ts';
 import {
+  type AccountRequest,
   type DoneTexts,
-  doneIn,
   type FormRefusal,
   forAccount,
   formReply,
-  type HandlerFor,
   refuseField,
   TextField,
 } from '../kit/form-page.tsx';
 import type { Messages } from '../kit/language.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
-import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
+import { type PageReply, type PageRoute, seeOther } from '../kit/page.ts';
 import { Badge, Button } from '../kit/parts.tsx';
 import { NoticeBoxes } from '../secrets/fields.tsx';
 import { readNoticeKinds } from '../secrets/typed.ts';
@@ -26,30 +26,18 @@ import type { AccountPageDeps } from './form.tsx';
 import { createForgottenPages, createPasswordPages } from './password.tsx';
 import { createRecentPages } from './recent.tsx';
 import { waitingStates } from './recent-list.tsx';
-import { AccountPage, mayHaveDomains } from './sections.tsx';
+import { type AccountHead, AccountPage, headFor } from './sections.tsx';
 import { createLogInPages, createSessionPages } from './sessions.tsx';
 import { createSignUpPages } from './sign-up.tsx';
 import { createTokenPages } from './tokens.tsx';
 
 export function createAccountPages(deps: AccountPageDeps): PageRoute[] {
   return [
-    {
-      name: 'account',
-      get: forAccount((request, signedIn) => showAccount(request, signedIn, deps, null)),
-    },
+    { name: 'account', get: forAccount(deps, showAccount) },
     {
       name: 'notices',
-      get: forAccount(({ frame }) => seeOther(frame.href('account'))),
-      post: forAccount(
-        (request, signedIn) => setNotices(request, signedIn, deps),
-        async (request, signedIn, refusal) => {
-          const form = await request.form();
-          return showAccount(request, signedIn, deps, refusal, {
-            notify: readNoticeKinds(form) ?? signedIn.caller.account.notify,
-            senderName: form.text(nameField),
-          });
-        },
-      ),
+      get: forAccount(deps, ({ frame }) => seeOther(frame.href('account'))),
+      post: forAccount(deps, setNotices, showAccount),
     },
     ...createLogInPages(deps),
     ...createSignUpPages(deps),
@@ -88,22 +76,19 @@ function mayChooseName({ signUpIsOpen, plans }: AccountPageDeps['settings'], { p
   return !signUpIsOpen || plans[plan].maxDomains > 0;
 }
 
-interface AccountProps {
-  readonly frame: Frame;
+interface AccountProps extends AccountHead {
   readonly account: Account;
   readonly plan: Plan;
   readonly typed: Typed;
-  readonly hasDomains: boolean;
   readonly waiting: Waiting | null;
-  readonly done: readonly string[];
-  readonly refusal: FormRefusal | null;
 }
 
 const ProfilePage: FC<AccountProps> = (props) => {
-  const { frame, plan, hasDomains, done, refusal } = props;
-  const { say } = frame.messages;
+  const { account, plan, typed, waiting, ...head } = props;
+  const { frame } = head;
+  const { say } = frame;
   return (
-    <AccountPage {...{ frame, hasDomains, done, refusal }} section="account" title={say('account.title')}>
+    <AccountPage {...head} section="account" title={say('account.title')}>
       <Owner {...props} />
       <Language frame={frame} />
       <section class="sheet">
@@ -193,19 +178,22 @@ const SharingForm: FC<AccountProps> = ({ frame, account, typed, refusal }) => (
 );
 
 async function showAccount(
-  request: PageRequest,
-  { caller }: SignedIn,
-  { settings, domains, service }: AccountPageDeps,
-  refusal: FormRefusal | null,
-  typed: Typed = caller.account,
+  request: AccountRequest,
+  deps: AccountPageDeps,
+  refusal: FormRefusal | null = null,
 ): Promise<PageReply> {
-  const { frame } = request;
+  const { caller } = request.signedIn;
   const { account } = caller;
-  const plan = settings.plans[account.plan];
-  const hasDomains = await mayHaveDomains(domains, caller);
-  const waiting = await countWaiting(service, caller);
-  const shown = { frame, account, plan, typed, hasDomains, waiting, refusal };
-  return formReply(<ProfilePage {...shown} done={doneIn(request, doneTexts)} />, refusal);
+  const form = refusal && (await request.form());
+  const typed = form === null ? account : typedIn(form, account);
+  const head = await headFor(request, deps, refusal, doneTexts);
+  const waiting = await countWaiting(deps.service, caller);
+  const plan = deps.settings.plans[account.plan];
+  return formReply(<ProfilePage {...{ ...head, account, plan, typed, waiting }} />, refusal);
+}
+
+function typedIn(form: Form, { notify }: Account): Typed {
+  return { notify: readNoticeKinds(form) ?? notify, senderName: form.text(nameField) };
 }
 
 const countedMax = 50;
@@ -226,17 +214,18 @@ async function countWaiting(
   }
 }
 
-const setNotices: HandlerFor<AccountPageDeps> = async (request, signedIn, deps) => {
+async function setNotices(request: AccountRequest, deps: AccountPageDeps): Promise<PageReply> {
+  const { frame, signedIn } = request;
+  const { account } = signedIn.caller;
   const form = await request.form();
-  const notify = readNoticeKinds(form);
-  const account = request.frame.href('account');
-  if (notify === null) return seeOther(account);
-  const senderName = form.text(nameField);
-  const isNamed = mayChooseName(deps.settings, signedIn.caller.account);
-  if (isNamed && !(await deps.accounts.setSenderName(signedIn, senderName))) {
-    const wrong = request.frame.say('account.senderNameWrong', { max: maxSenderName });
-    return showAccount(request, signedIn, deps, refuseField(nameField, wrong), { notify, senderName });
+  const toAccount = frame.href('account');
+  if (readNoticeKinds(form) === null) return seeOther(toAccount);
+  const { notify, senderName } = typedIn(form, account);
+  const isNamed = mayChooseName(deps.settings, account);
+  if (isNamed && !(await deps.accounts.setSenderName(signedIn, senderName ?? ''))) {
+    const wrong = frame.say('account.senderNameWrong', { max: maxSenderName });
+    return showAccount(request, deps, refuseField(nameField, wrong));
   }
   await deps.accounts.setNotify(signedIn, notify);
-  return seeOther(`${account}?done=notices`);
-};
+  return seeOther(`${toAccount}?done=notices`);
+}

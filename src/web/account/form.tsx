@@ -12,7 +12,9 @@ import type { Clock } from '../../core/time.ts';
 import type { LimitedCall, RateLimiter } from '../../http/rate-limit.ts';
 import type { Form } from '../kit/form.ts';
 import {
+  type AccountRequest,
   type FormRefusal,
+  type Handler,
   refusalOfProblem,
   refuseField,
   TextField,
@@ -94,15 +96,10 @@ export const UsernameField: FC<{ frame: Frame; username: string }> = ({ frame, u
   </div>
 );
 
-interface OwnPasswordProps extends PasswordFieldProps {
-  readonly username: string;
-  readonly hint?: string;
-}
-
 /** The current password. The hidden field tells password managers whose it is. */
-export const OwnPassword: FC<OwnPasswordProps> = ({ frame, username, ...field }) => (
+export const OwnPassword: FC<PasswordFieldProps & { hint?: string }> = ({ frame, ...field }) => (
   <>
-    <input type="email" autocomplete="username" value={username} readonly hidden />
+    <input type="email" autocomplete="username" value={frame.visitor?.username} readonly hidden />
     <TextField {...field} type="password" autocomplete="current-password" messages={frame.messages} />
   </>
 );
@@ -139,44 +136,45 @@ export function refusalOfPassword(refused: PasswordRefusal, name: string, { say 
   }
 }
 
+export type SignInHandler = Handler<AccountPageDeps, PageRequest>;
+
 /** Creates the POST action for logging in, signing up or resetting a password. Without a session, a missing cookie makes the form stale. */
 export function signInPost(
+  deps: AccountPageDeps,
   limit: PageAction['limit'],
-  handle: PageAction['handle'],
-  redisplay: (request: PageRequest, refusal: FormRefusal) => Promise<PageReply>,
+  handle: SignInHandler,
+  redisplay: SignInHandler,
 ): PageAction {
   return {
     limit,
-    handle,
-    refuse: (request, problem) => {
+    handle: (request) => handle(request, deps),
+    refuse: async (request, problem) => {
       const { messages } = request.frame;
       const refusal = refusalOfProblem(problem, messages);
-      const isStale = problem.problem === 'stale_form';
-      return redisplay(request, isStale ? { ...refusal, message: messages.say('signIn.stale') } : refusal);
+      const stale = problem.problem === 'stale_form' ? { message: messages.say('signIn.stale') } : {};
+      return redisplay(request, deps, { ...refusal, ...stale });
     },
   };
-}
-
-interface LinkRequest {
-  readonly page: 'signUp' | 'forgotten';
-  readonly ask: AccountService['requestSignUp'] | AccountService['requestReset'];
-  readonly redisplay: (request: PageRequest, refusal: FormRefusal) => Promise<PageReply>;
 }
 
 /** Requests a link by email. Every address gets the same response (P17); text that is not an address does not count against the limit. */
 export async function askForLink(
   request: PageRequest,
-  limiter: AccountPageDeps['limiter'],
-  { page, ask, redisplay }: LinkRequest,
+  deps: AccountPageDeps,
+  page: keyof typeof sentTexts,
+  redisplay: SignInHandler,
 ): Promise<PageReply> {
   const { frame, clientPrefix } = request;
+  const { accounts, limiter } = deps;
   const email = (await request.form()).text('email');
   const calls: LimitedCall[] = [{ name: 'signUp', party: 'anonymous', client: clientPrefix }];
   await takeShared(limiter, calls);
+  const ask = page === 'signUp' ? accounts.requestSignUp : accounts.requestReset;
   const asked = await ask({ email, locale: frame.messages.locale });
   if (asked.outcome === 'invalid_email') {
     await limiter.refundShared(calls);
-    return redisplay(request, refuseField('email', wrongAddress(frame.messages, 'signUp.emailWrong', email)));
+    const wrong = wrongAddress(frame.messages, 'signUp.emailWrong', email);
+    return redisplay(request, deps, refuseField('email', wrong));
   }
   return seeOther(`${frame.href(page)}?done=sent`);
 }
@@ -214,4 +212,15 @@ export async function countGuess<T>(
     await limiter.refundShared(calls);
     throw error;
   }
+}
+
+/** Counts a guess of the account's own password. */
+export function countOwnGuess<T extends { readonly outcome: string }>(
+  { clientPrefix, signedIn }: AccountRequest,
+  { limiter }: AccountPageDeps,
+  compute: () => Promise<T>,
+): Promise<T> {
+  const { username } = signedIn.caller.account;
+  const isWrong = ({ outcome }: T) => outcome === 'wrong_password';
+  return countGuess(limiter, { clientPrefix, username, compute, isWrong });
 }

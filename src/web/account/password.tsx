@@ -6,9 +6,10 @@
  * password loses. A refused form keeps the choice about tokens and the API token, with which the list of shared secrets survives.
  */
 import type { FC } from 'hono/jsx';
-import type { SignedIn, TokenFate } from '../../core/account.ts';
+import type { TokenFate } from '../../core/account.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import {
+  type AccountRequest,
   FormPage,
   type FormRefusal,
   forAccount,
@@ -16,14 +17,14 @@ import {
   refuseField,
   TextField,
 } from '../kit/form-page.tsx';
-import { type Frame, PostForm } from '../kit/layout.tsx';
+import { PostForm } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
 import { browserLabel } from './browser-label.ts';
 import {
   type AccountPageDeps,
   askForLink,
-  countGuess,
+  countOwnGuess,
   EmailField,
   type EmailFormProps,
   type FrameProps,
@@ -33,84 +34,67 @@ import {
   readTokenFate,
   refusalOfPassword,
   SentPage,
+  type SignInHandler,
   signInPost,
   UsernameField,
 } from './form.tsx';
-import { AccountPage, mayHaveDomains } from './sections.tsx';
+import { type AccountHead, AccountPage, headFor } from './sections.tsx';
 import { FirstPasswordPage } from './sign-up.tsx';
 
 export function createPasswordPages(deps: AccountPageDeps): PageRoute[] {
-  return [
-    {
-      name: 'password',
-      get: forAccount((request, signedIn) => showForm(request, signedIn, deps, null)),
-      post: forAccount(
-        (request, signedIn) => change(request, signedIn, deps),
-        (request, signedIn, refusal) => showForm(request, signedIn, deps, refusal),
-      ),
-    },
-  ];
+  return [{ name: 'password', get: forAccount(deps, showForm), post: forAccount(deps, change, showForm) }];
 }
 
-interface PasswordProps {
-  readonly frame: Frame;
-  readonly username: string;
-  readonly hasDomains: boolean;
-  readonly tokens: TokenFate;
-  readonly refusal: FormRefusal | null;
-}
-
-const PasswordPage: FC<PasswordProps> = ({ frame, username, hasDomains, tokens, refusal }) => (
-  <AccountPage
-    {...{ frame, hasDomains, refusal }}
-    section="password"
-    title={frame.say('password.title')}
-    lead={frame.say('password.lead')}
-    scripts={['account']}
-  >
-    <PostForm frame={frame} action={frame.href('password')} class="sheet">
-      <OwnPassword {...{ frame, username, refusal }} name="current" label={frame.say('password.current')} />
-      <NewPasswordField frame={frame} name="next" label={frame.say('password.next')} refusal={refusal} />
-      <RevokeTokensBox frame={frame} hint={frame.say('password.revokeHint')} tokens={tokens} />
-      <button type="submit">{frame.say('password.submit')}</button>
-    </PostForm>
-  </AccountPage>
-);
+const PasswordPage: FC<AccountHead & { tokens: TokenFate }> = ({ tokens, ...head }) => {
+  const { frame, refusal } = head;
+  const { say, href } = frame;
+  return (
+    <AccountPage
+      {...head}
+      section="password"
+      title={say('password.title')}
+      lead={say('password.lead')}
+      scripts={['account']}
+    >
+      <PostForm frame={frame} action={href('password')} class="sheet">
+        <OwnPassword {...{ frame, refusal }} name="current" label={say('password.current')} />
+        <NewPasswordField {...{ frame, refusal }} name="next" label={say('password.next')} />
+        <RevokeTokensBox frame={frame} hint={say('password.revokeHint')} tokens={tokens} />
+        <button type="submit">{say('password.submit')}</button>
+      </PostForm>
+    </AccountPage>
+  );
+};
 
 async function showForm(
-  { frame, form }: PageRequest,
-  { caller }: SignedIn,
-  { domains }: AccountPageDeps,
-  refusal: FormRefusal | null,
+  request: AccountRequest,
+  deps: AccountPageDeps,
+  refusal: FormRefusal | null = null,
 ): Promise<PageReply> {
-  const { username } = caller.account;
-  const hasDomains = await mayHaveDomains(domains, caller);
-  const tokens = refusal === null ? 'keep' : readTokenFate(await form());
-  return formReply(<PasswordPage {...{ frame, username, hasDomains, tokens, refusal }} />, refusal);
+  const tokens = refusal === null ? 'keep' : readTokenFate(await request.form());
+  const head = await headFor(request, deps, refusal);
+  return formReply(<PasswordPage {...head} tokens={tokens} />, refusal);
 }
 
-async function change(request: PageRequest, signedIn: SignedIn, deps: AccountPageDeps): Promise<PageReply> {
-  const { frame, clientPrefix } = request;
+async function change(request: AccountRequest, deps: AccountPageDeps): Promise<PageReply> {
+  const { frame, signedIn } = request;
   const form = await request.form();
   const current = new Sensitive(form.text('current'));
   const next = new Sensitive(form.text('next'));
   const tokens = readTokenFate(form);
   const { messages } = frame;
-  const outcome = await countGuess(deps.limiter, {
-    clientPrefix,
-    username: signedIn.caller.account.username,
-    compute: () => deps.accounts.changePassword(signedIn, { current, next, tokens, locale: messages.locale }),
-    isWrong: ({ outcome }) => outcome === 'wrong_password',
-  });
+  const outcome = await countOwnGuess(request, deps, () =>
+    deps.accounts.changePassword(signedIn, { current, next, tokens, locale: messages.locale }),
+  );
   switch (outcome.outcome) {
     case 'changed': {
       const done = tokens === 'revoke' ? 'password-tokens' : 'password';
       return seeOther(`${frame.href('account')}?done=${done}`);
     }
     case 'wrong_password':
-      return showForm(request, signedIn, deps, refuseField('current', messages.say('password.wrong')));
+      return showForm(request, deps, refuseField('current', frame.say('password.wrong')));
     default:
-      return showForm(request, signedIn, deps, refusalOfPassword(outcome, 'next', messages));
+      return showForm(request, deps, refusalOfPassword(outcome, 'next', messages));
   }
 }
 
@@ -119,18 +103,14 @@ export function createForgottenPages(deps: AccountPageDeps): PageRoute[] {
     {
       name: 'forgotten',
       isSignIn: true,
-      get: { limit: 'none', handle: showForgotten },
-      post: signInPost('none', (request) => ask(request, deps), redisplay),
+      get: { limit: 'none', handle: (request) => showForgotten(request, deps) },
+      post: signInPost(deps, 'none', ask, showForgotten),
     },
     {
       name: 'reset',
       isSignIn: true,
-      get: { limit: 'manage', handle: (request) => showReset(request, deps, null) },
-      post: signInPost(
-        'manage',
-        (request) => reset(request, deps),
-        (request, refusal) => showReset(request, deps, refusal),
-      ),
+      get: { limit: 'manage', handle: (request) => showReset(request, deps) },
+      post: signInPost(deps, 'manage', reset, showReset),
     },
   ];
 }
@@ -201,24 +181,23 @@ const ResetGonePage: FC<FrameProps> = ({ frame }) => (
   />
 );
 
-function showForgotten({ frame, query }: PageRequest): PageReply {
-  if (query.get('done') === 'sent') return pageReply(200, <SentPage frame={frame} page="forgotten" />);
-  return formReply(<ForgottenPage frame={frame} email="" refusal={null} />, null);
-}
-
-async function redisplay({ frame, form }: PageRequest, refusal: FormRefusal): Promise<PageReply> {
-  const email = (await form()).text('email');
+async function showForgotten(
+  { frame, query, form }: PageRequest,
+  _deps: AccountPageDeps,
+  refusal: FormRefusal | null = null,
+): Promise<PageReply> {
+  if (refusal === null && query.get('done') === 'sent')
+    return pageReply(200, <SentPage frame={frame} page="forgotten" />);
+  const email = refusal === null ? '' : (await form()).text('email');
   return formReply(<ForgottenPage {...{ frame, email, refusal }} />, refusal);
 }
 
-function ask(request: PageRequest, { limiter, accounts }: AccountPageDeps): Promise<PageReply> {
-  return askForLink(request, limiter, { page: 'forgotten', ask: accounts.requestReset, redisplay });
-}
+const ask: SignInHandler = (request, deps) => askForLink(request, deps, 'forgotten', showForgotten);
 
 async function showReset(
   { frame, key, form }: PageRequest,
   { accounts }: AccountPageDeps,
-  refusal: FormRefusal | null,
+  refusal: FormRefusal | null = null,
 ): Promise<PageReply> {
   const found = await accounts.checkReset(key);
   if (found.outcome === 'gone') return pageReply(404, <ResetGonePage frame={frame} />);

@@ -8,7 +8,7 @@ import type { ReceiptView, RecentOutcome } from '../../core/secrets/outcomes.ts'
 import { Day } from '../kit/day.tsx';
 import { problemTexts } from '../kit/error-page.tsx';
 import { asTyped } from '../kit/field.tsx';
-import { type DoneTexts, doneIn, forAccount, type HandlerFor, PageHead } from '../kit/form-page.tsx';
+import { type AccountRequest, type DoneTexts, doneIn, forAccount, PageHead } from '../kit/form-page.tsx';
 import { Item, Items } from '../kit/items.tsx';
 import { formsOf } from '../kit/language.ts';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
@@ -41,8 +41,8 @@ export function createRecentPages(deps: AccountPageDeps): PageRoute[] {
   return [
     {
       name: 'recent',
-      get: forAccount((request, signedIn) => showRecent(request, signedIn, deps)),
-      post: forAccount((request) => actOnSelected(request, deps)),
+      get: forAccount(deps, showRecent),
+      post: forAccount(deps, actOnSelected),
     },
   ];
 }
@@ -207,8 +207,12 @@ const Paging: FC<RecentProps> = ({ frame, state, at, nextCursor, isLater }) => {
 };
 
 /** Shows the newest page if the cursor was tampered with. */
-const showRecent: HandlerFor<AccountPageDeps> = async (request, { caller }, { service, settings }) => {
+async function showRecent(
+  request: AccountRequest,
+  { service, settings }: AccountPageDeps,
+): Promise<PageReply> {
   const { frame, query } = request;
+  const { caller } = request.signedIn;
   const { state, at } = narrowedIn(request);
   const cursor = query.get('cursor') || null;
   const states = state === null ? null : statesIn(state);
@@ -226,7 +230,7 @@ const showRecent: HandlerFor<AccountPageDeps> = async (request, { caller }, { se
     />
   );
   return pageReply(200, page);
-};
+}
 
 interface Entry {
   readonly key: string;

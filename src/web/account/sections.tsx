@@ -5,7 +5,14 @@ import { ServiceError } from '../../core/errors.ts';
 import type { DomainService, DomainView } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { ScriptName } from '../assets/assets.ts';
-import { PageHead, type PageHeadProps } from '../kit/form-page.tsx';
+import {
+  type AccountRequest,
+  type DoneTexts,
+  doneIn,
+  type FormRefusal,
+  PageHead,
+  type PageHeadProps,
+} from '../kit/form-page.tsx';
 import { type Frame, Page } from '../kit/layout.tsx';
 import { Icon, type IconName } from '../kit/parts.tsx';
 
@@ -29,6 +36,18 @@ interface SectionProps {
 interface AccountPageProps extends SectionProps, PageHeadProps {
   readonly scripts?: readonly ScriptName[];
 }
+
+/** What all pages of an account have. @param done what the address may say was done */
+export async function headFor(
+  request: AccountRequest,
+  { domains }: { readonly domains: Domains },
+  refusal: FormRefusal | null = null,
+  done: DoneTexts = {},
+) {
+  const hasDomains = await mayHaveDomains(domains, request.signedIn.caller);
+  return { frame: request.frame, hasDomains, refusal, done: doneIn(request, done) };
+}
+export type AccountHead = Awaited<ReturnType<typeof headFor>>;
 
 export const AccountPage: FC<PropsWithChildren<AccountPageProps>> = (props) => {
   const { section, isBelow = false, hasDomains, scripts = [], children, ...head } = props;
@@ -75,7 +94,7 @@ const SectionNav: FC<SectionProps> = ({ frame: { say, href }, section, isBelow, 
 type Domains = Pick<DomainService, 'list' | 'maxDomains'>;
 
 /** Checks whether the account has share domains or may add some. If the store is unavailable, only its plan decides. */
-export async function mayHaveDomains(domains: Domains, caller: AccountCaller): Promise<boolean> {
+async function mayHaveDomains(domains: Domains, caller: AccountCaller): Promise<boolean> {
   return domains.maxDomains(caller) > 0 || (await domainsOrNone(domains, caller)).length > 0;
 }
 

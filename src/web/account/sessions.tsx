@@ -9,13 +9,13 @@ import type { StoredSession } from '../../core/account.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { errorReply } from '../kit/error-page.tsx';
 import {
+  type AccountRequest,
   type DoneTexts,
   doneIn,
   FormPage,
   type FormRefusal,
   forAccount,
   formReply,
-  type HandlerFor,
   refuseForm,
   TextField,
 } from '../kit/form-page.tsx';
@@ -27,7 +27,7 @@ import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther }
 import { Ago, Badge, Dated, Icon, In } from '../kit/parts.tsx';
 import { browserLabel, parseBrowserLabel } from './browser-label.ts';
 import { type AccountPageDeps, countGuess, EmailField, type EmailFormProps, signInPost } from './form.tsx';
-import { AccountPage, mayHaveDomains } from './sections.tsx';
+import { type AccountHead, AccountPage, headFor } from './sections.tsx';
 
 export function createLogInPages(deps: AccountPageDeps): PageRoute[] {
   return [
@@ -35,7 +35,7 @@ export function createLogInPages(deps: AccountPageDeps): PageRoute[] {
       name: 'logIn',
       isSignIn: true,
       get: { limit: 'none', handle: (request) => showLogIn(request, deps) },
-      post: signInPost('none', (request) => logIn(request, deps), redisplay),
+      post: signInPost(deps, 'none', logIn, showLogIn),
     },
     {
       name: 'logOut',
@@ -96,18 +96,18 @@ const OtherWays: FC<{ frame: Frame }> = ({ frame: { say, href, settings } }) => 
   </>
 );
 
-function showLogIn(request: PageRequest, deps: AccountPageDeps): PageReply {
+async function showLogIn(
+  request: PageRequest,
+  deps: AccountPageDeps,
+  refusal: FormRefusal | null = null,
+): Promise<PageReply> {
   const { frame, signedIn, query } = request;
-  const back = query.get('back') ?? '';
-  if (signedIn !== null) return seeOther(pathWithin(back, deps) ?? frame.href('account'));
-  const done = doneIn(request, loggedOutTexts);
-  return formReply(<LogInPage {...{ frame, done, back }} email="" refusal={null} />, null);
-}
-
-async function redisplay({ frame, form }: PageRequest, refusal: FormRefusal): Promise<PageReply> {
-  const { text } = await form();
-  const [email, back] = [text('email'), text('back')];
-  return formReply(<LogInPage {...{ frame, email, refusal, back }} done={[]} />, refusal);
+  const typed = refusal && (await request.form());
+  const back = typed?.text('back') ?? query.get('back') ?? '';
+  if (typed === null && signedIn !== null) return seeOther(pathWithin(back, deps) ?? frame.href('account'));
+  const done = typed === null ? doneIn(request, loggedOutTexts) : [];
+  const page = <LogInPage {...{ frame, refusal, done, back }} email={typed?.text('email') ?? ''} />;
+  return formReply(page, refusal);
 }
 
 async function logIn(request: PageRequest, deps: AccountPageDeps): Promise<PageReply> {
@@ -122,9 +122,8 @@ async function logIn(request: PageRequest, deps: AccountPageDeps): Promise<PageR
     compute: () => deps.accounts.logIn({ email, password, label: browserLabel(userAgent), clientPrefix }),
     isWrong: ({ outcome }) => outcome === 'refused',
   });
-  if (outcome.outcome === 'refused') {
-    return redisplay(request, refuseForm(wrongAddress(frame.messages, 'logIn.wrong', email), 422));
-  }
+  if (outcome.outcome === 'refused')
+    return showLogIn(request, deps, refuseForm(wrongAddress(frame.messages, 'logIn.wrong', email), 422));
   const to = pathWithin(form.text('back'), deps) ?? frame.href('home');
   return seeOther(to, [deps.sessionCookie.set(outcome.session, deps.clock())]);
 }
@@ -140,41 +139,42 @@ async function logOut(request: PageRequest, deps: AccountPageDeps): Promise<Page
 
 export function createSessionPages(deps: AccountPageDeps): PageRoute[] {
   return [
-    { name: 'sessions', get: forAccount((request, signedIn) => showSessions(request, signedIn, deps)) },
+    { name: 'sessions', get: forAccount(deps, showSessions) },
     {
       name: 'endSession',
-      get: forAccount(({ frame }) => seeOther(frame.href('sessions'))),
-      post: forAccount((request, signedIn) => endSession(request, signedIn, deps)),
+      get: forAccount(deps, ({ frame }) => seeOther(frame.href('sessions'))),
+      post: forAccount(deps, endSession),
     },
   ];
 }
 
 const endedTexts: DoneTexts = { ended: ['sessions.ended'], gone: ['sessions.gone'] };
 
-interface SessionsProps {
-  readonly frame: Frame;
+interface SessionsProps extends AccountHead {
   readonly sessions: readonly StoredSession[];
   readonly thisSessionId: number;
-  readonly hasDomains: boolean;
-  readonly done: readonly string[];
 }
 
-const SessionsPage: FC<SessionsProps> = ({ frame, sessions, thisSessionId, hasDomains, done }) => (
-  <AccountPage
-    {...{ frame, hasDomains, done }}
-    section="sessions"
-    title={frame.say('sessions.title')}
-    lead={frame.say('sessions.lead')}
-    scripts={['time']}
-  >
-    <Items label={frame.say('sessions.title')}>
-      {sessions.map((session) => (
-        <Row frame={frame} session={session} isThis={session.sessionId === thisSessionId} />
-      ))}
-    </Items>
-    <p class="hint">{frame.say(sessions.length === 1 ? 'sessions.onlyThis' : 'sessions.endsHint')}</p>
-  </AccountPage>
-);
+const SessionsPage: FC<SessionsProps> = ({ sessions, thisSessionId, ...head }) => {
+  const { frame } = head;
+  const { say } = frame;
+  return (
+    <AccountPage
+      {...head}
+      section="sessions"
+      title={say('sessions.title')}
+      lead={say('sessions.lead')}
+      scripts={['time']}
+    >
+      <Items label={say('sessions.title')}>
+        {sessions.map((session) => (
+          <Row frame={frame} session={session} isThis={session.sessionId === thisSessionId} />
+        ))}
+      </Items>
+      <p class="hint">{say(sessions.length === 1 ? 'sessions.onlyThis' : 'sessions.endsHint')}</p>
+    </AccountPage>
+  );
+};
 
 const Row: FC<{ frame: Frame; session: StoredSession; isThis: boolean }> = ({ frame, session, isThis }) => {
   const { messages, href } = frame;
@@ -221,20 +221,18 @@ function browserIn(label: string, { say }: Messages): string {
     : say('sessions.browserOn', { browser, system });
 }
 
-const showSessions: HandlerFor<AccountPageDeps> = async (request, signedIn, { accounts, domains }) => {
-  const all = await accounts.listSessions(signedIn);
-  const isThis = ({ sessionId }: { readonly sessionId: number }) => sessionId === signedIn.sessionId;
+async function showSessions(request: AccountRequest, deps: AccountPageDeps): Promise<PageReply> {
+  const { sessionId: thisSessionId } = request.signedIn;
+  const all = await deps.accounts.listSessions(request.signedIn);
+  const isThis = ({ sessionId }: StoredSession) => sessionId === thisSessionId;
   const sessions = [...all.filter(isThis), ...all.filter((session) => !isThis(session))];
-  const { frame } = request;
-  const done = doneIn(request, endedTexts);
-  const hasDomains = await mayHaveDomains(domains, signedIn.caller);
-  const page = <SessionsPage {...{ frame, sessions, hasDomains, done }} thisSessionId={signedIn.sessionId} />;
-  return pageReply(200, page);
-};
+  const head = await headFor(request, deps, null, endedTexts);
+  return pageReply(200, <SessionsPage {...{ ...head, sessions, thisSessionId }} />);
+}
 
-const endSession: HandlerFor<AccountPageDeps> = async (request, signedIn, deps) => {
-  const { frame, key } = request;
+async function endSession(request: AccountRequest, deps: AccountPageDeps): Promise<PageReply> {
+  const { frame, key, signedIn } = request;
   if (key === String(signedIn.sessionId)) return logOut(request, deps);
   const isDone = /^[1-9][0-9]{0,14}$/.test(key) && (await deps.accounts.endSession(signedIn, Number(key)));
   return seeOther(`${frame.href('sessions')}?done=${isDone ? 'ended' : 'gone'}`);
-};
+}

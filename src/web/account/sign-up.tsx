@@ -7,14 +7,7 @@ import type { FC } from 'hono/jsx';
 import { Sensitive } from '../../core/sensitive.ts';
 import { FormPage, type FormRefusal, formReply } from '../kit/form-page.tsx';
 import { MessagePage, type Way } from '../kit/message-page.tsx';
-import {
-  type PageAction,
-  type PageReply,
-  type PageRequest,
-  type PageRoute,
-  pageReply,
-  seeOther,
-} from '../kit/page.ts';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
 import { browserLabel } from './browser-label.ts';
 import {
   type AccountPageDeps,
@@ -25,34 +18,27 @@ import {
   NewPasswordField,
   refusalOfPassword,
   SentPage,
+  type SignInHandler,
   signInPost,
   UsernameField,
 } from './form.tsx';
 
 export function createSignUpPages(deps: AccountPageDeps): PageRoute[] {
-  const whenOpen = (handle: PageAction['handle']): PageAction['handle'] =>
-    deps.settings.signUpIsOpen ? handle : showClosed;
+  const whenOpen = (handle: SignInHandler) => (deps.settings.signUpIsOpen ? handle : showClosed);
+  const show = (handle: SignInHandler) => (request: PageRequest) => whenOpen(handle)(request, deps);
   const form = deps.settings.signUpIsOpen ? ({ isSignIn: true } as const) : {};
   return [
     {
       name: 'signUp',
       ...form,
-      get: { limit: 'none', handle: whenOpen(showForm) },
-      post: signInPost(
-        'none',
-        whenOpen((request) => ask(request, deps)),
-        redisplay,
-      ),
+      get: { limit: 'none', handle: show(showForm) },
+      post: signInPost(deps, 'none', whenOpen(ask), showForm),
     },
     {
       name: 'completeSignUp',
       ...form,
-      get: { limit: 'manage', handle: whenOpen((request) => showChoice(request, deps, null)) },
-      post: signInPost(
-        'manage',
-        whenOpen((request) => complete(request, deps)),
-        (request, refusal) => showChoice(request, deps, refusal),
-      ),
+      get: { limit: 'manage', handle: show(showChoice) },
+      post: signInPost(deps, 'manage', whenOpen(complete), showChoice),
     },
   ];
 }
@@ -126,27 +112,28 @@ function showClosed({ frame }: PageRequest): PageReply {
   return pageReply(404, <SignUpClosedPage frame={frame} />);
 }
 
-function showForm({ frame, query, signedIn }: PageRequest): PageReply {
-  if (signedIn !== null) return seeOther(frame.href('account'));
-  if (query.get('done') === 'sent') return pageReply(200, <SentPage frame={frame} page="signUp" />);
-  return formReply(<SignUpPage frame={frame} email="" refusal={null} />, null);
-}
-
-async function redisplay({ frame, form }: PageRequest, refusal: FormRefusal): Promise<PageReply> {
-  const email = (await form()).text('email');
+async function showForm(
+  { frame, query, signedIn, form }: PageRequest,
+  _deps: AccountPageDeps,
+  refusal: FormRefusal | null = null,
+): Promise<PageReply> {
+  if (refusal === null && signedIn !== null) return seeOther(frame.href('account'));
+  if (refusal === null && query.get('done') === 'sent')
+    return pageReply(200, <SentPage frame={frame} page="signUp" />);
+  const email = refusal === null ? '' : (await form()).text('email');
   return formReply(<SignUpPage {...{ frame, email, refusal }} />, refusal);
 }
 
-async function ask(request: PageRequest, { limiter, accounts }: AccountPageDeps): Promise<PageReply> {
+async function ask(request: PageRequest, deps: AccountPageDeps): Promise<PageReply> {
   const { frame, signedIn } = request;
   if (signedIn !== null) return seeOther(frame.href('account'));
-  return askForLink(request, limiter, { page: 'signUp', ask: accounts.requestSignUp, redisplay });
+  return askForLink(request, deps, 'signUp', showForm);
 }
 
 async function showChoice(
   { frame, key }: PageRequest,
   { accounts }: AccountPageDeps,
-  refusal: FormRefusal | null,
+  refusal: FormRefusal | null = null,
 ): Promise<PageReply> {
   const found = await accounts.checkSignUp(key);
   if (found.outcome === 'gone') return pageReply(404, <SignUpOverPage frame={frame} />);

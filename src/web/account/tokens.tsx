@@ -3,7 +3,7 @@
  * its POST, never in an address, cookie or redirect. Only a POST revokes one, after a confirmation page.
  */
 import type { FC } from 'hono/jsx';
-import { type SignedIn, type StoredToken, type TokenScope, tokenScopes } from '../../core/account.ts';
+import { type StoredToken, type TokenScope, tokenScopes } from '../../core/account.ts';
 import type { NewTokenOutcome } from '../../core/accounts/tokens.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { UnixSeconds } from '../../core/time.ts';
@@ -11,12 +11,11 @@ import type { MessageKey } from '../../locale/catalogues.ts';
 import { Wrong } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
 import {
+  type AccountRequest,
   type DoneTexts,
-  doneIn,
   type FormRefusal,
   forAccount,
   formReply,
-  type HandlerFor,
   refuseField,
   refuseForm,
   TextField,
@@ -26,27 +25,19 @@ import { Item, Items } from '../kit/items.tsx';
 import type { Messages } from '../kit/language.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import { ConfirmPage } from '../kit/message-page.tsx';
-import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
+import { type PageReply, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
 import { Ago, Badge, CopyButton, CopyStatus, Dated, Icon, In } from '../kit/parts.tsx';
-import { type AccountPageDeps, countGuess, OwnPassword } from './form.tsx';
-import { AccountPage, mayHaveDomains } from './sections.tsx';
+import { type AccountPageDeps, countOwnGuess, OwnPassword } from './form.tsx';
+import { type AccountHead, AccountPage, headFor } from './sections.tsx';
 
 export function createTokenPages(deps: AccountPageDeps): PageRoute[] {
   return [
     {
       name: 'tokens',
-      get: forAccount((request, signedIn) => showTokens(request, signedIn, deps, untouchedToken, null)),
-      post: forAccount(
-        (request, signedIn) => create(request, signedIn, deps),
-        async (request, signedIn, refusal) =>
-          showTokens(request, signedIn, deps, typedToken(await request.form()), refusal),
-      ),
+      get: forAccount(deps, showTokens),
+      post: forAccount(deps, create, showTokens),
     },
-    {
-      name: 'revokeToken',
-      get: forAccount((request, signedIn) => askToRevoke(request, signedIn, deps)),
-      post: forAccount((request, signedIn) => revoke(request, signedIn, deps)),
-    },
+    { name: 'revokeToken', get: forAccount(deps, askToRevoke), post: forAccount(deps, revoke) },
   ];
 }
 
@@ -105,22 +96,17 @@ function untilEndOf(date: string, now: UnixSeconds): TokenExpiry {
 
 const doneTexts: DoneTexts = { revoked: ['tokens.revoked'], gone: ['tokens.gone'] };
 
-interface TokensProps {
-  readonly frame: Frame;
+interface TokensProps extends AccountHead {
   readonly tokens: readonly StoredToken[];
-  readonly username: string;
-  readonly hasDomains: boolean;
   readonly now: UnixSeconds;
   readonly typed: TypedToken;
-  readonly refusal: FormRefusal | null;
-  readonly done: readonly string[];
 }
 
-const TokensPage: FC<TokensProps> = (props) => {
-  const { frame, tokens, hasDomains, now, done, refusal } = props;
+const TokensPage: FC<TokensProps> = ({ tokens, now, typed, ...head }) => {
+  const { frame, refusal } = head;
   return (
     <AccountPage
-      {...{ frame, hasDomains, done, refusal }}
+      {...head}
       section="tokens"
       title={frame.say('tokens.title')}
       lead={frame.say('tokens.lead')}
@@ -135,7 +121,7 @@ const TokensPage: FC<TokensProps> = (props) => {
           ))}
         </Items>
       )}
-      <NewTokenForm {...props} />
+      <NewTokenForm {...{ frame, typed, refusal }} />
     </AccountPage>
   );
 };
@@ -192,9 +178,9 @@ const scopeTexts: Readonly<Record<TokenScope, { label: MessageKey; hint: Message
   'read-recent': { label: 'tokens.scopeRecent', hint: 'tokens.scopeRecentHint' },
 };
 
-type NewTokenProps = Pick<TokensProps, 'frame' | 'username' | 'typed' | 'refusal'>;
+type NewTokenProps = Pick<TokensProps, 'frame' | 'typed' | 'refusal'>;
 
-const NewTokenForm: FC<NewTokenProps> = ({ frame, username, typed, refusal }) => (
+const NewTokenForm: FC<NewTokenProps> = ({ frame, typed, refusal }) => (
   <PostForm frame={frame} action={frame.href('tokens')} class="sheet">
     <h2 class="large">{frame.say('tokens.newTitle')}</h2>
     <TextField
@@ -218,7 +204,7 @@ const NewTokenForm: FC<NewTokenProps> = ({ frame, username, typed, refusal }) =>
     </fieldset>
     <ExpiryField frame={frame} typed={typed} refusal={refusal} />
     <OwnPassword
-      {...{ frame, username, refusal }}
+      {...{ frame, refusal }}
       name="password"
       label={frame.say('account.ownPassword')}
       hint={frame.say('tokens.passwordHint')}
@@ -228,7 +214,7 @@ const NewTokenForm: FC<NewTokenProps> = ({ frame, username, typed, refusal }) =>
 );
 
 /** The date field is visible only while its option is chosen, and always keeps its text. */
-const ExpiryField: FC<Omit<NewTokenProps, 'username'>> = ({ frame, typed, refusal }) => {
+const ExpiryField: FC<NewTokenProps> = ({ frame, typed, refusal }) => {
   const { say } = frame.messages;
   const wrong = refusal?.wrong.expiry ?? null;
   const described = wrong === null ? {} : { 'aria-describedby': 'expiry-wrong' };
@@ -275,19 +261,17 @@ function expiryChoices(say: Messages['say']): (readonly [value: string, label: s
   ];
 }
 
-interface TokenReadyProps {
-  readonly frame: Frame;
+interface TokenReadyProps extends AccountHead {
   readonly made: Extract<NewTokenOutcome, { outcome: 'created' }>;
-  readonly username: string;
   readonly baseUrl: string;
-  readonly hasDomains: boolean;
 }
 
-const TokenReadyPage: FC<TokenReadyProps> = ({ frame, made, username, baseUrl, hasDomains }) => {
+const TokenReadyPage: FC<TokenReadyProps> = ({ made, baseUrl, ...head }) => {
+  const { frame } = head;
   const path = made.stored.scopes.includes('read-recent') ? '/api/v2/private/recent' : '/api/v2/authcheck';
   return (
     <AccountPage
-      {...{ frame, hasDomains }}
+      {...head}
       section="tokens"
       isBelow
       title={frame.say('tokens.readyTitle')}
@@ -308,7 +292,7 @@ const TokenReadyPage: FC<TokenReadyProps> = ({ frame, made, username, baseUrl, h
       <p>{frame.say('tokens.tryLead')}</p>
       {/* The command omits the token, because a shell would keep it in its history. */}
       <pre class="command" dir="ltr">
-        <code>{`curl --user ${shellWord(username)} ${baseUrl}${path}`}</code>
+        <code>{`curl --user ${shellWord(frame.visitor?.username ?? '')} ${baseUrl}${path}`}</code>
       </pre>
       <p>
         <a href={frame.href('tokens')}>{frame.say('tokens.back')}</a>
@@ -334,44 +318,31 @@ const RevokeTokenPage: FC<{ frame: Frame; token: StoredToken }> = ({ frame, toke
 );
 
 async function showTokens(
-  request: PageRequest,
-  signedIn: SignedIn,
-  { accounts, domains, clock }: AccountPageDeps,
-  typed: TypedToken,
-  refusal: FormRefusal | null,
+  request: AccountRequest,
+  deps: AccountPageDeps,
+  refusal: FormRefusal | null = null,
 ): Promise<PageReply> {
-  const tokens = await accounts.listTokens(signedIn);
-  const { frame } = request;
-  const done = doneIn(request, doneTexts);
-  const { username } = signedIn.caller.account;
-  const hasDomains = await mayHaveDomains(domains, signedIn.caller);
-  const shown = { frame, tokens, username, hasDomains, typed, refusal, done };
-  return formReply(<TokensPage {...shown} now={clock()} />, refusal);
+  const typed = refusal === null ? untouchedToken : typedToken(await request.form());
+  const tokens = await deps.accounts.listTokens(request.signedIn);
+  const head = await headFor(request, deps, refusal, doneTexts);
+  return formReply(<TokensPage {...{ ...head, tokens, typed }} now={deps.clock()} />, refusal);
 }
 
-async function create(request: PageRequest, signedIn: SignedIn, deps: AccountPageDeps): Promise<PageReply> {
-  const { frame, clientPrefix } = request;
+async function create(request: AccountRequest, deps: AccountPageDeps): Promise<PageReply> {
+  const { frame, signedIn } = request;
   const { say, locale } = frame.messages;
   const form = await request.form();
-  const typed = typedToken(form);
-  const again = (refusal: FormRefusal) => showTokens(request, signedIn, deps, typed, refusal);
+  const { name, scopes, ...typed } = typedToken(form);
   const expiry = parseTokenExpiry(typed, deps.clock());
+  const again = (refusal: FormRefusal) => showTokens(request, deps, refusal);
   if (expiry.outcome === 'invalid_choice') return again(refuseField('expiry', say('tokens.expiryWrong')));
   if (expiry.outcome === 'invalid_date') return again(refuseField('date', say('tokens.dateWrong')));
-  const { username } = signedIn.caller.account;
   const password = new Sensitive(form.text('password'));
-  const wanted = { name: typed.name, scopes: typed.scopes, expiresAt: expiry.expiresAt, password, locale };
-  const made = await countGuess(deps.limiter, {
-    clientPrefix,
-    username,
-    compute: () => deps.accounts.createToken(signedIn, wanted),
-    isWrong: ({ outcome }) => outcome === 'wrong_password',
-  });
+  const wanted = { name, scopes, expiresAt: expiry.expiresAt, password, locale };
+  const made = await countOwnGuess(request, deps, () => deps.accounts.createToken(signedIn, wanted));
   if (made.outcome !== 'created') return again(refusalOf(made, frame.messages));
   const { baseUrl } = deps.links;
-  const hasDomains = await mayHaveDomains(deps.domains, signedIn.caller);
-  const page = <TokenReadyPage {...{ frame, made, username, baseUrl, hasDomains }} />;
-  return pageReply(200, page);
+  return pageReply(200, <TokenReadyPage {...{ ...(await headFor(request, deps)), made, baseUrl }} />);
 }
 
 function refusalOf(
@@ -390,19 +361,19 @@ function refusalOf(
   }
 }
 
-async function findToken({ key }: PageRequest, signedIn: SignedIn, { accounts }: AccountPageDeps) {
+async function findToken({ key, signedIn }: AccountRequest, { accounts }: AccountPageDeps) {
   const tokens = await accounts.listTokens(signedIn);
   return tokens.find(({ tokenId }: StoredToken) => String(tokenId) === key) ?? null;
 }
 
-const askToRevoke: HandlerFor<AccountPageDeps> = async (request, signedIn, deps) => {
-  const token = await findToken(request, signedIn, deps);
+async function askToRevoke(request: AccountRequest, deps: AccountPageDeps): Promise<PageReply> {
+  const token = await findToken(request, deps);
   if (token === null) return seeOther(`${request.frame.href('tokens')}?done=gone`);
   return pageReply(200, <RevokeTokenPage frame={request.frame} token={token} />);
-};
+}
 
-async function revoke(request: PageRequest, signedIn: SignedIn, deps: AccountPageDeps): Promise<PageReply> {
-  const token = await findToken(request, signedIn, deps);
-  const isDone = token !== null && (await deps.accounts.revokeToken(signedIn, token.tokenId));
+async function revoke(request: AccountRequest, deps: AccountPageDeps): Promise<PageReply> {
+  const token = await findToken(request, deps);
+  const isDone = token !== null && (await deps.accounts.revokeToken(request.signedIn, token.tokenId));
   return seeOther(`${request.frame.href('tokens')}?done=${isDone ? 'revoked' : 'gone'}`);
 }

@@ -1,6 +1,5 @@
 /** A share domain's brand: name, colours, texts and logo. A refused form keeps what was typed, even if the store is unavailable. */
 import type { FC } from 'hono/jsx';
-import type { SignedIn } from '../../core/account.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { BrandProblem, LogoProblem } from '../../core/share-domain.ts';
 import type { DomainView, LogoOutcome } from '../../core/share-domains/service.ts';
@@ -8,6 +7,7 @@ import type { MessageKey } from '../../locale/catalogues.ts';
 import { AccountFrame } from '../account/sections.tsx';
 import { maxLogoBytes } from '../brand/logo.ts';
 import {
+  type AccountRequest,
   type DoneTexts,
   doneIn,
   type FormRefusal,
@@ -17,7 +17,7 @@ import {
   refuseField,
 } from '../kit/form-page.tsx';
 import type { Messages } from '../kit/language.ts';
-import { type PageAction, type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
+import { type PageReply, type PageRoute, seeOther } from '../kit/page.ts';
 import {
   BrandForm,
   type BrandFormProps,
@@ -29,9 +29,10 @@ import {
   typedFrom,
   untouchedBrand,
 } from './brand-form.tsx';
-import { type DomainDeps, toDomains } from './domain.tsx';
+import { type DomainDeps, findDomain, toDomains } from './domain.tsx';
 
 interface Attempt {
+  /** Absent if the form was not about the brand. */
   readonly typed?: TypedBrand;
   readonly refusal: FormRefusal | null;
   readonly nearest?: Readonly<Record<string, string>>;
@@ -41,36 +42,22 @@ export function createBrandPages(deps: DomainDeps): PageRoute[] {
   return [
     {
       name: 'domainBrand',
-      get: forAccount((request, signedIn) => showBrand(request, signedIn, deps, { refusal: null })),
-      post: forAccount(
-        (request, signedIn) => saveBrand(request, signedIn, deps),
-        async (request, signedIn, refusal) =>
-          showBrand(request, signedIn, deps, { typed: readBrand(await request.form()), refusal }),
+      get: forAccount(deps, (request) => showBrand(request, deps)),
+      post: forAccount(deps, saveBrand, async (request, _, refusal = null) =>
+        showBrand(request, deps, { typed: readBrand(await request.form()), refusal }),
       ),
     },
     {
       name: 'domainLogo',
-      get: forAccount(({ frame, key }) => seeOther(frame.href('domainBrand', key))),
-      post: logoAction(deps),
+      get: forAccount(deps, ({ frame, key }) => seeOther(frame.href('domainBrand', key))),
+      post: {
+        ...forAccount(deps, saveLogo, (request, _, refused = null) =>
+          showBrand(request, deps, { refusal: refused?.status === 413 ? tooLarge(request) : refused }),
+        ),
+        takesFile: true,
+      },
     },
   ];
-}
-
-function logoAction(deps: DomainDeps): PageAction {
-  const action = forAccount(
-    (request, signedIn) => saveLogo(request, signedIn, deps),
-    async (request, signedIn, refusal) => showBrand(request, signedIn, deps, { refusal }),
-  );
-  return {
-    ...action,
-    takesFile: true,
-    refuse: async (request, problem) => {
-      if (problem.problem === 'body_too_large' && request.signedIn !== null)
-        return showBrand(request, request.signedIn, deps, { refusal: tooLarge(request.frame.messages) });
-      if (action.refuse === undefined) throw new Error('a form of an account answers its refusals');
-      return action.refuse(request, problem);
-    },
-  };
 }
 
 const doneTexts: DoneTexts = {
@@ -117,13 +104,12 @@ const BrandPage: FC<BrandPageProps> = (props) => {
 };
 
 async function showBrand(
-  request: PageRequest,
-  signedIn: SignedIn,
+  request: AccountRequest,
   deps: DomainDeps,
-  { typed, refusal, nearest = {} }: Attempt,
+  { typed, refusal, nearest = {} }: Attempt = { refusal: null },
 ): Promise<PageReply> {
   const { frame, key } = request;
-  const domain = await findOrNull(request, signedIn, deps, refusal !== null);
+  const domain = await findOrNull(request, deps, refusal !== null);
   if (domain === 'unknown') return toDomains(request, 'gone');
   const shown = typed ?? (domain === null ? untouchedBrand : typedFrom(domain.brand));
   const done = doneIn(request, doneTexts);
@@ -133,13 +119,12 @@ async function showBrand(
 
 /** Returns `null` for a refused form if the store is unavailable: that form can be shown without the domain. */
 async function findOrNull(
-  { key }: PageRequest,
-  { caller }: SignedIn,
-  { domains }: DomainDeps,
+  request: AccountRequest,
+  deps: DomainDeps,
   isRefused: boolean,
 ): Promise<DomainView | 'unknown' | null> {
   try {
-    const found = await domains.find(caller, key);
+    const found = await findDomain(request, deps);
     return found.outcome === 'found' ? found.domain : 'unknown';
   } catch (error) {
     if (isRefused && error instanceof ServiceError) return null;
@@ -147,15 +132,15 @@ async function findOrNull(
   }
 }
 
-async function saveBrand(request: PageRequest, signedIn: SignedIn, deps: DomainDeps): Promise<PageReply> {
-  const { frame, key } = request;
+async function saveBrand(request: AccountRequest, deps: DomainDeps): Promise<PageReply> {
+  const { frame, key, signedIn } = request;
   const typed = readBrand(await request.form());
   const outcome = await deps.domains.setBrand(signedIn.caller, key, brandOf(typed));
   switch (outcome.outcome) {
     case 'saved':
       return seeOther(`${frame.href('domainBrand', outcome.domain.name)}?done=saved`);
     case 'invalid':
-      return showBrand(request, signedIn, deps, { typed, ...refusalOf(outcome.problems, frame.messages) });
+      return showBrand(request, deps, { typed, ...refusalOf(outcome.problems, frame.messages) });
     case 'unknown':
       return toDomains(request, 'gone');
   }
@@ -200,14 +185,14 @@ function textOf(
   }
 }
 
-async function saveLogo(request: PageRequest, signedIn: SignedIn, deps: DomainDeps): Promise<PageReply> {
-  const { frame, key } = request;
+async function saveLogo(request: AccountRequest, deps: DomainDeps): Promise<PageReply> {
+  const { frame, key, signedIn } = request;
   const form = await request.form();
   const isRemoval = form.text('remove') === 'yes';
   const file = form.file('logo');
   if (!isRemoval && file === null) {
     const refusal = refuseField('logo', frame.say('domainBrand.logoMissing'));
-    return showBrand(request, signedIn, deps, { refusal });
+    return showBrand(request, deps, { refusal });
   }
   const outcome = await deps.domains.setLogo(signedIn.caller, key, isRemoval ? null : file);
   switch (outcome.outcome) {
@@ -216,7 +201,7 @@ async function saveLogo(request: PageRequest, signedIn: SignedIn, deps: DomainDe
       return seeOther(`${frame.href('domainBrand', outcome.domain.name)}?done=${done}`);
     }
     case 'invalid':
-      return showBrand(request, signedIn, deps, { refusal: refusalOfLogo(outcome, frame.messages) });
+      return showBrand(request, deps, { refusal: refusalOfLogo(outcome, frame.messages) });
     case 'unknown':
       return toDomains(request, 'gone');
   }
@@ -237,6 +222,6 @@ function refusalOfLogo(
   return refuseField('logo', say(logoTexts[problem], { size: size(maxBytes) }), status);
 }
 
-function tooLarge(messages: Messages): FormRefusal {
-  return refusalOfLogo({ outcome: 'invalid', problem: 'too_large', maxBytes: maxLogoBytes }, messages);
+function tooLarge({ frame }: AccountRequest): FormRefusal {
+  return refusalOfLogo({ outcome: 'invalid', problem: 'too_large', maxBytes: maxLogoBytes }, frame.messages);
 }

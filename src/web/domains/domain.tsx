@@ -3,18 +3,17 @@
  * domain, after a confirmation page. Another account's domain is treated as unknown.
  */
 import type { FC } from 'hono/jsx';
-import type { SignedIn } from '../../core/account.ts';
 import type { DomainFinding } from '../../core/share-domain.ts';
 import type { DomainService, DomainView } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { DomainState } from '../../protocol/vocabulary.ts';
 import { AccountFrame } from '../account/sections.tsx';
 import {
+  type AccountRequest,
   DoneNote,
   type FormRefusal,
   forAccount,
   formReply,
-  type HandlerFor,
   RefusalSummary,
   refuseForm,
 } from '../kit/form-page.tsx';
@@ -31,20 +30,13 @@ export interface DomainDeps {
 
 export function createOneDomainPages(deps: DomainDeps): PageRoute[] {
   return [
-    { name: 'domain', get: forAccount((request, signedIn) => showDomain(request, signedIn, deps, null)) },
+    { name: 'domain', get: forAccount(deps, showDomain) },
     {
       name: 'verifyDomain',
-      get: forAccount(({ frame, key }) => seeOther(frame.href('domain', key))),
-      post: forAccount(
-        (request, signedIn) => verify(request, signedIn, deps),
-        (request, signedIn, refusal) => showDomain(request, signedIn, deps, refusal),
-      ),
+      get: forAccount(deps, ({ frame, key }) => seeOther(frame.href('domain', key))),
+      post: forAccount(deps, verify, showDomain),
     },
-    {
-      name: 'removeDomain',
-      get: forAccount((request, signedIn) => askToRemove(request, signedIn, deps)),
-      post: forAccount((request, signedIn) => remove(request, signedIn, deps)),
-    },
+    { name: 'removeDomain', get: forAccount(deps, askToRemove), post: forAccount(deps, remove) },
   ];
 }
 
@@ -225,39 +217,42 @@ export function toDomains({ frame }: PageRequest, done: 'removed' | 'gone'): Pag
   return seeOther(`${frame.href('domains')}?done=${done}`);
 }
 
+export function findDomain({ key, signedIn }: AccountRequest, { domains }: DomainDeps) {
+  return domains.find(signedIn.caller, key);
+}
+
 async function showDomain(
-  request: PageRequest,
-  { caller }: SignedIn,
-  { domains }: DomainDeps,
-  refusal: FormRefusal | null,
+  request: AccountRequest,
+  deps: DomainDeps,
+  refusal: FormRefusal | null = null,
 ): Promise<PageReply> {
-  const { frame, key, query } = request;
-  const found = await domains.find(caller, key);
+  const { frame, query } = request;
+  const found = await findDomain(request, deps);
   if (found.outcome === 'unknown') return toDomains(request, 'gone');
   const done = query.get('done');
   return formReply(<DomainPage {...{ frame, domain: found.domain, refusal, done }} />, refusal);
 }
 
-async function verify(request: PageRequest, signedIn: SignedIn, deps: DomainDeps): Promise<PageReply> {
-  const { frame, key } = request;
+async function verify(request: AccountRequest, deps: DomainDeps): Promise<PageReply> {
+  const { frame, key, signedIn } = request;
   const outcome = await deps.domains.verify(signedIn.caller, key);
   switch (outcome.outcome) {
     case 'checked':
       return seeOther(`${frame.href('domain', outcome.domain.name)}?done=checked`);
     case 'taken':
-      return showDomain(request, signedIn, deps, refuseForm(frame.say('domains.taken'), 409));
+      return showDomain(request, deps, refuseForm(frame.say('domains.taken'), 409));
     case 'unknown':
       return toDomains(request, 'gone');
   }
 }
 
-const askToRemove: HandlerFor<DomainDeps> = async (request, { caller }, { domains }) => {
-  const found = await domains.find(caller, request.key);
+async function askToRemove(request: AccountRequest, deps: DomainDeps): Promise<PageReply> {
+  const found = await findDomain(request, deps);
   if (found.outcome === 'unknown') return toDomains(request, 'gone');
   return pageReply(200, <RemoveDomainPage frame={request.frame} domain={found.domain} />);
-};
+}
 
-const remove: HandlerFor<DomainDeps> = async (request, { caller }, { domains }) => {
-  const { outcome } = await domains.remove(caller, request.key);
+async function remove(request: AccountRequest, { domains }: DomainDeps): Promise<PageReply> {
+  const { outcome } = await domains.remove(request.signedIn.caller, request.key);
   return toDomains(request, outcome === 'removed' ? 'removed' : 'gone');
-};
+}

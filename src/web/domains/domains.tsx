@@ -1,11 +1,11 @@
 /** An account's share domains, with a form to add one if the plan allows. */
 import type { FC } from 'hono/jsx';
-import type { SignedIn } from '../../core/account.ts';
 import type { DomainNameProblem } from '../../core/share-domain.ts';
 import type { AddDomainOutcome, DomainView } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { AccountPage, domainsOrNone } from '../account/sections.tsx';
 import {
+  type AccountRequest,
   type DoneTexts,
   doneIn,
   type FormRefusal,
@@ -18,7 +18,7 @@ import {
 import { Item, Items } from '../kit/items.tsx';
 import type { Messages } from '../kit/language.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
-import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
+import { type PageReply, type PageRoute, seeOther } from '../kit/page.ts';
 import { Ago, Dated, Icon } from '../kit/parts.tsx';
 import { createBrandPages } from './brand.tsx';
 import { createOneDomainPages, type DomainDeps, DomainName, StateBadge } from './domain.tsx';
@@ -27,12 +27,8 @@ export function createDomainPages(deps: DomainDeps): PageRoute[] {
   return [
     {
       name: 'domains',
-      get: forAccount((request, signedIn) => showDomains(request, signedIn, deps, '', null)),
-      post: forAccount(
-        (request, signedIn) => add(request, signedIn, deps),
-        async (request, signedIn, refusal) =>
-          showDomains(request, signedIn, deps, (await request.form()).text('domain'), refusal),
-      ),
+      get: forAccount(deps, showDomains),
+      post: forAccount(deps, add, showDomains),
     },
     ...createOneDomainPages(deps),
     ...createBrandPages(deps),
@@ -115,25 +111,24 @@ const AddForm: FC<DomainsProps> = ({ frame, domains, max, typed, refusal }) => {
 };
 
 async function showDomains(
-  request: PageRequest,
-  { caller }: SignedIn,
-  { domains }: DomainDeps,
-  typed: string,
-  refusal: FormRefusal | null,
+  request: AccountRequest,
+  { domains: service }: DomainDeps,
+  refusal: FormRefusal | null = null,
 ): Promise<PageReply> {
-  const list = refusal === null ? await domains.list(caller) : await domainsOrNone(domains, caller);
-  const max = domains.maxDomains(caller);
-  const done = doneIn(request, doneTexts);
-  const { frame } = request;
-  return formReply(<DomainsPage {...{ frame, domains: list, max, typed, refusal, done }} />, refusal);
+  const { frame, form, signedIn } = request;
+  const { caller } = signedIn;
+  const domains = refusal === null ? await service.list(caller) : await domainsOrNone(service, caller);
+  const typed = refusal === null ? '' : (await form()).text('domain');
+  const [max, done] = [service.maxDomains(caller), doneIn(request, doneTexts)];
+  return formReply(<DomainsPage {...{ frame, domains, max, typed, refusal, done }} />, refusal);
 }
 
-async function add(request: PageRequest, signedIn: SignedIn, deps: DomainDeps): Promise<PageReply> {
-  const { frame } = request;
+async function add(request: AccountRequest, deps: DomainDeps): Promise<PageReply> {
+  const { frame, signedIn } = request;
   const typed = (await request.form()).text('domain');
   const outcome = await deps.domains.add(signedIn.caller, typed.trim());
   if (outcome.outcome === 'added') return seeOther(`${frame.href('domain', outcome.domain.name)}?done=added`);
-  return showDomains(request, signedIn, deps, typed, refusalOf(outcome, frame.messages));
+  return showDomains(request, deps, refusalOf(outcome, frame.messages));
 }
 
 const nameProblems: Readonly<Record<DomainNameProblem, MessageKey>> = {

@@ -33,32 +33,33 @@ export function refusalOfProblem(problem: PageProblem, messages: Messages): Form
   return refuseForm(form, status);
 }
 
-type AccountHandler = (request: PageRequest, signedIn: SignedIn) => PageReply | Promise<PageReply>;
+/** From a logged-in account. */
+export interface AccountRequest extends PageRequest {
+  readonly signedIn: SignedIn;
+}
 
-export type HandlerFor<Deps> = (request: PageRequest, signedIn: SignedIn, deps: Deps) => Promise<PageReply>;
+const isOfAccount = (request: PageRequest): request is AccountRequest => request.signedIn !== null;
 
-/** Creates a page for a logged-in account. @param redisplay shows the form again with a refusal; if absent, the error page is shown */
-export function forAccount(
-  handle: AccountHandler,
-  redisplay?: (
-    request: PageRequest,
-    signedIn: SignedIn,
-    refusal: FormRefusal,
-  ) => PageReply | Promise<PageReply>,
-): PageAction {
+/** Answers a request, or shows its form again with a refusal. */
+export type Handler<Deps, Request = AccountRequest> = (
+  request: Request,
+  deps: Deps,
+  refusal?: FormRefusal | null,
+) => PageReply | Promise<PageReply>;
+
+/** Creates a page for a logged-in account. @param redisplay if absent, the error page is shown for a refusal */
+export function forAccount<Deps>(deps: Deps, handle: Handler<Deps>, redisplay?: Handler<Deps>): PageAction {
   return {
     limit: 'manage',
     needsAccount: true,
     handle(request) {
-      if (request.signedIn === null) throw new Error('a page of an account is for somebody who is logged in');
-      return handle(request, request.signedIn);
+      if (!isOfAccount(request)) throw new Error('a page of an account is for somebody who is logged in');
+      return handle(request, deps);
     },
-    refuse: async (request, problem) => {
-      const { signedIn, frame } = request;
-      if (signedIn !== null && redisplay !== undefined)
-        return redisplay(request, signedIn, refusalOfProblem(problem, frame.messages));
-      return errorReply(frame, problem);
-    },
+    refuse: async (request, problem) =>
+      redisplay !== undefined && isOfAccount(request)
+        ? redisplay(request, deps, refusalOfProblem(problem, request.frame.messages))
+        : errorReply(request.frame, problem),
   };
 }
 
